@@ -36,6 +36,24 @@ Outcome without_run(PointStatus status, std::string reason) {
   return outcome;
 }
 
+/// Of a row on a CPU: the threads and parallel regions of its implementation, the cache that its data stay in if it is
+/// hot, and what it only writes.
+void place_on_cpu(Work& work, const SuiteEntry& entry, const Machine& machine) {
+  const std::int64_t all = machine.device.units;
+  if (entry.implementation) {
+    const Implementation& implementation = *entry.implementation;
+    if (implementation.threads < all) work.threads = implementation.threads;
+    if (implementation.regions) work.launches = all > 1 ? *implementation.regions : 0;
+  }
+  double bytes = 0, write_only = 0;
+  for (const TensorSpec& tensor : entry.op->tensors(entry.workload)) {
+    bytes += static_cast<double>(tensor.bytes());
+    if (!is_read(tensor.role)) write_only += static_cast<double>(tensor.bytes());
+  }
+  work.write_only = write_only;
+  if (entry.workload.cache == CacheMode::hot) work.cache = machine.cache_for(bytes, work.threads);
+}
+
 /// A row with everything except its outcome and what follows from it.
 Point planned_point(const SuiteEntry& entry, const Machine& machine) {
   Point point;
@@ -47,6 +65,7 @@ Point planned_point(const SuiteEntry& entry, const Machine& machine) {
     point.non_temporal_stores = entry.implementation->non_temporal_stores;
     if (entry.implementation->extra_traffic) point.work.extra = entry.implementation->extra_traffic(entry.workload);
   }
+  if (machine.device.kind == DeviceKind::cpu) place_on_cpu(point.work, entry, machine);
   return point;
 }
 
@@ -102,7 +121,7 @@ class WorkloadWorker {
     Point row = planned_point(entry, machine_);
     static_cast<Outcome&>(row) = outcome;
     row.bound = bound_of(row.work, machine_, row.time->clock_hz);
-    const auto contention = device_->watch_contention();
+    const auto contention = device_->watch_contention(entry.implementation->threads);
     outcome.paired = pairs_->measure(row, bench, pair_options(options_.sampler));
     const Contention seen = contention();
     if (!outcome.paired || !is_significant(seen)) return;

@@ -15,7 +15,7 @@ std::vector<Counters> count_workloads(std::span<const SuiteEntry* const> entries
   for (const SuiteEntry* entry : entries) {
     const SuiteEntry here = choose_implementation(*entry, device);
     Case& made = cases.emplace_back(*here.op, *here.implementation, here.workload, device, InputValues::repeated);
-    launches.emplace_back([&made](std::int64_t launch) { made.launch(launch); });
+    launches.emplace_back([&made, &device](std::int64_t launch) { device.run_as_timed([&] { made.launch(launch); }); });
   }
   return reader.count(launches);
 }

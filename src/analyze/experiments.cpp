@@ -13,6 +13,7 @@
 #include "host/host.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/json/json.hpp"
+#include "user/kernel_spec.hpp"
 
 namespace roofline {
 namespace {
@@ -53,6 +54,17 @@ class ExperimentWorker {
   std::unique_ptr<Device> all_, one_;
 };
 
+/// Whether a kernel's own threads are part of the row: alone on one CPU, as in the experiments, they would only wait
+/// for each other.
+bool starts_threads(const SuiteEntry& entry) {
+  if (!entry.kernel) return false;
+  const std::vector<StepSpec>& steps = entry.kernel->steps;
+  return std::any_of(steps.begin(), steps.end(), [](const StepSpec& step) {
+    const std::vector<std::string>& threads = step.launch.threads;
+    return std::find(threads.begin(), threads.end(), kOwnThreads) != threads.end();
+  });
+}
+
 }  // namespace
 
 std::vector<std::size_t> rows_for_experiments(const Suite& suite, const Report& report) {
@@ -64,7 +76,7 @@ std::vector<std::size_t> rows_for_experiments(const Suite& suite, const Report& 
     const bool by_rate_alone =
         verdict.rule == "no-vectors" || verdict.rule == "one-core" || verdict.rule == "arithmetic-beside";
     if (point.counters || (verdict.kind != VerdictKind::unknown && !by_rate_alone)) continue;
-    if (!dropped[verdict.row]) rows.push_back(verdict.row);
+    if (!dropped[verdict.row] && !starts_threads(suite.entries[verdict.row])) rows.push_back(verdict.row);
   }
   return rows;
 }

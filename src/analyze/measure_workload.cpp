@@ -20,7 +20,7 @@ void end(Outcome& outcome, PointStatus status, std::string reason) {
 
 /// Verifies, and samples only if the result is correct. Kernels of a suite are verified again afterwards; those of
 /// roofline have tests.
-void run_case(Outcome& outcome, bool of_suite, Case& workload_case, Device& device, const SamplerOptions& sampler,
+void run_case(Outcome& outcome, const SuiteEntry& entry, Case& workload_case, Device& device, const SamplerOptions& sampler,
               bool raw, const std::function<bool()>& cancelled,
               const std::function<void(Outcome&, const Bench&)>& after_sampling) {
   outcome.buffer_sets = workload_case.buffer_sets();
@@ -32,7 +32,7 @@ void run_case(Outcome& outcome, bool of_suite, Case& workload_case, Device& devi
   }
   Bench bench = workload_case.bench();
   bench.cancelled = cancelled;
-  const auto contention = device.watch_contention();
+  const auto contention = device.watch_contention(entry.implementation->threads);
   Samples samples = sample(bench, sampler);
   const Contention seen = contention();
   const StopReason stop = samples.summary.stop;
@@ -48,7 +48,7 @@ void run_case(Outcome& outcome, bool of_suite, Case& workload_case, Device& devi
   if (is_significant(seen)) outcome.contention = seen;
   if (raw) outcome.raw_samples = std::move(samples.seconds);
   after_sampling(outcome, bench);
-  if (!of_suite) return;
+  if (entry.kernel == nullptr) return;
   if (Verification again = workload_case.verify_again(); !again.passed) {
     Outcome wrong;
     end(wrong, PointStatus::failed, "wrong result after timing, for other inputs: " + again.failure);
@@ -67,7 +67,7 @@ Outcome measure_workload(const SuiteEntry& entry, Device& device, const SamplerO
   Outcome outcome;
   try {
     Case workload_case(*entry.op, *entry.implementation, entry.workload, device);
-    run_case(outcome, entry.kernel != nullptr, workload_case, device, sampler, raw, cancelled, after_sampling);
+    run_case(outcome, entry, workload_case, device, sampler, raw, cancelled, after_sampling);
   } catch (const PoisonedDevice&) {
     throw;
   } catch (const Unsupported& error) {

@@ -501,7 +501,8 @@ class KernelReader {
       if (member.key == "cooperative") launch.cooperative = read_flag(member.value, "cooperative");
       if (member.key == "threads") {
         for (const YamlValue& value : member.value.elements("threads")) {
-          if (value.text("threads") != "all") value.integer("threads", 1, 4096);
+          const std::string text = value.text("threads");
+          if (text != kAllThreads && text != kOwnThreads) value.integer("threads", 1, 4096);
           launch.threads.push_back(value.text("threads"));
         }
         if (!sweeps && launch.threads.size() > 1)
@@ -609,6 +610,34 @@ class KernelReader {
     return names;
   }
 
+  /// Threads that are called with the same arguments would each do all of the work.
+  void require_thread_index(const StepSpec& step) const {
+    const std::vector<std::string>& threads = step.launch.threads;
+    const bool several = std::any_of(threads.begin(), threads.end(),
+                                     [](const std::string& text) { return text != kOwnThreads && text != "1"; });
+    if (!several || uses_thread_index(step)) return;
+    step.launch.place.fail(fmt::format(
+        "'{}' is called by several threads, and no argument tells them apart: each would do all of the work. "
+        "Pass {{ scalar: thread, dtype: int32 }} and {{ scalar: threads, dtype: int32 }}, or use 'threads: "
+        "own' if the kernel starts its threads itself",
+        step.entry));
+  }
+
+  static bool uses_thread_index(const StepSpec& step) {
+    const auto uses = [](const Formula& formula) {
+      const std::vector<std::string> names = formula.names();
+      return std::any_of(names.begin(), names.end(),
+                         [](const std::string& name) { return name == "thread" || name == "threads"; });
+    };
+    return std::any_of(step.arguments.begin(), step.arguments.end(), [&](const ArgumentSpec& argument) {
+      if (const auto* pointer = std::get_if<PointerSpec>(&argument.value)) return uses(pointer->offset);
+      if (const auto* scalar = std::get_if<ScalarSpec>(&argument.value)) return uses(scalar->value);
+      const auto* structure = std::get_if<StructSpec>(&argument.value);
+      return structure != nullptr && std::any_of(structure->fields.begin(), structure->fields.end(),
+                                                 [&](const ScalarSpec& field) { return uses(field.value); });
+    });
+  }
+
   void check_step(const StepSpec& step, std::vector<std::string> names) const {
     const auto check = [&](const std::vector<Extent3>& extents) {
       for (const Extent3& extent : extents) {
@@ -623,6 +652,7 @@ class KernelReader {
     for (const Formula& formula : step.launch.shared) require_names(formula, names);
     if (spec_.device() == DeviceKind::cuda) names.emplace_back("shared");
     names = with_threads(std::move(names));
+    require_thread_index(step);
     for (const ArgumentSpec& argument : step.arguments) {
       if (const auto* pointer = std::get_if<PointerSpec>(&argument.value)) require_names(pointer->offset, names);
       if (const auto* scalar = std::get_if<ScalarSpec>(&argument.value)) require_names(scalar->value, names);

@@ -200,10 +200,10 @@ constexpr std::string_view kSuite = R"json({
         "shared": {"$ref": "#/$defs/formulas", "description": "Bytes of dynamic shared memory."},
         "cooperative": {"type": "boolean"},
         "threads": {
-          "description": "Of a CPU: all, or a number. The names thread and threads stand in the scalars' formulas.",
+          "description": "Of a CPU: all or a number, with the names thread and threads in the formulas of arguments; own for a kernel that starts its threads itself.",
           "anyOf": [
-            {"enum": ["all"]}, {"type": "integer", "minimum": 1},
-            {"type": "array", "items": {"anyOf": [{"enum": ["all"]}, {"type": "integer", "minimum": 1}]}, "minItems": 1}
+            {"enum": ["all", "own"]}, {"type": "integer", "minimum": 1},
+            {"type": "array", "items": {"anyOf": [{"enum": ["all", "own"]}, {"type": "integer", "minimum": 1}]}, "minItems": 1}
           ]
         }
       }

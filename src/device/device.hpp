@@ -69,6 +69,10 @@ class Device {
     synchronize();
   }
 
+  /// Runs `launch` once as a timer runs it, for results that are to be those of timed launches: on a CPU on the same
+  /// pinned thread. On a GPU it enqueues.
+  virtual void run_as_timed(const std::function<void()>& launch) { launch(); }
+
   /// A timer of `launch` on this device. On a GPU, `launch` must only enqueue (it is captured).
   virtual std::unique_ptr<Timer> timer(LaunchFunction launch) = 0;
 
@@ -100,9 +104,9 @@ class Device {
   /// A timer of launches in which the first `ranks` ranks take part: all of their processes time the same batches.
   virtual std::unique_ptr<Timer> timer_of_ranks(LaunchFunction launch, int ranks);
 
-  /// Begins to watch for what disturbs this device; the function says what did since, as far as it can be read.
-  /// Nothing by default.
-  virtual std::function<Contention()> watch_contention() {
+  /// Begins to watch for what disturbs this device; the function says what did since, as far as it can be read. On a
+  /// CPU only the CPUs of the first `threads` workers count (0: of all). Nothing by default.
+  virtual std::function<Contention()> watch_contention(int /*threads*/ = 0) {
     return [] { return Contention{}; };
   }
 

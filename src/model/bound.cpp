@@ -37,9 +37,10 @@ ResourceTime time_at(const Ceiling* ceiling, std::string_view resource, CeilingK
 /// Clocks that differ by less than this are equal: readings of one clock scatter by about 0.1 %.
 constexpr double kSameClock = 0.01;
 
-/// The time on a pipe at the kernel's clock.
-ResourceTime pipe_time(const Machine& machine, Pipe pipe, double operations, std::optional<double> core_hz) {
-  const Ceiling* ceiling = machine.compute_at(pipe, core_hz);
+/// The time on a pipe at the kernel's clock, on so many threads.
+ResourceTime pipe_time(const Machine& machine, Pipe pipe, double operations, std::optional<double> core_hz,
+                       std::int64_t threads) {
+  const Ceiling* ceiling = machine.compute_at(pipe, core_hz, threads);
   ResourceTime time = time_at(ceiling, to_string(pipe), CeilingKind::compute, operations);
   if (ceiling == nullptr || !core_hz || !ceiling->clocks.core_hz) return time;
   const double slower = *ceiling->clocks.core_hz / *core_hz;
@@ -76,11 +77,13 @@ std::optional<ResourceTime> latency_time(const Machine& machine, const Collectiv
 }
 
 ResourceTime traffic_time(const Work& work, const Machine& machine, Level level, const Traffic& traffic) {
+  const bool network = level == Level::network && work.collective;
+  if (level == main_memory(machine.device.kind)) level = work.cache.value_or(level);
   const auto time_under = [&](const Ceiling* ceiling) {
     return time_at(ceiling, to_string(level), CeilingKind::bandwidth, traffic.total());
   };
-  if (level == Level::network && work.collective) return time_under(machine.network(*work.collective));
-  const std::optional<MixRoof> roof = machine.bandwidth(level, traffic);
+  if (network) return time_under(machine.network(*work.collective));
+  const std::optional<MixRoof> roof = machine.bandwidth(level, traffic, work.threads);
   if (!roof) return time_under(nullptr);
   Ceiling mixed = *roof->nearest;
   mixed.value = roof->value;
@@ -93,7 +96,7 @@ ResourceTime traffic_time(const Work& work, const Machine& machine, Level level,
 std::vector<Resource> resources_of(const Work& work, const Machine& machine, std::optional<double> core_hz) {
   std::vector<Resource> resources;
   for (const auto& [pipe, count] : operations_by_pipe(work)) {
-    if (count > 0) resources.push_back({pipe_time(machine, pipe, count, core_hz), BoundLabel::compute});
+    if (count > 0) resources.push_back({pipe_time(machine, pipe, count, core_hz, work.threads), BoundLabel::compute});
   }
   for (const auto& [level, traffic] : work.bytes) {
     if (!(traffic.total() > 0)) continue;
@@ -153,11 +156,15 @@ Bound bound_of(const Work& work, const Machine& machine, std::optional<double> c
     bound.limiting_ceiling = limiting.ceiling;
     bound.attainable_time_s = limiting.time_s;
     bound.regime = limiting.regime;
-    const auto suspect = [&](const std::string& name) {
-      const Ceiling* ceiling = machine.find(name, limiting.regime);
-      return ceiling != nullptr && ceiling->suspect();
+    const auto any = [&](auto holds) {
+      const auto of = [&](const std::string& name) {
+        const Ceiling* ceiling = machine.find(name, limiting.regime);
+        return ceiling != nullptr && holds(*ceiling);
+      };
+      return of(limiting.ceiling) || (limiting.mixed_with && of(*limiting.mixed_with));
     };
-    bound.suspect = suspect(limiting.ceiling) || (limiting.mixed_with && suspect(*limiting.mixed_with));
+    bound.suspect = any([](const Ceiling& ceiling) { return ceiling.suspect(); });
+    bound.provisional = !bound.suspect && any([](const Ceiling& ceiling) { return ceiling.provisional(); });
   }
   return bound;
 }

@@ -37,6 +37,7 @@ struct Bound {
   double attainable_time_s = 0;   /// NaN if no resource has a ceiling
   Regime regime = Regime::burst;  ///< of the limiting ceiling
   bool suspect = false;           ///< the limiting ceiling, or the one that it is mixed with, failed its audit
+  bool provisional = false;       ///< one of them is not confirmed, without a sign of a fault
   std::vector<ResourceTime> resources;
   double arithmetic_intensity = 0;  ///< FLOP/byte at main memory
   /// The classic ridge point: dominant pipe's ceiling over the memory ceiling, FLOP/byte. NaN if either is missing.
@@ -48,7 +49,9 @@ struct Bound {
 /// collective has two resources: its bytes at its bus bandwidth, and its latency by its line. `core_hz` is the
 /// kernel's clock, if known: its pipes are compared with the regime whose clock is nearer, scaled to the kernel's
 /// clock if the two clocks differ by more than 1 % (operations per cycle belong to the pipe, cycles per second to
-/// the power limiter). Memory and launch ceilings are not scaled, because other clocks drive them.
+/// the power limiter). Memory and launch ceilings are not scaled, because other clocks drive them. Bytes of main memory
+/// that a cache serves (Work::cache) are compared with that cache's ceilings, and the work of one of several threads
+/// with those of one core.
 Bound bound_of(const Work& work, const Machine& machine, std::optional<double> core_hz = std::nullopt);
 
 /// attainable / measured time. Never clamped: above 1 is a finding.

@@ -22,9 +22,28 @@ double share_written(Pattern pattern) {
 
 constexpr std::array<std::string_view, 3> kSweepAxes = {"working_set", "threads", "message"};
 
-bool is_bandwidth_at(const Ceiling& ceiling, Level level) {
-  return ceiling.kind == CeilingKind::bandwidth && ceiling.role == Role::roof && ceiling.regime == Regime::burst &&
-         ceiling.level == level && ceiling.pattern.has_value();
+/// A roof, or the reference of one core.
+bool is_bandwidth_at(const Ceiling& ceiling, Level level, bool of_one_core = false) {
+  const bool right =
+      of_one_core ? ceiling.role == Role::reference && ceiling.name.ends_with(kOneCore) : ceiling.role == Role::roof;
+  return right && ceiling.kind == CeilingKind::bandwidth && ceiling.regime == Regime::burst && ceiling.level == level &&
+         ceiling.pattern.has_value();
+}
+
+/// Bytes of a level for so many of the threads (0: all); the workers are spread over its instances.
+double capacity_of(const DeviceInfo& device, Level level, std::int64_t threads) {
+  const bool all = threads == 0 || threads >= device.units;
+  double bytes = 0;
+  for (const CacheInfo& cache : device.caches) {
+    if (cache.level != level) continue;
+    if (all) {
+      bytes += cache.bytes * static_cast<double>(cache.instances);
+    } else {
+      const std::int64_t used = (cache.instances * threads + device.units - 1) / device.units;
+      bytes = std::max(bytes, cache.bytes * static_cast<double>(used));
+    }
+  }
+  return bytes;
 }
 
 /// Whether the pattern is a roof of traffic that is written in place, or of any other.
@@ -73,7 +92,10 @@ const Ceiling* Machine::compute(Pipe pipe, Regime regime) const {
   return nullptr;
 }
 
-const Ceiling* Machine::compute_at(Pipe pipe, std::optional<double> core_hz) const {
+const Ceiling* Machine::compute_at(Pipe pipe, std::optional<double> core_hz, std::int64_t threads) const {
+  if (is_one_of_several(threads)) {
+    if (const Ceiling* one = find(std::string(to_string(pipe)) + std::string(kOneCore))) return one;
+  }
   const Ceiling* burst = compute(pipe);
   const Ceiling* sustained = compute(pipe, Regime::sustained);
   if (burst == nullptr || sustained == nullptr) return burst != nullptr ? burst : sustained;
@@ -93,18 +115,21 @@ Pipe Machine::unit_for(Pipe pipe) const {
   return pipe;
 }
 
-std::optional<MixRoof> Machine::bandwidth(Level level, const Traffic& traffic) const {
+std::optional<MixRoof> Machine::bandwidth(Level level, const Traffic& traffic, std::int64_t threads) const {
+  const bool of_one_core = is_one_of_several(threads) &&
+                           std::any_of(ceilings.begin(), ceilings.end(),
+                                       [&](const Ceiling& ceiling) { return is_bandwidth_at(ceiling, level, true); });
   const double wanted = traffic.total() > 0 ? traffic.write / traffic.total() : 0;
   // Shares that differ by less than this are one mix: 1/3 is not exact in binary.
   constexpr double kSameShare = 1e-9;
   const bool in_place = traffic.in_place && std::any_of(ceilings.begin(), ceilings.end(), [&](const Ceiling& ceiling) {
-                          return is_bandwidth_at(ceiling, level) && is_in_place(*ceiling.pattern);
+                          return is_bandwidth_at(ceiling, level, of_one_core) && is_in_place(*ceiling.pattern);
                         });
   // The nearest on each side; a measured mix is on both.
   const Ceiling* below = nullptr;
   const Ceiling* above = nullptr;
   for (const Ceiling& ceiling : ceilings) {
-    if (!is_bandwidth_at(ceiling, level) || !applies(*ceiling.pattern, in_place)) continue;
+    if (!is_bandwidth_at(ceiling, level, of_one_core) || !applies(*ceiling.pattern, in_place)) continue;
     const double share = share_written(*ceiling.pattern);
     const auto replaces = [&](const Ceiling* best) {
       if (best == nullptr) return true;
@@ -130,6 +155,23 @@ const Ceiling* Machine::slope(Level level) const {
     if (is_bandwidth_at(ceiling, level) && (best == nullptr || ceiling.value > best->value)) best = &ceiling;
   }
   return best;
+}
+
+std::optional<Level> Machine::cache_for(double bytes, std::int64_t threads) const {
+  if (device.kind != DeviceKind::cpu) return std::nullopt;
+  std::optional<Level> measured;
+  for (const Level level : {Level::l1, Level::l2, Level::l3}) {
+    if (slope(level) != nullptr) measured = level;
+    if (measured && bytes <= capacity_of(device, level, threads)) return measured;
+  }
+  return std::nullopt;
+}
+
+double Machine::largest_cache_bytes() const {
+  double most = 0;
+  for (const CacheInfo& cache : device.caches)
+    most = std::max(most, cache.bytes * static_cast<double>(cache.instances));
+  return most;
 }
 
 const Ceiling* Machine::network(const Collective& collective) const {

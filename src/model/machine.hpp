@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/attribute.hpp"
@@ -98,6 +99,9 @@ struct MixRoof {
   Interval ci95 = {};
 };
 
+/// Ends the names of reference ceilings that one thread reaches alone: "fp32.one_core", "dram.read.one_core".
+inline constexpr std::string_view kOneCore = ".one_core";
+
 struct Machine {
   DeviceInfo device;
   std::vector<Ceiling> ceilings;
@@ -119,8 +123,9 @@ struct Machine {
 
   /// The compute roof of the regime in which a kernel at that core clock ran: burst if within 1 % of its clock,
   /// if a clock is missing, if the clocks of both regimes are within 2 % or the sustained one did less per cycle
-  /// (no limiter slowed it); otherwise the one with the nearer clock. Null without a roof of that pipe.
-  const Ceiling* compute_at(Pipe pipe, std::optional<double> core_hz) const;
+  /// (no limiter slowed it); otherwise the one with the nearer clock. Null without a roof of that pipe. For one of
+  /// several `threads` (0: all), the reference ceiling of one core if there is one.
+  const Ceiling* compute_at(Pipe pipe, std::optional<double> core_hz, std::int64_t threads = 0) const;
 
   /// The pipe on which operations for `pipe` run here: itself, except for a matrix unit without a roof on this
   /// CPU.
@@ -131,8 +136,20 @@ struct Machine {
   /// moves its bytes in one mix and then in the other; a mix within 1 % of that distance of a measured one is the
   /// measured one, and one beyond all of them the outermost. Mixes written in place apply to traffic in place only, and
   /// those out of place (copy, triad, …) to such traffic only where no mix in place was measured at `level`. The
-  /// patterns of links are directions: the nearest applies.
-  std::optional<MixRoof> bandwidth(Level level, const Traffic& traffic) const;
+  /// patterns of links are directions: the nearest applies. For one of several `threads` (0: all), the same among the
+  /// reference ceilings of one core if there are any.
+  std::optional<MixRoof> bandwidth(Level level, const Traffic& traffic, std::int64_t threads = 0) const;
+
+  /// The cache of a CPU whose ceilings bound a launch that finds `bytes` in caches: the nearest level that holds them,
+  /// with equal shares for the `threads` (0: all). If that level has no ceiling, the next nearer one, whose ceilings
+  /// are upper bounds too. Nothing if no cache holds them, and on a GPU.
+  std::optional<Level> cache_for(double bytes, std::int64_t threads) const;
+
+  /// Bytes of the CPU's largest cache, all its instances together; 0 if none is known.
+  double largest_cache_bytes() const;
+
+  /// Whether so many `threads` (0: all) are one of several.
+  bool is_one_of_several(std::int64_t threads) const { return threads == 1 && device.units > 1; }
 
   /// The highest bandwidth ceiling at `level`: the slope of a chart. Null if none was measured.
   const Ceiling* slope(Level level) const;

@@ -387,7 +387,7 @@ Verification Case::verify() {
   state.restore_inouts();
   state.arm();
   state.device.synchronize();
-  state.kernel(state.pointers[state.checked_set]);
+  state.device.run_as_timed([&] { state.kernel(state.pointers[state.checked_set]); });
   state.device.synchronize();
   const SuiteOp* own = as_suite_op(state.op);
   Verification result;

@@ -50,6 +50,10 @@ struct Implementation {
   DeviceKind device = DeviceKind::cpu;
   std::vector<DType> dtypes;
   bool non_temporal_stores = false;  ///< on a CPU: its results bypass the caches
+  int threads = 0;                   ///< on a CPU: of the run's threads, those that it uses; 0: all
+  /// On a CPU: parallel regions that it starts with the device's pool, if that has more than one thread. Nothing: the
+  /// launches of the op's work model.
+  std::optional<int> regions = {};
   /// Why this workload cannot run here ("needs d <= 128"), or nothing. May be empty: everything is supported.
   std::function<std::optional<std::string>(const Workload&, const Device&)> unsupported = {};
   /// Main-memory traffic beyond the compulsory one that its design adds (Work::extra). May be empty: none.

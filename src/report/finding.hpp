@@ -14,9 +14,9 @@ enum class FindingKind : std::uint8_t {
   rows_failed,      ///< wrong output, an error or a crash
   rows_unverified,  ///< timed without a verification that passed
   work_mismatch,    ///< work that the suite states and its buffers or formulas contradict
-  partly_cached,    ///< rows faster than main memory can be, which were to be cold
+  partly_cached,    ///< rows faster than main memory can be: cold ones that were not, hot ones larger than the caches
   faster_now,       ///< rows above their roof, as the calibration's own probe beside them
-  above_suspect,    ///< rows above a roof that failed its audit
+  above_suspect,    ///< rows above a suspect or provisional roof
   above_roof,       ///< rows above their roof, with no such reason
   badly_measured,   ///< rows whose times are too uncertain
   row_counts,       ///< how many were verified and timed
@@ -25,7 +25,8 @@ enum class FindingKind : std::uint8_t {
   next_savings,     ///< those after it
   clock_limited,    ///< rows below the clock of the burst roof
   rows_at_roof,
-  unused_unit,  ///< matrix products that use none of the machine's units for them
+  not_on_chart,  ///< timed rows without FLOPs or without bytes
+  unused_unit,   ///< matrix products that use none of the machine's units for them
   // Of a machine's ceilings.
   noisy_ceilings,        ///< suspect, because others used the machine while they were measured
   provisional_ceilings,  ///< not yet measured often or steadily enough to be confirmed

@@ -195,6 +195,15 @@ void add_work_mismatches(Findings& found, const Report& report) {
                    fmt::format("The stated work is wrong: {}. Correct `work` in the suite.", listed(rows))});
 }
 
+/// Timed rows that have no place on the chart, whose axes are FLOP/byte and FLOP/s.
+void add_not_on_chart(Findings& found, const Report& report) {
+  const auto off_chart = [](const Point& p) { return p.status == PointStatus::ok && p.time && !is_plottable(p); };
+  add_rows(found, report, FindingKind::not_on_chart, "Not on the chart, because their work has no FLOPs",
+           [&](const Point& p) { return off_chart(p) && !(p.work.total_flops() > 0); });
+  add_rows(found, report, FindingKind::not_on_chart, "Not on the chart, because their work has no bytes",
+           [&](const Point& p) { return off_chart(p) && std::isinf(p.bound.arithmetic_intensity); });
+}
+
 void append(Findings& found, const Findings& more) { found.insert(found.end(), more.begin(), more.end()); }
 
 }  // namespace
@@ -273,13 +282,15 @@ Findings alarms(const Report& report) {
     found.push_back({FindingKind::cancelled, "The run was cancelled; rows measured until then are kept."});
   }
   const auto timed = [](const Point& p) { return p.status == PointStatus::ok && p.time; };
-  const auto above = [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); };
+  const auto in_caches = [&](const Point& p) {
+    return not_cold(p, report.machine) || partly_cached(p, report.machine);
+  };
+  const auto above = [&](const Point& p) { return timed(p) && p.above_roof() && !in_caches(p); };
   // The reference probe beside the row may have reached as much. A paired fraction is independent of the machine's
   // speed.
   const auto faster_now = [](const Point& p) {
     return p.paired_with_roof() == nullptr && reference_rate_of_roof(p).value_or(0) >= p.fraction_of_roof();
   };
-  const auto on_suspect_roof = [](const Point& p) { return p.paired_with_roof() == nullptr && p.bound.suspect; };
   add_rows(found, report, FindingKind::rows_failed, "Failed",
            [](const Point& p) { return p.status == PointStatus::failed; });
   add_rows(found, report, FindingKind::rows_unverified, "Timed but not verified",
@@ -287,13 +298,16 @@ Findings alarms(const Report& report) {
   add_work_mismatches(found, report);
   add_rows(found, report, FindingKind::partly_cached, "Working set partly cached, so these cold rows are too fast",
            [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
+  add_rows(found, report, FindingKind::partly_cached,
+           "Working set partly cached, so these hot rows exceed main memory's roof",
+           [&](const Point& p) { return timed(p) && partly_cached(p, report.machine); });
   add_rows(found, report, FindingKind::faster_now,
            "Above the roof: the machine is faster than when it was calibrated. Calibrate again",
            [&](const Point& p) { return above(p) && faster_now(p); });
-  add_rows(found, report, FindingKind::above_suspect, "Above a roof that failed its audit. Calibrate again",
-           [&](const Point& p) { return above(p) && !faster_now(p) && on_suspect_roof(p); });
+  add_rows(found, report, FindingKind::above_suspect, "Above a roof that is suspect or provisional. Calibrate again",
+           [&](const Point& p) { return above(p) && !faster_now(p) && p.above_unconfirmed_roof(); });
   add_rows(found, report, FindingKind::above_roof, "Above the roof: the ceiling or the work model is wrong",
-           [&](const Point& p) { return above(p) && !faster_now(p) && !on_suspect_roof(p); });
+           [&](const Point& p) { return above(p) && !faster_now(p) && !p.above_unconfirmed_roof(); });
   add_rows(found, report, FindingKind::badly_measured, "Not measured well enough to draw conclusions",
            [&](const Point& p) { return timed(p) && badly_measured(p); });
   return found;
@@ -304,6 +318,7 @@ Findings run_facts(const Report& report) {
   const std::vector<const Point*> points = timed_points(report);
   Findings found = {{FindingKind::row_counts, how_many_ran(report, points.size())}};
   if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
+  add_not_on_chart(found, report);
   add_unused_unit(found, report);
   append(found, machine_findings(report));
   return found;
@@ -316,6 +331,7 @@ Findings findings(const Report& report) {
   found.push_back({FindingKind::row_counts, how_many_ran(report, points.size())});
   if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
   append(found, where_the_time_is(verdicts(report), report));
+  add_not_on_chart(found, report);
   add_unused_unit(found, report);
   append(found, machine_findings(report));
   return found;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "measure/audit.hpp"
 #include "model/spelling.hpp"
 
 namespace roofline {
@@ -55,6 +56,17 @@ bool Point::above_roof() const {
   const double slowest = std::isfinite(time->ci95.high) ? time->ci95.high : time->median;
   const bool known = limiting != bound.resources.end() && std::isfinite(limiting->ci95.low);
   return slowest < (known ? limiting->ci95.low : bound.attainable_time_s);
+}
+
+bool Point::above_unconfirmed_roof() const {
+  return above_roof() && paired_with_roof() == nullptr && (bound.suspect || bound.provisional);
+}
+
+bool partly_cached(const Point& point, const Machine& machine) {
+  if (point.workload.cache != CacheMode::hot || point.work.cache || point.profiled) return false;
+  if (point.bound.label != BoundLabel::memory || !point.above_roof()) return false;
+  const auto traffic = point.work.bytes.find(main_memory(machine.device.kind));
+  return traffic != point.work.bytes.end() && traffic->second.total() < kPastLastLevel * machine.largest_cache_bytes();
 }
 
 bool not_cold(const Point& point, const Machine& machine) {

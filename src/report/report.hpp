@@ -71,11 +71,18 @@ struct Point : Outcome {
   double fraction_of_roof() const;
   /// Above its roof by more than the interval of the paired fraction, or those of roof and time, explain.
   bool above_roof() const;
+  /// The same where the roof is suspect or provisional and its probe was not timed beside the row: the roof is in
+  /// doubt before the work.
+  bool above_unconfirmed_roof() const;
 };
 
 /// Whether a row that was to be cold moved its bytes faster than main memory can by its own description: a cache served
 /// some of them, whatever is wrong, it is not the kernel. False for hot rows and where no limit is known.
 bool not_cold(const Point& point, const Machine& machine);
+
+/// Whether a hot row is above main memory's roof with a working set that is less than 16 times the caches: they serve a
+/// part of it at every launch.
+bool partly_cached(const Point& point, const Machine& machine);
 
 struct Invocation {
   std::vector<std::string> command;  ///< argv

@@ -22,6 +22,8 @@ RoofShare share_of(const Bound& bound, const Summary& time) {
   return share;
 }
 
+bool is_cache(std::optional<Level> level) { return level == Level::l3 || level == Level::l2 || level == Level::l1; }
+
 bool has_roof(const Bound& bound) {
   return bound.label != BoundLabel::unknown && !bound.resources.empty() && bound.attainable_time_s > 0;
 }
@@ -46,13 +48,23 @@ std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& 
   return RoofShare{.fraction = lower * pairs->fraction, .ci95 = {lower * pairs->ci95.low, lower * pairs->ci95.high}};
 }
 
+double fraction_on_all_threads(const Point& point, const Machine& machine) {
+  if (point.work.threads == 0 || !has_roof(point.bound)) return point.fraction_of_roof();
+  Work work = point.work;
+  work.threads = 0;
+  return point.fraction_of_roof() * bound_of(work, machine).attainable_time_s / point.bound.attainable_time_s;
+}
+
 std::optional<double> reference_rate_of_roof(const Point& point) {
   if (!point.reference_rates || !has_roof(point.bound)) return std::nullopt;
   double at_reference_s = 0;
   for (const ResourceTime& resource : point.bound.resources) {
-    const double reference_rate = resource.kind == CeilingKind::compute     ? point.reference_rates->arithmetic
-                                  : resource.kind == CeilingKind::bandwidth ? point.reference_rates->copy
-                                                                            : 1;
+    double reference_rate = 1;
+    if (resource.kind == CeilingKind::compute || is_cache(level_of(resource.ceiling))) {
+      reference_rate = point.reference_rates->arithmetic;
+    } else if (resource.kind == CeilingKind::bandwidth) {
+      reference_rate = point.reference_rates->copy;
+    }
     if (std::isfinite(resource.time_s)) at_reference_s = std::max(at_reference_s, resource.time_s / reference_rate);
   }
   return point.bound.attainable_time_s / at_reference_s;

@@ -22,8 +22,12 @@ RoofShare share_of_roof(const Point& point);
 /// Of the burst roof at its own clock, as if no limiter acted. Nothing where the limiting ceiling is that one already.
 std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& machine);
 
-/// The share of its roof that the reference probes reached beside the row: memory by the copy probe, arithmetic by the
-/// FMA probe. Nothing where they did not run.
+/// Of what all threads of the run could do: the fraction of the roof times the attainable time on all threads over that
+/// on the row's own. The same as the fraction where it ran on all of them; NaN where there is none.
+double fraction_on_all_threads(const Point& point, const Machine& machine);
+
+/// The share of its roof that the reference probes reached beside the row: memory by the copy probe, arithmetic and
+/// caches, which have the clock of the cores, by the FMA probe. Nothing where they did not run.
 std::optional<double> reference_rate_of_roof(const Point& point);
 
 /// Seconds per launch at the speed at which the roofs were calibrated: the measured time, or attainable time over the

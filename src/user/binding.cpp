@@ -311,6 +311,12 @@ std::string calls(const KernelSpec& spec, const Configuration& configuration, co
   return text;
 }
 
+/// The value of `threads` that the configuration chooses; empty where a step has none.
+std::string threads_text(const StepSpec& step, const Configuration& configuration) {
+  const std::vector<std::string>& choices = step.launch.threads;
+  return choices.empty() ? "" : choices[std::min(configuration.threads, choices.size() - 1)];
+}
+
 /// What nvcc and NVRTC call it: with the instructions that only this chip has.
 std::string cuda_architecture(const std::string& isa) {
   const bool has_its_own = isa == "sm_90" || isa.starts_with("sm_1");
@@ -319,13 +325,19 @@ std::string cuda_architecture(const std::string& isa) {
 
 }  // namespace
 
+StepCall call_of(const StepSpec& step, const Configuration& configuration) {
+  const std::string text = threads_text(step, configuration);
+  if (text == kOwnThreads) return StepCall::own_threads;
+  return text.empty() || text == "1" ? StepCall::once : StepCall::in_pool;
+}
+
 int threads_of(const KernelSpec& spec, const Configuration& configuration) {
-  const auto threaded = std::find_if(spec.steps.begin(), spec.steps.end(),
-                                     [](const StepSpec& step) { return !step.launch.threads.empty(); });
-  if (threaded == spec.steps.end()) return 1;
-  const auto& choices = threaded->launch.threads;
-  const std::string& text = choices[std::min(configuration.threads, choices.size() - 1)];
-  if (text == "all") return 0;
+  const auto pooled = std::find_if(spec.steps.begin(), spec.steps.end(), [&](const StepSpec& step) {
+    return call_of(step, configuration) == StepCall::in_pool;
+  });
+  if (pooled == spec.steps.end()) return 1;
+  const std::string text = threads_text(*pooled, configuration);
+  if (text == kAllThreads) return 0;
   int count = 0;
   std::from_chars(text.data(), text.data() + text.size(), count);
   return count;

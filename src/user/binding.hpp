@@ -53,7 +53,15 @@ struct CallingThread {
   int count = 1;
 };
 
-/// The threads that a configuration asks for: 0 for all.
+/// How a step of a CPU's kernel is called.
+enum class StepCall : std::uint8_t {
+  once,        ///< by one thread
+  in_pool,     ///< by each of threads_of() threads, in a parallel region of the device's pool
+  own_threads  ///< by one thread, for a kernel that starts threads itself
+};
+StepCall call_of(const StepSpec& step, const Configuration& configuration);
+
+/// The threads of the pool that a configuration asks for: 0 for all.
 int threads_of(const KernelSpec& spec, const Configuration& configuration);
 
 /// Names and their values: extents of the shape, and numeric defines.

@@ -243,7 +243,9 @@ std::string kernel_text(const Signature& signature, const std::filesystem::path&
     text += fmt::format(
         "    launch: {{ grid: ceil({} / block), block: [128, 256, 512] }}   # decide: a list is tried\n", size);
   } else {
-    text += "    # launch: { threads: all }   # where it takes the scalars thread and threads\n";
+    text +=
+        "    # launch: { threads: all }   # where it takes the scalars thread and threads; own: it starts threads "
+        "itself\n";
   }
   text +=
       fmt::format("    # work: {{ flops: {{ fp32: 2*{} }} }}   # decide; left out: counted, with --counters\n", size);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -14,6 +15,10 @@
 #include "user/formula.hpp"
 
 namespace roofline {
+
+/// Values of a CPU's `threads`: the kernel is called by each thread of the run, or once and starts its own.
+inline constexpr std::string_view kAllThreads = "all";
+inline constexpr std::string_view kOwnThreads = "own";
 
 /// The types that scalars are passed as.
 enum class ScalarType : std::uint8_t {
@@ -104,7 +109,8 @@ struct LaunchSpec {
   std::vector<Extent3> grid, block, cluster;
   std::vector<Formula> shared;  ///< bytes of dynamic shared memory
   bool cooperative = false;
-  std::vector<std::string> threads;  ///< of a CPU: "all", or a number; a step without runs on one thread
+  /// Of a CPU: kAllThreads, a number, or kOwnThreads; a step without is called by one thread.
+  std::vector<std::string> threads;
   Place place;
 };
 

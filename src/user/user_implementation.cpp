@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "device/cpu/cpu_device.hpp"
@@ -85,7 +86,7 @@ void* find_function(void* library, const std::string& name, const std::filesyste
 
 struct CpuKernel {
   std::vector<std::vector<CpuStep>> threads;  ///< [thread][step]
-  std::vector<bool> in_all;                   ///< by step: run by all of the threads, or by the first one
+  std::vector<StepCall> calls;                ///< by step
   std::vector<std::unique_ptr<Buffer>> memory;
   std::vector<void*> workspaces;
 };
@@ -93,16 +94,23 @@ struct CpuKernel {
 Kernel load_cpu_kernel(const KernelSpec& spec, const Configuration& configuration, const Workload& workload,
                        Device& device) {
   const CompileRequest request = compile_request(spec, configuration, device.info().isa);
-  void* const wrapper = open_library(compiled(request));
-  void* const library = spec.kind == SourceKind::shared_library ? open_library(spec.source) : nullptr;
-  const std::vector<TensorSpec> tensors = kernel_tensors(spec, workload);
   const int wanted = threads_of(spec, configuration);
-  ThreadPool* pool = nullptr;
-  int count = 1;
-  if (wanted != 1) {
-    pool = &as_cpu(device).pool();
-    count = wanted == 0 ? pool->size() : std::min(wanted, pool->size());
+  const bool starts_threads = std::any_of(spec.steps.begin(), spec.steps.end(), [&](const StepSpec& step) {
+    return call_of(step, configuration) == StepCall::own_threads;
+  });
+  ThreadPool* const pool = wanted != 1 || starts_threads ? &as_cpu(device).pool() : nullptr;
+  const int count = wanted == 1 ? 1 : wanted == 0 ? pool->size() : std::min(wanted, pool->size());
+  const std::filesystem::path wrapper_path = compiled(request);
+  // OpenMP's runtime counts the CPUs that it may use when it is loaded.
+  std::optional<ThreadPool::PinnedCaller> while_loading;
+  if (starts_threads) {
+    while_loading.emplace(*pool);
+    pool->open_caller();
   }
+  void* const wrapper = open_library(wrapper_path);
+  void* const library = spec.kind == SourceKind::shared_library ? open_library(spec.source) : nullptr;
+  while_loading.reset();
+  const std::vector<TensorSpec> tensors = kernel_tensors(spec, workload);
   const auto kernel = std::make_shared<CpuKernel>();
   for (int thread = 0; thread < count; ++thread) {
     const BoundKernel bound = bind_kernel(spec, configuration, workload, tensors, {thread, count});
@@ -122,22 +130,26 @@ Kernel load_cpu_kernel(const KernelSpec& spec, const Configuration& configuratio
   for (auto& steps : kernel->threads) {
     for (CpuStep& step : steps) step.arm();
   }
-  for (const StepSpec& step : spec.steps) kernel->in_all.push_back(!step.launch.threads.empty());
-  if (count == 1) {
+  for (const StepSpec& step : spec.steps) {
+    const StepCall call = call_of(step, configuration);
+    kernel->calls.push_back(call == StepCall::in_pool && count == 1 ? StepCall::once : call);
+  }
+  if (std::all_of(kernel->calls.begin(), kernel->calls.end(), [](StepCall call) { return call == StepCall::once; })) {
     return [kernel](std::span<void* const> at) {
       for (CpuStep& step : kernel->threads[0]) step.run(at, kernel->workspaces);
     };
   }
   // Steps follow each other: each is a region of its own.
   return [kernel, pool, count](std::span<void* const> at) {
-    for (std::size_t i = 0; i < kernel->threads[0].size(); ++i) {
-      if (!kernel->in_all[i]) {
-        kernel->threads[0][i].run(at, kernel->workspaces);
+    for (std::size_t i = 0; i < kernel->calls.size(); ++i) {
+      if (kernel->calls[i] == StepCall::in_pool) {
+        pool->run([&](int worker) {
+          if (worker < count) kernel->threads[static_cast<std::size_t>(worker)][i].run(at, kernel->workspaces);
+        });
         continue;
       }
-      pool->run([&](int worker) {
-        if (worker < count) kernel->threads[static_cast<std::size_t>(worker)][i].run(at, kernel->workspaces);
-      });
+      if (kernel->calls[i] == StepCall::own_threads) pool->open_caller();
+      kernel->threads[0][i].run(at, kernel->workspaces);
     }
   };
 }
@@ -192,6 +204,13 @@ std::vector<Implementation> user_implementations(const std::shared_ptr<const Ker
                                   .extra_traffic = {},
                                   .prepare = {}};
     if (spec->device() == DeviceKind::cpu) {
+      const auto steps_with = [&](StepCall call) {
+        return std::count_if(spec->steps.begin(), spec->steps.end(),
+                             [&](const StepSpec& step) { return call_of(step, configuration) == call; });
+      };
+      // Own threads may be all of the run's.
+      implementation.threads = steps_with(StepCall::own_threads) > 0 ? 0 : threads_of(*spec, configuration);
+      implementation.regions = static_cast<int>(steps_with(StepCall::in_pool));
       implementation.prepare = [spec, configuration](const Workload& workload, Device& device) {
         return load_cpu_kernel(*spec, configuration, workload, device);
       };

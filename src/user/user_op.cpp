@@ -253,7 +253,7 @@ void UserOp::run_what_is_right(const Workload& workload, Device& device, std::sp
     }
   }
   const Kernel kernel = right.prepare(workload, device);
-  kernel(pointers);
+  device.run_as_timed([&] { kernel(pointers); });
   device.synchronize();
   for (const TensorSpec& tensor : tensors) {
     if (!is_written(tensor.role)) continue;

@@ -203,6 +203,72 @@ void scale(const float* x, float* y, float factor, int64_t n, int32_t thread, in
         row = self.rows(suite)[0]
         self.assertEqual(row["status"], "ok", row.get("reason"))
 
+    def units(self):
+        """Threads of the run."""
+        return json.loads(self.machine.read_text())["device"]["units"]
+
+    def test_only_the_thread_pool_has_a_launch_cost(self):
+        source = SCALE.replace("int64_t n)", "int64_t n, int32_t thread, int32_t threads)").replace(
+            "int64_t i = 0; i < n;", "int64_t i = n * thread / threads; i < n * (thread + 1) / threads;")
+        index = "      - { scalar: thread, dtype: int32 }\n      - { scalar: threads, dtype: int32 }\n"
+        several = self.units() > 1
+        for launch, regions, threads in [("", 0, 1), ("    launch: { threads: 1 }\n", 0, 1),
+                                         ("    launch: { threads: all }\n", 1 if several else 0, self.units())]:
+            with self.subTest(launch):
+                row = self.row(source, more=index + launch + "    expect: { y: 2*x }\n")
+                self.assertEqual(row["status"], "ok", row.get("reason"))
+                self.assertEqual(row["work"]["launches"], regions)
+                self.assertEqual(row["work"].get("threads", self.units()), threads)
+                overhead = [one for one in row["resources"] if one["kind"] == "overhead"]
+                self.assertEqual(len(overhead), regions)
+
+    def test_threads_that_do_the_same_work_are_refused(self):
+        suite = self.kernel(more="    launch: { threads: THREADS }\n    expect: { y: 2*x }\n")
+        for threads in ("all", "2", "[1, 2]"):
+            with self.subTest(threads):
+                self.refused(suite.replace("THREADS", threads), "suite.yaml:11:13: ", "threads: own")
+        row = self.rows(suite.replace("THREADS", "1"))[0]
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+
+    def test_verified_and_timed_calls_have_the_same_cpus(self):
+        """The kernel ends its process where it may use another number of CPUs."""
+        source = """\
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+static int cpus(void) { cpu_set_t set; CPU_ZERO(&set); sched_getaffinity(0, sizeof set, &set); return CPU_COUNT(&set); }
+struct Half { const float* x; float* y; float factor; int64_t begin, end; };
+static void* work(void* of) {
+  struct Half* half = of;
+  if (cpus() != CPUS) abort();
+  for (int64_t i = half->begin; i < half->end; ++i) half->y[i] = half->factor * half->x[i];
+  return 0;
+}
+void scale(const float* x, float* y, float factor, int64_t n) {
+  struct Half first = {x, y, factor, 0, n / 2}, second = {x, y, factor, n / 2, n};
+  pthread_t other;
+  if (pthread_create(&other, 0, work, &second) != 0) abort();
+  work(&first);
+  pthread_join(other, 0);
+}
+"""
+        for threads, cpus in [("own", self.units()), ("1", 1)]:
+            with self.subTest(threads):
+                suite = self.kernel(source, more="    options: [-pthread]\n    define: { CPUS: %d }\n"
+                                    "    launch: { threads: %s }\n    expect: { y: 2*x }\n" % (cpus, threads))
+                row = self.rows(suite, "--no-experiments")[0]
+                self.assertEqual(row["status"], "ok", row.get("reason"))
+                self.assertEqual(row["work"]["launches"], 0)
+                self.assertEqual(row["work"].get("threads", self.units()), self.units() if threads == "own" else 1)
+
+    def test_what_is_only_written_is_known(self):
+        self.assertEqual(self.row()["work"]["write_only"], 40000)
+        source = "#include <stdint.h>\nvoid saxpy(const float* x, float* y, float a, int64_t n) { for (int64_t i = 0; i < n; ++i) y[i] += a * x[i]; }\n"
+        suite = self.kernel(source, "saxpy", "saxpy.c", "    expect: { y: 2*x + y }\n").replace("output: y", "inout: y")
+        self.assertEqual(self.rows(suite)[0]["work"]["write_only"], 0)
+
     def test_structures_and_pointers_into_buffers(self):
         source = """\
 #include <stdint.h>

@@ -18,8 +18,8 @@ ROOFLINE = os.path.abspath(sys.argv.pop(1))
 SHOWS = 1.25  # times the twin's time: a smaller fault is none
 NOTES = {"throttled", "few-threads", "from-cache", "suspect-roof-below"}
 LOAD = {"disturbed", "slow-machine", "at-the-pace", "drifting", "no-interval", "wide-interval", "suspect-roof",
-        "above-suspect-roof"}
-AT_ROOF = {"good-enough", "above-roof", "not-cold"}
+        "above-suspect-roof", "above-provisional-roof"}
+AT_ROOF = {"good-enough", "above-roof", "not-cold", "partly-cached"}
 FAULTS = {"subnormals", "one-thread", "late-thread", "false-sharing", "many-streams", "aliasing", "split-lines",
           "dependent-sum", "page-walks", "grows-with-size", "divisions", "scalar-code"}
 

@@ -49,13 +49,23 @@ def interval_of(ceiling):
     return [low, high] if low > 0 and high > 0 else [ceiling["value"]] * 2
 
 
-def bandwidth_ceiling(ceilings, level, traffic):
+def is_roof(ceiling):
+    return ceiling.get("role", "roof") == "roof"
+
+
+def is_of_one_core(ceiling):
+    return not is_roof(ceiling) and ceiling["name"].endswith(".one_core")
+
+
+def bandwidth_ceiling(ceilings, level, traffic, one_core=False):
     """The ceiling at a level for a mix of reads and writes. Between two measured mixes: a copy of the nearer (the higher
-    on a tie) with the interpolated time per byte, and the name of the other as `mixed_with`."""
+    on a tie) with the interpolated time per byte, and the name of the other as `mixed_with`. Of one core, among its
+    references if there are any."""
+    one_core = one_core and any(is_of_one_core(c) and c.get("level") == level for c in ceilings)
     total = traffic["read"] + traffic["write"]
     share = traffic["write"] / total if total > 0 else 0.0
     roofs = [c for c in ceilings if c["kind"] == "bandwidth" and c["level"] == level and c["regime"] == "burst"
-             and c.get("role", "roof") == "roof"]
+             and (is_of_one_core if one_core else is_roof)(c)]
     in_place = traffic.get("in_place") and any(c["pattern"] in ("update", "accumulate") for c in roofs)
     shares = (IN_PLACE_SHARE if in_place else WRITE_SHARE) | LINK_SHARE
     sides = []
@@ -100,9 +110,12 @@ def latency_line(machine, collective):
     return None
 
 
-def compute_ceiling(ceilings, pipe, clock=None):
+def compute_ceiling(ceilings, pipe, clock=None, one_core=False):
     """The roof of a pipe: burst within 1 % of its clock, where one is missing or where those of both regimes are within
-    2 %, else the nearer regime."""
+    2 %, else the nearer regime. Of one core, its reference if there is one."""
+    for ceiling in ceilings:
+        if one_core and ceiling["name"] == f"{pipe}.one_core" and ceiling["regime"] == "burst":
+            return ceiling
     regimes = {}
     for ceiling in ceilings:
         if ceiling["kind"] == "compute" and ceiling["pipe"] == pipe and ceiling.get("role", "roof") == "roof":
@@ -138,15 +151,20 @@ def resource_times(work, machine, clock):
     """{name: (kind, amount, seconds, [low, high], regime, mixed_with)} of the resources; no seconds without a ceiling."""
     ceilings = machine["ceilings"]
     collective = work.get("collective")
+    one_core = work.get("threads") == 1 and machine["device"]["units"] > 1
+    memory = MAIN_MEMORY[machine["device"]["kind"]]
     uses = []
     operations = dict(work["flops"])
     for pipe, count in work["uncounted"].items():
         operations[pipe] = operations.get(pipe, 0.0) + count
     for pipe, count in operations.items():
-        uses.append((pipe, "compute", count, compute_ceiling(ceilings, pipe, clock)))
+        uses.append((pipe, "compute", count, compute_ceiling(ceilings, pipe, clock, one_core)))
     for level, traffic in work["traffic"].items():
         own = level == "network" and collective
-        ceiling = network_ceiling(ceilings, collective) if own else bandwidth_ceiling(ceilings, level, traffic)
+        if level == memory:
+            level = work.get("cache", level)
+        ceiling = (network_ceiling(ceilings, collective) if own
+                   else bandwidth_ceiling(ceilings, level, traffic, one_core))
         uses.append((level, "bandwidth", traffic["read"] + traffic["write"], ceiling))
     uses.append(("launch", "overhead", work["launches"], launch_ceiling(ceilings)))
     times = {}
@@ -232,6 +250,8 @@ def compare_row(comparison, place, row, machine):
         held = [c for c in ceilings if c["name"] in named and c["regime"] == times[limiting][4]]
         failed = any(c["audit"]["status"] == "fail" for c in held)  # a line has no audit
         comparison.check(f"{place}.suspect", row.get("suspect"), failed)
+        if "provisional" in row:  # absent in files of earlier versions, too
+            comparison.check(f"{place}.provisional", {c["audit"]["status"] for c in held}, {"provisional"})
 
     median = row["time_s"]["median"] if "time_s" in row else None
     comparison.check(f"{place}.time_s is there", median is not None, row["status"] == "ok")

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "device/cpu/cgroup.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "device/cpu/system_reading.hpp"
@@ -76,6 +78,32 @@ TEST_F(SystemFiles, OtherProgramsAreWhatIsBusyAndNotOurs) {
   EXPECT_EQ(seen.preemptions, 71);
   EXPECT_TRUE(is_significant(seen));
   EXPECT_THAT(describe(seen), mentions("other programs", "1.1 of 2 cores"));
+}
+
+/// Two CPUs for a second: what they were busy with, and threads of this process on them.
+SystemReading a_second(double busy0, double busy1, double own_s, const std::map<int, ThreadTimes>& threads) {
+  return {.cpus = {{0, {.busy_s = busy0}}, {1, {.busy_s = busy1}}}, .threads = threads, .own_s = own_s};
+}
+
+TEST(OwnThreads, AreNoOtherProgramsWhereverTheyRan) {
+  const SystemReading before = a_second(0, 0, 0, {{41, {.cpu = 0}}});
+  const auto others_of = [&](const SystemReading& after) {
+    return contention_between(before, after, 1, {0, 1}, 2).others_s;
+  };
+  // A thread that moved: half a second on each CPU, seen on CPU 1 last.
+  EXPECT_NEAR(others_of(a_second(0.5, 0.5, 1, {{41, {.cpu = 1, .ran_s = 1}}})), 0, 0.011);
+  // A thread that started and ended in between.
+  EXPECT_NEAR(others_of(a_second(1, 1, 2, {{41, {.cpu = 0, .ran_s = 1}}})), 0, 1e-9);
+  // The same, with another program for the rest of the time.
+  EXPECT_NEAR(others_of(a_second(1, 1, 1.4, {{41, {.cpu = 0, .ran_s = 1}}})), 0.6, 1e-9);
+  EXPECT_NEAR(others_of(a_second(1, 1, 1, {{41, {.cpu = 0, .ran_s = 1}}})), 1, 1e-9);
+}
+
+TEST(OwnThreads, OnOtherCpusHideNobody) {
+  const SystemReading before = a_second(0, 0, 0, {{41, {.cpu = 1}}});
+  const SystemReading after = a_second(1, 1, 1, {{41, {.cpu = 1, .ran_s = 1}}});
+  EXPECT_NEAR(contention_between(before, after, 1, {0}, 1).others_s, 1, 1e-9);
+  EXPECT_NEAR(contention_between(before, after, 1, {1}, 1).others_s, 0, 1e-9);
 }
 
 TEST_F(SystemFiles, AQuietMachineIsNotDisturbed) {
@@ -281,6 +309,12 @@ TEST(ReferenceRates, AreSummarisedForAllRowsAtOnce) {
   EXPECT_EQ(summarise(std::vector<NamedReferenceRate>()), "");
   EXPECT_THAT(summarise(std::vector<NamedReferenceRate>{{"a", 0.5}, {"b", 0.45}}),
               mentions("2 rows ", "0.45", ": a and b"));
+}
+
+TEST(WatchContention, OfARowOnOneThreadWatchesItsCoreOnly) {
+  CpuDevice device({});
+  EXPECT_EQ(device.watch_contention(1)().cores, 1);
+  EXPECT_EQ(device.watch_contention()().cores, device.cores());
 }
 
 TEST(WatchContention, WatchesTheCpusOfTheDevice) {

@@ -47,6 +47,10 @@ TEST(CpuProbes, AreAllThere) {
       EXPECT_THAT(names, Contains(fmt::format("{}.{}", level, pattern)));
   }
   EXPECT_THAT(names, IsSupersetOf({"dram.update", "dram.accumulate"}));
+  for (const char* level : {"dram", "l3", "l2", "l1"}) {
+    for (const char* pattern : {"read", "copy", "triad"})
+      EXPECT_THAT(names, Contains(fmt::format("{}.{}{}", level, pattern, kOneCore)));
+  }
   EXPECT_THAT(names, IsSupersetOf({"fp32", "fp64", "fp32.one_core", "fp64.one_core", "dram.copy.small_pages", "bf16",
                                    "int8", "dram.write.regular", "dram.write.non_temporal", "numa.local", "numa.remote",
                                    "sweep.read", "scaling.dram.read", "launch.pool"}));
@@ -170,6 +174,33 @@ TEST(CpuProbes, CacheSetsFitTheirLevelAndNotTheOneBefore) {
       EXPECT_LE(made->working_set_bytes, own) << probe.name;
       const double past = std::isnan(made->nearer_cache_bytes) ? nearer : made->nearer_cache_bytes;
       EXPECT_GE(made->working_set_bytes, 4 * past) << probe.name;
+    }
+  }
+}
+
+TEST(CpuProbes, OfOneCoreHaveTheSetsOfOneThread) {
+  CpuDevice device({}, best_isa(), small_machine());
+  for (const char* name : {"l1.read", "l2.copy", "l3.triad", "dram.copy"}) {
+    const Probe& probe = probe_of(fmt::format("{}{}", name, kOneCore));
+    EXPECT_EQ(probe.role, Role::reference);
+    if (device.info().units == 1) {
+      EXPECT_TRUE(probe.unsupported(device)) << "the roof is that already";
+      continue;
+    }
+    if (probe.unsupported(device)) continue;
+    const std::optional<ProbeCase> made = probe.make(device, ProbeRequest{}, 0);
+    ASSERT_TRUE(made) << name;
+    made->run();
+    EXPECT_EQ(made->verify(), std::nullopt) << name;
+    double level = 0;
+    for (const CacheInfo& cache : device.info().caches) {
+      if (cache.level == *probe.level) level = cache.bytes;
+    }
+    if (level > 0) {
+      EXPECT_LE(made->working_set_bytes, level) << name;
+      EXPECT_GE(made->working_set_bytes, 4 * made->nearer_cache_bytes) << name;
+    } else {
+      EXPECT_GE(made->working_set_bytes, 4 * device.last_level_cache_bytes()) << name;
     }
   }
 }

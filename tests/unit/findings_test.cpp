@@ -128,6 +128,55 @@ TEST(Findings, AboveARoofThatFailedItsAudit) {
   EXPECT_THAT(findings(report)[1], second_alarm(FindingKind::above_roof)) << "its pairs do not use the calibrated roof";
 }
 
+TEST(Findings, AProvisionalRoofIsInDoubtBeforeTheWork) {
+  Report report = example::sample_report();
+  Point& point = report.points[1];
+  point.workload.cache = CacheMode::hot;
+  point.time = example::timed(point.bound.attainable_time_s / 1.1);
+  EXPECT_FALSE(point.above_unconfirmed_roof());
+  point.bound.provisional = true;
+  EXPECT_TRUE(point.above_unconfirmed_roof());
+  EXPECT_THAT(findings(report)[1], second_alarm(FindingKind::above_suspect));
+  point.time = example::timed(point.bound.attainable_time_s / 0.9);
+  EXPECT_FALSE(point.above_unconfirmed_roof()) << "it is below it";
+}
+
+TEST(Findings, AHotRowLargerThanTheCachesIsPartlyCached) {
+  Report report = example::cpu_sample_report();
+  Point& point = report.points[0];
+  point.workload.cache = CacheMode::hot;
+  point.work.bytes[Level::dram] = {.read = 40e6, .write = 40e6};
+  point.bound = bound_of(point.work, report.machine);
+  point.time = example::timed(point.bound.attainable_time_s / 1.4);
+  EXPECT_TRUE(partly_cached(point, report.machine));
+  EXPECT_EQ(findings(report)[0].kind, FindingKind::partly_cached);
+  // Far larger, or in a cache by its bound: the roof or the work is wrong.
+  point.work.cache = Level::l3;
+  EXPECT_FALSE(partly_cached(point, report.machine));
+  point.work.cache.reset();
+  point.work.bytes[Level::dram] = {.read = 4e9, .write = 4e9};
+  point.bound = bound_of(point.work, report.machine);
+  point.time = example::timed(point.bound.attainable_time_s / 1.4);
+  EXPECT_FALSE(partly_cached(point, report.machine));
+  EXPECT_EQ(findings(report)[0].kind, FindingKind::above_roof);
+}
+
+TEST(Findings, NameTheRowsThatTheChartCannotShow) {
+  Report report = example::cpu_sample_report();
+  const auto off_chart = [&] {
+    Findings found = findings(report);
+    std::erase_if(found, [](const Finding& one) { return one.kind != FindingKind::not_on_chart; });
+    return found;
+  };
+  EXPECT_TRUE(off_chart().empty());
+  report.points[0].work.flops.clear();
+  ASSERT_EQ(off_chart().size(), 1U);
+  EXPECT_THAT(off_chart()[0], finding(FindingKind::not_on_chart, point_name(report.points[0]).c_str()));
+  report.points[1].work.bytes.clear();
+  report.points[1].bound = bound_of(report.points[1].work, report.machine);
+  EXPECT_EQ(off_chart().size(), 2U);
+}
+
 TEST(Findings, LongListsAreCut) {
   Report report = example::sample_report();
   for (Point& point : report.points) {

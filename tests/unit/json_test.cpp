@@ -197,6 +197,22 @@ TEST(Json, WhatIsAbsentIsAbsentWithAReason) {
   EXPECT_THAT(json.dump(), testing::Not(HasSubstr("null")));
 }
 
+TEST(Json, WhereTheWorkOfARowIsDoneIsKept) {
+  Report report = sample_report();
+  Work& work = report.points[0].work;
+  work.threads = 1;
+  work.cache = Level::l2;
+  work.write_only = 1e6 / 3;
+  report.points[0].bound.provisional = true;
+  const Point point = parse_report(report_to_json(report).dump(), "run.json").points[0];
+  EXPECT_EQ(point.work.threads, 1);
+  EXPECT_EQ(point.work.cache, Level::l2);
+  EXPECT_EQ(point.work.write_only, 1e6 / 3);
+  EXPECT_TRUE(point.bound.provisional);
+  const Json plain = sample_json();
+  for (const char* key : {"threads", "cache", "write_only"}) EXPECT_FALSE(plain["results"][0]["work"].contains(key));
+}
+
 TEST(Json, TextThatIsNoUtf8IsRepaired) {
   Report report = sample_report();
   report.notes = {"bad \xff byte"};

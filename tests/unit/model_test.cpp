@@ -143,6 +143,90 @@ TEST(Machine, ReferencesAreNoRoofs) {
   EXPECT_EQ(machine.find("fp32.zeros")->value, 90e12);
 }
 
+/// Eight threads under one L3, with roofs of all and references of one core.
+Machine cpu_of_eight() {
+  Machine machine;
+  machine.device.kind = DeviceKind::cpu;
+  machine.device.units = 8;
+  machine.device.caches = {{Level::l1, 32e3, 8}, {Level::l2, 1e6, 8}, {Level::l3, 32e6, 1}};
+  machine.ceilings = {bandwidth(Level::dram, Pattern::read, 200e9),
+                      bandwidth(Level::dram, Pattern::copy, 180e9),
+                      bandwidth(Level::l3, Pattern::read, 800e9),
+                      bandwidth(Level::l2, Pattern::read, 1600e9),
+                      bandwidth(Level::l1, Pattern::read, 3200e9),
+                      compute(Pipe::fp32, 1e12),
+                      launch("launch.pool", 1e6)};
+  const auto one_core = [&](Ceiling ceiling) {
+    ceiling.name += kOneCore;
+    ceiling.role = Role::reference;
+    machine.ceilings.push_back(ceiling);
+  };
+  one_core(bandwidth(Level::dram, Pattern::read, 30e9));
+  one_core(bandwidth(Level::dram, Pattern::copy, 20e9));
+  one_core(bandwidth(Level::l2, Pattern::read, 210e9));
+  one_core(compute(Pipe::fp32, 0.14e12));
+  return machine;
+}
+
+TEST(Machine, AHotRowsCacheIsTheNearestThatHoldsIt) {
+  Machine machine = cpu_of_eight();
+  EXPECT_EQ(machine.cache_for(30e3, 1), Level::l1);
+  EXPECT_EQ(machine.cache_for(40e3, 1), Level::l2) << "one thread has one L1";
+  EXPECT_EQ(machine.cache_for(40e3, 0), Level::l1) << "all threads have eight";
+  EXPECT_EQ(machine.cache_for(40e3, 4), Level::l1);
+  EXPECT_EQ(machine.cache_for(7e6, 1), Level::l3);
+  EXPECT_EQ(machine.cache_for(7e6, 0), Level::l2);
+  EXPECT_EQ(machine.cache_for(33e6, 0), std::nullopt);
+  // What was not measured is bounded by the next nearer level: more than it can do, never less.
+  std::erase_if(machine.ceilings, [](const Ceiling& ceiling) { return ceiling.level == Level::l3; });
+  EXPECT_EQ(machine.cache_for(7e6, 1), Level::l2);
+  std::erase_if(machine.ceilings, [](const Ceiling& ceiling) { return ceiling.level != Level::dram; });
+  EXPECT_EQ(machine.cache_for(30e3, 1), std::nullopt);
+  EXPECT_EQ(gpu().cache_for(30e3, 0), std::nullopt);
+}
+
+TEST(Machine, OneOfSeveralThreadsHasTheCeilingsOfOneCore) {
+  Machine machine = cpu_of_eight();
+  const Traffic copy = {.read = 1, .write = 1};
+  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 1)->name, "dram.copy.one_core");
+  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 0)->name, "dram.copy");
+  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 2)->name, "dram.copy");
+  EXPECT_EQ(machine.bandwidth(Level::l1, copy, 1)->name, "l1.read") << "none was measured of one core";
+  EXPECT_EQ(machine.compute_at(Pipe::fp32, std::nullopt, 1)->name, "fp32.one_core");
+  EXPECT_EQ(machine.compute_at(Pipe::fp32, std::nullopt)->name, "fp32");
+  machine.device.units = 1;
+  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 1)->name, "dram.copy") << "the roof is that of one core";
+  EXPECT_EQ(machine.slope(Level::dram)->name, "dram.read") << "the chart's line is that of all threads";
+}
+
+TEST(Bound, AHotRowIsBoundedByTheCacheThatHoldsIt) {
+  const Machine machine = cpu_of_eight();
+  Work work;
+  work.bytes[Level::dram] = {.read = 1e6, .write = 0};
+  EXPECT_EQ(bound_of(work, machine).limiting_ceiling, "dram.read");
+  work.cache = Level::l2;
+  const Bound hot = bound_of(work, machine);
+  EXPECT_EQ(hot.limiting_ceiling, "launch.pool") << "0.6 us of L2 are less than a region";
+  work.launches = 0;
+  EXPECT_EQ(bound_of(work, machine).limiting_ceiling, "l2.read");
+  EXPECT_EQ(bound_of(work, machine).label, BoundLabel::memory);
+  EXPECT_DOUBLE_EQ(bound_of(work, machine).attainable_time_s, 1e6 / 1600e9);
+  EXPECT_DOUBLE_EQ(bound_of(work, machine).arithmetic_intensity, hot.arithmetic_intensity) << "its place on the chart";
+  work.threads = 1;
+  EXPECT_EQ(bound_of(work, machine).limiting_ceiling, "l2.read.one_core");
+}
+
+TEST(Bound, APlainCallStartsNoRegion) {
+  Work work;
+  work.bytes[Level::dram] = {.read = 64, .write = 0};
+  work.threads = 1;
+  EXPECT_EQ(bound_of(work, cpu_of_eight()).limiting_ceiling, "launch.pool");
+  work.launches = 0;
+  const Bound bound = bound_of(work, cpu_of_eight());
+  EXPECT_EQ(bound.limiting_ceiling, "dram.read.one_core");
+  for (const ResourceTime& resource : bound.resources) EXPECT_NE(resource.kind, CeilingKind::overhead);
+}
+
 TEST(Names, MatrixProductsGoToTheFastestPipeOfTheirType) {
   EXPECT_EQ(matrix_pipe(DType::fp16, DeviceKind::cuda), Pipe::tensor_fp16);
   EXPECT_EQ(matrix_pipe(DType::tf32, DeviceKind::cuda), Pipe::tensor_tf32);
@@ -383,8 +467,13 @@ TEST(Bound, SuspectCeilingMakesTheBoundSuspect) {
   Work work;
   work.bytes[Level::hbm] = {.read = 4e9, .write = 0};
   EXPECT_TRUE(bound_of(work, machine).suspect);
+  EXPECT_FALSE(bound_of(work, machine).provisional);
   work.bytes[Level::hbm] = {.read = 4e9, .write = 4e9};
   EXPECT_FALSE(bound_of(work, machine).suspect);
+  for (Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.name == "hbm.copy") ceiling.audit.checks = {{"plateau", CheckStatus::provisional, "1 round"}};
+  }
+  EXPECT_TRUE(bound_of(work, machine).provisional);
 }
 
 TEST(Bound, AMixHasBothCeilingsAndIsSuspectByEither) {

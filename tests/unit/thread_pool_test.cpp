@@ -138,5 +138,35 @@ TEST(ThreadPool, PinsWorkersAndTheCallerForAsLongAsAsked) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
+TEST(ThreadPool, OpensTheCallerToAllWorkersUntilItsPinEnds) {
+  cpu_set_t before, inside;
+  CPU_ZERO(&before);
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  std::vector<int> cpus;
+  for (int cpu = 0; cpus.size() < 2 && cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &before)) cpus.push_back(cpu);
+  }
+  const auto allowed = [&] {
+    CPU_ZERO(&inside);
+    sched_getaffinity(0, sizeof inside, &inside);
+    return static_cast<std::size_t>(CPU_COUNT(&inside));
+  };
+  const ThreadPool pool(cpus);
+  pool.open_caller();
+  EXPECT_EQ(allowed(), static_cast<std::size_t>(CPU_COUNT(&before))) << "without a pin there is nothing to open";
+  {
+    const ThreadPool::PinnedCaller pinned(pool);
+    if (allowed() != 1) GTEST_SKIP() << "pinning is not allowed here";
+    pool.open_caller();
+    EXPECT_EQ(allowed(), cpus.size());
+    {
+      const ThreadPool::PinnedCaller again(pool);
+      EXPECT_EQ(allowed(), 1U);
+    }
+    EXPECT_EQ(allowed(), cpus.size());
+  }
+  EXPECT_EQ(allowed(), static_cast<std::size_t>(CPU_COUNT(&before)));
+}
+
 }  // namespace
 }  // namespace roofline

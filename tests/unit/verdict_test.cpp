@@ -333,6 +333,19 @@ TEST(PaceOfRoof, IsThatOfWhatTheRowWaitsFor) {
   EXPECT_TRUE(is_under_contention(point));
 }
 
+TEST(PaceOfRoof, CachesHaveTheSpeedOfTheCores) {
+  Point point;
+  point.bound.label = BoundLabel::memory;
+  point.bound.attainable_time_s = 8;
+  ResourceTime l2;
+  l2.ceiling = "l2.read";
+  l2.kind = CeilingKind::bandwidth;
+  l2.time_s = 8;
+  point.bound.resources = {l2};
+  point.reference_rates = {.copy = 0.4, .arithmetic = 0.9};
+  EXPECT_DOUBLE_EQ(reference_rate_of_roof(point).value(), 0.9);
+}
+
 /// Time at 60 % of the calibrated speed, and the probe beside it just as slow.
 Point paired_on_a_slow_machine() {
   Point point;
@@ -483,6 +496,86 @@ TEST(CpuVerdicts, NoFasterThanOneCore) {
   EXPECT_NE(gemm.verdict().rule, "one-core");
 }
 
+/// A row on one of eight threads, below the roofs of one core.
+OnCpu on_one_thread(double fraction) {
+  OnCpu relu("relu");
+  relu.report.machine.device.units = 8;
+  Ceiling one = example::bandwidth(Level::dram, Pattern::copy, 21.3e9 / 4);
+  one.name += kOneCore;
+  one.role = Role::reference;
+  relu.report.machine.ceilings.push_back(one);
+  relu.point.work.threads = 1;
+  relu.point.work.launches = 0;
+  relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+  relu.at(fraction);
+  return relu;
+}
+
+TEST(CpuVerdicts, ThreadsWithoutWorkComeFirst) {
+  const OnCpu slow = on_one_thread(0.5);
+  EXPECT_EQ(slow.point.bound.limiting_ceiling, "dram.copy.one_core");
+  EXPECT_EQ(slow.verdict().rule, "some-threads");
+  EXPECT_NEAR(fraction_on_all_threads(slow.point, slow.report.machine), 0.5 / 4, 1e-9);
+  const Verdict fast = on_one_thread(0.95).verdict();
+  EXPECT_EQ(fast.rule, "some-threads");
+  EXPECT_EQ(fast.kind, VerdictKind::slow) << "at one core's roof, and seven cores are idle";
+  EXPECT_NEAR(fast.gain_s, (1 - 0.95 / 4) * on_one_thread(0.95).point.time->median, 1e-9);
+  OnCpu all("relu");
+  all.at(0.5);
+  EXPECT_THAT(rules_of(all.verdict()), Not(Contains("some-threads")));
+  OnCpu alone = on_one_thread(0.5);
+  alone.report.machine.device.units = 1;
+  EXPECT_THAT(rules_of(alone.verdict()), Not(Contains("some-threads"))) << "there is no other thread";
+}
+
+/// The count is in question only above a roof that is confirmed.
+TEST(CpuVerdicts, AboveARoofTheRoofIsInDoubtFirst) {
+  OnCpu above = on_one_thread(1.5);
+  EXPECT_EQ(above.verdict().rule, "above-roof");
+  above.point.bound.provisional = true;
+  EXPECT_EQ(above.verdict().rule, "above-provisional-roof");
+  above.point.bound.suspect = true;
+  EXPECT_EQ(above.verdict().rule, "above-suspect-roof");
+}
+
+TEST(CpuVerdicts, OfARowThatACacheServesDoNotSpeakOfMainMemory) {
+  OnCpu relu("relu");
+  relu.point.workload.cache = CacheMode::hot;
+  relu.point.work.flops = {{Pipe::fp32, 2.5e4}};
+  relu.point.work.bytes[Level::dram] = {.read = 1e5, .write = 1e5};
+  relu.point.work.cache = Level::l2;
+  relu.point.work.launches = 0;
+  relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+  relu.at(0.5);
+  EXPECT_EQ(relu.verdict().rule, "uncounted-cache");
+  relu.report.machine.device.huge_page_share = 0;
+  EXPECT_EQ(relu.verdict().rule, "uncounted-cache") << "pages matter to main memory";
+  // The experiment in L2 is the same run.
+  relu.point.experiments = {
+      {.kind = ExperimentKind::in_cache, .variant = "n=1", .ratio = 1, .ci95 = {0.99, 1.01}, .count = 0}};
+  EXPECT_EQ(relu.verdict().rule, "uncounted-cache");
+  relu.point.work.cache = Level::l3;
+  relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+  relu.at(0.5);
+  EXPECT_EQ(relu.verdict().rule, "core-bound") << "from L2 it is no faster than from L3";
+  relu.point.work.cache.reset();
+  relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+  relu.at(0.5);
+  EXPECT_EQ(relu.verdict().rule, "core-bound");
+}
+
+TEST(CpuVerdicts, AHotRowLargerThanTheCachesIsNoWrongCount) {
+  OnCpu relu("relu");
+  relu.point.workload.cache = CacheMode::hot;
+  relu.point.work.bytes[Level::dram] = {.read = 40e6, .write = 40e6};
+  relu.point.work.launches = 0;
+  relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+  relu.at(1.5);
+  EXPECT_EQ(relu.verdict().rule, "partly-cached");
+  relu.at(0.95);
+  EXPECT_EQ(relu.verdict().kind, VerdictKind::at_roof);
+}
+
 TEST(CpuVerdicts, OrdinaryStores) {
   OnCpu relu("relu");
   Ceiling regular = example::bandwidth(Level::dram, Pattern::copy, 14.2e9);
@@ -490,7 +583,16 @@ TEST(CpuVerdicts, OrdinaryStores) {
   regular.role = Role::reference;
   relu.report.machine.ceilings.push_back(regular);
   relu.at(14.2 / 21.3);
+  relu.point.work.write_only = relu.point.work.bytes.at(Level::dram).write;
   EXPECT_EQ(relu.verdict().rule, "ordinary-stores");
+  // Buffers that are read, too, or whose writes are not known, and outputs that the cache holds, gain nothing.
+  for (const std::optional<double> write_only :
+       {std::optional<double>(0), std::optional<double>(),
+        std::optional<double>(0.9 * relu.report.machine.largest_cache_bytes())}) {
+    relu.point.work.write_only = write_only;
+    EXPECT_NE(relu.verdict().rule, "ordinary-stores");
+  }
+  relu.point.work.write_only = relu.point.work.bytes.at(Level::dram).write;
   // A kernel that stores past the caches is as slow for another reason.
   relu.point.non_temporal_stores = true;
   EXPECT_NE(relu.verdict().rule, "ordinary-stores");

@@ -72,6 +72,41 @@ std::optional<ProbeCase> make(Level level, Pattern pattern, Device& device, cons
   return probe;
 }
 
+/// The caches as one thread alone has them.
+CachePlan plan_one_core(const CpuDevice& cpu, Level level, Pattern pattern) {
+  const std::vector<int> first = {cpu.cpus().front()};
+  return plan_cache({.topology = cpu.topology(), .cpus = first, .free_memory_bytes = cpu.free_memory_at_opening()},
+                    level, pattern);
+}
+
+std::optional<ProbeCase> make_one_core(Level level, Pattern pattern, Device& device, const ProbeRequest& request,
+                                       int index) {
+  if (index > 0) return std::nullopt;
+  CpuDevice& cpu = as_cpu(device);
+  StreamPlan plan;
+  plan.pattern = pattern;
+  plan.isa = cpu.isa();
+  plan.sve = sve_kernels();
+  plan.set_bytes = plan_one_core(cpu, level, pattern).set_bytes;
+  plan.launch_bytes = launch_bytes(cpu, level, false, plan.set_bytes);
+  plan.chunks = kStreamChunks;
+  plan.scale = whole_scale(request.scale);
+  const std::shared_ptr<StreamSet> set = make_stream_set(cpu, plan, 1);
+  ProbeCase probe = stream_case(
+      set, level, fmt::format("{}, {:.0f} KiB, one core", registers_of(plan), set->working_set_bytes() / 1024));
+  probe.below_peak = "one core";
+  DeviceInfo core;
+  core.caches = caches_under(cpu.topology(), {cpu.cpus().front()});
+  probe.nearer_cache_bytes = nearer_cache_bytes(core, level);
+  return probe;
+}
+
+std::optional<std::string> one_core_unsupported(const Device& device, Level level, Pattern pattern) {
+  if (device.info().units == 1) return "single thread: the roof is already that of one core";
+  const CachePlan planned = plan_one_core(as_cpu(device), level, pattern);
+  return planned.refusal.empty() ? std::nullopt : std::optional(planned.refusal);
+}
+
 std::optional<std::string> unsupported(const Device& device, Level level, Pattern pattern) {
   const CachePlan planned = plan_cache(planned_machine(as_cpu(device)), level, pattern);
   return planned.refusal.empty() ? std::nullopt : std::optional(planned.refusal);
@@ -88,6 +123,15 @@ std::vector<Probe> cache_probes() {
         return make(level, pattern, device, request, variant);
       };
       // No limit: no CPU register gives the loads per cycle or the width of the L2.
+    }
+    for (const Pattern pattern : {Pattern::read, Pattern::copy, Pattern::triad}) {
+      const std::string name = fmt::format("{}.{}{}", to_string(level), to_string(pattern), kOneCore);
+      Probe& probe = probes.emplace_back(bandwidth_probe(DeviceKind::cpu, name, level, pattern));
+      probe.role = Role::reference;
+      probe.unsupported = [=](const Device& device) { return one_core_unsupported(device, level, pattern); };
+      probe.make = [=](Device& device, const ProbeRequest& request, int variant) {
+        return make_one_core(level, pattern, device, request, variant);
+      };
     }
   }
   return probes;

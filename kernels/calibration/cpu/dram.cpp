@@ -111,8 +111,36 @@ Probe small_pages() {
   return probe;
 }
 
+/// What one thread reaches alone. Regular stores too, which one core may do faster than non-temporal ones.
+Probe one_core(Pattern pattern) {
+  std::vector<DramVariant> variants = {{LoadKind::prefetched, StoreKind::non_temporal}};
+  if (pattern != Pattern::read) variants.push_back({LoadKind::prefetched, StoreKind::regular});
+  Probe probe = dram_probe(pattern, {});
+  probe.name += kOneCore;
+  probe.unsupported = [pattern](const Device& device) -> std::optional<std::string> {
+    if (device.info().units == 1) return "single thread: the roof is already that of one core";
+    return no_room_for_dram(as_cpu(device), pattern);
+  };
+  probe.make = [pattern, variants](Device& device, const ProbeRequest& request, int index) -> std::optional<ProbeCase> {
+    if (index >= static_cast<int>(request.quick ? 1 : variants.size())) return std::nullopt;
+    const DramVariant variant = variants[static_cast<std::size_t>(index)];
+    CpuDevice& cpu = as_cpu(device);
+    StreamPlan plan = dram_plan(cpu, 1, pattern, request.scale);
+    plan.load = variant.load;
+    plan.store = variant.store;
+    ProbeCase made = stream_case(make_stream_set(cpu, plan, 1), Level::dram,
+                                 fmt::format("{}, {}, one core", to_string(plan.isa), name_of(pattern, variant)));
+    made.below_peak = "one core";
+    return made;
+  };
+  return probe;
+}
+
 std::vector<Probe> references() {
   std::vector<Probe> probes;
+  for (const Pattern pattern : {Pattern::read, Pattern::write, Pattern::copy, Pattern::triad}) {
+    probes.push_back(one_core(pattern));
+  }
   for (const Pattern pattern : {Pattern::write, Pattern::copy}) {
     probes.push_back(dram_probe(pattern, {{LoadKind::plain, StoreKind::regular}}));
     probes.back().name += ".regular";

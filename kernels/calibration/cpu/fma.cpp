@@ -280,7 +280,7 @@ std::optional<std::string> unsupported(const Scope& scope, const Device& device)
 template <typename T>
 Probe fma_probe(const Scope& scope) {
   Probe probe = compute_probe(DeviceKind::cpu, kPipe<T>);
-  if (scope.one_core) probe.name += ".one_core";
+  if (scope.one_core) probe.name += kOneCore;
   if (scope.isa) probe.name += fmt::format(".{}", to_string(*scope.isa));
   probe.role = scope.isa || scope.one_core ? Role::reference : Role::roof;
   probe.sustained = probe.role == Role::roof;

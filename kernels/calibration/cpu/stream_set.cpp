@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "device/cpu/cpu_device.hpp"
+#include "device/cpu/mapped_buffer.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -321,6 +322,16 @@ std::shared_ptr<StreamSet> make_stream_set(CpuDevice& cpu, const StreamPlan& pla
   // Non-owning: the device's pool outlives every case.
   const std::shared_ptr<ThreadPool> pool(std::shared_ptr<void>(), &cpu.pool());
   return std::make_shared<StreamSet>(pool, cpu.scratch(StreamSet::memory_bytes(plan, pool->size())), plan);
+}
+
+std::shared_ptr<StreamSet> make_stream_set(CpuDevice& cpu, const StreamPlan& plan, int threads) {
+  const std::vector<int>& cpus = cpu.cpus();
+  const auto pool = std::make_shared<ThreadPool>(std::vector<int>(cpus.begin(), cpus.begin() + threads));
+  const std::size_t bytes = StreamSet::memory_bytes(plan, threads);
+  // On one node it does not matter who touched a page first; on several, the reader must.
+  const bool one_node = cpu.topology().numa_nodes.size() <= 1;
+  const std::shared_ptr<Buffer> memory = one_node ? cpu.scratch(bytes) : std::make_shared<MappedBuffer>(bytes, *pool);
+  return std::make_shared<StreamSet>(pool, memory, plan);
 }
 
 ProbeCase stream_case(const std::shared_ptr<StreamSet>& set, Level level, std::string variant) {

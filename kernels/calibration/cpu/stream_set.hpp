@@ -115,6 +115,9 @@ class CpuDevice;
 /// A set for all workers of the device, in its scratch memory.
 std::shared_ptr<StreamSet> make_stream_set(CpuDevice& cpu, const StreamPlan& plan);
 
+/// A set for the first `threads` workers, on a pool of their own, so that idle workers do not spin beside them.
+std::shared_ptr<StreamSet> make_stream_set(CpuDevice& cpu, const StreamPlan& plan, int threads);
+
 /// A case that runs and checks the set, and counts its bytes at that level.
 ProbeCase stream_case(const std::shared_ptr<StreamSet>& set, Level level, std::string variant);
 

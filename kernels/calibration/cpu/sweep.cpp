@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "device/cpu/mapped_buffer.hpp"
 #include "kernels/calibration/cpu/dram.hpp"
 #include "kernels/calibration/cpu/memory_plan.hpp"
 #include "kernels/calibration/probes.hpp"
@@ -51,19 +50,12 @@ std::optional<int> threads_of_point(int all, int index) {
   return std::nullopt;
 }
 
-/// Uses a separate thread pool, so that idle workers do not spin beside the others.
 std::optional<ProbeCase> make_scaling(Device& device, const ProbeRequest& request, int index) {
   CpuDevice& cpu = as_cpu(device);
   const std::optional<int> threads = threads_of_point(cpu.pool().size(), index);
   if (!threads) return std::nullopt;
-  const std::vector<int>& cpus = cpu.cpus();
-  const auto pool = std::make_shared<ThreadPool>(std::vector<int>(cpus.begin(), cpus.begin() + *threads));
   const StreamPlan plan = dram_plan(cpu, *threads, Pattern::read, request.scale);
-  const std::size_t bytes = StreamSet::memory_bytes(plan, *threads);
-  // On one node it does not matter who touched a page first; on several, the reader must.
-  const bool one_node = cpu.topology().numa_nodes.size() <= 1;
-  const std::shared_ptr<Buffer> memory = one_node ? cpu.scratch(bytes) : std::make_shared<MappedBuffer>(bytes, *pool);
-  ProbeCase probe = stream_case(std::make_shared<StreamSet>(pool, memory, plan), Level::dram,
+  ProbeCase probe = stream_case(make_stream_set(cpu, plan, *threads), Level::dram,
                                 fmt::format("{}, prefetched loads, the first cores", to_string(plan.isa)));
   probe.x = *threads;
   return probe;

@@ -136,7 +136,6 @@ struct CpuDevice::State {
       : topology(machine),
         limits(read_cgroup_limits()),
         placement(place_threads(topology, {options.threads, options.cpus, limits.cpus.value_or(0)})),
-        watched(with_siblings(topology, placement.cpus)),
         isa(level),
         name(parse_cpu_name(text_of("/proc/cpuinfo"), placement.cpus.front())),
         info(describe_device(topology, name, limits, placement, isa)),
@@ -150,7 +149,6 @@ struct CpuDevice::State {
   Topology topology;
   CgroupLimits limits;
   Placement placement;
-  std::vector<int> watched;  ///< where other programs would disturb the workers
   Isa isa;
   CpuName name;
   DeviceInfo info;
@@ -256,10 +254,18 @@ Clocks CpuDevice::clocks() {
   return {measure_core_hz(), std::nullopt};
 }
 
-std::function<Contention()> CpuDevice::watch_contention() {
-  return [this, start = Clock::now(), before = read_system()] {
+void CpuDevice::run_as_timed(const std::function<void()>& launch) {
+  const ThreadPool::PinnedCaller pinned(state_->pool);
+  launch();
+}
+
+std::function<Contention()> CpuDevice::watch_contention(int threads) {
+  std::vector<int> used = cpus();
+  if (threads > 0 && static_cast<std::size_t>(threads) < used.size()) used.resize(static_cast<std::size_t>(threads));
+  return [watched = with_siblings(state_->topology, used), cores = cores_under(state_->topology, used),
+          start = Clock::now(), before = read_system()] {
     const double wall_s = std::chrono::duration<double>(Clock::now() - start).count();
-    return contention_between(before, read_system(), wall_s, state_->watched, cores());
+    return contention_between(before, read_system(), wall_s, watched, cores);
   };
 }
 

@@ -39,7 +39,8 @@ class CpuDevice final : public Device {
   double timer_resolution_s() const override;
   Clocks clocks() override;
   PowerReading power() override;
-  std::function<Contention()> watch_contention() override;
+  void run_as_timed(const std::function<void()>& launch) override;
+  std::function<Contention()> watch_contention(int threads = 0) override;
 
   /// Buffers allocated from now on get no huge pages (false), or as the system grants them (true, the default).
   void use_huge_pages(bool use);

@@ -2,6 +2,7 @@
 // but only for the thread that asks: the files of /proc/self/task have them for all, without waking one.
 #include "device/cpu/system_reading.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,8 @@
 namespace roofline {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr double kTickS = 0.01;
 
 /// "cpu3 user nice system idle iowait irq softirq steal …", in clock ticks.
 std::map<int, CpuTimes> read_cpus(const fs::path& file) {
@@ -46,6 +49,18 @@ int last_cpu(const std::string& stat) {
   return words >> cpu ? cpu : -1;
 }
 
+/// CPU time of the process and of the children that it has waited for.
+double own_cpu_s() {
+  double seconds = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    if (getrusage(who, &usage) != 0) return 0;
+    for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+      seconds += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  }
+  return seconds;
+}
+
 std::int64_t involuntary_switches(const fs::path& status) {
   std::ifstream in(status);
   for (std::string word; in >> word;) {
@@ -70,33 +85,55 @@ std::map<int, ThreadTimes> read_threads(const fs::path& folder) {
   return threads;
 }
 
+/// Deducts `own_s` from what others seem to have had, from all CPUs in the same proportion.
+void deduct(std::map<int, Contention::CpuLoss>& of_cpu, double own_s) {
+  double all = 0;
+  for (const auto& [cpu, lost] : of_cpu) all += std::max(0.0, lost.others_s);
+  if (!(all > 0)) return;
+  const double kept = std::max(0.0, 1 - own_s / all);
+  for (auto& [cpu, lost] : of_cpu) {
+    if (lost.others_s > 0) lost.others_s *= kept;
+  }
+}
+
 }  // namespace
 
 SystemReading read_system(const std::string& root) {
   const fs::path proc = root + "/proc";
-  return {read_cpus(proc / "stat"), read_threads(proc / "self/task"), read_throttled_s(root)};
+  return {.cpus = read_cpus(proc / "stat"),
+          .threads = read_threads(proc / "self/task"),
+          .own_s = own_cpu_s(),
+          .throttled_s = read_throttled_s(root)};
 }
 
 Contention contention_between(const SystemReading& before, const SystemReading& after, double wall_s,
                               const std::vector<int>& cpus, int cores) {
   Contention seen{.wall_s = wall_s, .cpus = static_cast<std::int64_t>(cpus.size()), .cores = cores};
-  std::map<int, double> own_s;
+  std::map<int, double> own_s;                      // by the CPU that each thread ran on last
+  double elsewhere_s = after.own_s - before.own_s;  // the process's, of which nobody says where it was
   for (const auto& [id, now] : after.threads) {
     const auto found = before.threads.find(id);
     const ThreadTimes then = found == before.threads.end() ? ThreadTimes{} : found->second;
     own_s[now.cpu] += now.ran_s - then.ran_s;
+    elsewhere_s -= now.ran_s - then.ran_s;
     seen.waited_s = std::max(seen.waited_s, now.waited_s - then.waited_s);
     seen.preemptions += now.preemptions - then.preemptions;
   }
-  for (const int cpu : cpus) {
+  elsewhere_s = std::max(0.0, elsewhere_s);
+  for (const auto& [cpu, now] : after.cpus) {
     const auto then = before.cpus.find(cpu);
-    const auto now = after.cpus.find(cpu);
-    if (then == before.cpus.end() || now == after.cpus.end()) continue;
+    if (then == before.cpus.end()) continue;
+    const double stolen = std::max(0.0, now.stolen_s - then->second.stolen_s);
+    const double others = now.busy_s - then->second.busy_s - own_s[cpu];
+    // A thread that ran for longer than its CPU was busy, and than was stolen from it there, was on another CPU before.
+    const double moved = std::max(0.0, -others - stolen - kTickS);
+    elsewhere_s += moved;
+    if (std::find(cpus.begin(), cpus.end(), cpu) == cpus.end()) continue;
     // A thread's own time may hold what was stolen from it, so this is the least that others can have had. Without the
     // threads' own times, all that the CPUs did would seem to be the others'.
-    const double others = after.threads.empty() ? 0 : now->second.busy_s - then->second.busy_s - own_s[cpu];
-    seen.of_cpu[cpu] = {others, std::max(0.0, now->second.stolen_s - then->second.stolen_s)};
+    seen.of_cpu[cpu] = {after.threads.empty() ? 0 : others + moved, stolen};
   }
+  deduct(seen.of_cpu, elsewhere_s);
   seen.sum_cpus();
   seen.throttled_s = std::max(0.0, after.throttled_s - before.throttled_s);
   return seen;

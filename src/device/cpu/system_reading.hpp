@@ -29,6 +29,7 @@ struct ThreadTimes {
 struct SystemReading {
   std::map<int, CpuTimes> cpus;        ///< by their number
   std::map<int, ThreadTimes> threads;  ///< of this process, by their id
+  double own_s = 0;                    ///< CPU time of this process, with ended threads and awaited children
   double throttled_s = 0;              ///< of the control group, all its CPUs together
 };
 
@@ -36,7 +37,9 @@ struct SystemReading {
 /// some 50 us and 20 us a thread.
 SystemReading read_system(const std::string& root = {});
 
-/// What went on between two readings that lie `wall_s` apart, on those logical CPUs of so many physical cores.
+/// What went on between two readings that lie `wall_s` apart, on those logical CPUs of so many physical cores. CPU time
+/// of this process is nobody else's, whichever of its threads had it and wherever: time of threads that moved, that
+/// have ended or that are a child's is deducted from what is left of the CPUs' busy time. So others have this at least.
 Contention contention_between(const SystemReading& before, const SystemReading& after, double wall_s,
                               const std::vector<int>& cpus, int cores);
 

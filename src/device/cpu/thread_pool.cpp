@@ -10,6 +10,7 @@
 #include <ctime>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "model/error.hpp"
 
@@ -69,14 +70,18 @@ class Waiter {
   std::chrono::nanoseconds spin_ = kSpinTime;
 };
 
-void pin_this_thread(int cpu) {
-  if (cpu < 0) return;
+void restrict_this_thread(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(cpu), &set);
+  for (const int cpu : cpus) {
+    if (cpu < 0) return;
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+  }
   // Where pinning is not allowed (a sandbox), the kernel places the thread: slower perhaps, never wrong.
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
+
+void pin_this_thread(int cpu) { restrict_this_thread({cpu}); }
 
 /// More runnable threads than CPUs: a spinning waiter would hold the CPU that the awaited one needs.
 bool oversubscribed(std::size_t workers) {
@@ -113,6 +118,7 @@ struct ThreadPool::State {
   std::vector<Line> groups;                 // workers of a group still inside
   WorkQueue queue;                          // of the current region, if for_chunks() started it
   bool spin;
+  bool caller_is_pinned = false;  // to worker 0's CPU, by a PinnedCaller
   std::atomic<bool> stop{false};
   std::atomic<bool> busy{false};
 
@@ -254,22 +260,32 @@ void ThreadPool::for_chunks(std::int64_t count, std::int64_t grain, std::int64_t
       [&] { split.queue.reset(count, grain, min_chunk); });
 }
 
+void ThreadPool::open_caller() const {
+  if (!state_->caller_is_pinned) return;
+  restrict_this_thread(state_->cpus);
+  state_->caller_is_pinned = false;
+}
+
 struct ThreadPool::PinnedCaller::Saved {
   cpu_set_t set;
+  bool was_pinned = false;
 };
 
-ThreadPool::PinnedCaller::PinnedCaller(const ThreadPool& pool) {
+ThreadPool::PinnedCaller::PinnedCaller(const ThreadPool& pool) : pool_(pool) {
   const int cpu = pool.state_->cpus.front();
   if (cpu < 0) return;
   auto saved = std::make_unique<Saved>();
   CPU_ZERO(&saved->set);
   if (pthread_getaffinity_np(pthread_self(), sizeof saved->set, &saved->set) != 0) return;
   pin_this_thread(cpu);
+  saved->was_pinned = std::exchange(pool.state_->caller_is_pinned, true);
   saved_ = std::move(saved);
 }
 
 ThreadPool::PinnedCaller::~PinnedCaller() {
-  if (saved_) pthread_setaffinity_np(pthread_self(), sizeof saved_->set, &saved_->set);
+  if (!saved_) return;
+  pthread_setaffinity_np(pthread_self(), sizeof saved_->set, &saved_->set);
+  pool_.state_->caller_is_pinned = saved_->was_pinned;
 }
 
 }  // namespace roofline

@@ -38,8 +38,8 @@ class ThreadPool {
   /// Costs two system calls per worker and region.
   void record_cpu_time(std::vector<double>* seconds);
 
-  /// Pins the calling thread to worker 0's CPU for as long as it lives: while memory is first touched and
-  /// while launches are timed. Not for longer, as threads that the caller starts inherit its pin.
+  /// Pins the calling thread to worker 0's CPU for as long as it lives: while memory is first touched, and while
+  /// launches are verified and timed. Not for longer, as threads that the caller starts inherit its pin.
   class PinnedCaller {
    public:
     explicit PinnedCaller(const ThreadPool& pool);
@@ -50,7 +50,12 @@ class ThreadPool {
    private:
     struct Saved;
     std::unique_ptr<Saved> saved_;
+    const ThreadPool& pool_;
   };
+
+  /// Lets the calling thread run on the CPUs of all workers until the end of its PinnedCaller, so that threads which it
+  /// starts may do so too. Nothing without a PinnedCaller. A system call the first time, nothing after that.
+  void open_caller() const;
 
  private:
   /// run(), with something to be done first once no other region can start.

@@ -229,8 +229,8 @@ PowerReading CudaDevice::power() {
   return reading;
 }
 
-std::function<Contention()> CudaDevice::watch_contention() {
-  if (nvml() == nullptr) return Device::watch_contention();
+std::function<Contention()> CudaDevice::watch_contention(int threads) {
+  if (nvml() == nullptr) return Device::watch_contention(threads);
   return [this, start_s = nvml_clock_s(), slowed_before_s = nvml()->thermal_slowdown_s()] {
     Contention seen{.wall_s = nvml_clock_s() - start_s};
     seen.others_s = seen.wall_s * nvml()->share_of_others(start_s).value_or(0);

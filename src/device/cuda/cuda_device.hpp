@@ -57,7 +57,7 @@ class CudaDevice final : public Device {
   double timer_resolution_s() const override { return 0.5e-6; }
   Clocks clocks() override;
   PowerReading power() override;
-  std::function<Contention()> watch_contention() override;
+  std::function<Contention()> watch_contention(int threads = 0) override;
   /// The GPUs that this process sees: this one, and then the others by their numbers, round to the first. Or those of
   /// the processes that it works with, one each.
   int ranks() const override;

@@ -237,16 +237,16 @@ std::vector<std::string> point_notes(const PlottedPoint& plotted) {
   const Point& p = *plotted.point;
   std::vector<std::string> notes;
   if (p.bound.limiting_ceiling.empty()) return notes;
-  const bool doubtful = p.bound.suspect && p.paired_with_roof() == nullptr;
   if (p.above_roof()) {
-    notes.emplace_back(doubtful ? "above its roof, which is too low"
-                                : "above its roof: the roof or the counted work is wrong");
+    notes.emplace_back(p.above_unconfirmed_roof() ? "above its roof, which is too low"
+                                                  : "above its roof: the roof or the counted work is wrong");
   }
   if (p.bound.suspect) notes.emplace_back("the roof is suspect");
   if (!p.bound.resources.empty() && p.bound.resources.front().mixed_with) {
     notes.push_back(clean_line(fmt::format("roof between {} and {}, by its share of writes", p.bound.limiting_ceiling,
                                            *p.bound.resources.front().mixed_with)));
   }
+  if (p.bound.provisional) notes.emplace_back("the roof is provisional");
   if (bytes_is_lower_bound(p)) notes.emplace_back("modelled bytes (lower bound): the intensity is an upper bound");
   if (p.profiled && !p.profiled->sources.empty()) notes.push_back(clean_line(p.profiled->sources));
   return notes;

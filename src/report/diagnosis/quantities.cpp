@@ -35,13 +35,20 @@ class Collector {
   Quantities values_;
 };
 
+/// The pipe of a compute ceiling, of one core or of all.
+std::optional<Pipe> pipe_of(const ResourceTime& resource) {
+  std::string_view name = resource.ceiling;
+  if (name.ends_with(kOneCore)) name.remove_suffix(kOneCore.size());
+  return parse_pipe(name);
+}
+
 /// Work on another pipe than the limiting resource. Where it does not overlap fully, the row stays below its roof.
 void add_second_pipe(Collector& out, const Bound& bound, double time) {
   const double attainable = bound.attainable_time_s;
   const double above_roof_s = std::max(0.0, time - attainable);
   bool first = true;
   for (const ResourceTime& resource : bound.resources) {
-    const std::optional<Pipe> pipe = parse_pipe(resource.ceiling);
+    const std::optional<Pipe> pipe = pipe_of(resource);
     if (resource.kind == CeilingKind::compute && pipe && bound.label == BoundLabel::memory) {
       out.set("arithmetic.need", resource.time_s / attainable);
       out.set("arithmetic.explains", resource.time_s / above_roof_s);
@@ -62,6 +69,7 @@ void add_second_pipe(Collector& out, const Bound& bound, double time) {
 void add_measurement(Collector& out, const Point& point, const Machine& machine) {
   out.flag_is("not_cold", not_cold(point, machine));
   out.flag_is("above_roof", point.above_roof());
+  out.flag_is("partly_cached", partly_cached(point, machine));
   if (point.profiled) return;
   const Summary& time = *point.time;
   const PairedFraction* pairs = point.paired_with_roof();
@@ -87,7 +95,13 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
   const double fraction = point.fraction_of_roof();
   out.flag_is("roof.known", std::isfinite(fraction));
   out.set("roof.fraction", fraction);
-  if (std::isfinite(fraction)) out.flag_is("roof.suspect", point.bound.suspect);
+  if (std::isfinite(fraction)) {
+    out.flag_is("roof.suspect", point.bound.suspect);
+    out.flag_is("roof.provisional", point.bound.provisional);
+  }
+  const bool cached = point.work.cache && point.bound.label == BoundLabel::memory;
+  out.flag_is("cached", cached);
+  out.flag_is("cached.near", cached && point.work.cache != Level::l3);
   if (fraction < 1) out.set("roof.missing", 1 - fraction);
   out.flag_is("memory.bound", point.bound.label == BoundLabel::memory);
   out.flag_is("compute.bound", point.bound.label == BoundLabel::compute);
@@ -97,7 +111,7 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
     if (level == Level::pcie || level == Level::nvlink) out.set("transfer.share", resource.time_s / time);
   }
   const auto compulsory = point.work.bytes.find(main_memory(machine.device.kind));
-  if (compulsory != point.work.bytes.end()) {
+  if (compulsory != point.work.bytes.end() && !point.work.cache) {
     out.set("traffic.by_design", 1 + point.work.extra.total() / compulsory->second.total());
     const double all = compulsory->second.total() + point.work.extra.total();
     const Ceiling* slope = machine.slope(main_memory(machine.device.kind));
@@ -176,7 +190,8 @@ void add_contention(Collector& out, const Point& point) {
   if (reference_rate) out.set("roof.at_pace", point.fraction_of_roof() / *reference_rate);
 }
 
-/// Bytes per second across a level over its highest roof. Main memory falls back to modelled bytes.
+/// Bytes per second across a level over its highest roof. Main memory falls back to modelled bytes, and so does the
+/// cache that serves a hot row.
 std::optional<double> level_utilization(Level level, const Point& point, const Machine& machine,
                                         const Counters* counters) {
   const Ceiling* slope = machine.slope(level);
@@ -184,7 +199,9 @@ std::optional<double> level_utilization(Level level, const Point& point, const M
   const double most = slope->value * time_at_roof_speed(point);
   const auto counted = counters != nullptr ? counted_bytes(*counters, level) : std::nullopt;
   if (counted) return *counted / most;
-  const auto modelled = point.work.bytes.find(level);
+  const Level memory = main_memory(machine.device.kind);
+  if (point.work.cache && level == memory) return std::nullopt;  // the cache delivers the modelled bytes
+  const auto modelled = point.work.bytes.find(level == point.work.cache ? memory : level);
   return modelled == point.work.bytes.end() ? std::nullopt : std::optional(modelled->second.total() / most);
 }
 
@@ -204,7 +221,7 @@ std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Ma
   bool known = true;
   for (const auto& [pipe, count] : operations_of(point.work, counters)) {
     if (!(count > 0)) continue;
-    const Ceiling* roof = machine.compute_at(pipe, point.time->clock_hz);
+    const Ceiling* roof = machine.compute_at(pipe, point.time->clock_hz, point.work.threads);
     if (roof == nullptr) {
       known = false;
     } else {
@@ -388,7 +405,12 @@ double bits_of(std::string_view isa) { return isa.starts_with("avx512") ? 512 : 
 void add_cpu(Collector& out, const Point& point, const Machine& machine, const Counters* counters) {
   const DeviceInfo& device = machine.device;
   const double time = time_at_roof_speed(point);
-  out.set("threads.of", static_cast<double>(device.units));
+  const auto threads = static_cast<double>(device.units);
+  const double used = point.work.threads > 0 ? static_cast<double>(point.work.threads) : threads;
+  out.set("threads.of", threads);
+  out.set("threads.used", used);
+  if (threads > 0) out.set("threads.used_share", used / threads);
+  out.set("roof.on_all_threads", fraction_on_all_threads(point, machine));
   out.set("cores", number_of(device.attributes, AttributeKey::physical_cores));
   if (const auto cores = out.get("cores"); cores > 0)
     out.set("threads.share", static_cast<double>(device.units) / *cores);
@@ -396,9 +418,10 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
   if (pipe == Pipe::fp32 || pipe == Pipe::fp64) {
     const double rate = point.work.flops.at(*pipe) / time;
     const double lanes = bits_of(device.isa) / (pipe == Pipe::fp32 ? 32 : 64);
-    const Ceiling* one_core = machine.find(std::string(to_string(*pipe)) + ".one_core");
-    if (one_core != nullptr && device.units > 1) out.set("one_core", rate / one_core->value);
-    if (const Ceiling* roof = machine.compute(*pipe)) out.set("scalar", rate / (roof->value / lanes));
+    const Ceiling* one_core = machine.find(std::string(to_string(*pipe)) + std::string(kOneCore));
+    if (one_core != nullptr && used > 1) out.set("one_core", rate / one_core->value);
+    const Ceiling* roof = machine.compute_at(*pipe, std::nullopt, point.work.threads);
+    if (roof != nullptr) out.set("scalar", rate / (roof->value / lanes));
     out.set("lanes", lanes);
   }
   const auto traffic = point.work.bytes.find(Level::dram);
@@ -409,14 +432,14 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
     const Ceiling* regular = machine.find("dram.copy.regular");
     // Not for kernels that already use non-temporal stores (background load can slow them to the same rate), nor for
     // those that write where they read: their stores find the line in the cache.
+    const bool comparable = regular != nullptr && used == threads && !point.work.cache;
     const bool may_bypass = !point.non_temporal_stores && !traffic->second.in_place;
-    if (regular != nullptr && may_bypass) out.set("regular.share", bytes / time / regular->value);
-    for (const CacheInfo& cache : device.caches) {
-      // In any order: the last level is the largest.
-      const double all = cache.bytes * static_cast<double>(cache.instances);
-      if (all > out.get("last_cache").value_or(0)) out.set("last_cache", all);
+    if (comparable && may_bypass) out.set("regular.share", bytes / time / regular->value);
+    if (const double cache = machine.largest_cache_bytes(); cache > 0) {
+      out.set("last_cache", cache);
+      out.set("cache.multiple", bytes / cache);
+      if (point.work.write_only) out.set("write_only.of_cache", *point.work.write_only / cache);
     }
-    if (const auto cache = out.get("last_cache"); cache > 0) out.set("cache.multiple", bytes / *cache);
   }
   out.set("regular.of_roof", share_of(machine, "dram.copy.regular", "dram.copy"));
   out.set("pages.of_roof", share_of(machine, "dram.copy.small_pages", "dram.copy"));

@@ -39,6 +39,8 @@ constexpr Condition kCounted = is("counted");
 constexpr Condition kNotCounted = is("counted", false);
 constexpr Condition kMemoryBound = is("memory.bound");
 constexpr Condition kComputeBound = is("compute.bound");
+/// No cache holds the data of a hot row.
+constexpr Condition kFromMemory = is("cached", false);
 constexpr Condition kAlone = is("product", false);
 constexpr Condition kWithProduct = is("product");
 /// With less than one wave there are no further blocks that an SM could hold.
@@ -63,6 +65,8 @@ constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time 
 constexpr std::string_view kTimeLonger = "Time it longer (--max-time) once clock and other load have settled.";
 constexpr std::string_view kAtThatClock =
     "Compare only kernels at this clock. Moving fewer bytes and recomputing less saves power.";
+constexpr std::string_view kMeasureFirst =
+    "Count (--counters) if this machine allows it, or let experiments run (without --no-experiments).";
 constexpr std::string_view kLaterCalibration = "Calibrate again on an idle machine.";
 constexpr std::string_view kCoalesce =
     "Let consecutive threads read consecutive addresses; stage strided data through shared memory.";
@@ -75,6 +79,12 @@ constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: b
 // One entry per rule, not one line per member.
 // clang-format off
 constexpr Rule kRules[] = {
+    // Threads without work come first: whatever the row reaches, it is of a part of the machine.
+    {"some-threads", kCpu, {below("threads.used_share", 0.999), is("above_roof", false)},
+     "Ran on {threads.used} of {threads.of} threads: {roof.fraction} of its roof, {roof.on_all_threads} of the roof of all "
+     "threads.",
+     "Use all threads (launch, threads: all) and pass the thread's index; threads: own for OpenMP or std::thread.",
+     kMeasured},
     // What the machine did comes before anything that the kernel did, unless the kernel is at its roof all the same.
     {"disturbed", kAny, {above("time.lost", 0.005), kUnderRoof},
      "Other processes or a clock limiter took up to {time.lost} of processor time.", kIdleMachine, kMeasured,
@@ -98,7 +108,7 @@ constexpr Rule kRules[] = {
     {"from-cache", kGpu, {below("dram.over_model", 0.8), kMemoryBound},
      "DRAM moves {dram.over_model} the modelled bytes; caches serve the rest.",
      "Compare with the L2 roof, or use inputs larger than L2.", kMeasured, RuleKind::note},
-    {"from-cache", kCpu, {below("dram.over_model", 0.8), kMemoryBound},
+    {"from-cache", kCpu, {below("dram.over_model", 0.8), kMemoryBound, kFromMemory},
      "DRAM moves {dram.over_model} the modelled bytes; caches serve the rest.",
      "Compare with the roof of the last cache level, or use larger inputs.", kMeasured, RuleKind::note},
     // Then how well the time is known: advice must not rest on a figure that is not known.
@@ -115,13 +125,20 @@ constexpr Rule kRules[] = {
     {"not-cold", kAny, {is("not_cold")},
      "Working set partly cached: faster than main memory's peak bandwidth allows.",
      "Use a larger problem, or time it hot (--cache hot) against the cache's roof.", kMeasured, RuleKind::measure},
+    {"partly-cached", kCpu, {is("partly_cached")},
+     "Reaches {roof.fraction} of main memory's roof: caches serve a part of its working set ({cache.multiple} the last "
+     "cache).",
+     "Time it cold (cache: cold), or with a working set that fits a cache.", kMeasured, RuleKind::measure},
     {"above-paired-roof", kCpu, {is("above_roof"), is("paired")},
-     "Reaches {roof.fraction} of its roof, timed in alternation with the roof's probe: the work model or the probe is "
+     "Reaches {roof.fraction} of its roof, timed in alternation with the roof's probe: the probe or the work model is "
      "wrong.",
-     "Check what its work model counts. Then compare the probe's variant with a faster loop.", kMeasured,
+     "Compare the probe's variant with a faster loop. Then check what its work model counts.", kMeasured,
      RuleKind::measure},
     {"above-suspect-roof", kAny, {is("above_roof"), is("roof.suspect")},
      "Reaches {roof.fraction} of a roof that failed its audit: the true roof is higher.", kLaterCalibration, kMeasured,
+     RuleKind::measure},
+    {"above-provisional-roof", kAny, {is("above_roof"), is("roof.provisional")},
+     "Reaches {roof.fraction} of a provisional roof: the true roof is higher.", kLaterCalibration, kMeasured,
      RuleKind::measure},
     {"above-roof", kAny, {is("above_roof")},
      "Reaches {roof.fraction} of its roof, beyond both intervals: the roof or the work model is wrong.",
@@ -297,20 +314,21 @@ constexpr Rule kRules[] = {
      "thread.",
      kExperiment},
     {"access-pattern", kCpu,
-     {kMemoryBound, below("experiment.in_cache.share", 0.6), below("experiment.explained", 0.85),
+     {kMemoryBound, kFromMemory, below("experiment.in_cache.share", 0.6), below("experiment.explained", 0.85),
       below("roof.fraction", 0.3)},
      "In L2 the same loop is {experiment.in_cache.gain} as fast, yet main memory delivers {roof.fraction} of its roof: "
      "unused parts of cache lines, or loads that wait for each other.",
      "Use every byte of a line (contiguous order), independent loads and prefetching.", kExperiment},
-    {"memory-limited", kCpu, {kUnderRoof, kMemoryBound, below("experiment.in_cache.share", 0.6)},
+    {"memory-limited", kCpu, {kUnderRoof, kMemoryBound, kFromMemory, below("experiment.in_cache.share", 0.6)},
      "In L2 the same loop is {experiment.in_cache.gain} as fast: main memory limits it, at {roof.fraction} of its roof.",
-     "Prefetch further ahead, store with non-temporal stores; else move fewer bytes (fusion, a smaller type).",
+     "Prefetch further ahead; else move fewer bytes (fusion, a smaller type).",
      kExperiment},
-    {"no-overlap", kCpu, {kUnderRoof, kMemoryBound, below("experiment.in_cache.share", kCoreLimits)},
+    {"no-overlap", kCpu, {kUnderRoof, kMemoryBound, kFromMemory, below("experiment.in_cache.share", kCoreLimits)},
      "Instructions alone need {experiment.in_cache.share} of the time (in L2), the bytes {roof.fraction}: they do not "
      "fully overlap.",
      "Prefetch further ahead, and use cheaper arithmetic.", kExperiment},
-    {"core-bound", kCpu, {kUnderRoof, above("experiment.in_cache.share", kCoreLimits)},
+    // A hot row in L1 or L2 is the same run as its experiment in L2, which then shows nothing.
+    {"core-bound", kCpu, {kUnderRoof, is("cached.near", false), above("experiment.in_cache.share", kCoreLimits)},
      "Instructions limit it: on one thread with data in L2 the same work takes {experiment.in_cache.share} of the time.",
      "Check the inner loop: full-width vectors, about ten independent sums, each operand loaded once.", kExperiment},
     // Half as fast as the roof of arithmetic may be one thread of two; a quarter, one lane of four.
@@ -428,15 +446,16 @@ constexpr Rule kRules[] = {
      "Compute-bound by the model, but main memory is busy {memory.utilization} and the pipe {compute.utilization}.",
      "Reduce its traffic: block the loops for the caches, so that loaded data is reused there.", kField},
     {"ordinary-stores", kCpu,
-     {kUnderRoof, kMemoryBound, above("writes", 0.25), above("regular.share", 0.85), below("regular.share", 1.05),
-      below("regular.of_roof", 0.85)},
+     {kUnderRoof, kMemoryBound, above("writes", 0.25), above("write_only.of_cache", 1), above("regular.share", 0.85),
+      below("regular.share", 1.05), below("regular.of_roof", 0.85)},
      "Ordinary stores read each line before writing it. It reaches {regular.share} of their copy rate, which is "
      "{regular.of_roof} of the copy roof.",
-     "Use non-temporal stores, whole lines at a time, for results that are not reused soon.", kMeasured},
-    {"numa", kCpu, {kUnderRoof, kMemoryBound, above("numa.nodes", 1), below("numa.remote", 0.9)},
+     "Use non-temporal stores, whole lines at a time, for its outputs ({write_only.of_cache} the last cache).",
+     kMeasured},
+    {"numa", kCpu, {kUnderRoof, kMemoryBound, kFromMemory, above("numa.nodes", 1), below("numa.remote", 0.9)},
      "{numa.nodes} NUMA nodes: remote memory has {numa.remote} of the local bandwidth.",
      "Let each thread first touch the memory that it uses later, and pin the threads.", kMeasured},
-    {"small-pages", kCpu, {kUnderRoof, kMemoryBound, is("pages.small")},
+    {"small-pages", kCpu, {kUnderRoof, kMemoryBound, kFromMemory, is("pages.small")},
      "Its buffers use small pages: the system grants no huge pages, so TLB misses are frequent.",
      "Enable transparent huge pages (madvise or always) and call madvise(MADV_HUGEPAGE).", kMeasured},
     {"arithmetic-beside", kAny,
@@ -447,9 +466,9 @@ constexpr Rule kRules[] = {
      "Memory-bound, but no memory level is busy more than {levels.utilization}.",
      "Keep more loads in flight: more threads, wider loads, several before the first use.", kField, RuleKind::fallback,
      kLibraryStream},
-    {"poor-memory", kCpu, {kMemoryBound, below("levels.utilization", 0.2), kCounted},
-     "Memory-bound, but no memory level is busy more than {levels.utilization}.",
-     "Check the access pattern first (contiguous vectors, few streams, few pages), then the thread balance.", kField,
+    {"poor-memory", kCpu, {kMemoryBound, kFromMemory, below("levels.utilization", 0.2), kCounted},
+     "Memory-bound, but no memory level is busy more than {levels.utilization}: too few bytes are in flight.",
+     "Count what the loads wait for (perf stat: cache and TLB misses of each level) before changing the code.", kField,
      RuleKind::fallback},
     // Two whose shares add up to more than the whole time overlap, and wait for each other.
     {"latency", kGpu,
@@ -496,19 +515,19 @@ constexpr Rule kRules[] = {
     {"cache-blocks", kCpu, {kUnderRoof, kComputeBound, above("cache.multiple", 0.5), kNotCounted},
      "By the model arithmetic is busy {compute.utilization} and main memory {memory.utilization}. The working set of "
      "{working_set} is {cache.multiple} the last cache; cache traffic was not counted.",
-     "Block the loops for each cache (sums in registers, packed operands in the first two levels), with equally many "
-     "blocks per thread.",
-     kMeasured, RuleKind::unexplained},
+     kMeasureFirst, kMeasured, RuleKind::unexplained},
     {"instruction-mix", kCpu, {kUnderRoof, kComputeBound, below("cache.multiple", 0.5), kNotCounted},
      "By the model arithmetic is busy {compute.utilization}; the working set of {working_set} fits into the last "
      "cache. The rest is unexplained: nothing was counted.",
-     "Check the inner loop first: full-width vectors, about ten independent sums, operands loaded once. Then check the "
-     "thread balance.",
-     kMeasured, RuleKind::unexplained},
-    {"uncounted-memory", kCpu, {kUnderRoof, kNotCounted, kMemoryBound},
-     "By the model main memory is busy {memory.utilization} and arithmetic {compute.utilization}. Nothing was counted.",
-     "Check the access pattern: contiguous vectors, few streams, prefetching, equally many bytes per thread.",
-     kMeasured, RuleKind::unexplained},
+     kMeasureFirst, kMeasured, RuleKind::unexplained},
+    {"uncounted-memory", kCpu, {kUnderRoof, kNotCounted, kMemoryBound, kFromMemory},
+     "Reaches {roof.fraction} of main memory's roof on {threads.used} of {threads.of} threads. Not measured: cache and TLB "
+     "misses, stalls.",
+     kMeasureFirst, kMeasured, RuleKind::unexplained},
+    {"uncounted-cache", kCpu, {kUnderRoof, kNotCounted, kMemoryBound, is("cached")},
+     "Reaches {roof.fraction} of the roof of {level}, which holds its data, on {threads.used} of {threads.of} threads. Not "
+     "measured: cache misses, stalls.",
+     kMeasureFirst, kMeasured, RuleKind::unexplained},
     {"uncounted", kAny, {kUnderRoof, kNotCounted},
      "{roof.missing} unexplained: by the model arithmetic is busy {compute.utilization}. Nothing was counted.",
      "Count (--counters), if this machine allows it.", kMeasured, RuleKind::unexplained},

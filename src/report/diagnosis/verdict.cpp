@@ -110,11 +110,11 @@ std::vector<std::pair<std::string, std::string>> evidence_of(const Rule& rule, c
   return evidence.take();
 }
 
-/// Seconds of all launches above the attainable time.
-double total_gain(const Point& point) {
+/// Seconds of all launches above the attainable time; of a row on some of the threads, above that on all of them.
+double total_gain(const Point& point, const Machine& machine) {
   if (!std::isfinite(point.fraction_of_roof())) return kNaN;
-  if (const PairedFraction* pairs = point.paired_with_roof()) {
-    return std::max(0.0, cost_of(point) * (1 - pairs->fraction));
+  if (point.paired_with_roof() != nullptr || point.work.threads > 0) {
+    return std::max(0.0, cost_of(point) * (1 - fraction_on_all_threads(point, machine)));
   }
   const double launches = point.profiled ? static_cast<double>(point.profiled->launches) : 1;
   return std::max(0.0, cost_of(point) - launches * point.bound.attainable_time_s);
@@ -146,7 +146,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   const Quantities quantities = quantities_of(report, row);
   Verdict verdict;
   verdict.row = row;
-  verdict.total_gain_s = total_gain(point);
+  verdict.total_gain_s = total_gain(point, report.machine);
   std::vector<Advice> advice = diagnose(quantities, device);
   const auto decides =
       std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.kind != RuleKind::note; });

@@ -58,6 +58,9 @@ Json work_to_json(const Work& work) {
   if (work.extra.total() > 0) json["extra"] = traffic_to_json(work.extra);
   json["launches"] = work.launches;
   if (work.collective) json["collective"] = {{"name", work.collective->name}, {"ranks", work.collective->ranks}};
+  if (work.threads > 0) json["threads"] = work.threads;
+  if (work.cache) json["cache"] = to_string(*work.cache);
+  if (work.write_only) put_number(json, "write_only", *work.write_only);
   return json;
 }
 
@@ -94,6 +97,7 @@ void put_bound(Json& json, const Point& point, Json& absent) {
     json["limiting_regime"] = to_string(bound.regime);
     put_number(json, "attainable_time_s", bound.attainable_time_s);
     json["suspect"] = bound.suspect;
+    if (bound.provisional) json["provisional"] = true;
   }
   put_number(json, "fraction_of_roof", point.fraction_of_roof());
   if (json.contains("fraction_of_roof")) json["above_roof"] = point.above_roof();
@@ -129,6 +133,9 @@ Work read_work(const JsonValue& json) {
   if (const auto collective = json.find("collective")) {
     work.collective = {.name = (*collective)["name"].text(), .ranks = (*collective)["ranks"].integer()};
   }
+  if (const auto threads = json.find("threads")) work.threads = threads->integer();
+  if (const auto cache = json.find("cache")) work.cache = cache->word(parse_level, "level");
+  work.write_only = json.optional_number("write_only");
   return work;
 }
 
@@ -149,6 +156,7 @@ Bound read_bound(const JsonValue& json, const Work& work) {
     if (!(bound.attainable_time_s > 0)) json["attainable_time_s"].fail("a time has to be more than 0 s");
     if (const auto regime = json.find("limiting_regime")) bound.regime = regime->word(parse_regime, "regime");
     bound.suspect = json["suspect"].boolean();
+    if (const auto provisional = json.find("provisional")) bound.provisional = provisional->boolean();
   }
   for (const JsonValue& entry : json["resources"].elements()) {
     bound.resources.push_back({.ceiling = entry["ceiling"].text(),
