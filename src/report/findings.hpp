@@ -16,6 +16,10 @@ std::string point_name(const Point& point);
 /// ridge, as parts to be joined into one line.
 std::vector<std::string> headline(const Report& report);
 
+/// "TILE=8 1.52 µs, TILE=4 1.81 µs (+19.1 %)": the configurations of which the row's was chosen, fastest first; empty
+/// where there was no choice.
+std::string tried_text(const Point& point);
+
 /// Its operations a second: "798 TFLOP/s", of integers "1.34 POP/s"; empty where it has none.
 std::string performance_text(const Point& point);
 

@@ -50,6 +50,13 @@ TEST(Terminal, FitsItsColumns) {
   }
 }
 
+TEST(Terminal, HasTheConfigurationsThatWereNotChosen) {
+  Report report = example::sample_report();
+  EXPECT_THAT(render_terminal(report, {.columns = 200}), Not(HasSubstr("TILE=4")));
+  report.points[0].tried = {{"TILE=8", 1e-3}, {"TILE=4", 1.25e-3}};
+  EXPECT_THAT(render_terminal(report, {.columns = 200}), HasSubstr("TILE=8 1.00 ms, TILE=4 1.25 ms (+25.0 %)"));
+}
+
 TEST(Terminal, ACompilersOutputStaysAsItIs) {
   const std::string output = "dot.c:3:5: error: no 'x' " + std::string(200, 'y') + "\n    3 |   x  = 1;\n      |   ^\n";
   Report report = example::sample_report();

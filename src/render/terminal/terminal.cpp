@@ -87,6 +87,18 @@ std::string untimed_rows(const Report& report, const TerminalStyle& style) {
   return text;
 }
 
+/// The other configurations of kernels whose fastest was kept.
+std::string tried_configurations(const Report& report, const TerminalStyle& style) {
+  std::string text;
+  for (const Point& point : report.points) {
+    const std::string tried = tried_text(point);
+    if (tried.empty()) continue;
+    text += fmt::format("{}\n", for_terminal(shorten("tried: " + point_name(point), style.columns), style));
+    text += wrapped("  ", for_terminal(tried, style), style);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string render_terminal(const Report& report, const TerminalStyle& style) {
@@ -96,6 +108,8 @@ std::string render_terminal(const Report& report, const TerminalStyle& style) {
   if (!table.empty()) text += table + '\n';
   const std::string untimed = untimed_rows(report, style);
   if (!untimed.empty()) text += untimed + '\n';
+  const std::string tried = tried_configurations(report, style);
+  if (!tried.empty()) text += tried + '\n';
   const std::string texts = verdicts_terminal(report, style);
   if (!texts.empty()) text += texts + '\n';
   for (const Finding& finding : findings(report)) {
