@@ -126,8 +126,7 @@ std::string program_intensity(const KernelRow& row) {
                          work_source(point));
   }
   return (flops > 0 ? upper_bound_mark(point) + intensity(point.bound.arithmetic_intensity) : "no FLOPs") +
-         below(flops > 0 ? rate(flops, CeilingKind::compute)
-                         : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth)) +
+         below(flops > 0 ? performance_text(point) : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth)) +
          source;
 }
 
