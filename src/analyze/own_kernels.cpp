@@ -96,7 +96,9 @@ void keep_fastest(const Suite& suite, Report& report) {
   const Choices choices = ranked_choices(suite, report);
   const std::vector<bool> dropped = all_but_fastest(choices, report.points.size());
   for (const auto& [choice, rows] : choices) {
-    const Point& fastest = report.points[rows[0]];
+    Point& fastest = report.points[rows[0]];
+    for (const std::size_t row : rows)
+      fastest.tried.push_back({report.points[row].workload.implementation, report.points[row].time->median});
     std::string note = fmt::format("{}: {} is the fastest of {}", fastest.workload.label,
                                    fastest.workload.implementation, rows.size());
     if (rows.size() > 1) note += fmt::format(", {}", lead_over(fastest, report.points[rows[1]]));

@@ -24,8 +24,9 @@ void take_counted_work(const Suite& suite, Report& report);
 /// suite's entries, in order.
 std::vector<bool> slower_configurations(const Suite& suite, const Report& report);
 
-/// Among configurations, keeps the fastest for each shape, and failed ones; a note states the difference. Rows must
-/// be those of the suite's entries, in order, and no longer are afterwards.
+/// Among configurations, keeps the fastest for each shape, with the times of the others (Point::tried), and failed
+/// ones; a note states the difference. Rows must be those of the suite's entries, in order, and no longer are
+/// afterwards.
 void keep_fastest(const Suite& suite, Report& report);
 
 }  // namespace roofline

@@ -22,6 +22,7 @@ struct LeftOut {
 struct CeilingNorm {
   std::string_view label;
   CeilingKind kind = CeilingKind::bandwidth;
+  std::optional<Pipe> pipe = {};  ///< of compute ceilings
   Role role = Role::roof;
   double median = 0;
   double spread = 0;            ///< 1.4826 MAD, relative to the median
@@ -40,6 +41,7 @@ struct CeilingNorm {
 struct Deviation {
   std::string_view label;
   CeilingKind kind = CeilingKind::bandwidth;
+  std::optional<Pipe> pipe = {};  ///< of compute ceilings
   double value = 0;
   double relative = 0;  ///< value / median - 1; negative
   double score = 0;     ///< distance below the median, in units of the spread

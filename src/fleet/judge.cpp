@@ -148,6 +148,7 @@ void judge(FleetGroup& group, const std::vector<MachineSummary>& machines) {
         CeilingNorm& norm = group.norms.emplace_back();
         norm.label = ceiling.label;
         norm.kind = ceiling.kind;
+        norm.pipe = ceiling.pipe;
         norm.role = ceiling.role;
       }
       if (ceiling.audit != CheckStatus::pass) {
@@ -173,7 +174,7 @@ void judge(FleetGroup& group, const std::vector<MachineSummary>& machines) {
       if (below < threshold * (1 - 1e-12)) continue;
       const auto& [value, machine] = columns[i].values[k];
       outliers[machine].slow.push_back(
-          {norm.label, norm.kind, value, value / norm.median - 1, below / columns[i].sigma});
+          {norm.label, norm.kind, norm.pipe, value, value / norm.median - 1, below / columns[i].sigma});
     }
   }
   group.outliers.clear();

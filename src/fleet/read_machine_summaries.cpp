@@ -126,6 +126,7 @@ const std::vector<Wanted>& members_wanted() {
       {"ceilings.name", [](PartialMachine& d, const Value& v) { d.name = clean_line(v.word()); }},
       {"ceilings.regime", [](PartialMachine& d, const Value& v) { d.regime = to_string(v.of(parse_regime)); }},
       {"ceilings.kind", [](PartialMachine& d, const Value& v) { d.ceiling.kind = v.of(parse_ceiling_kind); }},
+      {"ceilings.pipe", [](PartialMachine& d, const Value& v) { d.ceiling.pipe = v.of(parse_pipe); }},
       {"ceilings.role", [](PartialMachine& d, const Value& v) { d.ceiling.role = v.of(parse_role); }},
       {"ceilings.value", [](PartialMachine& d, const Value& v) { d.ceiling.value = v.positive(); }},
       {"ceilings.audit.status", [](PartialMachine& d, const Value& v) { d.ceiling.audit = v.of(parse_check_status); }},

@@ -22,6 +22,7 @@ Interval interval_of(const Ceiling& ceiling) {
 CeilingChange entry_of(const Ceiling& ceiling) {
   return {.name = ceiling.name,
           .kind = ceiling.kind,
+          .pipe = ceiling.pipe,
           .regime = ceiling.regime,
           .role = ceiling.role,
           .before = kNaN,

@@ -33,6 +33,8 @@ struct SharedCeiling {
   std::string variant;
   LoadedRate alone, together;
 
+  /// Of a compute ceiling, which has the name of its pipe.
+  std::optional<Pipe> pipe() const { return kind == CeilingKind::compute ? parse_pipe(name) : std::nullopt; }
   /// together / alone: below 1 is slower.
   double ratio() const { return together.value / alone.value; }
   Interval ratio_ci95() const;

@@ -276,8 +276,8 @@ constexpr Column<CeilingRow, CeilingTable> kCeilingColumns[] = {
      .terminal = {.ink = dim, .rank = 2, .first_to = 12, .shrinks = true}},
 };
 
-std::string before_text(const CeilingChange& c) { return c.before > 0 ? ceiling_value(c.before, c.kind) : ""; }
-std::string now_text(const CeilingChange& c) { return c.now > 0 ? ceiling_value(c.now, c.kind) : ""; }
+std::string before_text(const CeilingChange& c) { return c.before > 0 ? ceiling_value(c.before, c.kind, c.pipe) : ""; }
+std::string now_text(const CeilingChange& c) { return c.now > 0 ? ceiling_value(c.now, c.kind, c.pipe) : ""; }
 std::string ratio_text(const CeilingChange& c) { return std::isfinite(c.ratio) ? fmt::format("{:.3f}", c.ratio) : ""; }
 std::string or_absent(const std::string& text) { return text.empty() ? kAbsent : text; }
 std::string change_text(const CeilingChange& c) { return std::string(to_string(c.change)); }

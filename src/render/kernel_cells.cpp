@@ -71,6 +71,14 @@ std::string above_roof(const KernelRow& row) {
   return row.point.above_roof() ? below("\u25b2 above its roof", "warn") : "";
 }
 
+/// The configurations of which the row's was chosen, folded.
+std::string tried_cell(const Point& point) {
+  const std::string tried = tried_text(point);
+  if (tried.empty()) return "";
+  return fmt::format("<details><summary>{} configurations</summary><small>{}</small></details>", point.tried.size(),
+                     escape_html(tried));
+}
+
 std::string suite_name(const KernelRow& row) {
   const Workload& workload = row.point.workload;
   // Labels of suites with several implementations for one shape already name the implementation.
@@ -78,7 +86,8 @@ std::string suite_name(const KernelRow& row) {
   std::string further = said ? "" : html_name(workload.implementation, 40);
   if (workload.cache == CacheMode::hot) further += further.empty() ? "hot cache" : ", hot cache";
   return name_cell(row, html_isolated(workload.label.empty() ? workload.op : workload.label),
-                   row.point.performance() > 0, "", below(further));
+                   row.point.performance() > 0, "", below(further)) +
+         tried_cell(row.point);
 }
 
 std::string program_name(const KernelRow& row) {
@@ -117,8 +126,7 @@ std::string program_intensity(const KernelRow& row) {
                          work_source(point));
   }
   return (flops > 0 ? upper_bound_mark(point) + intensity(point.bound.arithmetic_intensity) : "no FLOPs") +
-         below(flops > 0 ? rate(flops, CeilingKind::compute)
-                         : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth)) +
+         below(flops > 0 ? performance_text(point) : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth)) +
          source;
 }
 

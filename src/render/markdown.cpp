@@ -60,6 +60,15 @@ void append_reasons(std::string& text, const Report& report) {
   if (!reasons.empty()) text += "\nNot timed:\n\n" + reasons;
 }
 
+void append_tried(std::string& text, const Report& report) {
+  std::string items;
+  for (const Point& point : report.points) {
+    const std::string tried = tried_text(point);
+    if (!tried.empty()) items += fmt::format("- {}: {}\n", escape_markdown(point_name(point)), escape_markdown(tried));
+  }
+  if (!items.empty()) text += "\nConfigurations tried:\n\n" + items;
+}
+
 std::string command_line(const std::vector<std::string>& command) {
   std::string text;
   for (const std::string& word : command) text += (text.empty() ? "" : " ") + clean_line(word);
@@ -100,6 +109,7 @@ std::string render_markdown(const Runs& runs) {
     text += profile_markdown_tables(report, judged);
   } else {
     text += "\n## Kernels\n\n" + markdown_table(kernel_columns(), report, rows_by_saving(report, judged));
+    append_tried(text, report);
     append_reasons(text, report);
   }
   text += verdicts_markdown(report, judged) + counters_markdown(report);

@@ -216,6 +216,29 @@ std::string point_name(const Point& point) {
   return fmt::format("{} ({})", shorten(label, kNameColumns), shorten(implementation, kNameColumns / 2));
 }
 
+std::string operation_unit(std::span<const Point> points) {
+  bool flops = false, operations = false;
+  for (const Point& point : points) {
+    const std::optional<Pipe> pipe = dominant_pipe(point.work);
+    if (!pipe || !(point.performance() > 0)) continue;
+    const bool integers = unit_of(*pipe) == unit_of(Pipe::int32);
+    (integers ? operations : flops) = true;
+  }
+  if (!operations) return "FLOP/s";
+  return flops ? "FLOP/s, OP/s" : "OP/s";
+}
+
+std::string tried_text(const Point& point) {
+  if (point.tried.size() < 2) return {};
+  std::string text;
+  for (const TriedConfiguration& one : point.tried) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", clean_line(one.configuration), duration(one.time_s));
+    if (one.time_s > point.tried[0].time_s)
+      text += fmt::format(" (+{})", percent(one.time_s / point.tried[0].time_s - 1));
+  }
+  return text;
+}
+
 std::string performance_text(const Point& point) {
   const std::optional<Pipe> pipe = dominant_pipe(point.work);
   return pipe && point.performance() > 0 ? si(point.performance(), unit_of(*pipe)) : std::string();

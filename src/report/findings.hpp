@@ -1,6 +1,7 @@
 // The findings of a report as sentences, the same for page, Markdown and terminal.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@ std::string point_name(const Point& point);
 /// "hbm.write 4.7 TB/s", "tensor.bf16 798 TFLOP/s", "ridge 171 FLOP/byte": the two main roofs of the chart and their
 /// ridge, as parts to be joined into one line.
 std::vector<std::string> headline(const Report& report);
+
+/// The unit of the points' operations: "FLOP/s", of integers "OP/s", of both "FLOP/s, OP/s".
+std::string operation_unit(std::span<const Point> points);
+
+/// "TILE=8 1.52 µs, TILE=4 1.81 µs (+19.1 %)": the configurations of which the row's was chosen, fastest first; empty
+/// where there was no choice.
+std::string tried_text(const Point& point);
 
 /// Its operations a second: "798 TFLOP/s", of integers "1.34 POP/s"; empty where it has none.
 std::string performance_text(const Point& point);

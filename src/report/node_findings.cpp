@@ -88,7 +88,7 @@ std::string slow_figures(const Node& node, const UnorderedPair& pair) {
     }
     if (figures.empty()) continue;
     text += fmt::format("{}{}{} (usual: {})", text.empty() ? "" : "; ", short_name(name), figures,
-                        ceiling_value(usual, kind));
+                        ceiling_value(usual, kind, {}));
   }
   return text;
 }
@@ -190,12 +190,12 @@ void add_drops(const Node& node, Findings& found) {
     }
     for (const SharedCeiling* shared : falling) {
       const std::string cause = why(*shared);
-      found.push_back(
-          {FindingKind::shared_drop,
-           fmt::format("{} drops by {} in {} when all GPUs are loaded ({} alone, {} together){}.",
-                       gpu_name(shared->device), percent(1 - shared->ratio()), label,
-                       ceiling_value(shared->alone.value, shared->kind),
-                       ceiling_value(shared->together.value, shared->kind), cause.empty() ? "" : ": " + cause)});
+      found.push_back({FindingKind::shared_drop,
+                       fmt::format("{} drops by {} in {} when all GPUs are loaded ({} alone, {} together){}.",
+                                   gpu_name(shared->device), percent(1 - shared->ratio()), label,
+                                   ceiling_value(shared->alone.value, shared->kind, shared->pipe()),
+                                   ceiling_value(shared->together.value, shared->kind, shared->pipe()),
+                                   cause.empty() ? "" : ": " + cause)});
     }
   }
 }

@@ -91,8 +91,8 @@ NodeTable roofs_table(const Node& node) {
   return table;
 }
 
-std::string rate_title(const LoadedRate& rate, CeilingKind kind) {
-  std::string title = ceiling_value(rate.value, kind);
+std::string rate_title(const LoadedRate& rate, const SharedCeiling& of) {
+  std::string title = ceiling_value(rate.value, of.kind, of.pipe());
   if (rate.core_hz) title += " at " + si(*rate.core_hz, "Hz");
   if (rate.watts) title += ", " + si(*rate.watts, "W");
   if (rate.temperature_c) title += ", " + number(*rate.temperature_c, 2) + " \u00b0C";
@@ -126,7 +126,7 @@ NodeTable together_table(const Node& node) {
       row.cells.push_back(
           {percent(shared.ratio()), shared.falls(),
            fmt::format("{} of the ratio; alone {}; together {}", plus_minus(shared.ratio(), shared.ratio_ci95()),
-                       rate_title(shared.alone, shared.kind), rate_title(shared.together, shared.kind))});
+                       rate_title(shared.alone, shared), rate_title(shared.together, shared))});
     }
     table.rows.push_back(std::move(row));
   }

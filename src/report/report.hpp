@@ -48,6 +48,12 @@ struct Outcome {
   int attempts = 1;                      ///< 2 where it was timed again because of these, or was badly measured
 };
 
+/// A configuration of a suite's own kernel (`choose: fastest`), and its median time.
+struct TriedConfiguration {
+  std::string configuration;
+  double time_s = 0;
+};
+
 /// One workload's row: its outcome, what was known before (the names, and the work by the op's model), and its bound.
 struct Point : Outcome {
   Workload workload;
@@ -56,9 +62,10 @@ struct Point : Outcome {
   bool non_temporal_stores = false;    ///< of the implementation; false in files before version 0.10
   Work work;
   Bound bound;
-  std::optional<Counters> counters;      ///< what the hardware counted, in a run of its own; only on request
-  std::vector<Experiment> experiments;   ///< on a CPU without counters: what its re-runs showed
-  std::optional<ProfiledKind> profiled;  ///< of a program's rows: the kind of launch that it is
+  std::optional<Counters> counters;       ///< what the hardware counted, in a run of its own; only on request
+  std::vector<Experiment> experiments;    ///< on a CPU without counters: what its re-runs showed
+  std::vector<TriedConfiguration> tried;  ///< where the fastest was to be chosen: all that were timed, this row's first
+  std::optional<ProfiledKind> profiled;   ///< of a program's rows: the kind of launch that it is
 
   /// Counted FLOPs over the median time, FLOP/s; 0 when not timed.
   double performance() const;

@@ -86,13 +86,11 @@ std::string_view unit_of(Pipe pipe) {
   return flops ? "FLOP/s" : "OP/s";
 }
 
-std::string ceiling_value(const Ceiling& ceiling) {
-  if (ceiling.kind == CeilingKind::compute && ceiling.pipe) return si(ceiling.value, unit_of(*ceiling.pipe));
-  return ceiling_value(ceiling.value, ceiling.kind);
-}
+std::string ceiling_value(const Ceiling& ceiling) { return ceiling_value(ceiling.value, ceiling.kind, ceiling.pipe); }
 
-std::string ceiling_value(double value, CeilingKind kind) {
+std::string ceiling_value(double value, CeilingKind kind, std::optional<Pipe> pipe) {
   const bool quoted_as_time = kind == CeilingKind::latency || kind == CeilingKind::overhead;
+  if (kind == CeilingKind::compute && pipe) return si(value, unit_of(*pipe));
   return quoted_as_time ? duration(1 / value) : rate(value, kind);
 }
 

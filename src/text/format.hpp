@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,7 +31,8 @@ std::string_view unit_of(Pipe pipe);
 
 /// The value of a ceiling: a rate, or for launches and latencies the time of one.
 std::string ceiling_value(const Ceiling& ceiling);
-std::string ceiling_value(double value, CeilingKind kind);
+/// `pipe`: of a compute ceiling, whose operations may be no FLOPs.
+std::string ceiling_value(double value, CeilingKind kind, std::optional<Pipe> pipe);
 
 /// Its name, and its regime if that is not burst: "tensor.bf16 (sustained)". Unique within a machine.
 std::string ceiling_label(const Ceiling& ceiling);

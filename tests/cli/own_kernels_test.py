@@ -515,6 +515,9 @@ workloads:
         report = json.loads(done.stdout)["data"]
         self.assertEqual([row["impl"] for row in report["results"]], ["AGAIN=1"])
         self.assertIn("AGAIN=1", " ".join(report["notes"]))
+        tried = report["results"][0]["tried"]
+        self.assertEqual([one["configuration"] for one in tried], ["AGAIN=1", "AGAIN=5", "AGAIN=9"])
+        self.assertEqual(sorted(tried, key=lambda one: one["time_s"]), tried)
         failing = suite.replace("[5, 1, 9]", "[5, oops, 1]").replace("    expect", "    choose: fastest\n    expect")
         self.assertEqual([(row["impl"], row["status"]) for row in self.rows(failing, code=1)],
                          [("AGAIN=oops", "failed"), ("AGAIN=1", "ok")])

@@ -6,6 +6,7 @@
 
 #include "tests/support/mentions.hpp"
 #include "tests/support/sample_report.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
@@ -52,6 +53,17 @@ TEST(Findings, AUnitForProductsThatNoRowUsesIsNamed) {
   streams.machine.ceilings.push_back(example::compute(Pipe::tensor_bf16, 3.1e12, 6e12, "a product in 16 cycles"));
   streams.points.resize(4);
   EXPECT_EQ(text_of(streams, FindingKind::unused_unit), "") << "no products";
+}
+
+TEST(Findings, TheUnitOfPointsFollowsFromTheirPipes) {
+  Report report = example::sample_report();
+  EXPECT_EQ(operation_unit(report.points), "FLOP/s");
+  report.points[0].work.flops = {{Pipe::tensor_int8, 1e9}};
+  EXPECT_EQ(operation_unit(report.points), "FLOP/s, OP/s");
+  EXPECT_EQ(performance_text(report.points[0]), si(1e9 / report.points[0].time->median, "OP/s"));
+  report.points.resize(1);
+  EXPECT_EQ(operation_unit(report.points), "OP/s");
+  EXPECT_EQ(operation_unit({}), "FLOP/s");
 }
 
 TEST(Findings, OfOneKernel) {

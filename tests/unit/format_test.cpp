@@ -66,6 +66,14 @@ TEST(Format, RatesByKind) {
   EXPECT_EQ(rate(12, CeilingKind::overhead), "12 launches/s");
 }
 
+TEST(Format, IntegersDoNoFlops) {
+  EXPECT_EQ(ceiling_value(1.92e15, CeilingKind::compute, Pipe::tensor_int8), "1.92 POP/s");
+  EXPECT_EQ(ceiling_value(640e9, CeilingKind::compute, Pipe::int8), "640 GOP/s");
+  EXPECT_EQ(ceiling_value(33.3e12, CeilingKind::compute, Pipe::int32), "33.3 TOP/s");
+  EXPECT_EQ(ceiling_value(798e12, CeilingKind::compute, Pipe::tensor_bf16), "798 TFLOP/s");
+  EXPECT_EQ(ceiling_value(4.67e12, CeilingKind::bandwidth, {}), "4.67 TB/s");
+}
+
 TEST(Format, EnergyOfWhatACeilingCounts) {
   Ceiling ceiling;
   ceiling.kind = CeilingKind::compute;

@@ -73,6 +73,13 @@ TEST(Markdown, HostileNamesStayInTheirCells) {
   EXPECT_THAT(text, HasSubstr("\n`````yaml\n"));
 }
 
+TEST(Markdown, HasTheConfigurationsThatWereNotChosen) {
+  Report report = example::sample_report();
+  EXPECT_THAT(render_markdown(report), Not(HasSubstr("TILE=4")));
+  report.points[0].tried = {{"TILE=8", 1e-3}, {"TILE=4", 1.25e-3}};
+  EXPECT_THAT(render_markdown(report), HasSubstr("TILE=8 1.00 ms, TILE=4 1.25 ms (+25.0 %)"));
+}
+
 TEST(Markdown, ACompilersOutputIsABlockOfCode) {
   Report report = example::sample_report();
   report.points[22].reason = "dot.c does not compile:\ndot.c:3:5: error: *x\n    3 |   x\n```\n<b>";

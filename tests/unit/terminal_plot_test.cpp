@@ -155,5 +155,13 @@ TEST(TerminalPlot, AnEarlierRunIsHollow) {
   EXPECT_NE(first, text.find("\u25cb an earlier"));  // one in the chart too
 }
 
+TEST(TerminalPlot, TheAxisOfIntegersHasTheirUnit) {
+  Report report = example::sample_report();
+  const TerminalStyle style{.columns = 100};
+  EXPECT_THAT(render_terminal_plot(report, style), HasSubstr("\nFLOP/s\n"));
+  for (Point& point : report.points) point.work.flops = {{Pipe::int8, 1e9}};
+  EXPECT_THAT(render_terminal_plot(report, style), HasSubstr("\nOP/s\n"));
+}
+
 }  // namespace
 }  // namespace roofline

@@ -50,6 +50,38 @@ TEST(Terminal, FitsItsColumns) {
   }
 }
 
+/// Labels as suites make them: op, dtype and shape, and what distinguishes rows of one shape.
+TEST(Terminal, RowsOfOneShapeStandUnderTheirCommonLabel) {
+  Report report = example::sample_report();
+  report.points.assign(4, report.points[0]);
+  const auto row = [&](std::size_t i, DType dtype, const std::string& label, const std::string& implementation) {
+    Workload& workload = report.points[i].workload;
+    workload = {
+        .op = "scaled", .implementation = implementation, .dtype = dtype, .shape = {{"n", 1 << 22}}, .label = label};
+  };
+  row(0, DType::fp32, "scaled fp32 2^22 TILE=16 block=128", "TILE=16 block=128");
+  row(1, DType::fp16, "scaled fp16 2^22 TILE=16 block=256", "TILE=16 block=256");
+  row(2, DType::fp32, "scaled fp32 2^22 TILE=8 block=64 hot", "TILE=8 block=64");
+  report.points[2].workload.cache = CacheMode::hot;
+  row(3, DType::fp32, "my own", "TILE=8 block=64");
+  std::istringstream lines(render_terminal(report, {.columns = 200}));
+  std::vector<std::string> names;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("scaled") || line.starts_with("my own")) names.push_back(line);
+    if (line.starts_with(" fp")) names.push_back(line.substr(0, line.find("  ")));
+  }
+  names.resize(6);
+  EXPECT_THAT(names, ::testing::ElementsAre("scaled 2^22", " fp32 TILE=16 block=128", " fp16 TILE=16 block=256",
+                                            " fp32 TILE=8 block=64 hot", "my own", " fp32 TILE=8 block=64"));
+}
+
+TEST(Terminal, HasTheConfigurationsThatWereNotChosen) {
+  Report report = example::sample_report();
+  EXPECT_THAT(render_terminal(report, {.columns = 200}), Not(HasSubstr("TILE=4")));
+  report.points[0].tried = {{"TILE=8", 1e-3}, {"TILE=4", 1.25e-3}};
+  EXPECT_THAT(render_terminal(report, {.columns = 200}), HasSubstr("TILE=8 1.00 ms, TILE=4 1.25 ms (+25.0 %)"));
+}
+
 TEST(Terminal, ACompilersOutputStaysAsItIs) {
   const std::string output = "dot.c:3:5: error: no 'x' " + std::string(200, 'y') + "\n    3 |   x  = 1;\n      |   ^\n";
   Report report = example::sample_report();

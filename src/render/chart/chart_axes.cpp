@@ -1,7 +1,10 @@
 // Grid, axes, ticks and their titles. Lines of one look stand together: the SVG makes them one path.
 #include <iterator>
+#include <string>
+#include <utility>
 
 #include "render/chart/chart.hpp"
+#include "report/findings.hpp"
 
 namespace roofline {
 namespace {
@@ -31,8 +34,8 @@ Text tick_label(Vec at, const Tick& tick, Anchor anchor, const Color& color) {
   return {at, tick.label, kTickSize, FontWeight::regular, color, anchor, 0, {}, "tick"};
 }
 
-Text axis_title(Vec at, const char* words, double rotation, const Color& color) {
-  return {at, words, kTitleSize, FontWeight::regular, color, Anchor::middle, rotation, {}, "axis-title"};
+Text axis_title(Vec at, std::string words, double rotation, const Color& color) {
+  return {at, std::move(words), kTitleSize, FontWeight::regular, color, Anchor::middle, rotation, {}, "axis-title"};
 }
 
 Group x_axis(const Chart& chart) {
@@ -63,8 +66,8 @@ Group y_axis(const Chart& chart) {
     if (!t.label.empty()) labels.emplace_back(tick_label({p.x - 10, y + 4}, t, Anchor::end, chart.colors->muted));
   }
   std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
-  g.items.push_back(
-      axis_title({p.x - (chart.small ? 52 : 56), p.center().y}, "Performance (FLOP/s)", -90, chart.colors->ink));
+  g.items.push_back(axis_title({p.x - (chart.small ? 52 : 56), p.center().y},
+                               "Performance (" + operation_unit(chart.report->points) + ")", -90, chart.colors->ink));
   return g;
 }
 

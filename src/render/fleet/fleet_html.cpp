@@ -130,9 +130,10 @@ std::string norm_row(const CeilingNorm& norm, const std::vector<Named>& outliers
   if (norm.relative.empty()) return row + "<td colspan=\"5\">no machine passed the audit</td></tr>\n";
   const auto percents = [](double fraction) { return fmt::format("{:.2g} %", 100 * fraction); };
   row += fmt::format("<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}<small>{} to {}</small></td>",
-                     count(static_cast<std::int64_t>(norm.relative.size())), ceiling_value(norm.median, norm.kind),
-                     percents(norm.spread), ceiling_value(norm.quantile(0.05), norm.kind),
-                     ceiling_value(norm.quantile(0.95), norm.kind));
+                     count(static_cast<std::int64_t>(norm.relative.size())),
+                     ceiling_value(norm.median, norm.kind, norm.pipe), percents(norm.spread),
+                     ceiling_value(norm.quantile(0.05), norm.kind, norm.pipe),
+                     ceiling_value(norm.quantile(0.95), norm.kind, norm.pipe));
   row += fmt::format("<td class=\"n\">{}</td><td class=\"chart-cell\">{}</td></tr>\n",
                      norm.threshold ? fmt::format("\u2212{:.1f} %", 100 * *norm.threshold) : kAbsent,
                      norm.relative.size() > 1 ? distribution(norm, outliers) : "");

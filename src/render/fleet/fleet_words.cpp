@@ -34,8 +34,8 @@ std::string fleet_deviation(const Deviation& slow, const FleetGroup& group) {
                                  [&](const CeilingNorm& known) { return known.label == slow.label; });
   std::string text = fmt::format("{:.1f} % below the median", -100 * slow.relative);
   if (norm != group.norms.end()) {
-    text +=
-        fmt::format(" ({}, median {})", ceiling_value(slow.value, slow.kind), ceiling_value(norm->median, slow.kind));
+    text += fmt::format(" ({}, median {})", ceiling_value(slow.value, slow.kind, slow.pipe),
+                        ceiling_value(norm->median, slow.kind, slow.pipe));
   }
   return text;
 }

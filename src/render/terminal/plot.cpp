@@ -260,13 +260,13 @@ std::string footer(const Runs& runs, const std::vector<PlottedPoint>& points, co
 }
 
 /// The plot with its axes: a line a row.
-std::string framed(const Plot& plot) {
+std::string framed(const Plot& plot, const std::string& unit_of_rows) {
   const bool unicode = plot.style.unicode;
   std::vector<std::string> labels(kRows);
   for (const Tick& tick : plot.y.ticks(true)) {
     if (!tick.label.empty()) labels[static_cast<std::size_t>(plot.row(tick.value))] = tick.label;
   }
-  std::string text = "FLOP/s\n";
+  std::string text = unit_of_rows + '\n';
   for (int row = 0; row < kRows; ++row) {
     const std::string& label = labels[static_cast<std::size_t>(row)];
     const std::string axis = label.empty() ? (unicode ? "\u2502" : "|") : (unicode ? "\u2524" : "+");
@@ -317,7 +317,8 @@ std::string render_terminal_plot(const Runs& runs, const TerminalStyle& style) {
     plot.grid.write(place.column, place.row, place.mark, bound_ink(place.points.front()->point->bound.label));
   }
   const std::vector<std::string> unnamed = draw_roofs(plot, roofs);
-  return title + '\n' + framed(plot) + key(places, points.size(), style) + footer(runs, points, unnamed, style);
+  return title + '\n' + framed(plot, operation_unit(report.points)) + key(places, points.size(), style) +
+         footer(runs, points, unnamed, style);
 }
 
 }  // namespace roofline

@@ -21,19 +21,23 @@
 namespace roofline {
 namespace {
 
-/// "4096x4096x4096", or "" for a shape without extents.
-std::string extents(const Shape& shape) {
-  std::string text;
-  for (const auto& [name, extent] : shape.extents()) text += fmt::format("{}{}", text.empty() ? "" : "x", extent);
-  return text;
+/// Removes " words" from the end of a text.
+void remove_end(std::string& text, std::string_view words) {
+  if (!words.empty() && text.ends_with(" " + std::string(words))) text.resize(text.size() - words.size() - 1);
 }
 
-/// The line that rows of one op and shape stand under; a label of the suite's own is its own line.
+/// The line that rows of one op and shape stand under: the label that every output has, without what the rows below it
+/// state (suite_row_name). A label of the suite's own is its own line.
 std::string group_name(const Workload& workload) {
-  const std::string shape = extents(workload.shape);
-  const std::string tail = shape.empty() ? "" : " " + shape;
-  const std::string usual = fmt::format("{} {}{}", workload.op, to_string(workload.dtype), tail);
-  return clean_line(workload.label.empty() || workload.label == usual ? workload.op + tail : workload.label);
+  const std::string dtype(to_string(workload.dtype));
+  const std::string start = workload.op + " " + dtype;
+  std::string label = workload.label.empty() ? workload.op : workload.label;
+  if (!label.starts_with(start) || (label.size() > start.size() && label[start.size()] != ' '))
+    return clean_line(label);
+  label.erase(workload.op.size(), dtype.size() + 1);
+  remove_end(label, to_string(workload.cache));
+  remove_end(label, workload.implementation);
+  return clean_line(label);
 }
 
 std::string results_table(const Report& report, const TerminalStyle& style) {
@@ -87,6 +91,18 @@ std::string untimed_rows(const Report& report, const TerminalStyle& style) {
   return text;
 }
 
+/// The other configurations of kernels whose fastest was kept.
+std::string tried_configurations(const Report& report, const TerminalStyle& style) {
+  std::string text;
+  for (const Point& point : report.points) {
+    const std::string tried = tried_text(point);
+    if (tried.empty()) continue;
+    text += fmt::format("{}\n", for_terminal(shorten("tried: " + point_name(point), style.columns), style));
+    text += wrapped("  ", for_terminal(tried, style), style);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string render_terminal(const Report& report, const TerminalStyle& style) {
@@ -96,6 +112,8 @@ std::string render_terminal(const Report& report, const TerminalStyle& style) {
   if (!table.empty()) text += table + '\n';
   const std::string untimed = untimed_rows(report, style);
   if (!untimed.empty()) text += untimed + '\n';
+  const std::string tried = tried_configurations(report, style);
+  if (!tried.empty()) text += tried + '\n';
   const std::string texts = verdicts_terminal(report, style);
   if (!texts.empty()) text += texts + '\n';
   for (const Finding& finding : findings(report)) {

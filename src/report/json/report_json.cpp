@@ -7,6 +7,7 @@
 #include "report/diagnosis/counted.hpp"
 #include "report/json/counters_json.hpp"
 #include "report/json/json.hpp"
+#include "report/json/json_members.hpp"
 #include "report/json/json_read.hpp"
 #include "report/json/outcome_json.hpp"
 #include "report/json/profile_json.hpp"
@@ -196,6 +197,14 @@ Workload read_workload(const JsonValue& json) {
 
 }  // namespace
 
+void members(auto& io, TriedConfiguration& tried) {
+  io.require([](const JsonValue& json) {
+    if (!(json["time_s"].number() > 0)) json["time_s"].fail("a time has to be more than 0 s");
+  });
+  io("configuration", tried.configuration);
+  io("time_s", tried.time_s);
+}
+
 Json point_to_json(const Point& point, const Machine& machine) {
   const Level memory = main_memory(machine.device.kind);
   const Workload& workload = point.workload;
@@ -231,6 +240,7 @@ Json point_to_json(const Point& point, const Machine& machine) {
   put_bound(json, point, absent);
   put_run(json, point);
   if (!point.experiments.empty()) json["experiments"] = experiments_to_json(point.experiments);
+  if (!point.tried.empty()) json["tried"] = to_json_value(point.tried);
   if (point.profiled) json["profiled"] = profiled_to_json(point);
   if (point.counters) {
     json["counters"] = counters_to_json(*point.counters);
@@ -252,6 +262,7 @@ Point read_point(const JsonValue& json) {
   point.bound = read_bound(json, point.work);
   if (const auto counters = json.find("counters")) point.counters = read_counters(*counters);
   if (const auto experiments = json.find("experiments")) point.experiments = read_experiments(*experiments);
+  if (const auto tried = json.find("tried")) point.tried = read_value<std::vector<TriedConfiguration>>(*tried);
   if (const auto profiled = json.find("profiled")) point.profiled = read_profiled(*profiled);
   (point.profiled ? point.profiled->sources : point.implementation_summary) = json.text_or("impl_summary", "");
   if (const auto stores = json.find("non_temporal_stores")) point.non_temporal_stores = stores->boolean();
