@@ -20,8 +20,8 @@ void end(Outcome& outcome, PointStatus status, std::string reason) {
 
 /// Verifies, and samples only if the result is correct. Kernels of a suite are verified again afterwards; those of
 /// roofline have tests.
-void run_case(Outcome& outcome, const SuiteEntry& entry, Case& workload_case, Device& device, const SamplerOptions& sampler,
-              bool raw, const std::function<bool()>& cancelled,
+void run_case(Outcome& outcome, const SuiteEntry& entry, Case& workload_case, Device& device,
+              const SamplerOptions& sampler, bool raw, const std::function<bool()>& cancelled,
               const std::function<void(Outcome&, const Bench&)>& after_sampling) {
   outcome.buffer_sets = workload_case.buffer_sets();
   outcome.resident_bytes = workload_case.resident_bytes();

@@ -293,9 +293,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .left = true,
      .shown = of_suite,
      .value =
-         [](const KernelRow& r) {
-           return to_value(!r.point.verification ? "" : status_of(*r.point.verification));
-         },
+         [](const KernelRow& r) { return to_value(!r.point.verification ? "" : status_of(*r.point.verification)); },
      .markdown = {.text = verification_markdown},
      .page = {.style = "check",
               .html = html_verification,

@@ -19,7 +19,8 @@
 
 namespace roofline {
 
-/// ok: timed, and verified unless the suite says otherwise. skipped: can't run here. failed: wrong output, an error, or a crash.
+/// ok: timed, and verified unless the suite says otherwise. skipped: can't run here. failed: wrong output, an error, or
+/// a crash.
 enum class PointStatus : std::uint8_t { ok, skipped, failed };
 std::string_view to_string(PointStatus status);
 std::optional<PointStatus> parse_point_status(std::string_view text);

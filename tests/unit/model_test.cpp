@@ -188,14 +188,14 @@ TEST(Machine, AHotRowsCacheIsTheNearestThatHoldsIt) {
 TEST(Machine, OneOfSeveralThreadsHasTheCeilingsOfOneCore) {
   Machine machine = cpu_of_eight();
   const Traffic copy = {.read = 1, .write = 1};
-  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 1)->name, "dram.copy.one_core");
-  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 0)->name, "dram.copy");
-  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 2)->name, "dram.copy");
-  EXPECT_EQ(machine.bandwidth(Level::l1, copy, 1)->name, "l1.read") << "none was measured of one core";
+  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 1)->nearest->name, "dram.copy.one_core");
+  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 0)->nearest->name, "dram.copy");
+  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 2)->nearest->name, "dram.copy");
+  EXPECT_EQ(machine.bandwidth(Level::l1, copy, 1)->nearest->name, "l1.read") << "none was measured of one core";
   EXPECT_EQ(machine.compute_at(Pipe::fp32, std::nullopt, 1)->name, "fp32.one_core");
   EXPECT_EQ(machine.compute_at(Pipe::fp32, std::nullopt)->name, "fp32");
   machine.device.units = 1;
-  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 1)->name, "dram.copy") << "the roof is that of one core";
+  EXPECT_EQ(machine.bandwidth(Level::dram, copy, 1)->nearest->name, "dram.copy") << "the roof is that of one core";
   EXPECT_EQ(machine.slope(Level::dram)->name, "dram.read") << "the chart's line is that of all threads";
 }
 

@@ -113,7 +113,8 @@ Probe small_pages() {
 
 /// What one thread reaches alone. Regular stores too, which one core may do faster than non-temporal ones.
 Probe one_core(Pattern pattern) {
-  std::vector<DramVariant> variants = {{LoadKind::prefetched, StoreKind::non_temporal}};
+  std::vector<DramVariant> variants;
+  if (!is_in_place(pattern)) variants.push_back({LoadKind::prefetched, StoreKind::non_temporal});
   if (pattern != Pattern::read) variants.push_back({LoadKind::prefetched, StoreKind::regular});
   Probe probe = dram_probe(pattern, {});
   probe.name += kOneCore;
@@ -138,7 +139,8 @@ Probe one_core(Pattern pattern) {
 
 std::vector<Probe> references() {
   std::vector<Probe> probes;
-  for (const Pattern pattern : {Pattern::read, Pattern::write, Pattern::copy, Pattern::triad}) {
+  for (const Pattern pattern :
+       {Pattern::read, Pattern::write, Pattern::copy, Pattern::triad, Pattern::update, Pattern::accumulate}) {
     probes.push_back(one_core(pattern));
   }
   for (const Pattern pattern : {Pattern::write, Pattern::copy}) {
