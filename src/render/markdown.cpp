@@ -45,11 +45,11 @@ void append_sweeps_and_notes(std::string& text, const Machine& machine) {
 }
 
 void append_reasons(std::string& text, const Report& report) {
-  constexpr std::size_t kMostLines = 100;
+  constexpr std::size_t kMostReasonLines = 100;
   std::string reasons;
   for (const Point& point : report.points) {
     if (point.reason.empty()) continue;
-    const std::vector<std::string> lines = clean_lines(point.reason, kMostLines);
+    const std::vector<std::string> lines = clean_lines(point.reason, kMostReasonLines);
     reasons += fmt::format("- {}: {}: {}\n", escape_markdown(point_name(point)), to_string(point.status),
                            escape_markdown(lines.front()));
     // What follows is a compiler's output: an indented block of code within the item.

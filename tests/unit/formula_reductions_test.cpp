@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const Place kPlace{"s.yaml", 3, 10};
+const Place kReductionPlace{"s.yaml", 3, 10};
 
 using Tensors = std::map<std::string, std::vector<double>>;
 
@@ -32,7 +32,7 @@ std::map<std::string, ElementFormula::Tensor> readable(const Tensors& tensors) {
 
 std::vector<double> all(const std::string& text, const Tensors& tensors, std::int64_t outputs,
                         const Values& values = {}) {
-  ElementFormula element(Formula(text, kPlace), values, readable(tensors), outputs);
+  ElementFormula element(Formula(text, kReductionPlace), values, readable(tensors), outputs);
   std::vector<double> result;
   for (std::int64_t i = 0; i < outputs; ++i) result.push_back(element(i));
   return result;
@@ -99,7 +99,7 @@ TEST(Reduction, MayBeNested) {
 TEST(Reduction, ThatDoesNotChangeIsComputedOnce) {
   const std::vector<double> x = {0, 1, 2, 3, 4, 5, 6, 7};
   const auto steps = [&](const std::string& text) {
-    ElementFormula element(Formula(text, kPlace), {{"n", 8}}, readable({{"x", x}}), 8);
+    ElementFormula element(Formula(text, kReductionPlace), {{"n", 8}}, readable({{"x", x}}), 8);
     for (std::int64_t i = 0; i < 8; ++i) element(i);
     return element.steps();
   };
@@ -119,7 +119,7 @@ TEST(Reduction, OfOneValueIsAMistake) {
   EXPECT_THAT(message_of("2 * sum(x[i] * n)", kTwo, 3, {{"n", 2}}), mentions("s.yaml:3:14: ", "sum(x)", "sum[j < n]"));
   EXPECT_THAT(message_of("max(n)", kTwo, 1, {{"n", 2}}), StartsWith("s.yaml:3:10: "));
   EXPECT_THAT(message_of("sum(avg(x))", kTwo, 1), StartsWith("s.yaml:3:10: ")) << "the average takes the tensor";
-  EXPECT_THROW(Formula("min(4)", kPlace).size({}), UsageError);
+  EXPECT_THROW(Formula("min(4)", kReductionPlace).size({}), UsageError);
 }
 
 TEST(Reduction, OfTensorsOfDifferentSizesIsAMistake) {
@@ -151,7 +151,7 @@ TEST(Reduction, BoundsAreWhole) {
 TEST(Reduction, ItsIndexIsANewName) {
   const auto unknown = [](const std::string& text) -> std::string {
     try {
-      Formula(text, kPlace).require_known({"n", "i"}, {"x"});
+      Formula(text, kReductionPlace).require_known({"n", "i"}, {"x"});
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -175,22 +175,22 @@ TEST(Reduction, ItsFormHasOneSpelling) {
 }
 
 TEST(Reduction, IsBounded) {
-  ElementFormula endless(Formula("1 + sum[j < 2^53](j)", kPlace), {}, {}, 1, 1000);
+  ElementFormula endless(Formula("1 + sum[j < 2^53](j)", kReductionPlace), {}, {}, 1, 1000);
   EXPECT_THROW(endless(0), UsageError);
-  ElementFormula nests(Formula("sum[j < 20](sum[k < 20](j*k))", kPlace), {}, {}, 1, 1000);
+  ElementFormula nests(Formula("sum[j < 20](sum[k < 20](j*k))", kReductionPlace), {}, {}, 1, 1000);
   EXPECT_THROW(nests(0), UsageError) << "all loops count";
-  EXPECT_THROW(Formula("sum[j < 2^40](1)", kPlace).size({}), UsageError);
+  EXPECT_THROW(Formula("sum[j < 2^40](1)", kReductionPlace).size({}), UsageError);
   std::string nested = "1";
   for (int i = 0; i < 60; ++i) nested = "sum[j" + std::to_string(i) + "<9](" + nested + ")";
   EXPECT_THAT(message_of(nested, {}, 1), HasSubstr("nested too deeply"));
 }
 
 TEST(Reduction, OfSizesIsExact) {
-  const auto size = [](const std::string& text) { return Formula(text, kPlace).size({{"n", 4}}); };
+  const auto size = [](const std::string& text) { return Formula(text, kReductionPlace).size({{"n", 4}}); };
   EXPECT_EQ(size("sum[k < n](2^k)"), 15);
   EXPECT_EQ(size("max[k < n](n*k - k^2) + avg[k < n + 1](k)"), 4 + 2);
   EXPECT_THROW(size("sum[k < 3](2^52)"), UsageError);
-  EXPECT_THAT(Formula("sum[k < n](m*k) + n", kPlace).names(), ElementsAre("n", "m"));
+  EXPECT_THAT(Formula("sum[k < n](m*k) + n", kReductionPlace).names(), ElementsAre("n", "m"));
 }
 
 TEST(Reduction, OfManySmallTermsKeepsThem) {

@@ -17,10 +17,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const Place kPlace{"s.yaml", 3, 10};
+const Place kFormulaPlace{"s.yaml", 3, 10};
 
 std::int64_t size(const std::string& text, const Values& values = {}, std::int64_t minimum = 0) {
-  return Formula(text, kPlace).size(values, minimum);
+  return Formula(text, kFormulaPlace).size(values, minimum);
 }
 
 std::string message_of(const std::string& text, const Values& values = {}) {
@@ -126,7 +126,7 @@ TEST(Formula, BombsAreRefused) {
 TEST(Formula, UnknownNamesAreNamedWithTheNearest) {
   const auto unknown = [](const std::string& text) -> std::string {
     try {
-      Formula(text, kPlace).require_known({"rows", "columns", "i"}, {"x"});
+      Formula(text, kFormulaPlace).require_known({"rows", "columns", "i"}, {"x"});
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -135,12 +135,12 @@ TEST(Formula, UnknownNamesAreNamedWithTheNearest) {
   EXPECT_EQ(unknown("rows * columns + x[i]"), "");
   EXPECT_THAT(unknown("rows * colums"), mentions("s.yaml:3:17: ", "'colums'", "'rows * colums'", "'columns'"));
   EXPECT_THAT(unknown("y[i]"), HasSubstr("unknown tensor 'y'"));
-  EXPECT_THAT(Formula("2*n + m - n", kPlace).names(), ElementsAre("n", "m"));
+  EXPECT_THAT(Formula("2*n + m - n", kFormulaPlace).names(), ElementsAre("n", "m"));
 }
 
 TEST(Formula, NumbersMayBeAnything) {
-  EXPECT_DOUBLE_EQ(Formula("2.5 * n", kPlace).number({{"n", 1e30}}), 2.5e30);
-  EXPECT_THROW(Formula("n / 0", kPlace).number({{"n", 1}}), UsageError);
+  EXPECT_DOUBLE_EQ(Formula("2.5 * n", kFormulaPlace).number({{"n", 1e30}}), 2.5e30);
+  EXPECT_THROW(Formula("n / 0", kFormulaPlace).number({{"n", 1}}), UsageError);
 }
 
 ElementFormula::Tensor tensor(std::vector<double> values) {
@@ -150,7 +150,7 @@ ElementFormula::Tensor tensor(std::vector<double> values) {
 }
 
 TEST(ElementFormula, ReadsElementsOfTensors) {
-  const Formula formula("a[(i % rows) * columns + floor(i / rows)] + 2*x", kPlace);
+  const Formula formula("a[(i % rows) * columns + floor(i / rows)] + 2*x", kFormulaPlace);
   ElementFormula element(formula, {{"rows", 3}, {"columns", 4}},
                          {{"a", {12, [](std::int64_t index) { return 100.0 * static_cast<double>(index); }}},
                           {"x", tensor(std::vector(12, 0.25))}},
@@ -159,28 +159,28 @@ TEST(ElementFormula, ReadsElementsOfTensors) {
 }
 
 TEST(ElementFormula, ATensorAndItsElementMayStandTogether) {
-  const Formula formula("x - x[0]", kPlace);
+  const Formula formula("x - x[0]", kFormulaPlace);
   ElementFormula element(formula, {}, {{"x", tensor({3, 5})}}, 2);
   EXPECT_DOUBLE_EQ(element(1), 2);
   EXPECT_DOUBLE_EQ(element(0), 0);
 }
 
 TEST(ElementFormula, WhatATensorThrowsComesThrough) {
-  const Formula formula("x[1]", kPlace);
+  const Formula formula("x[1]", kFormulaPlace);
   ElementFormula element(formula, {}, {{"x", {2, [](std::int64_t) -> double { throw std::domain_error("outside"); }}}},
                          1);
   EXPECT_THROW(element(0), std::domain_error);
 }
 
 TEST(ElementFormula, DividesAsIeeeSays) {
-  const Formula formula("1 / x", kPlace);
+  const Formula formula("1 / x", kFormulaPlace);
   ElementFormula element(formula, {}, {{"x", tensor({0})}}, 1);
   EXPECT_TRUE(std::isinf(element(0)));
 }
 
 /// The bound of a formula of x and y, in arithmetic of fp32.
 Expression::Bounded bounded(const std::string& text, double x, double y = 0, double roundoff = 0x1p-24) {
-  ElementFormula formula(Formula(text, kPlace), {{"x", x}, {"y", y}}, {}, 1, 1000);
+  ElementFormula formula(Formula(text, kFormulaPlace), {{"x", x}, {"y", y}}, {}, 1, 1000);
   return formula.bounded(0, roundoff);
 }
 

@@ -21,16 +21,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Kind = InputFill::Kind;
 
-const Place kPlace{"s.yaml", 3, 10};
+const Place kValuesPlace{"s.yaml", 3, 10};
 
-Formula formula(const std::string& text) { return {text, kPlace}; }
+Formula formula(const std::string& text) { return {text, kValuesPlace}; }
 
 InputFill filled(Kind kind, const std::string& first = "0", const std::string& second = "0") {
-  return {.kind = kind, .first = formula(first), .second = formula(second), .place = kPlace};
+  return {.kind = kind, .first = formula(first), .second = formula(second), .place = kValuesPlace};
 }
 
 BufferSpec input(const std::string& name, DType dtype, const std::string& size, InputFill fill) {
-  return {.name = name, .dtype = dtype, .size = formula(size), .fill = std::move(fill), .place = kPlace};
+  return {.name = name, .dtype = dtype, .size = formula(size), .fill = std::move(fill), .place = kValuesPlace};
 }
 
 KernelSpec kernel_of(std::vector<BufferSpec> buffers) {
@@ -134,7 +134,7 @@ struct Csr {
 };
 
 Csr csr(std::int64_t rows, std::int64_t columns, std::int64_t nonzeros, std::uint64_t seed = 1) {
-  InputFill columns_of_row{.kind = Kind::csr_columns, .rows = "row", .place = kPlace};
+  InputFill columns_of_row{.kind = Kind::csr_columns, .rows = "row", .place = kValuesPlace};
   const KernelSpec spec = kernel_of({input("col", DType::int32, "nnz", columns_of_row),
                                      input("row", DType::int64, "rows + 1", filled(Kind::csr_rows, "nnz", "cols"))});
   const Workload workload = workload_of({{"rows", rows}, {"cols", columns}, {"nnz", nonzeros}}, seed);
@@ -190,7 +190,7 @@ TEST(InputValues, TypesThatCannotHoldThemAreMistakes) {
 
 TEST(InputValues, SparseMatricesThatCannotBeAreMistakes) {
   const auto matrix = [](const std::string& nonzeros, const std::string& size, const std::string& rows) {
-    InputFill columns{.kind = Kind::csr_columns, .rows = rows, .place = kPlace};
+    InputFill columns{.kind = Kind::csr_columns, .rows = rows, .place = kValuesPlace};
     return complaint(kernel_of({input("row", DType::int32, "5", filled(Kind::csr_rows, nonzeros, "3")),
                                 input("col", DType::int32, size, columns)}),
                      workload_of({}));

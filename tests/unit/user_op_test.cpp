@@ -6,13 +6,13 @@
 namespace roofline {
 namespace {
 
-const Place kPlace{"s.yaml", 3, 10};
+const Place kOpPlace{"s.yaml", 3, 10};
 
 BufferSpec buffer(const std::string& name, TensorRole role) {
   BufferSpec spec;
   spec.name = name;
   spec.role = role;
-  spec.size = Formula("n", kPlace);
+  spec.size = Formula("n", kOpPlace);
   return spec;
 }
 
@@ -54,8 +54,8 @@ TEST(UserOpWork, AWorkspaceIsNoOutput) {
 
 TEST(UserOpWork, FormulasReplaceTheBytesAndNotThePlace) {
   WorkSpec half;
-  half.read = Formula("2*n", kPlace);
-  half.write = Formula("n", kPlace);
+  half.read = Formula("2*n", kOpPlace);
+  half.write = Formula("n", kOpPlace);
   const Traffic traffic = traffic_of({buffer("y", TensorRole::inout)}, half);
   EXPECT_EQ(traffic.read, 2000);
   EXPECT_EQ(traffic.write, 1000);

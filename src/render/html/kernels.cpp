@@ -46,10 +46,10 @@ std::string html_output(const std::vector<std::string>& lines) {
 }
 
 std::string untimed_cells(const KernelRow& row, std::size_t columns) {
-  constexpr std::size_t kMostLines = 100;
+  constexpr std::size_t kMostReasonLines = 100;
   const Point& point = row.point;
   const std::vector<std::string> lines =
-      clean_lines(point.reason.empty() ? "no reason was recorded" : point.reason, kMostLines);
+      clean_lines(point.reason.empty() ? "no reason was recorded" : point.reason, kMostReasonLines);
   return fmt::format("<td class=\"reason\" colspan=\"{3}\"><span class=\"chip {0}\">{0}</span> <span>{1}</span>{2}{4}",
                      to_string(point.status), escape_html(shorten(clean_line(lines.front()), 600)),
                      std::isnan(point.bound.arithmetic_intensity)

@@ -70,9 +70,9 @@ std::string title(const Report& report, const TerminalStyle& style) {
 
 /// The first line wrapped; what follows it is a compiler's output, whose lines stay as they are.
 std::string reason_lines(const std::string& reason, const TerminalStyle& style) {
-  constexpr std::size_t kMostLines = 40;
+  constexpr std::size_t kMostReasonLines = 40;
   if (reason.empty()) return "";
-  const std::vector<std::string> lines = clean_lines(reason, kMostLines);
+  const std::vector<std::string> lines = clean_lines(reason, kMostReasonLines);
   std::string text = wrapped("           ", for_terminal(clean_line(lines.front()), style), style);
   for (std::size_t i = 1; i < lines.size(); ++i) text += for_terminal(lines[i], style) + '\n';
   return text;
