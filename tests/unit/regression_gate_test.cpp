@@ -46,7 +46,7 @@ class SimulatedRow {
     const PairedSide before = side(old_s), after = side(new_s);
     const PairedRatio pairs = sample_pairs(
                                   old_first ? before : after, old_first ? after : before, [&] { return now_s_; },
-                                  [] { return false; }, {.min_time_s = 0.1, .max_time_s = 0.2, .patience_s = 0.2})
+                                  [] { return false; }, {.min_time_s = 0.1, .max_time_s = 0.4, .patience_s = 0.4})
                                   .value();
     now_s_ += 1;  // preparing the next round
     const PairedRatio ratio = old_first ? pairs : pairs.inverted();
