@@ -226,7 +226,7 @@ void print_written(const std::vector<std::filesystem::path>& paths) {
   }
 }
 
-void check_comparable(const Report& base, const Report& now, const std::string& base_file,
+void require_one_kind(const Report& base, const Report& now, const std::string& base_file,
                       const std::string& now_file) {
   const DeviceInfo& before = base.machine.device;
   const DeviceInfo& after = now.machine.device;
@@ -235,6 +235,11 @@ void check_comparable(const Report& base, const Report& now, const std::string& 
                                  now_file, to_string(after.kind)),
                      "pass runs of one kind of device");
   }
+}
+
+void check_comparable(const Report& base, const Report& now, const std::string& base_file,
+                      const std::string& now_file) {
+  require_one_kind(base, now, base_file, now_file);
   for (const std::string& note : comparison_notes(base, now)) warn(note);
 }
 

@@ -70,6 +70,9 @@ void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 /// Says on stderr what was written.
 void print_written(const std::vector<std::filesystem::path>& paths);
 
+/// Throws UsageError when the devices are of different kinds.
+void require_one_kind(const Report& base, const Report& now, const std::string& base_file, const std::string& now_file);
+
 /// Throws UsageError when the devices are of different kinds; says on stderr
 /// what makes the runs hard to compare.
 void check_comparable(const Report& base, const Report& now, const std::string& base_file, const std::string& now_file);
