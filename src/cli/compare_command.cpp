@@ -55,20 +55,13 @@ PooledRuns read_side(const std::vector<std::string>& files) {
   return pool_runs(std::move(runs));
 }
 
-std::string render(const Comparison& comparison, const std::string& format, const TerminalStyle& style) {
-  if (format == "md") return render_comparison_markdown(comparison);
-  if (format == "json") return render_comparison_json(comparison);
-  if (format == "csv") return render_comparison_csv(comparison);
-  return render_comparison_terminal(comparison, style);
-}
-
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
   const PooledRuns base = read_side(flags.files), now = read_side(flags.later);
   check_comparable(base.report, now.report, flags.files.front(), flags.later.front());
   const Comparison comparison = comparison_of(base, now, flags.max_slowdown);
   print_result([&] { return comparison_to_json(comparison); },
-               [&] { return render(comparison, flags.format, stdout_table_style(global.color)); });
+               [&] { return rendered_comparison(comparison, flags.format, stdout_table_style(global.color)); });
   const std::string regressions = regression_line(comparison);
   if (!regressions.empty()) {
     print_problem({"regression", regressions, "pass several runs per side, or time both with roofline ab"});

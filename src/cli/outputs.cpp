@@ -218,6 +218,13 @@ void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color) {
                });
 }
 
+std::string rendered_comparison(const Comparison& comparison, std::string_view format, const TerminalStyle& style) {
+  if (format == "md") return render_comparison_markdown(comparison);
+  if (format == "json") return render_comparison_json(comparison);
+  if (format == "csv") return render_comparison_csv(comparison);
+  return render_comparison_terminal(comparison, style);
+}
+
 void print_written(const std::vector<std::filesystem::path>& paths) {
   for (const std::filesystem::path& path : paths) {
     std::error_code none;

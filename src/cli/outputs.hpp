@@ -67,6 +67,9 @@ void print_format(const Runs& runs, const ReportOutput& output);
 /// as a document. Of several runs it is what changed.
 void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 
+/// A comparison as a "table" for the terminal, "md", "json" or "csv".
+std::string rendered_comparison(const Comparison& comparison, std::string_view format, const TerminalStyle& style);
+
 /// Says on stderr what was written.
 void print_written(const std::vector<std::filesystem::path>& paths);
 
