@@ -9,10 +9,6 @@
 namespace roofline {
 namespace {
 
-std::string with_hint(const Error& error) {
-  return error.hint().empty() ? std::string(error.what()) : fmt::format("{} ({})", error.what(), error.hint());
-}
-
 void end(Outcome& outcome, PointStatus status, std::string reason) {
   outcome.status = status;
   outcome.reason = std::move(reason);
@@ -60,6 +56,10 @@ void run_case(Outcome& outcome, const SuiteEntry& entry, Case& workload_case, De
 }
 
 }  // namespace
+
+std::string with_hint(const Error& error) {
+  return error.hint().empty() ? std::string(error.what()) : fmt::format("{} ({})", error.what(), error.hint());
+}
 
 Outcome measure_workload(const SuiteEntry& entry, Device& device, const SamplerOptions& sampler, bool raw,
                          const std::function<bool()>& cancelled,

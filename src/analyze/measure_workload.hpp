@@ -2,13 +2,18 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "config/suite.hpp"
 #include "device/device.hpp"
 #include "measure/sampler.hpp"
+#include "model/error.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
+
+/// The error's message and, in parentheses, what to do.
+std::string with_hint(const Error& error);
 
 /// Runs an entry without a reason to skip. Every error becomes a failed row, except PoisonedDevice, which is
 /// propagated because the device is lost. `after_sampling` is called with a row that was timed and its bench, which is

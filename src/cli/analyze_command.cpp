@@ -47,8 +47,8 @@ struct Flags {
   std::optional<CacheMode> cache;  ///< overrides the suite's
   bool once = false;               ///< run every workload once, for a profiler, without timing
   bool no_experiments = false;
-  std::string save;     ///< name to save the run under; empty: not saved
-  std::string against;  ///< name of a saved run to compare with; empty: none
+  std::string save;                  ///< name to save the run under; empty: not saved
+  std::vector<std::string> against;  ///< names of saved runs to compare with
   std::optional<double> max_slowdown;
   ReportOutput output;
 };
@@ -79,8 +79,8 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--once", flag(flags.once),
               "Run every workload once without timing; for use under a profiler (ncu --profile-from-start off)");
   command.add("--save", text("NAME", flags.save), "Save this run under a name, for --against");
-  command.add("--against", text("NAME", flags.against),
-              "Compare with the run saved under this name; exit status 3 if a kernel got slower");
+  command.add("--against", list("NAME", flags.against),
+              "Compare with the runs saved under these names; exit status 3 if a kernel got slower");
   command.add("--max-slowdown", percentage(flags.max_slowdown),
               "Slowdown above which --against reports a regression (default: 3%)");
 }
@@ -98,7 +98,7 @@ void finish(Flags& flags, GlobalOptions& global) {
   flags.device.finish("analyze");
   flags.output.finish(global);
   check_name(flags.save, "--save");
-  check_name(flags.against, "--against");
+  for (const std::string& name : flags.against) check_name(name, "--against");
   if (flags.max_slowdown && flags.against.empty()) {
     throw UsageError("--max-slowdown requires --against", "select a saved run with --against");
   }
@@ -141,15 +141,21 @@ fs::path saved_path(const std::string& name, const Suite& suite, const SelectedD
   return own_folder(suite, device) / "saved" / (name + ".json");
 }
 
-Report load_saved(const std::string& name, const Suite& suite, const SelectedDevice& device) {
-  const fs::path path = saved_path(name, suite, device);
-  return parse_report(
-      read_file(path, kReportLimit, fmt::format("save a run first: roofline analyze {} --save {}", suite.path, name)),
-      path.string());
+/// The baseline of one saved run or several.
+PooledRuns load_saved(const std::vector<std::string>& names, const Suite& suite, const SelectedDevice& device) {
+  std::vector<Report> runs;
+  for (const std::string& name : names) {
+    const fs::path path = saved_path(name, suite, device);
+    runs.push_back(parse_report(
+        read_file(path, kReportLimit, fmt::format("save a run first: roofline analyze {} --save {}", suite.path, name)),
+        path.string()));
+  }
+  return pool_runs(std::move(runs));
 }
 
-/// Compares with the saved run and prints the comparison.
-ExitCode compare_with(const Report& base, const Report& now, const Flags& flags, const GlobalOptions& global) {
+/// Compares with the saved runs and prints the comparison.
+ExitCode compare_with(const PooledRuns& base, const Report& report, const Flags& flags, const GlobalOptions& global) {
+  const PooledRuns now = pool_runs({report});
   const Comparison comparison = comparison_of(base, now, flags.max_slowdown.value_or(kMaxSlowdown));
   const std::string table = render_comparison_terminal(comparison, stdout_style(global.color));
   if (global.answer.json) add_to_answer(comparison_to_json(comparison));
@@ -268,7 +274,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const EndOthers end_for_all(together);
   if (flags.once) return run_once(suite, device.choice);
   const fs::path folder = flags.output.folder(own_folder(suite, device));
-  std::optional<Report> base;
+  std::optional<PooledRuns> base;
   if (!flags.against.empty()) base = load_saved(flags.against, suite, device);
   // Read a calibration file before creating a directory; a new calibration, which takes a minute, comes afterwards.
   AnalyzeOptions& analysis = flags.options;

@@ -47,6 +47,9 @@ struct OptionEntry : OptionValue {
   bool required = false;
 };
 
+/// CommandEntry::rest of commands that take files after "--".
+inline constexpr const char* kFilesAfterDashes = "FILE...";
+
 struct CommandEntry {
   std::string name;  ///< "roofline", "analyze"
   std::string summary;

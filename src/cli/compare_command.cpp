@@ -1,5 +1,7 @@
-// roofline compare: compares two runs row by row. Its exit status makes it a gate for CI.
+// roofline compare: compares two sides row by row, each of one run or several. Its exit status makes it a gate for CI.
 #include <fmt/format.h>
+
+#include <utility>
 
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
@@ -16,40 +18,56 @@ namespace roofline {
 namespace {
 
 struct Flags {
-  std::string base, now;
+  std::vector<std::string> files;      ///< before "--", or one run of each side
+  std::vector<std::string> later;      ///< after "--"
   double max_slowdown = kMaxSlowdown;  ///< as a fraction
   std::string format = "table";
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
-  command.add("base", text("FILE", flags.base), "report.json of the earlier run");
-  command.add("new", text("FILE", flags.now), "report.json of the later run");
+  command.add("files", words("FILE", flags.files), "report.json of the earlier run and of the later one");
+  command.rest = kFilesAfterDashes;
+  command.rest_target = &flags.later;
   command.add("--max-slowdown", percentage(flags.max_slowdown),
               "Slowdown above which a kernel is a regression (default: 3%)");
   command.add("--format", one_of(flags.format, {"table", "md", "json", "csv"}), "Output format (default: table)");
 }
 
-std::string render(const Comparison& comparison, const std::string& format, const TerminalStyle& style) {
-  if (format == "md") return render_comparison_markdown(comparison);
-  if (format == "json") return render_comparison_json(comparison);
-  if (format == "csv") return render_comparison_csv(comparison);
-  return render_comparison_terminal(comparison, style);
+/// One run of each side needs no "--".
+void finish(Flags& flags, GlobalOptions&) {
+  for (const std::string& file : flags.later) {
+    if (file.starts_with("--")) throw UsageError(fmt::format("'{}' follows '--'", file), "write options first");
+  }
+  if (!flags.later.empty()) return;
+  if (flags.files.size() != 2) {
+    throw UsageError(fmt::format("{} given, and no '--' between earlier and later runs",
+                                 flags.files.size() == 1 ? "one run" : fmt::format("{} runs", flags.files.size())),
+                     "roofline compare EARLIER LATER, or roofline compare EARLIER1 EARLIER2 -- LATER1 LATER2");
+  }
+  flags.later.push_back(std::move(flags.files.back()));
+  flags.files.pop_back();
+}
+
+PooledRuns read_side(const std::vector<std::string>& files) {
+  std::vector<Report> runs;
+  for (const std::string& file : files) runs.push_back(parse_report(read_file(file, kReportLimit), file));
+  for (std::size_t i = 1; i < runs.size(); ++i) require_one_kind(runs[0], runs[i], files[0], files[i]);
+  return pool_runs(std::move(runs));
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
-  const Report base = parse_report(read_file(flags.base, kReportLimit), flags.base);
-  const Report now = parse_report(read_file(flags.now, kReportLimit), flags.now);
-  check_comparable(base, now, flags.base, flags.now);
+  const PooledRuns base = read_side(flags.files), now = read_side(flags.later);
+  check_comparable(base.report, now.report, flags.files.front(), flags.later.front());
   const Comparison comparison = comparison_of(base, now, flags.max_slowdown);
   print_result([&] { return comparison_to_json(comparison); },
-               [&] { return render(comparison, flags.format, stdout_table_style(global.color)); });
+               [&] { return rendered_comparison(comparison, flags.format, stdout_table_style(global.color)); });
   const std::string regressions = regression_line(comparison);
   if (!regressions.empty()) {
-    print_problem({"regression", regressions, "repeat both runs if the confidence intervals are wide"});
+    print_problem({"regression", regressions, "pass several runs per side, or time both with roofline ab"});
     return ExitCode::regression;
   }
-  if (now.complete) return ExitCode::ok;
+  if (now.report.complete) return ExitCode::ok;
   print_problem({"unfinished", outcome_line(comparison), "complete the later run"});
   return ExitCode::workload_failed;
 }
@@ -57,7 +75,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
 }  // namespace
 
 CommandEntry compare_command() {
-  return CommandRow<Flags>{"compare", "Compare two runs; exit status 3 if a kernel got slower", add_options, run};
+  return CommandRow<Flags>{"compare", "Compare two runs; exit status 3 if a kernel got slower", add_options, run,
+                           finish};
 }
 
 }  // namespace roofline

@@ -15,7 +15,7 @@ struct Typed {
   std::vector<const CommandEntry*> commands;  ///< the program, then the command and its subcommand
   const OptionEntry* waiting = nullptr;       ///< the option whose value is to be completed
   std::size_t arguments = 0;                  ///< positional arguments so far
-  bool program = false;                       ///< after "--": the command line of another program
+  bool rest = false;                          ///< after "--": files, or the command line of another program
 };
 
 const OptionEntry* option_of(const Typed& typed, const std::string& name) {
@@ -34,7 +34,7 @@ Typed understand(const CommandEntry& tree, const std::vector<std::string>& words
       if (!option->value_optional || std::find(choices.begin(), choices.end(), word) != choices.end()) continue;
     }
     if (word == "--") {
-      typed.program = true;
+      typed.rest = true;
       break;
     } else if (word.starts_with('-')) {
       const OptionEntry* option = word.find('=') == std::string::npos ? option_of(typed, word) : nullptr;
@@ -116,7 +116,10 @@ Completions complete(const CommandEntry& tree, const std::vector<std::string>& w
   const std::string word = words.empty() ? "" : words.back();
   const Typed typed = understand(tree, words);
   Completions found;
-  if (typed.program) return {{}, ShellNames::commands};
+  if (typed.rest) {
+    const bool files = typed.commands.back()->rest == kFilesAfterDashes;
+    return {{}, files ? ShellNames::files : ShellNames::commands};
+  }
   const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
   if (typed.waiting != nullptr) {
     found = values_of(*typed.waiting, word, sources);

@@ -81,6 +81,9 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
                    : render_fleet_terminal(fleet, stdout_style(global.color), flags.top.value_or(kListed));
       });
   print_written(paths);
+  for (const FleetGroup& group : fleet.groups) {
+    if (const JudgingGap* gap = group.worst_gap()) warn(fmt::format("{}: {}", group.name, fleet_gap(*gap, group)));
+  }
   if (fleet.machines.empty()) {
     throw UsageError("no calibration found in the given files", "create some: roofline calibrate -o DIR/");
   }

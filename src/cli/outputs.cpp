@@ -218,6 +218,13 @@ void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color) {
                });
 }
 
+std::string rendered_comparison(const Comparison& comparison, std::string_view format, const TerminalStyle& style) {
+  if (format == "md") return render_comparison_markdown(comparison);
+  if (format == "json") return render_comparison_json(comparison);
+  if (format == "csv") return render_comparison_csv(comparison);
+  return render_comparison_terminal(comparison, style);
+}
+
 void print_written(const std::vector<std::filesystem::path>& paths) {
   for (const std::filesystem::path& path : paths) {
     std::error_code none;
@@ -226,7 +233,7 @@ void print_written(const std::vector<std::filesystem::path>& paths) {
   }
 }
 
-void check_comparable(const Report& base, const Report& now, const std::string& base_file,
+void require_one_kind(const Report& base, const Report& now, const std::string& base_file,
                       const std::string& now_file) {
   const DeviceInfo& before = base.machine.device;
   const DeviceInfo& after = now.machine.device;
@@ -235,6 +242,11 @@ void check_comparable(const Report& base, const Report& now, const std::string& 
                                  now_file, to_string(after.kind)),
                      "pass runs of one kind of device");
   }
+}
+
+void check_comparable(const Report& base, const Report& now, const std::string& base_file,
+                      const std::string& now_file) {
+  require_one_kind(base, now, base_file, now_file);
   for (const std::string& note : comparison_notes(base, now)) warn(note);
 }
 

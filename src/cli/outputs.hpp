@@ -67,8 +67,14 @@ void print_format(const Runs& runs, const ReportOutput& output);
 /// as a document. Of several runs it is what changed.
 void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 
+/// A comparison as a "table" for the terminal, "md", "json" or "csv".
+std::string rendered_comparison(const Comparison& comparison, std::string_view format, const TerminalStyle& style);
+
 /// Says on stderr what was written.
 void print_written(const std::vector<std::filesystem::path>& paths);
+
+/// Throws UsageError when the devices are of different kinds.
+void require_one_kind(const Report& base, const Report& now, const std::string& base_file, const std::string& now_file);
 
 /// Throws UsageError when the devices are of different kinds; says on stderr
 /// what makes the runs hard to compare.

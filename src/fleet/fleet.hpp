@@ -55,15 +55,26 @@ struct Outlier {
   std::vector<std::string> unrecorded;  ///< facts that could explain it, but are not recorded
 };
 
+/// A resource that was not judged on every machine: its roofs are missing, or failed their audit, or too few are left
+/// to compare.
+struct JudgingGap {
+  std::string_view resource;  ///< "dram", "pcie" or "tensor.bf16": bandwidths of one level or link, or a single roof
+  bool main_memory = false;
+  std::size_t judged = 0;  ///< machines of which at least one of its roofs was judged
+};
+
 /// Machines of equal hardware.
 struct FleetGroup {
   std::string name;
   std::vector<std::size_t> machines;  ///< in Fleet::machines
   std::vector<CeilingNorm> norms;     ///< roofs first, in file order
   std::vector<Outlier> outliers;      ///< largest deviation first
+  std::vector<JudgingGap> gaps;       ///< main memory, then fewest judged first; empty in groups too small to judge
   std::vector<std::string> notes;
 
   bool judged() const;
+  /// The first gap of which fewer than half of the machines were judged; otherwise null.
+  const JudgingGap* worst_gap() const;
 };
 
 /// A change of one ceiling over a machine's calibrations.
@@ -103,7 +114,9 @@ Fleet fleet_of(std::vector<MachineSummary> summaries, std::vector<LeftOut> left_
 
 /// Groups of machines of equal hardware, largest first.
 std::vector<FleetGroup> groups_of(const std::vector<MachineSummary>& machines);
-/// Sets norms and outliers, without reasons.
+/// Resources that were not judged on every machine. After judge().
+std::vector<JudgingGap> gaps_of(const FleetGroup& group, const std::vector<MachineSummary>& machines);
+/// Sets norms, outliers and gaps, without reasons.
 void judge(FleetGroup& group, const std::vector<MachineSummary>& machines);
 /// Sets the reasons.
 void explain(FleetGroup& group, const std::vector<MachineSummary>& machines);

@@ -189,6 +189,7 @@ void judge(FleetGroup& group, const std::vector<MachineSummary>& machines) {
   });
   std::stable_partition(group.norms.begin(), group.norms.end(),
                         [](const CeilingNorm& norm) { return norm.role == Role::roof; });
+  group.gaps = gaps_of(group, machines);
 }
 
 }  // namespace roofline

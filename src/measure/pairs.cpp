@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "measure/statistics.hpp"
@@ -19,21 +20,27 @@ constexpr double kMostLaunches = 1 << 20;
 class Blocks {
  public:
   Blocks(const PairedSide& side, double block_s)
-      : side_(side),
-        launches_(static_cast<std::int64_t>(std::clamp(std::round(block_s / side.launch_s), 1.0, kMostLaunches))) {}
+      : side_(side), launches_(whole_quanta(std::clamp(std::round(block_s / side.launch_s), 1.0, kMostLaunches))) {}
 
   double block_s() const { return side_.launch_s * static_cast<double>(launches_); }
-  double cost_s() const { return block_s() + (side_.lead_in ? side_.launch_s : 0); }
+  double cost_s() const {
+    return block_s() + (side_.lead_in ? side_.launch_s * static_cast<double>(side_.launch_quantum) : 0);
+  }
 
   /// Seconds per launch; nothing for an invalid reading.
   std::optional<double> time(bool after_itself) const {
-    if (side_.lead_in && !after_itself) static_cast<void>(side_.batch(1));
+    if (side_.lead_in && !after_itself) static_cast<void>(side_.batch(side_.launch_quantum));
     const double seconds = side_.batch(launches_).seconds;
     if (!std::isfinite(seconds) || !(seconds > 0)) return std::nullopt;
     return seconds / static_cast<double>(launches_);
   }
 
  private:
+  std::int64_t whole_quanta(double launches) const {
+    const auto quantum = static_cast<double>(side_.launch_quantum);
+    return static_cast<std::int64_t>(std::ceil(launches / quantum) * quantum);
+  }
+
   const PairedSide& side_;
   std::int64_t launches_;
 };
@@ -71,6 +78,10 @@ class Stop {
 
 }  // namespace
 
+PairedRatio PairedRatio::inverted() const {
+  return {1 / ratio, {1 / ci95.high, 1 / ci95.low}, pairs, reference_s, kernel_s};
+}
+
 PairedRatio summarize_pairs(std::span<const double> ratios) {
   const MedianEstimate estimate = estimate_median(ratios);
   PairedRatio paired{estimate.median, estimate.ci95, static_cast<std::int64_t>(ratios.size())};
@@ -88,7 +99,7 @@ std::optional<PairedRatio> sample_pairs(const PairedSide& kernel, const PairedSi
   const Blocks a(kernel, std::min(options.block_s, kernel.longest_s));
   const Blocks b(reference, std::min(a.block_s(), reference.longest_s));
   if (static_cast<double>(kFewestForInterval) * (a.cost_s() + b.cost_s()) > options.longest_s) return std::nullopt;
-  std::vector<double> ratios;
+  std::vector<double> ratios, kernel_s, reference_s;
   Stop stop(options);
   const double start_s = now();
   do {
@@ -98,10 +109,15 @@ std::optional<PairedRatio> sample_pairs(const PairedSide& kernel, const PairedSi
     const std::optional<double> first = (kernel_first ? a : b).time(continues);
     const std::optional<double> second = (kernel_first ? b : a).time(/*after_itself=*/false);
     if (!first || !second) return std::nullopt;
-    ratios.push_back(kernel_first ? *second / *first : *first / *second);
+    kernel_s.push_back(kernel_first ? *first : *second);
+    reference_s.push_back(kernel_first ? *second : *first);
+    ratios.push_back(reference_s.back() / kernel_s.back());
   } while (!stop.now(ratios, now() - start_s));
   if (static_cast<std::int64_t>(ratios.size()) < kFewestForInterval) return std::nullopt;
-  return summarize_pairs(ratios);
+  PairedRatio paired = summarize_pairs(ratios);
+  paired.kernel_s = median(std::move(kernel_s));
+  paired.reference_s = median(std::move(reference_s));
+  return paired;
 }
 
 }  // namespace roofline

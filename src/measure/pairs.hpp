@@ -20,6 +20,7 @@ struct PairedSide {
   double launch_s = 0;     ///< of one launch, roughly: it decides the number of launches in a block
   bool lead_in = false;    ///< an untimed launch before each block, because the other kernel has evicted its data
   double longest_s = 1e9;  ///< of a block, unless one launch lasts longer
+  std::int64_t launch_quantum = 1;  ///< launches of a block are a multiple of it, as in Bench
 };
 
 struct PairOptions {
@@ -38,6 +39,10 @@ struct PairedRatio {
   double ratio = 0;  ///< median over the pairs
   Interval ci95;     ///< of that median
   std::int64_t pairs = 0;
+  double kernel_s = 0, reference_s = 0;  ///< median seconds per launch of each; 0 if unknown
+
+  /// With the two sides exchanged.
+  PairedRatio inverted() const;
 };
 
 /// The median of at least kFewestForInterval ratios. Its interval is that of estimate_median(). If correlation leaves

@@ -10,8 +10,8 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 6> kChanges = {"same",        "faster",   "slower",
-                                                      "only before", "only now", "not timed"};
+constexpr std::array<std::string_view, 7> kChanges = {"same",     "faster",    "slower",   "only before",
+                                                      "only now", "not timed", "undecided"};
 
 /// The interval, or the value itself where none is known.
 Interval interval_of(const Ceiling& ceiling) {

@@ -9,8 +9,8 @@
 namespace roofline {
 
 /// Change of a ceiling or a kernel. `same`: within the threshold, or the intervals do not distinguish them.
-/// `untimed` applies to kernels only.
-enum class Change : std::uint8_t { same, faster, slower, only_before, only_now, untimed };
+/// `untimed` and `undecided` (too few or too different repetitions to tell) apply to kernels only.
+enum class Change : std::uint8_t { same, faster, slower, only_before, only_now, untimed, undecided };
 std::string_view to_string(Change change);
 
 struct CeilingChange {

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/nan.hpp"
 #include "render/html/sections.hpp"
+#include "report/comparison/row_conditions.hpp"
 #include "report/findings.hpp"
 #include "text/format.hpp"
 
@@ -50,6 +53,12 @@ Ink change_ink(const ComparisonRow& r) {
   if (r.is_regression()) return Ink::bad;
   if (r.change->change == Change::slower) return Ink::warn;
   return r.change->change == Change::faster ? Ink::good : Ink::dim;
+}
+std::string conditions_cell(const ComparisonRow& r) { return conditions_text(conditions_of(r.before, r.now)); }
+bool any_conditions(const Comparison& comparison) {
+  return std::any_of(comparison.changes.begin(), comparison.changes.end(), [&](const PointChange& change) {
+    return !conditions_of(comparison.before(change), comparison.after(change)).empty();
+  });
 }
 std::string verdict_text(const ComparisonRow& r) { return std::string(pass_or_fail(*r.comparison, *r.change)); }
 
@@ -150,6 +159,18 @@ constexpr Column<ComparisonRow, Comparison> kComparisonColumns[] = {
     comparison_csv<[](const ComparisonRow& r) { return total_of(r.before); }>("total_before_s", of_programs),
     comparison_csv<[](const ComparisonRow& r) { return launches_of(r.now); }>("launches_now", of_programs),
     comparison_csv<[](const ComparisonRow& r) { return total_of(r.now); }>("total_now_s", of_programs),
+    comparison_csv<[](const ComparisonRow& r) { return to_string(r.change->basis); }>("interval_covers"),
+    comparison_csv<[](const ComparisonRow& r) { return r.change->repetitions_before; }>("repetitions_before"),
+    comparison_csv<[](const ComparisonRow& r) { return r.change->repetitions_now; }>("repetitions_now"),
+    {.key = "conditions",
+     .title = "Other conditions",
+     .in = kCsv | kPeople,
+     .place = 10,
+     .left = true,
+     .shown = any_conditions,
+     .value = [](const ComparisonRow& r) -> Value { return conditions_cell(r); },
+     .text = conditions_cell,
+     .terminal = {.ink = [](const ComparisonRow&) { return Ink::warn; }, .rank = 3}},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "render/comparison_columns.hpp"
 #include "render/documents.hpp"
 #include "render/render.hpp"
+#include "report/comparison/row_conditions.hpp"
 #include "report/json/json_value.hpp"
 
 namespace roofline {
@@ -13,13 +14,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json run_to_json(const Report& report) {
+Json run_to_json(const Report& report, std::size_t runs) {
   Json json = {{"device", report.machine.device.name},
                {"identity", report.machine.device.identity},
                {"suite", report.invocation.run_name},
                {"started_at", report.invocation.started_at},
                {"tool_version", report.invocation.tool_version},
-               {"complete", report.complete}};
+               {"complete", report.complete},
+               {"runs", runs}};
   if (!report.complete) json["rows_planned"] = report.rows_planned;
   if (!report.profile) return json;
   json["program"] = report.profile->program;
@@ -36,7 +38,9 @@ Json side_to_json(const Point* point) {
     json["time_s"] = Json::object();
     put_number(json["time_s"], "median", point->time->median);
     put_interval(json["time_s"], "ci95", point->time->ci95);
+    if (point->time->clock_hz) json["clock_hz"] = *point->time->clock_hz;
   }
+  if (point->contention) json["share_lost"] = share_lost(*point->contention);
   if (point->profiled) {
     json["launches"] = point->profiled->launches;
     json["total_s"] = point->profiled->total_s;
@@ -57,6 +61,11 @@ Json row_to_json(const Comparison& comparison, const PointChange& change) {
   put_number(json, "time_ratio", change.time_ratio);
   put_interval(json, "time_ratio_ci95", change.ratio_ci95);
   json["change"] = to_string(change.change);
+  json["interval_covers"] = to_string(change.basis);
+  if (change.basis != RatioBasis::one_run) {
+    json["repetitions"] = {{"before", change.repetitions_before}, {"now", change.repetitions_now}};
+  }
+  put_text(json, "conditions", conditions_text(conditions_of(comparison.before(change), comparison.after(change))));
   json["regression"] = comparison.is_regression(change);
   return json;
 }
@@ -69,8 +78,8 @@ std::string render_comparison_csv(const Comparison& comparison) {
 
 Json comparison_to_json(const Comparison& comparison) {
   Json json = {{"schema", kComparisonSchema}, {"max_slowdown", comparison.max_slowdown}};
-  json["base"] = run_to_json(*comparison.base);
-  json["now"] = run_to_json(*comparison.now);
+  json["base"] = run_to_json(*comparison.base, comparison.base_runs);
+  json["now"] = run_to_json(*comparison.now, comparison.now_runs);
   json["notes"] = comparison_notes(*comparison.base, *comparison.now);
   json["rows"] = Json::array();
   std::int64_t regressions = 0;

@@ -11,9 +11,10 @@
 namespace roofline {
 namespace {
 
-std::string title_of(const Report& report) {
+std::string title_of(const Report& report, std::size_t runs) {
   const std::string what = report.profile ? program_name(*report.profile) : "suite " + report.invocation.run_name;
-  return fmt::format("{} · {} · {}", report.machine.device.name, what, report.invocation.started_at);
+  const std::string several = runs > 1 ? fmt::format(" and {} more", runs - 1) : "";
+  return fmt::format("{} · {} · {}{}", report.machine.device.name, what, report.invocation.started_at, several);
 }
 
 }  // namespace
@@ -22,7 +23,8 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
   const auto line = [&](std::string_view first, const std::string& text) {
     return wrapped(first, for_terminal(clean_line(text), style), style);
   };
-  std::string text = line("before  ", title_of(*comparison.base)) + line("now     ", title_of(*comparison.now)) + "\n";
+  std::string text = line("before  ", title_of(*comparison.base, comparison.base_runs)) +
+                     line("now     ", title_of(*comparison.now, comparison.now_runs)) + "\n";
   if (!comparison.changes.empty()) {
     text +=
         terminal_table(comparison_columns(), comparison, comparison_rows(comparison, worst_first(comparison)), style) +
@@ -33,9 +35,9 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
 }
 
 std::string render_comparison_markdown(const Comparison& comparison) {
-  std::string text =
-      fmt::format("**{}**\n\n- Before: {}\n- Now: {}\n", escape_markdown(outcome_line(comparison)),
-                  escape_markdown(title_of(*comparison.base)), escape_markdown(title_of(*comparison.now)));
+  std::string text = fmt::format("**{}**\n\n- Before: {}\n- Now: {}\n", escape_markdown(outcome_line(comparison)),
+                                 escape_markdown(title_of(*comparison.base, comparison.base_runs)),
+                                 escape_markdown(title_of(*comparison.now, comparison.now_runs)));
   for (const std::string& sentence : comparison_findings(comparison)) text += "- " + escape_markdown(sentence) + "\n";
   for (const std::string& note : comparison_notes(*comparison.base, *comparison.now)) {
     text += "- Note: " + escape_markdown(note) + "\n";

@@ -191,6 +191,77 @@ TEST(Fleet, OnlyCeilingsWhoseAuditPassedCount) {
   EXPECT_THAT(render_fleet_terminal(fleet, {}, 20), HasSubstr("1 roof "));
 }
 
+/// CPUs with four roofs of main memory and one pipe.
+std::vector<MachineSummary> cpus_with_memory(std::size_t machines, CheckStatus memory_audit) {
+  std::vector<MachineSummary> summaries;
+  for (std::size_t i = 0; i < machines; ++i) {
+    MachineSummary& summary = summaries.emplace_back(summary_of(i));
+    summary.kind = DeviceKind::cpu;
+    for (const char* label : {"dram.read", "dram.write", "dram.copy", "dram.triad"}) {
+      summary.ceilings.push_back(ceiling_of(label, 5e10));
+      summary.ceilings.back().audit = memory_audit;
+    }
+    summary.ceilings.push_back(ceiling_of("fp32", 1e12));
+    summary.ceilings.back().kind = CeilingKind::compute;
+  }
+  return summaries;
+}
+
+TEST(Fleet, MainMemoryThatIsSuspectOnAllMachinesIsNotGreen) {
+  const Fleet fleet = fleet_of(cpus_with_memory(6, CheckStatus::fail));
+  ASSERT_EQ(fleet.groups.size(), 1U);
+  const FleetGroup& group = fleet.groups[0];
+  EXPECT_TRUE(group.judged()) << "by its pipe";
+  EXPECT_EQ(fleet.outliers(), 0U);
+  ASSERT_EQ(group.gaps.size(), 1U);
+  EXPECT_TRUE(group.gaps[0].main_memory);
+  EXPECT_EQ(group.gaps[0].judged, 0U);
+  ASSERT_EQ(group.worst_gap(), &group.gaps[0]);
+  EXPECT_THAT(fleet_headline(fleet), HasSubstr("main memory judged on 0 of 6 machines"));
+  EXPECT_THAT(render_fleet_terminal(fleet, {}, 20), HasSubstr("main memory judged on 0 of 6 machines"));
+  EXPECT_THAT(render_fleet_html(fleet), HasSubstr("main memory judged on 0 of 6 machines"));
+  const auto json = nlohmann::json::parse(render_fleet_json(fleet));
+  EXPECT_EQ(json["groups"][0]["judged_in_part"][0]["judged"], 0);
+}
+
+TEST(Fleet, MainMemoryThatIsMissingOnAllMachinesIsNotGreenEither) {
+  std::vector<MachineSummary> summaries = cpus_with_memory(6, CheckStatus::pass);
+  for (MachineSummary& summary : summaries)
+    summary.ceilings.erase(summary.ceilings.begin(), summary.ceilings.end() - 1);
+  const Fleet fleet = fleet_of(std::move(summaries));
+  ASSERT_NE(fleet.groups[0].worst_gap(), nullptr);
+  EXPECT_EQ(fleet.groups[0].worst_gap()->judged, 0U);
+}
+
+TEST(Fleet, MainMemoryThatIsFineHasNoGap) {
+  std::vector<MachineSummary> summaries = cpus_with_memory(6, CheckStatus::pass);
+  summaries[2].ceilings[0].audit = CheckStatus::fail;  // judged by its other three patterns
+  const Fleet fleet = fleet_of(std::move(summaries));
+  EXPECT_THAT(fleet.groups[0].gaps, IsEmpty());
+  EXPECT_THAT(fleet_headline(fleet), Not(HasSubstr("judged")));
+  EXPECT_EQ(nlohmann::json::parse(render_fleet_json(fleet))["groups"][0]["judged_in_part"].size(), 0U);
+}
+
+TEST(Fleet, AGapOfFewMachinesIsListedAndNotInTheHeadline) {
+  std::vector<MachineSummary> summaries = cpus_with_memory(6, CheckStatus::pass);
+  for (CeilingSummary& ceiling : summaries[2].ceilings) {
+    if (ceiling.kind == CeilingKind::bandwidth) ceiling.audit = CheckStatus::fail;
+  }
+  const Fleet fleet = fleet_of(std::move(summaries));
+  ASSERT_EQ(fleet.groups[0].gaps.size(), 1U);
+  EXPECT_EQ(fleet.groups[0].gaps[0].judged, 5U);
+  EXPECT_EQ(fleet.groups[0].worst_gap(), nullptr);
+}
+
+TEST(Fleet, AGroupWithoutAConfirmedRoofIsNotCalledTooSmall) {
+  std::vector<MachineSummary> summaries = cpus_with_memory(6, CheckStatus::fail);
+  for (MachineSummary& summary : summaries) summary.ceilings.back().audit = CheckStatus::fail;
+  const Fleet fleet = fleet_of(std::move(summaries));
+  EXPECT_FALSE(fleet.groups[0].judged());
+  EXPECT_EQ(fleet.groups[0].gaps.size(), 2U);
+  EXPECT_THAT(fleet_headline(fleet), Not(HasSubstr("too few machines")));
+}
+
 TEST(Fleet, SaysWhatDiffersAndBearsOnIt) {
   std::vector<MachineSummary> summaries = fleet_with(40, gaussian, 1, 6);
   for (MachineSummary& summary : summaries) {

@@ -78,6 +78,11 @@ Json group_to_json(const FleetGroup& group, const Fleet& fleet) {
                {"machines", group.machines.size()},
                {"judged", group.judged()},
                {"notes", group.notes}};
+  json["judged_in_part"] = Json::array();
+  for (const JudgingGap& gap : group.gaps) {
+    json["judged_in_part"].push_back(
+        {{"resource", gap.resource}, {"main_memory", gap.main_memory}, {"judged", gap.judged}});
+  }
   json["ceilings"] = Json::array();
   for (const CeilingNorm& norm : group.norms) json["ceilings"].push_back(norm_to_json(norm, fleet));
   json["outliers"] = Json::array();

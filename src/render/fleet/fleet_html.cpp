@@ -208,7 +208,13 @@ std::string outliers_section(const Fleet& fleet) {
     return a.second->slow.front().relative < b.second->slow.front().relative;
   });
   std::string html = "<section id=\"outliers\"><h2>Outliers</h2>\n";
-  if (all.empty()) return html + "<p>No machine is slower than its peers.</p></section>\n";
+  if (all.empty()) {
+    const bool complete = std::all_of(fleet.groups.begin(), fleet.groups.end(),
+                                      [](const FleetGroup& group) { return group.judged() && group.gaps.empty(); });
+    return html + (complete ? "<p>No machine is slower than its peers.</p></section>\n"
+                            : "<p>No machine is slower than its peers in the roofs that were judged; the groups below "
+                              "list those that were not.</p></section>\n");
+  }
   html +=
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Outliers\"><table "
       "class=\"outliers\"><thead><tr>"
@@ -222,10 +228,11 @@ std::string outliers_section(const Fleet& fleet) {
 }
 
 std::string group_section(const FleetGroup& group, const Fleet& fleet, std::size_t number) {
-  const auto machines = static_cast<std::int64_t>(group.machines.size());
-  std::string html = fmt::format("<section id=\"group-{}\"><h2>{}</h2>\n<p class=\"lead\">{} machine{}{}</p>\n", number,
-                                 html_name(group.name, 100), count(machines), machines == 1 ? "" : "s",
-                                 group.judged() ? "" : ", too few to compare");
+  std::string html = fmt::format("<section id=\"group-{}\"><h2>{}</h2>\n<p class=\"lead\">{}</p>\n", number,
+                                 html_name(group.name, 100), fleet_group_outcome(group));
+  std::vector<std::string> gaps;
+  for (const JudgingGap& gap : group.gaps) gaps.push_back(fleet_gap(gap, group));
+  if (!gaps.empty()) html += list_of(gaps);
   if (!group.notes.empty()) html += list_of(group.notes);
   html += norms_table(group, fleet, Role::roof);
   const std::string references = norms_table(group, fleet, Role::reference);

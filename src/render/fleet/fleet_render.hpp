@@ -16,8 +16,12 @@ std::string render_fleet_json(const Fleet& fleet);  ///< fleet.json (docs/report
 std::string render_fleet_html(const Fleet& fleet);  ///< fleet.html, one self-contained file without a script
 std::string render_fleet_csv(const Fleet& fleet);   ///< fleet.csv: a line a machine and ceiling
 
-/// "2,000 machines in 3 groups, 2 outliers".
+/// "2,000 machines in 3 groups, 2 outliers"; with the worst gap if a resource was judged on fewer than half of a group.
 std::string fleet_headline(const Fleet& fleet);
+/// "8 machines, no outlier": what the judgement of a group is.
+std::string fleet_group_outcome(const FleetGroup& group);
+/// "main memory judged on 0 of 6 machines".
+std::string fleet_gap(const JudgingGap& gap, const FleetGroup& group);
 /// "node017 GPU 3 (360f7906)".
 std::string fleet_machine(const MachineSummary& summary);
 /// "4.2 % below the median (4.50 TB/s, median 4.70)".

@@ -22,14 +22,13 @@ std::string more(std::size_t all, std::size_t shown, const char* what) {
 }
 
 std::string group_text(const FleetGroup& group, const Fleet& fleet, std::size_t& left, const TerminalStyle& style) {
-  const auto machines = static_cast<std::int64_t>(group.machines.size());
   std::string text = "\n" + inked(for_terminal(clean_line(group.name), style), Ink::bold, style);
-  text += fmt::format(": {} machine{}, {}\n", count(machines), machines == 1 ? "" : "s",
-                      !group.judged() ? "too few to compare"
-                      : group.outliers.empty()
-                          ? "no outlier"
-                          : fmt::format("{} outlier{}", count(static_cast<std::int64_t>(group.outliers.size())),
-                                        group.outliers.size() == 1 ? "" : "s"));
+  text += fmt::format(": {}\n", fleet_group_outcome(group));
+  constexpr std::size_t kMostGaps = 5;
+  for (std::size_t i = 0; i < std::min(kMostGaps, group.gaps.size()); ++i) {
+    text += line("  ", fleet_gap(group.gaps[i], group), style);
+  }
+  text += more(group.gaps.size(), std::min(kMostGaps, group.gaps.size()), "resources judged in part");
   for (const std::string& note : group.notes) text += line("  ", note, style);
   const std::size_t shown = std::min(left, group.outliers.size());
   left -= shown;

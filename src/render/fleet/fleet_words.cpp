@@ -19,12 +19,32 @@ std::string counted(std::size_t number, const char* what) {
 
 std::string fleet_headline(const Fleet& fleet) {
   const std::size_t outliers = fleet.outliers();
-  const bool judged =
-      std::any_of(fleet.groups.begin(), fleet.groups.end(), [](const FleetGroup& group) { return group.judged(); });
-  return fmt::format("{} in {}, {}", counted(fleet.machines.size(), "machine"), counted(fleet.groups.size(), "group"),
-                     !judged        ? "too few machines to compare"
-                     : outliers > 0 ? counted(outliers, "outlier")
-                                    : "no outlier");
+  bool judged = false, enough = false;
+  std::string gap;
+  for (const FleetGroup& group : fleet.groups) {
+    judged = judged || group.judged();
+    enough = enough || group.machines.size() >= kFewestAlike;
+    const JudgingGap* worst = group.worst_gap();
+    if (worst != nullptr && gap.empty()) gap = "; " + fleet_gap(*worst, group);
+  }
+  return fmt::format("{} in {}, {}{}", counted(fleet.machines.size(), "machine"), counted(fleet.groups.size(), "group"),
+                     outliers > 0 ? counted(outliers, "outlier")
+                     : judged     ? "no outlier"
+                     : enough     ? "none judged"
+                                  : "too few machines to compare",
+                     gap);
+}
+
+std::string fleet_group_outcome(const FleetGroup& group) {
+  const std::string machines = counted(group.machines.size(), "machine");
+  if (group.machines.size() < kFewestAlike) return machines + ", too few to compare";
+  if (!group.judged()) return machines + ", not judged: too few roofs passed their audit";
+  return machines + ", " + (group.outliers.empty() ? "no outlier" : counted(group.outliers.size(), "outlier"));
+}
+
+std::string fleet_gap(const JudgingGap& gap, const FleetGroup& group) {
+  return fmt::format("{} judged on {} of {}", gap.main_memory ? "main memory" : gap.resource,
+                     count(static_cast<std::int64_t>(gap.judged)), counted(group.machines.size(), "machine"));
 }
 
 std::string fleet_machine(const MachineSummary& summary) { return summary.host + " " + summary.device(); }

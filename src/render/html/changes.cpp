@@ -21,6 +21,7 @@ const char* chip_of(Change change, bool regression) {
   if (regression) return "fail";
   switch (change) {
     case Change::slower:
+    case Change::undecided:
       return "warning";
     case Change::faster:
       return "pass";

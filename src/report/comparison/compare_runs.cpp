@@ -100,7 +100,12 @@ void judge(PointChange& entry, const Point* before, const Point* now, double thr
 
 }  // namespace
 
-std::vector<PointChange> compare_runs(const Report& before, const Report& now, double threshold) {
+std::string_view to_string(RatioBasis basis) {
+  constexpr std::array<std::string_view, 3> kWords = {"one run", "runs", "rounds"};
+  return kWords[static_cast<std::size_t>(basis)];
+}
+
+std::vector<PointChange> match_rows(const Report& before, const Report& now) {
   Unmatched left(before);
   std::vector<bool> matched(before.points.size(), false);
   std::vector<PointChange> changes;
@@ -114,20 +119,28 @@ std::vector<PointChange> compare_runs(const Report& before, const Report& now, d
     PointChange entry;
     entry.now = i;
     entry.before = partners[i];
-    judge(entry, entry.before ? &before.points[*entry.before] : nullptr, &now.points[i], threshold);
     changes.push_back(entry);
   }
   for (std::size_t i = 0; i < before.points.size(); ++i) {
     if (matched[i]) continue;
     PointChange entry;
     entry.before = i;
-    judge(entry, &before.points[i], nullptr, threshold);
     changes.push_back(entry);
   }
   return changes;
 }
 
+std::vector<PointChange> compare_runs(const Report& before, const Report& now, double threshold) {
+  std::vector<PointChange> changes = match_rows(before, now);
+  for (PointChange& entry : changes) {
+    judge(entry, entry.before ? &before.points[*entry.before] : nullptr, entry.now ? &now.points[*entry.now] : nullptr,
+          threshold);
+  }
+  return changes;
+}
+
 bool regressed(const PointChange& change, double max_slowdown) {
+  if (change.basis != RatioBasis::one_run) return change.change == Change::slower;
   return change.time_ratio > 1 + max_slowdown && change.ratio_ci95.low > 1;
 }
 

@@ -2,15 +2,14 @@
 #include "report/comparison/comparison.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 #include <string_view>
 #include <utility>
 
+#include "report/comparison/row_conditions.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
@@ -18,8 +17,6 @@
 
 namespace roofline {
 namespace {
-
-constexpr double kOtherClock = 0.01;  // of the same order as what runs differ by anyway
 
 std::string percent_limit(const Comparison& comparison) {
   return fmt::format("{} %", number(100 * comparison.max_slowdown, 3));
@@ -33,28 +30,6 @@ bool same_time_source(const Point* before, const Point* now) {
 }
 
 bool is_compared(const PointChange& change) { return std::isfinite(change.time_ratio); }
-
-/// The median over the rows that both runs timed; 0 where no clock was read.
-double median_clock(const Comparison& comparison, bool after) {
-  std::vector<double> clocks;
-  for (const PointChange& change : comparison.changes) {
-    if (!is_compared(change)) continue;
-    const Point* point = after ? comparison.after(change) : comparison.before(change);
-    if (point->time->clock_hz) clocks.push_back(*point->time->clock_hz);
-  }
-  if (clocks.empty()) return 0;
-  const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
-  std::nth_element(clocks.begin(), middle, clocks.end());
-  return *middle;
-}
-
-/// "what: a before, b now", where the two differ.
-void note_difference(std::vector<std::string>& notes, std::string_view what, const std::string& before,
-                     const std::string& now) {
-  if (before == now) return;
-  const auto named = [](const std::string& text) { return text.empty() ? "not known" : clean_line(text); };
-  notes.push_back(fmt::format("{}: {} before, {} now", what, named(before), named(now)));
-}
 
 /// "a, b and 3 more".
 std::string some_of(const std::vector<std::string>& names) {
@@ -74,6 +49,39 @@ std::vector<const PointChange*> with(const Comparison& comparison, Change kind) 
   return found;
 }
 
+bool is_repeated_change(const PointChange& change) { return change.basis != RatioBasis::one_run; }
+
+/// "3" or, if rows differ, "2 to 3".
+std::string repetitions_text(const std::vector<std::int64_t>& counts) {
+  const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+  return *least == *most ? fmt::format("{}", *least) : fmt::format("{} to {}", *least, *most);
+}
+
+/// What the intervals cover. Those of one run do not cover what a gate most needs.
+std::string covered_by_intervals(const Comparison& comparison) {
+  std::vector<std::int64_t> before, now;
+  std::size_t of_one_run = 0, compared = 0;
+  bool rounds = false;
+  for (const PointChange& change : comparison.changes) {
+    if (!is_compared(change)) continue;
+    ++compared;
+    if (!is_repeated_change(change)) ++of_one_run;
+    if (!is_repeated_change(change)) continue;
+    before.push_back(change.repetitions_before);
+    now.push_back(change.repetitions_now);
+    rounds = rounds || change.basis == RatioBasis::rounds;
+  }
+  if (compared == 0) return {};
+  if (before.empty()) {
+    return "Each interval is that of one run and does not cover the scatter between runs (several runs per side do).";
+  }
+  const std::string except =
+      of_one_run > 0 ? fmt::format("; {} of {} rows have the interval of one run", of_one_run, compared) : "";
+  if (rounds) return fmt::format("Intervals cover the scatter between {} rounds{}.", repetitions_text(now), except);
+  return fmt::format("Intervals cover the scatter between runs: {} before, {} now{}.", repetitions_text(before),
+                     repetitions_text(now), except);
+}
+
 /// "3 of 22 kernels got slower, the most softmax (cuda): 1.05× the time."
 std::string most_changed(const Comparison& comparison, Change kind, std::size_t compared) {
   const std::vector<const PointChange*> found = with(comparison, kind);
@@ -91,17 +99,6 @@ std::string most_changed(const Comparison& comparison, Change kind, std::size_t 
 std::string changed_sum(std::string_view what, double before, double now) {
   const std::string ratio = before > 0 && now > 0 ? fmt::format(": {:.3f}×", now / before) : "";
   return fmt::format("{} {} before, {} now{}.", what, duration(before), duration(now), ratio);
-}
-
-/// Where a program's times, or its FLOPs and bytes, are from: "traced", "counted, modelled".
-std::string sources_of(const Report& report, bool times) {
-  std::set<std::string_view> sources;
-  for (const Point& point : report.points) {
-    if (!point.profiled) continue;
-    sources.insert(times ? to_string(point.profiled->time_source) : to_string(point.profiled->work_source));
-  }
-  sources.erase("");
-  return fmt::format("{}", fmt::join(sources, ", "));
 }
 
 /// "67 kernels are in both: 82 % of the kernels' time before, 79 % now."
@@ -194,6 +191,14 @@ Comparison comparison_of(const Report& base, const Report& now, double max_slowd
   return {&base, &now, max_slowdown, compare_runs(base, now, std::min(kRunToRun, max_slowdown))};
 }
 
+Comparison comparison_of(const PooledRuns& base, const PooledRuns& now, double max_slowdown) {
+  Comparison comparison{&base.report, &now.report, max_slowdown,
+                        compare_runs(base, now, max_slowdown, std::min(kRunToRun, max_slowdown))};
+  comparison.base_runs = base.runs;
+  comparison.now_runs = now.runs;
+  return comparison;
+}
+
 Comparison comparison_of(const Runs& runs) { return comparison_of(runs.base(), runs.last()); }
 
 std::string verdict(const Comparison& comparison, const PointChange& change) {
@@ -205,6 +210,7 @@ std::string verdict(const Comparison& comparison, const PointChange& change) {
     case Change::same:
       return "no difference";
     case Change::slower:
+      if (is_repeated_change(change) && change.ratio_ci95.low <= 1 + comparison.max_slowdown) return "slower";
       return comparison.is_regression(change) ? fmt::format("slower > {}", percent_limit(comparison)) : "slower";
     case Change::only_before:
       return status_of(comparison.after(change), "now", "only before");
@@ -226,12 +232,18 @@ std::string outcome_line(const Comparison& comparison) {
     return fmt::format("No verdict: the later run is incomplete ({} of {} rows).", comparison.now->points.size(),
                        comparison.now->rows_planned);
   }
+  const std::size_t undecided = with(comparison, Change::undecided).size();
+  if (undecided > 0) {
+    return fmt::format("Pass, but undecided in {} of {}: the rest is not slower by more than {}.", undecided,
+                       kernels(comparison.changes.size()), percent(comparison.max_slowdown));
+  }
   return fmt::format("Pass: no kernel got slower by more than {}.", percent(comparison.max_slowdown));
 }
 
 std::vector<const PointChange*> worst_first(const Comparison& comparison) {
-  static constexpr std::array<Change, 6> kOrder = {Change::slower,   Change::only_before, Change::faster,
-                                                   Change::only_now, Change::same,        Change::untimed};
+  static constexpr std::array<Change, 7> kOrder = {Change::slower, Change::only_before, Change::undecided,
+                                                   Change::faster, Change::only_now,    Change::same,
+                                                   Change::untimed};
   std::vector<const PointChange*> rows;
   for (const PointChange& change : comparison.changes) rows.push_back(&change);
   const auto rank = [&](const PointChange* change) {
@@ -264,51 +276,15 @@ std::string ratio_interval(const PointChange& change) {
   return fmt::format("{:.3f}\u2013{:.3f}", change.ratio_ci95.low, change.ratio_ci95.high);
 }
 
-std::vector<std::string> comparison_notes(const Report& base, const Report& now) {
-  std::vector<std::string> notes;
-  const DeviceInfo& before = base.machine.device;
-  const DeviceInfo& after = now.machine.device;
-  const bool other_name = before.name != after.name;
-  note_difference(notes, other_name ? "different devices" : "different devices of one name",
-                  other_name ? before.name : before.identity, other_name ? after.name : after.identity);
-  note_difference(notes, "different drivers", before.driver, after.driver);
-  note_difference(notes, "different versions of roofline", base.invocation.tool_version, now.invocation.tool_version);
-  note_difference(notes, "different calibrations (times are comparable, shares of the roof are not)",
-                  base.machine.measured_at, now.machine.measured_at);
-  if (base.profile.has_value() != now.profile.has_value()) {
-    notes.emplace_back("one is a program, the other a suite: their rows can't be matched");
-  } else if (base.profile) {
-    note_difference(notes, "different programs", program_name(*base.profile), program_name(*now.profile));
-    note_difference(notes, "times from different sources (replayed and traced times are never called a regression)",
-                    sources_of(base, true), sources_of(now, true));
-    note_difference(notes, "FLOPs and bytes from different sources (times are comparable, shares of the roof are not)",
-                    sources_of(base, false), sources_of(now, false));
-  }
-  const Comparison comparison = comparison_of(base, now);
-  const double clock_before = median_clock(comparison, false);
-  const double clock_now = median_clock(comparison, true);
-  if (clock_before > 0 && clock_now > 0 && std::abs(std::log(clock_now / clock_before)) > std::log1p(kOtherClock)) {
-    note_difference(notes, "different clocks (median over the kernels)", si(clock_before, "Hz"), si(clock_now, "Hz"));
-  }
-  const auto note_unfinished = [&](const char* which, const Report& report) {
-    if (report.complete) return;
-    notes.push_back(
-        fmt::format("the {} run is incomplete: {} of {} rows", which, report.points.size(), report.rows_planned));
-  };
-  note_unfinished("earlier", base);
-  note_unfinished("later", now);
-  if (base.cancelled) notes.emplace_back("the earlier run was cancelled: rows may be missing");
-  if (now.cancelled) notes.emplace_back("the later run was cancelled: rows may be missing");
-  return notes;
-}
-
 std::string regression_line(const Comparison& comparison) {
   std::vector<std::string> slower;
   std::vector<std::string> failed;
   std::size_t compared = 0;
+  bool repeated = false;
   for (const PointChange& change : comparison.changes) {
     if (is_compared(change)) ++compared;
     if (!comparison.is_regression(change)) continue;
+    repeated = repeated || is_repeated_change(change);
     const std::string name = point_name(comparison.row(change));
     if (is_compared(change)) {
       slower.push_back(fmt::format("{} {:.3f}x", name, change.time_ratio));
@@ -318,8 +294,10 @@ std::string regression_line(const Comparison& comparison) {
   }
   std::string text;
   if (!slower.empty()) {
-    text = fmt::format("{} of {} got slower by more than {}, beyond the intervals: {}", slower.size(),
-                       kernels(compared), percent_limit(comparison), some_of(slower));
+    const std::string how =
+        repeated ? fmt::format("got slower, and their intervals reach {}", percent_limit(comparison))
+                 : fmt::format("got slower by more than {}, beyond the intervals", percent_limit(comparison));
+    text = fmt::format("{} of {} {}: {}", slower.size(), kernels(compared), how, some_of(slower));
   }
   if (!failed.empty()) {
     text += fmt::format("{}{} timed before and failed now: {}", text.empty() ? "" : "; ",
@@ -353,7 +331,19 @@ std::vector<std::string> comparison_findings(const Comparison& comparison) {
     sentences.push_back(same == compared ? fmt::format("No difference in any of {}.", kernels(compared))
                                          : fmt::format("No difference in {} of {}.", same, compared));
   }
+  std::vector<std::string> undecided, conditions;
+  for (const PointChange& change : comparison.changes) {
+    const std::string name = point_name(comparison.row(change));
+    if (change.change == Change::undecided) undecided.push_back(name);
+    const std::string differs = conditions_text(conditions_of(comparison.before(change), comparison.after(change)));
+    if (!differs.empty()) conditions.push_back(fmt::format("{} ({})", name, differs));
+  }
+  if (!undecided.empty()) {
+    sentences.push_back(fmt::format("Undecided, as the interval is too wide: {}.", some_of(undecided)));
+  }
   if (!missing.empty()) sentences.push_back(fmt::format("Not compared: {}.", some_of(missing)));
+  if (!conditions.empty()) sentences.push_back(fmt::format("Other conditions: {}.", some_of(conditions)));
+  if (std::string covered = covered_by_intervals(comparison); !covered.empty()) sentences.push_back(std::move(covered));
   return sentences;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/comparison/compare_runs.hpp"
+#include "report/comparison/pooled_runs.hpp"
 #include "report/runs.hpp"
 
 namespace roofline {
@@ -17,6 +18,7 @@ struct Comparison {
   const Report* now = nullptr;
   double max_slowdown = kMaxSlowdown;
   std::vector<PointChange> changes;
+  std::size_t base_runs = 1, now_runs = 1;  ///< that each side was measured in
 
   /// The row in each run; null where that run has none.
   const Point* before(const PointChange& change) const;
@@ -33,10 +35,12 @@ struct Comparison {
 };
 
 Comparison comparison_of(const Report& base, const Report& now, double max_slowdown = kMaxSlowdown);
+/// Of several runs on a side: by the scatter between them.
+Comparison comparison_of(const PooledRuns& base, const PooledRuns& now, double max_slowdown = kMaxSlowdown);
 /// The last run against the first.
 Comparison comparison_of(const Runs& runs);
 
-/// One word or a few: "no difference", "slower", "slower > 3 %", "faster", "failed now", "only before".
+/// One word or a few: "no difference", "slower", "slower > 3 %", "faster", "undecided", "failed now", "only before".
 std::string verdict(const Comparison& comparison, const PointChange& change);
 
 /// "fail" for a regression, "pass" for every other row.
@@ -61,7 +65,8 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
 /// "2 of 22 kernels got slower by more than 3 % …: a, b"; empty when nothing is a regression.
 std::string regression_line(const Comparison& comparison);
 
-/// What changed, counted and named: "3 of 22 kernels got slower, the most softmax fp32: 1.05×".
+/// What changed, counted and named: "3 of 22 kernels got slower, the most softmax fp32: 1.05×"; rows measured under
+/// other conditions, with the figures; and what the intervals cover.
 std::vector<std::string> comparison_findings(const Comparison& comparison);
 
 }  // namespace roofline

@@ -1,0 +1,114 @@
+// roofline ab: times two suites row by row in alternation. Its exit status makes it a gate for CI.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analyze/ab.hpp"
+#include "analyze/own_kernels.hpp"
+#include "cli/answer.hpp"
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/option_values.hpp"
+#include "cli/outputs.hpp"
+#include "cli/session.hpp"
+#include "cli/suites.hpp"
+#include "model/error.hpp"
+#include "op/layout.hpp"
+#include "render/documents.hpp"
+
+namespace roofline {
+namespace {
+
+struct Flags {
+  DeviceRequest device;
+  AbOptions options;
+  std::string before, now;  ///< suites
+  std::string only = "*";
+  std::optional<CacheMode> cache;  ///< overrides that of both suites
+  std::string format = "table";
+};
+
+void add_options(CommandEntry& command, Flags& flags) {
+  command.add("old", text("SUITE", flags.before), "Suite file of the earlier version, or an installed suite");
+  command.add("new", text("SUITE", flags.now), "Suite file of the later version");
+  flags.device.add_to(command);
+  command.add("--only", text("OP", flags.only), "Compare only workloads whose op or label matches this glob");
+  command.add("--threshold", percentage(flags.options.threshold),
+              "Slowdown that the comparison must find; smaller ones are no difference (default: 3%)");
+  command.add("--max-time", number("SECONDS", flags.options.max_time_s, 0.1, 3600),
+              "Sampling time per workload (default: 3), up to three times as long if it may be slower or faster");
+  command.add("--row-limit", number("SECONDS", flags.options.round_limit_s, 0, 1e6),
+              "Time limit per round, after which the workload fails (default: 600; 0: none)");
+  command.add("--cache", one_of(flags.cache, {std::pair("cold", CacheMode::cold), {"hot", CacheMode::hot}}),
+              "Override the cache mode of both suites");
+  command.add("--format", one_of(flags.format, {"table", "md", "json", "csv"}), "Output format (default: table)");
+}
+
+void finish(Flags& flags, GlobalOptions& global) {
+  constexpr double kUsualRoundLimit = 600;
+  flags.device.finish("ab");
+  AbOptions& options = flags.options;
+  options.command = global.argv;
+  options.round_limit_s = options.round_limit_s.value_or(kUsualRoundLimit);
+  if (*options.round_limit_s <= 0) options.round_limit_s.reset();
+}
+
+/// Both sides of a row are in memory at the same time.
+Suite load_side(const std::string& name, const Flags& flags, const SelectedDevice& device) {
+  Suite suite = load_suite(find_suite(name, own_suites()), device.info.kind);
+  if (flags.only != "*") keep_only(suite, flags.only);
+  for (SuiteEntry& entry : suite.entries) {
+    if (flags.cache) entry.workload.cache = *flags.cache;
+  }
+  require_memory(suite,
+                 {.bytes = device.last_level_cache_bytes,
+                  .device = device.info.kind,
+                  .free_memory_bytes = device.free_memory_bytes},
+                 device.free_memory_bytes / 2);
+  return suite;
+}
+
+void compile_side(const Suite& suite, const SelectedDevice& device, ProgressLine& line) {
+  compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
+    line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});
+  });
+}
+
+ExitCode exit_code_of_ab(const AbResult& result, const Comparison& comparison) {
+  if (result.cancelled) return ExitCode::cancelled;
+  const std::string regressions = regression_line(comparison);
+  if (!regressions.empty()) {
+    print_problem({"regression", regressions, "repeat with a longer --max-time if the intervals are wide"});
+    return ExitCode::regression;
+  }
+  const auto failed = [](const Report& side) { return exit_code_of(side) == ExitCode::workload_failed; };
+  return failed(result.base) || failed(result.now) ? ExitCode::workload_failed : ExitCode::ok;
+}
+
+ExitCode run(Flags& flags, const GlobalOptions& global) {
+  const SelectedDevice device = choose_device(flags.device);
+  // Report every mistake in the request before measuring anything.
+  const Suite before = load_side(flags.before, flags, device);
+  const Suite now = load_side(flags.now, flags, device);
+  ProgressLine line;
+  compile_side(before, device, line);
+  compile_side(now, device, line);
+  flags.options.device = device.choice;
+  flags.options.progress = [&](const Progress& progress) { line.show(progress); };
+  const AbResult result = compare_suites(before, now, device.info, flags.options);
+  line.clear();
+  const Comparison comparison = result.comparison();
+  print_result([&] { return comparison_to_json(comparison); },
+               [&] { return rendered_comparison(comparison, flags.format, stdout_table_style(global.color)); });
+  return exit_code_of_ab(result, comparison);
+}
+
+}  // namespace
+
+CommandEntry ab_command() {
+  return CommandRow<Flags>{"ab", "Time two suites in alternation; exit status 3 if a kernel got slower", add_options,
+                           run, finish};
+}
+
+}  // namespace roofline

@@ -1,0 +1,30 @@
+// What else differed between the two measurements of a row: clocks, other load, background slowdown.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/report.hpp"
+
+namespace roofline {
+
+struct RowConditions {
+  /// Core clocks, both or none: set if they differ by more than kOtherRowClock.
+  std::optional<double> clock_before_hz = {}, clock_now_hz = {};
+  std::optional<Contention> contention_before = {}, contention_now = {};  ///< only if significant
+  /// The share of its roof that the reference probe reached, if it was slow.
+  std::optional<double> reference_before = {}, reference_now = {};
+
+  bool empty() const;
+};
+
+/// More than two runs on one machine differ by.
+inline constexpr double kOtherRowClock = 0.03;
+
+/// Of the row in each run; either may be null.
+RowConditions conditions_of(const Point* before, const Point* now);
+
+/// "clock 3.1 GHz before, 2.6 GHz now; now: other programs used 1.1 of 2 cores"; empty if nothing differs.
+std::string conditions_text(const RowConditions& conditions);
+
+}  // namespace roofline

@@ -1,0 +1,247 @@
+// The regression gate on simulated machines: how often it is wrong when nothing has changed, and how often it finds a
+// real slowdown. Pure functions with a simulated clock; every series is seeded.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "measure/pairs.hpp"
+#include "measure/repeated_ratio.hpp"
+
+namespace roofline {
+namespace {
+
+class GateDraws {
+ public:
+  explicit GateDraws(std::uint64_t seed) : random_(seed) {}
+  double uniform() { return (static_cast<double>(random_() >> 11) + 1) * 0x1p-53; }  // in (0, 1]
+  double gaussian() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform()); }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+struct Conditions {
+  double placement = 0;       ///< scatter of a side's speed between rounds: each has new buffers
+  double bad_placement = 0;   ///< slowdown of a placement that half of all rounds of a side have
+  double block_noise = 0.01;  ///< of each timed block
+  double slow_state = 1;      ///< speed of the machine in its second state, which comes and goes at random
+  double state_s = 2;         ///< mean duration of a state
+  double drift = 0;           ///< relative change of speed per minute
+};
+
+/// Two kernels on a machine whose speed changes while they run.
+class SimulatedRow {
+ public:
+  SimulatedRow(const Conditions& conditions, double true_ratio, std::uint64_t seed)
+      : conditions_(conditions), true_ratio_(true_ratio), draws_(seed) {}
+
+  /// A round as `roofline ab` takes it: new buffers, blocks in alternation, a random side first.
+  Repetition round() {
+    const double old_s = placed(), new_s = placed() * true_ratio_;
+    const bool old_first = draws_.uniform() < 0.5;
+    const PairedSide before = side(old_s), after = side(new_s);
+    const PairedRatio pairs = sample_pairs(
+                                  old_first ? before : after, old_first ? after : before, [&] { return now_s_; },
+                                  [] { return false; }, {.min_time_s = 0.1, .max_time_s = 0.4, .patience_s = 0.4})
+                                  .value();
+    now_s_ += 1;  // preparing the next round
+    const PairedRatio ratio = old_first ? pairs : pairs.inverted();
+    return repetition_of(ratio.ratio, ratio.ci95);
+  }
+
+  Change compare(const GateRule& rule) {
+    std::vector<Repetition> first, fresh;
+    for (int i = 0; i < kFirstRounds; ++i) first.push_back(round());
+    if (cleared_by_first_rounds(first, rule)) return Change::same;
+    for (int i = 0; i < kFreshRounds; ++i) fresh.push_back(round());
+    return decide_rounds(first, fresh, rule);
+  }
+
+ private:
+  /// Seconds per launch of a side with new buffers.
+  double placed() {
+    const double bad = draws_.uniform() < 0.5 ? 1 + conditions_.bad_placement : 1;
+    return 4e-3 * bad * std::exp(conditions_.placement * draws_.gaussian());
+  }
+
+  PairedSide side(double launch_s) {
+    return {.batch =
+                [this, launch_s](std::int64_t launches) {
+                  const double seconds = launch_s * static_cast<double>(launches) / speed() *
+                                         (1 + conditions_.block_noise * draws_.gaussian());
+                  now_s_ += seconds;
+                  return Reading{seconds, {}};
+                },
+            .launch_s = 4e-3};
+  }
+
+  double speed() {
+    while (now_s_ >= until_s_) {
+      slow_ = !slow_;
+      until_s_ -= conditions_.state_s * std::log(draws_.uniform());
+    }
+    return (slow_ ? conditions_.slow_state : 1) * (1 + conditions_.drift * now_s_ / 60);
+  }
+
+  Conditions conditions_;
+  double true_ratio_;
+  GateDraws draws_;
+  double now_s_ = 0, until_s_ = 0;
+  bool slow_ = false;
+};
+
+constexpr int kComparisons = 1000;
+
+struct Decisions {
+  int slower = 0, faster = 0, same = 0, undecided = 0;
+  void add(Change change) {
+    slower += change == Change::slower ? 1 : 0;
+    faster += change == Change::faster ? 1 : 0;
+    same += change == Change::same ? 1 : 0;
+    undecided += change == Change::undecided ? 1 : 0;
+  }
+};
+
+Decisions simulate_gate(const Conditions& conditions, double true_ratio) {
+  Decisions decisions;
+  for (int seed = 1; seed <= kComparisons; ++seed) {
+    SimulatedRow row(conditions, true_ratio, static_cast<std::uint64_t>(seed));
+    decisions.add(row.compare({.threshold = 0.03}));
+  }
+  return decisions;
+}
+
+const Conditions kQuiet = {.placement = 0.002, .block_noise = 0.005};
+const Conditions kModerate = {.placement = 0.008};
+const Conditions kRestless = {.placement = 0.03, .block_noise = 0.05};
+const Conditions kDrifting = {.placement = 0.008, .drift = 0.3};
+const Conditions kTwoSpeeds = {.placement = 0.008, .slow_state = 0.6, .state_s = 1};
+const Conditions kTwoPlacements = {.placement = 0.003, .bad_placement = 0.05};
+
+TEST(RegressionGate, AtMostOneInAHundredIdenticalComparisonsIsAnAlarm) {
+  for (const auto& [name, conditions] :
+       {std::pair{"quiet", kQuiet}, std::pair{"moderate", kModerate}, std::pair{"restless", kRestless},
+        std::pair{"drifting", kDrifting}, std::pair{"two speeds", kTwoSpeeds},
+        std::pair{"two placements", kTwoPlacements}}) {
+    const Decisions decisions = simulate_gate(conditions, 1);
+    EXPECT_LE(decisions.slower, kComparisons / 100) << name;
+    EXPECT_LE(decisions.faster, kComparisons / 100) << name;
+    RecordProperty(name, decisions.undecided);
+  }
+}
+
+TEST(RegressionGate, ASlowdownOfThreePerCentIsFoundInModerateNoise) {
+  for (const auto& [name, conditions] : {std::pair{"quiet", kQuiet}, std::pair{"moderate", kModerate},
+                                         std::pair{"drifting", kDrifting}, std::pair{"two speeds", kTwoSpeeds}}) {
+    EXPECT_GE(simulate_gate(conditions, 1.03).slower, 95 * kComparisons / 100) << name;
+    EXPECT_GE(simulate_gate(conditions, 1 / 1.03).faster, 95 * kComparisons / 100) << name;
+  }
+}
+
+TEST(RegressionGate, EqualKernelsOfAQuietMachineAreNotLeftUndecided) {
+  EXPECT_EQ(simulate_gate(kQuiet, 1).same, kComparisons);
+  EXPECT_GE(simulate_gate(kModerate, 1).same, 99 * kComparisons / 100);
+}
+
+TEST(RegressionGate, ASlowdownFarBelowTheThresholdIsNone) {
+  EXPECT_LE(simulate_gate(kQuiet, 1.01).slower, kComparisons / 100);
+}
+
+/// The rows of a suite share the false alarms. Round ratios are drawn directly.
+TEST(RegressionGate, ASuiteOfManyRowsHasNoMoreFalseAlarmsThanOneRow) {
+  constexpr int kRows = 20;
+  int alarms = 0, found = 0;
+  for (int seed = 1; seed <= kComparisons; ++seed) {
+    GateDraws draws(static_cast<std::uint64_t>(seed));
+    const GateRule rule{.threshold = 0.03, .rows = kRows};
+    bool alarm = false;
+    const auto is_slower = [&](double log_ratio) {
+      std::vector<Repetition> first, fresh;
+      for (int i = 0; i < kFirstRounds; ++i) first.push_back({log_ratio + 0.015 * draws.gaussian()});
+      if (cleared_by_first_rounds(first, rule)) return false;
+      for (int i = 0; i < kFreshRounds; ++i) fresh.push_back({log_ratio + 0.015 * draws.gaussian()});
+      return decide_rounds(first, fresh, rule) == Change::slower;
+    };
+    for (int row = 0; row < kRows; ++row) alarm = is_slower(0) || alarm;
+    alarms += alarm ? 1 : 0;
+    found += is_slower(std::log(1.03)) ? 1 : 0;
+  }
+  EXPECT_LE(alarms, kComparisons / 100);
+  EXPECT_GE(found, 95 * kComparisons / 100);
+}
+
+TEST(RegressionGate, FirstRoundsAloneNeverAccuse) {
+  const std::vector<Repetition> slow(kFirstRounds, {.log_value = 0.1, .log_error = 0.001});
+  const std::vector<Repetition> equal(kFreshRounds, {.log_value = 0.0, .log_error = 0.001});
+  const std::vector<Repetition> slow_again(kFreshRounds, {.log_value = 0.1, .log_error = 0.001});
+  EXPECT_EQ(decide_rounds(slow, {}, {}), Change::undecided);
+  EXPECT_NE(decide_rounds(slow, equal, {}), Change::slower) << "fresh rounds do not confirm it";
+  EXPECT_EQ(decide_rounds(slow, slow_again, {}), Change::slower);
+}
+
+TEST(RegressionGate, ScatterOfRunsIsTheNoiseThatARunDoesNotKnow) {
+  const Interval narrow{0.999, 1.001};
+  // Each run knows its time to 0.1 %, and runs differ by 5 %.
+  const std::vector<Repetition> before = {repetition_of(1.00, narrow), repetition_of(1.05, narrow),
+                                          repetition_of(0.97, narrow)};
+  const std::vector<Repetition> now = {repetition_of(1.04, narrow), repetition_of(1.00, narrow),
+                                       repetition_of(1.08, narrow)};
+  EXPECT_EQ(decide(ratio_of_runs(before, now), {}), Change::undecided);
+  const auto twice = [](std::vector<Repetition> runs) {
+    for (Repetition& run : runs) run.log_value += std::log(2);
+    return runs;
+  };
+  EXPECT_EQ(decide(ratio_of_runs(before, twice(now)), {}), Change::slower);
+  EXPECT_EQ(decide(ratio_of_runs(twice(before), now), {}), Change::faster);
+}
+
+TEST(RegressionGate, RunsOfIdenticalCodeRaiseAtMostOneAlarmInAHundred) {
+  for (const auto& [runs_before, runs_now] : {std::pair{3, 3}, std::pair{1, 5}, std::pair{5, 5}, std::pair{2, 1}}) {
+    Decisions decisions;
+    for (int seed = 1; seed <= kComparisons; ++seed) {
+      GateDraws draws(static_cast<std::uint64_t>(seed));
+      std::vector<Repetition> before, now;
+      for (int i = 0; i < runs_before; ++i) before.push_back({0.03 * draws.gaussian(), 0.002});
+      for (int i = 0; i < runs_now; ++i) now.push_back({0.03 * draws.gaussian(), 0.002});
+      decisions.add(decide(ratio_of_runs(before, now), {}));
+    }
+    EXPECT_LE(decisions.slower, kComparisons / 100) << runs_before << " and " << runs_now << " runs";
+  }
+}
+
+TEST(RepeatedRatio, HasTheIntervalOfStudentsT) {
+  EXPECT_NEAR(student_t(0.95, 1), 12.7062, 1e-3);
+  EXPECT_NEAR(student_t(0.95, 2), 4.30265, 1e-4);
+  EXPECT_NEAR(student_t(0.99, 4), 4.60409, 1e-4);
+  EXPECT_NEAR(student_t(0.95, 9), 2.26216, 1e-4);
+  EXPECT_NEAR(student_t(0.999, 14), 4.14045, 1e-4);
+  EXPECT_NEAR(student_t(0.95, 1000), 1.96234, 1e-4);
+  // ln ratios 0.01, 0.02, 0.03: mean 0.02, standard error 0.01 / sqrt(3).
+  const std::vector<Repetition> rounds = {{0.01}, {0.02}, {0.03}};
+  const RepeatedRatio found = ratio_of_rounds(rounds);
+  EXPECT_NEAR(found.ratio(), std::exp(0.02), 1e-12);
+  EXPECT_NEAR(std::log(found.interval(0.95).high), 0.02 + 4.30265 * 0.01 / std::sqrt(3), 1e-6);
+}
+
+TEST(RepeatedRatio, IsNeverMoreCertainThanItsRepetitions) {
+  const std::vector<Repetition> equal(5, {.log_value = 0.02, .log_error = 0.01});
+  EXPECT_NEAR(ratio_of_rounds(equal).standard_error, 0.01 / std::sqrt(5), 1e-12);
+  EXPECT_NEAR(ratio_of_runs(equal, equal).standard_error, 0.01 * std::sqrt(0.4), 1e-12);
+  EXPECT_NEAR(repetition_of(2, {1.96, 2.04}).log_error, std::log(2.04 / 1.96) / 3.919928, 1e-9);
+  EXPECT_EQ(repetition_of(2, {}).log_error, 0);
+}
+
+TEST(RepeatedRatio, OfOneRepetitionHasNoInterval) {
+  const std::vector<Repetition> one = {{.log_value = 0.1, .log_error = 0.001}};
+  EXPECT_FALSE(ratio_of_rounds(one).interval(0.95).known());
+  EXPECT_FALSE(ratio_of_runs(one, one).interval(0.95).known());
+  EXPECT_EQ(decide(ratio_of_runs(one, one), {}), Change::undecided);
+  EXPECT_EQ(decide({}, {}), Change::undecided);
+}
+
+}  // namespace
+}  // namespace roofline
