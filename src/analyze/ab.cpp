@@ -82,6 +82,16 @@ PairOptions round_options(const AbOptions& options) {
   return pairs;
 }
 
+/// The lowest of the limit of all rounds and those that the suites give their own kernels.
+std::optional<double> limit_of_round(const AbRow& row, const AbOptions& options) {
+  std::optional<double> limit = options.round_limit_s;
+  for (const SuiteEntry* entry : {row.before, row.now}) {
+    const std::optional<double> own = entry->time_limit_s();
+    if (own) limit = std::min(limit.value_or(*own), *own);
+  }
+  return limit;
+}
+
 /// In the child: opens the device at the first round and keeps it.
 class AbWorker {
  public:
@@ -166,7 +176,7 @@ class AbRun {
       done = job + 1;
       if (!row.over) fail(row, std::exchange(at, AbWorker::kBothSides), reason);
     };
-    jobs.limit_s = [&](std::int64_t) { return options_.round_limit_s; };
+    jobs.limit_s = [&](std::int64_t job) { return limit_of_round(row_of(job), options_); };
     jobs.on_tick = [&] {
       if (done < jobs.count) options_.progress({done, jobs.count, what + row_of(done).now->workload.label});
     };

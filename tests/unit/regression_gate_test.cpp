@@ -10,6 +10,7 @@
 
 #include "measure/pairs.hpp"
 #include "measure/repeated_ratio.hpp"
+#include "measure/statistics.hpp"
 
 namespace roofline {
 namespace {
@@ -211,6 +212,50 @@ TEST(RegressionGate, RunsOfIdenticalCodeRaiseAtMostOneAlarmInAHundred) {
     }
     EXPECT_LE(decisions.slower, kComparisons / 100) << runs_before << " and " << runs_now << " runs";
   }
+}
+
+enum class RowNoise { alike, together, unlike };
+
+/// Suites of 20 rows in three runs per side: rows that scatter alike and independently, that are slow together, or that
+/// scatter by 1 to 5 %. Returns in how many suites a row is called slower.
+int alarms_of_suites(RowNoise noise, double slowdown, int& found) {
+  constexpr std::size_t kRows = 20;
+  constexpr int kRuns = 3;
+  int alarms = 0;
+  for (int seed = 1; seed <= kComparisons; ++seed) {
+    GateDraws draws(static_cast<std::uint64_t>(seed));
+    std::vector<std::vector<Repetition>> before(kRows), now(kRows);
+    for (int run = 0; run < 2 * kRuns; ++run) {
+      const double shared = draws.gaussian();
+      for (std::size_t row = 0; row < kRows; ++row) {
+        const double own = noise == RowNoise::together ? 0.9 * shared + 0.1 * draws.gaussian() : draws.gaussian();
+        const double scatter = noise == RowNoise::unlike ? 0.01 + 0.04 * static_cast<double>(row) / kRows : 0.02;
+        const double slower = run >= kRuns && row == 0 ? slowdown : 0;
+        (run < kRuns ? before : now)[row].push_back({scatter * own + slower, 0.001});
+      }
+    }
+    std::vector<RepeatedRatio> ratios;
+    std::vector<double> errors;
+    for (std::size_t row = 0; row < kRows; ++row) {
+      ratios.push_back(ratio_of_runs(before[row], now[row]));
+      errors.push_back(ratios.back().standard_error);
+    }
+    const GateRule rule{.threshold = 0.03, .rows = kRows, .typical_error = median(errors)};
+    bool alarm = false;
+    for (std::size_t row = 1; row < kRows; ++row) alarm = alarm || decide(ratios[row], rule) == Change::slower;
+    alarms += alarm ? 1 : 0;
+    found += decide(ratios[0], rule) == Change::slower ? 1 : 0;
+  }
+  return alarms;
+}
+
+TEST(RegressionGate, ASuiteInAFewRunsHasFewFalseAlarmsAndFindsWhatIsLarge) {
+  int found = 0;
+  EXPECT_LE(alarms_of_suites(RowNoise::alike, std::log(1.3), found), kComparisons / 100);
+  EXPECT_GE(found, 95 * kComparisons / 100) << "30 % are found beside a scatter of 2 %";
+  found = 0;
+  EXPECT_LE(alarms_of_suites(RowNoise::together, 0, found), kComparisons / 100);
+  EXPECT_LE(alarms_of_suites(RowNoise::unlike, 0, found), 3 * kComparisons / 100);
 }
 
 TEST(RepeatedRatio, HasTheIntervalOfStudentsT) {
