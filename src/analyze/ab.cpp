@@ -130,12 +130,15 @@ class AbWorker {
   static constexpr int kBothSides = 2;
 
  private:
+  /// A side that another one's failure kept from being run is null.
   static AbJson to_json(const AbRoundResult& result) {
-    AbJson json = {{"sides", {outcome_to_json(result.sides[0]), outcome_to_json(result.sides[1])}},
+    AbJson json = {{"sides", AbJson::array()},
                    {"implementations", {result.implementations[0], result.implementations[1]}}};
-    if (const auto& ratio = result.ratio) {
-      json["ratio"] = {ratio->ratio, ratio->ci95.low, ratio->ci95.high, ratio->kernel_s, ratio->reference_s};
+    for (const Outcome& side : result.sides) {
+      const bool known = side.status != PointStatus::ok || side.time;
+      json["sides"].push_back(known ? outcome_to_json(side) : AbJson());
     }
+    if (const auto& ratio = result.ratio) json["ratio"] = {ratio->ratio, ratio->ci95.low, ratio->ci95.high};
     return json;
   }
 
@@ -193,6 +196,7 @@ class AbRun {
       if (at != AbWorker::kBothSides && at != side) return;
       point.status = PointStatus::failed;
       point.reason = reason;
+      point.time.reset();
     };
     end(before(row), static_cast<int>(AbSide::before));
     end(now(row), static_cast<int>(AbSide::now));
@@ -200,9 +204,11 @@ class AbRun {
 
   void add(AbRow& row, const AbJson& json, std::vector<Repetition> AbRow::*into) {
     const auto merge = [&](Point& point, std::size_t side) {
+      if (json["sides"][side].is_null()) return;
       const Outcome outcome = outcome_from_json(json["sides"][side]);
       point.status = outcome.status;
       point.reason = outcome.reason;
+      point.time = outcome.time;
       if (outcome.verification) point.verification = outcome.verification;
       const bool more =
           outcome.contention && (!point.contention || share_lost(*point.contention) < share_lost(*outcome.contention));
@@ -216,8 +222,8 @@ class AbRun {
     if (row.over) return;
     const AbJson& ratio = json["ratio"];
     (row.*into).push_back(repetition_of(ratio[0].get<double>(), {ratio[1].get<double>(), ratio[2].get<double>()}));
-    row.before_s.push_back(ratio[3].get<double>());
-    row.now_s.push_back(ratio[4].get<double>());
+    row.before_s.push_back(before(row).time->median);
+    row.now_s.push_back(now(row).time->median);
   }
 
   AbResult& result_;
