@@ -175,7 +175,7 @@ TEST(RegressionGate, ASuiteOfManyRowsHasNoMoreFalseAlarmsThanOneRow) {
   EXPECT_GE(found, 95 * kGateComparisons / 100);
 }
 
-TEST(RegressionGate, FirstRoundsAloneNeverAccuse) {
+TEST(RegressionGate, FirstRoundsAloneCallNoRowSlower) {
   const std::vector<Repetition> slow(kFirstRounds, {.log_value = 0.1, .log_error = 0.001});
   const std::vector<Repetition> equal(kFreshRounds, {.log_value = 0.0, .log_error = 0.001});
   const std::vector<Repetition> slow_again(kFreshRounds, {.log_value = 0.1, .log_error = 0.001});
