@@ -82,6 +82,16 @@ PairOptions round_options(const AbOptions& options) {
   return pairs;
 }
 
+/// The lowest of the limit of all rounds and those that the suites give their own kernels.
+std::optional<double> limit_of_round(const AbRow& row, const AbOptions& options) {
+  std::optional<double> limit = options.round_limit_s;
+  for (const SuiteEntry* entry : {row.before, row.now}) {
+    const std::optional<double> own = entry->time_limit_s();
+    if (own) limit = std::min(limit.value_or(*own), *own);
+  }
+  return limit;
+}
+
 /// In the child: opens the device at the first round and keeps it.
 class AbWorker {
  public:
@@ -120,12 +130,15 @@ class AbWorker {
   static constexpr int kBothSides = 2;
 
  private:
+  /// A side that another one's failure kept from being run is null.
   static AbJson to_json(const AbRoundResult& result) {
-    AbJson json = {{"sides", {outcome_to_json(result.sides[0]), outcome_to_json(result.sides[1])}},
+    AbJson json = {{"sides", AbJson::array()},
                    {"implementations", {result.implementations[0], result.implementations[1]}}};
-    if (const auto& ratio = result.ratio) {
-      json["ratio"] = {ratio->ratio, ratio->ci95.low, ratio->ci95.high, ratio->kernel_s, ratio->reference_s};
+    for (const Outcome& side : result.sides) {
+      const bool known = side.status != PointStatus::ok || side.time;
+      json["sides"].push_back(known ? outcome_to_json(side) : AbJson());
     }
+    if (const auto& ratio = result.ratio) json["ratio"] = {ratio->ratio, ratio->ci95.low, ratio->ci95.high};
     return json;
   }
 
@@ -166,7 +179,7 @@ class AbRun {
       done = job + 1;
       if (!row.over) fail(row, std::exchange(at, AbWorker::kBothSides), reason);
     };
-    jobs.limit_s = [&](std::int64_t) { return options_.round_limit_s; };
+    jobs.limit_s = [&](std::int64_t job) { return limit_of_round(row_of(job), options_); };
     jobs.on_tick = [&] {
       if (done < jobs.count) options_.progress({done, jobs.count, what + row_of(done).now->workload.label});
     };
@@ -183,6 +196,7 @@ class AbRun {
       if (at != AbWorker::kBothSides && at != side) return;
       point.status = PointStatus::failed;
       point.reason = reason;
+      point.time.reset();
     };
     end(before(row), static_cast<int>(AbSide::before));
     end(now(row), static_cast<int>(AbSide::now));
@@ -190,9 +204,11 @@ class AbRun {
 
   void add(AbRow& row, const AbJson& json, std::vector<Repetition> AbRow::*into) {
     const auto merge = [&](Point& point, std::size_t side) {
+      if (json["sides"][side].is_null()) return;
       const Outcome outcome = outcome_from_json(json["sides"][side]);
       point.status = outcome.status;
       point.reason = outcome.reason;
+      point.time = outcome.time;
       if (outcome.verification) point.verification = outcome.verification;
       const bool more =
           outcome.contention && (!point.contention || share_lost(*point.contention) < share_lost(*outcome.contention));
@@ -206,8 +222,8 @@ class AbRun {
     if (row.over) return;
     const AbJson& ratio = json["ratio"];
     (row.*into).push_back(repetition_of(ratio[0].get<double>(), {ratio[1].get<double>(), ratio[2].get<double>()}));
-    row.before_s.push_back(ratio[3].get<double>());
-    row.now_s.push_back(ratio[4].get<double>());
+    row.before_s.push_back(before(row).time->median);
+    row.now_s.push_back(now(row).time->median);
   }
 
   AbResult& result_;

@@ -31,7 +31,10 @@ struct PreparedSide {
 void end_side(Outcome& outcome, PointStatus status, std::string reason) {
   outcome.status = status;
   outcome.reason = std::move(reason);
+  outcome.time.reset();
 }
+
+Summary single_time(double seconds) { return summarize({&seconds, 1}); }
 
 /// Seconds per launch, after one untimed batch; 0 if the timer reads nothing.
 double estimate_launch_s(const Bench& bench) {
@@ -54,7 +57,8 @@ void prepare_side(PreparedSide& side, bool verify, Device& device, Outcome& outc
   }
   side.bench = verify ? side.prepared->bench() : side.prepared->bench_unverified();
   side.launch_s = estimate_launch_s(side.bench);
-  if (!(side.launch_s > 0)) end_side(outcome, PointStatus::failed, "the timer returned no valid time");
+  if (!(side.launch_s > 0)) return end_side(outcome, PointStatus::failed, "the timer returned no valid time");
+  outcome.time = single_time(side.launch_s);
 }
 
 /// As prepare_side(), with errors in the outcome.
@@ -115,7 +119,10 @@ AbRoundResult measure_ab_round(const AbRoundPlan& plan, Device& device, const Pa
     }
     if (is_significant(seen)) outcome.contention = seen;
   }
-  if (pairs) result.ratio = plan.first == AbSide::before ? *pairs : pairs->inverted();
+  if (!pairs) return result;
+  result.ratio = plan.first == AbSide::before ? *pairs : pairs->inverted();
+  result.sides[index_of(AbSide::before)].time = single_time(result.ratio->kernel_s);
+  result.sides[index_of(AbSide::now)].time = single_time(result.ratio->reference_s);
   return result;
 }
 

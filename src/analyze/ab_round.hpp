@@ -25,9 +25,11 @@ struct AbRoundPlan {
 };
 
 struct AbRoundResult {
-  std::array<Outcome, 2> sides = {};           ///< by AbSide: status, reason, verification and contention; no times
-  std::array<std::string, 2> implementations;  ///< that ran
-  std::optional<PairedRatio> ratio = {};       ///< time now over time before; only if both sides are ok
+  /// By AbSide: status, reason, verification and contention. The time is the median of the blocks, or an estimate if
+  /// the other side failed.
+  std::array<Outcome, 2> sides = {};
+  std::array<std::string, 2> implementations = {};  ///< that ran
+  std::optional<PairedRatio> ratio = {};            ///< time now over time before; only if both sides are ok
 };
 
 /// Errors become the outcome of their side, except PoisonedDevice, which is propagated because the device is lost. `at`

@@ -25,7 +25,8 @@ struct Flags {
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
-  command.add("files", words("FILE", flags.files), "report.json of the earlier run and of the later one");
+  command.add("files", words("FILE", flags.files),
+              "report.json of the earlier and of the later run; with several, the later ones follow --");
   command.rest = kFilesAfterDashes;
   command.rest_target = &flags.later;
   command.add("--max-slowdown", percentage(flags.max_slowdown),
@@ -39,10 +40,10 @@ void finish(Flags& flags, GlobalOptions&) {
     if (file.starts_with("--")) throw UsageError(fmt::format("'{}' follows '--'", file), "write options first");
   }
   if (!flags.later.empty()) return;
-  if (flags.files.size() != 2) {
-    throw UsageError(fmt::format("{} given, and no '--' between earlier and later runs",
-                                 flags.files.size() == 1 ? "one run" : fmt::format("{} runs", flags.files.size())),
-                     "roofline compare EARLIER LATER, or roofline compare EARLIER1 EARLIER2 -- LATER1 LATER2");
+  if (flags.files.size() < 2) throw UsageError("one run given: nothing to compare it with");
+  if (flags.files.size() > 2) {
+    throw UsageError(fmt::format("{} runs given, and no '--' between earlier and later ones", flags.files.size()),
+                     "roofline compare EARLIER1 EARLIER2 -- LATER1 LATER2");
   }
   flags.later.push_back(std::move(flags.files.back()));
   flags.files.pop_back();

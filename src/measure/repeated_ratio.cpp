@@ -105,11 +105,21 @@ RepeatedRatio ratio_of_runs(std::span<const Repetition> before, std::span<const 
   return found;
 }
 
+Interval gate_interval(const RepeatedRatio& ratio, const GateRule& rule) {
+  if (ratio.degrees < 1) return {};
+  const std::int64_t rows = std::max<std::int64_t>(1, rule.rows);
+  const double all = 1 - 2 * kGateFalseAlarms, share = 1 - 2 * kGateFalseAlarms / static_cast<double>(rows);
+  if (!(rule.typical_error > 0)) return ratio.interval(share);
+  const double alone = student_t(all, ratio.degrees) * ratio.standard_error;
+  const double among = student_t(share, ratio.degrees * rows) * std::max(ratio.standard_error, rule.typical_error);
+  const double half = std::max(alone, among);
+  return {std::exp(ratio.log_mean - half), std::exp(ratio.log_mean + half)};
+}
+
 Change decide(const RepeatedRatio& ratio, const GateRule& rule) {
   const Interval usual = ratio.interval(kUsual);
   if (!usual.known()) return Change::undecided;
-  const double share = kGateFalseAlarms / static_cast<double>(std::max<std::int64_t>(1, rule.rows));
-  const Interval sure = ratio.interval(1 - 2 * share);
+  const Interval sure = gate_interval(ratio, rule);
   if (sure.low > 1 && usual.high >= 1 + rule.threshold) return Change::slower;
   if (sure.high < 1 && usual.low <= 1 / (1 + rule.threshold)) return Change::faster;
   return is_within(usual, rule.threshold) ? Change::same : Change::undecided;

@@ -49,9 +49,17 @@ inline constexpr double kGateFalseAlarms = 0.005;
 struct GateRule {
   double threshold = 0.03;  ///< as a fraction: 0.03 is 3 %
   std::int64_t rows = 1;    ///< that are compared; they share kGateFalseAlarms equally
+  /// Median standard error of all rows, for repetitions that are too few for a row's own share: whole runs. 0: rows
+  /// have enough repetitions of their own.
+  double typical_error = 0;
 };
 
-/// `slower`: the interval at the confidence of the rule is above 1, and the 95 % interval reaches the threshold.
+/// The interval that decides whether a ratio differs from 1. By default Student's t at the row's share of the false
+/// alarms. With a typical error it is the wider of two: Student's t at all of them, as if there were one row, and the
+/// share of a row at the larger of its own and the typical error, whose degrees of freedom are those of all rows.
+Interval gate_interval(const RepeatedRatio& ratio, const GateRule& rule);
+
+/// `slower`: gate_interval() is above 1, and the 95 % interval reaches the threshold.
 /// `faster`: the same on the other side. `same`: the 95 % interval is within the threshold on both sides. `undecided`:
 /// none of these, or no interval.
 Change decide(const RepeatedRatio& ratio, const GateRule& rule);

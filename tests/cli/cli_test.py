@@ -521,6 +521,45 @@ class Reports(Workspace):
         self.check(self.run_tool("compare", self.reference(), self.reference(), "--max-slowdown", "some"), 2,
                    "--max-slowdown some", "3%")
 
+    def test_several_runs_per_side_are_compared_by_their_scatter(self):
+        names = []
+        for i, factor in enumerate((1.0, 1.06, 0.97, 1.05, 1.01, 1.08)):
+            names.append(self.folder / f"run{i}.json")
+            shutil.copy(self.scaled(factor), names[-1])
+        before, now = names[:3], names[3:]
+        self.check(self.run_tool("compare", before[0], now[0]), 3)
+        done = self.run_tool("compare", "--format", "json", *before, "--", *now)
+        self.check(done, 0)
+        comparison = json.loads(done.stdout)
+        check_by("comparison", comparison)
+        self.assertEqual((comparison["base"]["runs"], comparison["now"]["runs"]), (3, 3))
+        timed = [row for row in comparison["rows"] if "time_ratio" in row]
+        self.assertTrue(timed)
+        for row in timed:
+            self.assertEqual((row["change"], row["interval_covers"]), ("undecided", "runs"))
+            low, high = row["time_ratio_ci95"]
+            self.assertTrue(low < 1 < high)
+        slower = [self.scaled(factor) for factor in (4.0, 4.2, 3.8)]
+        self.check(self.run_tool("compare", *before, "--", *slower), 3, "slower")
+        self.check(self.run_tool("compare", *before), 2, "--")
+        self.check(self.run_tool("compare", before[0]), 2, "--")
+        self.check(self.run_tool("compare", *before, "--", *now, "--json"), 2, "--json")
+
+    def test_ab_compares_two_suites_in_rounds(self):
+        suite = "name: s\nworkloads:\n  - { op: relu, shape: { n: [100000, 200000] } }\n"
+        old, new = self.folder / "old.yaml", self.folder / "new.yaml"
+        old.write_text(suite)
+        new.write_text(suite.replace("200000", "300000"))
+        done = self.run_tool("ab", old, new, "--device", "cpu", "--max-time", "0.1", "--threshold", "900%", "--json")
+        self.check(done, 0)
+        answer = json.loads(done.stdout)
+        check_answer(answer)
+        rows = {row["shape"]["n"]: row for row in answer["data"]["rows"]}
+        self.assertEqual(rows[100000]["interval_covers"], "rounds")
+        self.assertGreaterEqual(rows[100000]["repetitions"]["now"], 5)
+        self.assertEqual({rows[200000]["change"], rows[300000]["change"]}, {"only before", "only now"})
+        self.check(self.run_tool("ab", old, "nowhere.yaml", "--device", "cpu"), 2, "nowhere.yaml")
+
     def test_what_fails_now_is_a_regression(self):
         def fail(row):
             row.update(status="failed", reason="element 3 is NaN")

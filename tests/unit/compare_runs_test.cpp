@@ -180,7 +180,7 @@ TEST(Comparison, TheGateNamesWhatGotSlower) {
   EXPECT_THAT(comparison_findings(comparison),
               ElementsAre(mentions("2 of 22", "slower", "softmax fp32 32768x4096 (cuda)", "1.05\u00d7"),
                           mentions("1 of 22", "faster", "gemm fp16 4096x4096x4096 (cublas)", "0.90\u00d7"),
-                          mentions("19 of 22"), mentions("(not timed)")));
+                          mentions("19 of 22"), mentions("(not timed)"), mentions("one run")));
   EXPECT_EQ(verdict(comparison, comparison.changes[9]), "slower > 3 %");
   EXPECT_EQ(verdict(comparison, comparison.changes[10]), "slower");
   EXPECT_EQ(ratio_text(comparison.changes[9]), "1.050");

@@ -113,6 +113,8 @@ TEST(Completion, KnowsWhatStandsWhere) {
   EXPECT_THAT(words_for({"calibrate", "--json", "x"}), ElementsAre());
   EXPECT_THAT(words_for({"profile", "--warmup", "5s", "--", "py"}, &names), ElementsAre());
   EXPECT_EQ(names, ShellNames::commands);
+  EXPECT_THAT(words_for({"compare", "a.json", "--", "b"}, &names), ElementsAre());
+  EXPECT_EQ(names, ShellNames::files);
   EXPECT_THAT(words_for({"profile", "--from", ""}, &names), ElementsAre());
   EXPECT_EQ(names, ShellNames::folders);
 }

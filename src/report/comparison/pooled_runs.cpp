@@ -98,19 +98,25 @@ PooledRuns pool_runs(std::vector<Report> runs) {
 std::vector<PointChange> compare_runs(const PooledRuns& before, const PooledRuns& now, double max_slowdown,
                                       double threshold) {
   std::vector<PointChange> changes = compare_runs(before.report, now.report, threshold);
+  std::vector<std::pair<PointChange*, RepeatedRatio>> repeated;
+  std::vector<double> errors;
   GateRule rule{.threshold = max_slowdown, .rows = 0};
-  for (const PointChange& change : changes) rule.rows += std::isfinite(change.time_ratio) ? 1 : 0;
   for (PointChange& change : changes) {
-    if (!change.before || !change.now) continue;
+    if (!std::isfinite(change.time_ratio)) continue;
+    ++rule.rows;
     const auto &then = before.times[*change.before], &today = now.times[*change.now];
     if (!is_repeated(then, today)) continue;
-    const RepeatedRatio ratio = ratio_of_runs(then, today);
-    change.time_ratio = ratio.ratio();
-    change.ratio_ci95 = ratio.interval(kPoolConfidence);
-    change.basis = RatioBasis::runs;
+    repeated.emplace_back(&change, ratio_of_runs(then, today));
+    errors.push_back(repeated.back().second.standard_error);
     change.repetitions_before = static_cast<std::int64_t>(then.size());
     change.repetitions_now = static_cast<std::int64_t>(today.size());
-    change.change = decide(ratio, rule);
+  }
+  rule.typical_error = median(std::move(errors));
+  for (const auto& [change, ratio] : repeated) {
+    change->time_ratio = ratio.ratio();
+    change->ratio_ci95 = ratio.interval(kPoolConfidence);
+    change->basis = RatioBasis::runs;
+    change->change = decide(ratio, rule);
   }
   return changes;
 }
