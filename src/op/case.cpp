@@ -425,6 +425,10 @@ Verification Case::verify_again() {
   state.make_inputs();
   state.upload_inputs();
   state.copy_first_values();
+  for (std::size_t t = 0; t < state.specs.size() && state.checked_set > 0; ++t) {
+    if (!is_read(state.specs[t].role) || !state.holds(t)) continue;
+    state.device_of(t).fill(state.pointers[0][t], kPoison, static_cast<std::size_t>(state.specs[t].bytes()));
+  }
   return verify();
 }
 

@@ -51,8 +51,9 @@ class Case {
   /// Runs once on poisoned outputs and compares with the reference; guard zones are checked too.
   Verification verify();
 
-  /// verify() with other random inputs and on the last buffer set: finds a kernel that computes for one seed, keeps
-  /// results or pointers of its first launch, or is wrong in some launches only.
+  /// verify() with other random inputs and on the last buffer set, whose first set is poisoned: finds a kernel that
+  /// computes for one seed, keeps results or pointers of its first launch, or is wrong in some launches only. Ends the
+  /// case: nothing is timed after it.
   Verification verify_again();
 
   /// The batch for the sampler: launches rotate over the buffer sets. Only after verify() passed.

@@ -112,7 +112,7 @@ class Works(OwnKernels):
         self.assertEqual(row["verification"]["status"], "pass")
         self.assertIn("formula", row["verification"]["reference"])
         self.assertEqual(row["work"]["bytes"]["dram"], 80000)
-        self.assertEqual(row["limiting_ceiling"], "dram.copy")
+        self.assertIn(row["limiting_ceiling"], ("dram.copy", "dram.copy.one_core"))
 
     def test_templates_of_cpp(self):
         source = "template <class T> void scale(const T* x, T* y, T f, long n) { for (long i = 0; i < n; ++i) y[i] = f * x[i]; }\n"
@@ -135,7 +135,7 @@ class Works(OwnKernels):
         self.assertEqual(row["status"], "ok", row.get("reason"))
         self.assertEqual(row["work"]["bytes"]["dram"], 120000)
         self.assertEqual(row["work"]["traffic"]["dram"], {"read": 80000, "write": 40000, "in_place": True})
-        self.assertEqual(row["limiting_ceiling"], "dram.accumulate")
+        self.assertIn(row["limiting_ceiling"], ("dram.accumulate", "dram.accumulate.one_core"))
 
     def test_the_bounds_of_work_follow_from_formula_and_buffers(self):
         saxpy = """\
@@ -155,7 +155,7 @@ void saxpy(const float* x, float* y, float a, int64_t n) { for (int64_t i = 0; i
 #include <stdint.h>
 void inner(const float* x, float* y, float a, int64_t n) { for (int64_t i = 100; i < n - 100; ++i) y[i] = a * x[i]; }
 """
-        suite = self.kernel(source, "inner", "inner.c", "    work: { }\n    expect: { y: i < 100 || i >= n - 100 ? y : 2*x }\n",
+        suite = self.kernel(source, "inner", "inner.c", "    work: { }\n    expect: { y: \"i < 100 || i >= n - 100 ? y : 2*x\" }\n",
                             shape="{ n: 1000 }").replace("output: y", "inout: y")
         work = self.rows(suite)[0]["verification"]["work"]
         self.assertEqual((work["write_least"], work["write_most"]), (800 * 4, 1000 * 4))
@@ -443,7 +443,7 @@ workloads:
                      "suite.yaml:7:52: ", "2999", "uint8")
         row, = self.rows(gather.replace("i % 7", "i / 7"), code=1)
         self.assertIn("suite.yaml:9:", row["reason"])
-        self.refused(gather.replace("permutation", "permuted"), "suite.yaml:7:", "'permutation'")
+        self.refused(gather.replace("permutation", "permuted"), "suite.yaml:7:", "permutation")
         self.refused(gather.replace("{ mask: 0.25 }", "{ mask: 0.25, range: [0, 1] }"), "suite.yaml:8:", "one of")
 
     def test_buffers_of_every_type_of_c(self):
@@ -500,7 +500,7 @@ workloads:
         self.assertIn("naive", [row["impl"] for row in rows])
         self.assertEqual({row["workload"] for row in rows}, {"relu"})
         self.assertEqual({row["status"] for row in rows}, {"ok"})
-        self.assertEqual(len({json.dumps(row["work"]) for row in rows}), 1)
+        self.assertEqual(len({json.dumps([row["work"]["flops"], row["work"]["bytes"]]) for row in rows}), 1)
         rows = self.rows(suite.replace("entry: relu", "entry: relic"), code=1)
         self.assertEqual([row["status"] for row in rows][-1], "failed")
         self.assertIn("wrong result", rows[-1]["reason"])

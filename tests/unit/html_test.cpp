@@ -363,7 +363,7 @@ TEST(Html, HasTheConfigurationsThatWereNotChosen) {
   Report report = example::sample_report();
   EXPECT_THAT(render_html(report), Not(HasSubstr("TILE=4")));
   report.points[0].tried = {{"TILE=8", 1e-3}, {"TILE=4", 1.25e-3}};
-  EXPECT_THAT(render_html(report), HasSubstr("TILE=8 1.00 ms, TILE=4 1.25 ms (+25.0 %)</small></details>"));
+  EXPECT_THAT(render_html(report), HasSubstr("TILE=8 1 ms, TILE=4 1.25 ms (+25.0 %)</small></details>"));
 }
 
 TEST(Html, ACompilersOutputKeepsItsLines) {
