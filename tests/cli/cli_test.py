@@ -847,7 +847,7 @@ class Machines(Workspace):
         self.assertIn(checks["dram.read"]["as fast as before"], ("provisional", "fail"))
         self.assertNotIn("as fast as before", checks["dram.write"])
         self.assertIn(machine["measured_at"], done.stderr)
-        self.assertRegex(done.stderr, "dram[.](write|copy|triad) is now [0-9.]+ times")
+        self.assertRegex(done.stderr, "dram[.](write|copy|triad|update|accumulate) is now [0-9.]+ times")
 
     def changed_copy(self, name, factor, role="roof"):
         """The calibration with one ceiling scaled, as if from another machine of the same kind."""

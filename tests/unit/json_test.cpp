@@ -293,7 +293,7 @@ TEST(JsonSchema, VocabulariesAreThoseOfTheProgram) {
   EXPECT_EQ(definitions["pipe"]["enum"], listed(pipe_names()));
   EXPECT_EQ(definitions["level"]["enum"], listed(level_names()));
   EXPECT_EQ(definitions["ceiling"]["properties"]["pattern"]["enum"], listed(pattern_names()));
-  EXPECT_EQ(definitions["result"]["properties"]["dtype"]["enum"], listed(dtype_names()));
+  EXPECT_EQ(definitions["dtype"]["enum"], listed(dtype_names()));
   for (const std::string reason : definitions["time"]["properties"]["stop"]["enum"]) {
     EXPECT_TRUE(parse_stop_reason(reason)) << reason;
   }
