@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyze/ab_round.hpp"
+#include "analyze/invocation.hpp"
 #include "device/isolate.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
@@ -35,12 +36,8 @@ struct AbRow {
 
 Report planned_side(const Suite& suite, const DeviceInfo& device, const AbOptions& options) {
   Report report;
-  report.invocation.command = options.command;
-  report.invocation.run_name = suite.path;
-  report.invocation.suite_path = suite.path;
-  report.invocation.suite_text = suite.text;
-  report.invocation.tool_version = ROOFLINE_VERSION;
-  report.invocation.started_at = utc_now();
+  report.invocation = invocation_of(suite, options.command);
+  report.invocation.run_name = suite.path;  // two versions of a suite have one name
   report.machine.device = device;
   for (const SuiteEntry& entry : suite.entries) {
     Point& point = report.points.emplace_back();

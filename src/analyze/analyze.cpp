@@ -11,6 +11,7 @@
 #include "analyze/count_workload.hpp"
 #include "analyze/experiments.hpp"
 #include "analyze/follow.hpp"
+#include "analyze/invocation.hpp"
 #include "analyze/measure_workload.hpp"
 #include "analyze/own_kernels.hpp"
 #include "analyze/pair_row.hpp"
@@ -314,12 +315,7 @@ void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
 
 Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOptions& options) {
   Report report;
-  report.invocation.command = options.command;
-  report.invocation.run_name = suite.name;
-  report.invocation.suite_path = suite.path;
-  report.invocation.suite_text = suite.text;
-  report.invocation.tool_version = ROOFLINE_VERSION;
-  report.invocation.started_at = utc_now();
+  report.invocation = invocation_of(suite, options.command);
   report.machine = machine;
   report.notes = options.notes;
   for (const std::string& kernel : suite.unused_kernels) {

@@ -74,6 +74,9 @@ class Case {
   double resident_bytes() const;
 
  private:
+  /// `with_work`: what the work of a suite's kernel can be is part of the result.
+  Verification check_launch(bool with_work);
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "report/diagnosis/verdict.hpp"
 #include "report/machine_findings.hpp"
@@ -145,19 +146,24 @@ void add_unused_unit(Findings& found, const Report& report) {
                                                          clean_line(used->name), type.substr(type.find('.') + 1))});
 }
 
+/// The first of the names, and how many more there are.
+std::string listed_rows(std::vector<std::string> names) {
+  constexpr std::size_t kMost = 8;
+  const std::size_t more = names.size() - std::min(names.size(), kMost);
+  names.resize(names.size() - more);
+  if (more > 0) names.push_back(fmt::format("{} more", more));
+  return listed(names);
+}
+
 /// "Failed: a, b and c."; nothing where no row is meant.
 template <class Meant>
 void add_rows(Findings& found, const Report& report, FindingKind kind, std::string_view what, Meant meant) {
-  constexpr std::size_t kMost = 8;
   std::vector<std::string> names;
   for (const Point& point : report.points) {
     if (meant(point)) names.push_back(point_name(point));
   }
   if (names.empty()) return;
-  const std::size_t more = names.size() - std::min(names.size(), kMost);
-  names.resize(names.size() - more);
-  if (more > 0) names.push_back(fmt::format("{} more", more));
-  found.push_back({kind, fmt::format("{}: {}.", what, listed(names))});
+  found.push_back({kind, fmt::format("{}: {}.", what, listed_rows(std::move(names)))});
 }
 
 /// "20 MFLOP stated, its formula has 2 MFLOP"
@@ -178,7 +184,6 @@ std::string describe(const WorkMismatch& mismatch) {
 
 /// Rows whose stated work their buffers or formulas contradict, with both numbers.
 void add_work_mismatches(Findings& found, const Report& report) {
-  constexpr std::size_t kMost = 8;
   std::vector<std::string> rows;
   for (const Point& point : report.points) {
     if (!point.verification || !point.verification->work) continue;
@@ -188,11 +193,8 @@ void add_work_mismatches(Findings& found, const Report& report) {
     if (!parts.empty()) rows.push_back(fmt::format("{} ({})", point_name(point), fmt::join(parts, "; ")));
   }
   if (rows.empty()) return;
-  const std::size_t more = rows.size() - std::min(rows.size(), kMost);
-  rows.resize(rows.size() - more);
-  if (more > 0) rows.push_back(fmt::format("{} more", more));
-  found.push_back({FindingKind::work_mismatch,
-                   fmt::format("The stated work is wrong: {}. Correct `work` in the suite.", listed(rows))});
+  found.push_back({FindingKind::work_mismatch, fmt::format("The stated work is wrong: {}. Correct `work` in the suite.",
+                                                           listed_rows(std::move(rows)))});
 }
 
 /// Timed rows that have no place on the chart, whose axes are FLOP/byte and FLOP/s.

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "user/binding.hpp"
@@ -32,12 +31,13 @@ class Reads {
     for (const HostTensor& input : inputs)
       seen_[input.spec().name].resize(static_cast<std::size_t>(input.spec().elements));
   }
-  void add(const std::vector<std::pair<const std::string*, std::int64_t>>& reads) {
-    for (const auto& [tensor, index] : reads) seen_[*tensor][static_cast<std::size_t>(index)] = true;
-  }
+  void add(const std::string& tensor, std::int64_t index) { seen_[tensor][static_cast<std::size_t>(index)] = true; }
+  /// Other outputs may have used the same elements, so that only the larger count is certain.
   void count(Used& used) const {
-    for (const auto& [tensor, seen] : seen_)
-      used.elements[tensor] += static_cast<double>(std::count(seen.begin(), seen.end(), true));
+    for (const auto& [tensor, seen] : seen_) {
+      double& elements = used.elements[tensor];
+      elements = std::max(elements, static_cast<double>(std::count(seen.begin(), seen.end(), true)));
+    }
   }
 
  private:
@@ -64,30 +64,35 @@ void add_use(Used& used, Reads& reads, const Formula& formula, const TensorSpec&
              std::span<const HostTensor> inputs) {
   const HostTensor* before = is_read(output.role) ? find_input(inputs, output.name) : nullptr;
   ElementFormula evaluate(formula, values, elements_of(inputs), output.elements);
+  const bool all = output.elements <= kMostElements;
+  const std::int64_t count = all ? output.elements : kSampled;
+  // Of one element's evaluation, until it is known whether it keeps its value; a long reduction is not kept.
   std::vector<std::pair<const std::string*, std::int64_t>> now;
-  std::map<std::string, std::int64_t> in_place;  // evaluations that use the element at the output's own index
+  std::set<std::string> here;                    // inputs that it uses at the output's own index
+  std::map<std::string, std::int64_t> in_place;  // evaluations that do so
   std::int64_t place = 0;
-  evaluate.on_read([&](const std::string& tensor, std::int64_t index) { now.emplace_back(&tensor, index); });
-  const std::int64_t count = output.elements <= kMostElements ? output.elements : kSampled;
+  evaluate.on_read([&](const std::string& tensor, std::int64_t index) {
+    if (all && before == nullptr) {
+      reads.add(tensor, index);
+    } else if (all) {
+      now.emplace_back(&tensor, index);
+    } else if (index == place) {
+      here.insert(tensor);
+    }
+  });
   std::int64_t evaluated = 0, changed = 0;
   double flops = 0;
   for (; evaluated < count && evaluate.steps() < kMostSteps; ++evaluated) {
     place = place_of(evaluated, count, output.elements);
     now.clear();
+    here.clear();
     const std::int64_t flops_before = evaluate.flops();
     const double value = evaluate.bounded(place, 0).value;
     if (before != nullptr && (*before)[place] == value) continue;
     ++changed;
     flops += static_cast<double>(evaluate.flops() - flops_before);
-    if (count == output.elements) {
-      reads.add(now);
-      continue;
-    }
-    std::set<std::string_view> here;
-    for (const auto& [tensor, index] : now) {
-      if (index == place) here.insert(*tensor);
-    }
-    for (const std::string_view tensor : here) ++in_place[std::string(tensor)];
+    for (const auto& [tensor, index] : now) reads.add(*tensor, index);
+    for (const std::string& tensor : here) ++in_place[tensor];
   }
   const double each = static_cast<double>(output.elements) / static_cast<double>(evaluated);
   used.flops += flops * each;
