@@ -98,13 +98,21 @@ class IdleAttribution {
       if (launch == nullptr) continue;
       std::uint64_t& last = launched[{entry.activity->process, launch->thread}];
       constexpr std::uint64_t kNoPause = 200'000;
-      if (last != 0 && launch->start > last && launch->start - last < kNoPause) {
+      if (last != 0 && launch->start > last && launch->start - last < kNoPause &&
+          !waited(entry, {last, launch->start})) {
         intervals[entry.activity->device].push_back(seconds(launch->start - last));
       }
       last = launch->start;
     }
     for (auto& [device, times] : kernels) kernel_s_[device] = median(std::move(times));
     for (auto& [device, times] : intervals) launch_s_[device] = median(std::move(times));
+  }
+
+  /// Whether the launching thread waited for the GPU at that time.
+  bool waited(const StepActivity& entry, const Span& time) const {
+    const HostCalls& calls = calls_[static_cast<std::size_t>(entry.activity->process)];
+    const std::span<const HostCall> within = calls.within(StepActivities::thread(entry), time);
+    return std::any_of(within.begin(), within.end(), [](const HostCall& call) { return call.waited.has_value(); });
   }
 
   SavingCause launch_cause(const IdleGap& gap) const {
@@ -236,18 +244,20 @@ class IdleAttribution {
   /// What the trace alone shows of it.
   void add_unsampled(const IdleGap& gap) {
     constexpr double kFullSpeed = 200e-6;  // seconds: a framework's way to a launch takes less
+    constexpr double kCompilation = 5e-3;  // seconds: less is no compilation
     const std::string line = next_line(gap);
     SavingCause cause = SavingCause::unknown_idle;
     if (gap.thread != 0 && gap.launch_interval_s <= kFullSpeed) {
       cause = SavingCause::launch_rate;
     } else if (gap.loads_code) {
-      cause = SavingCause::recompilation;
+      // What is only loaded needs no more of the host than the call.
+      cause = seconds(gap.host.length()) >= kCompilation ? SavingCause::recompilation : SavingCause::module_load;
     } else if (gap.work.input_copy) {
       cause = SavingCause::data_loading;
     }
     IdleSums::Sum& sum = add(gap, cause, line, line, gap.rest_s);
     if (cause == SavingCause::data_loading) sum.facts["each ends in a copy from the host"] += gap.rest_s;
-    if (cause == SavingCause::recompilation) sum.facts["code is loaded in each"] += gap.rest_s;
+    if (gap.loads_code && cause != SavingCause::launch_rate) sum.facts["code is loaded in each"] += gap.rest_s;
     if (cause == SavingCause::unknown_idle) sum.facts["the host was outside of CUDA and was not sampled"] += gap.rest_s;
   }
 

@@ -422,6 +422,19 @@ TEST_F(IdleWaits, AThreadThatWaitsForTheOneThatRunsIsNotTheCause) {
   EXPECT_EQ(found.first().line, "loss.py:3 backward");
 }
 
+TEST_F(IdleWaits, AThreadThatLaunchesForTheMainThread) {
+  // Thread 3 launches and waits for more; the main thread sleeps.
+  const int runtime = program_.samples().thread(SimulatedProgram::kPid, 3, "runtime");
+  program_.other(runtime, ThreadState::lock, program_.samples().stack({Builder::native("libc.so.6", "futex_wait")}));
+  program_.spool().on_thread(3);
+  const std::uint64_t main_id = SimulatedProgram::kPid;
+  const int main = program_.samples().thread(main_id, main_id, "python");
+  program_.other(main, ThreadState::sleep, own_stack("train.py", 33, "pause"));
+  const IdleResult found = waits(ThreadState::other, -1);
+  EXPECT_EQ(found.first().cause, SavingCause::sleep);
+  EXPECT_EQ(found.first().line, "train.py:33 pause");
+}
+
 TEST_F(IdleCauses, ALoopOfSmallUpdatesAfterBackwardIsAnUnfusedOptimizer) {
   const spool::Id backward = program_.spool().kind("nvjet_gemm", program_.place("train.py", 10, "step", true));
   const spool::Id line = program_.place("train.py", 19, "step");
