@@ -5,24 +5,37 @@
 namespace roofline::inject {
 
 std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
-  constexpr std::uint64_t kWhole = 16 << 10, kWords = 256;
+  constexpr std::uint64_t kWhole = 16 << 10, kPlaces = 32, kLine = 64;
   const auto* const from = static_cast<const char*>(bytes);
   std::uint64_t hash = size;
-  const auto add = [&](std::uint64_t at, std::size_t length) {
+  const auto word_at = [from](std::uint64_t at, std::size_t length = 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, from + at, length);
+    return word;
+  };
+  const auto add = [&hash](std::uint64_t word) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15;
     hash ^= hash >> 29;
   };
   if (size <= kWhole) {
     std::uint64_t at = 0;
-    for (; at + 8 <= size; at += 8) add(at, 8);
-    if (at < size) add(at, static_cast<std::size_t>(size - at));
-    return hash;
+    for (; at + 8 <= size; at += 8) add(word_at(at));
+    if (at < size) add(word_at(at, static_cast<std::size_t>(size - at)));
+    return hash != 0 ? hash : 1;
   }
-  const std::uint64_t step = ((size - 8) / (kWords - 1)) & ~std::uint64_t{7};
-  for (std::uint64_t index = 0; index < kWords; ++index) add(index * step, 8);
-  return hash;
+  // What is not in a cache takes as long to fetch for one word as for a line, and several lines at once as long as one.
+  const std::uint64_t step = (size - kLine) / (kPlaces - 1);
+  for (std::uint64_t place = 0; place < kPlaces; ++place) __builtin_prefetch(from + place * step);
+  const std::uint64_t first = word_at(0);
+  bool varies = false;
+  for (std::uint64_t place = 0; place < kPlaces; ++place) {
+    for (std::uint64_t at = place * step; at < place * step + kLine; at += 8) {
+      const std::uint64_t word = word_at(at);
+      varies = varies || word != first;
+      add(word);
+    }
+  }
+  return !varies ? 0 : hash != 0 ? hash : 1;
 }
 
 void follow_transfer(Session& session, const DriverCall& call, const CUpti_CallbackData& data, bool recorded) {

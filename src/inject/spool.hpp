@@ -301,7 +301,7 @@ struct Thread {
 struct CopySource {
   std::uint64_t address;
   std::uint64_t bytes;
-  std::uint64_t digest;  ///< of all bytes up to 16 KiB, of larger sources of 256 words spread evenly
+  std::uint64_t digest;  ///< of all bytes up to 16 KiB, of larger sources of 32 cache lines; 0: says nothing
   std::uint32_t correlation;
   std::uint32_t reserved;
 };

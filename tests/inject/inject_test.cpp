@@ -197,8 +197,8 @@ TEST_F(Injected, ConversionsOfUnchangedMemoryAreMarked) {
 
 TEST_F(Injected, CopiesFromTheHostHaveADigestOfTheirContents) {
   const Spool spool = spool_of("copy_sources");
-  EXPECT_EQ(spool.copies.size(), 7U);
-  ASSERT_EQ(spool.copy_sources.size(), 5U) << "of the small ones nothing is recorded";
+  EXPECT_EQ(spool.copies.size(), 8U);
+  ASSERT_EQ(spool.copy_sources.size(), 6U) << "of the small ones nothing is recorded";
   const auto& source = spool.copy_sources;
   EXPECT_EQ(source[0].bytes, 4096U);
   EXPECT_EQ(source[0].correlation, spool.copies[2].correlation);
@@ -206,6 +206,8 @@ TEST_F(Injected, CopiesFromTheHostHaveADigestOfTheirContents) {
   EXPECT_EQ(source[2].digest, source[3].digest);
   EXPECT_NE(source[0].digest, source[4].digest) << "one byte has changed";
   EXPECT_EQ(source[0].address, source[4].address);
+  EXPECT_NE(source[2].digest, 0U);
+  EXPECT_EQ(source[5].digest, 0U) << "zeros alone say nothing about what lies between them";
 }
 
 TEST_F(Injected, KernelsOfAGraphHaveThePlaceOfTheirCapture) {

@@ -109,12 +109,15 @@ void unchanged_inputs() {
 }
 
 void copy_sources() {
-  std::vector<char> data(64 << 10, 'a');
+  std::vector<char> data(64 << 10);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i / 8 % 100);
   for (const std::size_t size : {std::size_t{512}, std::size_t{4096}, data.size()}) {
     for (int copy = 0; copy < 2; ++copy) cuMemcpyHtoDAsync_v2(0x302000000, data.data(), size, nullptr);
   }
-  data[4000] = 'b';
+  ++data[4000];
   cuMemcpyHtoDAsync_v2(0x302000000, data.data(), 4096, nullptr);
+  data.assign(data.size(), 0);
+  cuMemcpyHtoDAsync_v2(0x302000000, data.data(), data.size(), nullptr);
 }
 
 void calls() {

@@ -146,6 +146,16 @@ TEST_F(Causes, BatchesThatComeBackAfterSomeStepsAreNotOneTensor) {
   EXPECT_TRUE(causes().empty());
 }
 
+TEST_F(Causes, SourcesWithoutATellingDigestAreNotCompared) {
+  const spool::Id mask = line(21), product = kernel(kGemm, line(22));
+  steps(12, [&](int) {
+    const std::uint64_t start = program_.launch(product, kMillis) + kMillis;
+    program_.spool().copy_of(0, 4 << 20, spool::Memory::pinned, program_.now(), start, start + 300 * kMicros, mask);
+    program_.host(2 * kMillis, ThreadState::running, -1);
+  });
+  EXPECT_TRUE(causes().empty());
+}
+
 TEST_F(Causes, ConversionsOfUnchangedDataAreAFaultAndOfOthersAreNot) {
   const spool::Id weights = kernel(kCast, line(7)), activations = kernel(kCast, line(8)),
                   clone = kernel("_ZN2at6native29vectorized_elementwise_kernelILi4E_direct_copy_kernel_cuda", line(9)),

@@ -67,7 +67,7 @@ std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs) {
     const spool::Copy& copy = copy_record(steps, entry);
     const auto process = static_cast<std::size_t>(entry.activity->process);
     const auto source = sources[process].find(copy.correlation);
-    if (source == sources[process].end() || copy.bytes == 0) continue;
+    if (source == sources[process].end() || source->second->digest == 0) continue;
     tensors[{entry.activity->process, entry.activity->device, entry.place.line, source->second->digest, copy.bytes}]
         .add(steps, entry, static_cast<double>(copy.bytes));
   }

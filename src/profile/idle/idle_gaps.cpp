@@ -64,7 +64,9 @@ class GapSplit {
     threads_ = {next.thread};
     if (previous != nullptr && previous->thread != next.thread) threads_.push_back(previous->thread);
     for (const std::uint32_t thread : threads_) {
-      if (gap_.wait == nullptr) gap_.wait = calls_.waiting_at(thread, idle_.start);
+      const HostCall* const wait = calls_.waiting_at(thread, idle_.start);
+      // One that began after the launch had been made did not hold it up.
+      if (gap_.wait == nullptr && wait != nullptr && wait->span.start < next.call.start) gap_.wait = wait;
     }
     tail({ready, idle_.end}, gap_.seconds - before);
     std::uint64_t from = previous != nullptr ? std::min(previous->call.end, idle_.start) : idle_.start;
