@@ -54,7 +54,7 @@ void ProbeRounds::visit(double slowed_share) {
   const Series* best = leader();
   if (probe_.scalable && best != nullptr && best->plateau.rounds > 1 && !cancelled_()) {
     if (!twice_ || twice_->variant != best->variant) {
-      twice_.emplace();
+      twice_ = Series();
       twice_->variant = best->variant;
       twice_->scale = 2;
     }
