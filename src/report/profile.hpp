@@ -124,9 +124,46 @@ struct LineSum {
 
 enum class SavingKind : std::uint8_t { idle, copies, kernel, fusion, traffic };
 
+/// Why time is lost, by the field's names.
+enum class SavingCause : std::uint8_t {
+  data_loading,         ///< input is prepared in the process that launches
+  few_workers,          ///< input is prepared by too few processes or threads
+  pageable_copy,        ///< copies from or to pageable memory
+  repeated_copy,        ///< the same data is copied in every step
+  repeated_cast,        ///< unchanged data is converted in every step
+  item_sync,            ///< .item(), .cpu() or the like: a value is read back
+  synchronize,          ///< a synchronisation without a value
+  logging_sync,         ///< printing or logging reads values back
+  gil,                  ///< another thread held Python's interpreter lock
+  tiny_kernels,         ///< kernels shorter than their launches
+  unfused_attention,    ///< products and a softmax between them as separate kernels
+  unfused_optimizer,    ///< an update of parameters in a kernel for each
+  allocation,           ///< memory is allocated or freed in the loop
+  recompilation,        ///< code is compiled again in steady steps
+  checkpointing,        ///< the forward pass is repeated in backward
+  no_tf32,              ///< products in fp32 on the plain pipe
+  small_batch,          ///< grids smaller than the GPU
+  wait_disk, wait_network, wait_queue, wait_lock, sleep,  ///< what the launching thread waited for
+  slow_steps,           ///< some steps are much slower than the others
+  host_python, host_native,  ///< the launching thread ran this code
+  module_load,          ///< modules were loaded
+  launch_rate,          ///< launches are slower than their kernels, without a better name
+  fusion,               ///< consecutive memory-bound kernels
+  kernel,               ///< a kernel below its roof
+  memory_growth,        ///< memory in use grows from step to step
+  copies,               ///< copies without overlap
+  late_stream,          ///< a stream waited for another one
+  unknown_idle          ///< idle time without evidence of its cause
+};
+std::string_view to_string(SavingCause cause);  ///< "data_loading"
+std::optional<SavingCause> parse_saving_cause(std::string_view text);
+
 /// A potential saving and the action for it.
 struct Saving {
   SavingKind kind = SavingKind::kernel;
+  SavingCause cause = SavingCause::kernel;
+  std::string line;      ///< "train.py:31 load_batch", the line that causes it; empty: not known
+  bool one_off = false;  ///< of a single event: not of every step
   double seconds = 0;    ///< of the wall time, upper bound
   std::string what;      ///< "softmax_kernel at 31 % of its roof"
   std::string evidence;  ///< figures that show it
@@ -162,6 +199,29 @@ struct ProfiledProcess {
   std::vector<std::string> notes;  ///< messages of the injected library
 };
 
+/// How the steps of a program were found.
+enum class StepSource : std::uint8_t { repetition, range, optimizer };
+
+struct SlowStep {
+  std::int64_t number = 0;  ///< from 0 on, of the steady steps
+  double seconds = 0;
+  std::string different;  ///< what it did more than a typical step; empty: nothing that was recorded
+};
+
+/// The steady, uncounted steps of a program: what repeats between its start-up and its end.
+struct Steps {
+  StepSource source = StepSource::repetition;
+  std::int64_t count = 0;  ///< in which nothing was counted: those that all figures are of
+  double median_s = 0, low_s = 0, high_s = 0;  ///< of a step; 5th and 95th percentile
+  double total_s = 0;                          ///< of these steps: what the savings are parts of
+  double start_up_s = 0, tear_down_s = 0;      ///< before the first and after the last of all steps
+  double at_roof_s = 0;                        ///< of a step: its kernels at their roofs; 0: not known
+  double launches = 0;                         ///< of a step
+  std::optional<double> untouched_s;           ///< median step while nothing was recorded
+  std::vector<WallTime> devices;               ///< of these steps; the parts of each add up to total_s
+  std::vector<SlowStep> slow;
+};
+
 struct Profile {
   std::vector<std::string> program;  ///< argv
   std::string folder;                ///< working directory
@@ -169,6 +229,8 @@ struct Profile {
   std::optional<int> signal;  ///< that ended it
   std::vector<ProfiledProcess> processes;
 
+  std::optional<Steps> steps;
+  std::string why_no_steps;          ///< empty where there are steps
   double wall_s = 0;                 ///< of the recording
   std::optional<double> untraced_s;  ///< wall time of the program without the profiler
   std::optional<double> traced_s;    ///< wall time with the profiler, from start to end

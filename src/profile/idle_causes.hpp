@@ -1,0 +1,27 @@
+// Why GPUs were idle in the steady steps of a program: gaps, calls and host samples → causes, each with its line.
+#pragma once
+
+#include <vector>
+
+#include "profile/intervals.hpp"
+#include "profile/recording.hpp"
+#include "report/profile.hpp"
+#include "sample/host_samples.hpp"
+
+namespace roofline {
+
+/// A part of the idle time of one GPU.
+struct IdlePart {
+  int device = 0;
+  SavingCause cause = SavingCause::unknown_idle;
+  double seconds = 0;
+  std::string line;      ///< that causes it; empty: not known
+  std::string evidence;  ///< figures: "61 gaps, median 3.1 ms; in 97 % of them the thread ran load_batch (data.py:31)"
+};
+
+/// The idle time of each device within `steps` (sorted, disjoint), in disjoint parts whose sum is at most that idle
+/// time; what has no evidence is `unknown_idle`. `samples` may be empty.
+std::vector<IdlePart> idle_parts(const Recording& recording, const std::vector<Span>& steps,
+                                 const HostSamples& samples);
+
+}  // namespace roofline

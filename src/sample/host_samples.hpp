@@ -1,0 +1,68 @@
+// What the threads of a program did, sampled from outside some times a second. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roofline {
+
+/// What a thread did at the moment of a sample, by the kernel's account of it.
+enum class ThreadState : std::uint8_t {
+  running,   ///< on a CPU
+  runnable,  ///< ready, and no CPU was free
+  gil,       ///< waits for Python's global interpreter lock
+  lock,      ///< waits in a futex: a mutex, a condition variable, a join
+  read,      ///< waits for data from a pipe, a FIFO or a terminal
+  network,   ///< waits for a socket: in recv, accept, connect, or a poll whose descriptors are sockets
+  poll,      ///< waits in poll, select or epoll for something else
+  disk,      ///< uninterruptible: file or swap input and output
+  sleep,     ///< in nanosleep or a timer
+  child,     ///< waits for a process to end
+  gpu,       ///< in a call of the CUDA driver that waits for the GPU (ioctl, or spinning in libcuda)
+  other      ///< waits in something else
+};
+std::string_view to_string(ThreadState state);  ///< "running", "waits for the GIL"
+
+struct HostFrame {
+  std::string function;  ///< demangled; "[unknown]" where there is no symbol
+  std::string file;      ///< source file of a Python frame and of native code with line tables; else the library
+  int line = 0;          ///< 0: not known
+  bool python = false;
+  bool own = false;  ///< the program's code: no file of the interpreter's library, of site-packages or of the system
+  bool operator==(const HostFrame&) const = default;
+};
+
+struct HostThread {
+  std::int64_t pid = 0, tid = 0;
+  std::int64_t parent = 0;  ///< process id of the process that started its process
+  std::string name;         ///< the kernel's
+  std::string command;      ///< of its process
+  bool main = false;        ///< the first thread of its process
+};
+
+struct HostSample {
+  std::uint64_t time = 0;  ///< ns of CLOCK_MONOTONIC
+  int thread = 0;          ///< index into HostSamples::threads
+  int stack = -1;          ///< index into HostSamples::stacks; -1: not known
+  ThreadState state = ThreadState::running;
+  int gil_holder = -1;   ///< of a wait for the GIL: the thread that held it; -1: not known
+  float seconds = 0;     ///< that this sample stands for
+  bool operator==(const HostSample&) const = default;
+};
+
+/// Samples by time. A stack is a list of indices into `frames`, the innermost first; Python frames replace the
+/// interpreter's native ones.
+struct HostSamples {
+  std::vector<HostFrame> frames;
+  std::vector<std::vector<int>> stacks;
+  std::vector<HostThread> threads;
+  std::vector<HostSample> samples;
+  double rate_hz = 0;     ///< samples of a thread in a second, as measured
+  double cost_s = 0;      ///< CPU time of the sampler
+  std::uint64_t start = 0, end = 0;  ///< of the phase in which it sampled
+  std::string why_none;   ///< empty where there are samples
+};
+
+}  // namespace roofline
