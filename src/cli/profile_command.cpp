@@ -46,6 +46,8 @@ void add_options(CommandEntry& command, Flags& flags) {
               "Run the program N times, so that rarely launched kernels can be counted");
   command.add("--baseline", flag(options.baseline),
               "Also run the program without profiling, to measure the profiler overhead");
+  command.add("--step", text("RANGE", options.step_range),
+              "NVTX range that is a step (default: steps are found from repeated launches)");
   command.add("--no-python", flag(options.python, false), "Do not record Python source lines and modules");
   command.add("--keep", text("DIR", flags.keep), "Keep the recorded data in this directory");
   command.add("--from", text("DIR", flags.from), "Report on data that --keep has stored, without running a program");

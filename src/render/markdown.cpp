@@ -91,7 +91,7 @@ std::string render_markdown(const Runs& runs) {
   std::string text = fmt::format("# Roofline of {}\n\n", escape_markdown(subject + report.machine.device.name));
   const std::vector<Verdict> judged = verdicts(report);
   if (of_program) {
-    text += profile_markdown_answer(report);
+    text += profile_markdown_answer(report, judged);
   } else if (!report.points.empty()) {
     text += fmt::format("**{}**\n\n", escape_markdown(answer(report)));
   }
