@@ -162,7 +162,7 @@ void take(Session& session, const FillRecord& record) {
 const char* name_of(CUpti_ActivityOverheadKind kind) {
   switch (static_cast<int>(kind)) {
     case CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER:
-      return "compilation by the driver";
+      return spool::kDriverCompilation;
     case CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH:
       return "buffer flush";
     case CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION:
@@ -170,9 +170,9 @@ const char* name_of(CUpti_ActivityOverheadKind kind) {
     case CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE:
       return "resources of the trace";
     case 4 << 16:
-      return "module loading";
+      return spool::kModuleLoading;
     case 5 << 16:
-      return "lazy function loading";
+      return spool::kLazyLoading;
     case 6 << 16:
       return "command buffer full";
     case 7 << 16:

@@ -22,9 +22,15 @@ constexpr auto kCalls = std::to_array<Entry>({
     {"cuLaunchGrid", spool::CallKind::launch, Arguments::grid},
     {"cuLaunchGridAsync", spool::CallKind::launch, Arguments::grid},
     {"cuGraphLaunch", spool::CallKind::graph_launch, Arguments::graph},
+    {"cuMemcpyHtoD", spool::CallKind::copy, Arguments::copy_in},
+    {"cuMemcpyHtoDAsync", spool::CallKind::copy, Arguments::copy_in},
+    {"cuMemcpyDtoD", spool::CallKind::copy, Arguments::written_to},
+    {"cuMemcpyDtoDAsync", spool::CallKind::copy, Arguments::written_to},
+    {"cuMemcpyAsync", spool::CallKind::copy, Arguments::written_to},
+    {"cuMemcpyDtoH", spool::CallKind::copy, Arguments::copy_out, true, true},
     {"cuMemcpy", spool::CallKind::copy, Arguments::none, true, true},
     {"cuMemPrefetch", spool::CallKind::copy, Arguments::none, true, true},
-    {"cuMemset", spool::CallKind::fill, Arguments::none, true, true},
+    {"cuMemset", spool::CallKind::fill, Arguments::written_to, true, true},
     {"cuStreamSynchronize", spool::CallKind::synchronise},
     {"cuCtxSynchronize", spool::CallKind::synchronise},
     {"cuEventSynchronize", spool::CallKind::synchronise},
@@ -87,7 +93,9 @@ DriverCall driver_call(std::string_view name) {
     DriverCall call = {entry.kind, entry.arguments, true, entry.recorded, false};
     call.per_thread_stream = name.ends_with("_ptsz") || name.ends_with("_ptds");
     // The first version has addresses of 32 bits.
-    if (name == "cuMemAlloc" || name == "cuMemAllocPitch") call.arguments = Arguments::none;
+    for (const std::string_view first : {"cuMemAlloc", "cuMemAllocPitch", "cuMemcpyHtoD", "cuMemcpyHtoDAsync"}) {
+      if (name == first) call.arguments = Arguments::none;
+    }
     if (text.starts_with("cuArrayGet")) call.followed = false;
     return call;
   }

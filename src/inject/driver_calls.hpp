@@ -21,6 +21,9 @@ enum class Arguments : std::uint8_t {
   memory,  ///< result and bytes
   pitched,
   registered,
+  copy_in,     ///< from host memory: destination, source, bytes
+  copy_out,    ///< to host memory: no device memory is written
+  written_to,  ///< begins with the device memory that it writes
   begin_capture,
   end_capture,
   kernel_node,

@@ -100,6 +100,7 @@ const Kinds::Function& Kinds::function_of(CUfunction handle, const char* symbol)
   const std::string_view name = symbol != nullptr ? symbol : "unknown kernel";
   function->name = spool_.text(name);
   function->uncountable = waits_for_others(name);
+  function->source = source_of(name);
 
   const std::lock_guard lock(mutex_);
   const auto [found, added] = functions_.try_emplace(handle, function);
@@ -107,7 +108,10 @@ const Kinds::Function& Kinds::function_of(CUfunction handle, const char* symbol)
   return *found->second;
 }
 
-std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& launch) {
+std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& launch, SameInputs* inputs,
+                                bool* same_input) {
+  // Kernels of collectives have their pointers in device memory.
+  if (inputs != nullptr && (!function.known || function.uncountable)) inputs->forget();
   if (!function.known) return 0;
   const char* buffer = nullptr;
   std::size_t buffer_bytes = 0;
@@ -118,6 +122,7 @@ std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& la
       if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE) buffer_bytes = *static_cast<const std::size_t*>(item[1]);
     }
   }
+  GivenPointers given(inputs, function.source);
   std::uint64_t hash = function.parameters.size() + 1;
   for (std::size_t index = 0; index < function.parameters.size(); ++index) {
     const Parameter& parameter = function.parameters[index];
@@ -135,6 +140,7 @@ std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& la
       // A tensor map begins with its tensor's address.
       const bool address = is_pointer(word) || (at == 0 && parameter.size == kTensorMapBytes);
       hash = mix(hash, address ? ~std::uint64_t{0} : word);
+      if (address) given.add(word);
     }
     if (at < parameter.size) {
       std::uint64_t word = 0;
@@ -142,6 +148,7 @@ std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& la
       hash = mix(hash, word);
     }
   }
+  if (same_input != nullptr) *same_input = given.same_input(function.name);
   return hash != 0 ? hash : 1;
 }
 
@@ -207,7 +214,7 @@ struct Kinds::Recent {
   std::array<FunctionSlot, kSlots> functions;
 };
 
-Kind& Kinds::of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags) {
+Kind& Kinds::of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags, bool* same_input) {
   static thread_local Recent recent;
   if (recent.owner != this) {
     recent = {};
@@ -220,7 +227,7 @@ Kind& Kinds::of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_
     known = {epoch, launch.function, &function_of(launch.function, launch.symbol)};
   }
   const Function& function = *known.function;
-  const std::uint64_t scalars = scalars_of(function, launch);
+  const std::uint64_t scalars = scalars_of(function, launch, same_input != nullptr ? &inputs_ : nullptr, same_input);
   if (launch.cooperative) flags |= spool::kCooperative;
   if (function.uncountable || launch.uncountable) flags |= spool::kUncountable;
 
@@ -250,6 +257,7 @@ Kind& Kinds::of_changed_node(const char* symbol, const Geometry& geometry, spool
 }
 
 Kind& Kinds::of_graph(std::uint32_t kernels, std::uint64_t signature, spool::Id place) {
+  inputs_.forget();  // its kernels' pointers are not followed
   Key key;
   key.name = spool_.text("graph of " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels"));
   key.place = place;

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "inject/same_inputs.hpp"
 #include "inject/spool_writer.hpp"
 
 namespace roofline::inject {
@@ -49,15 +50,22 @@ class Kinds {
  public:
   explicit Kinds(SpoolWriter& spool) : spool_(spool) {}
 
-  Kind& of_kernel(const KernelLaunch& launch, spool::Id place) { return of_launch(launch, place, 0); }
+  /// `same_input`: it copies or converts memory that it copied before and that nothing was given since.
+  Kind& of_kernel(const KernelLaunch& launch, spool::Id place, bool& same_input) {
+    return of_launch(launch, place, 0, &same_input);
+  }
   /// A kernel that becomes a node of a graph.
-  Kind& of_node(const KernelLaunch& launch, spool::Id place) { return of_launch(launch, place, spool::kInGraph); }
+  Kind& of_node(const KernelLaunch& launch, spool::Id place) {
+    return of_launch(launch, place, spool::kInGraph, nullptr);
+  }
   /// A node that was given another function or geometry after its making, or was not seen made: as its record shows it.
   Kind& of_changed_node(const char* symbol, const Geometry& geometry, spool::Id place);
   Kind& of_graph(std::uint32_t kernels, std::uint64_t signature, spool::Id place);
 
   /// Handles of functions may be reused from here on.
   void forget_functions();
+
+  SameInputs& inputs() { return inputs_; }
 
   /// Records ranges of device memory, so that pointer parameters are distinguished from numbers.
   static void remember_memory(std::uint64_t address, std::uint64_t bytes);
@@ -70,6 +78,7 @@ class Kinds {
     spool::Id name = 0;
     bool uncountable = false;
     bool known = false;  ///< its parameters are
+    Source source = Source::none;
     std::vector<Parameter> parameters;
   };
   struct Key {
@@ -88,10 +97,13 @@ class Kinds {
   const Function& function_of(CUfunction handle, const char* symbol);
   Kind& find(Key key);
   Kind& find_locked(const Key& key, std::uint64_t recorded_scalars);
-  Kind& of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags);
-  static std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch);
+  Kind& of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags, bool* same_input);
+  /// `inputs`: to follow its pointers; nullptr: they are not followed.
+  static std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch, SameInputs* inputs,
+                                  bool* same_input);
 
   SpoolWriter& spool_;
+  SameInputs inputs_;
   std::mutex mutex_;
   std::unordered_map<CUfunction, Function*> functions_;  ///< never freed: threads may hold what was forgotten
   std::atomic<std::uint32_t> epoch_ = 1;

@@ -54,6 +54,7 @@ enum class Type : std::uint16_t {
   uncounted,
   tally,
   thread,
+  copy_source,
 };
 
 struct Header {
@@ -168,6 +169,8 @@ struct Launch {
 enum LaunchFlag : std::uint32_t {
   kCounted = 1,   ///< counters were read around it: its time is not the program's
   kCaptured = 2,  ///< into a graph; nothing ran
+  /// Copies or converts memory that it copied before and that no launch, copy or memset was given since.
+  kSameInput = 4,
 };
 
 /// A kernel that ran. Of a graph's kernels `kind` is set; of others it is the launch's of the same correlation.
@@ -244,6 +247,11 @@ struct RangeTime {
 /// `what` of time that the program waited for our counters.
 inline constexpr const char* kCountingOverhead = "reading counters";
 
+/// Others, of the driver: code that was not loaded before its first use.
+inline constexpr const char* kModuleLoading = "module loading";
+inline constexpr const char* kLazyLoading = "lazy function loading";
+inline constexpr const char* kDriverCompilation = "compilation by the driver";
+
 /// What CUPTI says that it or the driver needed: "lazy function loading", "buffer flush".
 struct Overhead {
   std::uint64_t start, end;
@@ -289,11 +297,21 @@ struct Thread {
   Id name;
 };
 
+/// The host memory that a copy to a device reads, at the time of the call. Of copies of 1 KiB or more.
+struct CopySource {
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t digest;  ///< of all bytes up to 16 KiB, of larger sources of 256 words spread evenly
+  std::uint32_t correlation;
+  std::uint32_t reserved;
+};
+
 template <typename... Record>
 constexpr bool keep_alignment() {
   return ((sizeof(Record) % 8 == 0) && ...);
 }
-static_assert(keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel,
-                             Copy, Fill, Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread>());
+static_assert(
+    keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel, Copy, Fill,
+                   Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread, CopySource>());
 
 }  // namespace roofline::spool

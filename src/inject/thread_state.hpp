@@ -25,8 +25,9 @@ struct ThreadState {
     spool::Id place = 0;
     Kind* kind = nullptr;  ///< of a launch, and of a node that is being made
     bool recorded = false, captured = false, counted = false;
-    bool working = false;  ///< counting knows of it
-    LaunchSite site = {};  ///< of a counted launch
+    bool working = false;     ///< counting knows of it
+    bool same_input = false;  ///< of a launch
+    LaunchSite site = {};     ///< of a counted launch
   };
 
   const Session* session;  ///< that the rest is of

@@ -8,6 +8,7 @@
 
 #include "cupti/profiler.hpp"
 #include "inject/clock.hpp"
+#include "inject/copy_sources.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/driver_calls.hpp"
@@ -207,7 +208,7 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
   } else if (state.captured) {
     state.kind = &session.kinds.of_node(arguments.kernel, state.place);
   } else {
-    state.kind = &session.kinds.of_kernel(arguments.kernel, state.place);
+    state.kind = &session.kinds.of_kernel(arguments.kernel, state.place, state.same_input);
   }
   if (state.captured) return;
   const std::uint64_t number = ++state.kind->launches;
@@ -250,6 +251,7 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
     state.place = current_place(session, thread);
     if (call.kind == spool::CallKind::copy || call.kind == spool::CallKind::fill) {
       remember_place(data.correlationId, state.place);
+      follow_transfer(session, call, data, state.recorded);
     }
   }
   if (gives_work(call.kind) && !state.counted) state.working = counting_work_begins();
@@ -303,7 +305,8 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
                         spool::Call{state.start, end, state.correlation, name_of(session, id, data.functionName),
                                     call.kind, thread.id, state.place, 0});
   } else if (succeeded && state.kind != nullptr) {
-    const std::uint32_t flags = (state.counted ? spool::kCounted : 0U) | (state.captured ? spool::kCaptured : 0U);
+    const std::uint32_t flags = (state.counted ? spool::kCounted : 0U) | (state.captured ? spool::kCaptured : 0U) |
+                                (state.same_input ? spool::kSameInput : 0U);
     session.spool.write(spool::Type::launch,
                         spool::Launch{state.start, end, state.correlation, state.kind->id, thread.id, flags});
     if (!state.captured) ++session.launches;

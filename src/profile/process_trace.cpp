@@ -128,6 +128,9 @@ class Reader {
       case spool::Type::thread:
         append(trace_.threads, body);
         break;
+      case spool::Type::copy_source:
+        append(trace_.copy_sources, body);
+        break;
     }
   }
 

@@ -1,0 +1,129 @@
+// Copies between host and GPU that wait: from pageable memory, and of the same data in every step.
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "profile/causes/detectors.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+bool of_host(spool::Memory memory) { return memory == spool::Memory::pageable || memory == spool::Memory::pinned; }
+
+const spool::Copy& copy_record(const StepActivities& steps, const StepActivity& entry) {
+  return steps.trace(entry).copies[entry.activity->index];
+}
+
+Saving copy_saving(SavingCause cause, const FaultyActivities& copies) {
+  Saving saving;
+  saving.kind = SavingKind::copies;
+  saving.cause = cause;
+  saving.line = copies.line();
+  saving.seconds = copies.seconds;
+  return saving;
+}
+
+struct Copies {
+  FaultyActivities sum;
+  std::set<const Activity*> activities;
+  double bytes = 0;
+  double total_s = 0;
+
+  void add(const StepActivities& steps, const StepActivity& entry, double copied) {
+    sum.add(steps, entry, entry.alone_s);
+    activities.insert(entry.activity);
+    bytes += copied;
+    total_s += entry.seconds;
+  }
+  std::string size() const { return binary_bytes(bytes / static_cast<double>(sum.count)); }
+};
+
+/// Sources of the copies of one process, by the call.
+using Sources = std::unordered_map<std::uint32_t, const spool::CopySource*>;
+
+std::vector<Sources> sources_of(const Recording& recording) {
+  std::vector<Sources> sources(recording.traces.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    for (const spool::CopySource& source : recording.traces[i].copy_sources) sources[i][source.correlation] = &source;
+  }
+  return sources;
+}
+
+}  // namespace
+
+std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs) {
+  constexpr double kShareOfSteps = 0.9;
+  constexpr std::size_t kFewestSteps = 4;
+  const StepActivities& steps = inputs.steps;
+  if (steps.steps.size() < kFewestSteps) return {};
+  const std::vector<Sources> sources = sources_of(steps.recording);
+  // One tensor: the same contents, sent to one device from one line.
+  std::map<std::tuple<int, int, spool::Id, std::uint64_t, std::uint64_t>, Copies> tensors;
+  for (const StepActivity& entry : steps.all) {
+    if (entry.activity->what != ActivityKind::copy || !inputs.free(entry)) continue;
+    const spool::Copy& copy = copy_record(steps, entry);
+    const auto process = static_cast<std::size_t>(entry.activity->process);
+    const auto source = sources[process].find(copy.correlation);
+    if (source == sources[process].end() || copy.bytes == 0) continue;
+    tensors[{entry.activity->process, entry.activity->device, entry.place.line, source->second->digest, copy.bytes}]
+        .add(steps, entry, static_cast<double>(copy.bytes));
+  }
+  std::map<std::string, std::pair<Copies, int>> lines;  // with the number of tensors
+  for (auto& [key, tensor] : tensors) {
+    if (tensor.sum.share_of_steps() < kShareOfSteps) continue;
+    auto& [all, count] = lines[tensor.sum.line()];
+    ++count;
+    all.sum.seconds += tensor.sum.seconds;
+    all.sum.count += tensor.sum.count;
+    all.sum.lines.merge(tensor.sum.lines);
+    all.activities.merge(tensor.activities);
+    all.bytes += tensor.bytes;
+    all.total_s += tensor.total_s;
+  }
+  std::vector<FoundCause> found;
+  for (auto& [line, of] : lines) {
+    auto& [copies, tensors_of_line] = of;
+    Saving saving = copy_saving(SavingCause::repeated_copy, copies.sum);
+    saving.what = fmt::format("{} copied to the GPU in every step with the same contents",
+                              tensors_of_line == 1 ? "A tensor is" : fmt::format("{} tensors are", tensors_of_line));
+    saving.evidence = fmt::format("{} copies of {} in {} steps, {}", count(copies.sum.count), copies.size(),
+                                  steps.steps.size(), duration(copies.total_s));
+    saving.action = "Copy it to the GPU once, before the loop.";
+    found.push_back({std::move(saving), std::move(copies.activities)});
+  }
+  return found;
+}
+
+std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs) {
+  constexpr std::uint64_t kSmall = 64 << 10;  // latency, not the kind of memory, decides about less
+  const StepActivities& steps = inputs.steps;
+  std::map<std::pair<std::string, bool>, Copies> places;
+  for (const StepActivity& entry : steps.all) {
+    if (entry.activity->what != ActivityKind::copy || !inputs.free(entry)) continue;
+    const spool::Copy& copy = copy_record(steps, entry);
+    const bool pageable = copy.from == spool::Memory::pageable || copy.to == spool::Memory::pageable;
+    if (!pageable || copy.bytes < kSmall || (of_host(copy.from) && of_host(copy.to))) continue;
+    places[{steps.line(entry), copy.from == spool::Memory::pageable}].add(steps, entry,
+                                                                          static_cast<double>(copy.bytes));
+  }
+  std::vector<FoundCause> found;
+  for (auto& [place, copies] : places) {
+    Saving saving = copy_saving(SavingCause::pageable_copy, copies.sum);
+    saving.what = fmt::format("Copies {} pageable memory", place.second ? "from" : "to");
+    saving.evidence =
+        fmt::format("{} copies of {} in {}, {}; no kernel runs in {} of it", count(copies.sum.count), copies.size(),
+                    duration(copies.total_s), rate(copies.bytes / copies.total_s, CeilingKind::bandwidth),
+                    percent(copies.sum.seconds / copies.total_s));
+    saving.action = place.second ? "Use pinned memory and asynchronous copies: DataLoader(pin_memory=True) and "
+                                   ".to(device, non_blocking=True), or cudaHostAlloc and cudaMemcpyAsync."
+                                 : "Copy into pinned memory (torch.empty(…, pin_memory=True), cudaHostAlloc) with "
+                                   "non_blocking=True, and synchronise once when the values are needed.";
+    found.push_back({std::move(saving), std::move(copies.activities)});
+  }
+  return found;
+}
+
+}  // namespace roofline

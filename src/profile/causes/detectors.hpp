@@ -1,0 +1,54 @@
+// The detectors of causes_of(), one file for each family.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "model/machine.hpp"
+#include "profile/causes/step_activities.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// A cause, and the copies and kernels whose time its saving is taken from.
+struct FoundCause {
+  Saving saving;
+  std::set<const Activity*> activities;
+};
+
+struct CauseInputs {
+  const StepActivities& steps;
+  const std::vector<Point>& points;
+  const Machine& machine;
+  std::set<const Activity*> claimed = {};  ///< by causes found before: left out
+
+  bool free(const StepActivity& activity) const { return !claimed.contains(activity.activity); }
+};
+
+// copies.cpp
+std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs);
+std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs);
+// casts.cpp
+std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs);
+// attention.cpp
+std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs);
+// optimizers.cpp
+std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs);
+// checkpoints.cpp
+std::vector<FoundCause> find_checkpointing(const CauseInputs& inputs);
+// products.cpp
+std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs);
+std::vector<FoundCause> find_small_grids(const CauseInputs& inputs);
+
+/// Launches of one optimizer's update in a kernel for each parameter and operation.
+struct OptimizerRun {
+  std::vector<const StepActivity*> launches;
+  std::size_t period = 1;  ///< kernels of a parameter
+};
+/// Elementwise kernels that follow a backward pass on one line and repeat for each parameter.
+std::vector<OptimizerRun> optimizer_runs(const StepActivities& steps);
+
+/// Of the steps' time, the least that is worth a finding.
+inline constexpr double kLeastShareOfSteps = 0.01;
+
+}  // namespace roofline

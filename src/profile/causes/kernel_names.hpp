@@ -1,0 +1,26 @@
+// What a kernel does, by its symbol: those of PyTorch, cuBLAS, cuDNN, CUTLASS, Triton and XLA.
+#pragma once
+
+#include <string_view>
+
+namespace roofline {
+
+/// A matrix product or a convolution.
+bool is_product(std::string_view symbol);
+
+/// A product in fp32 on the plain pipe: neither tensor cores nor TF32.
+bool is_plain_fp32_product(std::string_view symbol);
+
+/// A softmax, forward or backward; not a logarithmic one, which belongs to a loss.
+bool is_softmax(std::string_view symbol);
+
+/// A conversion of a tensor from one type to another, and nothing else.
+bool is_conversion(std::string_view symbol);
+
+/// A kernel that computes each element of its output from one element of each input.
+bool is_elementwise(std::string_view symbol);
+
+/// A collective, or another kernel that waits for other GPUs.
+bool is_collective(std::string_view symbol);
+
+}  // namespace roofline

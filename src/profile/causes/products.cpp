@@ -1,0 +1,113 @@
+// Products on the plain fp32 pipe, and grids that are smaller than the GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "profile/causes/detectors.hpp"
+#include "profile/causes/kernel_names.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+/// Of the time of a product in fp32, what it takes as one in TF32 at least.
+double tf32_share(const Machine& machine) {
+  constexpr double kUnmeasured = 0.5;  // TF32 is 7 to 8 times as fast on data sheets; products also wait for memory
+  const Ceiling* const plain = machine.find("fp32");
+  const Ceiling* const tensor = machine.find("tensor.tf32");
+  if (plain == nullptr || tensor == nullptr || !(plain->value > 0) || !(tensor->value > plain->value)) {
+    return kUnmeasured;
+  }
+  return plain->value / tensor->value;
+}
+
+std::int64_t blocks_of(const spool::Kind& kind) { return std::int64_t{kind.grid[0]} * kind.grid[1] * kind.grid[2]; }
+
+}  // namespace
+
+std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs) {
+  constexpr std::uint32_t kFirstWithTf32 = 8;  // compute capability
+  const StepActivities& steps = inputs.steps;
+  FaultyActivities sum;
+  FoundCause found;
+  for (const StepActivity& entry : steps.all) {
+    if (entry.activity->what != ActivityKind::kernel || !inputs.free(entry)) continue;
+    const SeenDevice& device = steps.recording.devices[static_cast<std::size_t>(entry.activity->device)];
+    if (device.about.compute_major < kFirstWithTf32 || !is_plain_fp32_product(entry.symbol)) continue;
+    sum.add(steps, entry, entry.seconds);
+    found.activities.insert(entry.activity);
+  }
+  if (sum.count == 0) return {};
+  Saving& saving = found.saving;
+  saving.kind = SavingKind::kernel;
+  saving.cause = SavingCause::no_tf32;
+  saving.line = sum.line();
+  saving.seconds = sum.seconds * (1 - tf32_share(inputs.machine));
+  saving.point = sum.group();
+  saving.what = "Products in fp32 do not use the tensor cores";
+  saving.evidence = fmt::format("{} products on the plain fp32 pipe, {}, {} of the kernel time", count(sum.count),
+                                duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
+  saving.action =
+      "Allow TF32 (torch.set_float32_matmul_precision(\"high\")) or compute in bf16 (torch.autocast), if the precision "
+      "is sufficient.";
+  std::vector<FoundCause> list;
+  list.push_back(std::move(found));
+  return list;
+}
+
+std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
+  constexpr double kTiny = 10e-6;         // seconds: of shorter kernels the launch decides
+  constexpr double kOfKernelTime = 0.25;  // that such kernels take at least
+  constexpr int kFraction = 2;            // of the SMs that stay idle at least: one in two
+  const StepActivities& steps = inputs.steps;
+  // Kernels side by side share the GPU: only what runs alone leaves SMs idle.
+  std::map<int, std::uint64_t> busy_until;
+  FaultyActivities sum;
+  FoundCause found;
+  double saved = 0;
+  std::int64_t most_blocks = 0;
+  std::uint32_t sms = 0;
+  for (std::size_t i = 0; i < steps.all.size(); ++i) {
+    const StepActivity& entry = steps.all[i];
+    const Activity& activity = *entry.activity;
+    if (activity.what != ActivityKind::kernel) continue;
+    std::uint64_t& until = busy_until[activity.device];
+    const bool overlaps = activity.start < until;
+    until = std::max(until, activity.end);
+    std::size_t next = i + 1;
+    while (next < steps.all.size() && (steps.all[next].activity->what != ActivityKind::kernel ||
+                                       steps.all[next].activity->device != activity.device)) {
+      ++next;
+    }
+    const bool overlapped = next < steps.all.size() && steps.all[next].activity->start < activity.end;
+    const std::uint32_t units = steps.recording.devices[static_cast<std::size_t>(activity.device)].about.sms;
+    const std::int64_t blocks = blocks_of(entry.kind);
+    if (overlaps || overlapped || !inputs.free(entry) || entry.seconds < kTiny || blocks == 0 ||
+        blocks * kFraction > units || is_collective(entry.symbol)) {
+      continue;
+    }
+    sum.add(steps, entry, entry.seconds);
+    found.activities.insert(&activity);
+    saved += entry.seconds * (1 - static_cast<double>(blocks) / units);
+    most_blocks = std::max(most_blocks, blocks);
+    sms = units;
+  }
+  if (sum.seconds < kOfKernelTime * steps.kernel_s) return {};
+  Saving& saving = found.saving;
+  saving.kind = SavingKind::kernel;
+  saving.cause = SavingCause::small_batch;
+  saving.line = sum.line();
+  saving.seconds = saved;
+  saving.point = sum.group();
+  saving.what = "Grids are smaller than the GPU";
+  saving.evidence =
+      fmt::format("{} kernels with at most {} blocks for {} SMs take {}, {} of the kernel time", count(sum.count),
+                  most_blocks, sms, duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
+  saving.action = "Increase the batch size, or run independent work on other streams.";
+  std::vector<FoundCause> list;
+  list.push_back(std::move(found));
+  return list;
+}
+
+}  // namespace roofline

@@ -1,0 +1,244 @@
+#include "profile/idle/idle_gaps.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace roofline {
+namespace {
+
+constexpr std::uint64_t kMicrosecond = 1000, kMillisecond = 1'000'000;
+
+/// What the host gave to a GPU.
+struct Handover {
+  Span call;
+  std::uint32_t thread = 0;
+};
+
+std::optional<Handover> handover_of(const Activity& activity) {
+  if (activity.launch != nullptr)
+    return Handover{{activity.launch->start, activity.launch->end}, activity.launch->thread};
+  if (activity.call != nullptr) return Handover{{activity.call->start, activity.call->end}, activity.call->thread};
+  return std::nullopt;
+}
+
+Span overlap(const Span& a, const Span& b) {
+  const Span both = {std::max(a.start, b.start), std::min(a.end, b.end)};
+  return both.start < both.end ? both : Span{a.end, a.end};
+}
+
+/// Those that overlap the span, clipped to it.
+std::vector<Span> parts_within(const Span& span, const std::vector<Span>& spans) {
+  std::vector<Span> parts;
+  auto at = std::lower_bound(spans.begin(), spans.end(), span.start,
+                             [](const Span& of, std::uint64_t time) { return of.end <= time; });
+  for (; at != spans.end() && at->start < span.end; ++at) parts.push_back(overlap(*at, span));
+  return parts;
+}
+
+/// Divides one idle time by what the host did.
+class GapSplit {
+ public:
+  GapSplit(const Recording& recording, const HostCalls& calls, IdleGap& gap, const Span& idle)
+      : trace_(recording.traces[static_cast<std::size_t>(gap.process)]),
+        place_(recording.place(*gap.next).id),
+        calls_(calls),
+        gap_(gap),
+        idle_(idle),
+        left_(gap.seconds) {}
+
+  /// The launch had been made before the GPU ran dry: it is the GPU that is late.
+  void queued(const Activity& before) {
+    constexpr std::uint64_t kBetweenKernels = 20 * kMicrosecond, kBetweenStreams = 3 * kMicrosecond;
+    const bool other_stream = before.stream != gap_.next->stream || before.process != gap_.next->process;
+    const bool waits = idle_.length() > (other_stream ? kBetweenStreams : kBetweenKernels);
+    take({waits ? SavingCause::late_stream : SavingCause::launch_rate, left_, place_, 0});
+  }
+
+  /// `previous`: what the host gave to the GPU before. `busy`: ns that the GPU was busy since a host waited for it.
+  void host_bound(const Handover& next, const Handover* previous, std::uint64_t busy) {
+    const std::uint64_t ready = std::max(next.call.start, idle_.start);
+    // Of its length within the steps, the part before the launch and that after it.
+    const double whole = static_cast<double>(idle_.length());
+    const double before = gap_.seconds * static_cast<double>(ready - idle_.start) / whole;
+    tail({ready, idle_.end}, gap_.seconds - before);
+    threads_ = {next.thread};
+    if (previous != nullptr && previous->thread != next.thread) threads_.push_back(previous->thread);
+    for (const std::uint32_t thread : threads_) {
+      if (gap_.wait == nullptr) gap_.wait = calls_.waiting_at(thread, idle_.start);
+    }
+    std::uint64_t from = previous != nullptr ? std::min(previous->call.end, idle_.start) : idle_.start;
+    double host = before;
+    if (gap_.wait != nullptr) {
+      from = std::min(std::max(gap_.wait->span.end, idle_.start), ready);
+      const double waiting = std::min(host, seconds(from - idle_.start) * gap_.seconds / seconds(idle_.length()));
+      take({*gap_.wait->waited, waiting, gap_.wait->place, gap_.wait->name});
+      host -= waiting;
+    }
+    gap_.host = {from, ready};
+    calls_in_host(host, busy);
+  }
+
+ private:
+  void take(const KnownPart& part) {
+    const double of = std::clamp(part.seconds, 0.0, left_);
+    left_ -= of;
+    if (of > 0) gap_.known.push_back({part.cause, of, part.place, part.call});
+  }
+
+  /// From the launch to the start of what it launches.
+  void tail(const Span& span, double share) {
+    constexpr std::uint64_t kStaging = 20 * kMicrosecond;  // a launch and its way to the GPU take less
+    if (span.length() == 0) return;
+    const double loading = share * static_cast<double>(total_length(parts_within(span, calls_.loading()))) /
+                           static_cast<double>(span.length());
+    take({SavingCause::module_load, loading, place_, 0});
+    const bool staged = gap_.next->what == ActivityKind::copy && span.length() > kStaging &&
+                        trace_.copies[gap_.next->index].from == spool::Memory::pageable;
+    take({staged ? SavingCause::pageable_copy : SavingCause::launch_rate, share - loading, place_, 0});
+  }
+
+  /// `host`: seconds before the launch that what is in gap_.host explains.
+  void calls_in_host(double host, std::uint64_t busy) {
+    const std::uint64_t length = gap_.host.length();
+    if (length == 0) {
+      take({SavingCause::launch_rate, host, place_, 0});
+      return;
+    }
+    const double scale = host / static_cast<double>(length);
+    std::uint64_t explained = 0;
+    std::int64_t launches = 1;
+    const auto explain = [&](SavingCause cause, std::uint64_t time, spool::Id place, spool::Id call) {
+      time = std::min(time, length - explained);
+      explained += time;
+      take({cause, static_cast<double>(time) * scale, place, call});
+    };
+    for (const std::uint32_t thread : threads_) {
+      for (const HostCall& call : calls_.within(thread, gap_.host)) {
+        if (&call == gap_.wait || call.span.start >= gap_.host.end) continue;
+        const std::uint64_t time = overlap(call.span, gap_.host).length();
+        switch (call.kind) {
+          case spool::CallKind::load:
+            gap_.loads_code = true;
+            explain(SavingCause::module_load, time, call.place, call.name);
+            break;
+          case spool::CallKind::launch:
+          case spool::CallKind::graph_launch:
+            ++launches;
+            explain(SavingCause::launch_rate, time, call.place, 0);
+            break;
+          case spool::CallKind::allocate:
+          case spool::CallKind::release:
+            explain(SavingCause::allocation, time, call.place, call.name);
+            break;
+          case spool::CallKind::other:
+          case spool::CallKind::event:
+            break;
+          default:
+            explain(call.waited.value_or(SavingCause::launch_rate), time, call.place, call.name);
+            break;
+        }
+      }
+    }
+    double rest = static_cast<double>(length - explained) * scale;
+    if (gap_.wait != nullptr) {
+      // Without the wait, what the host did then would have run beside what the GPU did before. A short time is what
+      // the host needs to launch again.
+      const double most = seconds(std::max(kMillisecond, busy));
+      const double late = std::min(rest, most);
+      take({*gap_.wait->waited, late, gap_.wait->place, gap_.wait->name});
+      rest -= late;
+    }
+    constexpr std::uint64_t kForOneLaunch = kMillisecond;
+    gap_.launch_interval_s = seconds(length) / static_cast<double>(launches);
+    gap_.work.full_speed = length <= kForOneLaunch * static_cast<std::uint64_t>(launches);
+    gap_.rest_s = std::clamp(rest, 0.0, left_);
+  }
+
+  const ProcessTrace& trace_;
+  spool::Id place_;
+  const HostCalls& calls_;
+  IdleGap& gap_;
+  Span idle_;
+  double left_;
+  std::vector<std::uint32_t> threads_;
+};
+
+/// What each host gave to each GPU, by time.
+using Handovers = std::map<std::pair<int, int>, std::vector<Handover>>;  // by process and device
+
+Handovers handovers_of(const Recording& recording) {
+  Handovers handovers;
+  for (const Activity& activity : recording.activities) {
+    if (const auto handover = handover_of(activity)) {
+      handovers[{activity.process, activity.device}].push_back(*handover);
+    }
+  }
+  for (auto& [where, list] : handovers) {
+    std::sort(list.begin(), list.end(),
+              [](const Handover& a, const Handover& b) { return a.call.start < b.call.start; });
+  }
+  return handovers;
+}
+
+bool copies_input(const Recording& recording, const Activity& activity) {
+  constexpr std::uint64_t kLeast = 1024;  // less is a number, not a batch
+  if (activity.what != ActivityKind::copy) return false;
+  const spool::Copy& copy = recording.traces[static_cast<std::size_t>(activity.process)].copies[activity.index];
+  const bool from_host = copy.from == spool::Memory::pageable || copy.from == spool::Memory::pinned;
+  return from_host && copy.to == spool::Memory::device && copy.bytes >= kLeast;
+}
+
+}  // namespace
+
+std::vector<IdleGap> idle_gaps(const Recording& recording, const std::vector<HostCalls>& calls,
+                               const std::vector<Span>& steps) {
+  struct DeviceState {
+    const Activity* last = nullptr;  ///< that ended last
+    std::uint64_t busy = 0;          ///< ns since a host waited for it
+  };
+  const Handovers handovers = handovers_of(recording);
+  std::vector<DeviceState> devices(recording.devices.size());
+  std::vector<IdleGap> gaps;
+  for (const Activity& next : recording.activities) {
+    DeviceState& device = devices[static_cast<std::size_t>(next.device)];
+    const std::uint64_t until = device.last != nullptr ? device.last->end : next.start;
+    if (device.last != nullptr && next.start > until) {
+      const Span idle = {until, next.start};
+      const HostCalls& host = calls[static_cast<std::size_t>(next.process)];
+      const std::vector<Span> in_steps = uncovered(parts_within(idle, steps), parts_within(idle, host.counting()));
+      IdleGap gap;
+      gap.device = next.device;
+      gap.process = next.process;
+      gap.next = &next;
+      gap.seconds = seconds(total_length(in_steps));
+      gap.work.input_copy = copies_input(recording, next);
+      const auto handover = handover_of(next);
+      if (gap.seconds > 0 && !next.counted) {
+        GapSplit split(recording, host, gap, idle);
+        if (!handover) {
+          gap.host = idle;
+          gap.rest_s = gap.seconds;
+        } else if (handover->call.start < idle.start && handover->call.end + 5 * kMicrosecond < idle.start) {
+          gap.thread = handover->thread;
+          split.queued(*device.last);
+        } else {
+          gap.thread = handover->thread;
+          const std::vector<Handover>& given = handovers.at({next.process, next.device});
+          auto at = std::lower_bound(given.begin(), given.end(), handover->call.start,
+                                     [](const Handover& a, std::uint64_t time) { return a.call.start < time; });
+          split.host_bound(*handover, at == given.begin() ? nullptr : &*std::prev(at), device.busy);
+        }
+        if (gap.wait != nullptr) device.busy = 0;
+        gaps.push_back(std::move(gap));
+      }
+    }
+    if (next.end > until || device.last == nullptr) {
+      device.busy += next.end - std::max(next.start, until);
+      device.last = &next;
+    }
+  }
+  return gaps;
+}
+
+}  // namespace roofline

@@ -1,0 +1,88 @@
+#include "profile/idle/idle_sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "measure/statistics.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+std::string most_of(const std::map<std::string, double>& sums) {
+  const auto most = std::max_element(sums.begin(), sums.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  return most == sums.end() ? std::string() : most->first;
+}
+
+void merge(IdleSums::Sum& into, const IdleSums::Sum& from) {
+  into.seconds += from.seconds;
+  into.gaps.insert(into.gaps.end(), from.gaps.begin(), from.gaps.end());
+  for (const auto& [line, time] : from.lines) into.lines[line] += time;
+  for (const auto& [call, time] : from.calls) into.calls[call] += time;
+  for (const auto& [fact, time] : from.facts) into.facts[fact] += time;
+}
+
+std::string evidence_of(const IdleSums::Sum& sum) {
+  std::string text = fmt::format("{} gap{}, median {}", count(static_cast<std::int64_t>(sum.gaps.size())),
+                                 sum.gaps.size() == 1 ? "" : "s", duration(median(sum.gaps)));
+  if (const std::string call = most_of(sum.calls); !call.empty()) text += fmt::format("; {}", call);
+  if (const std::string fact = most_of(sum.facts); !fact.empty()) text += fmt::format("; {}", fact);
+  const std::string line = sum.line();
+  const auto found = sum.lines.find(line);
+  if (sum.lines.size() > 1 && found != sum.lines.end()) {
+    text += fmt::format("; {} of it at this line, the rest at {} others", percent(found->second / sum.seconds),
+                        sum.lines.size() - 1);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string IdleSums::Sum::line() const { return most_of(lines); }
+
+IdleSums::Sum& IdleSums::add(const IdleShare& share) {
+  Sum& sum = sums_[{share.device, share.cause, share.group}];
+  sum.seconds += share.seconds;
+  if (!share.line.empty()) sum.lines[share.line] += share.seconds;
+  if (sum.gaps.empty() || sum.last_gap != share.gap) sum.gaps.push_back(share.gap_s);
+  sum.last_gap = share.gap;
+  return sum;
+}
+
+void IdleSums::rename(int device, SavingCause from, const std::string& line, SavingCause to) {
+  const auto found = sums_.find({device, from, line});
+  if (found == sums_.end()) return;
+  merge(sums_[{device, to, line}], found->second);
+  sums_.erase(found);
+}
+
+std::vector<IdlePart> IdleSums::parts() const {
+  constexpr double kSmall = 0.1;  // of the cause's time
+  std::map<std::pair<int, SavingCause>, std::vector<const Sum*>> causes;
+  for (const auto& [key, sum] : sums_) causes[{std::get<0>(key), std::get<1>(key)}].push_back(&sum);
+  std::vector<IdlePart> parts;
+  for (auto& [key, sums] : causes) {
+    std::stable_sort(sums.begin(), sums.end(), [](const Sum* a, const Sum* b) { return a->seconds > b->seconds; });
+    double total = 0;
+    for (const Sum* sum : sums) total += sum->seconds;
+    std::vector<Sum> kept;
+    for (const Sum* sum : sums) {
+      if (kept.empty() || sum->seconds >= kSmall * total) {
+        kept.push_back(*sum);
+      } else {
+        merge(kept.front(), *sum);
+      }
+    }
+    for (const Sum& sum : kept) {
+      if (!(sum.seconds > 0)) continue;
+      parts.push_back({key.first, key.second, sum.seconds, sum.line(), evidence_of(sum)});
+    }
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const IdlePart& a, const IdlePart& b) {
+    return a.device != b.device ? a.device < b.device : a.seconds > b.seconds;
+  });
+  return parts;
+}
+
+}  // namespace roofline

@@ -1,0 +1,163 @@
+#include "profile/idle/stack_frames.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace roofline {
+namespace {
+
+using Parts = std::initializer_list<std::string_view>;
+
+bool contains_any(std::string_view text, Parts parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+bool in_loader(const HostFrame& frame) { return contains_any(frame.file, {"torch/utils/data/"}); }
+
+/// Where a worker process or thread waits for tasks and calls the program's code.
+bool in_worker_loop(const HostFrame& frame) {
+  return contains_any(frame.file,
+                      {"torch/utils/data/_utils/worker.py", "multiprocessing/process.py", "multiprocessing/pool.py",
+                       "concurrent/futures/thread.py", "concurrent/futures/process.py"}) ||
+         (frame.file.ends_with("threading.py") && frame.function == "run");
+}
+
+}  // namespace
+
+std::string HostPlace::text() const {
+  if (!known()) return {};
+  const std::size_t slash = file.rfind('/');
+  const std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
+  if (line > 0) return fmt::format("{}:{} {}", name, line, function);
+  return name.empty() ? function : fmt::format("{} {}", name, function);
+}
+
+StackView::StackView(const HostSamples& samples, int stack) : samples_(samples) {
+  if (stack < 0 || static_cast<std::size_t>(stack) >= samples.stacks.size()) return;
+  const std::vector<int>& of = samples.stacks[static_cast<std::size_t>(stack)];
+  indices_ = of.data();
+  size_ = of.size();
+}
+
+const HostFrame& StackView::frame(std::size_t index) const {
+  return samples_.frames[static_cast<std::size_t>(indices_[index])];
+}
+
+template <typename Test>
+bool StackView::any(Test&& test) const {
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (test(frame(i))) return true;
+  }
+  return false;
+}
+
+HostPlace StackView::place() const {
+  const HostFrame* python = nullptr;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const HostFrame& of = frame(i);
+    if (of.own) return {of.file, of.function, of.line};
+    if (of.python && python == nullptr) python = &of;
+  }
+  if (size_ == 0) return {};
+  const HostFrame& of = python != nullptr ? *python : frame(0);
+  return {of.file, of.function, of.line};
+}
+
+bool StackView::native() const { return size_ > 0 && !frame(0).python; }
+
+bool StackView::compiles() const {
+  // torch/_dynamo/eval_frame.py and torch/_inductor/output_code.py are on the stack of every call of compiled code.
+  return any([](const HostFrame& of) {
+    return contains_any(of.file, {"torch/_dynamo/convert_frame",
+                                  "torch/_dynamo/symbolic_convert",
+                                  "torch/_dynamo/output_graph",
+                                  "torch/_dynamo/variables/",
+                                  "torch/_inductor/graph.py",
+                                  "torch/_inductor/scheduler.py",
+                                  "torch/_inductor/codegen/",
+                                  "torch/_inductor/lowering.py",
+                                  "torch/_inductor/async_compile.py",
+                                  "torch/_inductor/compile_worker/",
+                                  "triton/compiler/",
+                                  "triton/backends/",
+                                  "jax/_src/compiler.py",
+                                  "jax/_src/interpreters/mlir.py",
+                                  "jax/_src/interpreters/partial_eval.py",
+                                  "numba/core/",
+                                  "cupy/cuda/compiler.py",
+                                  "libnvrtc",
+                                  "libnvJitLink",
+                                  "libnvidia-ptxjitcompiler"}) ||
+           of.function.starts_with("nvrtc");
+  });
+}
+
+bool StackView::loads_data() const {
+  return any([](const HostFrame& of) {
+    return in_loader(of) ||
+           contains_any(of.file, {"torchvision/transforms/", "torchvision/datasets/", "torchvision/io/", "torchaudio/",
+                                  "/PIL/", "/cv2/", "/albumentations/", "/tokenizers/", "tokenization_",
+                                  "site-packages/datasets/", "webdataset/", "tensorflow/python/data/", "/h5py/",
+                                  "/zarr/", "/pandas/", "/librosa/", "/nvidia/dali/"});
+  });
+}
+
+bool StackView::awaits_queue() const {
+  return any([](const HostFrame& of) {
+    if (of.file.ends_with("torch/utils/data/dataloader.py")) {
+      return of.function == "_try_get_data" || of.function == "_get_data";
+    }
+    const bool queue = of.file.ends_with("/queue.py") || of.file.ends_with("multiprocessing/queues.py") ||
+                       of.file.ends_with("multiprocessing/connection.py");
+    if (queue)
+      return of.function == "get" || of.function.starts_with("recv") || of.function.starts_with("_recv") ||
+             of.function == "wait" || of.function == "_poll" || of.function == "poll";
+    return (of.file.ends_with("concurrent/futures/_base.py") && of.function == "result") ||
+           (of.file.ends_with("multiprocessing/pool.py") && (of.function == "get" || of.function == "next"));
+  });
+}
+
+bool StackView::logs() const {
+  return any([](const HostFrame& of) {
+    return contains_any(of.file,
+                        {"/logging/__init__.py", "torch/utils/tensorboard/", "/tensorboardX/", "/wandb/", "/mlflow/",
+                         "/neptune/", "/comet_ml/", "/loguru/", "/tqdm/", "/rich/", "torch/_tensor_str.py"}) ||
+           of.function == "builtin_print";
+  });
+}
+
+bool StackView::dispatches() const {
+  if (size_ == 0 || any(in_loader)) return false;
+  const HostFrame& innermost = frame(0);
+  return contains_any(
+      innermost.file,
+      {"libcuda",           "libtorch",        "libc10",           "libcudnn",        "libcublas",
+       "torch/nn/",         "torch/optim/",    "torch/_ops.py",    "torch/autograd/", "torch/functional.py",
+       "torch/_tensor.py",  "torch/amp/",      "torch/cuda/",      "torch/_dynamo/",  "torch/_inductor/",
+       "torch/_functorch/", "triton/runtime/", "triton/backends/", "jax/_src/",       "xla_extension",
+       "cupy/_core",        "cupy/cuda",       "numba/cuda/"});
+}
+
+bool StackView::talks_to_network() const {
+  return any([](const HostFrame& of) {
+    return contains_any(of.file, {"/socket.py", "/ssl.py", "/http/", "/urllib", "/requests/", "/httpx/", "/aiohttp/",
+                                  "/grpc/", "/redis/", "/boto", "/s3fs/", "/gcsfs/", "/fsspec/"});
+  });
+}
+
+bool StackView::works_for_loader() const {
+  for (std::size_t i = 0; i < size_; ++i) {
+    const HostFrame& of = frame(i);
+    // What is outside of the loop is what a fork found on the stack.
+    if (in_worker_loop(of)) return false;
+    if (of.own || contains_any(of.file, {"torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/collate.py"})) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace roofline

@@ -1,0 +1,49 @@
+// What a stack says about its thread: which library it is in, and which line of the program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sample/host_samples.hpp"
+
+namespace roofline {
+
+/// A place in host code. Compared by function; `line` is where in it.
+struct HostPlace {
+  std::string file, function;
+  int line = 0;
+
+  bool known() const { return !function.empty() || !file.empty(); }
+  std::string text() const;  ///< "data.py:31 load_batch"; empty where nothing is known
+};
+
+/// A stack of a sample, the innermost frame first; may be empty.
+class StackView {
+ public:
+  StackView(const HostSamples& samples, int stack);
+
+  bool empty() const { return size_ == 0; }
+  /// The innermost line of the program; of a library where it has none.
+  HostPlace place() const;
+  bool native() const;  ///< the innermost frame is no Python
+
+  bool compiles() const;      ///< torch.compile, Triton, XLA, Numba or NVRTC at work
+  bool loads_data() const;    ///< a data loader of a framework, or a library that reads and transforms inputs
+  bool awaits_queue() const;  ///< takes something from workers: a loader's queue, a pool's result, a pipe
+  bool logs() const;          ///< print of a tensor, logging, a progress bar, an experiment tracker
+  bool dispatches() const;    ///< the framework or the driver, on the way to a launch
+  bool talks_to_network() const;
+  bool works_for_loader() const;  ///< of a worker: it makes an item, and does not wait for its next task
+
+ private:
+  template <typename Test>
+  bool any(Test&& test) const;
+  const HostFrame& frame(std::size_t index) const;
+
+  const HostSamples& samples_;
+  const int* indices_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace roofline

@@ -1,0 +1,211 @@
+#include "profile/idle/thread_samples.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace roofline {
+namespace {
+
+std::string file_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+bool on_cpu(ThreadState state) { return state == ThreadState::running || state == ThreadState::runnable; }
+
+}  // namespace
+
+ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& recording) : samples_(samples) {
+  constexpr double kUsualRate = 99;
+  period_ = static_cast<std::uint64_t>(1e9 / (samples.rate_hz > 0 ? samples.rate_hz : kUsualRate));
+  by_thread_.resize(samples.threads.size());
+  for (std::size_t i = 0; i < samples.samples.size(); ++i) {
+    const int thread = samples.samples[i].thread;
+    if (thread >= 0 && static_cast<std::size_t>(thread) < by_thread_.size()) {
+      by_thread_[static_cast<std::size_t>(thread)].push_back(static_cast<int>(i));
+    }
+  }
+  for (std::size_t i = 0; i < samples.threads.size(); ++i) {
+    threads_[{samples.threads[i].pid, samples.threads[i].tid}] = static_cast<int>(i);
+  }
+  for (const ProcessTrace& trace : recording.traces) {
+    std::set<std::uint32_t> ids;
+    for (const spool::Launch& launch : trace.launches) {
+      ids.insert(launch.thread);
+      const spool::Line& line = trace.line(trace.place(trace.kind(launch.kind).place).line);
+      if (line.id != 0) launching_lines_.insert({file_name(trace.text(line.file)), static_cast<int>(line.number)});
+    }
+    for (const std::uint32_t id : ids) {
+      if (const int found = thread(trace.process.pid, id); found >= 0) launching_[trace.process.pid].push_back(found);
+    }
+  }
+  find_workers();
+}
+
+int ThreadSamples::thread(std::int64_t pid, std::int64_t tid) const {
+  const auto found = threads_.find({pid, tid});
+  return found == threads_.end() ? -1 : found->second;
+}
+
+std::span<const int> ThreadSamples::within(int thread, const Span& time) const {
+  if (thread < 0) return {};
+  const std::vector<int>& all = by_thread_[static_cast<std::size_t>(thread)];
+  const auto earlier = [this](int index, std::uint64_t moment) { return sample(index).time < moment; };
+  const auto first = std::lower_bound(all.begin(), all.end(), time.start, earlier);
+  const auto last = std::lower_bound(first, all.end(), time.end, earlier);
+  return {first, last};
+}
+
+int ThreadSamples::nearest(int thread, std::uint64_t time) const {
+  const std::uint64_t reach = 2 * period_;
+  int best = -1;
+  std::uint64_t best_distance = reach;
+  for (const int index : within(thread, {time > reach ? time - reach : 0, time + reach})) {
+    const std::uint64_t at = sample(index).time;
+    const std::uint64_t distance = at > time ? at - time : time - at;
+    if (distance < best_distance) {
+      best = index;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+int ThreadSamples::running_for(int index) const {
+  const HostSample& waiting = sample(index);
+  const auto found = launching_.find(about(waiting.thread).pid);
+  if (found == launching_.end()) return -1;
+  for (const int other : found->second) {
+    if (other == waiting.thread) continue;
+    const int at = nearest(other, waiting.time);
+    if (at >= 0 && (on_cpu(sample(at).state) || sample(at).state == ThreadState::gil)) return at;
+  }
+  return -1;
+}
+
+bool ThreadSamples::awaits_queue(int index) const {
+  const ThreadState state = sample(index).state;
+  const bool waits = state == ThreadState::lock || state == ThreadState::read || state == ThreadState::poll ||
+                     state == ThreadState::network || state == ThreadState::other;
+  return waits && stack(index).awaits_queue();
+}
+
+// A worker is a child process, or another thread of the process, that has made an item at least once.
+void ThreadSamples::find_workers() {
+  for (const auto& [pid, launching] : launching_) {
+    std::vector<std::uint64_t> waits;
+    for (const int thread : launching) {
+      for (const int index : by_thread_[static_cast<std::size_t>(thread)]) {
+        if (awaits_queue(index)) waits.push_back(sample(index).time);
+      }
+    }
+    if (waits.empty()) continue;
+    std::sort(waits.begin(), waits.end());
+    WorkerActivity& activity = workers_[pid];
+    std::map<std::tuple<std::string, std::string, int>, int> places;
+    int seen = 0, busy = 0, running = 0;
+    for (std::size_t other = 0; other < by_thread_.size(); ++other) {
+      const HostThread& about_other = samples_.threads[other];
+      const bool child = about_other.parent == pid && about_other.pid != pid && about_other.main;
+      const bool sibling = about_other.pid == pid &&
+                           std::find(launching.begin(), launching.end(), static_cast<int>(other)) == launching.end();
+      if (!child && !sibling) continue;
+      const std::vector<int>& all = by_thread_[other];
+      const bool works = std::any_of(all.begin(), all.end(), [this](int i) { return stack(i).works_for_loader(); });
+      if (!works) continue;
+      ++activity.workers;
+      for (const int index : all) {
+        const std::uint64_t time = sample(index).time;
+        const auto wait = std::lower_bound(waits.begin(), waits.end(), time > period_ ? time - period_ : 0);
+        if (wait == waits.end() || *wait > time + period_) continue;
+        ++seen;
+        running += on_cpu(sample(index).state) ? 1 : 0;
+        if (!stack(index).works_for_loader()) continue;
+        ++busy;
+        const HostPlace place = stack(index).place();
+        ++places[{place.file, place.function, place.line}];
+      }
+    }
+    if (seen > 0) activity.busy = static_cast<double>(busy) / seen;
+    if (seen > 0) activity.on_cpu = static_cast<double>(running) / seen;
+    const auto most = std::max_element(places.begin(), places.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != places.end()) {
+      activity.place = {std::get<0>(most->first), std::get<1>(most->first), std::get<2>(most->first)};
+    }
+  }
+}
+
+const WorkerActivity& ThreadSamples::workers(int thread) const {
+  static const WorkerActivity kNone;
+  const auto found = thread < 0 ? workers_.end() : workers_.find(about(thread).pid);
+  return found == workers_.end() ? kNone : found->second;
+}
+
+SampledCause ThreadSamples::wait_for_workers(int index) const {
+  constexpr double kMostly = 0.5;
+  const WorkerActivity& activity = workers(sample(index).thread);
+  if (activity.workers > 0 && activity.busy >= kMostly) {
+    return {SavingCause::few_workers, activity.place.known() ? activity.place : stack(index).place()};
+  }
+  return {SavingCause::wait_queue, stack(index).place()};
+}
+
+HostPlace ThreadSamples::holder_of_gil(int index) const {
+  const HostSample& of = sample(index);
+  if (of.gil_holder < 0 || static_cast<std::size_t>(of.gil_holder) >= by_thread_.size()) return {};
+  const int at = nearest(of.gil_holder, of.time);
+  return at < 0 ? HostPlace() : stack(at).place();
+}
+
+SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
+  const StackView frames = stack(index);
+  const HostPlace place = frames.place();
+  if (frames.loads_data()) return {SavingCause::data_loading, place};
+  if (next.full_speed &&
+      (frames.empty() || frames.dispatches() || launching_lines_.contains({file_name(place.file), place.line}))) {
+    return {SavingCause::launch_rate, place};
+  }
+  if (next.input_copy) return {SavingCause::data_loading, place};
+  return {frames.native() || frames.empty() ? SavingCause::host_native : SavingCause::host_python, place};
+}
+
+SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
+  const StackView frames = stack(index);
+  if (frames.compiles()) return {SavingCause::recompilation, frames.place()};
+  if (awaits_queue(index)) return wait_for_workers(index);
+  switch (sample(index).state) {
+    case ThreadState::running:
+    case ThreadState::runnable:
+      return ran(index, next);
+    case ThreadState::gil:
+      return {SavingCause::gil, holder_of_gil(index)};
+    case ThreadState::lock: {
+      const int other = running_for(index);
+      if (other >= 0 && sample(other).state == ThreadState::gil) return {SavingCause::gil, holder_of_gil(other)};
+      if (other >= 0)
+        return stack(other).compiles() ? SampledCause{SavingCause::recompilation, stack(other).place()}
+                                       : ran(other, next);
+      return {SavingCause::wait_lock, frames.place()};
+    }
+    case ThreadState::network:
+      return {SavingCause::wait_network, frames.place()};
+    case ThreadState::poll:
+      return {frames.talks_to_network() ? SavingCause::wait_network : SavingCause::wait_queue, frames.place()};
+    case ThreadState::read:
+    case ThreadState::child:
+      return {SavingCause::wait_queue, frames.place()};
+    case ThreadState::disk:
+      return {SavingCause::wait_disk, frames.place()};
+    case ThreadState::sleep:
+      return {SavingCause::sleep, frames.place()};
+    case ThreadState::gpu:
+      if (next.full_speed) return {SavingCause::launch_rate, frames.place()};
+      return {SavingCause::synchronize, frames.place()};
+    case ThreadState::other:
+      break;
+  }
+  return {SavingCause::unknown_idle, frames.place()};
+}
+
+}  // namespace roofline

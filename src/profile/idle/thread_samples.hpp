@@ -1,0 +1,76 @@
+// Samples of a program's threads, found by thread and time, and what each says about why its thread did not launch.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profile/idle/stack_frames.hpp"
+#include "profile/intervals.hpp"
+#include "profile/recording.hpp"
+#include "report/profile.hpp"
+#include "sample/host_samples.hpp"
+
+namespace roofline {
+
+/// What ends an idle time, as far as its cause depends on it.
+struct NextWork {
+  bool input_copy = false;  ///< a copy from the host, of a size that inputs have
+  bool full_speed = false;  ///< launches follow each other so closely that the thread did little else
+};
+
+struct SampledCause {
+  SavingCause cause = SavingCause::unknown_idle;
+  HostPlace place;
+};
+
+/// The processes or threads that make a program's inputs.
+struct WorkerActivity {
+  int workers = 0;
+  double busy = 0;  ///< share of their time in which they make an item, while the launching thread waits for one
+  double on_cpu = 0;
+  HostPlace place;  ///< where they are most often; unknown: not seen
+};
+
+class ThreadSamples {
+ public:
+  ThreadSamples(const HostSamples& samples, const Recording& recording);
+
+  bool empty() const { return samples_.samples.empty(); }
+  /// Index of the thread; -1: never sampled.
+  int thread(std::int64_t pid, std::int64_t tid) const;
+  /// Its samples within the time, in order; indices into HostSamples::samples.
+  std::span<const int> within(int thread, const Span& time) const;
+
+  const HostSample& sample(int index) const { return samples_.samples[static_cast<std::size_t>(index)]; }
+  StackView stack(int index) const { return {samples_, sample(index).stack}; }
+  SampledCause cause_of(int sample, const NextWork& next) const;
+  /// Of the process of that thread.
+  const WorkerActivity& workers(int thread) const;
+  const HostThread& about(int thread) const { return samples_.threads[static_cast<std::size_t>(thread)]; }
+
+ private:
+  /// The sample of a thread that is next to a time, at most two periods away; -1: none.
+  int nearest(int thread, std::uint64_t time) const;
+  /// A thread that launches work of the same process and runs while this one waits for a lock: autograd's; -1: none.
+  int running_for(int sample) const;
+  bool awaits_queue(int sample) const;
+  SampledCause wait_for_workers(int sample) const;
+  SampledCause ran(int sample, const NextWork& next) const;
+  HostPlace holder_of_gil(int sample) const;
+  void find_workers();
+
+  const HostSamples& samples_;
+  std::uint64_t period_ = 0;  ///< ns between two samples of a thread
+  std::vector<std::vector<int>> by_thread_;
+  std::map<std::pair<std::int64_t, std::int64_t>, int> threads_;
+  std::map<std::int64_t, std::vector<int>> launching_;  ///< threads that launch, by process
+  std::set<std::pair<std::string, int>> launching_lines_;
+  std::map<std::int64_t, WorkerActivity> workers_;  ///< by process
+};
+
+}  // namespace roofline

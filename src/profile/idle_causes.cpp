@@ -1,0 +1,288 @@
+#include "profile/idle_causes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "measure/statistics.hpp"
+#include "profile/causes/detectors.hpp"
+#include "profile/idle/idle_gaps.hpp"
+#include "profile/idle/idle_sums.hpp"
+#include "profile/idle/thread_samples.hpp"
+#include "profile/rows.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+/// Gaps that are alike, from the narrowest set to the widest: samples of all of them say what the host did in each.
+struct AlikeKey {
+  int process = 0;
+  std::uint32_t thread = 0;
+  bool full_speed = false, input_copy = false;
+  int length = 0;       ///< of the host's time, as a power of four; 0 in wider sets
+  spool::Id place = 0;  ///< 0 in wider sets
+
+  auto operator<=>(const AlikeKey&) const = default;
+};
+constexpr int kWidths = 3;
+
+AlikeKey key_of(const IdleGap& gap, const Recording& recording, int width) {
+  AlikeKey key = {.process = gap.process,
+                  .thread = gap.thread,
+                  .full_speed = gap.work.full_speed,
+                  .input_copy = gap.work.input_copy};
+  if (width < 2) key.length = 1 + static_cast<int>(std::log2(1.0 + static_cast<double>(gap.host.length())) / 2);
+  if (width < 1) key.place = recording.place(*gap.next).id;
+  return key;
+}
+
+/// What samples say about a set of gaps.
+struct Evidence {
+  struct Share {
+    double weight = 0;
+    std::map<std::string, double> lines;  ///< weight of each
+  };
+  std::map<std::pair<SavingCause, std::string>, Share> causes;  ///< with the function
+  double weight = 0;
+  std::int64_t samples = 0;
+};
+
+class IdleAttribution {
+ public:
+  IdleAttribution(const Recording& recording, const std::vector<Span>& steps, const HostSamples& samples)
+      : recording_(recording), samples_(samples, recording), activities_(recording, steps) {
+    for (const ProcessTrace& trace : recording.traces) calls_.emplace_back(trace);
+    gaps_ = idle_gaps(recording, calls_, steps);
+    for (const OptimizerRun& run : optimizer_runs(activities_)) {
+      for (const StepActivity* launch : run.launches) optimizer_.insert(launch->activity);
+    }
+    find_rates();
+  }
+
+  std::vector<IdlePart> parts() {
+    collect_samples();
+    for (const IdleGap& gap : gaps_) {
+      for (const KnownPart& part : gap.known) add_known(gap, part);
+      if (gap.rest_s > 0) add_rest(gap);
+    }
+    find_logging();
+    return sums_.parts();
+  }
+
+ private:
+  const ProcessTrace& trace(const IdleGap& gap) const {
+    return recording_.traces[static_cast<std::size_t>(gap.process)];
+  }
+  std::string line_at(const IdleGap& gap, spool::Id place) const {
+    return line_text(trace(gap), trace(gap).place(place).line);
+  }
+  std::string next_line(const IdleGap& gap) const { return line_text(trace(gap), recording_.place(*gap.next).line); }
+
+  /// Of each device, how long its kernels and the host's launches of them take.
+  void find_rates() {
+    std::map<int, std::vector<double>> kernels, intervals;
+    std::map<std::pair<int, std::uint32_t>, std::uint64_t> launched;
+    for (const StepActivity& entry : activities_.all) {
+      if (entry.activity->what == ActivityKind::kernel) kernels[entry.activity->device].push_back(entry.seconds);
+      const spool::Launch* const launch = entry.activity->launch;
+      if (launch == nullptr) continue;
+      std::uint64_t& last = launched[{entry.activity->process, launch->thread}];
+      constexpr std::uint64_t kNoPause = 200'000;
+      if (last != 0 && launch->start > last && launch->start - last < kNoPause) {
+        intervals[entry.activity->device].push_back(seconds(launch->start - last));
+      }
+      last = launch->start;
+    }
+    for (auto& [device, times] : kernels) kernel_s_[device] = median(std::move(times));
+    for (auto& [device, times] : intervals) launch_s_[device] = median(std::move(times));
+  }
+
+  SavingCause launch_cause(const IdleGap& gap) const {
+    if (optimizer_.contains(gap.next)) return SavingCause::unfused_optimizer;
+    const auto kernel = kernel_s_.find(gap.device);
+    const auto launch = launch_s_.find(gap.device);
+    const bool tiny = kernel != kernel_s_.end() && launch != launch_s_.end() && kernel->second < launch->second;
+    return tiny ? SavingCause::tiny_kernels : SavingCause::launch_rate;
+  }
+
+  /// A part of one gap, at a line.
+  IdleSums::Sum& add(const IdleGap& gap, SavingCause cause, const std::string& group, const std::string& line,
+                     double time) {
+    const bool launching = cause == SavingCause::launch_rate;
+    if (launching) cause = launch_cause(gap);
+    // Launches have lines all over the program, and one cause.
+    const bool one_part = launching || cause == SavingCause::late_stream || cause == SavingCause::unknown_idle;
+    const auto number = static_cast<std::size_t>(&gap - gaps_.data());
+    IdleSums::Sum& sum = sums_.add({gap.device, cause, one_part ? "" : group, line, time, number, gap.seconds});
+    if (launching && cause != SavingCause::unfused_optimizer && launch_s_.contains(gap.device)) {
+      sum.facts[fmt::format("median kernel {}, a launch every {}", duration(kernel_s_.at(gap.device)),
+                            duration(launch_s_.at(gap.device)))] += time;
+    }
+    return sum;
+  }
+
+  void add_known(const IdleGap& gap, const KnownPart& part) {
+    const std::string line = part.place != 0 ? line_at(gap, part.place) : std::string();
+    IdleSums::Sum& sum = add(gap, part.cause, line, line, part.seconds);
+    if (part.call != 0) sum.calls[fmt::format("in or after {}", trace(gap).text(part.call))] += part.seconds;
+  }
+
+  static void count(Evidence& evidence, const SampledCause& cause, double weight) {
+    Evidence::Share& share = evidence.causes[{cause.cause, cause.place.file + ":" + cause.place.function}];
+    share.weight += weight;
+    share.lines[cause.place.text()] += weight;
+    evidence.weight += weight;
+    ++evidence.samples;
+  }
+
+  void collect_samples() {
+    if (samples_.empty()) return;
+    for (const IdleGap& gap : gaps_) {
+      if (!(gap.rest_s > 0) || gap.host.length() == 0) continue;
+      const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
+      // A sample in a host's time of which half made the GPU wait counts half.
+      const double weight = gap.rest_s / seconds(gap.host.length());
+      for (const int index : samples_.within(thread, gap.host)) {
+        const SampledCause cause = samples_.cause_of(index, gap.work);
+        for (int width = 0; width < kWidths; ++width) {
+          count(evidence_[static_cast<std::size_t>(width)][key_of(gap, recording_, width)], cause, weight);
+        }
+      }
+    }
+  }
+
+  /// Of gaps in none of which the thread was sampled (it was sampled in another phase): all its samples but those of
+  /// launching and of waiting for the GPU, which are no such gaps.
+  const Evidence* evidence_of_phase(const IdleGap& gap) {
+    if (gap.work.full_speed) return nullptr;
+    const auto [found, added] = phase_evidence_.try_emplace(key_of(gap, recording_, kWidths - 1));
+    Evidence& evidence = found->second;
+    if (added) {
+      const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
+      NextWork launching = gap.work;
+      launching.full_speed = true;
+      for (const int index : samples_.within(thread, {0, std::numeric_limits<std::uint64_t>::max()})) {
+        if (samples_.cause_of(index, launching).cause == SavingCause::launch_rate) continue;
+        count(evidence, samples_.cause_of(index, gap.work), 1);
+      }
+    }
+    return evidence.samples > 0 ? &evidence : nullptr;
+  }
+
+  /// Of the narrowest set with enough samples; null where none has.
+  const Evidence* evidence_for(const IdleGap& gap) {
+    constexpr std::array<std::int64_t, kWidths> kFewest = {8, 4, 1};
+    for (int width = 0; width < kWidths; ++width) {
+      const auto& sets = evidence_[static_cast<std::size_t>(width)];
+      const auto found = sets.find(key_of(gap, recording_, width));
+      if (found != sets.end() && found->second.samples >= kFewest[static_cast<std::size_t>(width)]) {
+        return &found->second;
+      }
+    }
+    return evidence_of_phase(gap);
+  }
+
+  void add_rest(const IdleGap& gap) {
+    const Evidence* const evidence = evidence_for(gap);
+    if (evidence == nullptr) {
+      add_unsampled(gap);
+      return;
+    }
+    for (const auto& [key, share] : evidence->causes) {
+      const auto& [cause, function] = key;
+      const double time = gap.rest_s * share.weight / evidence->weight;
+      if (cause == SavingCause::launch_rate) {
+        add(gap, cause, "", next_line(gap), time);
+        continue;
+      }
+      const std::string fact = fact_of(gap, cause, share.weight / evidence->weight);
+      for (const auto& [line, weight] : share.lines) {
+        const double part = time * weight / share.weight;
+        add(gap, cause, function, line, part).facts[fact] += part;
+      }
+    }
+  }
+
+  /// What the samples show besides the line; `share`: of those of such gaps.
+  std::string fact_of(const IdleGap& gap, SavingCause cause, double share) const {
+    const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
+    const WorkerActivity& workers = samples_.workers(thread);
+    if ((cause == SavingCause::few_workers || cause == SavingCause::wait_queue) && workers.workers > 0) {
+      return fmt::format("{} worker{}, {} of the time at work, {} on a CPU", workers.workers,
+                         workers.workers == 1 ? "" : "s", percent(workers.busy), percent(workers.on_cpu));
+    }
+    const std::string name = thread < 0 ? std::string() : samples_.about(thread).name;
+    return fmt::format("{} of the samples of the launching thread{}", percent(share),
+                       name.empty() ? "" : fmt::format(" ({})", name));
+  }
+
+  /// What the trace alone shows of it.
+  void add_unsampled(const IdleGap& gap) {
+    constexpr double kFullSpeed = 200e-6;  // seconds: a framework's way to a launch takes less
+    const std::string line = next_line(gap);
+    SavingCause cause = SavingCause::unknown_idle;
+    if (gap.thread != 0 && gap.launch_interval_s <= kFullSpeed) {
+      cause = SavingCause::launch_rate;
+    } else if (gap.loads_code) {
+      cause = SavingCause::recompilation;
+    } else if (gap.work.input_copy) {
+      cause = SavingCause::data_loading;
+    }
+    IdleSums::Sum& sum = add(gap, cause, line, line, gap.rest_s);
+    if (cause == SavingCause::data_loading) sum.facts["each ends in a copy from the host"] += gap.rest_s;
+    if (cause == SavingCause::recompilation) sum.facts["code is loaded in each"] += gap.rest_s;
+    if (cause == SavingCause::unknown_idle) sum.facts["the host was outside of CUDA and was not sampled"] += gap.rest_s;
+  }
+
+  /// Waits within print, logging or a tracker, by samples of the waiting threads.
+  void find_logging() {
+    constexpr double kShare = 0.2;
+    struct Seen {
+      std::int64_t all = 0, logging = 0;
+    };
+    std::map<std::tuple<int, SavingCause, std::string>, Seen> waits;
+    for (const IdleGap& gap : gaps_) {
+      if (gap.wait == nullptr) continue;
+      const bool value = gap.wait->waited == SavingCause::item_sync;
+      if (!value && gap.wait->waited != SavingCause::synchronize) continue;
+      Seen& seen = waits[{gap.device, *gap.wait->waited, line_at(gap, gap.wait->place)}];
+      const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
+      for (const int index : samples_.within(thread, {gap.wait->span.start, gap.host.end})) {
+        ++seen.all;
+        seen.logging += samples_.stack(index).logs() ? 1 : 0;
+      }
+    }
+    for (const auto& [key, seen] : waits) {
+      const auto& [device, cause, line] = key;
+      if (seen.logging == 0 || static_cast<double>(seen.logging) < kShare * static_cast<double>(seen.all)) continue;
+      sums_.rename(device, cause, line, SavingCause::logging_sync);
+    }
+  }
+
+  const Recording& recording_;
+  ThreadSamples samples_;
+  StepActivities activities_;
+  std::vector<HostCalls> calls_;
+  std::vector<IdleGap> gaps_;
+  std::set<const Activity*> optimizer_;
+  std::map<int, double> kernel_s_, launch_s_;  ///< by device
+  std::array<std::map<AlikeKey, Evidence>, kWidths> evidence_;
+  std::map<AlikeKey, Evidence> phase_evidence_;
+  IdleSums sums_;
+};
+
+}  // namespace
+
+std::vector<IdlePart> idle_parts(const Recording& recording, const std::vector<Span>& steps,
+                                 const HostSamples& samples) {
+  return IdleAttribution(recording, steps, samples).parts();
+}
+
+}  // namespace roofline
