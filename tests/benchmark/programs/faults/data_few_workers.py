@@ -37,7 +37,7 @@ def main():
     model = conv_net(64, 6)
     optimizer = torch.optim.SGD(model.parameters(), 1e-3, momentum=0.9, fused=True)
     for _, (images, labels) in zip(steps(torch.cuda.synchronize), make_loader()):  # FAULT
-        images = images.to("cuda", torch.bfloat16, non_blocking=True).contiguous(memory_format=torch.channels_last)
+        images = images.to("cuda", non_blocking=True).to(torch.bfloat16, memory_format=torch.channels_last)
         train_step(model, optimizer, images, labels.to("cuda", non_blocking=True))
 
 

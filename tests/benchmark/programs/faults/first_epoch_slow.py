@@ -6,7 +6,7 @@ import torch
 from models import mlp
 from workload import steps
 
-SHARDS, ROWS, FEATURES = 40, 4096, 1024
+SHARDS, ROWS, FEATURES = 24, 4096, 2048
 
 
 class Shards:

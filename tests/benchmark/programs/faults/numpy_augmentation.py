@@ -32,7 +32,7 @@ def main():
     staging = torch.empty(BATCH, 3, SIZE, SIZE).pin_memory()
     for step in steps(torch.cuda.synchronize):
         augment(images[step % len(images)], staging.numpy(), random)
-        batch = staging.to("cuda").to(torch.bfloat16).contiguous(memory_format=torch.channels_last)
+        batch = staging.to("cuda").to(torch.bfloat16, memory_format=torch.channels_last)
         train_step(model, optimizer, batch, labels)
 
 
