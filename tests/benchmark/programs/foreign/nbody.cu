@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                                                               \
-  do {                                                                                            \
-    cudaError_t err = (call);                                                                     \
-    if (err != cudaSuccess) {                                                                     \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(err));                \
-      exit(1);                                                                                    \
-    }                                                                                             \
+#define CHECK(call)                                                                \
+  do {                                                                             \
+    cudaError_t err = (call);                                                      \
+    if (err != cudaSuccess) {                                                      \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(err)); \
+      exit(1);                                                                     \
+    }                                                                              \
   } while (0)
 
 #define BLOCK_SIZE 256

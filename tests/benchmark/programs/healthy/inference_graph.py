@@ -25,7 +25,7 @@ class Server:
         self.done = [torch.cuda.Event() for _ in range(2)]
 
     def submit(self, number, request):
-        """Waits for the batch before the last one, whose result it replaces; the GPU works on the last one meanwhile."""
+        """Waits for the batch before the last one and replaces its result; the GPU works on the last one meanwhile."""
         slot = number % 2
         self.done[slot].synchronize()
         answer = self.results[slot][:, 0].tolist()

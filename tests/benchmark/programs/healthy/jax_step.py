@@ -3,6 +3,7 @@ import os
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
+import collections
 import functools
 
 import jax
@@ -33,13 +34,13 @@ def main():
     weights = [0.02 * jax.random.normal(key, (WIDTH, WIDTH), jnp.bfloat16) for key in keys[:LAYERS]]
     momenta = [jnp.zeros_like(weight) for weight in weights]
     batches = [jax.random.normal(key, (BATCH, WIDTH), jnp.bfloat16) for key in keys[LAYERS:]]
-    losses = []
+    losses = collections.deque(maxlen=4)
     weights, momenta, loss = train_step(weights, momenta, batches[0])
     for step in steps(lambda: loss.block_until_ready()):
         weights, momenta, loss = train_step(weights, momenta, batches[step % len(batches)])
         losses.append(loss)
         if step % 100 == 99:
-            print(f"step {step} loss {float(losses[-4]):.4f}")  # of an earlier step: nothing waits for the newest
+            print(f"step {step} loss {float(losses[0]):.4f}")  # of an earlier step: nothing waits for the newest
 
 
 if __name__ == "__main__":
