@@ -129,6 +129,10 @@ class Runner:
         begin = time.monotonic()
         try:
             command, environment = self.command(program), self.environment(program, gpu)
+            if self.options.plain:
+                output = self.execute(command, environment, self.folder / f"{program.name}.plain.log")
+                result.plain.append(rate_of(output))
+                return result
             for _ in range(self.options.overhead or 1):
                 if self.options.overhead:
                     plain = self.execute(command, environment, self.folder / f"{program.name}.plain.log")
@@ -141,9 +145,9 @@ class Runner:
             result.score = scoring.Score(scoring.DID_NOT_RUN, (result.message,))
         finally:
             self.free_gpus.put(gpu)
-        verdict = result.score.verdict if result.score else "ran"
-        print(f"{program.name}: {verdict} ({time.monotonic() - begin:.1f} s) {result.message}", file=sys.stderr,
-              flush=True)
+            verdict = result.score.verdict if result.score else "ran"
+            print(f"{program.name}: {verdict} ({time.monotonic() - begin:.1f} s) {result.message}", file=sys.stderr,
+                  flush=True)
         return result
 
 
@@ -239,6 +243,14 @@ def table_of_overhead(results):
         yield row([result.program.name, f"{plain:.1f}", f"{profiled:.1f}", f"{plain / profiled - 1:+.1%}"])
 
 
+def table_of_rates(results):
+    yield row(["program", "steps/s"])
+    yield row(["---"] * 2)
+    for result in results:
+        rate = result.plain[0] if result.plain else None
+        yield row([result.program.name, result.message or (f"{rate:.1f}" if rate else "ran")])
+
+
 def totals(results):
     faulty = [result for result in results if result.program.faulty]
     healthy = [result for result in results if result.program.group == "healthy"]
@@ -267,7 +279,7 @@ def print_results(results, overhead):
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("roofline", nargs="?", help="the program; not needed with --list and --score")
+    parser.add_argument("roofline", nargs="?", help="the program; not needed with --plain, --list and --score")
     parser.add_argument("--only", metavar="PATTERNS", help="programs by name, such as 'data_*,gil_thread'")
     parser.add_argument("--groups", default="faults,healthy", help="of faults, more, healthy, foreign (%(default)s)")
     parser.add_argument("--shard", metavar="I/N", help="every Nth program, from the Ith on")
@@ -277,13 +289,14 @@ def parse_arguments(arguments):
     parser.add_argument("--timeout", type=float, default=180, help="seconds for one run (%(default)s)")
     parser.add_argument("--overhead", type=int, default=0, metavar="N",
                         help="N turns without and with the profiler; prints the slow-down")
+    parser.add_argument("--plain", action="store_true", help="only run the programs, without the profiler")
     parser.add_argument("--output", type=pathlib.Path, metavar="FOLDER",
                         help="keep reports and logs here (default: a temporary folder)")
     parser.add_argument("--score", type=pathlib.Path, metavar="FOLDER",
                         help="score the reports that --output has kept, of all shards; run nothing")
     parser.add_argument("--list", action="store_true", help="print the chosen programs")
     options = parser.parse_args(arguments)
-    if not (options.roofline or options.list or options.score):
+    if not (options.roofline or options.plain or options.list or options.score):
         parser.error("the path of roofline is missing")
     if options.shard and not re.fullmatch(r"[1-9]\d*/[1-9]\d*", options.shard):
         parser.error("--shard takes two numbers, such as 1/4")
@@ -292,7 +305,7 @@ def parse_arguments(arguments):
 
 def run_all(programs, options, profile_options, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    runner = Runner(os.path.abspath(options.roofline), profile_options, options, folder.resolve())
+    runner = Runner(options.roofline and os.path.abspath(options.roofline), profile_options, options, folder.resolve())
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         return list(pool.map(runner.run, programs))
 
@@ -312,6 +325,9 @@ def main():
     else:
         with tempfile.TemporaryDirectory(prefix="roofline-programs-") as folder:
             results = run_all(programs, options, arguments[separator + 1:], pathlib.Path(folder))
+    if options.plain:
+        print("\n".join(table_of_rates(results)))
+        return 1 if any(result.message for result in results) else 0
     print_results(results, options.overhead)
     foreign_ran = all(result.profile is not None for result in results if result.program.group == "foreign")
     scores = [(result.program, result.score) for result in results if result.program.group != "foreign"]

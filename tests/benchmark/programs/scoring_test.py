@@ -170,6 +170,13 @@ class Running(unittest.TestCase):
         self.assertEqual((status, [row[5] for row in rows]), (1, [scoring.DID_NOT_RUN] * 2))
         self.assertIn("no device", rows[0][6])
 
+    def test_plain_runs_need_no_roofline(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "torch.py").write_text("raise SystemExit(3)\n")  # instead of PyTorch
+            run = subprocess.run([sys.executable, str(HERE / "run_programs.py"), "--plain", "--only", "elementwise"],
+                                 env={**os.environ, "PYTHONPATH": folder}, capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, "exit status 3" in run.stdout), (1, True), run.stderr)
+
     def test_shards_have_every_program_once(self):
         names = []
         for shard in ("1/3", "2/3", "3/3"):

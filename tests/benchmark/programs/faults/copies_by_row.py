@@ -20,7 +20,6 @@ def main():
     model = transformer(WIDTH, 2)
     storage = torch.randn(4096, TOKENS, WIDTH, dtype=torch.bfloat16).pin_memory()
     sequences = [row[:random.randint(16, TOKENS)] for row in storage]
-    model.eval()
     with torch.inference_mode():
         for _ in steps(torch.cuda.synchronize):
             model(pad_on_gpu(random.sample(sequences, ROWS)))
