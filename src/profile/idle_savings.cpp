@@ -11,16 +11,16 @@ namespace roofline {
 namespace {
 
 /// Parts of one cause and line, on all GPUs.
-struct IdleSum {
+struct SumOfParts {
   double seconds = 0, largest_s = 0;
   std::string evidence;  ///< of the largest part
 };
-using IdleSums = std::map<std::pair<SavingCause, std::string>, IdleSum>;
+using SumsOfParts = std::map<std::pair<SavingCause, std::string>, SumOfParts>;
 
-IdleSums sum_of(const std::vector<IdlePart>& parts) {
-  IdleSums sums;
+SumsOfParts sum_of(const std::vector<IdlePart>& parts) {
+  SumsOfParts sums;
   for (const IdlePart& part : parts) {
-    IdleSum& sum = sums[{part.cause, part.line}];
+    SumOfParts& sum = sums[{part.cause, part.line}];
     sum.seconds += part.seconds;
     if (part.seconds <= sum.largest_s) continue;
     sum.largest_s = part.seconds;
@@ -46,7 +46,7 @@ SplitSteps split(const FoundSteps& found) {
   return steps;
 }
 
-SavingClaim idle_claim(SavingCause cause, const std::string& line, const IdleSum& sum, double seconds, bool one_off,
+SavingClaim idle_claim(SavingCause cause, const std::string& line, const SumOfParts& sum, double seconds, bool one_off,
                        Framework framework) {
   SavingClaim claim;
   claim.saving.kind = SavingKind::idle;
@@ -73,11 +73,11 @@ std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector
     return claims;
   }
   const SplitSteps steps = split(found);
-  IdleSums usual = sum_of(parts(steps.usual));
+  SumsOfParts usual = sum_of(parts(steps.usual));
   if (!steps.slow.empty()) {
     const double as_usual = static_cast<double>(steps.slow.size()) / static_cast<double>(steps.usual.size());
     for (const auto& [of, sum] : sum_of(parts(steps.slow))) {
-      IdleSum& same = usual[of];
+      SumOfParts& same = usual[of];
       const double expected = std::min(sum.seconds, same.seconds * as_usual);
       if (sum.seconds > expected) {
         claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - expected, true, framework));
