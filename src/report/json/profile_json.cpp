@@ -202,6 +202,7 @@ Json sources_of(const Report& report) {
   for (const char* sum : {"wall_s", "devices", "kernel_s", "calls", "copies", "ranges", "modules", "lines"}) {
     sources[sum] = times.empty() ? to_string(TimeSource::traced) : one_of(times);
   }
+  if (report.profile->steps) sources["steps"] = sources["wall_s"];
   if (report.profile->roofed_s > 0 && !work.empty()) sources["at_roof_s"] = one_of(work);
   return sources;
 }
