@@ -48,6 +48,7 @@ struct Evidence {
   struct Share {
     double weight = 0;
     std::map<std::string, double> lines;  ///< weight of each
+    std::string fact;                     ///< what the samples show besides the line
   };
   std::map<std::pair<SavingCause, std::string>, Share> causes;  ///< with the function
   double weight = 0;
@@ -80,10 +81,12 @@ class IdleAttribution {
   const ProcessTrace& trace(const IdleGap& gap) const {
     return recording_.traces[static_cast<std::size_t>(gap.process)];
   }
-  std::string line_at(const IdleGap& gap, spool::Id place) const {
-    return line_text(trace(gap), trace(gap).place(place).line);
+  const std::string& line_at(const IdleGap& gap, spool::Id place) {
+    const auto [found, added] = lines_.try_emplace({gap.process, place});
+    if (added) found->second = line_text(trace(gap), trace(gap).place(place).line);
+    return found->second;
   }
-  std::string next_line(const IdleGap& gap) const { return line_text(trace(gap), recording_.place(*gap.next).line); }
+  const std::string& next_line(const IdleGap& gap) { return line_at(gap, recording_.place(*gap.next).id); }
 
   /// Of each device, how long its kernels and the host's launches of them take.
   void find_rates() {
@@ -95,13 +98,21 @@ class IdleAttribution {
       if (launch == nullptr) continue;
       std::uint64_t& last = launched[{entry.activity->process, launch->thread}];
       constexpr std::uint64_t kNoPause = 200'000;
-      if (last != 0 && launch->start > last && launch->start - last < kNoPause) {
+      if (last != 0 && launch->start > last && launch->start - last < kNoPause &&
+          !waited(entry, {last, launch->start})) {
         intervals[entry.activity->device].push_back(seconds(launch->start - last));
       }
       last = launch->start;
     }
     for (auto& [device, times] : kernels) kernel_s_[device] = median(std::move(times));
     for (auto& [device, times] : intervals) launch_s_[device] = median(std::move(times));
+  }
+
+  /// Whether the launching thread waited for the GPU at that time.
+  bool waited(const StepActivity& entry, const Span& time) const {
+    const HostCalls& calls = calls_[static_cast<std::size_t>(entry.activity->process)];
+    const std::span<const HostCall> within = calls.within(StepActivities::thread(entry), time);
+    return std::any_of(within.begin(), within.end(), [](const HostCall& call) { return call.waited.has_value(); });
   }
 
   SavingCause launch_cause(const IdleGap& gap) const {
@@ -156,6 +167,9 @@ class IdleAttribution {
         }
       }
     }
+    for (auto& sets : evidence_) {
+      for (auto& [key, evidence] : sets) find_facts(key, evidence);
+    }
   }
 
   /// Of gaps in none of which the thread was sampled (it was sampled in another phase): all its samples but those of
@@ -172,6 +186,7 @@ class IdleAttribution {
         if (samples_.cause_of(index, launching).cause == SavingCause::launch_rate) continue;
         count(evidence, samples_.cause_of(index, gap.work), 1);
       }
+      find_facts(found->first, evidence);
     }
     return evidence.samples > 0 ? &evidence : nullptr;
   }
@@ -202,42 +217,47 @@ class IdleAttribution {
         add(gap, cause, "", next_line(gap), time);
         continue;
       }
-      const std::string fact = fact_of(gap, cause, share.weight / evidence->weight);
       for (const auto& [line, weight] : share.lines) {
         const double part = time * weight / share.weight;
-        add(gap, cause, function, line, part).facts[fact] += part;
+        add(gap, cause, function, line, part).facts[share.fact] += part;
       }
     }
   }
 
-  /// What the samples show besides the line; `share`: of those of such gaps.
-  std::string fact_of(const IdleGap& gap, SavingCause cause, double share) const {
-    const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
+  void find_facts(const AlikeKey& key, Evidence& evidence) const {
+    const ProcessTrace& of = recording_.traces[static_cast<std::size_t>(key.process)];
+    const int thread = samples_.thread(of.process.pid, key.thread);
     const WorkerActivity& workers = samples_.workers(thread);
-    if ((cause == SavingCause::few_workers || cause == SavingCause::wait_queue) && workers.workers > 0) {
-      return fmt::format("{} worker{}, {} of the time at work, {} on a CPU", workers.workers,
-                         workers.workers == 1 ? "" : "s", percent(workers.busy), percent(workers.on_cpu));
-    }
     const std::string name = thread < 0 ? std::string() : samples_.about(thread).name;
-    return fmt::format("{} of the samples of the launching thread{}", percent(share),
-                       name.empty() ? "" : fmt::format(" ({})", name));
+    for (auto& [cause, share] : evidence.causes) {
+      const bool awaited = cause.first == SavingCause::few_workers || cause.first == SavingCause::wait_queue;
+      if (awaited && workers.workers > 0) {
+        share.fact = fmt::format("{} worker{}, {} of the time at work, {} on a CPU", workers.workers,
+                                 workers.workers == 1 ? "" : "s", percent(workers.busy), percent(workers.on_cpu));
+      } else {
+        share.fact = fmt::format("{} of the samples of the launching thread{}", percent(share.weight / evidence.weight),
+                                 name.empty() ? "" : fmt::format(" ({})", name));
+      }
+    }
   }
 
   /// What the trace alone shows of it.
   void add_unsampled(const IdleGap& gap) {
     constexpr double kFullSpeed = 200e-6;  // seconds: a framework's way to a launch takes less
+    constexpr double kCompilation = 5e-3;  // seconds: less is no compilation
     const std::string line = next_line(gap);
     SavingCause cause = SavingCause::unknown_idle;
     if (gap.thread != 0 && gap.launch_interval_s <= kFullSpeed) {
       cause = SavingCause::launch_rate;
     } else if (gap.loads_code) {
-      cause = SavingCause::recompilation;
+      // What is only loaded needs no more of the host than the call.
+      cause = seconds(gap.host.length()) >= kCompilation ? SavingCause::recompilation : SavingCause::module_load;
     } else if (gap.work.input_copy) {
       cause = SavingCause::data_loading;
     }
     IdleSums::Sum& sum = add(gap, cause, line, line, gap.rest_s);
     if (cause == SavingCause::data_loading) sum.facts["each ends in a copy from the host"] += gap.rest_s;
-    if (cause == SavingCause::recompilation) sum.facts["code is loaded in each"] += gap.rest_s;
+    if (gap.loads_code && cause != SavingCause::launch_rate) sum.facts["code is loaded in each"] += gap.rest_s;
     if (cause == SavingCause::unknown_idle) sum.facts["the host was outside of CUDA and was not sampled"] += gap.rest_s;
   }
 
@@ -255,8 +275,9 @@ class IdleAttribution {
       Seen& seen = waits[{gap.device, *gap.wait->waited, line_at(gap, gap.wait->place)}];
       const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
       for (const int index : samples_.within(thread, {gap.wait->span.start, gap.host.end})) {
-        ++seen.all;
-        seen.logging += samples_.stack(index).logs() ? 1 : 0;
+        const StackView frames = samples_.stack(index);
+        seen.all += frames.empty() ? 0 : 1;
+        seen.logging += frames.logs() ? 1 : 0;
       }
     }
     for (const auto& [key, seen] : waits) {
@@ -272,7 +293,8 @@ class IdleAttribution {
   std::vector<HostCalls> calls_;
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
-  std::map<int, double> kernel_s_, launch_s_;  ///< by device
+  std::map<int, double> kernel_s_, launch_s_;               ///< by device
+  std::map<std::pair<int, spool::Id>, std::string> lines_;  ///< by process and place
   std::array<std::map<AlikeKey, Evidence>, kWidths> evidence_;
   std::map<AlikeKey, Evidence> phase_evidence_;
   IdleSums sums_;

@@ -185,6 +185,29 @@ TEST_F(Injected, CallsCopiesAndFillsAreBookedToTheirPlace) {
   EXPECT_EQ(spool.tallies.back().dropped, 3U);
 }
 
+TEST_F(Injected, ConversionsOfUnchangedMemoryAreMarked) {
+  const Spool spool = spool_of("unchanged_inputs");
+  std::vector<bool> same;
+  for (const spool::Launch& launch : spool.launches_of("bfloat16_copy_kernel_cuda")) {
+    same.push_back((launch.flags & spool::kSameInput) != 0);
+  }
+  EXPECT_THAT(same, ElementsAre(false, true, true, false, false, false, true));
+  for (const spool::Launch& launch : spool.launches_of("multiply")) EXPECT_EQ(launch.flags & spool::kSameInput, 0U);
+}
+
+TEST_F(Injected, CopiesFromTheHostHaveADigestOfTheirContents) {
+  const Spool spool = spool_of("copy_sources");
+  EXPECT_EQ(spool.copies.size(), 7U);
+  ASSERT_EQ(spool.copy_sources.size(), 5U) << "of the small ones nothing is recorded";
+  const auto& source = spool.copy_sources;
+  EXPECT_EQ(source[0].bytes, 4096U);
+  EXPECT_EQ(source[0].correlation, spool.copies[2].correlation);
+  EXPECT_EQ(source[0].digest, source[1].digest);
+  EXPECT_EQ(source[2].digest, source[3].digest);
+  EXPECT_NE(source[0].digest, source[4].digest) << "one byte has changed";
+  EXPECT_EQ(source[0].address, source[4].address);
+}
+
 TEST_F(Injected, KernelsOfAGraphHaveThePlaceOfTheirCapture) {
   const Spool spool = spool_of("graph");
   int captured = 0, graphs = 0;

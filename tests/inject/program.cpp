@@ -29,6 +29,8 @@ FakeFunction scale_kernel = {"scale_kernel", 3, {8, 4, 8}, true};
 FakeFunction mapped = {"mapped", 1, {128}, false};
 FakeFunction all_reduce = {"ncclDevKernel_AllReduce", 0, {}, false};
 FakeFunction timeless = {"timeless", 0, {}, false};
+FakeFunction convert = {"bfloat16_copy_kernel_cuda", 2, {8, 8}, false};
+FakeFunction multiply = {"multiply", 2, {8, 8}, false};
 FakeFunction plain = {"plain", 0, {}, false};
 
 CUfunction handle(FakeFunction& function) { return reinterpret_cast<CUfunction>(&function); }
@@ -83,6 +85,36 @@ void kinds() {
   attributes[1].value.cooperative = 1;
   const CUlaunchConfig config = {4, 3, 2, 128, 1, 1, 1024, nullptr, attributes, 2};
   cuLaunchKernelEx(&config, handle(plain), nullptr, nullptr);
+}
+
+void launch_two(FakeFunction& function, CUdeviceptr to, CUdeviceptr from) {
+  void* parameters[] = {&to, &from};
+  launch(function, 1, nullptr, parameters);
+}
+
+void unchanged_inputs() {
+  CUdeviceptr weight = 0, other = 0, result = 0;
+  for (CUdeviceptr* memory : {&weight, &other, &result}) cuMemAlloc_v2(memory, 1 << 20);
+  for (int step = 0; step < 3; ++step) {  // the second and the third time it is unchanged
+    launch_two(convert, result, weight);
+    launch_two(multiply, other, result);
+  }
+  launch_two(multiply, weight, other);  // an update
+  launch_two(convert, result, weight);
+  cuMemsetD8Async(weight, 0, 32, nullptr);
+  launch_two(convert, result, weight);
+  launch(all_reduce);  // may write to any memory
+  launch_two(convert, result, weight);
+  launch_two(convert, other, weight);  // unchanged again
+}
+
+void copy_sources() {
+  std::vector<char> data(64 << 10, 'a');
+  for (const std::size_t size : {std::size_t{512}, std::size_t{4096}, data.size()}) {
+    for (int copy = 0; copy < 2; ++copy) cuMemcpyHtoDAsync_v2(0x302000000, data.data(), size, nullptr);
+  }
+  data[4000] = 'b';
+  cuMemcpyHtoDAsync_v2(0x302000000, data.data(), 4096, nullptr);
 }
 
 void calls() {
@@ -275,6 +307,8 @@ int main(int count, char** arguments) {
   const std::map<std::string, std::function<void()>> scenarios = {
       {"kinds", kinds},
       {"calls", calls},
+      {"unchanged_inputs", unchanged_inputs},
+      {"copy_sources", copy_sources},
       {"graph", graph},
       {"ranges", ranges},
       {"threads", threads},

@@ -32,6 +32,7 @@ struct Spool {
   std::vector<spool::RangeTime> range_times;
   std::vector<spool::Tally> tallies;
   std::map<std::uint32_t, std::string> threads;
+  std::vector<spool::CopySource> copy_sources;
   std::uintmax_t bytes = 0;
   bool torn = false;
   std::string broken;  ///< what is against the rules of the format; empty: nothing
@@ -185,6 +186,9 @@ inline Spool read_spool(const std::filesystem::path& path) {
         spool.threads[thread.id] = spool.texts.at(thread.name);
         break;
       }
+      case spool::Type::copy_source:
+        spool.copy_sources.push_back(reading::record<spool::CopySource>(bytes, at));
+        break;
       default:
         break;
     }

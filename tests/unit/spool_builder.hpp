@@ -25,6 +25,7 @@ class SpoolBuilder {
     device.name = text("NVIDIA Test");
     device.chip = text("GH100");
     device.sms = 132;
+    device.compute_major = 9;
     device.uuid[0] = gpu;
     device.threads_per_sm = 2048;
     device.blocks_per_sm = 32;
@@ -97,7 +98,7 @@ class SpoolBuilder {
   std::uint32_t launch(spool::Id kind, std::uint64_t call, std::uint64_t call_end, std::uint64_t start,
                        std::uint64_t end, std::uint32_t flags = 0, std::uint32_t stream = 7) {
     ++launches_;
-    add(spool::Type::launch, spool::Launch{call, call_end, ++correlation_, kind, 1, flags});
+    add(spool::Type::launch, spool::Launch{call, call_end, ++correlation_, kind, thread_, flags});
     kernel(0, correlation_, start, end, 0, stream);
     return correlation_;
   }
@@ -118,19 +119,19 @@ class SpoolBuilder {
   /// One launch of a whole graph; its kernels are added with the correlation that is returned.
   std::uint32_t launch_graph(spool::Id kind, std::uint64_t call, std::uint64_t call_end) {
     ++launches_;
-    add(spool::Type::launch, spool::Launch{call, call_end, ++correlation_, kind, 1, 0});
+    add(spool::Type::launch, spool::Launch{call, call_end, ++correlation_, kind, thread_, 0});
     return correlation_;
   }
 
   void call(const std::string& name, spool::CallKind kind, std::uint64_t start, std::uint64_t end,
             spool::Id place = 0) {
-    add(spool::Type::call, spool::Call{start, end, ++correlation_, text(name), kind, 1, place, 0});
+    add(spool::Type::call, spool::Call{start, end, ++correlation_, text(name), kind, thread_, place, 0});
   }
 
   void copy(std::uint64_t bytes, spool::Memory from, spool::Memory to, std::uint64_t call, std::uint64_t start,
-            std::uint64_t end) {
-    add(spool::Type::call,
-        spool::Call{call, call + 2000, ++correlation_, text("cuMemcpyAsync"), spool::CallKind::copy, 1, 0, 0});
+            std::uint64_t end, spool::Id place = 0) {
+    add(spool::Type::call, spool::Call{call, call + 2000, ++correlation_, text("cuMemcpyAsync"), spool::CallKind::copy,
+                                       thread_, place, 0});
     spool::Copy copy = {};
     copy.start = start;
     copy.end = end;
@@ -139,8 +140,18 @@ class SpoolBuilder {
     copy.stream = 7;
     copy.from = from;
     copy.to = to;
+    copy.place = place;
     add(spool::Type::copy, copy);
   }
+  /// The same from the host's memory, with the contents that it had.
+  void copy_of(std::uint64_t digest, std::uint64_t bytes, spool::Memory from, std::uint64_t call, std::uint64_t start,
+               std::uint64_t end, spool::Id place = 0) {
+    copy(bytes, from, spool::Memory::device, call, start, end, place);
+    add(spool::Type::copy_source, spool::CopySource{0x1000, bytes, digest, correlation_, 0});
+  }
+
+  /// Later launches and calls are that thread's.
+  void on_thread(std::uint32_t thread) { thread_ = thread; }
 
   /// What that kind counted, of one group of counters.
   void counts(spool::Id kind, const std::map<std::string, double>& values, std::uint32_t group = 0) {
@@ -174,6 +185,7 @@ class SpoolBuilder {
   std::map<std::string, spool::Id> texts_;
   spool::Id ranges_ = 0, lines_ = 0, places_ = 0, kinds_ = 0;
   std::uint32_t correlation_ = 0;
+  std::uint32_t thread_ = 1;
   std::uint64_t launches_ = 0;
 };
 

@@ -61,12 +61,12 @@ class GapSplit {
     // Of its length within the steps, the part before the launch and that after it.
     const double whole = static_cast<double>(idle_.length());
     const double before = gap_.seconds * static_cast<double>(ready - idle_.start) / whole;
-    tail({ready, idle_.end}, gap_.seconds - before);
     threads_ = {next.thread};
     if (previous != nullptr && previous->thread != next.thread) threads_.push_back(previous->thread);
     for (const std::uint32_t thread : threads_) {
       if (gap_.wait == nullptr) gap_.wait = calls_.waiting_at(thread, idle_.start);
     }
+    tail({ready, idle_.end}, gap_.seconds - before);
     std::uint64_t from = previous != nullptr ? std::min(previous->call.end, idle_.start) : idle_.start;
     double host = before;
     if (gap_.wait != nullptr) {
@@ -95,7 +95,13 @@ class GapSplit {
     take({SavingCause::module_load, loading, place_, 0});
     const bool staged = gap_.next->what == ActivityKind::copy && span.length() > kStaging &&
                         trace_.copies[gap_.next->index].from == spool::Memory::pageable;
-    take({staged ? SavingCause::pageable_copy : SavingCause::launch_rate, share - loading, place_, 0});
+    if (staged) {
+      take({SavingCause::pageable_copy, share - loading, place_, 0});
+    } else if (gap_.wait != nullptr) {  // without the wait it would have been launched ahead
+      take({*gap_.wait->waited, share - loading, gap_.wait->place, gap_.wait->name});
+    } else {
+      take({SavingCause::launch_rate, share - loading, place_, 0});
+    }
   }
 
   /// `host`: seconds before the launch that what is in gap_.host explains.

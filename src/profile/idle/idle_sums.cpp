@@ -31,8 +31,8 @@ std::string evidence_of(const IdleSums::Sum& sum) {
   const std::string line = sum.line();
   const auto found = sum.lines.find(line);
   if (sum.lines.size() > 1 && found != sum.lines.end()) {
-    text += fmt::format("; {} of it at this line, the rest at {} others", percent(found->second / sum.seconds),
-                        sum.lines.size() - 1);
+    text += fmt::format("; {} at this line, the rest at {} other{}", percent(found->second / sum.seconds),
+                        sum.lines.size() - 1, sum.lines.size() == 2 ? "" : "s");
   }
   return text;
 }

@@ -38,6 +38,9 @@ ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& record
     for (const std::uint32_t id : ids) {
       if (const int found = thread(trace.process.pid, id); found >= 0) launching_[trace.process.pid].push_back(found);
     }
+    // A runtime may launch from a thread of its own what the main thread gives it.
+    const int main = thread(trace.process.pid, trace.process.pid);
+    if (main >= 0 && !ids.contains(trace.process.pid)) launching_[trace.process.pid].push_back(main);
   }
   find_workers();
 }
@@ -186,6 +189,9 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
       if (other >= 0)
         return stack(other).compiles() ? SampledCause{SavingCause::recompilation, stack(other).place()}
                                        : ran(other, next);
+      const int main =
+          nearest(thread(about(sample(index).thread).pid, about(sample(index).thread).pid), sample(index).time);
+      if (main >= 0 && (sample(main).state != ThreadState::lock || awaits_queue(main))) return cause_of(main, next);
       return {SavingCause::wait_lock, frames.place()};
     }
     case ThreadState::network:

@@ -68,7 +68,7 @@ class ThreadSamples {
   std::uint64_t period_ = 0;  ///< ns between two samples of a thread
   std::vector<std::vector<int>> by_thread_;
   std::map<std::pair<std::int64_t, std::int64_t>, int> threads_;
-  std::map<std::int64_t, std::vector<int>> launching_;  ///< threads that launch, by process
+  std::map<std::int64_t, std::vector<int>> launching_;  ///< threads that launch, and the main one, by process
   std::set<std::pair<std::string, int>> launching_lines_;
   std::map<std::int64_t, WorkerActivity> workers_;  ///< by process
 };

@@ -1,0 +1,370 @@
+// Copies and kernels with a planted fault, and the same programs without it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "profile/causes/causes.hpp"
+#include "profile/causes/kernel_names.hpp"
+#include "simulated_program.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMicros = SimulatedProgram::kUs, kMillis = SimulatedProgram::kMs;
+
+// Symbols as PyTorch 2 and cuBLAS have them, shortened.
+constexpr const char* kGemm = "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT";
+constexpr const char* kSoftmax = "_ZN2at6native43_GLOBAL__N__softmax_warp_forwardIfffLi10ELb0ELb0EEEvPT0_PKT_iii";
+constexpr const char* kLogSoftmax = "_ZN2at6native43_GLOBAL__N__softmax_warp_forwardIfffLi10ELb1ELb0EEEvPT0_PKT_iii";
+constexpr const char* kMul = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13BUnaryFunctorIfff15MulFunctor";
+constexpr const char* kAdd = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIf";
+constexpr const char* kAddcdiv = "_ZN2at6native29vectorized_elementwise_kernelILi4E_addcdiv_cuda_kernel";
+constexpr const char* kCast = "_ZN2at6native29vectorized_elementwise_kernelILi4E_bfloat16_copy_kernel_cuda";
+
+class Causes : public testing::Test {
+ protected:
+  Causes() { fs::create_directories(folder_); }
+  ~Causes() override { fs::remove_all(folder_); }
+
+  spool::Id line(std::uint32_t number, bool backward = false, const std::string& module = {}) {
+    return program_.place("train.py", number, "step", backward, module);
+  }
+  spool::Id kernel(const std::string& name, spool::Id place, std::uint32_t blocks = 1000) {
+    return program_.spool().kind(name, place, 0, blocks);
+  }
+
+  void steps(int count, const std::function<void(int)>& one) {
+    const spool::Id first = kernel("first_kernel", line(1));
+    for (int i = 0; i < count; ++i) {
+      program_.step();
+      program_.launch(first, 10 * kMicros);
+      one(i);
+    }
+    program_.step();
+    program_.launch(first, 10 * kMicros);
+  }
+
+  std::vector<Saving> causes(const Machine& machine = {}) {
+    program_.spool().end(program_.now() + kMillis);
+    const std::vector<ProcessTrace> traces = {read_spool(program_.spool().write(folder_ / "100.1.spool"))};
+    const Recording recording(traces);
+    FoundSteps found;
+    for (const Span& span : program_.steps()) {
+      Step step;
+      step.span = span;
+      found.all.push_back(step);
+    }
+    std::vector<Saving> savings = causes_of(recording, found, std::vector<Point>(recording.groups.size()), machine);
+    double total = 0, length = 0;
+    for (const Saving& saving : savings) {
+      total += saving.seconds;
+      EXPECT_LT(saving.point, static_cast<int>(recording.groups.size()));
+      EXPECT_NE(saving.kind, SavingKind::idle);
+      EXPECT_FALSE(saving.action.empty());
+    }
+    for (const Span& span : program_.steps()) length += seconds(span.length());
+    EXPECT_LE(total, length);
+    return savings;
+  }
+
+  SimulatedProgram program_;
+  fs::path folder_ = fs::path(testing::TempDir()) /
+                     (std::string("causes_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(Causes, CopiesFromPageableMemoryAreAFaultAndFromPinnedAreNot) {
+  for (const spool::Memory memory : {spool::Memory::pageable, spool::Memory::pinned}) {
+    program_ = SimulatedProgram();
+    const spool::Id copy = line(13), small = line(14);
+    steps(10, [&](int) {
+      program_.copy_in(8 << 20, memory, 700 * kMicros, copy, true);
+      program_.copy_in(256, spool::Memory::pageable, 2 * kMicros, small, true);
+      program_.launch(kernel(kGemm, line(15)), kMillis);
+    });
+    const std::vector<Saving> found = causes();
+    if (memory == spool::Memory::pinned) {
+      EXPECT_TRUE(found.empty());
+      continue;
+    }
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].cause, SavingCause::pageable_copy);
+    EXPECT_EQ(found[0].kind, SavingKind::copies);
+    EXPECT_EQ(found[0].line, "train.py:13 step");
+    EXPECT_NEAR(found[0].seconds, 10 * 700e-6, 1e-6);
+  }
+}
+
+TEST_F(Causes, CopiesBesideKernelsCostNothing) {
+  const spool::Id copy = line(13), product = kernel(kGemm, line(15));
+  steps(10, [&](int) {
+    const std::uint64_t start = program_.launch(product, 2 * kMillis);
+    program_.spool().copy(8 << 20, spool::Memory::pageable, spool::Memory::device, program_.now(), start + 100,
+                          start + kMillis, copy);
+  });
+  EXPECT_TRUE(causes().empty());
+}
+
+TEST_F(Causes, TheSameTensorInEveryStep) {
+  const spool::Id same = line(20), batch = line(21), product = kernel(kGemm, line(22));
+  steps(12, [&](int i) {
+    program_.copy_in(4 << 20, spool::Memory::pinned, 300 * kMicros, same, false, 77);
+    program_.copy_in(4 << 20, spool::Memory::pinned, 300 * kMicros, batch, false, 1000 + static_cast<std::uint64_t>(i));
+    program_.launch(product, kMillis);
+  });
+  const std::vector<Saving> found = causes();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause, SavingCause::repeated_copy);
+  EXPECT_EQ(found[0].line, "train.py:20 step");
+  EXPECT_NEAR(found[0].seconds, 12 * 300e-6, 1e-6);
+}
+
+TEST_F(Causes, ARepeatedCopyFromPageableMemoryIsOneFaultNotTwo) {
+  const spool::Id same = line(20), product = kernel(kGemm, line(22));
+  steps(12, [&](int) {
+    program_.copy_in(4 << 20, spool::Memory::pageable, 300 * kMicros, same, true, 77);
+    program_.launch(product, kMillis);
+  });
+  const std::vector<Saving> found = causes();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause, SavingCause::repeated_copy);
+}
+
+TEST_F(Causes, BatchesThatComeBackAfterSomeStepsAreNotOneTensor) {
+  const spool::Id batch = line(21), product = kernel(kGemm, line(22));
+  steps(12, [&](int i) {
+    program_.copy_in(4 << 20, spool::Memory::pinned, 300 * kMicros, batch, false,
+                     5 + static_cast<std::uint64_t>(i % 3));
+    program_.launch(product, kMillis);
+  });
+  EXPECT_TRUE(causes().empty());
+}
+
+TEST_F(Causes, ConversionsOfUnchangedDataAreAFaultAndOfOthersAreNot) {
+  const spool::Id weights = kernel(kCast, line(7)), activations = kernel(kCast, line(8)),
+                  clone = kernel("_ZN2at6native29vectorized_elementwise_kernelILi4E_direct_copy_kernel_cuda", line(9)),
+                  product = kernel(kGemm, line(10));
+  steps(10, [&](int) {
+    program_.launch(weights, 120 * kMicros, 7, spool::kSameInput);
+    program_.launch(activations, 120 * kMicros);
+    program_.launch(clone, 120 * kMicros, 7, spool::kSameInput);
+    program_.launch(product, 200 * kMicros);
+  });
+  const std::vector<Saving> found = causes();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause, SavingCause::repeated_cast);
+  EXPECT_EQ(found[0].line, "train.py:7 step");
+  EXPECT_NEAR(found[0].seconds, 10 * 120e-6, 1e-6);
+}
+
+TEST_F(Causes, AttentionInSeparateKernels) {
+  const spool::Id product = kernel(kGemm, line(30)), scale = kernel(kMul, line(31)),
+                  softmax = kernel(kSoftmax, line(32));
+  steps(10, [&](int) {
+    program_.launch(product, 100 * kMicros);
+    program_.launch(scale, 40 * kMicros);
+    program_.launch(softmax, 80 * kMicros);
+    program_.launch(product, 100 * kMicros);
+    program_.launch(scale, 30 * kMicros);  // after the second product: not in the chain
+  });
+  const std::vector<Saving> found = causes();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause, SavingCause::unfused_attention);
+  EXPECT_EQ(found[0].line, "train.py:32 step");
+  EXPECT_NEAR(found[0].seconds, 10 * 120e-6, 1e-6);
+}
+
+TEST_F(Causes, FusedAttentionAndALossAreNoUnfusedAttention) {
+  const spool::Id product = kernel(kGemm, line(30)), softmax = kernel(kLogSoftmax, line(32)),
+                  fused = kernel("_ZN5flash16flash_fwd_kernelI23Flash_fwd_kernel_traitsILi64EN7cutlass10bfloat16_tE",
+                                 line(33)),
+                  loss = kernel("nll_loss_forward_reduce_cuda_kernel_2d", line(34));
+  steps(10, [&](int) {
+    program_.launch(product, 100 * kMicros);
+    program_.launch(fused, 100 * kMicros);
+    program_.launch(product, 100 * kMicros);
+    program_.launch(softmax, 80 * kMicros);
+    program_.launch(loss, 10 * kMicros);
+    program_.launch(product, 100 * kMicros);
+  });
+  EXPECT_TRUE(causes().empty());
+}
+
+class OptimizerCauses : public Causes {
+ protected:
+  void train(const std::function<void()>& update) {
+    const spool::Id forward = kernel(kGemm, line(40)), backward = kernel(kGemm, line(40, true));
+    steps(10, [&](int) {
+      program_.launch(forward, 50 * kMicros);
+      program_.launch(backward, 100 * kMicros);
+      update();
+    });
+  }
+};
+
+TEST_F(OptimizerCauses, AKernelForEachParameterAndOperation) {
+  const spool::Id where = line(42);
+  const std::vector<spool::Id> kernels = {kernel(kMul, where), kernel(kAdd, where), kernel(kAddcdiv, where)};
+  train([&] {
+    for (int parameter = 0; parameter < 30; ++parameter) {
+      for (const spool::Id id : kernels) program_.launch(id, 3 * kMicros);
+    }
+  });
+  const std::vector<Saving> found = causes();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause, SavingCause::unfused_optimizer);
+  EXPECT_EQ(found[0].line, "train.py:42 step");
+  EXPECT_LE(found[0].seconds, 10 * 90 * 3e-6 + 1e-9);
+  EXPECT_GT(found[0].seconds, 10 * 60 * 3e-6 - 1e-9);
+}
+
+TEST_F(OptimizerCauses, AFewLargeKernelsAreFused) {
+  const spool::Id update = kernel("_ZN2at6native25multi_tensor_apply_kernelI_FusedAdamMathFunctor", line(42));
+  train([&] {
+    for (int i = 0; i < 12; ++i) program_.launch(update, 30 * kMicros);
+  });
+  EXPECT_TRUE(causes().empty());
+}
+
+TEST_F(Causes, SmallKernelsInALoopWithoutBackwardAreNoOptimizer) {
+  const spool::Id sine = kernel(kMul, line(5));
+  steps(10, [&](int) {
+    for (int i = 0; i < 100; ++i) program_.launch(sine, 3 * kMicros);
+  });
+  EXPECT_TRUE(causes().empty());
+}
+
+class CheckpointCauses : public Causes {
+ protected:
+  /// A training step of blocks, whose forward pass runs again where they are checkpointed.
+  void train(bool checkpointed, int passes = 1) {
+    const auto forward = [&](int block, bool again) {
+      const std::string module = "blocks." + std::to_string(block);
+      program_.launch(kernel("nvjet_TNT", line(50, again, module)), 100 * kMicros);
+      program_.launch(kernel("vectorized_elementwise_kernel_gelu", line(50, again, module)), 20 * kMicros);
+      program_.launch(kernel("nvjet_TNN", line(51, again, module)), 100 * kMicros);
+      program_.launch(kernel("layer_norm_kernel", line(52, again, module)), 20 * kMicros);
+    };
+    const auto backward = [&](int block) {
+      const std::string module = "blocks." + std::to_string(block);
+      program_.launch(kernel("layer_norm_backward", line(52, true, module)), 30 * kMicros);
+      program_.launch(kernel("nvjet_NNT", line(51, true, module)), 100 * kMicros);
+      program_.launch(kernel("nvjet_NTN", line(51, true, module)), 100 * kMicros);
+      program_.launch(kernel("vectorized_elementwise_kernel_gelu_backward", line(50, true, module)), 20 * kMicros);
+      program_.launch(kernel("nvjet_NNT", line(50, true, module)), 100 * kMicros);
+    };
+    steps(8, [&](int) {
+      for (int pass = 0; pass < passes; ++pass) {
+        for (int block = 0; block < 3; ++block) forward(block, false);
+        for (int block = 2; block >= 0; --block) {
+          if (checkpointed) forward(block, true);
+          backward(block);
+        }
+      }
+    });
+  }
+};
+
+TEST_F(CheckpointCauses, TheForwardPassThatRunsAgain) {
+  train(true);
+  const std::vector<Saving> found = causes();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause, SavingCause::checkpointing);
+  EXPECT_NEAR(found[0].seconds, 8 * 3 * 240e-6, 1e-6);
+}
+
+TEST_F(CheckpointCauses, OrdinaryTrainingAndAccumulatedGradientsAreNotCheckpointed) {
+  train(false, 3);
+  EXPECT_TRUE(causes().empty());
+}
+
+TEST_F(Causes, ProductsInFp32OnThePlainPipe) {
+  for (const bool plain : {true, false}) {
+    program_ = SimulatedProgram();
+    const spool::Id product =
+        kernel(plain ? "ampere_sgemm_128x64_nn" : "cutlass_80_tensorop_s1688gemm_256x128_16x3_nn_align4", line(60));
+    steps(10, [&](int) { program_.launch(product, kMillis); });
+    Machine machine;
+    for (const auto& [name, value] : {std::pair("fp32", 60e12), std::pair("tensor.tf32", 400e12)}) {
+      Ceiling ceiling;
+      ceiling.name = name;
+      ceiling.value = value;
+      machine.ceilings.push_back(ceiling);
+    }
+    const std::vector<Saving> found = causes(machine);
+    EXPECT_EQ(found.size(), plain ? 1U : 0U);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::no_tf32);
+    EXPECT_EQ(found[0].line, "train.py:60 step");
+    EXPECT_NEAR(found[0].seconds, 10e-3 * (1 - 60.0 / 400), 1e-5);
+  }
+}
+
+TEST_F(Causes, GridsSmallerThanTheGpu) {
+  for (const std::uint32_t blocks : {8U, 132U}) {
+    program_ = SimulatedProgram();
+    const spool::Id some = kernel("my_kernel", line(70), blocks),
+                    collective = kernel("ncclDevKernel_AllReduce", line(71), 8);
+    steps(10, [&](int) {
+      program_.launch(some, kMillis);
+      program_.launch(collective, 200 * kMicros);
+    });
+    const std::vector<Saving> found = causes();
+    EXPECT_EQ(found.size(), blocks == 8 ? 1U : 0U);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::small_batch);
+    EXPECT_EQ(found[0].line, "train.py:70 step");
+    EXPECT_NEAR(found[0].seconds, 10e-3 * (1 - 8.0 / 132), 1e-5);
+  }
+}
+
+TEST_F(Causes, SmallGridsSideBySideFillTheGpu) {
+  const spool::Id some = kernel("my_kernel", line(70), 60);
+  steps(10, [&](int) {
+    const std::uint64_t start = program_.launch(some, kMillis);
+    program_.spool().launch(some, program_.now(), program_.now() + 2 * kMicros, start + 50, start + kMillis, 0, 8);
+  });
+  EXPECT_TRUE(causes().empty());
+}
+
+TEST_F(Causes, CountedStepsAreNotUsed) {
+  const spool::Id copy = line(13);
+  steps(4, [&](int) { program_.copy_in(8 << 20, spool::Memory::pageable, 700 * kMicros, copy, true); });
+  program_.spool().end(program_.now());
+  const std::vector<ProcessTrace> traces = {read_spool(program_.spool().write(folder_ / "100.1.spool"))};
+  const Recording recording(traces);
+  FoundSteps found;
+  for (const Span& span : program_.steps()) {
+    Step step;
+    step.span = span;
+    step.counted = true;
+    found.all.push_back(step);
+  }
+  EXPECT_TRUE(causes_of(recording, found, {}, {}).empty());
+}
+
+TEST(KernelNames, WhatSymbolsSay) {
+  EXPECT_TRUE(is_softmax(kSoftmax));
+  EXPECT_FALSE(is_softmax(kLogSoftmax));
+  EXPECT_FALSE(is_softmax("cunn_SoftMaxForward_LogSoftMaxForwardEpilogue"));
+  EXPECT_TRUE(is_conversion(kCast));
+  EXPECT_TRUE(is_conversion("triton_poi_fused__to_copy_0"));
+  EXPECT_FALSE(is_conversion("triton_poi_fused__to_copy_add_1"));
+  EXPECT_FALSE(is_conversion(kAdd));
+  EXPECT_TRUE(is_product(kGemm));
+  EXPECT_FALSE(is_product(kMul));
+  EXPECT_TRUE(is_plain_fp32_product("cutlass_80_simt_sgemm_256x128_8x4_nn_align1"));
+  EXPECT_TRUE(is_plain_fp32_product("sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nchwkcrs_simt_small"));
+  EXPECT_FALSE(is_plain_fp32_product("sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x32"));
+  EXPECT_FALSE(is_plain_fp32_product("gemv2T_kernel_val_sgemv"));
+  EXPECT_TRUE(is_collective("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
+}
+
+}  // namespace
+}  // namespace roofline
