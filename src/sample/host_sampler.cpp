@@ -145,7 +145,8 @@ class HostSampler::Loop {
   }
 
   void add_thread(const SampledProcess& process, SampledThread& thread, std::uint64_t now) {
-    HostThread told = {process.pid, thread.tid, process.parent, thread.name(), process.command, thread.tid == process.pid};
+    HostThread told = {process.pid,   thread.tid,      process.parent,
+                       thread.name(), process.command, thread.tid == process.pid};
     thread.index = builder_.add_thread(std::move(told));
     thread.last = now;
     thread.read_times(thread.times);
@@ -205,9 +206,8 @@ class HostSampler::Loop {
     ++ticks_;
     running_python_ = 0;
     for (const auto& [pid, process] : family_.processes()) {
-      std::erase_if(process->threads, [&, &process = process](const auto& thread) {
-        return !sample(*process, *thread.second, now);
-      });
+      std::erase_if(process->threads,
+                    [&, &process = process](const auto& thread) { return !sample(*process, *thread.second, now); });
     }
   }
 
@@ -303,9 +303,8 @@ class HostSampler::Loop {
   static void mark_gpu_waits(HostSamples& samples) {
     std::vector<bool> waits(samples.stacks.size(), false);
     for (std::size_t i = 0; i < waits.size(); ++i) {
-      waits[i] = std::ranges::any_of(samples.stacks[i], [&](int frame) {
-        return waits_for_gpu(samples.frames[static_cast<std::size_t>(frame)]);
-      });
+      waits[i] = std::ranges::any_of(
+          samples.stacks[i], [&](int frame) { return waits_for_gpu(samples.frames[static_cast<std::size_t>(frame)]); });
     }
     for (HostSample& sample : samples.samples) {
       const bool spins = sample.state == ThreadState::running && sample.stack >= 0;

@@ -88,7 +88,8 @@ bool waits_for_gpu(const HostFrame& frame) {
       {"Synchronize", "cuMemcpyDtoH", "cuMemcpyHtoD", "cudaMemcpy", "cuMemFree", "cuStreamWaitValue"});
   const std::string_view function = frame.function;
   if (frame.python || !function.starts_with("cu") || function.find("Async") != std::string_view::npos) return false;
-  return std::ranges::any_of(kWaits, [&](std::string_view part) { return function.find(part) != std::string_view::npos; });
+  return std::ranges::any_of(kWaits,
+                             [&](std::string_view part) { return function.find(part) != std::string_view::npos; });
 }
 
 }  // namespace roofline

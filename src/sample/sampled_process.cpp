@@ -187,7 +187,8 @@ ThreadState SampledProcess::state_of_select(const BlockedCall& call) const {
   std::array<std::uint64_t, kMost / kBits> set = {};
   std::vector<int> descriptors;
   for (const std::uint64_t address : {call.arguments[1], call.arguments[2]}) {
-    if (address == 0 || !memory.read(address, set.data(), (count + kBits - 1) / kBits * sizeof(std::uint64_t))) continue;
+    if (address == 0 || !memory.read(address, set.data(), (count + kBits - 1) / kBits * sizeof(std::uint64_t)))
+      continue;
     for (std::uint64_t i = 0; i < count; ++i) {
       if ((set[i / kBits] >> (i % kBits) & 1U) != 0) descriptors.push_back(static_cast<int>(i));
     }

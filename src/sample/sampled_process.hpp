@@ -40,11 +40,11 @@ struct SampledThread {
   int index = -1;  ///< in HostSamples::threads
   Descriptor times_file, call_file;
 
-  ThreadTimes times;            ///< at its last sample
-  std::uint64_t last = 0;       ///< when that was
+  ThreadTimes times;       ///< at its last sample
+  std::uint64_t last = 0;  ///< when that was
   bool sampled = false, ended = false;
-  int idle = 0;                 ///< samples in a row in which it had not run
-  int unread = 0;               ///< ticks in a row in which it was not looked at, because it is idle
+  int idle = 0;    ///< samples in a row in which it had not run
+  int unread = 0;  ///< ticks in a row in which it was not looked at, because it is idle
   ThreadState state = ThreadState::other;
   int stack = -1, gil_holder = -1;
   std::optional<RunningStack> running;  ///< the last one since it waited

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "report/json/host_json.hpp"
 #include "report/profile_findings.hpp"
 
 namespace roofline {
@@ -302,6 +303,7 @@ Json profile_to_json(const Report& report) {
     json["timeline"] = {{"start_s", timeline->start_s}, {"length_s", timeline->length_s}};
     json["timeline"]["lanes"] = list_to_json(timeline->lanes, lane_to_json);
   }
+  if (profile.host) json["host"] = host_to_json(*profile.host);
   return json;
 }
 
@@ -333,6 +335,7 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
       .without_module_s = json["without_module_s"].number(),
       .timeline = std::nullopt};
   if (const auto timeline = json.find("timeline")) profile.timeline = read_timeline(*timeline, rows);
+  if (const auto host = json.find("host")) profile.host = read_host(*host);
   return profile;
 }
 
