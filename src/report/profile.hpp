@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/host_profile.hpp"
+
 namespace roofline {
 
 /// Source of a row's time. replayed: a profiler ran each launch several times by itself; averaged: the mean of traced
@@ -277,6 +279,7 @@ struct Profile {
   std::vector<LineSum> lines;
   double without_line_s = 0, without_module_s = 0;  ///< of kernel_s: what `lines` and roots of `modules` leave
   std::optional<Timeline> timeline;
+  std::optional<HostProfile> host = {};  ///< nothing where the host was not sampled
 };
 
 /// Slowdown by the profiler without the time spent counting; nothing where it was not measured.

@@ -27,9 +27,7 @@ class ByteCursor {
     return value;
   }
   std::uint8_t byte() { return number<std::uint8_t>(); }
-  std::string_view bytes(std::size_t size) {
-    return take(size) ? bytes_.substr(at_ - size, size) : std::string_view();
-  }
+  std::string_view bytes(std::size_t size) { return take(size) ? bytes_.substr(at_ - size, size) : std::string_view(); }
   void skip(std::uint64_t size) { take(size); }
 
   std::uint64_t unsigned_leb() {

@@ -86,8 +86,7 @@ std::string ElfFile::bytes_of(const Section& section, std::uint64_t most) const 
 }
 
 const ElfFile::Section* ElfFile::find_section(std::uint32_t type) const {
-  const auto found =
-      std::ranges::find_if(sections_, [type](const Section& s) { return s.type == type && s.size > 0; });
+  const auto found = std::ranges::find_if(sections_, [type](const Section& s) { return s.type == type && s.size > 0; });
   return found == sections_.end() ? nullptr : &*found;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 #include "sample/bytes.hpp"
 
@@ -23,7 +24,7 @@ class LineProgram {
       : sections_(sections), cursor_(unit), wide_(wide) {}
 
   /// Gives each address the line of the row that holds it.
-  void run(const std::vector<std::uint64_t>& addresses, std::vector<SourceLine>& lines) {
+  void run(const std::vector<std::uint64_t>& addresses, SourceLines& lines) {
     addresses_ = &addresses;
     lines_ = &lines;
     if (!read_header()) return;
@@ -211,6 +212,7 @@ class LineProgram {
     file_ = 1;
     line_ = 1;
     previous_.reset();
+    around_.reset();
   }
 
   /// A row holds from its address to the next one's.
@@ -218,11 +220,20 @@ class LineProgram {
     if (previous_ && previous_->address < address_) {
       const auto first = std::ranges::lower_bound(*addresses_, previous_->address);
       for (auto at = first; at != addresses_->end() && *at < address_; ++at) {
-        (*lines_)[static_cast<std::size_t>(at - addresses_->begin())] = {path_of(previous_->file), previous_->line};
+        const auto index = static_cast<std::size_t>(at - addresses_->begin());
+        lines_->at[index] = source_of(*previous_);
+        if (around_) lines_->around[index] = source_of(*around_);
       }
     }
     constexpr std::int64_t kLastLine = 1 << 30;
     previous_ = Row{address_, file_, static_cast<int>(std::clamp<std::int64_t>(line_, 0, kLastLine))};
+    if (previous_->line > 0 && !of_system(file_)) around_ = previous_;
+  }
+
+  bool of_system(std::uint64_t file) {
+    const auto [known, is_new] = of_system_.try_emplace(file);
+    if (is_new) known->second = is_system_source(path_of(file));
+    return known->second;
   }
 
   std::string path_of(std::uint64_t number) const {
@@ -242,6 +253,7 @@ class LineProgram {
     std::uint64_t address, file;
     int line;
   };
+  SourceLine source_of(const Row& row) const { return {path_of(row.file), row.line, row.address}; }
 
   const LineSections& sections_;
   ByteCursor cursor_;
@@ -253,15 +265,20 @@ class LineProgram {
   std::vector<File> files_;
   std::uint64_t address_ = 0, file_ = 1;
   std::int64_t line_ = 1;
-  std::optional<Row> previous_;
+  std::optional<Row> previous_, around_;
+  std::unordered_map<std::uint64_t, bool> of_system_;
   const std::vector<std::uint64_t>* addresses_ = nullptr;
-  std::vector<SourceLine>* lines_ = nullptr;
+  SourceLines* lines_ = nullptr;
 };
 
 }  // namespace
 
-std::vector<SourceLine> source_lines(const ElfFile& elf, const std::vector<std::uint64_t>& addresses) {
-  std::vector<SourceLine> lines(addresses.size());
+bool is_system_source(std::string_view file) {
+  return file.starts_with("/usr/") || file.find("/include/c++/") != std::string_view::npos;
+}
+
+SourceLines source_lines(const ElfFile& elf, const std::vector<std::uint64_t>& addresses) {
+  SourceLines lines = {std::vector<SourceLine>(addresses.size()), std::vector<SourceLine>(addresses.size())};
   const LineSections sections = {elf.section(".debug_line", kMostSection), elf.section(".debug_line_str", kMostSection),
                                  elf.section(".debug_str", kMostSection)};
   ByteCursor cursor(sections.lines);

@@ -36,14 +36,18 @@ std::vector<HostFrame> frames_of(const CodeModule& module, const std::vector<std
   for (const ElfFile* const elf : {debug ? &*debug : nullptr, &*module.elf}) {
     if (elf == nullptr) continue;
     const std::vector<ElfSymbol> symbols = elf->functions_at(addresses);
-    const std::vector<SourceLine> lines = source_lines(*elf, addresses);
+    const SourceLines lines = source_lines(*elf, addresses);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       HostFrame& frame = frames[i];
       if (frame.function == "[unknown]" && !symbols[i].name.empty()) frame.function = function_name(symbols[i].name);
-      if (frame.line != 0 || lines[i].line == 0 || lines[i].file.empty()) continue;
-      frame.file = lines[i].file;
-      frame.line = lines[i].line;
-      frame.own = own && !lines[i].file.starts_with("/usr/");
+      if (frame.line != 0 || lines.at[i].line == 0 || lines.at[i].file.empty()) continue;
+      // What is inline from a header of the system is shown as the line of the function that it was put in.
+      const SourceLine& around = lines.around[i];
+      const bool within = own && around.line != 0 && around.address >= symbols[i].address && symbols[i].size > 0;
+      const SourceLine& line = within ? around : lines.at[i];
+      frame.file = line.file;
+      frame.line = line.line;
+      frame.own = own && !is_system_source(line.file);
     }
   }
   return frames;
@@ -84,7 +88,8 @@ bool waits_for_gpu(const HostFrame& frame) {
       {"Synchronize", "cuMemcpyDtoH", "cuMemcpyHtoD", "cudaMemcpy", "cuMemFree", "cuStreamWaitValue"});
   const std::string_view function = frame.function;
   if (frame.python || !function.starts_with("cu") || function.find("Async") != std::string_view::npos) return false;
-  return std::ranges::any_of(kWaits, [&](std::string_view part) { return function.find(part) != std::string_view::npos; });
+  return std::ranges::any_of(kWaits,
+                             [&](std::string_view part) { return function.find(part) != std::string_view::npos; });
 }
 
 }  // namespace roofline

@@ -17,7 +17,8 @@ std::vector<HostFrame> native_frames(const CodeModules& modules, const std::vect
 /// Whether a program or library is the user's: not of the system and not of an installed Python package.
 bool is_own_native_file(std::string_view path);
 
-/// Whether a function of the CUDA driver or runtime returns only after the GPU: a thread that is in it and runs is waiting.
+/// Whether a function of the CUDA driver or runtime returns only after the GPU: a thread that is in it and runs is
+/// waiting.
 bool waits_for_gpu(const HostFrame& frame);
 
 }  // namespace roofline

@@ -12,17 +12,17 @@ struct PythonLayout {
 
   // From _PyRuntime to the interpreters and their threads.
   std::uint64_t interpreters = 0, next_interpreter = 0, threads = 0, next_thread = 0;
-  std::uint64_t thread_id = 0;             ///< a pthread_t
-  std::int64_t native_id = -1;             ///< the kernel's id; -1: this version has none
-  std::uint64_t frame = 0;                 ///< in a thread state: the innermost frame, or what points to it
-  std::int64_t frame_in_pointed = -1;      ///< -1: it is the frame itself
-  std::int64_t gil = 0;                    ///< in _PyRuntime, or in an interpreter as a pointer
+  std::uint64_t thread_id = 0;         ///< a pthread_t
+  std::int64_t native_id = -1;         ///< the kernel's id; -1: this version has none
+  std::uint64_t frame = 0;             ///< in a thread state: the innermost frame, or what points to it
+  std::int64_t frame_in_pointed = -1;  ///< -1: it is the frame itself
+  std::int64_t gil = 0;                ///< in _PyRuntime, or in an interpreter as a pointer
   bool gil_of_interpreter = false;
   std::uint64_t gil_holder = 0, gil_locked = 0, gil_size = 0;
 
   // A frame.
   std::uint64_t previous = 0, code = 0, instruction = 0;
-  std::int64_t owner = -1;       ///< -1: all frames are Python's
+  std::int64_t owner = -1;         ///< -1: all frames are Python's
   std::uint8_t first_c_owner = 0;  ///< owners from here on have no Python code
 
   // A code object.

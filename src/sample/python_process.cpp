@@ -13,8 +13,8 @@ constexpr int kMostInterpreters = 64, kMostThreads = 4096, kMostFrames = 512, kT
 constexpr std::int64_t kMostText = 4096, kMostTable = 1 << 22, kMostCode = 1 << 24;
 constexpr std::size_t kMostCodes = 100'000;
 
-/// The interpreter's symbols in a module that has it, looked up once. Only what is called python may have it as a symbol
-/// that is not exported: the tables of other large programs are not searched for it.
+/// The interpreter's symbols in a module that has it, looked up once. Only what is called python may have it as a
+/// symbol that is not exported: the tables of other large programs are not searched for it.
 const CodeModule::PythonSymbols& python_symbols(CodeModule& module) {
   if (module.python) return *module.python;
   module.python.emplace();
@@ -114,8 +114,8 @@ std::unique_ptr<PythonProcess> PythonProcess::find(pid_t pid, ProcessCode& code)
   return std::unique_ptr<PythonProcess>(new PythonProcess(pid, python->runtime, python->code_type, *layout));
 }
 
-/// Before 3.11 a state has only the thread's pthread_t, which points to a struct of glibc that has the kernel's id, at a
-/// place that differs from machine to machine: where the first thread's is found, all others are too.
+/// Before 3.11 a state has only the thread's pthread_t, which points to a struct of glibc that has the kernel's id, at
+/// a place that differs from machine to machine: where the first thread's is found, all others are too.
 std::optional<pid_t> PythonProcess::native_id(Address state, const std::vector<pid_t>& threads) {
   const auto known = [&](pid_t id) { return std::ranges::find(threads, id) != threads.end(); };
   if (layout_.native_id >= 0) {

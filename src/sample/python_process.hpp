@@ -41,8 +41,9 @@ class PythonProcess {
   /// The frames of a thread, the innermost first; nothing where it has none or they could not be read.
   std::optional<std::vector<PythonFrame>> frames(pid_t thread);
 
-  /// Whether a futex is part of a GIL: who waits there waits for the GIL, and for nothing else. The mutexes and condition
-  /// variables of take_gil() are inside of the GIL's own struct, so that the address that a thread waits at decides it.
+  /// Whether a futex is part of a GIL: who waits there waits for the GIL, and for nothing else. The mutexes and
+  /// condition variables of take_gil() are inside of the GIL's own struct, so that the address that a thread waits at
+  /// decides it.
   bool is_gil(Address futex) const;
   /// The thread that holds the GIL; nothing where none does or it can't be read.
   std::optional<pid_t> gil_holder();

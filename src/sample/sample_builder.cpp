@@ -100,7 +100,8 @@ HostSamples SampleBuilder::finish(const CodeModules& modules) {
     } else {
       named = {frame.code->function, frame.code->file, frame.line, true, frame.code->own};
     }
-    std::string key = named.function + '\n' + named.file + '\n' + std::to_string(named.line) + (named.python ? 'p' : 'n');
+    std::string key =
+        named.function + '\n' + named.file + '\n' + std::to_string(named.line) + (named.python ? 'p' : 'n');
     const auto [place, is_new] = known.try_emplace(std::move(key), static_cast<int>(samples_.frames.size()));
     if (is_new) samples_.frames.push_back(std::move(named));
     frame_of[i] = place->second;

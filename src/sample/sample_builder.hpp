@@ -19,7 +19,8 @@ class SampleBuilder {
   int stack(const std::vector<CodePlace>& native, const std::vector<PythonFrame>& python);
   int add_thread(HostThread thread);
   HostThread& thread(int index) { return samples_.threads[static_cast<std::size_t>(index)]; }
-  /// True: there are so many that every second sample of each thread was merged with the next one; sample half as often.
+  /// True: there are so many that every second sample of each thread was merged with the next one; sample half as
+  /// often.
   bool add(const HostSample& sample);
 
   /// Names the native frames.

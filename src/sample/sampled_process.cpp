@@ -56,15 +56,18 @@ std::optional<BlockedCall> SampledThread::read_call() const {
   return size > 0 ? parse_blocked_call({text.data(), static_cast<std::size_t>(size)}) : std::nullopt;
 }
 
+std::string SampledThread::name() const {
+  std::string name = read_proc(fmt::format("/proc/{}/task/{}/comm", pid, tid));
+  return name.substr(0, name.find('\n'));
+}
+
 SampledProcess::SampledProcess(pid_t id, CodeModules& modules) : pid(id), memory(id), code(id, modules) {}
 
 bool SampledProcess::refresh(std::uint64_t now) {
   struct stat tasks = {};
   if (::stat(fmt::format("/proc/{}/task", pid).c_str(), &tasks) != 0) return false;
-  if (tasks.st_nlink != thread_count_) {
-    thread_count_ = tasks.st_nlink;
-    read_threads();
-  }
+  constexpr std::uint64_t kOwnLinks = 2;  // of a folder: the others are its threads'
+  if (tasks.st_nlink != threads.size() + kOwnLinks) read_threads();
   const std::string program = read_proc_link(fmt::format("/proc/{}/exe", pid));
   const bool is_new = program != program_;
   if (is_new) {
@@ -118,6 +121,11 @@ std::optional<std::vector<pid_t>> SampledProcess::children() const {
     for (const std::int64_t child : parse_ids(read_proc(path))) all.push_back(static_cast<pid_t>(child));
   }
   return all;
+}
+
+bool SampledProcess::has_ended(pid_t thread) const {
+  const char letter = state_letter(thread);
+  return letter == 'Z' || letter == 'X';
 }
 
 char SampledProcess::state_letter(pid_t thread) const {
@@ -179,7 +187,8 @@ ThreadState SampledProcess::state_of_select(const BlockedCall& call) const {
   std::array<std::uint64_t, kMost / kBits> set = {};
   std::vector<int> descriptors;
   for (const std::uint64_t address : {call.arguments[1], call.arguments[2]}) {
-    if (address == 0 || !memory.read(address, set.data(), (count + kBits - 1) / kBits * sizeof(std::uint64_t))) continue;
+    if (address == 0 || !memory.read(address, set.data(), (count + kBits - 1) / kBits * sizeof(std::uint64_t)))
+      continue;
     for (std::uint64_t i = 0; i < count; ++i) {
       if ((set[i / kBits] >> (i % kBits) & 1U) != 0) descriptors.push_back(static_cast<int>(i));
     }

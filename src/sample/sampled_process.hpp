@@ -34,18 +34,21 @@ struct SampledThread {
 
   bool read_times(ThreadTimes& now) const;
   std::optional<BlockedCall> read_call() const;
+  std::string name() const;
 
   pid_t pid, tid;
   int index = -1;  ///< in HostSamples::threads
   Descriptor times_file, call_file;
 
-  ThreadTimes times;            ///< at its last sample
-  std::uint64_t last = 0;       ///< when that was
-  int idle = 0;                 ///< samples in a row in which it had not run
-  int unread = 0;               ///< ticks in a row in which it was not looked at, because it is idle
+  ThreadTimes times;       ///< at its last sample
+  std::uint64_t last = 0;  ///< when that was
+  bool sampled = false, ended = false;
+  int idle = 0;    ///< samples in a row in which it had not run
+  int unread = 0;  ///< ticks in a row in which it was not looked at, because it is idle
   ThreadState state = ThreadState::other;
   int stack = -1, gil_holder = -1;
-  std::optional<RunningStack> running;  ///< since its last sample
+  std::optional<RunningStack> running;  ///< the last one since it waited
+  bool seen_running = false;            ///< `running` is newer than its last sample
 };
 
 class SampledProcess {
@@ -59,6 +62,8 @@ class SampledProcess {
 
   /// What a blocked thread waits for.
   ThreadState state_of(const SampledThread& thread, const std::optional<BlockedCall>& call) const;
+  /// Whether a thread has ended and is only still listed: the first one of a process, until all others have ended too.
+  bool has_ended(pid_t thread) const;
   /// The native frames of a thread that waits in a system call.
   std::vector<CodePlace> waiting_stack(const BlockedCall& call);
 
@@ -80,8 +85,7 @@ class SampledProcess {
   ThreadState state_of_select(const BlockedCall& call) const;
   ThreadState state_of_any(const std::vector<int>& descriptors) const;
 
-  std::string program_;             ///< what /proc/PID/exe links to
-  std::uint64_t thread_count_ = 0;  ///< by the links of its folder of tasks
+  std::string program_;  ///< what /proc/PID/exe links to
   std::uint64_t look_again_ = 0, patience_ = 0;
   mutable std::unordered_map<std::uint64_t, bool> local_sockets_;  ///< by inode
 };

@@ -13,7 +13,8 @@ DescriptorKind descriptor_kind(std::string_view link) {
   if (link.starts_with("socket:")) return DescriptorKind::network_socket;
   if (link.starts_with("pipe:")) return DescriptorKind::pipe;
   if (link.starts_with("anon_inode:")) return DescriptorKind::event;
-  if (link.starts_with("/dev/nvidia") || link.starts_with("/dev/dri/") || link == "/dev/kfd") return DescriptorKind::gpu;
+  if (link.starts_with("/dev/nvidia") || link.starts_with("/dev/dri/") || link == "/dev/kfd")
+    return DescriptorKind::gpu;
   if (link.starts_with("/dev/pts/") || link.starts_with("/dev/tty") || link == "/dev/console") {
     return DescriptorKind::terminal;
   }

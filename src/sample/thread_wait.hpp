@@ -13,7 +13,8 @@ namespace roofline {
 /// What a descriptor of a process is.
 enum class DescriptorKind : std::uint8_t { unknown, file, pipe, terminal, network_socket, local_socket, gpu, event };
 
-/// By the target of /proc/PID/fd/N: "pipe:[123]", "socket:[5]", "/dev/nvidia0". A socket is taken for one of the network.
+/// By the target of /proc/PID/fd/N: "pipe:[123]", "socket:[5]", "/dev/nvidia0". A socket is taken for one of the
+/// network.
 DescriptorKind descriptor_kind(std::string_view link);
 
 /// The groups of system calls that tell what a thread waits for.

@@ -17,8 +17,8 @@ constexpr std::uint64_t kFramePointer = 29, kReturnAddress = 30, kStackPointer =
 constexpr std::uint64_t kFramePointer = 6, kStackPointer = 7, kReturnAddress = 16;
 #endif
 
-constexpr std::size_t kMostEntry = 65536;     ///< bytes of one description
-constexpr std::uint8_t kSortedTable = 0x3b;   ///< 4-byte offsets from the table's start
+constexpr std::size_t kMostEntry = 65536;    ///< bytes of one description
+constexpr std::uint8_t kSortedTable = 0x3b;  ///< 4-byte offsets from the table's start
 constexpr std::uint8_t kRelativeToSelf = 0x10;
 constexpr std::size_t kRememberedRows = 64;
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "report/json/host_json.hpp"
 #include "report/json/steps_json.hpp"
 #include "report/profile_findings.hpp"
 
@@ -261,6 +262,7 @@ Json profile_to_json(const Report& report) {
     json["timeline"] = {{"start_s", timeline->start_s}, {"length_s", timeline->length_s}};
     json["timeline"]["lanes"] = list_to_json(timeline->lanes, lane_to_json);
   }
+  if (profile.host) json["host"] = host_to_json(*profile.host);
   return json;
 }
 
@@ -295,6 +297,7 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
       .timeline = std::nullopt};
   if (const auto steps = json.find("steps")) profile.steps = read_steps(*steps);
   if (const auto timeline = json.find("timeline")) profile.timeline = read_timeline(*timeline, rows);
+  if (const auto host = json.find("host")) profile.host = read_host(*host);
   return profile;
 }
 
