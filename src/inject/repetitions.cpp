@@ -16,6 +16,9 @@ constexpr double kCoverage = 0.6;         // of all launches are in repetitions
 constexpr std::uint32_t kMostInOne = 16;  // of one mark in a repetition
 constexpr std::size_t kMostSymbols = 1 << 14;
 
+/// A callback takes about 1 us: following this many in a second costs a program 0.5 %.
+constexpr double kMostPerSecond = 5000;
+
 bool alike(double a, double b) { return std::abs(a - b) <= std::max(1.0, kTolerance * b); }
 
 }  // namespace
@@ -124,6 +127,21 @@ std::vector<Candidate> Repetitions::candidates() const {
 double Repetitions::launches_per_second() const {
   const double elapsed = static_cast<double>(last_time_ - begin_time_) * 1e-9;
   return elapsed > 0 ? static_cast<double>(kernels_) / elapsed : 0;
+}
+
+std::optional<MarkerChoice> choose_marker(const std::vector<Candidate>& candidates, double launches_per_second) {
+  const Candidate* call = nullptr;
+  const Candidate* launch = nullptr;
+  for (const Candidate& one : candidates) {
+    const Candidate*& best = one.mark.what == Mark::What::launch ? launch : call;
+    if (best == nullptr || one.per_second < best->per_second) best = &one;
+  }
+  if (call != nullptr && call->per_second <= kMostPerSecond) return MarkerChoice{*call, false};
+  if (launch != nullptr && launches_per_second <= kMostPerSecond) return MarkerChoice{*launch, false};
+  // What comes several times in a step comes at unequal distances: steps could not be told apart.
+  if (call != nullptr && call->per_repetition == 1) return MarkerChoice{*call, true};
+  if (launch != nullptr && launch->per_repetition == 1) return MarkerChoice{*launch, true};
+  return std::nullopt;
 }
 
 }  // namespace roofline::inject

@@ -32,6 +32,14 @@ struct Candidate {
   std::uint64_t interval = 0;  ///< ns of a repetition, median
 };
 
+/// Which of what repeats is followed while nothing is recorded: the rarest call if it is rare enough, then launches,
+/// looked for now and then (`paced`) where there are many.
+struct MarkerChoice {
+  Candidate candidate;
+  bool paced = false;
+};
+std::optional<MarkerChoice> choose_marker(const std::vector<Candidate>& candidates, double launches_per_second);
+
 class Repetitions {
  public:
   void add(const Mark& mark, std::uint64_t time);

@@ -14,8 +14,6 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::uint64_t kLatest = kSecond / 20;  ///< from one call of tick() to the next
-/// A callback takes about 1 us: following this many in a second costs a program 0.5 %.
-constexpr double kMostPerSecond = 5000;
 /// A mark that has not come for so many of its intervals, and for a second, comes no more.
 constexpr std::uint64_t kLostIntervals = 20;
 /// So many records of single marks; then each record stands for more of them, so that a day fits into a spool.
@@ -23,21 +21,6 @@ constexpr std::uint64_t kSingleMarks = 20'000;
 constexpr std::uint32_t kMostTogether = 4096;
 
 }  // namespace
-
-std::optional<MarkerChoice> choose_marker(const std::vector<Candidate>& candidates, double launches_per_second) {
-  const Candidate* call = nullptr;
-  const Candidate* launch = nullptr;
-  for (const Candidate& one : candidates) {
-    const Candidate*& best = one.mark.what == Mark::What::launch ? launch : call;
-    if (best == nullptr || one.per_second < best->per_second) best = &one;
-  }
-  if (call != nullptr && call->per_second <= kMostPerSecond) return MarkerChoice{*call, false};
-  if (launch != nullptr && launches_per_second <= kMostPerSecond) return MarkerChoice{*launch, false};
-  // What comes several times in a step comes at unequal distances: steps could not be told apart.
-  if (call != nullptr && call->per_repetition == 1) return MarkerChoice{*call, true};
-  if (launch != nullptr && launch->per_repetition == 1) return MarkerChoice{*launch, true};
-  return std::nullopt;
-}
 
 Sampling::Sampling(Session& session) : session_(session) {
   session.spool.observe([this](std::string_view records) { observe(records); });

@@ -24,14 +24,6 @@ namespace roofline::inject {
 
 struct Session;
 
-/// Which of what repeats is followed while nothing is recorded: the rarest call if it is rare enough, then launches,
-/// looked for now and then (`paced`) where there are many.
-struct MarkerChoice {
-  Candidate candidate;
-  bool paced = false;
-};
-std::optional<MarkerChoice> choose_marker(const std::vector<Candidate>& candidates, double launches_per_second);
-
 /// One a process, never freed.
 class Sampling {
  public:
