@@ -1,25 +1,38 @@
 #include "inject/pacer.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <vector>
 
 namespace roofline::inject {
 namespace {
 
-/// Errors of the interval add up with each step; beyond this part of one, steps can't be told apart.
-constexpr double kMostError = 0.25;
-constexpr double kLeastUncertainty = 0.01;
+/// Steps with every callback tell how long a step is at most, and what callbacks add.
+constexpr int kWatched = 8;
+constexpr int kSkipped = 64;
+/// Then the program has this long for itself, ns.
+constexpr std::uint64_t kUntouched = 3'000'000'000;
+constexpr std::size_t kRecent = 32;
+/// Of the shortest of the recent steps, nobody looks for the mark: a step that is shorter still would be missed.
+constexpr double kSilence = 0.7;
 /// A thread can't be relied on to wake up earlier, ns.
 constexpr std::uint64_t kShortestSilence = 200'000;
-constexpr std::uint64_t kLongestSilence = 1'000'000'000;
-/// After marks in a row that give no silence.
-constexpr std::uint64_t kBetweenBursts = 1'000'000'000;
-constexpr int kMostUnsure = 3;
+/// Of the usual length, a longer one may be two steps.
+constexpr double kLongest = 1.6;
+constexpr int kMostUnclear = 8;
 
 }  // namespace
 
+bool Pacer::is_step(std::uint64_t elapsed) const {
+  if (recent_.empty()) return true;
+  std::vector<std::uint64_t> sorted(recent_.begin(), recent_.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return static_cast<double>(elapsed) < kLongest * static_cast<double>(*middle);
+}
+
 std::uint64_t Pacer::silence() const {
-  return static_cast<std::uint64_t>((static_cast<double>(skipped_) - 0.5) * interval_);
+  if (recent_.empty()) return 0;
+  return static_cast<std::uint64_t>(kSilence * static_cast<double>(*std::min_element(recent_.begin(), recent_.end())));
 }
 
 Pacer::Seen Pacer::seen(std::uint64_t time) {
@@ -27,43 +40,29 @@ Pacer::Seen Pacer::seen(std::uint64_t time) {
   const std::uint64_t elapsed = last_ != 0 ? time - last_ : 0;
   last_ = time;
   if (elapsed == 0) return result;
-  if (skipped_ == 0) {
-    result.marks = 1;
-    burst_.push_back(elapsed);
-    if (burst_.size() < kBurst) return result;
-    const auto middle = burst_.begin() + kBurst / 2;
-    std::nth_element(burst_.begin(), middle, burst_.end());
-    interval_ = static_cast<double>(*middle);
-    uncertainty_ = 0.2;
-    burst_.clear();
+  if (watched_ < kWatched) {
+    ++watched_;
+    result.step = true;
   } else {
-    const double marks = static_cast<double>(elapsed) / interval_;
-    const double whole = std::round(marks);
-    const bool sure = whole >= 1 && whole <= 2.0 * skipped_ + 2 && std::abs(marks - whole) <= kMostError;
-    if (sure) {
-      result.marks = static_cast<std::uint32_t>(whole);
-      interval_ = static_cast<double>(elapsed) / whole;
-      uncertainty_ = std::max(kLeastUncertainty, uncertainty_ / (whole + 1));
-      failures_ = 0;
-    } else {
-      uncertainty_ = std::min(0.2, 2 * uncertainty_);
-      if (++failures_ >= kMostUnsure) {
-        failures_ = 0;
-        skipped_ = 0;
-        return result;
-      }
+    ++skipped_;
+    result.step = is_step(elapsed);
+    unclear_ = result.step ? 0 : unclear_ + 1;
+    if (unclear_ >= kMostUnclear) {
+      *this = Pacer();  // steps are longer now: to be learnt anew
+      return result;
     }
   }
-  skipped_ = static_cast<std::uint32_t>(std::clamp(kMostError / uncertainty_, 1.0, 1e6));
-  const double most = static_cast<double>(kLongestSilence) / interval_;
-  if (skipped_ > most) skipped_ = static_cast<std::uint32_t>(std::max(most, 1.0));
-  if (silence() < kShortestSilence) {
-    skipped_ = 0;
-    last_ = 0;
-    result.look_again = time + kBetweenBursts;
-    return result;
+  if (result.step) {
+    recent_.push_back(elapsed);
+    if (recent_.size() > kRecent) recent_.pop_front();
   }
-  result.look_again = time + silence();
+  if (watched_ < kWatched) return result;
+  if (skipped_ >= kSkipped || silence() < kShortestSilence) {
+    *this = Pacer();
+    result.look_again = time + kUntouched;
+  } else {
+    result.look_again = time + silence();
+  }
   return result;
 }
 

@@ -73,12 +73,16 @@ std::uint64_t Sampling::tick(std::uint64_t time) {
   const Marker* const marker = marker_.load(std::memory_order_acquire);
   if (plan_.phase() != RunPhase::quiet || pausing_ || marker == nullptr || !marker->paced) return time + kLatest;
   const std::uint64_t again = look_again_.load();
-  if (again > time) return std::min(again, time + kLatest);
-  if (again != 0) {
-    last_mark_ = time;
-    if (subscription().follow(marker->calls, true)) look_again_ = 0;
+  if (again > time) {
+    if (looking_ && subscription().follow(marker->calls, false)) looking_ = false;
+    return std::min(again, time + kLatest);
   }
-  // The mark's callback sets the time from which on it is looked for again: to be seen before that has come.
+  if (again != 0 && subscription().follow(marker->calls, true)) {
+    looking_ = true;
+    last_mark_ = time;
+    look_again_ = 0;
+  }
+  // Callbacks are disabled here, not by the one that finds the mark: CUPTI need not be asked from within it.
   return time + std::clamp<std::uint64_t>(marker->interval / 8, kLatest / 250, kLatest);
 }
 
@@ -130,6 +134,7 @@ void Sampling::drained() {
   }
   callbacks_ = 0;
   look_again_ = 0;
+  looking_ = true;
   captured_ = false;
   last_mark_ = now();
   marker_ = chosen_;
@@ -178,7 +183,7 @@ const Sampling::Marker* Sampling::choose() {
   switch (mark.what) {
     case Mark::What::launch:
       made->kind = session_.kinds.of_id(mark.id);
-      made->calls = subscription().launches();
+      made->calls = subscription().calls_of(spool::CallKind::launch);
       record.kind = mark.id;
       break;
     case Mark::What::graph_launch:
@@ -226,7 +231,8 @@ bool Sampling::marks(CUpti_CallbackId id, const DriverCall& call, const CUpti_Ca
 
 void Sampling::seen(const Marker& marker, std::uint64_t time) {
   const std::lock_guard lock(marks_mutex_);
-  if (time < marked_) return;  // another thread's was later, and was sooner here
+  if (look_again_ != 0) return;  // nobody looks for it
+  if (time < marked_) return;    // another thread's was later, and was sooner here
   const std::uint64_t before = marked_;
   marked_ = time;
   last_mark_ = time;
@@ -244,15 +250,12 @@ void Sampling::seen(const Marker& marker, std::uint64_t time) {
     return;
   }
   const Pacer::Seen step = pacer_.seen(time);
-  if (step.marks > 0) {
-    write_marks(marker, before, time, step.marks);
+  if (step.step) {
+    write_marks(marker, before, time, 1);
   } else {
     pending_callbacks_ = 0;
   }
-  if (step.look_again == 0) return;
   look_again_ = step.look_again;
-  // In vain: the next marks come too early, and are taken for what they are.
-  static_cast<void>(subscription().follow(marker.calls, false));
 }
 
 void Sampling::write_marks(const Marker& marker, std::uint64_t start, std::uint64_t end, std::uint32_t marks) {

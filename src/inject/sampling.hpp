@@ -74,6 +74,7 @@ class Sampling {
   PhasePlan plan_;  // of the thread that writes, as are the next ones
   bool held_ = false;
   bool pausing_ = false;
+  bool looking_ = false;                   ///< callbacks for a paced mark are enabled
   const Marker* chosen_ = nullptr;         ///< for the next quiet phase; nullptr: steps can't be timed
   std::map<Mark, const Marker*> markers_;  ///< with a record each
 

@@ -128,6 +128,12 @@ class Reader {
       case spool::Type::thread:
         append(trace_.threads, body);
         break;
+      case spool::Type::marker:
+        append(trace_.markers, body);
+        break;
+      case spool::Type::marks:
+        append_timed(trace_.marks, body);
+        break;
     }
   }
 

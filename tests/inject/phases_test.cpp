@@ -8,7 +8,6 @@
 namespace roofline::inject {
 namespace {
 
-
 class Sampled : public Injected {
  protected:
   Spool sampled(const std::string& name, Environment more = {}) {
@@ -92,15 +91,14 @@ TEST_F(Sampled, ManyLaunchesAreLookedAtNowAndThen) {
   ASSERT_EQ(spool.markers.size(), 1U);
   EXPECT_NE(spool.markers.begin()->second.kind, 0U);
   ASSERT_FALSE(spool.marks.empty());
-  std::uint64_t marks = 0, time = 0, unseen = 0;
+  std::size_t untouched = 0;
   for (const spool::Marks& one : spool.marks) {
-    marks += one.marks;
-    time += one.end - one.start;
-    if (one.marks > 1) unseen += one.marks - 1;
+    EXPECT_EQ(one.marks, 1U);
+    EXPECT_GE(one.end - one.start, 5'000'000U) << "a step sleeps for 5 ms";
+    EXPECT_LE(one.callbacks, 100U) << "a step has 100 launches: these were two";
+    untouched += one.callbacks < 100 ? 1 : 0;
   }
-  EXPECT_LE(marks, 400U);
-  EXPECT_GT(unseen, 0U) << "steps in which nothing was followed";
-  EXPECT_GE(time, marks * 5'000'000U) << "a step sleeps for 5 ms: more steps were counted than there were";
+  EXPECT_GT(untouched, 0U) << "steps in which most was not followed";
 }
 
 TEST_F(Sampled, ACaptureWhileNothingIsRecordedIsFollowed) {

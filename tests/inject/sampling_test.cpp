@@ -1,6 +1,7 @@
 // When a sampled recording records, and what it finds in a program by itself: without CUPTI, driver and clock.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -258,78 +259,82 @@ TEST(MarkerChoice, HasNoneWhereAllThatRepeatsIsFrequent) {
 
 // --- looking now and then
 
-/// A program whose steps last `step` ns, and `slower` when it is looked at, by a clock that wakes up `late`.
+/// What a Pacer makes of a program: the lengths of its steps, asked in order.
 struct Paced {
-  std::uint64_t step, slower, late;
-  std::uint64_t looked_at = 0, marks = 0, time_of_marks = 0, last = 0;
+  std::vector<std::uint64_t> steps;  ///< lengths that were found, ns
+  std::size_t wrong = 0;             ///< of them, those that were several steps
+  std::size_t watched = 0, all = 0;  ///< steps at whose end the mark was looked for; all
+  std::uint64_t unseen_time = 0, time = 0;
 
-  void run(Pacer& pacer, std::uint64_t steps) {
-    std::uint64_t time = kS, again = 0;
-    for (std::uint64_t i = 0; i < steps; ++i) {
-      const bool looked = again == 0 || time >= again + late;
-      time += looked ? slower : step;
-      looked_at += looked ? 1 : 0;
-      if (again != 0 && time < again + late) continue;
-      again = 0;
-      const Pacer::Seen seen = pacer.seen(time);
-      if (seen.marks > 0 && last != 0) {
-        marks += seen.marks;
-        time_of_marks += time - last;
+  /// `late`: from the wish to look again until callbacks are enabled.
+  template <typename Length>
+  Paced(std::size_t count, std::uint64_t late, const Length& length) {
+    Pacer pacer;
+    std::uint64_t now = kS, last = 0, again = 0;
+    std::size_t between = 0;
+    for (; all < count; ++all) {
+      const std::uint64_t begin = now;
+      now += length(all);
+      ++between;
+      const std::uint64_t from = again != 0 ? std::clamp(again + late, begin, now) : begin;
+      unseen_time += from - begin;
+      if (again != 0 && now < again + late) continue;
+      ++watched;
+      const Pacer::Seen seen = pacer.seen(now);
+      if (seen.step) {
+        steps.push_back(now - last);
+        wrong += between != 1 ? 1 : 0;
       }
-      last = time;
+      between = 0;
+      last = now;
       again = seen.look_again;
     }
+    time = now - kS;
   }
 };
 
-TEST(Pacer, KnowsHowManyStepsItDidNotSee) {
-  for (const std::uint64_t step : {2 * kMs, 10 * kMs, 300 * kMs}) {
-    Pacer pacer;
-    Paced program = {step, step + step / 8, 50'000};
-    program.run(pacer, 3000);
-    EXPECT_GT(program.marks, 2900U) << step;
-    const double mean = static_cast<double>(program.time_of_marks) / static_cast<double>(program.marks);
-    EXPECT_GT(mean, 0.999 * static_cast<double>(step));
+TEST(Pacer, TimesStepsThatItDoesNotLookInto) {
+  for (const std::uint64_t step : {kMs, 10 * kMs, 300 * kMs}) {
+    const Paced paced(20'000, 50'000, [step](std::size_t) { return step; });
+    EXPECT_EQ(paced.wrong, 0U) << step;
+    EXPECT_GT(paced.steps.size(), 300U) << step;
+    for (const std::uint64_t found : paced.steps) EXPECT_EQ(found, step);
+    EXPECT_GT(paced.unseen_time, paced.time / 2) << step;
     if (step < 100 * kMs) {
-      EXPECT_LT(program.looked_at, 3000U / 10) << step;
-      EXPECT_LT(mean, 1.02 * static_cast<double>(step)) << step;
+      EXPECT_GT(paced.unseen_time, paced.time / 10 * 9) << step;
     }
   }
 }
 
-TEST(Pacer, TheMeanIsRightWhereStepsVary) {
-  Pacer pacer;
-  std::uint64_t time = kS, last = 0, again = 0, random = 1, marks = 0, time_of_marks = 0;
-  for (int i = 0; i < 5000; ++i) {
+TEST(Pacer, StepsThatVaryAreNotMistaken) {
+  std::uint64_t random = 1;
+  const Paced paced(50'000, 50'000, [&random](std::size_t) {
     random = random * 6364136223846793005 + 1442695040888963407;
-    time += 2 * kMs + (random >> 33) % (6 * kMs);
-    if (again != 0 && time < again) continue;
-    const Pacer::Seen seen = pacer.seen(time);
-    if (seen.marks > 0 && last != 0) {
-      marks += seen.marks;
-      time_of_marks += time - last;
-    }
-    last = time;
-    again = seen.look_again;
-  }
-  ASSERT_GT(marks, 100U);
-  EXPECT_NEAR(static_cast<double>(time_of_marks) / static_cast<double>(marks), 5.0 * kMs, 0.75 * kMs);
+    return 10 * kMs + (random >> 33) % (3 * kMs);
+  });
+  EXPECT_EQ(paced.wrong, 0U);
+  EXPECT_GT(paced.steps.size(), 1000U);
+}
+
+TEST(Pacer, AHostThatRunsAheadIsNotMistaken) {
+  // A queue is filled at the host's pace; then steps take the GPU's, up to a synchronisation.
+  const Paced paced(50'000, 50'000, [](std::size_t step) { return (step % 50 < 20 ? 7 : 9) * kMs; });
+  EXPECT_LT(paced.wrong, paced.steps.size() / 50);
+  EXPECT_GT(paced.steps.size(), 1000U);
+}
+
+TEST(Pacer, LearnsThatStepsHaveBecomeLonger) {
+  const Paced paced(20'000, 50'000, [](std::size_t step) { return (step < 10'000 ? 2 : 7) * kMs; });
+  EXPECT_LT(paced.wrong, 10U);
+  ASSERT_FALSE(paced.steps.empty());
+  EXPECT_EQ(paced.steps.back(), 7 * kMs);
 }
 
 TEST(Pacer, LooksInBurstsWhereNoThreadWakesUpInTime) {
-  Pacer pacer;
-  std::uint64_t time = kS, again = 0;
-  int marks = 0;
-  for (int i = 0; i < 9; ++i) {
-    const Pacer::Seen seen = pacer.seen(time += 50'000);
-    marks += static_cast<int>(seen.marks);
-    again = seen.look_again;
-  }
-  EXPECT_EQ(marks, 8);
-  EXPECT_GE(again, time + kS / 2);
-  const Pacer::Seen first = pacer.seen(again + 1);
-  EXPECT_EQ(first.marks, 0U) << "how many went by is not known";
-  EXPECT_EQ(pacer.seen(again + 50'001).marks, 1U);
+  const Paced paced(200'000, 50'000, [](std::size_t) { return kMs / 20; });
+  EXPECT_EQ(paced.wrong, 0U) << "how many went by unseen is not known";
+  EXPECT_GT(paced.steps.size(), 8U);
+  EXPECT_LT(paced.watched, paced.all / 100);
 }
 
 }  // namespace
