@@ -50,6 +50,7 @@ std::map<std::string, std::string> prepare(const fs::path& folder, const Profile
       {spool::kWarmupVariable, fmt::format("{}", options.warmup_s)},
   };
   if (options.window_s) changes[spool::kWindowVariable] = fmt::format("{}", *options.window_s);
+  changes[spool::kRecordVariable] = options.sample ? "sample" : "all";
   if (!options.python) changes[spool::kPythonVariable] = "off";
   return changes;
 }

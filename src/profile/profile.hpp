@@ -23,6 +23,7 @@ struct ProfileOptions {
   bool counters = true;
   double count_time_s = 30;  ///< that counting may add
   bool python = true;        ///< lines and modules
+  bool sample = true;        ///< record the start-up and some steps, without a window; else everything
   bool baseline = false;     ///< also run it without the profiler, before and after
   std::string step_range;    ///< NVTX range that is a step; empty: steps are found
   int runs = 1;              ///< with the profiler; all but the first for missing counters

@@ -8,6 +8,7 @@
 
 #include "profile/idle_causes.hpp"
 #include "profile/intervals.hpp"
+#include "profile/phases.hpp"
 #include "profile/profile.hpp"
 #include "profile/recording.hpp"
 #include "profile/row_times.hpp"
@@ -72,6 +73,7 @@ Profile profile_of(const Recording& recording, const ProgramFacts& facts, const 
     profile.processes.push_back(process_of(trace));
     profile.counting_s += seconds(trace.tally.counting);
   }
+  profile.recorded_share = recorded_share(recording);
   profile.devices = wall_times(recording);
   profile.kernel_s = kernel_seconds(recording);
   profile.calls = sum_calls(recording);

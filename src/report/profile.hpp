@@ -264,6 +264,9 @@ struct Profile {
   std::optional<double> untraced_s;  ///< wall time of the program without the profiler
   std::optional<double> traced_s;    ///< wall time with the profiler, from start to end
   double counting_s = 0;             ///< of wall_s, spent on counting
+  /// Part of wall_s in which everything was recorded. Below 1, rows and sums are those of a sample of the steps, not
+  /// totals of the run.
+  double recorded_share = 1;
   std::vector<WallTime> devices;
   double at_roof_s = 0;   ///< sum of attainable times, over the rows that have one
   double roofed_s = 0;    ///< time of those rows: the rest has no roof

@@ -242,6 +242,7 @@ Json profile_to_json(const Report& report) {
   if (profile.traced_s) json["traced_s"] = *profile.traced_s;
   if (const auto longer = inflation(profile)) json["inflation"] = *longer;
   json["counting_s"] = profile.counting_s;
+  if (profile.recorded_share < 1) json["recorded_share"] = profile.recorded_share;
   json["devices"] = list_to_json(profile.devices, wall_to_json);
   json["kernel_s"] = profile.kernel_s;
   json["roofed_s"] = profile.roofed_s;
@@ -279,6 +280,7 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
       .untraced_s = json.optional_number("untraced_s"),
       .traced_s = json.optional_number("traced_s"),
       .counting_s = json["counting_s"].number(),
+      .recorded_share = json.optional_number("recorded_share").value_or(1),
       .devices = read_list(json["devices"], read_wall),
       .at_roof_s = json["at_roof_s"].number(),
       .roofed_s = json["roofed_s"].number(),
