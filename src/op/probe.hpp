@@ -49,8 +49,8 @@ struct ProbeCase {
   /// A sample of the operands' bytes, a few KiB, for the audit's randomness check. Required for compute probes
   /// whose power depends on the data; may be empty without operands in memory.
   std::function<std::vector<std::byte>()> operands = {};
-  /// The core clock among the probe's own instructions, in Hz: all its threads, right after a run. May be empty: then
-  /// it is the device's, which is read after them. Nothing where it could not be told.
+  /// The core clock among the probe's own instructions, in Hz: all its threads, read right after each sample. May be
+  /// empty: then it is the device's, which is read after them. Nothing where it could not be told.
   std::function<std::optional<double>()> clock = {};
   /// Looks for the instruction in the executed machine code. May be empty (CPU).
   std::function<CodeSearch()> code = {};
