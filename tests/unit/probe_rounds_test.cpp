@@ -125,6 +125,22 @@ TEST(ProbeRounds, TheLimitIsAtTheClockOfTheInstructions) {
   EXPECT_EQ(ceiling.clocks.core_hz, 1e9) << "kernels' clocks are read after them, too";
 }
 
+/// Rounds at clocks within 0.8 % of each other are one plateau; the highest clock would give shares of 99.2 % and less.
+TEST(ProbeRounds, TheShareOfTheLimitIsFormedSampleBySample) {
+  const auto hz = std::make_shared<double>(1e9);
+  const auto at_a_clock_of_its_own = [hz](int visit, double scale) {
+    *hz = 1e9 * (1 - 0.004 * (visit % 3));
+    return 1e-3 * scale * 1e9 / *hz;
+  };
+  Probe probe = probe_of({{"fma", 4e6, at_a_clock_of_its_own}});
+  probe.limit = [](const Device&, std::optional<double> core_hz) {
+    return Limit{.value = 4 * core_hz.value_or(0), .basis = ""};
+  };
+  probe.make = with_clock(probe.make, [hz](double) { return *hz; });
+  const Ceiling ceiling = ProbeInRounds(probe).visit(6).measured(0)->ceiling;
+  EXPECT_NEAR(ceiling.value / ceiling.limit->value, 1, 1e-3);
+}
+
 /// Twice the work lasts longer, and the clock falls under it; the clock after it tells nothing of that.
 TEST(ProbeRounds, TwiceTheWorkIsComparedAtTheClockOfTheInstructions) {
   const auto doubling_at = [](double clock_of_twice, double ratio = 2 / 0.9) {
