@@ -515,6 +515,15 @@ void add_experiments(Collector& out, const Point& point, const Machine& machine)
       case ExperimentKind::multiplied:
         out.set("experiment.divisions.gain", 1 / ratio);
         break;
+      case ExperimentKind::unforwarded:
+        out.set("experiment.forwarding.gain", 1 / ratio);
+        break;
+      case ExperimentKind::line_visits:
+        out.set("experiment.lines.visits", ratio);
+        break;
+      case ExperimentKind::page_jumps:
+        out.set("experiment.pages.jumps", ratio);
+        break;
     }
   }
 }
