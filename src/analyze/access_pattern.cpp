@@ -77,10 +77,10 @@ bool crosses_line(std::uint64_t address, std::uint64_t next) {
 
 }  // namespace
 
-AccessPattern pattern_of(std::span<const Access> accesses) {
+AccessPattern pattern_of(std::span<const TracedAccess> accesses) {
   std::map<std::uint32_t, TracedBuffer> buffers;
   std::size_t jumps = 0, splits = 0;
-  for (const Access& access : accesses) {
+  for (const TracedAccess& access : accesses) {
     TracedBuffer& buffer = buffers[access.buffer];
     if (buffer.accesses++ > 0 && crosses_line(buffer.before, access.address)) ++splits;
     buffer.before = access.address;

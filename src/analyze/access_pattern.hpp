@@ -21,6 +21,6 @@ struct AccessPattern {
   double split_share = 0;
 };
 
-AccessPattern pattern_of(std::span<const Access> accesses);
+AccessPattern pattern_of(std::span<const TracedAccess> accesses);
 
 }  // namespace roofline

@@ -37,7 +37,7 @@ double BatchTimer::time() {
   return reading.seconds / static_cast<double>(launches_);
 }
 
-std::vector<Access> BatchTimer::accesses(const TraceLimits& limits) {
+std::vector<TracedAccess> BatchTimer::accesses(const TraceLimits& limits) {
   if (!bench_.batch) bench_ = case_.bench_unverified();
   bench_.batch(1);
   const std::vector<std::span<std::byte>> tensors = case_.tensors();

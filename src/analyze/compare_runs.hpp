@@ -29,7 +29,7 @@ class BatchTimer {
   double time();
   const std::optional<double>& clock_hz() const { return clock_hz_; }
   /// The accesses of a launch to its tensors, in order.
-  std::vector<Access> accesses(const TraceLimits& limits);
+  std::vector<TracedAccess> accesses(const TraceLimits& limits);
   std::int64_t launched() const { return launched_; }  ///< by time()
 
  private:

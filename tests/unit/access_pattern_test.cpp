@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kBase = std::uint64_t{1} << 32;
 
 /// Accesses of buffer 0 at byte offsets.
-std::vector<Access> at(const std::vector<std::uint64_t>& offsets) {
-  std::vector<Access> accesses;
+std::vector<TracedAccess> at(const std::vector<std::uint64_t>& offsets) {
+  std::vector<TracedAccess> accesses;
   for (const std::uint64_t offset : offsets)
     accesses.push_back({.buffer = 0, .is_write = false, .address = kBase + offset});
   return accesses;
@@ -97,7 +97,7 @@ class TraceAccesses : public testing::Test {
     if (memory_ != nullptr) ::munmap(memory_, 2 * kFloats * sizeof(float));
   }
 
-  std::vector<Access> trace(std::size_t accesses, const std::function<void()>& run) {
+  std::vector<TracedAccess> trace(std::size_t accesses, const std::function<void()>& run) {
     const std::span<std::byte> buffers[] = {std::as_writable_bytes(std::span(x_, kFloats)),
                                             std::as_writable_bytes(std::span(y_, kFloats))};
     return trace_accesses(buffers, {.accesses = accesses, .seconds = 60}, run);
@@ -115,7 +115,7 @@ TEST_F(TraceAccesses, HasEachAccessInOrder) {
   });
   ASSERT_EQ(found.size(), 200U);
   for (std::size_t i = 0; i < 100; ++i) {
-    const Access &read = found[2 * i], &write = found[2 * i + 1];
+    const TracedAccess &read = found[2 * i], &write = found[2 * i + 1];
     EXPECT_EQ(read.buffer, 0U);
     EXPECT_FALSE(read.is_write);
     EXPECT_EQ(read.address, reinterpret_cast<std::uintptr_t>(x_ + 16 * i));

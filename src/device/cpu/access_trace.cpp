@@ -29,7 +29,7 @@ constexpr std::size_t kMostOpen = 64;  // pages that one instruction accesses: a
 
 struct Trace {
   std::span<const std::span<std::byte>> buffers;
-  std::vector<Access> found;
+  std::vector<TracedAccess> found;
   std::size_t most = 0;
   double end_s = 0;
   pthread_t thread = ::pthread_self();
@@ -143,8 +143,8 @@ class Tracing {
 
 bool can_trace_accesses() { return ::sysconf(_SC_PAGESIZE) == static_cast<long>(kTracePage); }
 
-std::vector<Access> trace_accesses(std::span<const std::span<std::byte>> buffers, const TraceLimits& limits,
-                                   const std::function<void()>& run) {
+std::vector<TracedAccess> trace_accesses(std::span<const std::span<std::byte>> buffers, const TraceLimits& limits,
+                                         const std::function<void()>& run) {
   Trace trace;
   trace.buffers = buffers;
   trace.most = limits.accesses;
@@ -159,8 +159,8 @@ std::vector<Access> trace_accesses(std::span<const std::span<std::byte>> buffers
 #else
 bool can_trace_accesses() { return false; }
 
-std::vector<Access> trace_accesses(std::span<const std::span<std::byte>>, const TraceLimits&,
-                                   const std::function<void()>&) {
+std::vector<TracedAccess> trace_accesses(std::span<const std::span<std::byte>>, const TraceLimits&,
+                                         const std::function<void()>&) {
   throw Error("accesses are traced on Linux and x86-64 only");
 }
 #endif

@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-struct Access {
+struct TracedAccess {
   std::uint32_t buffer = 0;  ///< index
   bool is_write = false;
   std::uint64_t address = 0;
@@ -28,7 +28,7 @@ struct TraceLimits {
 /// Runs `run` on the calling thread and returns its first accesses to `buffers`, each of at least an instruction. Ends
 /// early where another thread accesses them. Only for kernels that make no system call on them. The buffers lose
 /// their huge pages.
-std::vector<Access> trace_accesses(std::span<const std::span<std::byte>> buffers, const TraceLimits& limits,
-                                   const std::function<void()>& run);
+std::vector<TracedAccess> trace_accesses(std::span<const std::span<std::byte>> buffers, const TraceLimits& limits,
+                                         const std::function<void()>& run);
 
 }  // namespace roofline

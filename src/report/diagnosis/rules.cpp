@@ -69,10 +69,6 @@ constexpr std::string_view kAtThatClock =
     "Compare only kernels at this clock. Moving fewer bytes and recomputing less saves power.";
 constexpr std::string_view kMeasureFirst =
     "Count (--counters) if this machine allows it, or let experiments run (without --no-experiments).";
-constexpr std::string_view kPartialLines =
-    "It comes back to a cache line {experiment.lines.visits} times, for other bytes of its 64 each time.";
-constexpr std::string_view kUseWholeLines =
-    "Change the loop order or the layout so that consecutive accesses are adjacent; else work in blocks (tiles).";
 constexpr std::string_view kLaterCalibration = "Calibrate again on an idle machine.";
 constexpr std::string_view kCoalesce =
     "Let consecutive threads read consecutive addresses; stage strided data through shared memory.";
@@ -300,18 +296,15 @@ constexpr Rule kRules[] = {
      "Each sum waits for the one before: compiled with sums that may be reordered it is "
      "{experiment.reassociated.gain} as fast.",
      "Use several independent sums, or -fassociative-math -fno-signed-zeros -fno-trapping-math.", kExperiment},
-    // Strides within a page first: with 4 KiB pages they are slower, too, where prefetchers end at a page.
-    {"partial-lines", kCpu,
-     {kMemoryBound, kFromMemory, kUnderRoof, below("experiment.in_cache.share", 0.6),
-      above("experiment.lines.visits", kRevisited), below("experiment.pages.jumps", 0.1)},
-     kPartialLines, kUseWholeLines, kExperiment},
     {"page-walks", kCpu, {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.pages.slowdown", 1.3)},
      "Its accesses jump between pages: on 4 KiB pages it takes {experiment.pages.slowdown} the time, so TLB misses matter.",
      "Finish each page before the next one (change the loop order, block it), and use larger pages.", kExperiment},
     {"partial-lines", kCpu,
      {kMemoryBound, kFromMemory, kUnderRoof, below("experiment.in_cache.share", 0.6),
-      above("experiment.lines.visits", kRevisited), above("experiment.pages.jumps", 0.1)},
-     kPartialLines, kUseWholeLines, kExperiment},
+      above("experiment.lines.visits", kRevisited)},
+     "It comes back to a cache line {experiment.lines.visits} times, for other bytes of its 64 each time.",
+     "Change the loop order or the layout so that consecutive accesses are adjacent; else work in blocks (tiles).",
+     kExperiment},
     {"grows-with-size", kCpu,
      {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.size.slowdown", 1.2)},
      "Twice the size takes {experiment.size.slowdown} the time per element: TLB misses, or data that the caches lose.",
