@@ -94,9 +94,6 @@ struct Probe {
   std::function<std::optional<ProbeCase>(Device&, const ProbeRequest&, int variant)> make = {};
   /// The maximum rate of the hardware at that core clock (Hz), with its formula. May be empty.
   std::function<std::optional<Limit>(const Device&, std::optional<double> core_hz)> limit = {};
-  /// Where the instructions per cycle of `limit` are an assumption, because no register of the CPU reports them: how
-  /// many each core is assumed to issue. 0: they are known.
-  double assumed_issue = 0;
 };
 
 }  // namespace roofline

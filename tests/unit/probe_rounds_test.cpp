@@ -176,12 +176,12 @@ TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
 }
 
 TEST(ProbeRounds, ALimitOfAssumedPipesIsTheLeastPlausibleOneAboveTheValue) {
-  const auto limit_at = [](double instructions_per_cycle, double assumed, double clock_in_work = 0) {
+  constexpr double kKnown = 2.0 / 16;
+  const auto limit_at = [=](double instructions_per_cycle, double assumed, double clock_in_work = 0) {
     Probe probe = probe_of({{.name = "steady", .amount = 1e6 * instructions_per_cycle}});
-    probe.limit = [](const Device&, std::optional<double> core_hz) {
-      return std::optional(Limit{2 * core_hz.value_or(0), "2 per cycle"});
+    probe.limit = [=](const Device&, std::optional<double> core_hz) {
+      return Limit{.value = std::max(assumed, kKnown) * core_hz.value_or(0), .basis = "", .assumed_issue = assumed};
     };
-    probe.assumed_issue = assumed;
     if (clock_in_work > 0) {
       probe.make = with_clock(probe.make, [=](double) { return clock_in_work; });
     }
@@ -193,7 +193,12 @@ TEST(ProbeRounds, ALimitOfAssumedPipesIsTheLeastPlausibleOneAboveTheValue) {
   EXPECT_DOUBLE_EQ(limit_at(1.005, 2), 1e9) << "the clock is known within 1 %";
   EXPECT_DOUBLE_EQ(limit_at(0.46, 2), 0.5e9) << "one instruction in two cycles";
   EXPECT_DOUBLE_EQ(limit_at(0.24, 2), 0.25e9);
-  EXPECT_DOUBLE_EQ(limit_at(0.46, 0), 2e9) << "known, not assumed";
+  EXPECT_DOUBLE_EQ(limit_at(0.04, 0), kKnown * 1e9) << "known, not assumed";
+  EXPECT_DOUBLE_EQ(limit_at(3.9, 4), 4e9) << "four pipes";
+  EXPECT_DOUBLE_EQ(limit_at(1.95, 4), 2e9);
+  EXPECT_DOUBLE_EQ(limit_at(2.5, 4), 3e9);
+  EXPECT_DOUBLE_EQ(limit_at(kKnown * 0.98, kKnown), kKnown * 1e9) << "a product of tiles in several cycles";
+  EXPECT_DOUBLE_EQ(limit_at(kKnown * 0.49, kKnown), kKnown * 0.5e9);
   EXPECT_DOUBLE_EQ(limit_at(2.3, 2), 2e9) << "which the check reports";
   EXPECT_DOUBLE_EQ(limit_at(0.46, 2, 0.95e9), 0.475e9);
   EXPECT_DOUBLE_EQ(limit_at(0.46, 2, 0.83e9), 0.5e9) << "0.55 in a cycle of a clock that was read too low";

@@ -234,7 +234,8 @@ std::optional<Limit> limit(Pipe pipe, const Device& device, std::optional<double
   return Limit{.value = *core_hz * cores * kPipes * kernel.lanes * products * 2.0,
                .basis = fmt::format(
                    "{} cores x 2 pipes (assumed) x {} lanes x {} products x 2 operations x {:.0f} MHz (measured)",
-                   cores, kernel.lanes, products, *core_hz / 1e6)};
+                   cores, kernel.lanes, products, *core_hz / 1e6),
+               .assumed_issue = kPipes};
 #else
   // As for NEON's multiply-adds (fma.cpp).
   (void)pipe, (void)device, (void)core_hz;
@@ -253,7 +254,6 @@ Probe dot_probe(Pipe pipe) {
     return make(pipe, device, request, variant);
   };
   probe.limit = [pipe](const Device& device, std::optional<double> core_hz) { return limit(pipe, device, core_hz); };
-  probe.assumed_issue = kPipes;
   return probe;
 }
 

@@ -261,7 +261,8 @@ std::optional<Limit> limit(const Scope& scope, const Device& device, std::option
       .value = *core_hz * cores * found->pipes * 2.0 * lanes,
       .basis = fmt::format("{} cores x {} {} pipes ({}) x {} lanes ({} bit, {}) x 2 FLOP x {:.0f} MHz (measured)",
                            cores, found->pipes, has_fma(scope.isa.value_or(cpu.isa())) ? "FMA" : "multiplication",
-                           found->pipes_source, lanes, found->bits, found->bits_source, *core_hz / 1e6)};
+                           found->pipes_source, lanes, found->bits, found->bits_source, *core_hz / 1e6),
+      .assumed_issue = static_cast<double>(found->pipes)};
 }
 
 std::optional<std::string> unsupported(const Scope& scope, const Device& device) {

@@ -137,7 +137,8 @@ std::optional<Limit> tile_limit(const Device& device, std::optional<double> core
   return Limit{
       .value = *core_hz * cores * kOperations<T> / kCycles,
       .basis = fmt::format("{} cores x 16 x 16 x {} products x 2 operations / {:g} cycles x {:.0f} MHz (measured)",
-                           cores, kTileDepth<T>, kCycles, *core_hz / 1e6)};
+                           cores, kTileDepth<T>, kCycles, *core_hz / 1e6),
+      .assumed_issue = 1 / kCycles};
 }
 
 template <typename T>
