@@ -486,6 +486,16 @@ void Case::launch(std::int64_t number) {
   state_->kernel(state_->pointers[static_cast<std::size_t>(number % state_->sets)]);
 }
 
+std::vector<std::span<std::byte>> Case::tensors() const {
+  std::vector<std::span<std::byte>> found;
+  for (std::size_t t = 0; t < state_->specs.size(); ++t) {
+    if (!state_->holds(t)) continue;
+    found.emplace_back(static_cast<std::byte*>(state_->pointers[0][t]),
+                       static_cast<std::size_t>(state_->specs[t].bytes()));
+  }
+  return found;
+}
+
 std::int64_t Case::buffer_sets() const { return state_->sets; }
 double Case::resident_bytes() const { return state_->resident; }
 

@@ -69,6 +69,9 @@ class Case {
   /// Enqueues (GPU) or runs (CPU) the launch of that number, on its buffer set.
   void launch(std::int64_t number);
 
+  /// Device memory of the tensors of the first buffer set.
+  std::vector<std::span<std::byte>> tensors() const;
+
   std::int64_t buffer_sets() const;
   /// Bytes that all buffer sets take together.
   double resident_bytes() const;

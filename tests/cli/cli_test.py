@@ -1007,6 +1007,24 @@ class Machines(Workspace):
         changes = self.data(self.run_tool("machine", slow, "--against", fast, "--json"), "roofline.changes/1")["changes"]
         self.assertIn("slower", {change["change"] for change in changes})
 
+    def test_the_roof_of_a_mix(self):
+        report = ROOT / "reports/reference/h200-ops/report.json"
+        machine = json.loads(report.read_text())["machine"]
+        value = {c["name"]: c["value"] for c in machine["ceilings"] if c["regime"] == "burst"}
+        shown = self.run_tool("machine", report, "--mix", "2:1,5:2,0:7,1:1:in-place", "--json")
+        triad, between, write, in_place = self.data(shown, "roofline.mixes/1")["mixes"]
+        self.assertEqual((triad["id"], triad["ceiling"], triad["value"]), ("2:1", "hbm.triad", value["hbm.triad"]))
+        self.assertNotIn("mixed_with", triad)
+        self.assertEqual((between["ceiling"], between["mixed_with"]), ("hbm.triad", "hbm.read"))
+        self.assertAlmostEqual(between["value"] / (7 / (6 / value["hbm.triad"] + 1 / value["hbm.read"])), 1, 9)
+        self.assertEqual(write["value"], value["hbm.write"])
+        self.assertTrue(in_place["in_place"])  # without a roof in place, that of a copy
+        self.assertEqual(in_place["value"], value["hbm.copy"])
+        self.assertIn("hbm.read", self.run_tool("machine", report, "--mix", "5:2").stdout)
+        for wrong in ("2", "0:0", "a:1", "1:1:inplace", "-1:2"):
+            self.check(self.run_tool("machine", report, "--mix", wrong), 2, "--mix")
+        self.check(self.run_tool("machine", report, "--mix", "1:1", "--against", report), 2, "--mix")
+
     def test_a_machine_as_markdown(self):
         shown = self.run_tool("machine", self.machine, "--format", "md")
         self.check(shown, 0)

@@ -59,6 +59,8 @@ constexpr Condition kCoreTime = above("experiment.in_cache.share", 0.6);
 constexpr double kUneven = 1.25;
 /// Of the CPU time: SMT siblings and shared caches cost less.
 constexpr double kSharing = 2;
+/// Visits to a cache line until all of it was used: four elements of fp32 in each.
+constexpr double kRevisited = 4;
 constexpr Condition kNoTensorWork = is("tensor.executed", false);
 
 constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time does not characterise the kernel.";
@@ -284,13 +286,25 @@ constexpr Rule kRules[] = {
     {"split-lines", kCpu, {kUnderRoof, above("experiment.realigned.gain", 1.1)},
      "Accesses cross cache lines: with shifted buffers it is {experiment.realigned.gain} as fast.",
      "Align arrays and rows to 64 bytes (aligned_alloc, padded rows).", kExperiment},
-    {"dependent-sum", kCpu, {kUnderRoof, kCoreTime, above("experiment.reassociated.gain", 1.3)},
+    {"store-forwarding", kCpu, {kUnderRoof, kCoreTime, above("experiment.forwarding.gain", 1.3)},
+     "Loads wait for several narrower stores to the same bytes (store forwarding fails): without those loads it is "
+     "{experiment.forwarding.gain} as fast.",
+     "Load with the width of the store, or combine the values in registers.", kExperiment},
+    // Vectorised code whose constants were folded is faster, too; a sum that waits is not vectorised.
+    {"dependent-sum", kCpu,
+     {kUnderRoof, kCoreTime, above("experiment.reassociated.gain", 1.3), below("experiment.unvectorized.slowdown", 1.3)},
      "Each sum waits for the one before: compiled with sums that may be reordered it is "
      "{experiment.reassociated.gain} as fast.",
      "Use several independent sums, or -fassociative-math -fno-signed-zeros -fno-trapping-math.", kExperiment},
     {"page-walks", kCpu, {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.pages.slowdown", 1.3)},
      "Its accesses jump between pages: on 4 KiB pages it takes {experiment.pages.slowdown} the time, so TLB misses matter.",
      "Finish each page before the next one (change the loop order, block it), and use larger pages.", kExperiment},
+    {"partial-lines", kCpu,
+     {kMemoryBound, kFromMemory, kUnderRoof, below("experiment.in_cache.share", 0.6),
+      above("experiment.lines.visits", kRevisited)},
+     "It comes back to a cache line {experiment.lines.visits} times, for other bytes of its 64 each time.",
+     "Change the loop order or the layout so that consecutive accesses are adjacent; else work in blocks (tiles).",
+     kExperiment},
     {"grows-with-size", kCpu,
      {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.size.slowdown", 1.2)},
      "Twice the size takes {experiment.size.slowdown} the time per element: TLB misses, or data that the caches lose.",
