@@ -79,8 +79,9 @@ constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: b
 // One entry per rule, not one line per member.
 // clang-format off
 constexpr Rule kRules[] = {
-    // Threads without work come first: whatever the row reaches, it is of a part of the machine.
-    {"some-threads", kCpu, {below("threads.used_share", 0.999), is("above_roof", false)},
+    // Threads without work come first: whatever the row reaches, it is of a part of the machine. Where one core reaches
+    // the roof of all, or starting them would take longer than the row, they would save nothing.
+    {"some-threads", kCpu, {below("threads.used_share", 0.999), is("above_roof", false), above("threads.saving", 0.05)},
      "Ran on {threads.used} of {threads.of} threads: {roof.fraction} of its roof, {roof.on_all_threads} of the roof of all "
      "threads.",
      "Use all threads (launch, threads: all) and pass the thread's index; threads: own for OpenMP or std::thread.",
