@@ -550,10 +550,13 @@ class Reports(Workspace):
         old, new = self.folder / "old.yaml", self.folder / "new.yaml"
         old.write_text(suite)
         new.write_text(suite.replace("200000", "300000"))
-        done = self.run_tool("ab", old, new, "--device", "cpu", "--max-time", "0.1", "--threshold", "900%", "--json")
+        written = self.folder / "ab.json"
+        done = self.run_tool("ab", old, new, "--device", "cpu", "--max-time", "0.1", "--threshold", "900%", "--json",
+                             "-o", written)
         self.check(done, 0)
         answer = json.loads(done.stdout)
         check_answer(answer)
+        check_by("comparison", json.loads(written.read_text()))
         rows = {row["shape"]["n"]: row for row in answer["data"]["rows"]}
         self.assertEqual(rows[100000]["interval_covers"], "rounds")
         self.assertGreaterEqual(rows[100000]["repetitions"]["now"], 5)
@@ -584,6 +587,28 @@ class Reports(Workspace):
         self.assertEqual(len(self.run_tool("compare", self.reference(), self.reference(), "--format", "csv")
                              .stdout.splitlines()), len(rows) + 1)
         self.assertIn("| Kernel |", self.run_tool("compare", self.reference(), self.reference(), "--format", "md").stdout)
+
+    def test_a_comparison_is_written_where_o_says(self):
+        def compare(*options, code=0):
+            done = self.run_tool("compare", self.reference(), self.reference(), *options)
+            self.check(done, code)
+            return done
+        folder = self.folder / "comparison"
+        table = compare().stdout
+        self.assertEqual(compare("-o", folder).stdout, table)
+        self.assertEqual({path.name for path in folder.iterdir()},
+                         {"comparison.md", "comparison.json", "comparison.csv"})
+        check_by("comparison", json.loads((folder / "comparison.json").read_text()))
+        one = self.folder / "changes.md"
+        self.assertEqual(compare("-o", one).stdout, table)
+        self.assertEqual(one.read_text(), compare("--format", "md").stdout)
+        self.assertEqual(compare("-o", "-", "--format", "md").stdout, one.read_text())
+        only = self.folder / "only"
+        compare("-o", only, "--format", "csv")
+        self.assertEqual([path.name for path in only.iterdir()], ["comparison.csv"])
+        compare("-o", one, "--format", "csv", code=2)
+        compare("-o", only, "--format", "table", code=2)
+        compare("-o", self.reference(), code=2)
 
     def test_hostile_input_is_refused_with_its_name(self):
         folder = self.folder / "a-folder"

@@ -411,6 +411,7 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
   out.set("threads.used", used);
   if (threads > 0) out.set("threads.used_share", used / threads);
   out.set("roof.on_all_threads", fraction_on_all_threads(point, machine));
+  out.set("threads.saving", saving_on_all_threads(point, machine));
   out.set("cores", number_of(device.attributes, AttributeKey::physical_cores));
   if (const auto cores = out.get("cores"); cores > 0)
     out.set("threads.share", static_cast<double>(device.units) / *cores);

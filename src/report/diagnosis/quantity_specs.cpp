@@ -150,6 +150,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"threads.of", "threads", kNumber, "worker threads of the run"},
     {"threads.used", "threads used", kNumber, "of them, those that it ran on"},
     {"threads.used_share", "threads used", kFraction, "threads.used over threads.of"},
+    {"threads.saving", "saved by all threads", kFraction,
+     "1 - attainable time on all threads over that on threads.used, by the roofs of both"},
     {"cores", "physical cores", kNumber, "of the machine"},
     {"threads.share", "threads per core", kNumber, "worker threads over physical cores"},
     {"one_core", "of one core's rate", kFraction, "its FLOP/s over what one core alone reached"},

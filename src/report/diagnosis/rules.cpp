@@ -81,8 +81,9 @@ constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: b
 // One entry per rule, not one line per member.
 // clang-format off
 constexpr Rule kRules[] = {
-    // Threads without work come first: whatever the row reaches, it is of a part of the machine.
-    {"some-threads", kCpu, {below("threads.used_share", 0.999), is("above_roof", false)},
+    // Threads without work come first: whatever the row reaches, it is of a part of the machine. Where one core reaches
+    // the roof of all, or starting them would take longer than the row, they would save nothing.
+    {"some-threads", kCpu, {below("threads.used_share", 0.999), is("above_roof", false), above("threads.saving", 0.05)},
      "Ran on {threads.used} of {threads.of} threads: {roof.fraction} of its roof, {roof.on_all_threads} of the roof of all "
      "threads.",
      "Use all threads (launch, threads: all) and pass the thread's index; threads: own for OpenMP or std::thread.",
@@ -107,7 +108,7 @@ constexpr Rule kRules[] = {
     {"few-threads", kCpu, {below("threads.share", 0.9)},
      "Kernel and roofs used {threads.of} threads; the machine has {cores} cores.",
      "Calibrate and run on all cores (--threads).", kMeasured, RuleKind::note},
-    {"from-cache", kGpu, {below("dram.over_model", 0.8), kMemoryBound},
+    {"from-cache", kGpu, {below("dram.over_model", 0.8), kMemoryBound, kFromMemory},
      "DRAM moves {dram.over_model} the modelled bytes; caches serve the rest.",
      "Compare with the L2 roof, or use inputs larger than L2.", kMeasured, RuleKind::note},
     {"from-cache", kCpu, {below("dram.over_model", 0.8), kMemoryBound, kFromMemory},
@@ -522,8 +523,12 @@ constexpr Rule kRules[] = {
      "By the model the {pipe} is busy {compute.utilization} and main memory {memory.utilization}. Nothing was counted.",
      "Count (--counters; for an import add an ncu report) to separate stalls from cache traffic.", kMeasured,
      RuleKind::unexplained},
-    {"uncounted-memory", kGpu, {kUnderRoof, kNotCounted, kMemoryBound},
+    {"uncounted-memory", kGpu, {kUnderRoof, kNotCounted, kMemoryBound, kFromMemory},
      "By the model main memory is busy {memory.utilization} and arithmetic {compute.utilization}. Nothing was counted.",
+     "Count (--counters; for an import add an ncu report) to separate load latency from excess bytes.", kMeasured,
+     RuleKind::unexplained},
+    {"uncounted-cache", kGpu, {kUnderRoof, kNotCounted, kMemoryBound, is("cached")},
+     "Reaches {roof.fraction} of the roof of {level}, which holds its data. Nothing was counted.",
      "Count (--counters; for an import add an ncu report) to separate load latency from excess bytes.", kMeasured,
      RuleKind::unexplained},
     {"cache-blocks", kCpu, {kUnderRoof, kComputeBound, above("cache.multiple", 0.5), kNotCounted},
