@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "render/kernel_columns.hpp"
 #include "render/profile_columns.hpp"
-#include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
 
