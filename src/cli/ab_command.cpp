@@ -1,7 +1,5 @@
 // roofline ab: times two suites row by row in alternation. Its exit status makes it a gate for CI.
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "analyze/ab.hpp"

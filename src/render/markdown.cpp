@@ -1,9 +1,6 @@
 // report.md: a report for a pull request or an issue, in GitHub's Markdown without HTML.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -17,9 +14,7 @@
 #include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/machine_findings.hpp"
-#include "report/network.hpp"
 #include "report/profile_findings.hpp"
-#include "report/roof_share.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"

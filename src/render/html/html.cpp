@@ -2,7 +2,6 @@
 // without it. The parts are the other files of this folder, the drawing is the chart's, the look is assets/page.css.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
