@@ -89,7 +89,7 @@ std::optional<double> limit_of_round(const AbRow& row, const AbOptions& options)
   return limit;
 }
 
-/// In the child: opens the device at the first round and keeps it.
+/// In the child: opens the device at the first round and keeps it, with the memory of large rounds.
 class AbWorker {
  public:
   explicit AbWorker(const AbOptions& options) : options_(options) {}
@@ -104,11 +104,12 @@ class AbWorker {
         const DeviceChoice& choice = options_.device;
         device_ = open_device(choice.kind, choice.index, choice.options);
       }
-      result = measure_ab_round(plan_round(row, round, device_->free_memory_bytes()), *device_, round_options(options_),
-                                [&](std::optional<AbSide> at) {
-                                  side = at;
-                                  send(AbJson({{"at", at ? static_cast<int>(*at) : kBothSides}}).dump());
-                                });
+      AbRoundPlan plan = plan_round(row, round, device_->free_memory_bytes());
+      plan.pool = &pool_;
+      result = measure_ab_round(plan, *device_, round_options(options_), [&](std::optional<AbSide> at) {
+        side = at;
+        send(AbJson({{"at", at ? static_cast<int>(*at) : kBothSides}}).dump());
+      });
     } catch (const std::exception& error) {
       // Either the context is lost, or the device could not be opened.
       for (std::size_t i = 0; i < result.sides.size(); ++i) {
@@ -127,6 +128,8 @@ class AbWorker {
   static constexpr int kBothSides = 2;
 
  private:
+  static constexpr std::uint64_t kPoolSeed = 0x9E3779B97F4A7C15U;
+
   /// A side that another one's failure kept from being run is null.
   static AbJson to_json(const AbRoundResult& result) {
     AbJson json = {{"sides", AbJson::array()},
@@ -141,6 +144,7 @@ class AbWorker {
 
   const AbOptions& options_;
   std::unique_ptr<Device> device_;
+  BufferPool pool_{kPoolSeed};  ///< its memory is the device's
 };
 
 /// In the parent.

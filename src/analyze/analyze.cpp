@@ -37,11 +37,12 @@ Outcome without_run(PointStatus status, std::string reason) {
   return outcome;
 }
 
-/// Of a row on a CPU: the threads and parallel regions of its implementation, the cache that its data stay in if it is
-/// hot, and what it only writes.
-void place_on_cpu(Work& work, const SuiteEntry& entry, const Machine& machine) {
+/// Where a row's work is done: the cache that its data stay in if it is hot; on a CPU also the threads and parallel
+/// regions of its implementation, and what it only writes.
+void place(Work& work, const SuiteEntry& entry, const Machine& machine) {
+  const bool on_cpu = machine.device.kind == DeviceKind::cpu;
   const std::int64_t all = machine.device.units;
-  if (entry.implementation) {
+  if (on_cpu && entry.implementation) {
     const Implementation& implementation = *entry.implementation;
     if (implementation.threads < all) work.threads = implementation.threads;
     if (implementation.regions) work.launches = all > 1 ? *implementation.regions : 0;
@@ -51,8 +52,9 @@ void place_on_cpu(Work& work, const SuiteEntry& entry, const Machine& machine) {
     bytes += static_cast<double>(tensor.bytes());
     if (!is_read(tensor.role)) write_only += static_cast<double>(tensor.bytes());
   }
-  work.write_only = write_only;
-  if (entry.workload.cache == CacheMode::hot) work.cache = machine.cache_for(bytes, work.threads);
+  if (on_cpu) work.write_only = write_only;
+  // Each rank of a collective has caches of its own, and links limit it.
+  if (entry.workload.cache == CacheMode::hot && !work.collective) work.cache = machine.cache_for(bytes, work.threads);
 }
 
 /// A row with everything except its outcome and what follows from it.
@@ -66,7 +68,7 @@ Point planned_point(const SuiteEntry& entry, const Machine& machine) {
     point.non_temporal_stores = entry.implementation->non_temporal_stores;
     if (entry.implementation->extra_traffic) point.work.extra = entry.implementation->extra_traffic(entry.workload);
   }
-  if (machine.device.kind == DeviceKind::cpu) place_on_cpu(point.work, entry, machine);
+  place(point.work, entry, machine);
   return point;
 }
 

@@ -37,6 +37,13 @@ double BatchTimer::time() {
   return reading.seconds / static_cast<double>(launches_);
 }
 
+std::vector<TracedAccess> BatchTimer::accesses(const TraceLimits& limits) {
+  if (!bench_.batch) bench_ = case_.bench_unverified();
+  bench_.batch(1);
+  const std::vector<std::span<std::byte>> tensors = case_.tensors();
+  return trace_accesses(tensors, limits, [&] { case_.launch(0); });
+}
+
 TypicalTime typical_time(std::vector<double> series) {
   std::sort(series.begin(), series.end());
   const auto n = static_cast<double>(series.size());

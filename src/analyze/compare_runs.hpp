@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "device/cpu/access_trace.hpp"
 #include "model/ceiling.hpp"
 #include "model/nan.hpp"
 #include "op/case.hpp"
@@ -27,6 +28,8 @@ class BatchTimer {
   /// Seconds per launch in a batch.
   double time();
   const std::optional<double>& clock_hz() const { return clock_hz_; }
+  /// The accesses of a launch to its tensors, in order.
+  std::vector<TracedAccess> accesses(const TraceLimits& limits);
   std::int64_t launched() const { return launched_; }  ///< by time()
 
  private:

@@ -39,7 +39,8 @@ class ExperimentWorker {
       const Point& point = report_.points[row];
       const SuiteEntry entry = with_implementation(suite_.entries[row], point.workload.implementation);
       if (!entry.implementation) return AfterJob::next;
-      send(experiments_to_json(experiments_on(entry, point, *all_, one_ ? *one_ : *all_, end_s_)).dump());
+      const auto publish = [&](const std::vector<Experiment>& found) { send(experiments_to_json(found).dump()); };
+      publish(experiments_on(entry, point, *all_, one_ ? *one_ : *all_, end_s_, publish));
     } catch (const std::exception&) {
       return AfterJob::fresh_process;
     }

@@ -97,6 +97,8 @@ void keep_fastest(const Suite& suite, Report& report) {
   const std::vector<bool> dropped = all_but_fastest(choices, report.points.size());
   for (const auto& [choice, rows] : choices) {
     Point& fastest = report.points[rows[0]];
+    const std::string& label = suite.entries[rows[0]].chosen_label;
+    if (!label.empty()) fastest.workload.label = label;
     for (const std::size_t row : rows)
       fastest.tried.push_back({report.points[row].workload.implementation, report.points[row].time->median});
     std::string note = fmt::format("{}: {} is the fastest of {}", fastest.workload.label,

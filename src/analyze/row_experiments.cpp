@@ -13,25 +13,31 @@
 #include <string_view>
 #include <utility>
 
+#include "analyze/access_pattern.hpp"
 #include "analyze/compare_runs.hpp"
+#include "analyze/placements.hpp"
+#include "analyze/recompiled.hpp"
 #include "analyze/scaled_workload.hpp"
+#include "device/cpu/access_trace.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "device/cpu/subnormals.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
 #include "op/layout.hpp"
-#include "user/binding.hpp"
-#include "user/user_implementation.hpp"
 
 namespace roofline {
 namespace {
 
 /// A row whose launches are longer, or whose buffers are larger, is not run again at its own size.
 constexpr double kLongestLaunchS = 0.25, kLargestBytes = 1.5e9;
+constexpr double kCheapBytes = 256e6;
 /// Of the core's share of the time: above the first its instructions are examined, below the second its accesses.
 constexpr double kCoreMatters = 0.5, kMemoryMatters = 0.75;
-constexpr std::int64_t kLine = 64;
-constexpr std::int64_t kStagger = 17 * kLine;  // an odd number of lines: 64 buffers have different ones
+/// Of the traced accesses.
+constexpr double kSplitsMatter = 0.05;
+/// Of all tensors: more lines than a pattern's history has, and few enough accesses.
+constexpr double kTracedBytes = 8192;
+constexpr std::int64_t kLeastAccesses = 200;
 
 /// "n=32768", with what else differs.
 std::string variant_text(const Workload& workload, std::string_view more) {
@@ -43,16 +49,6 @@ std::string variant_text(const Workload& workload, std::string_view more) {
   return text;
 }
 
-/// For the assembler: divide instructions become multiplications, which have the same operands.
-constexpr std::string_view kMultiply = R"(#if defined(__x86_64__)
-#define AS_PRODUCT(v, t) ".macro " v "div" t " o:vararg\n " v "mul" t " \\o\n .endm\n"
-#define OF_VECTORS(v) AS_PRODUCT(v, "ps") AS_PRODUCT(v, "ss") AS_PRODUCT(v, "pd") AS_PRODUCT(v, "sd")
-__asm__(OF_VECTORS("") OF_VECTORS("v"));
-#elif defined(__aarch64__)
-__asm__(".macro fdiv o:vararg\n fmul \\o\n .endm\n");
-#endif
-)";
-
 /// While it lives; a kernel that throws must not leave the thread so.
 struct SubnormalsFlushed {
   SubnormalsFlushed() { flush_subnormals(true); }
@@ -63,8 +59,9 @@ struct SubnormalsFlushed {
 
 class RowExperiments {
  public:
-  RowExperiments(const SuiteEntry& entry, const Point& point, Device& all, Device& one, double end_s)
-      : entry_(entry), point_(point), all_(all), one_(one), end_s_(end_s) {
+  RowExperiments(const SuiteEntry& entry, const Point& point, Device& all, Device& one, double end_s,
+                 const PublishExperiments& publish)
+      : entry_(entry), point_(point), all_(all), one_(one), end_s_(end_s), publish_(publish), again_(entry.workload) {
     products_ = point.bound.label == BoundLabel::compute && point.work.total_flops() > 0;
     units_ = units_of(*entry.op, entry.workload, products_);
   }
@@ -75,8 +72,15 @@ class RowExperiments {
     if (all_.info().units > 1) attempt([&] { threads(); });
     attempt([&] { core_share(); });
     if (!(share_ > 0)) return std::move(found_);
+    if (entry_.kernel) attempt([&] { trace(); });
     if (share_ > kCoreMatters) examine_instructions();
     if (share_ < kMemoryMatters) attempt([&] { examine_accesses(); });
+    if (share_ > kCoreMatters && is_recompilable(entry_)) {
+      publish_(found_);  // the kernel without its loads may crash
+      attempt([&] {
+        recompiled(ExperimentKind::unforwarded, without_failed_forwards(entry_), "without loads of narrower stores");
+      });
+    }
     return std::move(found_);
   }
 
@@ -185,10 +189,10 @@ class RowExperiments {
     const LastLevelCache last{.bytes = all_.last_level_cache_bytes(),
                               .device = DeviceKind::cpu,
                               .free_memory_bytes = all_.free_memory_bytes()};
-    const double bytes = case_bytes(*entry_.op, entry_.workload, last);
+    const double bytes = case_bytes(*entry_.op, again_, last);
     if (point_.time->median > kLongestLaunchS || bytes > std::min(kLargestBytes, all_.free_memory_bytes() / 4))
       return nullptr;
-    return std::make_unique<BatchTimer>(*entry_.op, *entry_.implementation, entry_.workload, all_, std::move(placement),
+    return std::make_unique<BatchTimer>(*entry_.op, *entry_.implementation, again_, all_, std::move(placement),
                                         InputValues::repeated);
   }
 
@@ -225,26 +229,38 @@ class RowExperiments {
       add(ExperimentKind::flushed_subnormals, variant_text(*small_, "FTZ and DAZ"), ratio);
     });
     attempt([&] {
-      BatchTimer staggered(*entry_.op, *entry_.implementation, *small_, one_, stagger());
-      against_in_cache(ExperimentKind::staggered, staggered, "buffers at different page offsets", buffers());
+      BatchTimer staggered(*entry_.op, *entry_.implementation, *small_, one_, staggered_placement(tensors()));
+      against_in_cache(ExperimentKind::staggered, staggered, "buffers at different page offsets",
+                       static_cast<std::int64_t>(tensors()));
     });
     if (element_size(entry_.workload.dtype) == 2) attempt([&] { in_fp32(); });
     if (!entry_.kernel) return;
     attempt([&] { realigned(); });
-    if (entry_.kernel->kind != SourceKind::c && entry_.kernel->kind != SourceKind::cpp) return;
+    if (!is_recompilable(entry_)) return;
     attempt([&] {
-      recompiled(ExperimentKind::reassociated, {"-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"},
+      recompiled(ExperimentKind::reassociated,
+                 with_options(entry_, {"-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"}),
                  "-fassociative-math");
     });
     attempt([&] {
-      recompiled(ExperimentKind::unvectorized, {"-fno-tree-vectorize", "-fno-tree-slp-vectorize"},
+      recompiled(ExperimentKind::unvectorized, with_options(entry_, {"-fno-tree-vectorize", "-fno-tree-slp-vectorize"}),
                  "-fno-tree-vectorize");
     });
-    attempt([&] { multiplied(); });
+    attempt([&] {
+      recompiled(ExperimentKind::multiplied, without_divisions(entry_), "multiplications instead of divisions");
+    });
   }
 
+  /// At the row's size; hot, if the buffer sets of a cold row are too large. Where pages are missed, both show it.
   void examine_accesses() {
+    bool hot = false;
     if (!row_) row_ = row_again();
+    if (!row_) {
+      again_ = entry_.workload;
+      again_.cache = CacheMode::hot;
+      hot = true;
+      row_ = row_again();
+    }
     if (!row_) return;
     const auto against_row = [&](ExperimentKind kind, BatchTimer& changed, const std::string& variant, double units,
                                  std::int64_t count = 0) {
@@ -253,10 +269,10 @@ class RowExperiments {
     };
     attempt([&] {
       const bool examined = share_ > kCoreMatters;  // with the instructions
-      const auto staggered = examined ? nullptr : row_again(stagger());
+      const auto staggered = examined ? nullptr : row_again(staggered_placement(tensors()));
       if (staggered) {
-        against_row(ExperimentKind::staggered, *staggered,
-                    variant_text(entry_.workload, "buffers at different page offsets"), units_, buffers());
+        against_row(ExperimentKind::staggered, *staggered, variant_text(again_, "buffers at different page offsets"),
+                    units_, static_cast<std::int64_t>(tensors()));
       }
     });
     if (all_.info().huge_page_share.value_or(0) > 0) {
@@ -271,9 +287,11 @@ class RowExperiments {
         }
         as_cpu(all_).use_huge_pages(true);
         if (small_pages)
-          against_row(ExperimentKind::small_pages, *small_pages, variant_text(entry_.workload, "4 KiB pages"), units_);
+          against_row(ExperimentKind::small_pages, *small_pages,
+                      variant_text(again_, hot ? "4 KiB pages, hot" : "4 KiB pages"), units_);
       });
     }
+    if (hot) return;  // twice the size may be in another cache
     attempt([&] {
       const std::optional<Workload> twice = doubled(entry_);
       if (!twice || 2 * bytes_of(*entry_.op, entry_.workload) > kLargestBytes) return;
@@ -288,43 +306,16 @@ class RowExperiments {
         compare_times([&] { return in_cache_->time(); }, [&] { return changed.time(); }), count);
   }
 
-  std::int64_t buffers() const { return static_cast<std::int64_t>(entry_.op->tensors(entry_.workload).size()); }
+  std::size_t tensors() const { return entry_.op->tensors(entry_.workload).size(); }
 
-  CasePlacement stagger() const {
-    CasePlacement placement;
-    for (std::int64_t t = 0; t < buffers(); ++t) placement.offsets.push_back(t * kStagger);
-    return placement;
-  }
-
-  /// Inputs and outputs moved so that the pointers that the kernel gets begin a cache line; else by one element
-  /// forwards and backwards, for kernels that begin their loops at the second or the last element.
+  /// Where the kernel's pointers begin within a line; else, if traced accesses cross lines, for loops that begin at
+  /// another element.
   void realigned() {
-    const auto tensors = kernel_tensors(*entry_.kernel, *small_);
-    const auto all = configurations(*entry_.kernel);
-    const auto configuration = std::find_if(all.begin(), all.end(), [&](const Configuration& one) {
-      return one.text.empty() || entry_.workload.implementation.ends_with(one.text);
-    });
-    if (configuration == all.end()) return;
-    CasePlacement aligned{.offsets = std::vector<std::int64_t>(tensors.size())};
-    for (const BoundStep& step : bind_kernel(*entry_.kernel, *configuration, *small_, tensors).steps) {
-      for (const BoundArgument& argument : step.arguments) {
-        const auto* pointer = std::get_if<BoundPointer>(&argument);
-        if (pointer == nullptr || pointer->buffer >= tensors.size()) continue;
-        if (pointer->offset_bytes % kLine != 0)
-          aligned.offsets[pointer->buffer] = kLine - pointer->offset_bytes % kLine;
-      }
-    }
-    std::vector<CasePlacement> candidates = {aligned};
-    const bool known = std::any_of(aligned.offsets.begin(), aligned.offsets.end(), [](auto one) { return one != 0; });
-    if (!known) {
-      candidates.clear();
-      for (const bool forwards : {false, true}) {
-        CasePlacement& moved = candidates.emplace_back();
-        for (const TensorSpec& tensor : tensors) {
-          const std::int64_t element = element_size(tensor.dtype);
-          moved.offsets.push_back(tensor.role == TensorRole::input ? (forwards ? element : kLine - element) : 0);
-        }
-      }
+    std::vector<CasePlacement> candidates;
+    if (const auto aligned = aligned_placement(entry_, *small_)) {
+      candidates = {*aligned};
+    } else if (split_share_ > kSplitsMatter) {
+      candidates = shifted_placements(entry_, *small_);
     }
     std::optional<TimeRatio> best;
     for (const CasePlacement& candidate : candidates) {
@@ -333,6 +324,26 @@ class RowExperiments {
       if (!best || ratio.value < best->value) best = ratio;
     }
     if (best) add(ExperimentKind::realigned, variant_text(*small_, "buffers shifted within a cache line"), *best);
+  }
+
+  /// The order of accesses, of a set that a trace can follow to its end, and of the one in L2.
+  void trace() {
+    if (!can_trace_accesses()) return;
+    AccessPattern most;
+    std::string variant;
+    for (const std::optional<Workload>& workload : {shrunk(entry_, kTracedBytes, products_), small_}) {
+      if (!workload) continue;
+      BatchTimer traced(*entry_.op, *entry_.implementation, *workload, one_);
+      const AccessPattern found = pattern_of(traced.accesses({}));
+      split_share_ = std::max(split_share_, found.split_share);
+      if (found.line_visits <= most.line_visits) continue;
+      most = found;
+      variant = variant_text(*workload, fmt::format("{} accesses traced", found.accesses));
+    }
+    const auto accesses = static_cast<std::int64_t>(most.accesses);
+    if (accesses < kLeastAccesses) return;
+    add(ExperimentKind::line_visits, variant, {most.line_visits, {}}, accesses);
+    add(ExperimentKind::page_jumps, variant, {most.page_jumps, {}}, accesses);
   }
 
   /// The same op and shape in fp32, by the same implementation, or the best one that has the type.
@@ -356,29 +367,20 @@ class RowExperiments {
     against_in_cache(ExperimentKind::other_type, wide, "fp32");
   }
 
-  void recompiled(ExperimentKind kind, const std::vector<std::string>& options, std::string_view what,
-                  std::string_view prologue = {}) {
-    const auto spec = std::make_shared<KernelSpec>(*entry_.kernel);
-    spec->options.insert(spec->options.end(), options.begin(), options.end());
-    spec->prologue = prologue;
-    for (const Implementation& implementation : user_implementations(spec)) {
-      if (implementation.name != entry_.workload.implementation) continue;
-      BatchTimer changed(*entry_.op, implementation, *small_, one_);
-      against_in_cache(kind, changed, what);
-      return;
-    }
+  void recompiled(ExperimentKind kind, const std::optional<Implementation>& implementation, std::string_view what) {
+    if (!implementation) return;
+    BatchTimer changed(*entry_.op, *implementation, *small_, one_);
+    against_in_cache(kind, changed, what);
   }
-
-  /// Divide instructions assembled as multiplications. Compilers with an assembler of their own ignore it.
-  void multiplied() { recompiled(ExperimentKind::multiplied, {}, "multiplications instead of divisions", kMultiply); }
-
-  static constexpr double kCheapBytes = 256e6;
 
   const SuiteEntry& entry_;
   const Point& point_;
   Device& all_;
   Device& one_;
   double end_s_;
+  const PublishExperiments& publish_;
+  Workload again_;  ///< the row's, or hot where that is too large
+  double split_share_ = 0;
   bool products_ = false;
   double units_ = 0, small_units_ = 0;
   double working_ = 0;  ///< threads with work; 0 where that is not known
@@ -392,8 +394,8 @@ class RowExperiments {
 }  // namespace
 
 std::vector<Experiment> experiments_on(const SuiteEntry& entry, const Point& point, Device& all, Device& one,
-                                       double end_s) {
-  return RowExperiments(entry, point, all, one, end_s).run();
+                                       double end_s, const PublishExperiments& publish) {
+  return RowExperiments(entry, point, all, one, end_s, publish).run();
 }
 
 }  // namespace roofline

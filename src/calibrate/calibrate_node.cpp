@@ -1,8 +1,6 @@
 // The three parts in order. The parent never calls the driver: the link topology also comes from a child.
 #include "calibrate/calibrate_node.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "calibrate/chosen.hpp"

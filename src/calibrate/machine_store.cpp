@@ -6,7 +6,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>

@@ -8,7 +8,6 @@
 
 #include "calibrate/measure_probe.hpp"
 #include "host/interrupt.hpp"
-#include "model/error.hpp"
 #include "report/json/json.hpp"
 
 namespace roofline {

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "calibrate/probe_bench.hpp"
@@ -167,8 +165,7 @@ class ProbeRun {
   }
 
   Ceiling describe(const ProbeCase& winner, const Summary& time, const Interval& seconds, Regime regime) const {
-    Ceiling ceiling =
-        ceiling_of(probe_, device_, winner, time.median, seconds, {time.clock_hz, clock_in_work(bench_, winner)});
+    Ceiling ceiling = ceiling_of(probe_, device_, winner, time.median, seconds, {time.clock_hz, time.work_clock_hz});
     ceiling.regime = regime;
     ceiling.samples = time.samples;
     ceiling.stop = std::string(to_string(time.stop));

@@ -74,10 +74,19 @@ double shift_of(const std::vector<double>& seconds) {
 
 using Batch = std::function<Reading(std::int64_t)>;
 
+/// With the clock among the probe's instructions right after each batch, if it has one: the sample's own.
 Batch batch_of(const ProbeBench& bench, const ProbeCase& probe_case) {
-  if (probe_case.batch) return probe_case.batch;
-  const std::shared_ptr<Timer> timer = bench.device.timer([&probe_case](std::int64_t) { probe_case.run(); });
-  return [timer](std::int64_t launches) { return timer->time(launches); };
+  Batch batch = probe_case.batch;
+  if (!batch) {
+    const std::shared_ptr<Timer> timer = bench.device.timer([&probe_case](std::int64_t) { probe_case.run(); });
+    batch = [timer](std::int64_t launches) { return timer->time(launches); };
+  }
+  if (!probe_case.clock) return batch;
+  return [batch = std::move(batch), &probe_case](std::int64_t launches) {
+    Reading reading = batch(launches);
+    reading.work_clock_hz = probe_case.clock();
+    return reading;
+  };
 }
 
 /// The same with the probe's pause before each batch, if it has one.
@@ -119,18 +128,6 @@ LoadedTime time_watched(const ProbeBench& bench, const ProbeCase& probe_case, co
 }
 
 }  // namespace
-
-std::optional<double> clock_in_work(const ProbeBench& bench, const ProbeCase& probe_case) {
-  constexpr int kReadings = 9;
-  double highest = 0;
-  for (int reading = 0; probe_case.clock && reading < kReadings && !bench.cancelled(); ++reading) {
-    probe_case.run();
-    const std::optional<double> hz = probe_case.clock();
-    if (!hz) break;  // no chain decides: that does not change
-    highest = std::max(highest, *hz);
-  }
-  return highest > 0 ? std::optional(highest) : std::nullopt;
-}
 
 std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case) {
   probe_case.run();

@@ -22,11 +22,6 @@ struct ProbeBench {
 /// Runs and verifies the case once: the reason if the result is wrong, or nothing.
 std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case);
 
-/// The core clock among the probe's instructions, in Hz: the highest of some readings, as interruptions only lower
-/// them. Nothing for a probe without a clock of its own. Kernels' clocks are read after them, so ceilings keep that
-/// clock too; the hardware's limit is at this one.
-std::optional<double> clock_in_work(const ProbeBench& bench, const ProbeCase& probe_case);
-
 /// Samples the case, with the probe's pause before each sample if it has one.
 Samples sample_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
                     StopRule& rule);

@@ -48,18 +48,23 @@ constexpr double kInWorkError = 0.01;
 
 /// Instructions per core and cycle that give the value, by a limit at the same clock that assumes some; 0: it assumes
 /// none.
-double instructions_per_cycle(const Probe& probe, const std::optional<Limit>& limit, double value) {
-  return limit && probe.assumed_issue > 0 && value > 0 ? probe.assumed_issue * value / limit->value : 0;
+double instructions_per_cycle(const std::optional<Limit>& limit, double value) {
+  return limit && value > 0 ? limit->assumed_issue * value / limit->value : 0;
 }
 
-/// The least plausible number of them that is no less than the measured one: two pipes, one, or one instruction in
-/// several cycles.
+/// The least plausible number of them that is no less than the measured one: fewer pipes, or one instruction in 2, 4, …
+/// cycles.
 double plausible_issue(double assumed, double measured) {
+  const auto fewer = [](double issue) { return issue > 1 ? std::ceil(issue) - 1 : issue / 2; };
   double issue = assumed;
-  for (const double fewer : {1.0, 1.0 / 2, 1.0 / 4, 1.0 / 8}) {
-    if (fewer < issue && measured <= fewer * (1 + kInWorkError)) issue = fewer;
-  }
+  while (measured <= fewer(issue) * (1 + kInWorkError)) issue = fewer(issue);
   return issue;
+}
+
+/// "one instruction per cycle", "one instruction in 32 cycles"
+std::string issue_text(double issue) {
+  if (issue < 1) return fmt::format("one instruction in {:g} cycles", 1 / issue);
+  return issue == 1 ? "one instruction per cycle" : fmt::format("{:g} instructions per cycle", issue);
 }
 
 /// The limit at the clock among the instructions. Interruptions make that reading too low, so the issue rate is the one
@@ -69,18 +74,15 @@ std::optional<Limit> limit_at(const Probe& probe, const Device& device, const Me
   const std::optional<double> in_work = clock.in_work ? clock.in_work : clock.after_work;
   const std::optional<double> fastest = std::max(in_work, clock.after_work);
   std::optional<Limit> limit = probe.limit(device, in_work), at_fastest = probe.limit(device, fastest);
-  const double least = instructions_per_cycle(probe, at_fastest, value);
-  const double issue = least > 0 ? plausible_issue(probe.assumed_issue, least) : 0;
-  const double share = issue > 0 ? issue / probe.assumed_issue : 1;
+  const double least = instructions_per_cycle(at_fastest, value);
+  const double issue = least > 0 ? plausible_issue(at_fastest->assumed_issue, least) : 0;
+  const double share = issue > 0 ? issue / at_fastest->assumed_issue : 1;
   if (limit && clock.in_work && value > limit->value * share * (1 + kInWorkError)) limit = at_fastest;
   if (!limit || share == 1) return limit;
-  const double measured = instructions_per_cycle(probe, limit, value);
+  const double measured = instructions_per_cycle(limit, value);
   limit->value *= share;
-  limit->basis +=
-      fmt::format(", of which {} ({:.2f} instructions per core and cycle measured)",
-                  issue == 1 ? "half: one instruction per cycle"
-                             : fmt::format("{:g} %: one instruction in {:g} cycles", 100 * share, 1 / issue),
-                  measured);
+  limit->basis += fmt::format(", of which {:g} %: {} ({:.2g} per core and cycle measured)", 100 * share,
+                              issue_text(issue), measured);
   return limit;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "calibrate/probe_bench.hpp"
@@ -28,6 +27,7 @@ ProbeCase facts_of(const ProbeCase& made) {
   facts.batch = {};
   facts.verify = {};
   facts.operands = {};
+  facts.clock = {};
   facts.code = {};
   return facts;
 }
@@ -54,7 +54,7 @@ void ProbeRounds::visit(double slowed_share) {
   const Series* best = leader();
   if (probe_.scalable && best != nullptr && best->plateau.rounds > 1 && !cancelled_()) {
     if (!twice_ || twice_->variant != best->variant) {
-      twice_.emplace();
+      twice_ = Series();
       twice_->variant = best->variant;
       twice_->scale = 2;
     }
@@ -89,14 +89,14 @@ bool ProbeRounds::visit(Series& series) {
   // A case created with less memory than the first one may have slightly less work.
   for (double& seconds : samples.seconds) seconds *= series.facts.amount / made->amount;
   if (samples.summary.stop == StopReason::cancelled || samples.seconds.empty()) return true;
-  series.rounds.push_back({std::move(samples.seconds), std::move(samples.clock_hz)});
-  series.clock_in_work = std::max(series.clock_in_work, clock_in_work(bench, *made));
+  series.rounds.push_back({std::move(samples.seconds), std::move(samples.clock_hz), std::move(samples.work_clock_hz)});
   series.plateau = fast_plateau(series.rounds);
   return true;
 }
 
 double ProbeRounds::least_s(const Series& series) const {
-  const std::optional<double>& clock_hz = series.clock_in_work ? series.clock_in_work : series.plateau.clock_hz;
+  const FastPlateau& plateau = series.plateau;
+  const std::optional<double>& clock_hz = plateau.work_clock_hz ? plateau.work_clock_hz : plateau.clock_hz;
   const std::optional<Limit> limit = probe_.limit && clock_hz ? probe_.limit(device_, clock_hz) : std::nullopt;
   return limit && limit->value > 0 ? series.facts.amount / limit->value : kNaN;
 }
@@ -143,10 +143,10 @@ Check ProbeRounds::audit_doubled(const Series& once, double slowed_share) const 
   const bool both = same && reached(once, slowed_share) && reached(*twice_, slowed_share);
   const bool in_cycles = probe_.kind == CeilingKind::compute;
   const Check after = audit_doubling(once.plateau, same ? twice_->plateau : none, both, in_cycles);
-  if (!same || !once.clock_in_work || !twice_->clock_in_work) return after;
+  if (!same || !once.plateau.work_clock_hz || !twice_->plateau.work_clock_hz) return after;
   FastPlateau first = once.plateau, second = twice_->plateau;
-  first.clock_hz = once.clock_in_work;  // wide vectors lower the clock only while they run
-  second.clock_hz = twice_->clock_in_work;
+  first.clock_hz = first.work_clock_hz;  // wide vectors lower the clock only while they run
+  second.clock_hz = second.work_clock_hz;
   Check in_work = audit_doubling(first, second, both, in_cycles);
   if (in_work.status != CheckStatus::fail) return in_work;
   if (after.status != CheckStatus::fail) return after;
@@ -167,7 +167,7 @@ std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
   if (best == nullptr) return std::nullopt;
   const FastPlateau& plateau = best->plateau;
   MeasuredProbe measured{.ceiling = ceiling_of(probe_, device_, best->facts, plateau.seconds, plateau.ci95,
-                                               {plateau.clock_hz, best->clock_in_work}),
+                                               {plateau.clock_hz, plateau.work_clock_hz}),
                          .sustained = std::nullopt,
                          .intensity = arithmetic_intensity(best->facts.work, main_memory(probe_.device)),
                          .pipe = dominant_pipe(best->facts.work)};

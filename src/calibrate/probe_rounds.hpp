@@ -45,7 +45,6 @@ class ProbeRounds {
     std::vector<Check> checks;  ///< of the case: what needs no time
     std::optional<std::string> wrong;
     std::vector<Round> rounds;
-    std::optional<double> clock_in_work;  ///< the highest of all rounds (probe_bench.hpp)
     FastPlateau plateau;
 
     double rate() const { return facts.amount / plateau.seconds; }

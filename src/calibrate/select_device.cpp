@@ -1,8 +1,6 @@
 // Queries devices in a short-lived child process, which replies in JSON.
 #include "calibrate/select_device.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "device/isolate.hpp"

@@ -1,10 +1,9 @@
 // roofline ab: times two suites row by row in alternation. Its exit status makes it a gate for CI.
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "analyze/ab.hpp"
+#include "analyze/ab_round.hpp"
 #include "analyze/own_kernels.hpp"
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
@@ -15,7 +14,6 @@
 #include "cli/suites.hpp"
 #include "model/error.hpp"
 #include "op/layout.hpp"
-#include "render/documents.hpp"
 
 namespace roofline {
 namespace {
@@ -26,7 +24,7 @@ struct Flags {
   std::string before, now;  ///< suites
   std::string only = "*";
   std::optional<CacheMode> cache;  ///< overrides that of both suites
-  std::string format = "table";
+  ComparisonOutput output;
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
@@ -42,12 +40,13 @@ void add_options(CommandEntry& command, Flags& flags) {
               "Time limit per round, after which the workload fails (default: 600; 0: none)");
   command.add("--cache", one_of(flags.cache, {std::pair("cold", CacheMode::cold), {"hot", CacheMode::hot}}),
               "Override the cache mode of both suites");
-  command.add("--format", one_of(flags.format, {"table", "md", "json", "csv"}), "Output format (default: table)");
+  flags.output.add_to(command);
 }
 
 void finish(Flags& flags, GlobalOptions& global) {
   constexpr double kUsualRoundLimit = 600;
   flags.device.finish("ab");
+  flags.output.finish();
   AbOptions& options = flags.options;
   options.command = global.argv;
   options.round_limit_s = options.round_limit_s.value_or(kUsualRoundLimit);
@@ -64,7 +63,7 @@ Suite load_side(const std::string& name, const Flags& flags, const SelectedDevic
   require_memory(suite,
                  {.bytes = device.last_level_cache_bytes,
                   .device = device.info.kind,
-                  .free_memory_bytes = device.free_memory_bytes},
+                  .free_memory_bytes = std::min(device.free_memory_bytes, kMostFreeOfAb)},
                  device.free_memory_bytes / 2);
   return suite;
 }
@@ -87,6 +86,7 @@ ExitCode exit_code_of_ab(const AbResult& result, const Comparison& comparison) {
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
+  flags.output.require();
   const SelectedDevice device = choose_device(flags.device);
   // Report every mistake in the request before measuring anything.
   const Suite before = load_side(flags.before, flags, device);
@@ -99,8 +99,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const AbResult result = compare_suites(before, now, device.info, flags.options);
   line.clear();
   const Comparison comparison = result.comparison();
-  print_result([&] { return comparison_to_json(comparison); },
-               [&] { return rendered_comparison(comparison, flags.format, stdout_table_style(global.color)); });
+  flags.output.put(comparison, global.color);
   return exit_code_of_ab(result, comparison);
 }
 

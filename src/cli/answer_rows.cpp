@@ -72,6 +72,7 @@ std::string node_id(const Json& row) {
 }
 
 std::string named_id(const Json& row) { return text_at(row, "name"); }
+std::string mix_id(const Json& row) { return text_at(row, "mix"); }
 std::string label_id(const Json& row) { return text_at(row, "label"); }
 std::string device_id(const Json& row) {
   const Json& device = row.at("device");
@@ -109,6 +110,7 @@ const std::vector<RowKind>& row_kinds() {
       {"roofline.devices/1", {"devices"}, device_id},
       {"roofline.ops/1", {"ops"}, named_id},
       {"roofline.changes/1", {"changes"}, ceiling_id},
+      {"roofline.mixes/1", {"mixes"}, mix_id},
       {"roofline.runs/1", {"runs"}, label_id},
       {"roofline.probes/1", {"probes"}, named_id},
       {"roofline.doctor/1", {"checks"}, named_id},

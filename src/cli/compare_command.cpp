@@ -10,7 +10,6 @@
 #include "cli/outputs.hpp"
 #include "host/file_limits.hpp"
 #include "host/interrupt.hpp"
-#include "render/documents.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 
@@ -21,7 +20,7 @@ struct Flags {
   std::vector<std::string> files;      ///< before "--", or one run of each side
   std::vector<std::string> later;      ///< after "--"
   double max_slowdown = kMaxSlowdown;  ///< as a fraction
-  std::string format = "table";
+  ComparisonOutput output;
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
@@ -31,11 +30,12 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.rest_target = &flags.later;
   command.add("--max-slowdown", percentage(flags.max_slowdown),
               "Slowdown above which a kernel is a regression (default: 3%)");
-  command.add("--format", one_of(flags.format, {"table", "md", "json", "csv"}), "Output format (default: table)");
+  flags.output.add_to(command);
 }
 
 /// One run of each side needs no "--".
 void finish(Flags& flags, GlobalOptions&) {
+  flags.output.finish();
   for (const std::string& file : flags.later) {
     if (file.starts_with("--")) throw UsageError(fmt::format("'{}' follows '--'", file), "write options first");
   }
@@ -58,11 +58,11 @@ PooledRuns read_side(const std::vector<std::string>& files) {
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
+  flags.output.require();
   const PooledRuns base = read_side(flags.files), now = read_side(flags.later);
   check_comparable(base.report, now.report, flags.files.front(), flags.later.front());
   const Comparison comparison = comparison_of(base, now, flags.max_slowdown);
-  print_result([&] { return comparison_to_json(comparison); },
-               [&] { return rendered_comparison(comparison, flags.format, stdout_table_style(global.color)); });
+  flags.output.put(comparison, global.color);
   const std::string regressions = regression_line(comparison);
   if (!regressions.empty()) {
     print_problem({"regression", regressions, "pass several runs per side, or time both with roofline ab"});

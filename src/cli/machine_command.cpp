@@ -10,6 +10,7 @@
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/mix_roofs.hpp"
 #include "cli/option_values.hpp"
 #include "cli/session.hpp"
 #include "host/file_limits.hpp"
@@ -29,9 +30,10 @@ struct Flags {
   DeviceRequest device;
   std::string file;  ///< calibration file; empty: the stored one
   std::string format = "table";
-  std::string against;      ///< calibration file to compare with; empty: none
-  double threshold = 0.01;  ///< smallest difference to report, as a fraction
-  bool verbose = false;     ///< print the details of failed audit checks
+  std::string against;             ///< calibration file to compare with; empty: none
+  double threshold = 0.01;         ///< smallest difference to report, as a fraction
+  std::vector<std::string> mixes;  ///< whose roofs are asked for; empty: all ceilings are shown
+  bool verbose = false;            ///< print the details of failed audit checks
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
@@ -43,6 +45,8 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--against", text("FILE", flags.against),
               "Compare with another calibration; exit status 3 if a roof got slower");
   command.add("--threshold", percentage(flags.threshold), "Smallest difference to report (default: 1%)");
+  command.add("--mix", list("READ:WRITE[:in-place]", flags.mixes),
+              "Show only the main memory roof of such a mix of bytes, as in 2:1 or 1:1:in-place");
 }
 
 Machine kept_machine(const DeviceRequest& request) {
@@ -181,10 +185,27 @@ Machine earlier(const Flags& flags) {
   return node_as_machine(node);
 }
 
+ExitCode show_mixes(const Machine& machine, const Flags& flags) {
+  const auto document = [&] { return mixes_json(machine, flags.mixes); };
+  const auto text = [&] { return mixes_text(machine, flags.mixes); };
+  print_as(flags.format, document, text, text);
+  return ExitCode::ok;
+}
+
+/// What combines with nothing is said before anything is read.
+void finish(Flags& flags, GlobalOptions&) {
+  flags.device.finish();
+  for (const std::string& mix : flags.mixes) parse_mix(mix);
+  if (!flags.mixes.empty() && (!flags.against.empty() || flags.device.several())) {
+    throw UsageError("--mix is of one machine", "leave out --against and --device all");
+  }
+}
+
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   if (!flags.file.empty()) end_at_interrupts();
   const std::string text = flags.file.empty() ? std::string() : read_file(flags.file, kReportLimit);
   if (std::optional<Node> node = node_of(flags, text)) {
+    if (!flags.mixes.empty()) throw UsageError(fmt::format("--mix: {} has several machines", flags.file));
     keep_devices(*node, flags.device.indices);
     if (!flags.against.empty()) return compare(earlier(flags), node_as_machine(*node), flags, global.color);
     print_as(
@@ -194,6 +215,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   }
   const Machine machine = flags.file.empty() ? kept_machine(flags.device) : machine_in(text, flags.file);
   end_at_interrupts();  // the processes that look for devices have ended
+  if (!flags.mixes.empty()) return show_mixes(machine, flags);
   if (!flags.against.empty()) return compare(earlier(machine, flags), machine, flags, global.color);
   print_as(
       flags.format, [&] { return machine_to_json(machine); }, [&] { return render_machine_markdown(machine); },
@@ -204,8 +226,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
 }  // namespace
 
 CommandEntry machine_command() {
-  return CommandRow<Flags>{"machine", "Show the measured roofs", add_options, run,
-                           [](Flags& flags, GlobalOptions&) { flags.device.finish(); }};
+  return CommandRow<Flags>{"machine", "Show the measured roofs", add_options, run, finish};
 }
 
 }  // namespace roofline

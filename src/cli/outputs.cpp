@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <future>
@@ -77,6 +78,25 @@ void check_pixels(const ChartOptions& chart) {
   throw UsageError(fmt::format("--scale {:g}: {}x{} at that scale has {:.0f} million pixels", chart.scale, chart.width,
                                chart.height, pixels / 1e6),
                    fmt::format("the maximum at this size is --scale {:.1f}", std::floor(fits * 10) / 10));
+}
+
+constexpr std::array<std::string_view, 3> kComparisonFormats = {"md", "json", "csv"};
+
+/// The format of a comparison that a path's extension selects; empty for a directory, or for none.
+std::string comparison_format_of_file(const std::filesystem::path& path) {
+  std::error_code hidden;
+  const std::string ending = path.extension().string();
+  if (ending.empty() || std::filesystem::is_directory(path, hidden)) return {};
+  const std::string name = ending.substr(1);
+  return std::find(kComparisonFormats.begin(), kComparisonFormats.end(), name) == kComparisonFormats.end() ? "" : name;
+}
+
+/// As a "table" for the terminal, "md", "json" or "csv".
+std::string rendered_comparison(const Comparison& comparison, std::string_view format, const TerminalStyle& style) {
+  if (format == "md") return render_comparison_markdown(comparison);
+  if (format == "json") return render_comparison_json(comparison);
+  if (format == "csv") return render_comparison_csv(comparison);
+  return render_comparison_terminal(comparison, style);
 }
 
 std::vector<const Format*> formats_of(const ReportOutput& output, std::size_t runs) {
@@ -218,11 +238,54 @@ void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color) {
                });
 }
 
-std::string rendered_comparison(const Comparison& comparison, std::string_view format, const TerminalStyle& style) {
-  if (format == "md") return render_comparison_markdown(comparison);
-  if (format == "json") return render_comparison_json(comparison);
-  if (format == "csv") return render_comparison_csv(comparison);
-  return render_comparison_terminal(comparison, style);
+void ComparisonOutput::add_to(CommandEntry& command) {
+  command.add(
+      "-o,--output", text("PATH", path),
+      "Directory for comparison.md, .json and .csv, a file whose extension selects the format, or '-' for stdout "
+      "(default: -)");
+  command.add("--format", one_of(format, {"table", "md", "json", "csv"}),
+              "Output format (default: table on stdout; md, json and csv in a directory)");
+}
+
+void ComparisonOutput::finish() {
+  const std::string selected = comparison_format_of_file(path);
+  if (to_files() && format == "table") throw UsageError("-o writes md, json or csv, but --format requests a table");
+  if (!to_files() || selected.empty()) return;
+  if (!format.empty() && format != selected) {
+    throw UsageError(fmt::format("-o {} is one {} file, but --format requests {}", path, selected, format),
+                     "remove --format, or pass a directory to -o");
+  }
+}
+
+std::vector<std::filesystem::path> ComparisonOutput::files() const {
+  if (!to_files()) return {};
+  if (!comparison_format_of_file(path).empty()) return {path};
+  std::vector<std::filesystem::path> files;
+  for (const std::string_view one : kComparisonFormats) {
+    if (format.empty() || format == one)
+      files.push_back(std::filesystem::path(path) / fmt::format("comparison.{}", one));
+  }
+  return files;
+}
+
+void ComparisonOutput::require() const {
+  for (const std::filesystem::path& file : files()) {
+    require_writable_folder(std::filesystem::absolute(file).parent_path());
+    require_output(file);
+  }
+}
+
+void ComparisonOutput::put(const Comparison& comparison, ColorMode color) const {
+  const auto written = files();
+  for (const std::filesystem::path& file : written) {
+    write_output(file, rendered_comparison(comparison, file.extension().string().substr(1), stdout_table_style(color)));
+  }
+  print_result([&] { return comparison_to_json(comparison); },
+               [&] {
+                 const std::string shown = to_files() || format.empty() ? "table" : format;
+                 return rendered_comparison(comparison, shown, stdout_table_style(color));
+               });
+  print_written(written);
 }
 
 void print_written(const std::vector<std::filesystem::path>& paths) {

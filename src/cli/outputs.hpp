@@ -67,8 +67,23 @@ void print_format(const Runs& runs, const ReportOutput& output);
 /// as a document. Of several runs it is what changed.
 void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 
-/// A comparison as a "table" for the terminal, "md", "json" or "csv".
-std::string rendered_comparison(const Comparison& comparison, std::string_view format, const TerminalStyle& style);
+/// -o and --format of a comparison. Without -o the one format goes to stdout, the table by default. With -o files are
+/// written, all but the table by default, and stdout has the table.
+struct ComparisonOutput {
+  std::string path = {};    ///< a directory, one file, or "-" for stdout; empty: stdout
+  std::string format = {};  ///< "table", "md", "json" or "csv"; empty: the default
+
+  void add_to(CommandEntry& command);
+  void finish();
+  /// Throws UsageError where a file cannot be written: before anything is measured.
+  void require() const;
+  /// Prints the comparison and writes the files, which it names on stderr.
+  void put(const Comparison& comparison, ColorMode color) const;
+
+ private:
+  bool to_files() const { return !path.empty() && path != "-"; }
+  std::vector<std::filesystem::path> files() const;
+};
 
 /// Says on stderr what was written.
 void print_written(const std::vector<std::filesystem::path>& paths);

@@ -40,12 +40,17 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--warmup", seconds(options.warmup_s), "Start recording this long after the first launch, such as 10s");
   command.add("--window", seconds(options.window_s),
               "Record for this long, such as 5s or 500ms, then stop the program");
+  command.add("--record", one_of(options.sample, {std::pair("sample", true), {"all", false}}),
+              "Record the start-up and a sample of the steps, and time the others, or record everything (default: "
+              "sample; with --warmup or --window everything in the window)");
   command.add("--no-counters", flag(options.counters, false), "Record times only, without FLOPs and bytes");
   command.add("--count-time", seconds(options.count_time_s), "Limit on the run time that counting adds (default: 30s)");
   command.add("--runs", number("N", options.runs, 1, 100),
               "Run the program N times, so that rarely launched kernels can be counted");
   command.add("--baseline", flag(options.baseline),
               "Also run the program without profiling, to measure the profiler overhead");
+  command.add("--step", text("RANGE", options.step_range),
+              "NVTX range that is a step (default: steps are found from repeated launches)");
   command.add("--no-python", flag(options.python, false), "Do not record Python source lines and modules");
   command.add("--keep", text("DIR", flags.keep), "Keep the recorded data in this directory");
   command.add("--from", text("DIR", flags.from), "Report on data that --keep has stored, without running a program");

@@ -13,7 +13,6 @@
 #include "host/interrupt.hpp"
 #include "host/output_file.hpp"
 #include "render/node/node_render.hpp"
-#include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 #include "report/json/node_json.hpp"
 

@@ -27,6 +27,9 @@ struct SuiteEntry {
   std::optional<Pipe> needs = {};  ///< pipe without which there is no row
   std::shared_ptr<const KernelSpec>
       kernel;  ///< of the suite's own, where the implementation is one of its implementations
+  /// Of the row that is chosen among configurations: the label without the configuration, so that runs with different
+  /// choices have one label. Empty unless chooses_fastest().
+  std::string chosen_label = {};
 
   /// Seconds after which its process is ended; nothing for what is built in.
   std::optional<double> time_limit_s() const;

@@ -218,6 +218,49 @@ std::set<std::string> own_implementations(const EntrySpec& entry) {
   return names;
 }
 
+void make_labels(std::vector<SuiteEntry>& entries) {
+  // Adds a part to every label that several workloads share, if the part distinguishes them.
+  const auto distinguish = [&](auto part) {
+    std::map<std::string, std::set<std::string>> parts;
+    for (const SuiteEntry& entry : entries) parts[entry.workload.label].insert(part(entry));
+    for (SuiteEntry& entry : entries) {
+      const std::string text = part(entry);
+      if (parts[entry.workload.label].size() > 1 && !text.empty()) entry.workload.label += " " + text;
+    }
+  };
+  for (SuiteEntry& entry : entries) {
+    Workload& workload = entry.workload;
+    const SuiteOp* own = as_suite_op(*entry.op);
+    const std::string unverified = own != nullptr && !own->has_reference() ? " unverified" : "";
+    if (!workload.label.empty()) {
+      workload.label += unverified;
+      continue;
+    }
+    workload.label =
+        workload.op + " " + std::string(to_string(workload.dtype)) + " " + shape_text(workload.shape, *entry.op);
+    workload.label += unverified;
+  }
+  distinguish([](const SuiteEntry& e) { return e.workload.op; });
+  distinguish([](const SuiteEntry& e) { return std::string(to_string(e.workload.dtype)); });
+  distinguish([](const SuiteEntry& e) { return shape_text(e.workload.shape, *e.op); });
+  distinguish([](const SuiteEntry& e) { return e.workload.implementation; });
+  distinguish([](const SuiteEntry& e) { return std::string(to_string(e.workload.cache)); });
+  distinguish([](const SuiteEntry& e) { return "seed " + std::to_string(e.workload.seed); });
+}
+
+/// Labels of the rows that are chosen among configurations: what distinguishes the others, without the configuration.
+void make_chosen_labels(std::vector<SuiteEntry>& entries) {
+  std::vector<SuiteEntry> plain = entries;
+  for (SuiteEntry& entry : plain) {
+    if (entry.chooses_fastest())
+      entry.workload.implementation = entry.kernel->like == nullptr ? "" : entry.kernel->name;
+  }
+  make_labels(plain);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].chooses_fastest()) entries[i].chosen_label = plain[i].workload.label;
+  }
+}
+
 }  // namespace
 
 std::optional<double> SuiteEntry::time_limit_s() const {
@@ -263,34 +306,8 @@ std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
 }
 
 void make_labels_unique(std::vector<SuiteEntry>& entries) {
-  // Adds a part to every label that several workloads share, if the part distinguishes them.
-  const auto distinguish = [&](auto part) {
-    std::map<std::string, std::set<std::string>> parts;
-    for (const SuiteEntry& entry : entries) parts[entry.workload.label].insert(part(entry));
-    for (SuiteEntry& entry : entries) {
-      const std::string text = part(entry);
-      if (parts[entry.workload.label].size() > 1 && !text.empty()) entry.workload.label += " " + text;
-    }
-  };
-  for (SuiteEntry& entry : entries) {
-    Workload& workload = entry.workload;
-    const SuiteOp* own = as_suite_op(*entry.op);
-    const std::string unverified = own != nullptr && !own->has_reference() ? " unverified" : "";
-    if (!workload.label.empty()) {
-      workload.label += unverified;
-      continue;
-    }
-    workload.label =
-        workload.op + " " + std::string(to_string(workload.dtype)) + " " + shape_text(workload.shape, *entry.op);
-    workload.label += unverified;
-  }
-  distinguish([](const SuiteEntry& e) { return e.workload.op; });
-  distinguish([](const SuiteEntry& e) { return std::string(to_string(e.workload.dtype)); });
-  distinguish([](const SuiteEntry& e) { return shape_text(e.workload.shape, *e.op); });
-  distinguish([](const SuiteEntry& e) { return e.workload.implementation; });
-  distinguish([](const SuiteEntry& e) { return std::string(to_string(e.workload.cache)); });
-  distinguish([](const SuiteEntry& e) { return "seed " + std::to_string(e.workload.seed); });
-
+  make_chosen_labels(entries);
+  make_labels(entries);
   // What is left is the same workload asked for again.
   std::set<std::string> seen;
   for (SuiteEntry& entry : entries) {

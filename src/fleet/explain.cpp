@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "fleet/fleet.hpp"
 #include "measure/statistics.hpp"
-#include "text/format.hpp"
 
 namespace roofline {
 namespace {

@@ -1,7 +1,6 @@
 #include "fleet/machine_summary.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <unordered_set>
 

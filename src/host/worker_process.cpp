@@ -2,12 +2,10 @@
 // closed returns an error, where a pipe would raise a signal.
 #include "host/worker_process.hpp"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <vector>
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "model/error.hpp"
-
 namespace roofline {
 
 /// A file's bytes as the parser wants them.

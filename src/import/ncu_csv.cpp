@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
 
 #include "import/ncu.hpp"
 #include "import/ncu_launch.hpp"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <map>
 
 #include "import/ncu.hpp"
 #include "import/ncu_launch.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <string_view>
 
 #include "report/roofs.hpp"

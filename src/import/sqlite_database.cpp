@@ -1,7 +1,6 @@
 // SQLite's limits, settings and errors.
 #include "import/sqlite_database.hpp"
 
-#include <new>
 #include <system_error>
 #include <utility>
 

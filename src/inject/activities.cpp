@@ -71,7 +71,7 @@ bool in_window(const Session& session, std::uint32_t correlation) {
          (!session.end_correlation_known || before(correlation, session.end_correlation));
 }
 
-void take(Session& session, const KernelRecord& record) {
+void take(Session& session, const KernelRecord& record, std::vector<spool::Kernel>& kernels) {
   if (!in_window(session, record.correlationId)) return;
   // CUPTI's own, 80 us before each launch that is counted.
   if (record.name != nullptr && std::strcmp(record.name, "WaitNs") == 0) return;
@@ -103,8 +103,7 @@ void take(Session& session, const KernelRecord& record) {
     }
   }
   if (record.start == 0 || record.end == 0) ++session.without_time;
-  ++session.kernels;
-  session.spool.write(spool::Type::kernel, kernel);
+  kernels.push_back(kernel);
 }
 
 spool::Memory memory(unsigned kind) {
@@ -210,11 +209,11 @@ void take(Session& session, const DeviceRecord& record) {
   session.spool.write(spool::Type::device, device);
 }
 
-void take(Session& session, const CUpti_Activity& record) {
+void take(Session& session, const CUpti_Activity& record, std::vector<spool::Kernel>& kernels) {
   switch (record.kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      take(session, reinterpret_cast<const KernelRecord&>(record));
+      take(session, reinterpret_cast<const KernelRecord&>(record), kernels);
       break;
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
       const auto& copy = reinterpret_cast<const CopyRecord&>(record);
@@ -247,7 +246,11 @@ void take(Session& session, const CUpti_Activity& record) {
 
 void take_records(Session& session, CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid) {
   CUpti_Activity* record = nullptr;
-  while (cupti().next_record(buffer, valid, &record) == CUPTI_SUCCESS) take(session, *record);
+  // Written together: the program's threads wait for the lock of the spool at each launch.
+  std::vector<spool::Kernel> kernels;
+  while (cupti().next_record(buffer, valid, &record) == CUPTI_SUCCESS) take(session, *record, kernels);
+  session.spool.write_all(spool::Type::kernel, kernels);
+  session.kernels += kernels.size();
   std::size_t dropped = 0;
   if (cupti().dropped(context, stream, &dropped) == CUPTI_SUCCESS) session.dropped += dropped;
 }

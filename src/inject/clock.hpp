@@ -6,6 +6,8 @@
 
 namespace roofline::inject {
 
+inline constexpr std::uint64_t kSecond = 1'000'000'000;  ///< in the unit of now()
+
 /// Nanoseconds of CLOCK_MONOTONIC.
 inline std::uint64_t now() {
   timespec time{};

@@ -39,6 +39,7 @@ constexpr double kDefaultBudget = 30;                      // s
 constexpr std::uint64_t kFirstDrain = 200 * kMillisecond;  // what is queued may take that long to end, at first
 constexpr std::uint64_t kLongestDrain = 3000 * kMillisecond;
 constexpr std::uint64_t kLongestLaunch = 500 * kMillisecond;
+constexpr std::uint64_t kLongestCall = 100 * kMillisecond;
 constexpr std::uint64_t kSpin = kMillisecond / 10;
 constexpr std::chrono::milliseconds kPatience{100};        // of a launch, while another is counted
 constexpr std::chrono::seconds kLongPatience{2};           // of what must not happen while one is counted
@@ -108,6 +109,7 @@ class Counting {
     off_ = unused_ = quantities_.empty() || plan_.over();
   }
 
+  bool asks() const { return !off_.load(std::memory_order_relaxed) && !held_.load(std::memory_order_relaxed); }
   bool enters(const LaunchSite& site);
   void exits(const LaunchSite& site, bool launched);
   bool work_begins();
@@ -115,6 +117,9 @@ class Counting {
   void capture_begins();
   void capture_ends();
   void context_destroyed(CUcontext context);
+  bool hold();
+  void resume();
+  CountingState state();
   void finish();
   std::uint64_t cost() const { return cost_.load(std::memory_order_relaxed); }
 
@@ -175,6 +180,8 @@ class Counting {
 
   bool unused_ = false;  ///< never on
   std::atomic<bool> off_ = false;
+  std::atomic<bool> held_ = false;
+  std::atomic<bool> resting_ = false;  ///< held or off, and without a session: the GPU need not be idle for us
   std::atomic<int> captures_ = 0;
   std::atomic<bool> overlapped_ = false;  ///< other work was launched while one launch was counted
   Gate gate_;
@@ -205,10 +212,10 @@ class Counting {
 };
 
 bool Counting::enters(const LaunchSite& site) {
-  if (off_.load(std::memory_order_relaxed) || captures_.load() > 0) return false;
+  if (!asks() || captures_.load() > 0) return false;
   std::unique_lock lock(mutex_, std::defer_lock);
   // A capture is announced before it waits for the lock, and so is seen here, or waits until the launch is counted.
-  if (!lock.try_lock_for(kPatience) || off_ || captures_.load() > 0) return false;
+  if (!lock.try_lock_for(kPatience) || !asks() || captures_.load() > 0) return false;
   const std::uint64_t start = now();
   Opening opening{this};
   bool counted = false;
@@ -225,7 +232,7 @@ bool Counting::enters(const LaunchSite& site) {
 }
 
 bool Counting::work_begins() {
-  if (unused_) return false;
+  if (unused_ || resting_.load(std::memory_order_acquire)) return false;
   gate_.enter();
   overlapped_ = true;
   return true;
@@ -577,12 +584,41 @@ void Counting::context_destroyed(CUcontext context) {
   contexts_.erase(context);
 }
 
+bool Counting::hold() {
+  held_ = true;
+  if (unused_ || resting_) return true;
+  const std::unique_lock lock(mutex_, kLongPatience);
+  if (!lock || !stop_session()) return false;
+  resting_ = true;
+  return true;
+}
+
+void Counting::resume() {
+  if (unused_ || off_) return;
+  const std::unique_lock lock(mutex_, kLongPatience);
+  if (!lock) return;
+  resting_ = false;
+  // Calls that passed the gate while it was not needed are through by then.
+  resume_ = std::max(resume_, now() + kLongestCall);
+  plan_.resumed(now());
+  held_ = false;
+}
+
+CountingState Counting::state() {
+  if (unused_ || off_) return {true, false};
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return {false, true};
+  if (plan_.over()) return {true, false};
+  return {plan_.rests(now()), plan_.summary().unfinished > 0};
+}
+
 void Counting::finish() {
   off_ = true;
   const std::unique_lock lock(mutex_, kLongPatience);
   if (!lock) return;
   resume_ = 0;
   if (!stop_session()) static_cast<void>(session_.release());
+  resting_ = true;
   if (chips_.empty()) {
     if (attempts_ > 0) note_once(kNeverIdle);
     return;
@@ -613,6 +649,11 @@ Counting* counting() {
 
 }  // namespace
 
+bool counting_asks() {
+  const Counting* const counter = counting();
+  return counter != nullptr && counter->asks();
+}
+
 bool counting_enters(const LaunchSite& site) {
   Counting* const counter = counting();
   return counter != nullptr && counter->enters(site);
@@ -637,6 +678,20 @@ void counting_capture_ends() {
 
 void counting_context_destroyed(CUcontext context) {
   if (Counting* const counter = instance.load()) counter->context_destroyed(context);
+}
+
+bool counting_holds() {
+  Counting* const counter = counting();
+  return counter == nullptr || counter->hold();
+}
+
+void counting_resumes() {
+  if (Counting* const counter = counting()) counter->resume();
+}
+
+CountingState counting_state() {
+  Counting* const counter = counting();
+  return counter != nullptr ? counter->state() : CountingState();
 }
 
 void counting_finish() {

@@ -20,6 +20,9 @@ struct LaunchSite {
   std::uint32_t correlation;
 };
 
+/// Whether a launch may be counted at all: else it need not be announced.
+bool counting_asks();
+
 /// Before a launch, never during a capture. True: its counts are being taken, and counting_exits follows in the same
 /// thread with an equal site.
 bool counting_enters(const LaunchSite& site);
@@ -37,6 +40,17 @@ void counting_capture_ends();
 
 /// Before the driver destroys a context, from its callback.
 void counting_context_destroyed(CUcontext context);
+
+/// Nothing is counted until counting_resumes(), and launches cost nothing here. False: counters are still being read,
+/// because the GPU is not idle: to be called again. From any thread.
+bool counting_holds();
+void counting_resumes();
+
+struct CountingState {
+  bool rests = true;     ///< nothing has asked to be counted for a second, or nothing can be counted
+  bool missing = false;  ///< some that was launched has no counts yet, and could get them
+};
+CountingState counting_state();
 
 /// Recording ends: at the end of the window, or of the process. From any thread, and more than once.
 void counting_finish();

@@ -34,6 +34,7 @@ std::uint32_t next_group(std::uint64_t groups, std::uint32_t after) {
 std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   Kind& kind = kinds_[launch.kind];
   ++launches_;
+  if (first_ == 0) first_ = launch.time;
   kind.gap = kind.last != 0 ? launches_ - kind.last : 0;
   kind.last = launches_;
   if (kind.first == 0) kind.first = launches_;
@@ -123,6 +124,10 @@ void CountingPlan::lost(std::uint64_t context) {
 
 bool CountingPlan::idle(std::uint64_t time) const {
   return current_ && time >= std::max(last_counted_, last_wanted_) + kIdle;
+}
+
+bool CountingPlan::rests(std::uint64_t time) const {
+  return first_ != 0 && time >= std::max({first_, last_counted_, last_wanted_}) + kIdle;
 }
 
 double CountingPlan::weight(const Kind& kind) const {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <string>
 
 #include "cupti/library.hpp"
@@ -17,6 +18,7 @@
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/python.hpp"
+#include "inject/sampling.hpp"
 #include "inject/session.hpp"
 #include "inject/thread_state.hpp"
 #include "inject/torch.hpp"
@@ -25,7 +27,6 @@
 namespace roofline::inject {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kTick = kSecond / 20;
 /// What a process that is killed may lose. The records of kernels come when CUPTI has them, which is as soon when the
 /// GPU rests, and by the bufferful while it does not.
@@ -61,8 +62,12 @@ Session* make_session() {
   made->window = duration_of(spool::kWindowVariable);
   const char* const python = std::getenv(spool::kPythonVariable);
   made->python = python == nullptr || std::strcmp(python, "off") != 0;
+  const char* const record = std::getenv(spool::kRecordVariable);
+  const bool windowed = made->warmup > 0 || made->window > 0;
+  if (record != nullptr && std::strcmp(record, "sample") == 0 && !windowed) made->sampling = new Sampling(*made);
   Session* expected = nullptr;
   if (current_session.compare_exchange_strong(expected, made)) return made;
+  delete made->sampling;
   delete made;
   return expected;
 }
@@ -104,6 +109,7 @@ void write_process(Session& session, int driver_version) {
 }
 
 void finish_window(Session& session) {
+  if (session.sampling != nullptr) session.sampling->finish();
   counting_finish();
   flush_activities(true);
   session.phase = Phase::ended;
@@ -113,24 +119,27 @@ void finish_window(Session& session) {
   session.spool.flush();
 }
 
-/// Writes what has come together, and ends the window where a launch does not.
+/// Writes what has come together, ends the window where a launch does not, and changes the phases of a sampled
+/// recording.
 class Writer {
  public:
   explicit Writer(Session& session) : session_(session), last_write_(now()) {}
 
-  /// False: there is nothing left to do.
-  bool tick() {
+  /// When to be called again; nothing: there is nothing left to do.
+  std::optional<std::uint64_t> tick() {
     // The end of the process waits for a tick, as it takes CUPTI down.
     const std::lock_guard lock(session_.writer_mutex);
     const std::uint64_t time = now();
     const Phase phase = session_.phase;
-    if (phase == Phase::ended) return false;
-    if ((phase == Phase::recording || phase == Phase::warming) && over(time, phase)) end_window(session_);
+    if (phase == Phase::ended) return std::nullopt;
+    if (phase != Phase::draining && over(time, phase)) end_window(session_);
     if (session_.phase == Phase::draining) {
       drain(time);
-      return true;
+      return time + kTick;
     }
-    if (time - last_write_ < kWritePause) return true;
+    Sampling* const sampling = session_.sampling;
+    const std::uint64_t next = sampling != nullptr ? sampling->tick(time) : time + kTick;
+    if (time - last_write_ < kWritePause) return next;
     last_write_ = time;
     look_for_python(session_);
     look_for_torch();
@@ -140,8 +149,10 @@ class Writer {
     if (session_.spool.full()) {
       session_.spool.note(spool::NoteCode::spool_full, {});
       end_window(session_);
+    } else if (sampling != nullptr) {
+      sampling->look(time);
     }
-    return true;
+    return next;
   }
 
  private:
@@ -155,9 +166,17 @@ class Writer {
   void drain(std::uint64_t time) {
     flush_activities(false);
     const std::uint64_t kernels = session_.kernels;
-    const bool all = kernels == drained_kernels_ && kernels >= session_.launches;
+    const std::uint64_t launches = session_.launches;
+    const bool all =
+        kernels == drained_kernels_ && kernels - session_.earlier_kernels >= launches - session_.earlier_launches;
     drained_kernels_ = kernels;
-    if (all || time > session_.window_ended + kDrain) finish_window(session_);
+    if (!all && time <= session_.window_ended + kDrain) return;
+    drained_kernels_ = UINT64_MAX;
+    if (session_.sampling != nullptr && session_.sampling->pausing()) {
+      session_.sampling->drained();
+    } else {
+      finish_window(session_);
+    }
   }
 
   Session& session_;
@@ -169,8 +188,10 @@ void* write_until_the_end(void* given) {
   pthread_setname_np(pthread_self(), "roofline");
   try {
     Writer writer(*static_cast<Session*>(given));
-    const timespec pause = {0, kTick};
-    while (writer.tick()) nanosleep(&pause, nullptr);
+    while (const std::optional<std::uint64_t> next = writer.tick()) {
+      const timespec until = {static_cast<time_t>(*next / kSecond), static_cast<long>(*next % kSecond)};
+      clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+    }
   } catch (...) {  // the program runs on without its profile
   }
   return nullptr;
@@ -197,6 +218,7 @@ void at_exit() {
     if (ending->phase != Phase::ended) {
       counting_finish();
       flush_activities(true);
+      if (ending->sampling != nullptr) ending->sampling->finish();
       ending->phase = Phase::ended;
     }
     write_tally(*ending, true);
@@ -238,21 +260,28 @@ Session* session_or_new() {
 std::uint64_t window_end(const Session& session) { return session.window_began + session.window + counting_cost(); }
 
 void begin_window(Session& session, std::uint32_t correlation) {
-  session.first_correlation = correlation;
+  const bool again = session.window_ended != 0;  // of a sampled recording
+  // Of threads that launch at the same time, the first.
+  std::uint32_t first = 0;
+  while (!session.first_correlation.compare_exchange_weak(first, correlation)) {
+    if (first != 0 && static_cast<std::int32_t>(correlation - first) >= 0) break;
+  }
+  session.earlier_launches = session.launches.load();
+  session.earlier_kernels = session.kernels.load();
   session.window_began = now();
   Phase expected = Phase::warming;
   if (session.phase.compare_exchange_strong(expected, Phase::recording)) {
-    session.spool.note(spool::NoteCode::window_began, {});
+    session.spool.note(again ? spool::NoteCode::recording_began : spool::NoteCode::window_began, {});
   }
 }
 
 void end_window(Session& session) {
   const std::uint64_t time = now();
-  Phase expected = Phase::recording;
-  if (!session.phase.compare_exchange_strong(expected, Phase::draining)) {
-    if (expected != Phase::warming || !session.phase.compare_exchange_strong(expected, Phase::draining)) return;
+  for (Phase expected : {Phase::recording, Phase::warming, Phase::quiet}) {
+    if (!session.phase.compare_exchange_strong(expected, Phase::draining)) continue;
+    session.window_ended = time;
+    return;
   }
-  session.window_ended = time;
 }
 
 void write_tally(Session& session, bool last) {

@@ -63,6 +63,11 @@ void Kinds::remember_memory(std::uint64_t address, std::uint64_t bytes) {
   }
 }
 
+const Kind* Kinds::of_id(spool::Id id) const {
+  const std::lock_guard lock(mutex_);
+  return id > 0 && id <= by_id_.size() ? by_id_[id - 1] : nullptr;
+}
+
 void Kinds::forget_functions() {
   const std::lock_guard lock(mutex_);
   functions_.clear();
@@ -157,6 +162,7 @@ Kind& Kinds::find_locked(const Key& key, std::uint64_t recorded_scalars) {
   if (added) {
     auto* const kind = new Kind;
     kind->id = static_cast<spool::Id>(kinds_.size());
+    by_id_.push_back(kind);
     kind->name = key.name;
     kind->place = key.place;
     kind->flags = key.flags;
@@ -243,6 +249,7 @@ Kind& Kinds::of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_
     key.scalars = scalars;
     key.flags = flags;
     slot = {epoch, flags, place, launch.function, scalars, launch.geometry, &find(key)};
+    slot.kind->function.store(launch.function, std::memory_order_relaxed);
   }
   return *slot.kind;
 }

@@ -33,6 +33,7 @@ struct Kind {
   std::uint32_t flags = 0;
   Geometry geometry;
   std::atomic<std::uint64_t> launches = 0;
+  std::atomic<CUfunction> function = nullptr;  ///< launched last, as far as it was not known
 };
 
 /// What a launch gives the driver.
@@ -61,6 +62,9 @@ class Kinds {
   /// A node that was given another function or geometry after its making, or was not seen made: as its record shows it.
   Kind& of_changed_node(const char* symbol, const Geometry& geometry, spool::Id place);
   Kind& of_graph(std::uint32_t kernels, std::uint64_t signature, spool::Id place);
+
+  /// nullptr: there is none.
+  const Kind* of_id(spool::Id id) const;
 
   /// Handles of functions may be reused from here on.
   void forget_functions();
@@ -104,11 +108,12 @@ class Kinds {
 
   SpoolWriter& spool_;
   SameInputs inputs_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<CUfunction, Function*> functions_;  ///< never freed: threads may hold what was forgotten
   std::atomic<std::uint32_t> epoch_ = 1;
   std::unordered_map<Key, Kind*, Hash> kinds_;
   std::unordered_map<Key, int, Hash> variants_;
+  std::vector<Kind*> by_id_;  ///< from id 1 on
 };
 
 }  // namespace roofline::inject

@@ -17,8 +17,11 @@ enum class Phase : int {
   warming,  ///< CUPTI is on, the window has not begun
   recording,
   draining,  ///< the window has ended, kernels launched in it may still run
+  quiet,     ///< of a sampled recording: nothing is recorded, a mark of the steps may be followed
   ended
 };
+
+class Sampling;
 
 /// One a process, never freed: threads may be in it when the process ends.
 struct Session {
@@ -31,6 +34,7 @@ struct Session {
   std::uint64_t warmup = 0;  ///< ns
   std::uint64_t window = 0;  ///< ns; 0: unlimited
   bool python = true;
+  Sampling* sampling = nullptr;  ///< nullptr: all of the window is recorded
 
   std::atomic<Phase> phase = Phase::loaded;
   std::atomic<std::uint64_t> first_launch = 0;
@@ -40,8 +44,11 @@ struct Session {
   std::atomic<std::uint32_t> first_correlation = 0;
   std::atomic<std::uint32_t> end_correlation = 0;
   std::atomic<bool> end_correlation_known = false;
+  /// Grows when callbacks are enabled or disabled: a thread may have missed the end of a call.
+  std::atomic<std::uint32_t> epoch = 0;
 
   std::atomic<std::uint64_t> launches = 0, kernels = 0, dropped = 0, without_time = 0;
+  std::atomic<std::uint64_t> earlier_launches = 0, earlier_kernels = 0;  ///< of these, before the window began
 
   std::mutex writer_mutex;  ///< held by the thread that writes, while it does
 };
@@ -54,7 +61,7 @@ Session* session_or_new();
 /// The end of the window as known so far; it excludes the time spent on counting.
 std::uint64_t window_end(const Session& session);
 
-/// From this correlation on all is recorded.
+/// From this correlation on all is recorded. Of a sampled recording, each recorded part is a window.
 void begin_window(Session& session, std::uint32_t correlation);
 /// Later launches are not recorded.
 void end_window(Session& session);

@@ -22,6 +22,8 @@ inline constexpr const char* kCountTimeVariable = "ROOFLINE_COUNT_TIME_S";  ///<
 inline constexpr const char* kFirstGroupVariable = "ROOFLINE_FIRST_GROUP";  ///< group of counters to begin with; 0
 inline constexpr const char* kPythonVariable = "ROOFLINE_PYTHON";           ///< "off": no lines, no modules
 inline constexpr const char* kSpoolLimitVariable = "ROOFLINE_SPOOL_LIMIT";  ///< bytes a file; 1 GiB
+/// "sample": the start-up and some steps; without a window only. Else all.
+inline constexpr const char* kRecordVariable = "ROOFLINE_RECORD";
 
 /// A file of this name in the folder lists what to count, a line each: id, scale, and the chip's names of it, best
 /// first, separated by spaces ("dram.read_bytes 1 dram__bytes_read.sum dram__bytes_op_read.sum"). The library makes
@@ -55,6 +57,8 @@ enum class Type : std::uint16_t {
   tally,
   thread,
   copy_source,
+  marker,
+  marks,
 };
 
 struct Header {
@@ -86,6 +90,8 @@ enum class NoteCode : std::uint32_t {
   counting_ended,  ///< all kinds have their counts, or why the rest has not
   python,          ///< what of Python could be used: lines, modules
   remark,
+  recording_ended,  ///< of a sampled recording: what is launched from here on is not recorded
+  recording_began,  ///< what is launched from here on is recorded again
 };
 struct Note {
   std::uint64_t time;
@@ -306,12 +312,30 @@ struct CopySource {
   std::uint32_t reserved;
 };
 
+/// What is followed while nothing is recorded, because it comes in every step: a call of the driver, or launches of one
+/// function with one grid and block.
+struct Marker {
+  Id id;
+  Id kind;  ///< that has this function, grid and block; 0: not a launch of a kernel
+  Id call;  ///< text: "cuMemcpyHtoDAsync"; 0: a launch
+  std::uint32_t reserved;
+};
+
+/// From one mark to another while nothing is recorded.
+struct Marks {
+  std::uint64_t start, end;
+  Id marker;
+  std::uint32_t marks;      ///< in it, the one at `end` included
+  std::uint32_t callbacks;  ///< that CUPTI made in it to find them
+  std::uint32_t reserved;
+};
+
 template <typename... Record>
 constexpr bool keep_alignment() {
   return ((sizeof(Record) % 8 == 0) && ...);
 }
 static_assert(
     keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel, Copy, Fill,
-                   Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread, CopySource>());
+                   Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread, CopySource, Marker, Marks>());
 
 }  // namespace roofline::spool

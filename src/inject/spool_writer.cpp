@@ -58,6 +58,22 @@ void SpoolWriter::append(spool::Type type, const void* record, std::size_t size,
   if (!tail.empty()) std::memcpy(place + sizeof(header) + size, tail.data(), tail.size());
 }
 
+void SpoolWriter::append_all(spool::Type type, const void* records, std::size_t size, std::size_t count) {
+  const std::size_t whole = sizeof(spool::Header) + size;
+  const spool::Header header = {static_cast<std::uint32_t>(whole), type, 0};
+  const std::lock_guard lock(buffer_mutex_);
+  if (taken_ + whole * count > limit_) full_ = true;
+  if (full_ || count == 0) return;
+  taken_ += whole * count;
+  const std::size_t begin = buffer_.size();
+  buffer_.resize(begin + whole * count);
+  char* place = buffer_.data() + begin;
+  for (std::size_t i = 0; i < count; ++i, place += whole) {
+    std::memcpy(place, &header, sizeof(header));
+    std::memcpy(place + sizeof(header), static_cast<const char*>(records) + i * size, size);
+  }
+}
+
 void SpoolWriter::put_first(spool::Type type, const void* record, std::size_t size, std::string_view tail) {
   std::vector<char> rest;
   {
@@ -141,6 +157,7 @@ bool SpoolWriter::flush() {
     const std::lock_guard lock(buffer_mutex_);
     writing_.swap(buffer_);
   }
+  if (observer_) observer_({writing_.data(), writing_.size()});
   if (!file_.write(writing_.data(), writing_.size())) full_ = true;
   writing_.clear();
   return file_.is_open();

@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "inject/spool.hpp"
@@ -48,6 +50,15 @@ class SpoolWriter {
 
   /// Gives the system all that was written so far. False: it takes no more.
   bool flush();
+  /// Sees all that flush() gives away from here on, in the thread that calls it. Before the first flush().
+  void observe(std::function<void(std::string_view records)> observer) { observer_ = std::move(observer); }
+
+  /// Records of one type that one thread writes together: at the cost of one.
+  template <typename Record>
+  void write_all(spool::Type type, const std::vector<Record>& records) {
+    static_assert(sizeof(Record) % 8 == 0);
+    append_all(type, records.data(), sizeof(Record), records.size());
+  }
 
   /// In a child of fork(): nothing of the parent's recording may stay open. Takes no lock.
   void abandon() { file_.close(); }
@@ -58,6 +69,7 @@ class SpoolWriter {
 
  private:
   void append(spool::Type type, const void* record, std::size_t size, std::string_view tail);
+  void append_all(spool::Type type, const void* records, std::size_t size, std::size_t count);
   void put_first(spool::Type type, const void* record, std::size_t size, std::string_view tail);
   spool::Id text_locked(std::string_view text);
   spool::Id range_locked(spool::Id parent, spool::Id name, spool::Id domain);
@@ -76,6 +88,7 @@ class SpoolWriter {
   std::atomic<bool> full_ = false;
 
   std::mutex file_mutex_;  // before buffer_mutex_
+  std::function<void(std::string_view)> observer_;
   std::vector<char> writing_;
   SpoolFile file_;
 };

@@ -32,6 +32,7 @@ struct ThreadState {
 
   const Session* session;  ///< that the rest is of
   std::uint32_t id;        ///< the system's
+  std::uint32_t epoch;     ///< the session's, at its last call
   bool announced;          ///< its record is written
   bool working;            ///< in our own code: what it calls is not the program's
   int nesting;             ///< calls of the driver it is in

@@ -2,35 +2,22 @@
 
 #include <sys/prctl.h>
 
-#include <array>
 #include <atomic>
-#include <cstring>
 
 #include "cupti/profiler.hpp"
 #include "inject/clock.hpp"
 #include "inject/copy_sources.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
-#include "inject/driver_calls.hpp"
+#include "inject/launch_arguments.hpp"
+#include "inject/sampling.hpp"
+#include "inject/subscription.hpp"
 #include "inject/thread_state.hpp"
 
 namespace roofline::inject {
 namespace {
 
-constexpr std::size_t kMostCalls = 2048;  // CUPTI 13.0 numbers 806
-std::array<DriverCall, kMostCalls> calls;
-std::array<std::atomic<spool::Id>, kMostCalls> call_names;
-
-CUpti_SubscriberHandle subscriber;
 std::atomic<int> captures;
-
-constexpr std::array kActivities = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                    CUPTI_ACTIVITY_KIND_MEMCPY,
-                                    CUPTI_ACTIVITY_KIND_MEMCPY2,
-                                    CUPTI_ACTIVITY_KIND_MEMSET,
-                                    CUPTI_ACTIVITY_KIND_OVERHEAD,
-                                    CUPTI_ACTIVITY_KIND_DEVICE,
-                                    CUPTI_ACTIVITY_KIND_CONTEXT};
 
 bool is_launch(spool::CallKind kind) {
   return kind == spool::CallKind::launch || kind == spool::CallKind::graph_launch;
@@ -40,113 +27,6 @@ bool is_launch(spool::CallKind kind) {
 bool gives_work(spool::CallKind kind) {
   return is_launch(kind) || kind == spool::CallKind::copy || kind == spool::CallKind::fill ||
          kind == spool::CallKind::load;
-}
-
-template <typename Parameters>
-KernelLaunch plain_launch(const Parameters& given) {
-  KernelLaunch launch;
-  launch.function = given.f;
-  launch.geometry.grid = {given.gridDimX, given.gridDimY, given.gridDimZ};
-  launch.geometry.block = {given.blockDimX, given.blockDimY, given.blockDimZ};
-  launch.geometry.dynamic_shared = given.sharedMemBytes;
-  launch.parameters = given.kernelParams;
-  return launch;
-}
-
-KernelLaunch extended_launch(const cuLaunchKernelEx_params& given) {
-  const CUlaunchConfig& config = *given.config;
-  KernelLaunch launch;
-  launch.function = given.f;
-  launch.geometry.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
-  launch.geometry.block = {config.blockDimX, config.blockDimY, config.blockDimZ};
-  launch.geometry.dynamic_shared = config.sharedMemBytes;
-  for (unsigned index = 0; index < config.numAttrs; ++index) {
-    const CUlaunchAttribute& attribute = config.attrs[index];
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-      const auto& cluster = attribute.value.clusterDim;
-      launch.geometry.cluster = {cluster.x, cluster.y, cluster.z};
-    } else if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
-      launch.cooperative = attribute.value.cooperative != 0;
-    }
-  }
-  launch.parameters = given.kernelParams;
-  launch.extra = given.extra;
-  return launch;
-}
-
-/// The arguments that calls which add graph nodes share with a launch.
-template <typename Node>
-KernelLaunch node_launch(const Node& node) {
-  KernelLaunch launch;
-  launch.function = node.func;
-  if constexpr (requires { node.kern; }) {
-    if (launch.function == nullptr) launch.function = reinterpret_cast<CUfunction>(node.kern);
-  }
-  launch.geometry.grid = {node.gridDimX, node.gridDimY, node.gridDimZ};
-  launch.geometry.block = {node.blockDimX, node.blockDimY, node.blockDimZ};
-  launch.geometry.dynamic_shared = node.sharedMemBytes;
-  launch.parameters = node.kernelParams;
-  launch.extra = node.extra;
-  return launch;
-}
-
-struct LaunchArguments {
-  KernelLaunch kernel;
-  CUstream stream = nullptr;
-  CUgraphExec graph = nullptr;
-};
-
-LaunchArguments launch_arguments(Arguments arguments, const CUpti_CallbackData& data) {
-  LaunchArguments result;
-  const void* const given = data.functionParams;
-  switch (arguments) {
-    case Arguments::kernel: {
-      const auto& launch = *static_cast<const cuLaunchKernel_params*>(given);
-      result.kernel = plain_launch(launch);
-      result.kernel.extra = launch.extra;
-      result.stream = launch.hStream;
-      break;
-    }
-    case Arguments::kernel_ex: {
-      const auto& launch = *static_cast<const cuLaunchKernelEx_params*>(given);
-      result.kernel = extended_launch(launch);
-      result.stream = launch.config->hStream;
-      break;
-    }
-    case Arguments::cooperative: {
-      const auto& launch = *static_cast<const cuLaunchCooperativeKernel_params*>(given);
-      result.kernel = plain_launch(launch);
-      result.kernel.cooperative = true;
-      result.stream = launch.hStream;
-      break;
-    }
-    case Arguments::multi_device: {
-      const auto& launches = *static_cast<const cuLaunchCooperativeKernelMultiDevice_params*>(given);
-      const CUDA_LAUNCH_PARAMS& first = launches.launchParamsList[0];
-      result.kernel.function = first.function;
-      result.kernel.geometry.grid = {first.gridDimX, first.gridDimY, first.gridDimZ};
-      result.kernel.geometry.block = {first.blockDimX, first.blockDimY, first.blockDimZ};
-      result.kernel.geometry.dynamic_shared = first.sharedMemBytes;
-      result.kernel.parameters = first.kernelParams;
-      result.kernel.cooperative = result.kernel.uncountable = true;
-      result.stream = first.hStream;
-      break;
-    }
-    case Arguments::grid:
-      result.kernel.function = static_cast<const cuLaunch_params*>(given)->f;
-      result.kernel.uncountable = true;
-      break;
-    case Arguments::graph: {
-      const auto& launch = *static_cast<const cuGraphLaunch_params*>(given);
-      result.graph = launch.hGraph;
-      result.stream = launch.hStream;
-      break;
-    }
-    default:
-      break;
-  }
-  if (result.graph == nullptr) result.kernel.symbol = data.symbolName;
-  return result;
 }
 
 bool is_captured(CUstream stream, bool per_thread) {
@@ -188,7 +68,7 @@ void announce(Session& session, ThreadState& thread) {
 }
 
 /// The time that counting has taken from the program's thread since then.
-void note_profiler_delay(Session& session, std::uint64_t since) {
+void note_counting_delay(Session& session, std::uint64_t since) {
   constexpr std::uint64_t kNoticeable = 20'000;
   const std::uint64_t time = now();
   if (time - since < kNoticeable) return;
@@ -214,9 +94,10 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
   const std::uint64_t number = ++state.kind->launches;
   state.site = {data.context, arguments.stream, state.kind->id,    state.kind->flags,
                 number,       arguments.graph,  data.correlationId};
+  if (!counting_asks()) return;
   const std::uint64_t before = now();
   state.counted = counting_enters(state.site);
-  note_profiler_delay(session, before);
+  note_counting_delay(session, before);
 }
 
 void enter(Session& session, ThreadState& thread, const DriverCall& call, const CUpti_CallbackData& data) {
@@ -224,29 +105,24 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
   ThreadState::Call& state = thread.call;
   state = {};
   state.correlation = data.correlationId;
-  if (call.arguments == Arguments::begin_capture) counting_capture_begins();
+  if (call.arguments == Arguments::begin_capture) {
+    counting_capture_begins();
+    // What a capture launches is asked for its kernels' names, which their records lack.
+    if (session.sampling != nullptr) session.sampling->capture_begins();
+  }
   thread.cloned = {};
   state.recorded = call.recorded && in_window(session, is_launch(call.kind), data.correlationId);
   if (is_launch(call.kind)) {
     enter_launch(session, thread, call, data);
   } else if (call.arguments == Arguments::kernel_node) {
-    const auto* node = static_cast<const cuGraphAddKernelNode_params*>(data.functionParams)->nodeParams;
-    if (node == nullptr) return;
+    KernelLaunch node;
+    if (!node_arguments(data, node)) return;
     state.place = current_place(session, thread);
-    // The second version of the parameters has the first one's beginning.
-    state.kind = &session.kinds.of_node(std::strcmp(data.functionName, "cuGraphAddKernelNode") == 0
-                                            ? node_launch(*node)
-                                            : node_launch(*reinterpret_cast<const CUDA_KERNEL_NODE_PARAMS_v2*>(node)),
-                                        state.place);
+    state.kind = &session.kinds.of_node(node, state.place);
   } else if (call.arguments == Arguments::any_node) {
-    const auto* node = std::strcmp(data.functionName, "cuGraphAddNode") == 0
-                           ? static_cast<const cuGraphAddNode_params*>(data.functionParams)->nodeParams
-                           : static_cast<const cuGraphAddNode_v2_params*>(data.functionParams)->nodeParams;
-    if (node == nullptr) return;
+    KernelLaunch node;
     state.place = current_place(session, thread);
-    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
-      state.kind = &session.kinds.of_node(node_launch(node->kernel), state.place);
-    }
+    if (any_node_arguments(data, node)) state.kind = &session.kinds.of_node(node, state.place);
   } else if (state.recorded || captures.load(std::memory_order_relaxed) > 0) {
     state.place = current_place(session, thread);
     if (call.kind == spool::CallKind::copy || call.kind == spool::CallKind::fill) {
@@ -271,15 +147,6 @@ void learn_memory(Arguments arguments, const void* given) {
   }
 }
 
-spool::Id name_of(Session& session, CUpti_CallbackId id, const char* name) {
-  spool::Id known = call_names[id].load(std::memory_order_relaxed);
-  if (known == 0) {
-    known = session.spool.text(plain_name(name));
-    call_names[id].store(known, std::memory_order_relaxed);
-  }
-  return known;
-}
-
 void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_CallbackId id,
            const CUpti_CallbackData& data) {
   const std::uint64_t end = now();
@@ -289,11 +156,13 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
   const bool succeeded = status == nullptr || *status == CUDA_SUCCESS;
   if (state.counted) {
     counting_exits(state.site, succeeded);
-    note_profiler_delay(session, end);
+    note_counting_delay(session, end);
   }
   if (state.working) counting_work_ends();
   if (call.arguments == Arguments::begin_capture && succeeded) ++captures;
-  if (call.arguments == Arguments::end_capture && captures > 0) --captures;
+  if (call.arguments == Arguments::end_capture && captures > 0 && --captures == 0 && session.sampling != nullptr) {
+    session.sampling->captures_end();
+  }
   if (call.arguments == Arguments::end_capture || (call.arguments == Arguments::begin_capture && !succeeded)) {
     counting_capture_ends();
   }
@@ -301,9 +170,9 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
   if (!state.recorded || session.phase.load(std::memory_order_relaxed) == Phase::ended) return;
   announce(session, thread);
   if (!is_launch(call.kind)) {
-    session.spool.write(spool::Type::call,
-                        spool::Call{state.start, end, state.correlation, name_of(session, id, data.functionName),
-                                    call.kind, thread.id, state.place, 0});
+    session.spool.write(spool::Type::call, spool::Call{state.start, end, state.correlation,
+                                                       subscription().name_of(session.spool, id, data.functionName),
+                                                       call.kind, thread.id, state.place, 0});
   } else if (succeeded && state.kind != nullptr) {
     const std::uint32_t flags = (state.counted ? spool::kCounted : 0U) | (state.captured ? spool::kCaptured : 0U) |
                                 (state.same_input ? spool::kSameInput : 0U);
@@ -349,6 +218,16 @@ void on_resource(Session& session, ThreadState& thread, CUpti_CallbackId id, con
   }
 }
 
+/// The end of a call is not reported where callbacks were disabled meanwhile.
+void forget_unended(const Session& session, ThreadState& thread) {
+  const std::uint32_t epoch = session.epoch.load(std::memory_order_acquire);
+  if (thread.epoch == epoch) return;
+  thread.epoch = epoch;
+  if (thread.nesting > 0 && thread.call.working) counting_work_ends();
+  thread.nesting = 0;
+  thread.call = {};
+}
+
 void on_callback(Session& session, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   ThreadState& thread = thread_state(session);
   if (thread.working) return;
@@ -357,12 +236,20 @@ void on_callback(Session& session, CUpti_CallbackDomain domain, CUpti_CallbackId
     on_resource(session, thread, id, *static_cast<const CUpti_ResourceData*>(data));
     return;
   }
-  if (domain != CUPTI_CB_DOMAIN_DRIVER_API || id >= kMostCalls) return;
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API || id >= Subscription::kMostCalls) return;
   const auto& call_data = *static_cast<const CUpti_CallbackData*>(data);
-  if (call_data.callbackSite == CUPTI_API_ENTER) {
-    enter(session, thread, calls[id], call_data);
+  const DriverCall& call = subscription().call(id);
+  const bool enters = call_data.callbackSite == CUPTI_API_ENTER;
+  if (enters) forget_unended(session, thread);
+  if (session.phase.load(std::memory_order_acquire) == Phase::quiet && thread.nesting == 0 && !capturing() &&
+      session.sampling->marks(id, call, call_data)) {
+    return;
+  }
+  if (enters) {
+    subscription().seen(id);
+    enter(session, thread, call, call_data);
   } else {
-    leave(session, thread, calls[id], id, call_data);
+    leave(session, thread, call, id, call_data);
   }
 }
 
@@ -381,47 +268,31 @@ std::uint64_t CUPTIAPI clock() { return now(); }
 
 std::string start_trace(Session& session) {
   const Cupti& library = cupti();
-  if (const CUptiResult status = library.subscribe(&subscriber, callback, nullptr); status != CUPTI_SUCCESS) {
-    const std::string remedy = cupti_remedy(status);
-    return "CUPTI can't trace this process: " + (remedy.empty() ? cupti_message(library.handle(), status) : remedy);
-  }
   prepare_buffers();
   std::uint8_t zeroed = 1;
   std::size_t bytes = sizeof(zeroed);
-  library.set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed);
-  CUptiResult status = library.register_clock(clock);
-  if (status == CUPTI_SUCCESS) status = library.register_buffers(give_buffer, take_buffer);
-  for (std::size_t index = 0; status == CUPTI_SUCCESS && index < kActivities.size(); ++index) {
-    status = library.enable(kActivities[index]);
-    // Everything but kernels may be missing.
-    if (index > 0) status = CUPTI_SUCCESS;
+  CUptiResult status = subscription().subscribe(callback);
+  if (status != CUPTI_SUCCESS) {
+    const std::string remedy = cupti_remedy(status);
+    return "CUPTI can't trace this process: " + (remedy.empty() ? cupti_message(library.handle(), status) : remedy);
   }
+  library.set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed);
+  status = library.register_clock(clock);
+  if (status == CUPTI_SUCCESS) status = library.register_buffers(give_buffer, take_buffer);
+  if (status == CUPTI_SUCCESS) status = subscription().begin();
   if (status != CUPTI_SUCCESS) return "CUPTI can't trace kernels: " + cupti_message(library.handle(), status);
 
   session.phase = Phase::warming;
   // Without a window all is recorded; a window begins with a launch.
   if (session.warmup == 0 && session.window == 0) begin_window(session, 0);
-  for (CUpti_CallbackId id = 1; id < kMostCalls; ++id) {
-    const char* name = nullptr;
-    if (library.callback_name(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS || name == nullptr) break;
-    calls[id] = driver_call(name);
-    if (calls[id].followed) library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
-  }
-  for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
-                                    CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-                                    CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED}) {
-    library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
-  }
+  subscription().record();
   return {};
 }
 
+bool capturing() { return captures.load() > 0; }
+
 void flush_activities(bool all) { cupti().flush(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0); }
 
-void stop_trace() {
-  for (const CUpti_ActivityKind kind : kActivities) cupti().disable(kind);
-  for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RESOURCE}) {
-    cupti().enable_domain(0, subscriber, domain);
-  }
-}
+void stop_trace() { subscription().end(); }
 
 }  // namespace roofline::inject

@@ -51,6 +51,19 @@ std::optional<double> clock_of_support(std::span<const Round> rounds, double mos
   return quantile(clocks, 1 - kFast);
 }
 
+/// Of the samples of up to `most_s`, in cycles.
+std::optional<double> work_clock_of_support(std::span<const Round> rounds, double seconds, double most_s) {
+  std::vector<double> times, clocks;
+  for (const Round& round : rounds) {
+    for (std::size_t i = 0; i < round.work_clock_hz.size() && i < round.seconds.size(); ++i) {
+      if (round.seconds[i] > most_s) continue;
+      times.push_back(round.seconds[i]);
+      clocks.push_back(round.work_clock_hz[i]);
+    }
+  }
+  return clock_of_cycles(times, clocks, seconds);
+}
+
 }  // namespace
 
 bool FastPlateau::supported() const {
@@ -101,6 +114,7 @@ FastPlateau fast_plateau(std::span<const Round> rounds) {
   const double most_s = kAgreeing * plateau.seconds;
   plateau.support = std::count_if(all.begin(), all.end(), [most_s](double seconds) { return seconds <= most_s; });
   plateau.clock_hz = clock_of_support(rounds, most_s);
+  plateau.work_clock_hz = work_clock_of_support(rounds, plateau.seconds, most_s);
   return plateau;
 }
 

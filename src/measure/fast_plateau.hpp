@@ -14,8 +14,9 @@ namespace roofline {
 
 /// The samples of one visit to a case.
 struct Round {
-  std::vector<double> seconds;   ///< per launch, in the order taken
-  std::vector<double> clock_hz;  ///< one a sample, or empty
+  std::vector<double> seconds;             ///< per launch, in the order taken
+  std::vector<double> clock_hz;            ///< one a sample, or empty
+  std::vector<double> work_clock_hz = {};  ///< the same among the kernel's instructions
 };
 
 struct FastPlateau {
@@ -30,6 +31,9 @@ struct FastPlateau {
   std::int64_t samples = 0;        ///< of all rounds
   std::int64_t support = 0;        ///< samples within 1 % of `seconds`, or faster
   std::optional<double> clock_hz;  ///< core clock that a tenth of the support is above: that of `seconds`
+  /// Among the kernel's instructions: median cycles of the support over `seconds`. A sample's clock is that of its own
+  /// time, however the clock changes between rounds.
+  std::optional<double> work_clock_hz;
 
   /// Two rounds agree, ten samples support the value, and its interval is within 1 %.
   bool supported() const;

@@ -70,7 +70,7 @@ class Sampling {
   double warm_up_s_ = 0;
   bool drifting_ = false;
   std::vector<double> warm_up_seconds_;  /// readings during the warm-up
-  std::vector<double> clock_hz_;
+  std::vector<double> clock_hz_, work_clock_hz_;
   Samples samples_;
 };
 
@@ -191,6 +191,7 @@ void Sampling::take_samples() {
     if (!reading) return;
     samples_.seconds.push_back(reading->seconds / static_cast<double>(launches_));
     if (reading->clock_hz) clock_hz_.push_back(*reading->clock_hz);
+    if (reading->work_clock_hz) work_clock_hz_.push_back(*reading->work_clock_hz);
   } while (!finished(bench_.now() - start_s));
 }
 
@@ -219,6 +220,8 @@ Samples Sampling::sum_up() {
   if (!clock_hz_.empty()) summary.clock_hz = median(clock_hz_);
   // A list with gaps could not be matched with the samples.
   if (clock_hz_.size() == samples_.seconds.size()) samples_.clock_hz = std::move(clock_hz_);
+  if (work_clock_hz_.size() == samples_.seconds.size()) samples_.work_clock_hz = std::move(work_clock_hz_);
+  summary.work_clock_hz = clock_of_cycles(samples_.seconds, samples_.work_clock_hz, summary.median);
   return std::move(samples_);
 }
 

@@ -15,8 +15,9 @@ class StopRule;
 
 /// One timed batch of launches.
 struct Reading {
-  double seconds = 0;              ///< for all launches of the batch together
-  std::optional<double> clock_hz;  ///< core clock over the batch, where it could be measured
+  double seconds = 0;                        ///< for all launches of the batch together
+  std::optional<double> clock_hz;            ///< core clock over the batch, where it could be measured
+  std::optional<double> work_clock_hz = {};  ///< among the kernel's own instructions; nothing: not measured
 };
 
 /// The sampler's environment.
@@ -58,8 +59,9 @@ struct SamplerOptions {
 };
 
 struct Samples {
-  std::vector<double> seconds;   ///< per launch, in the order taken
-  std::vector<double> clock_hz;  /// one per sample, or empty
+  std::vector<double> seconds;        ///< per launch, in the order taken
+  std::vector<double> clock_hz;       /// one per sample, or empty
+  std::vector<double> work_clock_hz;  /// one per sample, or empty
   Summary summary;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "measure/summary.hpp"
@@ -87,6 +88,13 @@ double quantile(std::span<const double> ascending, double p) {
   const double rest = place - static_cast<double>(below);
   if (rest == 0) return ascending[below];
   return ascending[below] + rest * (ascending[below + 1] - ascending[below]);
+}
+
+std::optional<double> clock_of_cycles(std::span<const double> seconds, std::span<const double> clock_hz, double of_s) {
+  if (seconds.empty() || clock_hz.size() != seconds.size() || !(of_s > 0)) return std::nullopt;
+  std::vector<double> cycles(seconds.size());
+  std::transform(seconds.begin(), seconds.end(), clock_hz.begin(), cycles.begin(), std::multiplies<>());
+  return median(std::move(cycles)) / of_s;
 }
 
 double median(std::vector<double> values) {

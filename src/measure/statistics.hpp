@@ -18,6 +18,10 @@ double quantile(std::span<const double> ascending, double p);
 /// The middle value (the mean of the two middle ones); NaN for none.
 double median(std::vector<double> values);
 
+/// The clock at which `of_s` seconds are the median cycles of samples with these seconds and clocks; nothing without
+/// samples, or where some lack a clock. An interruption of a clock's reading moves the median little.
+std::optional<double> clock_of_cycles(std::span<const double> seconds, std::span<const double> clock_hz, double of_s);
+
 /// Lag-1 autocorrelation of a series from ranks: Spearman's coefficient of neighbours, converted to the coefficient
 /// of a Gaussian series by 2 sin(pi/6 · rho_s) and corrected for its bias in short series. From ranks, because one
 /// spike of ×3 outweighs a thousand samples in the usual sum of squares and hides their correlation. In [-1, 1]; 0

@@ -40,6 +40,9 @@ struct Summary {
   bool drifting = false;  /// the warm-up reached its cap before the windows agreed, or the samples drift
   StopReason stop = StopReason::converged;
   std::optional<double> clock_hz;  ///< median core clock over the samples
+  /// Clock among the kernel's instructions: the median of the samples' cycles over `median`, as clock and time of a
+  /// sample belong together.
+  std::optional<double> work_clock_hz = {};
 };
 
 /// The statistics of seconds per launch, in the order taken: all fields that follow from the series alone.

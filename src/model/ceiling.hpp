@@ -56,6 +56,9 @@ struct Audit {
 struct Limit {
   double value = 0;  ///< same unit as the ceiling
   std::string basis;
+  /// Instructions that each core issues per cycle at this rate, where no register of the CPU reports how many it can;
+  /// 0: known. Not part of files.
+  double assumed_issue = 0;
 };
 
 /// Clocks during the measurement, in Hz; absent if they could not be read.

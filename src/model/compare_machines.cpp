@@ -2,7 +2,6 @@
 #include "model/compare_machines.hpp"
 
 #include <array>
-#include <cmath>
 
 #include "model/nan.hpp"
 #include "model/spelling.hpp"

@@ -25,6 +25,9 @@ enum class ExperimentKind : std::uint8_t {
   reassociated,        ///< compiled so that sums may be reordered, in L2
   unvectorized,        ///< compiled without vectors, in L2
   multiplied,          ///< divide instructions assembled as multiplications, in L2
+  unforwarded,         ///< loads that read what narrower stores wrote read other memory, in L2
+  line_visits,         ///< nothing: visits until all that is accessed of a cache line was, by a trace of accesses
+  page_jumps,          ///< nothing: the share of traced accesses that enter a page
 };
 std::string_view to_string(ExperimentKind kind);
 std::optional<ExperimentKind> parse_experiment_kind(std::string_view text);
@@ -32,10 +35,10 @@ std::optional<ExperimentKind> parse_experiment_kind(std::string_view text);
 struct Experiment {
   ExperimentKind kind = ExperimentKind::in_cache;
   std::string variant;  ///< what ran instead: "n=32768, 1 thread"
-  /// Time per unit of work of the changed run over that of its baseline, or CPU time as described above.
+  /// Time per unit of work of the changed run over that of its baseline, or what is described above.
   double ratio = 1;
   Interval ci95;           ///< of the ratio; NaN where it has none
-  std::int64_t count = 0;  ///< staggered: the number of buffers; else 0
+  std::int64_t count = 0;  ///< staggered: the number of buffers; of a trace: accesses; else 0
 };
 
 }  // namespace roofline

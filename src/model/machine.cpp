@@ -158,9 +158,9 @@ const Ceiling* Machine::slope(Level level) const {
 }
 
 std::optional<Level> Machine::cache_for(double bytes, std::int64_t threads) const {
-  if (device.kind != DeviceKind::cpu) return std::nullopt;
   std::optional<Level> measured;
   for (const Level level : {Level::l1, Level::l2, Level::l3}) {
+    if (device.kind == DeviceKind::cuda && level != Level::l2) continue;  // a launch finds nothing in L1
     if (slope(level) != nullptr) measured = level;
     if (measured && bytes <= capacity_of(device, level, threads)) return measured;
   }

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "model/compare_machines.hpp"
-#include "model/nan.hpp"
 #include "model/spelling.hpp"
 
 namespace roofline {

@@ -42,7 +42,7 @@ struct Work {
   std::optional<Collective> collective = {};
   /// On a CPU, the threads that do it; 0: all of the run. One alone is compared with ceilings of one core.
   std::int64_t threads = 0;
-  /// On a CPU, the cache whose ceilings bound the bytes of main memory, because a hot row finds them there (see
+  /// The cache whose ceilings bound the bytes of main memory, because a hot row finds them there (see
   /// Machine::cache_for). Nothing: main memory's ceilings do.
   std::optional<Level> cache = {};
   /// Of the bytes written, those of buffers that are only written; nothing where that is not known.

@@ -1,7 +1,5 @@
 #include "model/work_bounds.hpp"
 
-#include <algorithm>
-
 namespace roofline {
 
 std::vector<WorkMismatch> mismatches(const Work& stated, const WorkBounds& bounds) {

@@ -15,6 +15,7 @@
 
 #include "device/device.hpp"
 #include "host/host.hpp"
+#include "op/buffer_pool.hpp"
 #include "op/compare.hpp"
 #include "op/layout.hpp"
 #include "op/suite_op.hpp"
@@ -175,7 +176,7 @@ void Case::State::allocate() {
   sets = roofline::buffer_sets(specs, workload.cache,
                                {.bytes = device.last_level_cache_bytes(),
                                 .device = device.info().kind,
-                                .free_memory_bytes = device.free_memory_bytes()});
+                                .free_memory_bytes = std::min(device.free_memory_bytes(), placement.most_free_bytes)});
   pointers.assign(static_cast<std::size_t>(sets), std::vector<void*>(specs.size()));
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (!holds(t)) continue;
@@ -183,7 +184,9 @@ void Case::State::allocate() {
     const std::int64_t per_buffer = stride >= kOwnBufferBytes ? 1 : sets;
     for (std::int64_t set = 0; set < sets; ++set) {
       if (set % per_buffer == 0) {
-        buffers.push_back(device_of(t).allocate(static_cast<std::size_t>(stride * per_buffer)));
+        const auto bytes = static_cast<std::size_t>(stride * per_buffer);
+        buffers.push_back(placement.pool != nullptr ? placement.pool->take(device_of(t), bytes)
+                                                    : device_of(t).allocate(bytes));
         resident += static_cast<double>(stride * per_buffer);
       }
       auto* base = static_cast<std::byte*>(buffers.back()->data());
@@ -484,6 +487,16 @@ void Case::follow() {
 
 void Case::launch(std::int64_t number) {
   state_->kernel(state_->pointers[static_cast<std::size_t>(number % state_->sets)]);
+}
+
+std::vector<std::span<std::byte>> Case::tensors() const {
+  std::vector<std::span<std::byte>> found;
+  for (std::size_t t = 0; t < state_->specs.size(); ++t) {
+    if (!state_->holds(t)) continue;
+    found.emplace_back(static_cast<std::byte*>(state_->pointers[0][t]),
+                       static_cast<std::size_t>(state_->specs[t].bytes()));
+  }
+  return found;
 }
 
 std::int64_t Case::buffer_sets() const { return state_->sets; }

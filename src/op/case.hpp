@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 
 namespace roofline {
 
+class BufferPool;
 class Device;
 struct LastLevelCache;
 
@@ -22,10 +24,13 @@ struct LastLevelCache;
 /// repeated; faster, for launches that are only counted.
 enum class InputValues : std::uint8_t { random, repeated };
 
-/// Where tensors lie, apart from their usual places: experiments on alignment move them.
+/// Where tensors lie, apart from their usual places: experiments on alignment move them, repetitions reuse memory.
 struct CasePlacement {
   /// Bytes by which each tensor is moved, multiples of its element's size; tensors past the end are not moved.
   std::vector<std::int64_t> offsets = {};
+  BufferPool* pool = nullptr;  ///< from which the tensors' memory is taken; must outlive the case. Null: new memory
+  /// The device's free memory counts as this at most where it decides the number of buffer sets.
+  double most_free_bytes = std::numeric_limits<double>::infinity();
 
   std::int64_t offset(std::size_t tensor) const { return tensor < offsets.size() ? offsets[tensor] : 0; }
 };
@@ -68,6 +73,9 @@ class Case {
 
   /// Enqueues (GPU) or runs (CPU) the launch of that number, on its buffer set.
   void launch(std::int64_t number);
+
+  /// Device memory of the tensors of the first buffer set.
+  std::vector<std::span<std::byte>> tensors() const;
 
   std::int64_t buffer_sets() const;
   /// Bytes that all buffer sets take together.

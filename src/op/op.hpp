@@ -39,6 +39,13 @@ struct Tolerance {
   double permitted(double reference) const { return relative * (std::abs(reference) + magnitude); }
 };
 
+/// What an output element has to be.
+struct Expectation {
+  double value = 0;
+  double permitted = 0;  ///< distance from it; NaN: no distance is known, because the value is not known exactly
+  std::optional<Whole> whole = {};  ///< the value of an integer exactly, where `value` may be rounded
+};
+
 /// Enqueues (GPU) or runs (CPU) one launch. Pointers are to device memory, in the order of Op::tensors.
 /// Throws Error; owns whatever workspace and handles it needs.
 using Kernel = std::function<void(std::span<void* const> tensors)>;
@@ -99,14 +106,14 @@ class Op {
 
   virtual Tolerance tolerance(const Workload& workload) const = 0;
 
-  /// reference(), and the permitted distance of each of these elements from it. By default tolerance()'s; for ops whose
+  /// reference() with the permitted distance of each of these elements from it. By default tolerance()'s; for ops whose
   /// outputs have several types, or whose error bound depends on the values.
-  virtual void reference_with_bounds(const Workload& workload, std::span<const HostTensor> inputs,
-                                     std::span<const std::int64_t> indices, std::span<double> expected,
-                                     std::span<double> permitted) const {
-    reference(workload, inputs, indices, expected);
+  virtual void expectations(const Workload& workload, std::span<const HostTensor> inputs,
+                            std::span<const std::int64_t> indices, std::span<Expectation> expected) const {
+    std::vector<double> values(indices.size());
+    reference(workload, inputs, indices, values);
     const Tolerance bound = tolerance(workload);
-    for (std::size_t i = 0; i < indices.size(); ++i) permitted[i] = bound.permitted(expected[i]);
+    for (std::size_t i = 0; i < indices.size(); ++i) expected[i] = {values[i], bound.permitted(values[i])};
   }
 
   virtual std::vector<Implementation> implementations() const = 0;

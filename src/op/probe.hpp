@@ -49,8 +49,8 @@ struct ProbeCase {
   /// A sample of the operands' bytes, a few KiB, for the audit's randomness check. Required for compute probes
   /// whose power depends on the data; may be empty without operands in memory.
   std::function<std::vector<std::byte>()> operands = {};
-  /// The core clock among the probe's own instructions, in Hz: all its threads, right after a run. May be empty: then
-  /// it is the device's, which is read after them. Nothing where it could not be told.
+  /// The core clock among the probe's own instructions, in Hz: all its threads, read right after each sample. May be
+  /// empty: then it is the device's, which is read after them. Nothing where it could not be told.
   std::function<std::optional<double>()> clock = {};
   /// Looks for the instruction in the executed machine code. May be empty (CPU).
   std::function<CodeSearch()> code = {};
@@ -94,9 +94,6 @@ struct Probe {
   std::function<std::optional<ProbeCase>(Device&, const ProbeRequest&, int variant)> make = {};
   /// The maximum rate of the hardware at that core clock (Hz), with its formula. May be empty.
   std::function<std::optional<Limit>(const Device&, std::optional<double> core_hz)> limit = {};
-  /// Where the instructions per cycle of `limit` are an assumption, because no register of the CPU reports them: how
-  /// many each core is assumed to issue. 0: they are known.
-  double assumed_issue = 0;
 };
 
 }  // namespace roofline

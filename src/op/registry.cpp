@@ -66,13 +66,13 @@ std::vector<const Probe*> all_probes(DeviceKind device) {
   return probes;
 }
 
-OpRegistrar::OpRegistrar(std::unique_ptr<Op> op, std::source_location where) {
+OpRegistrar::OpRegistrar(std::unique_ptr<Op> op, const char* file) {
   std::string name(op->name());
   if (const auto other = source_of_op(name); !other.empty()) {
-    throw Error("two ops are named '" + name + "': in " + std::string(other) + " and in " + where.file_name(),
+    throw Error("two ops are named '" + name + "': in " + std::string(other) + " and in " + file,
                 "rename one of them: suites refer to ops by name");
   }
-  registry().ops.emplace(std::move(name), RegisteredOp{std::move(op), where.file_name()});
+  registry().ops.emplace(std::move(name), RegisteredOp{std::move(op), file});
 }
 
 ImplementationRegistrar::ImplementationRegistrar(std::string_view op, std::vector<Implementation> implementations) {

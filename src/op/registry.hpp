@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +26,8 @@ std::vector<const Probe*> all_probes(DeviceKind device);
 
 /// Registers an op: `const OpRegistrar registrar(std::make_unique<Relu>());` at namespace scope.
 struct OpRegistrar {
-  explicit OpRegistrar(std::unique_ptr<Op> op, std::source_location where = std::source_location::current());
+  /// `file`: that the object is in. Not std::source_location, which Clang has from version 16 on.
+  explicit OpRegistrar(std::unique_ptr<Op> op, const char* file = __builtin_FILE());
 };
 
 /// Adds implementations to the op of that name, which may be registered before or after: the CUDA half of an op is

@@ -133,6 +133,12 @@ double HostTensor::operator[](std::int64_t index) const {
   return value;
 }
 
+Whole HostTensor::whole(std::int64_t index) const {
+  if (spec_.dtype == DType::int64) return load<std::int64_t>(data(), index);
+  if (spec_.dtype == DType::uint64) return load<std::uint64_t>(data(), index);
+  return static_cast<Whole>((*this)[index]);
+}
+
 void HostTensor::read(std::int64_t first, std::span<double> out) const {
   const auto same = [](auto value) { return static_cast<double>(value); };
   switch (spec_.dtype) {

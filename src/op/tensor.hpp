@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/names.hpp"
+#include "model/whole.hpp"
 
 namespace roofline {
 
@@ -15,6 +16,9 @@ namespace roofline {
 enum class TensorRole : std::uint8_t { input, output, inout };
 constexpr bool is_read(TensorRole role) { return role != TensorRole::output; }
 constexpr bool is_written(TensorRole role) { return role != TensorRole::input; }
+
+/// Whether the type has integers that a double does not represent.
+constexpr bool exceeds_double(DType dtype) { return dtype == DType::int64 || dtype == DType::uint64; }
 
 /// One tensor of an op, in the order in which kernels receive their pointers.
 struct TensorSpec {
@@ -37,10 +41,12 @@ class HostTensor {
   std::span<std::byte> bytes() { return {data(), static_cast<std::size_t>(spec_.bytes())}; }
   std::span<const std::byte> bytes() const { return {data(), static_cast<std::size_t>(spec_.bytes())}; }
 
-  /// Element `index`, widened exactly to fp64.
+  /// Element `index`, widened to fp64: exactly, except integers beyond 2^53, which are rounded.
   double operator[](std::int64_t index) const;
+  /// Element `index` of an integer type, exactly.
+  Whole whole(std::int64_t index) const;
 
-  /// Widens `out.size()` elements from `first` on, exactly. Fast; for references that read rows.
+  /// Widens `out.size()` elements from `first` on, as operator[] does. Fast; for references that read rows.
   void read(std::int64_t first, std::span<double> out) const;
 
   /// Fills with uniform values in [-1, 1], rounded to the tensor's type (integers: in [-max, max] or [0, max],

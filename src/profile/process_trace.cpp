@@ -131,6 +131,12 @@ class Reader {
       case spool::Type::copy_source:
         append(trace_.copy_sources, body);
         break;
+      case spool::Type::marker:
+        append(trace_.markers, body);
+        break;
+      case spool::Type::marks:
+        append_timed(trace_.marks, body);
+        break;
     }
   }
 

@@ -49,6 +49,8 @@ struct ProcessTrace {
   std::vector<spool::Uncounted> uncounted;
   std::vector<spool::Thread> threads;
   std::vector<spool::CopySource> copy_sources;
+  std::vector<spool::Marker> markers;
+  std::vector<spool::Marks> marks;  ///< of steps while nothing was recorded
   spool::Tally tally = {};         ///< the last one
   std::uint64_t last_time = 0;     ///< latest time in any record
   bool counts_only = false;        ///< of a run for counts alone: its times are not the program's

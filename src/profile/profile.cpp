@@ -50,6 +50,7 @@ std::map<std::string, std::string> prepare(const fs::path& folder, const Profile
       {spool::kWarmupVariable, fmt::format("{}", options.warmup_s)},
   };
   if (options.window_s) changes[spool::kWindowVariable] = fmt::format("{}", *options.window_s);
+  changes[spool::kRecordVariable] = options.sample ? "sample" : "all";
   if (!options.python) changes[spool::kPythonVariable] = "off";
   return changes;
 }
@@ -118,7 +119,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
                         .run = {},
                         .untraced_s = {},
                         .counters_wanted = options.counters,
-                        .window = options.window_s || options.warmup_s > 0};
+                        .window = options.window_s || options.warmup_s > 0,
+                        .step_range = options.step_range};
   ProgramOptions plain = {.command = options.program, .environment = {}, .spools = {}};
   plain.output_to_stderr = options.output_to_stderr;
   // The first run also warms the file system caches, so the faster of two runs counts.
@@ -175,7 +177,8 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
     throw UsageError(fmt::format("{}: not a folder", options.spools.string()),
                      "pass a folder written by roofline profile --keep");
   }
-  ProgramFacts facts = {.program = options.program, .folder = {}, .run = {}, .untraced_s = {}};
+  ProgramFacts facts = {
+      .program = options.program, .folder = {}, .run = {}, .untraced_s = {}, .step_range = options.step_range};
   const std::vector<ProcessTrace> traces = read_spools(options.spools, facts.defective_spools);
   if (traces.empty()) {
     const std::vector<std::string> notes = notes_of(facts.defective_spools);

@@ -11,6 +11,7 @@
 #include "profile/process_trace.hpp"
 #include "profile/program.hpp"
 #include "report/report.hpp"
+#include "sample/host_samples.hpp"
 
 namespace roofline {
 
@@ -22,7 +23,9 @@ struct ProfileOptions {
   bool counters = true;
   double count_time_s = 30;  ///< that counting may add
   bool python = true;        ///< lines and modules
+  bool sample = true;        ///< record the start-up and some steps, without a window; else everything
   bool baseline = false;     ///< also run it without the profiler, before and after
+  std::string step_range;    ///< NVTX range that is a step; empty: steps are found
   int runs = 1;              ///< with the profiler; all but the first for missing counters
   bool output_to_stderr = false;
   std::filesystem::path spools;  ///< keep what was recorded there; empty: nowhere
@@ -48,6 +51,8 @@ struct ProgramFacts {
   bool counters_wanted = true;
   bool window = false;  ///< only a part of it was to be recorded
   std::vector<DefectiveSpool> defective_spools = {};
+  std::string step_range = {};  ///< NVTX range that is a step; empty: steps are found
+  HostSamples samples = {};     ///< of its threads, while it ran
 };
 
 /// The report of these traces: a function of its arguments.

@@ -196,8 +196,8 @@ class RecordingBuilder {
     ++group.launches;
     if (kernel.start == 0 || kernel.end == 0) return;  // its time was not recorded
     add_time(group, seconds(kernel.end - kernel.start), activity.counted);
+    if (kernel.graph != 0) graphs_[kernel.correlation].push_back(recording_.activities.size());
     recording_.activities.push_back(activity);
-    if (kernel.graph != 0) graphs_[kernel.correlation].push_back(&kernel);
   }
 
   static void add_time(LaunchGroup& group, double time, bool counted) {
@@ -229,12 +229,14 @@ class RecordingBuilder {
       const spool::Launch* launch = find(launches_, correlation);
       if (launch == nullptr) continue;
       std::uint64_t start = std::numeric_limits<std::uint64_t>::max(), end = 0;
-      for (const spool::Kernel* kernel : kernels) {
-        start = std::min(start, kernel->start);
-        end = std::max(end, kernel->end);
+      const int index = group_of(launch->kind, recording_.activities[kernels.front()].device);
+      for (const std::size_t kernel : kernels) {
+        Activity& activity = recording_.activities[kernel];
+        start = std::min(start, activity.start);
+        end = std::max(end, activity.end);
+        activity.graph = index;
       }
-      const int of_device = device(kernels.front()->device);
-      LaunchGroup& group = recording_.groups[static_cast<std::size_t>(group_of(launch->kind, of_device))];
+      LaunchGroup& group = recording_.groups[static_cast<std::size_t>(index)];
       ++group.launches;
       add_time(group, seconds(end - start), (launch->flags & spool::kCounted) != 0);
     }
@@ -295,7 +297,7 @@ class RecordingBuilder {
   std::unordered_map<std::uint32_t, const spool::Call*> calls_;
   std::set<std::uint32_t> counted_;
   std::map<std::pair<spool::Id, int>, int> groups_;
-  std::map<std::uint32_t, std::vector<const spool::Kernel*>> graphs_;  ///< by the correlation of their launch
+  std::map<std::uint32_t, std::vector<std::size_t>> graphs_;  ///< activities, by the correlation of their launch
 };
 
 }  // namespace
@@ -410,7 +412,9 @@ void Recording::join_variants() {
   }
   groups = std::move(joined);
   for (Activity& activity : activities) {
-    if (activity.group >= 0) activity.group = place[static_cast<std::size_t>(activity.group)];
+    for (int* group : {&activity.group, &activity.graph}) {
+      if (*group >= 0) *group = place[static_cast<std::size_t>(*group)];
+    }
   }
 }
 

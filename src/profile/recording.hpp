@@ -31,6 +31,7 @@ struct Activity {
   int process = 0;  ///< index into the traces
   std::uint32_t stream = 0;
   int group = -1;                         ///< of a kernel: index into Recording::groups
+  int graph = -1;                         ///< of a kernel of a graph: the group of the graph's launches
   std::size_t index = 0;                  ///< of its record in the process's kernels, copies or fills
   const spool::Launch* launch = nullptr;  ///< of a kernel that the host launched by itself
   const spool::Call* call = nullptr;      ///< of a copy, a memset, or the launch of its graph, where it was recorded

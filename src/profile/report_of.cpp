@@ -3,15 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <utility>
 
+#include "profile/idle_causes.hpp"
 #include "profile/intervals.hpp"
+#include "profile/phases.hpp"
 #include "profile/profile.hpp"
 #include "profile/recording.hpp"
+#include "profile/row_times.hpp"
 #include "profile/rows.hpp"
 #include "profile/savings.hpp"
+#include "profile/step_sums.hpp"
+#include "profile/steps.hpp"
 #include "profile/sums.hpp"
 #include "profile/timeline.hpp"
 #include "profile/wall_time.hpp"
@@ -69,6 +73,7 @@ Profile profile_of(const Recording& recording, const ProgramFacts& facts, const 
     profile.processes.push_back(process_of(trace));
     profile.counting_s += seconds(trace.tally.counting);
   }
+  profile.recorded_share = recorded_share(recording);
   profile.devices = wall_times(recording);
   profile.kernel_s = kernel_seconds(recording);
   profile.calls = sum_calls(recording);
@@ -85,24 +90,9 @@ Profile profile_of(const Recording& recording, const ProgramFacts& facts, const 
   return profile;
 }
 
-/// Seconds of kernels by group and device. A graph's launches are those of the device that it is launched on.
-std::map<std::pair<int, int>, double> time_by_device(const Recording& recording) {
-  std::map<std::pair<int, int>, double> times;
-  for (const Activity& activity : recording.activities) {
-    if (activity.what == ActivityKind::kernel) {
-      times[{activity.group, activity.device}] += seconds(activity.end - activity.start);
-    }
-  }
-  for (std::size_t i = 0; i < recording.groups.size(); ++i) {
-    const LaunchGroup& group = recording.groups[i];
-    if (group.graph()) times[{static_cast<int>(i), group.device}] = group.total_s;
-  }
-  return times;
-}
-
 /// Sums over rows, which are still those of the recording's groups. A graph's kernels have their time in their rows and
 /// their counts in the graph's.
-void add_roofs(Profile& profile, const std::vector<Point>& points, const Recording& recording) {
+void add_row_sums(Profile& profile, const std::vector<Point>& points) {
   for (const Point& point : points) {
     const ProfiledKind& kind = *point.profiled;
     if (kind.in_graph) continue;
@@ -111,19 +101,20 @@ void add_roofs(Profile& profile, const std::vector<Point>& points, const Recordi
     profile.roofed_s += kind.total_s;
     profile.at_roof_s += point.bound.attainable_time_s * static_cast<double>(kind.launches);
   }
-  for (const auto& [where, time] : time_by_device(recording)) {
-    const auto wall = std::find_if(profile.devices.begin(), profile.devices.end(),
-                                   [device = where.second](const WallTime& w) { return w.device == device; });
-    const Point& point = points[static_cast<std::size_t>(where.first)];
-    const ProfiledKind& kind = *point.profiled;
-    if (wall == profile.devices.end()) continue;
-    if (!kind.graph) wall->kernel_s += time;
-    if (kind.in_graph || !(kind.total_s > 0) || !point.time || !std::isfinite(point.bound.attainable_time_s)) continue;
-    wall->roofed_s += time;
-    wall->at_roof_s +=
-        point.bound.attainable_time_s * static_cast<double>(kind.launches) * std::min(1.0, time / kind.total_s);
-  }
   profile.counted_s = std::min(profile.counted_s, profile.kernel_s);
+}
+
+/// Steps and savings, which need the rows with their bounds.
+void add_steps(Profile& profile, const Recording& recording, const std::vector<Point>& points,
+               const ProgramFacts& facts, const Machine& machine) {
+  add_roofs(profile.devices, row_times(recording), points);
+  const FoundSteps found = find_steps(recording, facts.step_range);
+  profile.why_no_steps = found.why_none;
+  const RowTimes rows = row_times(recording, found.uncounted());
+  profile.steps = sum_steps(recording, found, rows, points);
+  profile.savings = savings_of(recording, found, points, rows, machine, profile, [&](const std::vector<Span>& spans) {
+    return idle_parts(recording, spans, facts.samples);
+  });
 }
 
 /// Rows by total time, the largest first, with all that refers to them.
@@ -205,8 +196,8 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   }
   if (profile.counters) profile.why_no_counters.clear();
   make_labels_unique(report.points);
-  add_roofs(profile, report.points, recording);
-  profile.savings = savings_of(recording, report.points, machine, profile);
+  add_row_sums(profile, report.points);
+  add_steps(profile, recording, report.points, facts, machine);
   sort_rows(report);
   add_notes(report, facts.defective_spools);
   if (std::string note = about_folded(recording, profile.kernel_s); !note.empty()) {

@@ -3,16 +3,20 @@
 
 #include <vector>
 
+#include "profile/idle_savings.hpp"
 #include "profile/recording.hpp"
-#include "profile/wall_time.hpp"
+#include "profile/row_times.hpp"
+#include "profile/steps.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
 
-/// Potential savings, largest first; none below a thousandth of the wall time. `points` are the recording's groups in
-/// their order, with their bounds. Idle time is left out where the profiler slowed the program by more than
-/// `kMostInflation`.
-std::vector<Saving> savings_of(const Recording& recording, const std::vector<Point>& points, const Machine& machine,
-                               const Profile& profile);
+/// Potential savings in the uncounted steps, without steps in the whole recording: largest first, disjoint, each at
+/// most the part of the wall time that it comes from, none below a thousandth of the whole. `points` are the
+/// recording's groups in their order, with their bounds; `rows` their times within the steps. Idle time is left out
+/// where the profiler slowed the program by more than `kMostInflation`.
+std::vector<Saving> savings_of(const Recording& recording, const FoundSteps& found, const std::vector<Point>& points,
+                               const RowTimes& rows, const Machine& machine, const Profile& profile,
+                               const IdleParts& idle);
 
 }  // namespace roofline

@@ -1,6 +1,7 @@
 // The steps of a program: the part of its launches that repeats.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "profile/intervals.hpp"
@@ -9,21 +10,27 @@
 
 namespace roofline {
 
-/// One step, from the host's first launch in it to the next step's.
+/// One step: from the first activity on a GPU of what the host launched first in it, to that of the next step. Not the
+/// host's time, which may be many steps ahead of the GPU.
 struct Step {
   Span span;
   bool counted = false;  ///< counters were read in it
+  double launches = 0;   ///< kernels, graphs, copies and memsets
 };
 
 struct FoundSteps {
   StepSource source = StepSource::repetition;
-  std::vector<Step> all;   ///< steady steps in order
-  std::string why_none;    ///< empty where there are steps
+  int process = -1;       ///< whose steps they are: the one with the most GPU time
+  std::vector<Step> all;  ///< steady steps in order; their spans are disjoint
+  std::string why_none;   ///< empty where there are steps
 
   /// Spans of the steps in which nothing was counted.
   std::vector<Span> uncounted() const;
 };
 
-FoundSteps find_steps(const Recording& recording);
+/// Steady steps, without slow first ones. By the range of that name, which may have numbers of its own ("step 7" is
+/// found by "step *") or be a path, where one is given; else by ranges that are called a step, by the updates of an
+/// optimizer, or by the repetition of launches, the first that is there.
+FoundSteps find_steps(const Recording& recording, const std::string& range = {});
 
 }  // namespace roofline

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "profile/intervals.hpp"
+#include "profile/rows.hpp"
 
 namespace roofline {
 namespace {
@@ -157,10 +158,14 @@ std::vector<CallSum> sum_calls(const Recording& recording) {
   return sums;
 }
 
-std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machine) {
+std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machine, const std::vector<Span>& within) {
   std::map<CopyPath, CopySum> sums;
+  std::map<CopyPath, std::map<std::string, double>> lines;
+  std::size_t at = 0;
   for (const Activity& activity : recording.activities) {
     if (activity.what == ActivityKind::kernel) continue;
+    while (at < within.size() && within[at].end <= activity.start) ++at;
+    if (!within.empty() && (at == within.size() || activity.start < within[at].start)) continue;
     const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(activity.process)];
     const bool copy = activity.what == ActivityKind::copy;
     const CopyPath path = copy ? path_of(trace.copies[activity.index]) : CopyPath{.direction = CopyDirection::memset};
@@ -172,9 +177,13 @@ std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machi
     sum.bytes +=
         path.direction == CopyDirection::device_to_device ? 2 * bytes : bytes;  // read and written in one memory
     sum.total_s += duration_of(activity);
+    lines[path][line_text(trace, recording.place(activity).line)] += duration_of(activity);
   }
   std::vector<CopySum> list;
   for (auto& [path, sum] : sums) {
+    sum.line = std::max_element(lines[path].begin(), lines[path].end(), [](const auto& a, const auto& b) {
+                 return a.second < b.second;
+               })->first;
     if (const Ceiling* roof = roof_of(path.direction, machine)) {
       sum.roof = roof->name;
       sum.roof_bytes_per_s = roof->value;

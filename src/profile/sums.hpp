@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/machine.hpp"
+#include "profile/intervals.hpp"
 #include "profile/recording.hpp"
 #include "report/profile.hpp"
 
@@ -13,8 +14,10 @@ namespace roofline {
 /// Calls of the driver, launches among them, largest total first.
 std::vector<CallSum> sum_calls(const Recording& recording);
 
-/// Copies and memsets by direction, each against the measured roof of its link, largest total first.
-std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machine);
+/// Copies and memsets by direction, each against the measured roof of its link, largest total first; where `within`
+/// (sorted, disjoint) is not empty, those that begin in it.
+std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machine,
+                                const std::vector<Span>& within = {});
 
 /// NVTX ranges: time of the kernels launched in each, and of the host.
 std::vector<TreeSum> sum_ranges(const Recording& recording);

@@ -36,34 +36,30 @@ HostTimes host_times(const Recording& recording, const std::set<int>& processes)
   return times;
 }
 
-WallTime wall_time_of(const Recording& recording, int device) {
-  WallTime wall = {.device = device, .device_name = recording.devices[static_cast<std::size_t>(device)].name};
-  wall.wall_s = seconds(recording.end - recording.start);
-  const std::vector<Span> all = {{recording.start, recording.end}};
-  std::vector<Span> kernels, transfers;
-  std::set<int> processes;
+/// What a device did within some time.
+struct DeviceTimes {
+  std::vector<Span> kernels, transfers, busy;  ///< transfers: while no kernel ran
+  std::set<int> processes;                     ///< that used the device
+};
+
+DeviceTimes device_times(const Recording& recording, int device, const std::vector<Span>& within) {
+  DeviceTimes times;
   for (const Activity& activity : recording.activities) {
     if (activity.device != device) continue;
-    (activity.what == ActivityKind::kernel ? kernels : transfers).push_back({activity.start, activity.end});
-    processes.insert(activity.process);
+    const bool kernel = activity.what == ActivityKind::kernel;
+    (kernel ? times.kernels : times.transfers).push_back({activity.start, activity.end});
+    times.processes.insert(activity.process);
   }
-  kernels = common(covered(std::move(kernels)), all);
-  transfers = uncovered(common(covered(std::move(transfers)), all), kernels);
-  std::vector<Span> busy = kernels;
-  busy.insert(busy.end(), transfers.begin(), transfers.end());
-  busy = covered(std::move(busy));
-  wall.kernels_s = seconds(total_length(kernels));
-  wall.copies_s = seconds(total_length(transfers));
-  if (busy.empty()) {
-    wall.before_s = wall.wall_s;
-    return wall;
-  }
-  wall.before_s = seconds(busy.front().start - recording.start);
-  wall.after_s = seconds(recording.end - busy.back().end);
+  times.kernels = common(covered(std::move(times.kernels)), within);
+  times.transfers = uncovered(common(covered(std::move(times.transfers)), within), times.kernels);
+  times.busy = times.kernels;
+  times.busy.insert(times.busy.end(), times.transfers.begin(), times.transfers.end());
+  times.busy = covered(std::move(times.busy));
+  return times;
+}
 
-  // Each idle moment is of one kind: the first of these that covers it.
-  const HostTimes host = host_times(recording, processes);
-  std::vector<Span> idle = uncovered({{busy.front().start, busy.back().end}}, busy);
+/// Divides idle time: each moment is of one kind, the first of these that covers it.
+void divide_idle(WallTime& wall, std::vector<Span> idle, const HostTimes& host) {
   const auto take = [&idle](const std::vector<Span>& by) {
     const double taken = seconds(total_length(common(idle, by)));
     idle = uncovered(idle, by);
@@ -73,6 +69,34 @@ WallTime wall_time_of(const Recording& recording, int device) {
   wall.idle_launching_s = take(host.launching);
   wall.idle_waiting_s = take(host.waiting);
   wall.idle_elsewhere_s = seconds(total_length(idle));
+}
+
+std::set<int> used_devices(const Recording& recording) {
+  std::set<int> used;
+  for (const Activity& activity : recording.activities) used.insert(activity.device);
+  return used;
+}
+
+/// The whole recording where `steps` is empty, which has a time before the first activity and one after the last.
+WallTime wall_time_of(const Recording& recording, int device, const std::vector<Span>& steps) {
+  WallTime wall = {.device = device, .device_name = recording.devices[static_cast<std::size_t>(device)].name};
+  const std::vector<Span> within = steps.empty() ? std::vector<Span>{{recording.start, recording.end}} : steps;
+  wall.wall_s = seconds(total_length(within));
+  const DeviceTimes times = device_times(recording, device, within);
+  wall.kernels_s = seconds(total_length(times.kernels));
+  wall.copies_s = seconds(total_length(times.transfers));
+  if (!steps.empty()) {
+    divide_idle(wall, uncovered(within, times.busy), host_times(recording, times.processes));
+    return wall;
+  }
+  if (times.busy.empty()) {
+    wall.before_s = wall.wall_s;
+    return wall;
+  }
+  const Span active = {times.busy.front().start, times.busy.back().end};
+  wall.before_s = seconds(active.start - recording.start);
+  wall.after_s = seconds(recording.end - active.end);
+  divide_idle(wall, uncovered({active}, times.busy), host_times(recording, times.processes));
   return wall;
 }
 
@@ -189,12 +213,24 @@ class Explanation {
 
 }  // namespace
 
-std::vector<WallTime> wall_times(const Recording& recording) {
+std::vector<WallTime> wall_times(const Recording& recording, const std::vector<Span>& steps) {
   std::vector<WallTime> walls;
-  std::set<int> used;
-  for (const Activity& activity : recording.activities) used.insert(activity.device);
-  for (const int device : used) walls.push_back(wall_time_of(recording, device));
+  for (const int device : used_devices(recording)) walls.push_back(wall_time_of(recording, device, steps));
   return walls;
+}
+
+std::vector<Span> active_spans(const Recording& recording) {
+  std::vector<Span> active, counting;
+  std::set<int> processes;
+  for (const Activity& activity : recording.activities) processes.insert(activity.process);
+  counting = host_times(recording, processes).counting;
+  std::uint64_t first = recording.end, last = recording.start;
+  for (const Activity& activity : recording.activities) {
+    first = std::min(first, std::max(activity.start, recording.start));
+    last = std::max(last, std::min(activity.end, recording.end));
+  }
+  if (first < last) active = uncovered({{first, last}}, counting);
+  return active;
 }
 
 std::vector<Gap> gaps_of(const Recording& recording) {

@@ -10,8 +10,12 @@
 
 namespace roofline {
 
-/// One for each device that did something; the parts of each add up to the recording's length.
-std::vector<WallTime> wall_times(const Recording& recording);
+/// One for each device that did something. The parts of each add up to the length of `steps` (sorted, disjoint);
+/// without steps to the recording's.
+std::vector<WallTime> wall_times(const Recording& recording, const std::vector<Span>& steps = {});
+
+/// From the first activity of any GPU to the last one's end, without the time in which counters were read.
+std::vector<Span> active_spans(const Recording& recording);
 
 /// Why a GPU had nothing to do.
 enum class GapCause : std::uint8_t {

@@ -1,8 +1,6 @@
 // A comparison for programs: CSV and JSON (docs/report-schema.md), rows in the order of compare_runs.
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-
 #include "render/comparison_columns.hpp"
 #include "render/documents.hpp"
 #include "render/render.hpp"

@@ -3,9 +3,7 @@
 
 #include "render/comparison_columns.hpp"
 #include "render/render.hpp"
-#include "report/findings.hpp"
 #include "report/profile_findings.hpp"
-#include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {

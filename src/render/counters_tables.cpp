@@ -14,6 +14,7 @@
 #include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
+#include "report/step_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -100,7 +101,7 @@ std::string hotspots_markdown(const Report& report, const std::vector<Verdict>& 
   for (const Hotspot& hotspot : hotspots_of(report, verdicts)) {
     if (!(hotspot.seconds > 0) || ++shown > kMost) continue;
     const std::string tag = hotspot.what.empty() ? std::string(kind_words(hotspot.kind)) : hotspot.what;
-    text += fmt::format("1. **{}**, {}: {} {}\n", duration(hotspot.seconds), tag,
+    text += fmt::format("1. **{}**, {}: {} {}\n", saving_time(report, hotspot), tag,
                         escape_markdown(shorten(hotspot.text, 300)), escape_markdown(hotspot.action));
   }
   if (text.empty()) return {};

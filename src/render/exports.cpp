@@ -116,7 +116,7 @@ std::string render_prometheus(const Runs& runs) {
     }
   }
   Gauge parts(text, "roofline_wall_seconds", "Wall time of a GPU by activity.");
-  for (const Budget& budget : budgets(report)) {
+  for (const Budget& budget : run_budgets(report)) {
     for (const WallShare& share : budget.shares) {
       parts.add(fmt::format("{},gpu=\"{}\",part=\"{}\"", run, prometheus_label(budget.device),
                             prometheus_label(name_of(share.part))),

@@ -9,7 +9,6 @@
 
 #include "render/html/escape.hpp"
 #include "render/html/marks.hpp"
-#include "render/html/profile_sections.hpp"
 #include "render/html/sections.hpp"
 #include "report/findings.hpp"
 #include "report/network.hpp"

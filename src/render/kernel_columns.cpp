@@ -3,13 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <set>
-
 #include "model/nan.hpp"
-#include "render/html/profile_sections.hpp"
 #include "render/html/sections.hpp"
 #include "render/kernel_cells.hpp"
 #include "render/terminal/bound.hpp"

@@ -1,9 +1,6 @@
 // report.md: a report for a pull request or an issue, in GitHub's Markdown without HTML.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -17,9 +14,7 @@
 #include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/machine_findings.hpp"
-#include "report/network.hpp"
 #include "report/profile_findings.hpp"
-#include "report/roof_share.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -91,7 +86,7 @@ std::string render_markdown(const Runs& runs) {
   std::string text = fmt::format("# Roofline of {}\n\n", escape_markdown(subject + report.machine.device.name));
   const std::vector<Verdict> judged = verdicts(report);
   if (of_program) {
-    text += profile_markdown_answer(report);
+    text += profile_markdown_answer(report, judged);
   } else if (!report.points.empty()) {
     text += fmt::format("**{}**\n\n", escape_markdown(answer(report)));
   }

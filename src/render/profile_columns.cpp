@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "render/html/profile_sections.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"

@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "render/kernel_columns.hpp"
 #include "render/profile_columns.hpp"
 #include "report/findings.hpp"
+#include "report/hotspots.hpp"
 #include "report/profile_findings.hpp"
+#include "report/step_findings.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -32,6 +33,14 @@ std::string budget_table(const Report& report) {
     }
   }
   return text;
+}
+
+/// What the run consists of beside its steps, and the slow ones.
+std::string steps_list(const Report& report) {
+  std::string text;
+  for (const auto& [name, fact] : run_parts(report)) text += fmt::format("- {}: {}\n", name, escape_markdown(fact));
+  for (const std::string& line : slow_step_lines(report)) text += "- " + escape_markdown(line) + "\n";
+  return text.empty() ? text : "\n## Steps\n\n" + text;
 }
 
 std::string kernels_table(const Report& report, const std::vector<Verdict>& verdicts) {
@@ -87,11 +96,14 @@ std::string calls_table(const Profile& profile) {
 
 }  // namespace
 
-std::string profile_markdown_answer(const Report& report) {
-  std::string text =
-      fmt::format("**{}**\n\n{}\n", escape_markdown(answer(report)), escape_markdown(time_above_roofs(report)));
+std::string profile_markdown_answer(const Report& report, const std::vector<Verdict>& verdicts) {
+  std::string text = fmt::format("**{}**\n", escape_markdown(answer(report)));
+  const std::string rest = time_above_roofs(report), first = first_action(report, hotspots_of(report, verdicts));
+  for (const std::string& line : {first, rest, why_no_steps(report)}) {
+    if (!line.empty()) text += "\n" + escape_markdown(line) + "\n";
+  }
   if (const std::string why = why_no_roofs(report); !why.empty()) text += "\n" + escape_markdown(why) + "\n";
-  return text + budget_table(report) + "\n";
+  return text + budget_table(report) + steps_list(report) + "\n";
 }
 
 std::string profile_markdown_tables(const Report& report, const std::vector<Verdict>& verdicts) {

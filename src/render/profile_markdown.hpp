@@ -10,7 +10,7 @@
 namespace roofline {
 
 /// Summary and time budget.
-std::string profile_markdown_answer(const Report& report);
+std::string profile_markdown_answer(const Report& report, const std::vector<Verdict>& verdicts);
 /// Kernels, lines, modules, copies, calls, and recording coverage.
 std::string profile_markdown_tables(const Report& report, const std::vector<Verdict>& verdicts);
 

@@ -21,10 +21,28 @@ bool of_one_kernel(const Saving& saving) {
   return saving.kind == SavingKind::kernel || saving.kind == SavingKind::traffic;
 }
 
+/// What savings of a program leave of the gains of some rows: savings are of the steps, and disjoint.
+double disjoint_gain(const Profile& profile, const std::vector<std::size_t>& rows) {
+  double seconds = 0;
+  for (const Saving& saving : profile.savings) {
+    if (!of_one_kernel(saving) || saving.point < 0) continue;
+    const bool of_rows = std::find(rows.begin(), rows.end(), static_cast<std::size_t>(saving.point)) != rows.end();
+    seconds += of_rows ? saving.seconds : 0;
+  }
+  return seconds;
+}
+
+/// "GPU idle: … (train.py:31 main)."
+std::string with_line(const Saving& saving) {
+  return saving.line.empty() ? sentence(saving.what) : fmt::format("{} ({}).", saving.what, saving.line);
+}
+
 }  // namespace
 
 std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict>& verdicts) {
   std::vector<Hotspot> all;
+  const bool steps = report.profile && report.profile->steps;
+  const double count = steps ? static_cast<double>(report.profile->steps->count) : 1;
   for (VerdictGroup& group : where_to_spend_time(verdicts, report)) {
     Hotspot hotspot{.kind = group.kind,
                     .what = {},
@@ -38,18 +56,21 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
       return !hotspot.rows.empty() && verdict.row == hotspot.rows.front();
     });
     if (first != verdicts.end()) hotspot.evidence = evidence_text(*first);
+    if (steps && hotspot.seconds > 0) hotspot.seconds = disjoint_gain(*report.profile, hotspot.rows) / count;
     all.push_back(std::move(hotspot));
   }
   for (const Saving& saving : report.profile ? report.profile->savings : std::vector<Saving>{}) {
     if (of_one_kernel(saving)) continue;
     all.push_back({.kind = VerdictKind::slow,
                    .what = std::string(to_string(saving.kind)),
-                   .seconds = saving.seconds,
-                   .text = sentence(saving.what),
+                   .seconds = saving.seconds / count,
+                   .text = with_line(saving),
                    .evidence = saving.evidence,
                    .action = saving.action,
                    .rows = {},
-                   .beside = false});
+                   .beside = false,
+                   .one_off = saving.one_off,
+                   .known_cause = saving.cause != SavingCause::unknown_idle});
     if (saving.point >= 0 && static_cast<std::size_t>(saving.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(saving.point));
   }

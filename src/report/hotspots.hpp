@@ -11,13 +11,15 @@ namespace roofline {
 
 struct Hotspot {
   VerdictKind kind = VerdictKind::unknown;
-  std::string what;      ///< "idle", "fusion" of a program; empty: kernels, of which `kind` is the verdict
-  double seconds = 0;    ///< potential saving; 0 at the roof, NaN where not known
-  std::string text;      ///< a sentence or two
+  std::string what;    ///< "idle", "fusion" of a program; empty: kernels, of which `kind` is the verdict
+  double seconds = 0;  ///< potential saving, of a step where the program has steps; 0 at the roof, NaN where not known
+  std::string text;    ///< a sentence or two
   std::string evidence;  ///< figures in one line; may be empty
   std::string action;
   std::vector<std::size_t> rows;  ///< in Report::points, the largest gain first
   bool beside = false;            ///< its rows are in other entries, too: it adds nothing to the sum
+  bool one_off = false;           ///< of a single event of the run: `seconds` is its share of each step
+  bool known_cause = true;
 };
 
 /// The largest saving first; those without a known saving last.

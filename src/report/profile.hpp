@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/host_profile.hpp"
+
 namespace roofline {
 
 /// Source of a row's time. replayed: a profiler ran each launch several times by itself; averaged: the mean of traced
@@ -101,6 +103,7 @@ struct CopySum {
   double total_s = 0;
   std::string roof;  ///< its limiting roof; empty: none was measured
   double roof_bytes_per_s = 0;
+  std::string line = {};  ///< "train.py:31 main", where most of its time is from; empty: not known
 };
 
 /// A node of a tree: NVTX ranges, or modules. Parents stand before their children; times of a node hold its children's.
@@ -126,34 +129,39 @@ enum class SavingKind : std::uint8_t { idle, copies, kernel, fusion, traffic };
 
 /// Why time is lost, by the field's names.
 enum class SavingCause : std::uint8_t {
-  data_loading,         ///< input is prepared in the process that launches
-  few_workers,          ///< input is prepared by too few processes or threads
-  pageable_copy,        ///< copies from or to pageable memory
-  repeated_copy,        ///< the same data is copied in every step
-  repeated_cast,        ///< unchanged data is converted in every step
-  item_sync,            ///< .item(), .cpu() or the like: a value is read back
-  synchronize,          ///< a synchronisation without a value
-  logging_sync,         ///< printing or logging reads values back
-  gil,                  ///< another thread held Python's interpreter lock
-  tiny_kernels,         ///< kernels shorter than their launches
-  unfused_attention,    ///< products and a softmax between them as separate kernels
-  unfused_optimizer,    ///< an update of parameters in a kernel for each
-  allocation,           ///< memory is allocated or freed in the loop
-  recompilation,        ///< code is compiled again in steady steps
-  checkpointing,        ///< the forward pass is repeated in backward
-  no_tf32,              ///< products in fp32 on the plain pipe
-  small_batch,          ///< grids smaller than the GPU
-  wait_disk, wait_network, wait_queue, wait_lock, sleep,  ///< what the launching thread waited for
-  slow_steps,           ///< some steps are much slower than the others
-  host_python, host_native,  ///< the launching thread ran this code
-  module_load,          ///< modules were loaded
-  launch_rate,          ///< launches are slower than their kernels, without a better name
-  fusion,               ///< consecutive memory-bound kernels
-  kernel,               ///< a kernel below its roof
-  memory_growth,        ///< memory in use grows from step to step
-  copies,               ///< copies without overlap
-  late_stream,          ///< a stream waited for another one
-  unknown_idle          ///< idle time without evidence of its cause
+  data_loading,       ///< input is prepared in the process that launches
+  few_workers,        ///< input is prepared by too few processes or threads
+  pageable_copy,      ///< copies from or to pageable memory
+  repeated_copy,      ///< the same data is copied in every step
+  repeated_cast,      ///< unchanged data is converted in every step
+  item_sync,          ///< .item(), .cpu() or the like: a value is read back
+  synchronize,        ///< a synchronisation without a value
+  logging_sync,       ///< printing or logging reads values back
+  gil,                ///< another thread held Python's interpreter lock
+  tiny_kernels,       ///< kernels shorter than their launches
+  unfused_attention,  ///< products and a softmax between them as separate kernels
+  unfused_optimizer,  ///< an update of parameters in a kernel for each
+  allocation,         ///< memory is allocated or freed in the loop
+  recompilation,      ///< code is compiled again in steady steps
+  checkpointing,      ///< the forward pass is repeated in backward
+  no_tf32,            ///< products in fp32 on the plain pipe
+  small_batch,        ///< grids smaller than the GPU
+  wait_disk,
+  wait_network,
+  wait_queue,
+  wait_lock,
+  sleep,       ///< what the launching thread waited for
+  slow_steps,  ///< some steps are much slower than the others
+  host_python,
+  host_native,    ///< the launching thread ran this code
+  module_load,    ///< modules were loaded
+  launch_rate,    ///< launches are slower than their kernels, without a better name
+  fusion,         ///< consecutive memory-bound kernels
+  kernel,         ///< a kernel below its roof
+  memory_growth,  ///< memory in use grows from step to step
+  copies,         ///< copies without overlap
+  late_stream,    ///< a stream waited for another one
+  unknown_idle    ///< idle time without evidence of its cause
 };
 std::string_view to_string(SavingCause cause);  ///< "data_loading"
 std::optional<SavingCause> parse_saving_cause(std::string_view text);
@@ -199,8 +207,28 @@ struct ProfiledProcess {
   std::vector<std::string> notes;  ///< messages of the injected library
 };
 
-/// How the steps of a program were found.
+/// How the steps of a program were found: by what repeats, by NVTX ranges, by the updates of an optimizer.
 enum class StepSource : std::uint8_t { repetition, range, optimizer };
+std::string_view to_string(StepSource source);
+std::optional<StepSource> parse_step_source(std::string_view text);
+
+/// What a program does before its first step, as seen from the host.
+enum class StartUpPart : std::uint8_t {
+  before_cuda,  ///< until it opens the CUDA driver: imports, reading files
+  counting,     ///< profiler overhead
+  loading,      ///< CUDA modules
+  allocating,   ///< memory of the GPU
+  gpu,          ///< a GPU works and the host is in neither: initialisation, autotuning
+  host          ///< the rest: Python, compilation, data
+};
+inline constexpr std::size_t kStartUpParts = 6;
+std::string_view to_string(StartUpPart part);
+std::optional<StartUpPart> parse_start_up_part(std::string_view text);
+
+struct StartUpShare {
+  StartUpPart part = StartUpPart::host;
+  double seconds = 0;
+};
 
 struct SlowStep {
   std::int64_t number = 0;  ///< from 0 on, of the steady steps
@@ -211,10 +239,11 @@ struct SlowStep {
 /// The steady, uncounted steps of a program: what repeats between its start-up and its end.
 struct Steps {
   StepSource source = StepSource::repetition;
-  std::int64_t count = 0;  ///< in which nothing was counted: those that all figures are of
+  std::int64_t count = 0;                      ///< in which nothing was counted: those that all figures are of
   double median_s = 0, low_s = 0, high_s = 0;  ///< of a step; 5th and 95th percentile
   double total_s = 0;                          ///< of these steps: what the savings are parts of
   double start_up_s = 0, tear_down_s = 0;      ///< before the first and after the last of all steps
+  std::vector<StartUpShare> start_up;          ///< parts of start_up_s, which they add up to, the largest first
   double at_roof_s = 0;                        ///< of a step: its kernels at their roofs; 0: not known
   double launches = 0;                         ///< of a step
   std::optional<double> untouched_s;           ///< median step while nothing was recorded
@@ -235,6 +264,9 @@ struct Profile {
   std::optional<double> untraced_s;  ///< wall time of the program without the profiler
   std::optional<double> traced_s;    ///< wall time with the profiler, from start to end
   double counting_s = 0;             ///< of wall_s, spent on counting
+  /// Part of wall_s in which everything was recorded. Below 1, rows and sums are those of a sample of the steps, not
+  /// totals of the run.
+  double recorded_share = 1;
   std::vector<WallTime> devices;
   double at_roof_s = 0;   ///< sum of attainable times, over the rows that have one
   double roofed_s = 0;    ///< time of those rows: the rest has no roof
@@ -250,6 +282,7 @@ struct Profile {
   std::vector<LineSum> lines;
   double without_line_s = 0, without_module_s = 0;  ///< of kernel_s: what `lines` and roots of `modules` leave
   std::optional<Timeline> timeline;
+  std::optional<HostProfile> host = {};  ///< nothing where the host was not sampled
 };
 
 /// Slowdown by the profiler without the time spent counting; nothing where it was not measured.

@@ -28,6 +28,15 @@ bool has_roof(const Bound& bound) {
   return bound.label != BoundLabel::unknown && !bound.resources.empty() && bound.attainable_time_s > 0;
 }
 
+/// The attainable time on all threads, over that on the row's own.
+double time_on_all_threads(const Point& point, const Machine& machine) {
+  if (point.work.threads == 0 || !has_roof(point.bound)) return 1;
+  Work work = point.work;
+  work.threads = 0;
+  work.launches = std::max<std::int64_t>(1, work.launches);
+  return bound_of(work, machine).attainable_time_s / point.bound.attainable_time_s;
+}
+
 }  // namespace
 
 RoofShare share_of_roof(const Point& point) {
@@ -49,10 +58,13 @@ std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& 
 }
 
 double fraction_on_all_threads(const Point& point, const Machine& machine) {
-  if (point.work.threads == 0 || !has_roof(point.bound)) return point.fraction_of_roof();
-  Work work = point.work;
-  work.threads = 0;
-  return point.fraction_of_roof() * bound_of(work, machine).attainable_time_s / point.bound.attainable_time_s;
+  return point.fraction_of_roof() * time_on_all_threads(point, machine);
+}
+
+std::optional<double> saving_on_all_threads(const Point& point, const Machine& machine) {
+  if (point.work.threads == 0 || !has_roof(point.bound)) return std::nullopt;
+  const bool own_roof = point.bound.limiting_ceiling.ends_with(kOneCore);
+  return 1 - (own_roof ? time_on_all_threads(point, machine) : fraction_on_all_threads(point, machine));
 }
 
 std::optional<double> reference_rate_of_roof(const Point& point) {

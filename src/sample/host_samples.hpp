@@ -1,7 +1,9 @@
 // What the threads of a program did, sampled from outside some times a second. Plain data.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +25,13 @@ enum class ThreadState : std::uint8_t {
   gpu,       ///< in a call of the CUDA driver that waits for the GPU (ioctl, or spinning in libcuda)
   other      ///< waits in something else
 };
+inline constexpr std::array kThreadStates = {ThreadState::running, ThreadState::runnable, ThreadState::gil,
+                                             ThreadState::lock,    ThreadState::read,     ThreadState::network,
+                                             ThreadState::poll,    ThreadState::disk,     ThreadState::sleep,
+                                             ThreadState::child,   ThreadState::gpu,      ThreadState::other};
 std::string_view to_string(ThreadState state);  ///< "running", "waits for the GIL"
+std::string_view id_of(ThreadState state);      ///< "running", "gil": of documents
+std::optional<ThreadState> parse_thread_state(std::string_view id);
 
 struct HostFrame {
   std::string function;  ///< demangled; "[unknown]" where there is no symbol
@@ -47,8 +55,8 @@ struct HostSample {
   int thread = 0;          ///< index into HostSamples::threads
   int stack = -1;          ///< index into HostSamples::stacks; -1: not known
   ThreadState state = ThreadState::running;
-  int gil_holder = -1;   ///< of a wait for the GIL: the thread that held it; -1: not known
-  float seconds = 0;     ///< that this sample stands for
+  int gil_holder = -1;  ///< of a wait for the GIL: the thread that held it; -1: not known
+  float seconds = 0;    ///< that this sample stands for: the time that ends with it
   bool operator==(const HostSample&) const = default;
 };
 
@@ -59,10 +67,11 @@ struct HostSamples {
   std::vector<std::vector<int>> stacks;
   std::vector<HostThread> threads;
   std::vector<HostSample> samples;
-  double rate_hz = 0;     ///< samples of a thread in a second, as measured
-  double cost_s = 0;      ///< CPU time of the sampler
+  double rate_hz = 0;                ///< samples of a thread in a second, as measured
+  double cost_s = 0;                 ///< CPU time of the sampler
   std::uint64_t start = 0, end = 0;  ///< of the phase in which it sampled
-  std::string why_none;   ///< empty where there are samples
+  std::string why_none;              ///< empty where there are samples
+  std::string why_no_native;         ///< why running threads have no native frames; empty where they have
 };
 
 }  // namespace roofline

@@ -401,6 +401,7 @@ CompileRequest compile_request(const KernelSpec& spec, const Configuration& conf
                          .limit_s = 5 * spec.time_limit_s};
   if (spec.device() == DeviceKind::cpu) {
     request.prologue = spec.prologue;
+    request.without_failed_forwards = spec.without_failed_forwards;
     request.epilogue = calls(spec, configuration, spec.steps);
     return request;
   }

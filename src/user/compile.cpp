@@ -29,6 +29,7 @@
 #include "host/private_folder.hpp"
 #include "host/process.hpp"
 #include "op/host_parallel.hpp"
+#include "user/forwarded_loads.hpp"
 #include "user/nvrtc.hpp"
 
 namespace roofline {
@@ -243,6 +244,7 @@ std::string key_of(const CompileRequest& request) {
   for (const auto& entry : request.entries) hash.add("entry " + entry);
   hash.add(request.prologue);
   hash.add(request.epilogue);
+  if (request.without_failed_forwards) hash.add("without failed forwards");
   add_compiler(hash, request);
   if (request.kind != SourceKind::shared_library) add_included(hash, request);
   return hash.text();
@@ -304,6 +306,20 @@ void run_or_fail(const CompileRequest& request, const std::vector<std::string>& 
   if (run.status != 0) fail(request, run.output.empty() ? fmt::format("{} failed", command[0]) : run.output);
 }
 
+/// Two steps, with the assembly between them. `command` has everything but its output.
+void compile_without_failed_forwards(const CompileRequest& request, std::vector<std::string> command,
+                                     const fs::path& out) {
+  const Temporary before(out.string() + ".before.s"), after(out.string() + ".s");
+  command.insert(command.end(), {"-fno-lto", "-S", "-o", before.path().string()});
+  run_or_fail(request, command);
+  const std::string assembly = without_failed_forwards(read_file(before.path(), kSourceLimit));
+  if (assembly.empty()) throw Error("no load fails to be forwarded");
+  write_file(after.path(), assembly);
+  std::vector<std::string> assemble = host_compiler(request.kind);
+  assemble.insert(assemble.end(), {"-shared", "-fPIC", "-o", out.string(), after.path().string(), "-lm"});
+  run_or_fail(request, assemble);
+}
+
 void compile_for_host(const CompileRequest& request, const fs::path& out) {
   const bool c = request.kind == SourceKind::c;
   const Temporary text(out.string() + (c ? ".c" : ".cpp"));
@@ -327,9 +343,10 @@ void compile_for_host(const CompileRequest& request, const fs::path& out) {
   const auto more = preprocessor_options(request);
   command.insert(command.end(), more.begin(), more.end());
   if (has_source && quoted) command.insert(command.end(), {"-include", name});
-  command.insert(command.end(), {"-o", out.string(), text.path().string()});
+  command.push_back(text.path().string());
   command.insert(command.end(), request.options.begin(), request.options.end());
-  command.emplace_back("-lm");
+  if (request.without_failed_forwards) return compile_without_failed_forwards(request, std::move(command), out);
+  command.insert(command.end(), {"-o", out.string(), "-lm"});
   run_or_fail(request, command);
 }
 

@@ -27,7 +27,9 @@ struct CompileRequest {
   std::vector<std::string> entries;  ///< of CUDA C++: names that templates are instantiated for
   std::string prologue;              ///< C or C++ before the source
   std::string epilogue;              ///< C or C++ that follows the source
-  double limit_s = 300;              ///< time limit; the compiler may be blocked on a pipe without a writer
+  /// C or C++: with the loads that fail to be forwarded replaced (forwarded_loads.hpp); an Error where there are none.
+  bool without_failed_forwards = false;
+  double limit_s = 300;  ///< time limit; the compiler may be blocked on a pipe without a writer
 };
 
 /// The file that can be loaded: a shared library, a cubin, or what was given where nothing is to be compiled. Throws

@@ -94,13 +94,37 @@ double Expression::value_of(Index index, Operands& operands, Arithmetic arithmet
   return static_cast<double>(result);
 }
 
-double Expression::element(const Node& node, double index, const Operands& operands) const {
+void Expression::require_element(const Node& node, double index, const Operands& operands) const {
   const Tensor& tensor = operands.tensors[node.operands[0]];
   if (!(index >= 0 && index < static_cast<double>(tensor.elements) && is_whole(index))) {
     throw ExpressionError(node.at, fmt::format("asks for {0}[{1}], and '{0}' has {2} elements",
                                                names_[node.operands[0]].text, index, tensor.elements));
   }
-  return tensor.at(static_cast<std::int64_t>(index));
+}
+
+double Expression::element(const Node& node, double index, const Operands& operands) const {
+  require_element(node, index, operands);
+  return operands.tensors[node.operands[0]].at(static_cast<std::int64_t>(index));
+}
+
+std::uint64_t Expression::state_of(const Reduction& reduction, const Operands& operands) const {
+  if (reduction.within) return operands.reductions_[*reduction.within].iterations;
+  const bool varies = std::any_of(reduction.outer_names.begin(), reduction.outer_names.end(),
+                                  [&](Index name) { return operands.varies[name]; });
+  return varies ? operands.evaluations_ : 1;
+}
+
+void Expression::begin_iteration(const Reduction& reduction, std::int64_t i, Operands& operands) const {
+  operands.steps += reduction.nodes;
+  if (operands.steps > operands.max_steps) {
+    throw ExpressionError(reduction.at, fmt::format("takes more than {} operations", operands.max_steps));
+  }
+  for (const Index name : reduction.names) {
+    const Tensor& tensor = operands.tensors[name];
+    if (reduction.high) operands.values[name] = static_cast<double>(i);
+    if (tensor.at) operands.values[name] = tensor.at(i);
+    operands.places[name] = i;
+  }
 }
 
 /// A value that nothing has changed since it was computed is kept: the maximum in "exp(x - max(x))" is computed once.
@@ -108,13 +132,7 @@ Expression::Bounded Expression::reduced(Index number, Operands& operands, Arithm
                                         std::optional<double> roundoff) const {
   const Reduction& reduction = reductions_[number];
   Operands::Reduced& kept = operands.reductions_[number];
-  std::uint64_t now = 1;
-  if (reduction.within) {
-    now = operands.reductions_[*reduction.within].iterations;
-  } else if (std::any_of(reduction.outer_names.begin(), reduction.outer_names.end(),
-                         [&](Index name) { return operands.varies[name]; })) {
-    now = operands.evaluations_;
-  }
+  const std::uint64_t now = state_of(reduction, operands);
   if (kept.made_at != now) {
     kept.result = reduce(reduction, operands, arithmetic, roundoff, kept.iterations);
     kept.made_at = now;
@@ -125,26 +143,15 @@ Expression::Bounded Expression::reduced(Index number, Operands& operands, Arithm
 Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& operands, Arithmetic arithmetic,
                                        std::optional<double> roundoff, std::uint64_t& iterations) const {
   const Range range = range_of(reduction, operands, arithmetic);
-  if (range.begin >= range.end && reduction.fold != Fold::sum) {
-    throw ExpressionError(reduction.at, fmt::format("takes the {} of no elements", reduction.function));
-  }
+  require_elements(reduction, range);
   const bool largest = reduction.fold == Fold::max;
   long double total = 0;  // 64 bits on x86: the error of a long sum stays below that of a double
   double extreme = (largest ? -1 : 1) * std::numeric_limits<double>::infinity();
   double worst = 0;  // error of a term
   SumError error;
   for (std::int64_t i = range.begin; i < range.end; ++i) {
-    operands.steps += reduction.nodes;
-    if (operands.steps > operands.max_steps) {
-      throw ExpressionError(reduction.at, fmt::format("takes more than {} operations", operands.max_steps));
-    }
+    begin_iteration(reduction, i, operands);
     ++iterations;
-    for (const Index name : reduction.names) {
-      const Tensor& tensor = operands.tensors[name];
-      if (reduction.high) operands.values[name] = static_cast<double>(i);
-      if (tensor.at) operands.values[name] = tensor.at(i);
-      operands.places[name] = i;
-    }
     const Bounded term = roundoff ? bounded(reduction.body, operands, *roundoff)
                                   : Bounded{value_of(reduction.body, operands, arithmetic), 0};
     const double value = term.value;
@@ -172,6 +179,11 @@ Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& ope
       break;
   }
   return {extreme, worst};
+}
+
+void Expression::require_elements(const Reduction& reduction, const Range& range) {
+  if (range.begin < range.end || reduction.fold == Fold::sum) return;
+  throw ExpressionError(reduction.at, fmt::format("takes the {} of no elements", reduction.function));
 }
 
 Expression::Range Expression::range_of(const Reduction& reduction, Operands& operands, Arithmetic arithmetic) const {

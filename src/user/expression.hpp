@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/whole.hpp"
+
 namespace roofline {
 
 /// Above it, a double no longer represents every whole number.
@@ -33,10 +35,12 @@ enum class Arithmetic : std::uint8_t {
 
 class Expression {
  public:
-  /// Elements of a tensor, widened to fp64. `at` receives an index that exists; it may throw.
+  /// Elements of a tensor. `at` widens one to fp64, `whole` gives an integer exactly; both receive an index that
+  /// exists, and may throw.
   struct Tensor {
     std::int64_t elements = 0;
     std::function<double(std::int64_t index)> at = {};
+    std::function<Whole(std::int64_t index)> whole = {};  ///< empty: elements that a double represents
   };
   enum class NameKind : std::uint8_t {
     value,   ///< "n"; also a tensor's name without an index, which is its current element
@@ -73,6 +77,8 @@ class Expression {
       std::uint64_t iterations = 0;
       std::uint64_t made_at = 0;  ///< the iteration for which `result` was computed; 0: none
       Bounded result = {};
+      std::uint64_t whole_made_at = 0;  ///< the same of `whole`
+      WholeResult whole = {};
     };
     std::vector<Reduced> reductions_ = {};
     std::uint64_t evaluations_ = 0;
@@ -96,9 +102,14 @@ class Expression {
   /// if each is rounded with a relative error of `roundoff`, operands and constants included (0: exact arithmetic). All
   /// evaluations with the same operands have the same roundoff.
   Bounded evaluate_bounded(Operands& operands, double roundoff) const;
+  /// The exact value, if all that it takes are operations on whole numbers. Throws as evaluate() does.
+  WholeResult evaluate_whole(Operands& operands) const;
+  /// False: evaluate_whole() never gives an exact value, whatever the operands are.
+  bool may_be_whole() const;
 
  private:
   friend class ExpressionParser;
+  friend struct ExpressionTables;
 
   enum class Kind : std::uint8_t {
     number,
@@ -118,6 +129,8 @@ class Expression {
   using Index = std::uint16_t;
   using Unary = double (*)(double);
   using Binary = long double (*)(double, double);  ///< in a type that represents 2^53 + 1
+  using WholeUnary = WholeResult (*)(Whole);
+  using WholeBinary = WholeResult (*)(Whole, Whole);
 
   struct Node {
     Kind kind = Kind::number;
@@ -127,8 +140,12 @@ class Expression {
     Index at = 0;                ///< in the text
     Index operands[3] = {};      ///< nodes; first one of a value or an element: its name; of a reduction: its number
     double number = 0;
+    Whole whole = 0;  ///< the number exactly, where `number` may be rounded; else 0
     Unary unary = nullptr;
     Binary binary = nullptr;
+    WholeUnary whole_unary = nullptr;      ///< null: no operation on whole numbers
+    WholeBinary whole_quotient = nullptr;  ///< of a unary one whose operand is a quotient of whole numbers
+    WholeBinary whole_binary = nullptr;
   };
 
   /// "sum[low <= j < high](body)", or "sum(body)" over the elements of the tensors that the body names.
@@ -158,9 +175,20 @@ class Expression {
   Bounded reduced(Index number, Operands& operands, Arithmetic arithmetic, std::optional<double> roundoff) const;
   Bounded reduce(const Reduction& reduction, Operands& operands, Arithmetic arithmetic, std::optional<double> roundoff,
                  std::uint64_t& iterations) const;
+  /// Changes whenever a value that the reduction uses may have changed.
+  std::uint64_t state_of(const Reduction& reduction, const Operands& operands) const;
+  /// Sets the names of iteration `i`.
+  void begin_iteration(const Reduction& reduction, std::int64_t i, Operands& operands) const;
+  WholeResult whole(Index index, Operands& operands) const;
+  WholeResult whole_element(Index name, std::int64_t index, const Operands& operands) const;
+  WholeResult whole_reduced(Index number, Operands& operands) const;
+  WholeResult whole_reduce(const Reduction& reduction, Operands& operands, std::uint64_t& iterations) const;
   Range range_of(const Reduction& reduction, Operands& operands, Arithmetic arithmetic) const;
   std::int64_t elements_of(const Reduction& reduction, const Operands& operands) const;
   double element(const Node& node, double index, const Operands& operands) const;
+  void require_element(const Node& node, double index, const Operands& operands) const;
+  /// An extreme and an average need at least one element.
+  static void require_elements(const Reduction& reduction, const Range& range);
   void report_read(const Node& node, std::int64_t index, const Operands& operands) const;
 
   std::vector<Node> nodes_ = {Node{}};

@@ -5,20 +5,26 @@
 #include <cmath>
 
 #include "user/expression.hpp"
+#include "user/expression_tables.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMaxLength = 1000;
 constexpr int kMaxDepth = 50;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-long double wide(double value) { return value; }
-long double divide(double a, double b) { return a / b; }
+
+/// The number that only digits stand for, from 2^53 on, where doubles have gaps; else 0.
+Whole digits_beyond_a_double(std::string_view digits) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool all = error == std::errc() && end == digits.data() + digits.size();
+  return all && number >= static_cast<std::uint64_t>(kLargestSize) ? static_cast<Whole>(number) : 0;
+}
 
 }  // namespace
 
-class ExpressionParser {
+class ExpressionParser : private ExpressionTables {
  public:
   ExpressionParser(std::string_view text, Expression& result) : text_(text), result_(result) {}
 
@@ -32,108 +38,8 @@ class ExpressionParser {
   }
 
  private:
-  using Kind = Expression::Kind;
-  using Check = Expression::Check;
-  using Propagation = Expression::Propagation;
   using Index = Expression::Index;
-  using Fold = Expression::Fold;
   using NameKind = Expression::NameKind;
-
-  struct Operator {
-    std::string_view spelling;
-    int precedence;
-    Kind kind;
-    Check check;
-    Expression::Binary binary;
-    Propagation propagation;
-    std::uint8_t roundings;
-  };
-  static constexpr int kSumPrecedence = 4;  ///< above that of comparisons
-  static constexpr Operator kOperators[] = {
-      // "<=" comes before "<", which it starts with.
-      {"||", 1, Kind::logical_or, Check::none, nullptr, Propagation::sampled, 0},
-      {"&&", 2, Kind::logical_and, Check::none, nullptr, Propagation::sampled, 0},
-      {"<=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a <= b; },
-       Propagation::comparison, 0},
-      {">=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a >= b; },
-       Propagation::comparison, 0},
-      {"==", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a == b; },
-       Propagation::comparison, 0},
-      {"!=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a != b; },
-       Propagation::comparison, 0},
-      {"<", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a < b; },
-       Propagation::comparison, 0},
-      {">", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a > b; },
-       Propagation::comparison, 0},
-      {"+", kSumPrecedence, Kind::binary, Check::whole, [](double a, double b) { return wide(a) + b; },
-       Propagation::sum, 1},
-      {"-", kSumPrecedence, Kind::binary, Check::whole, [](double a, double b) { return wide(a) - b; },
-       Propagation::sum, 1},
-      {"*", 5, Kind::binary, Check::whole, [](double a, double b) { return wide(a) * b; }, Propagation::product, 1},
-      {"/", 5, Kind::binary, Check::divisor, divide, Propagation::quotient, 1},
-      {"%", 5, Kind::binary, Check::divisor, [](double a, double b) { return wide(std::fmod(a, b)); },
-       Propagation::sampled, 0},
-  };
-  static constexpr Operator kPower = {
-      "^", 6, Kind::binary, Check::whole, [](double a, double b) { return wide(std::pow(a, b)); }, Propagation::sampled,
-      4};
-
-  struct UnaryFunction {
-    std::string_view name;
-    Expression::Unary call;
-    std::uint8_t roundings;  ///< 4: of libraries' and GPUs' functions
-  };
-  static constexpr UnaryFunction kUnary[] = {
-      {"ceil", std::ceil, 0},
-      {"floor", std::floor, 0},
-      {"round", std::round, 0},
-      {"rint", std::rint, 0},
-      {"abs", std::abs, 0},
-      {"sqrt", std::sqrt, 1},
-      {"exp", std::exp, 4},
-      {"ln", std::log, 4},
-      {"log", std::log, 4},
-      {"log2", std::log2, 4},
-      {"log10", std::log10, 4},
-      {"erf", std::erf, 4},
-      {"sin", std::sin, 4},
-      {"cos", std::cos, 4},
-      {"tan", std::tan, 4},
-      {"asin", std::asin, 4},
-      {"acos", std::acos, 4},
-      {"atan", std::atan, 4},
-      {"sinh", std::sinh, 4},
-      {"cosh", std::cosh, 4},
-      {"tanh", std::tanh, 4},
-      {"asinh", std::asinh, 4},
-      {"acosh", std::acosh, 4},
-      {"atanh", std::atanh, 4},
-      {"sign", [](double x) { return x < 0   ? -1.0
-                                     : x > 0 ? 1.0
-                                             : 0.0; }, 0},
-  };
-  struct BinaryFunction {
-    std::string_view name;
-    std::size_t most;  ///< arguments, which are combined pair by pair
-    Check check;
-    Expression::Binary call;
-    Propagation propagation;
-    std::uint8_t roundings;
-  };
-  static constexpr BinaryFunction kBinary[] = {
-      {"min", kMaxLength, Check::none, [](double a, double b) { return wide(std::min(a, b)); }, Propagation::choice, 0},
-      {"max", kMaxLength, Check::none, [](double a, double b) { return wide(std::max(a, b)); }, Propagation::choice, 0},
-      {"avg", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
-      {"sum", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
-      {"atan2", 2, Check::none, [](double a, double b) { return wide(std::atan2(a, b)); }, Propagation::sampled, 4},
-  };
-
-  struct FoldFunction {
-    std::string_view name;
-    Fold fold;
-  };
-  static constexpr FoldFunction kFolds[] = {
-      {"sum", Fold::sum}, {"avg", Fold::avg}, {"min", Fold::min}, {"max", Fold::max}};
 
   /// A reduction whose text is being read.
   struct Open {
@@ -180,7 +86,8 @@ class ExpressionParser {
                 .propagation = op.propagation,
                 .roundings = op.roundings,
                 .operands = {left, right},
-                .binary = op.binary},
+                .binary = op.binary,
+                .whole_binary = op.whole},
                at);
   }
 
@@ -215,7 +122,7 @@ class ExpressionParser {
     const Nested nested(*this);
     if (accept("-")) {
       const std::size_t at = at_ - 1;
-      return add({.kind = Kind::unary, .operands = {power()}, .unary = [](double x) { return -x; }}, at);
+      return add({.kind = Kind::unary, .operands = {power()}, .unary = kMinus.call, .whole_unary = kMinus.whole}, at);
     }
     const Index base = primary();
     if (!accept("^")) return base;
@@ -240,10 +147,13 @@ class ExpressionParser {
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), node.number);
     if (error == std::errc::invalid_argument) fail_here();
     if (error != std::errc()) throw ExpressionError(at_, "a number in " + quoted() + " is out of range");
-    at_ = static_cast<std::size_t>(end - text_.data());
+    const std::size_t begin_of_rest = static_cast<std::size_t>(end - text_.data());
+    node.whole = digits_beyond_a_double(text_.substr(begin, begin_of_rest - begin));
+    at_ = begin_of_rest;
     for (const auto& [suffix, factor] : {std::pair("Ki", 0x1p10), std::pair("Mi", 0x1p20), std::pair("Gi", 0x1p30)}) {
       if (!text_.substr(at_).starts_with(suffix)) continue;
       node.number *= factor;
+      node.whole *= static_cast<Whole>(factor);  // at most 94 bits
       at_ += 2;
       break;
     }
@@ -411,15 +321,20 @@ class ExpressionParser {
     for (const UnaryFunction& function : kUnary) {
       if (function.name != name) continue;
       expect_at_most(1);
-      return add(
-          {.kind = Kind::unary, .roundings = function.roundings, .operands = {arguments[0]}, .unary = function.call},
-          at);
+      return add({.kind = Kind::unary,
+                  .roundings = function.roundings,
+                  .operands = {arguments[0]},
+                  .unary = function.call,
+                  .whole_unary = function.whole,
+                  .whole_quotient = function.quotient},
+                 at);
     }
     for (const BinaryFunction& function : kBinary) {
       if (function.name != name) continue;
       expect_at_most(function.most);
-      const Operator op = {function.name,     0, Kind::binary, function.check, function.call, function.propagation,
-                           function.roundings};
+      const Operator op = {
+          function.name, 0, Kind::binary, function.check, function.call, function.propagation, function.roundings,
+          function.whole};
       Index result = arguments[0];
       for (std::size_t i = 1; i < arguments.size(); ++i) result = add(op, at, result, arguments[i]);
       if (name != "avg") return result;
@@ -428,7 +343,8 @@ class ExpressionParser {
                   .propagation = Propagation::quotient,
                   .roundings = 1,
                   .operands = {result, count},
-                  .binary = divide},
+                  .binary = divide,
+                  .whole_binary = whole_quotient},
                  at);
     }
     throw ExpressionError(at, "unknown function '" + name + "' in " + quoted());

@@ -178,4 +178,8 @@ Expression::Bounded ElementFormula::bounded(std::int64_t i, double roundoff) {
   return at(i, [&](const Expression& expression) { return expression.evaluate_bounded(operands_, roundoff); });
 }
 
+WholeResult ElementFormula::whole(std::int64_t i) {
+  return at(i, [&](const Expression& expression) { return expression.evaluate_whole(operands_); });
+}
+
 }  // namespace roofline

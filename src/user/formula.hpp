@@ -72,6 +72,10 @@ class ElementFormula {
   double operator()(std::int64_t i);
   /// The same, and how far from it a result may be that was computed with that roundoff.
   Expression::Bounded bounded(std::int64_t i, double roundoff);
+  /// The exact value, if all that it takes are operations on whole numbers. Throws as operator() does.
+  WholeResult whole(std::int64_t i);
+  /// False: whole() never gives an exact value.
+  bool may_be_whole() const { return formula_.expression_.may_be_whole(); }
 
   /// bounded() calls it with each element that it uses.
   void on_read(std::function<void(const std::string& tensor, std::int64_t index)> call) {

@@ -14,7 +14,9 @@ namespace roofline {
 inline std::map<std::string, ElementFormula::Tensor> elements_of(std::span<const HostTensor> inputs) {
   std::map<std::string, ElementFormula::Tensor> tensors;
   for (const HostTensor& input : inputs) {
-    tensors[input.spec().name] = {input.spec().elements, [&input](std::int64_t index) { return input[index]; }};
+    ElementFormula::Tensor& tensor = tensors[input.spec().name];
+    tensor = {.elements = input.spec().elements, .at = [&input](std::int64_t index) { return input[index]; }};
+    if (exceeds_double(input.spec().dtype)) tensor.whole = [&input](std::int64_t index) { return input.whole(index); };
   }
   return tensors;
 }

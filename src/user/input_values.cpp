@@ -79,6 +79,12 @@ void store(HostTensor& tensor, std::int64_t index, double value) {
   }
 }
 
+/// Into a tensor of 64-bit integers; what they do not hold is stored as something else.
+void store_whole(HostTensor& tensor, std::int64_t index, Whole value) {
+  if (tensor.spec().dtype == DType::int64) return put(tensor, index, static_cast<std::int64_t>(value));
+  put(tensor, index, static_cast<std::uint64_t>(value));
+}
+
 template <typename Value>
 void store_all(HostTensor& tensor, Value value) {
   host_parallel(tensor.spec().elements, std::int64_t{1} << 16, [&](std::int64_t begin, std::int64_t end) {
@@ -193,10 +199,16 @@ void fill_from_formula(const Formula& formula, const Values& shape, HostTensor& 
   const DType dtype = tensor.spec().dtype;
   host_parallel(tensor.spec().elements, std::int64_t{1} << 16, [&](std::int64_t begin, std::int64_t end) {
     ElementFormula value_of(formula, shape, {}, tensor.spec().elements);
+    const bool whole = exceeds_double(dtype) && value_of.may_be_whole();
     for (std::int64_t i = begin; i < end; ++i) {
+      const WholeResult exact = whole ? value_of.whole(i) : WholeResult{};
+      if (exact.status == WholeStatus::exact) {
+        store_whole(tensor, i, exact.value);
+        if (tensor.whole(i) == exact.value) continue;
+      }
       const double value = value_of(i);
       store(tensor, i, value);
-      if (is_representable(value, tensor[i], dtype)) continue;
+      if (exact.status != WholeStatus::exact && is_representable(value, tensor[i], dtype)) continue;
       formula.place().fail(
           fmt::format("'{}' is {} for i = {}, which is no {}", formula.text(), value, i, to_string(dtype)));
     }
@@ -204,12 +216,18 @@ void fill_from_formula(const Formula& formula, const Values& shape, HostTensor& 
 }
 
 void fill_from_file(const std::filesystem::path& file, HostTensor& tensor) {
-  const std::vector<double> values = read_npy(file, tensor.spec().elements);
-  store_all(tensor, [&](std::uint64_t i) { return values[i]; });
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const DType dtype = tensor.spec().dtype;
-    if (is_representable(values[i], tensor[static_cast<std::int64_t>(i)], dtype)) continue;
-    throw Error(fmt::format("{}: element {} is {}, which is no {}", file.string(), i, values[i], to_string(dtype)));
+  const DType dtype = tensor.spec().dtype;
+  const NpyArray array = read_npy(file, tensor.spec().elements);
+  store_all(tensor, [&](std::uint64_t i) { return array.values[i]; });
+  const bool whole = exceeds_double(dtype) && !array.whole.empty();
+  for (std::size_t i = 0; i < array.values.size(); ++i) {
+    const auto index = static_cast<std::int64_t>(i);
+    if (whole) store_whole(tensor, index, array.whole[i]);
+    const bool stored =
+        whole ? tensor.whole(index) == array.whole[i] : is_representable(array.values[i], tensor[index], dtype);
+    if (!stored)
+      throw Error(
+          fmt::format("{}: element {} is {}, which is no {}", file.string(), i, array.values[i], to_string(dtype)));
   }
 }
 

@@ -156,7 +156,8 @@ struct KernelSpec {
   CudaCompiler compiler = CudaCompiler::automatic;
   std::vector<std::string> options;
   std::vector<std::filesystem::path> include;
-  std::string prologue;  ///< C or C++ before the source; never of a suite, experiments set it
+  std::string prologue;                  ///< C or C++ before the source; never of a suite, experiments set it
+  bool without_failed_forwards = false;  ///< compiled so (compile.hpp); by experiments only, too
   std::vector<DefineSpec> defines;
   std::vector<BufferSpec> buffers;
   std::vector<StepSpec> steps;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "host/files.hpp"
 #include "model/error.hpp"
@@ -44,24 +45,29 @@ std::optional<std::int64_t> elements_of(std::string_view shape) {
 }
 
 template <typename T, typename Widen>
-std::vector<double> widen(std::string_view bytes, std::size_t count, Widen to_double) {
-  std::vector<double> values(count);
+NpyArray widen(std::string_view bytes, std::size_t count, Widen to_double) {
+  NpyArray array;
+  std::vector<double>& values = array.values;
+  values.resize(count);
+  constexpr bool kWhole = std::is_integral_v<T> && sizeof(T) == sizeof(std::int64_t);
+  if (kWhole) array.whole.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
     values[i] = to_double(value);
+    if constexpr (kWhole) array.whole[i] = value;
   }
-  return values;
+  return array;
 }
 
 template <typename T>
-std::vector<double> widen(std::string_view bytes, std::size_t count) {
+NpyArray widen(std::string_view bytes, std::size_t count) {
   return widen<T>(bytes, count, [](T value) { return static_cast<double>(value); });
 }
 
 }  // namespace
 
-std::vector<double> read_npy(const std::filesystem::path& path, std::int64_t elements) {
+NpyArray read_npy(const std::filesystem::path& path, std::int64_t elements) {
   // Its header is short, and no element has more than eight bytes.
   const std::uint64_t most = (std::uint64_t{1} << 20) + 8 * static_cast<std::uint64_t>(elements);
   const std::string file = read_file(path, {most, "an array of so many elements"});

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <utility>
 
 #include "device/device.hpp"
 #include "op/sampling.hpp"
@@ -21,14 +23,17 @@
 namespace roofline {
 namespace {
 
+bool is_integer(DType dtype) { return dtype >= DType::int8; }
+
 /// What outputs are compared with: numbers.
-std::vector<double> read_expected(const std::filesystem::path& file, std::int64_t elements) {
-  std::vector<double> values = read_npy(file, elements);
+NpyArray read_expected(const std::filesystem::path& file, std::int64_t elements) {
+  NpyArray array = read_npy(file, elements);
+  const std::vector<double>& values = array.values;
   const auto odd = std::find_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
   if (odd != values.end())
     throw Error(fmt::format("{}: element {} is {}, which no output can be compared with", file.string(),
                             odd - values.begin(), *odd));
-  return values;
+  return array;
 }
 
 /// The median of the sizes of values that are not 0, of at most 65,536 of them; 1 if there are none.
@@ -55,10 +60,44 @@ double roundoff_of(DType output, const std::vector<BufferSpec>& buffers) {
   };
   if (output == DType::tf32 || any([](DType dtype) { return dtype == DType::tf32; }))
     return operand_roundoff(DType::tf32);
-  if (output < DType::int8) return unit_roundoff(output == DType::fp64 ? DType::fp64 : DType::fp32);
-  if (any([](DType dtype) { return dtype < DType::int8 && dtype != DType::fp64; })) return unit_roundoff(DType::fp32);
+  if (!is_integer(output)) return unit_roundoff(output == DType::fp64 ? DType::fp64 : DType::fp32);
+  if (any([](DType dtype) { return !is_integer(dtype) && dtype != DType::fp64; })) return unit_roundoff(DType::fp32);
   return any([](DType dtype) { return dtype == DType::fp64; }) ? unit_roundoff(DType::fp64) : 0;
 }
+
+/// What a formula says of an output's elements.
+class FormulaValues {
+ public:
+  /// `stated`: the suite's own tolerance.
+  FormulaValues(ElementFormula formula, DType dtype, double roundoff, std::optional<Tolerance> stated)
+      : formula_(std::move(formula)),
+        dtype_(dtype),
+        roundoff_(roundoff),
+        stated_(stated),
+        whole_(is_integer(dtype) && roundoff == 0 && !stated && formula_.may_be_whole()) {}
+
+  Expectation operator()(std::int64_t i) {
+    if (whole_) {
+      const WholeResult exact = formula_.whole(i);
+      if (exact.status == WholeStatus::exact) return {static_cast<double>(exact.value), 0, exact.value};
+      // Doubles may have rounded what led to it, even where the result is small.
+      if (exact.status == WholeStatus::too_large) return {formula_(i), std::numeric_limits<double>::quiet_NaN()};
+    }
+    const auto [value, error] = formula_.bounded(i, roundoff_);
+    if (stated_) return {value, stated_->permitted(value)};
+    const double permitted = storage_error(dtype_, value) + error;
+    const bool rounded = is_integer(dtype_) && std::abs(value) > static_cast<double>(kLargestSize) &&
+                         permitted < unit_roundoff(DType::fp64) * std::abs(value);
+    return {value, rounded ? std::numeric_limits<double>::quiet_NaN() : permitted};
+  }
+
+ private:
+  ElementFormula formula_;
+  DType dtype_;
+  double roundoff_;
+  std::optional<Tolerance> stated_;
+  bool whole_;
+};
 
 std::vector<const BufferSpec*> outputs_of(const KernelSpec& spec) {
   std::vector<const BufferSpec*> outputs;
@@ -87,10 +126,10 @@ double steps_per_element(ElementFormula& evaluate, std::int64_t elements) {
 }  // namespace
 
 struct UserOp::Known {
-  std::map<std::string, std::vector<double>> files;  ///< by output
-  std::vector<HostTensor> results;                   ///< of the kernel that is right, in the order of the outputs
-  std::map<std::string, double> steps;               ///< operations of reductions per element, by output
-  std::vector<double> sizes;                         ///< typical |value| by output, where no formula gives them
+  std::map<std::string, NpyArray> files;  ///< by output
+  std::vector<HostTensor> results;        ///< of the kernel that is right, in the order of the outputs
+  std::map<std::string, double> steps;    ///< operations of reductions per element, by output
+  std::vector<double> sizes;              ///< typical |value| by output, where no formula gives them
 };
 
 UserOp::UserOp(std::shared_ptr<const KernelSpec> spec, std::shared_ptr<const KernelSpec> same_as)
@@ -156,14 +195,13 @@ double UserOp::reference_cost(const Workload&) const {
 
 void UserOp::reference(const Workload& workload, std::span<const HostTensor> inputs,
                        std::span<const std::int64_t> indices, std::span<double> expected) const {
-  std::vector<double> permitted(indices.size());
-  reference_with_bounds(workload, inputs, indices, expected, permitted);
+  std::vector<Expectation> all(indices.size());
+  expectations(workload, inputs, indices, all);
+  std::transform(all.begin(), all.end(), expected.begin(), [](const Expectation& one) { return one.value; });
 }
 
-void UserOp::reference_with_bounds(const Workload& workload, std::span<const HostTensor> inputs,
-                                   std::span<const std::int64_t> indices, std::span<double> expected,
-                                   std::span<double> permitted) const {
-  const bool stated = spec_->relative_tolerance || spec_->magnitude;
+void UserOp::expectations(const Workload& workload, std::span<const HostTensor> inputs,
+                          std::span<const std::int64_t> indices, std::span<Expectation> expected) const {
   const Values values = values_of({}, workload);
   const auto elements = elements_of(inputs);
   std::size_t at = 0;
@@ -172,29 +210,41 @@ void UserOp::reference_with_bounds(const Workload& workload, std::span<const Hos
   for (const TensorSpec& tensor : tensors(workload)) {
     if (!is_written(tensor.role)) continue;
     const std::int64_t end = first + tensor.elements;
-    const Tolerance tolerance = tolerance_of(output_index);
     const auto formula = spec_->expect.formulas.find(tensor.name);
     if (formula != spec_->expect.formulas.end()) {
-      ElementFormula evaluate(formula->second, values, elements, tensor.elements);
-      const double roundoff = roundoff_of(tensor.dtype, spec_->buffers);
-      for (; at < indices.size() && indices[at] < end; ++at) {
-        const auto [value, error] = evaluate.bounded(indices[at] - first, roundoff);
-        expected[at] = value;
-        permitted[at] = stated ? tolerance.permitted(value) : storage_error(tensor.dtype, value) + error;
-      }
+      FormulaValues value_of(ElementFormula(formula->second, values, elements, tensor.elements), tensor.dtype,
+                             roundoff_of(tensor.dtype, spec_->buffers), stated_tolerance(output_index));
+      for (; at < indices.size() && indices[at] < end; ++at) expected[at] = value_of(indices[at] - first);
     } else {
-      const auto file = known_->files.find(tensor.name);
-      for (; at < indices.size() && indices[at] < end; ++at) {
-        const std::int64_t index = indices[at] - first;
-        expected[at] = file != known_->files.end() ? file->second[static_cast<std::size_t>(index)]
-                                                   : known_->results.at(output_index)[index];
-        const bool exact = tensor.dtype >= DType::int8 && !stated;
-        permitted[at] = exact ? storage_error(tensor.dtype, expected[at]) : tolerance.permitted(expected[at]);
-      }
+      for (; at < indices.size() && indices[at] < end; ++at)
+        expected[at] = known_value(tensor, output_index, indices[at] - first);
     }
     first = end;
     ++output_index;
   }
+}
+
+/// Of an output without a formula: from its file, or from the kernel that is right.
+Expectation UserOp::known_value(const TensorSpec& tensor, std::size_t output, std::int64_t index) const {
+  const auto file = known_->files.find(tensor.name);
+  const bool exact = is_integer(tensor.dtype) && !stated_tolerance(output);
+  Expectation known;
+  if (file != known_->files.end()) {
+    const auto i = static_cast<std::size_t>(index);
+    known.value = file->second.values[i];
+    if (exact && !file->second.whole.empty()) known.whole = file->second.whole[i];
+  } else {
+    const HostTensor& result = known_->results.at(output);
+    known.value = result[index];
+    if (exact && is_integer(result.spec().dtype)) known.whole = result.whole(index);
+  }
+  known.permitted = exact ? storage_error(tensor.dtype, known.value) : tolerance_of(output).permitted(known.value);
+  return known;
+}
+
+std::optional<Tolerance> UserOp::stated_tolerance(std::size_t output) const {
+  if (!spec_->relative_tolerance && !spec_->magnitude) return std::nullopt;
+  return tolerance_of(output);
 }
 
 void UserOp::prepare_reference(const Workload& workload, Device& device, std::span<const HostTensor> inputs) const {
@@ -216,8 +266,8 @@ void UserOp::prepare_reference(const Workload& workload, Device& device, std::sp
     if (!is_written(tensor.role)) continue;
     const auto file = known_->files.find(tensor.name);
     if (file != known_->files.end()) {
-      known_->sizes.push_back(
-          typical_size([&](std::int64_t i) { return file->second[static_cast<std::size_t>(i)]; }, tensor.elements));
+      known_->sizes.push_back(typical_size(
+          [&](std::int64_t i) { return file->second.values[static_cast<std::size_t>(i)]; }, tensor.elements));
     } else if (same_as_) {
       const HostTensor& result = known_->results.at(known_->sizes.size());
       known_->sizes.push_back(typical_size([&](std::int64_t i) { return result[i]; }, tensor.elements));
@@ -293,7 +343,12 @@ bool UserOp::has_reference() const { return !spec_->expect.unverified; }
 
 std::string UserOp::reference_name() const {
   if (same_as_) return fmt::format("the kernel '{}'", same_as_->name);
-  return spec_->expect.files.empty() ? "the suite's formula in fp64" : "a file of the suite's";
+  if (!spec_->expect.files.empty()) return "a file of the suite's";
+  const auto outputs = outputs_of(*spec_);
+  const bool exact = std::all_of(outputs.begin(), outputs.end(), [&](const BufferSpec* output) {
+    return is_integer(output->dtype) && roundoff_of(output->dtype, spec_->buffers) == 0;
+  });
+  return exact ? "the suite's formula in integers" : "the suite's formula in fp64";
 }
 
 std::optional<WorkBounds> UserOp::work_bounds(const Workload& workload, std::span<const HostTensor> inputs) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,8 @@ class UserOp final : public SuiteOp {
   Work work(const Workload& workload, DeviceKind device) const override;
   void reference(const Workload& workload, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
                  std::span<double> expected) const override;
-  void reference_with_bounds(const Workload& workload, std::span<const HostTensor> inputs,
-                             std::span<const std::int64_t> indices, std::span<double> expected,
-                             std::span<double> permitted) const override;
+  void expectations(const Workload& workload, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                    std::span<Expectation> expected) const override;
   /// After prepare_reference() with the iterations of reductions, which may depend on the inputs' values.
   double reference_cost(const Workload& workload) const override;
   Tolerance tolerance(const Workload& workload) const override;
@@ -47,6 +47,8 @@ class UserOp final : public SuiteOp {
  private:
   struct Known;  ///< expected values that are not formulas
   Tolerance tolerance_of(std::size_t output) const;
+  std::optional<Tolerance> stated_tolerance(std::size_t output) const;
+  Expectation known_value(const TensorSpec& tensor, std::size_t output, std::int64_t index) const;
   void run_what_is_right(const Workload& workload, Device& device, std::span<const HostTensor> inputs) const;
   std::shared_ptr<const KernelSpec> spec_;
   std::shared_ptr<const KernelSpec> same_as_;

@@ -550,10 +550,13 @@ class Reports(Workspace):
         old, new = self.folder / "old.yaml", self.folder / "new.yaml"
         old.write_text(suite)
         new.write_text(suite.replace("200000", "300000"))
-        done = self.run_tool("ab", old, new, "--device", "cpu", "--max-time", "0.1", "--threshold", "900%", "--json")
+        written = self.folder / "ab.json"
+        done = self.run_tool("ab", old, new, "--device", "cpu", "--max-time", "0.1", "--threshold", "900%", "--json",
+                             "-o", written)
         self.check(done, 0)
         answer = json.loads(done.stdout)
         check_answer(answer)
+        check_by("comparison", json.loads(written.read_text()))
         rows = {row["shape"]["n"]: row for row in answer["data"]["rows"]}
         self.assertEqual(rows[100000]["interval_covers"], "rounds")
         self.assertGreaterEqual(rows[100000]["repetitions"]["now"], 5)
@@ -584,6 +587,28 @@ class Reports(Workspace):
         self.assertEqual(len(self.run_tool("compare", self.reference(), self.reference(), "--format", "csv")
                              .stdout.splitlines()), len(rows) + 1)
         self.assertIn("| Kernel |", self.run_tool("compare", self.reference(), self.reference(), "--format", "md").stdout)
+
+    def test_a_comparison_is_written_where_o_says(self):
+        def compare(*options, code=0):
+            done = self.run_tool("compare", self.reference(), self.reference(), *options)
+            self.check(done, code)
+            return done
+        folder = self.folder / "comparison"
+        table = compare().stdout
+        self.assertEqual(compare("-o", folder).stdout, table)
+        self.assertEqual({path.name for path in folder.iterdir()},
+                         {"comparison.md", "comparison.json", "comparison.csv"})
+        check_by("comparison", json.loads((folder / "comparison.json").read_text()))
+        one = self.folder / "changes.md"
+        self.assertEqual(compare("-o", one).stdout, table)
+        self.assertEqual(one.read_text(), compare("--format", "md").stdout)
+        self.assertEqual(compare("-o", "-", "--format", "md").stdout, one.read_text())
+        only = self.folder / "only"
+        compare("-o", only, "--format", "csv")
+        self.assertEqual([path.name for path in only.iterdir()], ["comparison.csv"])
+        compare("-o", one, "--format", "csv", code=2)
+        compare("-o", only, "--format", "table", code=2)
+        compare("-o", self.reference(), code=2)
 
     def test_hostile_input_is_refused_with_its_name(self):
         folder = self.folder / "a-folder"
@@ -1006,6 +1031,24 @@ class Machines(Workspace):
         self.check(self.run_tool("machine", slow, "--against", self.folder / "nowhere.json"), 2, "nowhere.json")
         changes = self.data(self.run_tool("machine", slow, "--against", fast, "--json"), "roofline.changes/1")["changes"]
         self.assertIn("slower", {change["change"] for change in changes})
+
+    def test_the_roof_of_a_mix(self):
+        report = ROOT / "reports/reference/h200-ops/report.json"
+        machine = json.loads(report.read_text())["machine"]
+        value = {c["name"]: c["value"] for c in machine["ceilings"] if c["regime"] == "burst"}
+        shown = self.run_tool("machine", report, "--mix", "2:1,5:2,0:7,1:1:in-place", "--json")
+        triad, between, write, in_place = self.data(shown, "roofline.mixes/1")["mixes"]
+        self.assertEqual((triad["id"], triad["ceiling"], triad["value"]), ("2:1", "hbm.triad", value["hbm.triad"]))
+        self.assertNotIn("mixed_with", triad)
+        self.assertEqual((between["ceiling"], between["mixed_with"]), ("hbm.triad", "hbm.read"))
+        self.assertAlmostEqual(between["value"] / (7 / (6 / value["hbm.triad"] + 1 / value["hbm.read"])), 1, 9)
+        self.assertEqual(write["value"], value["hbm.write"])
+        self.assertTrue(in_place["in_place"])  # without a roof in place, that of a copy
+        self.assertEqual(in_place["value"], value["hbm.copy"])
+        self.assertIn("hbm.read", self.run_tool("machine", report, "--mix", "5:2").stdout)
+        for wrong in ("2", "0:0", "a:1", "1:1:inplace", "-1:2"):
+            self.check(self.run_tool("machine", report, "--mix", wrong), 2, "--mix")
+        self.check(self.run_tool("machine", report, "--mix", "1:1", "--against", report), 2, "--mix")
 
     def test_a_machine_as_markdown(self):
         shown = self.run_tool("machine", self.machine, "--format", "md")

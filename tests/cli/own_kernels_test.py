@@ -471,6 +471,34 @@ workloads:
             self.assertEqual((row["status"], row["dtype"]), ("ok", row["workload"].split("_")[1]), row.get("reason"))
         self.assertIn("y[0] is", self.rows(suite.replace("x[at]", "x[at] + 1"), code=1)[0]["reason"])
 
+    def test_integers_beyond_2_to_the_53_are_exact_or_unverified(self):
+        def row_of(formula, body, values="{ range: [2000000000, 3000000000] }", code=0):
+            self.write("big.c", "#include <stdint.h>\nvoid big(const int64_t* x, int64_t* y, int64_t n) {\n"
+                                f"  for (int64_t i = 0; i < n; ++i) y[i] = {body};\n}}\n")
+            suite = ("name: own\nkernels:\n  big:\n    source: big.c\n    entry: big\n    arguments:\n"
+                     f"      - {{ input: x, dtype: int64, size: n, values: {values} }}\n"
+                     "      - { output: y, dtype: int64, size: n }\n      - { scalar: n, dtype: int64 }\n"
+                     f"    work: {{ }}\n    expect: {formula}\nworkloads:\n  - {{ kernel: big, shape: {{ n: 100 }} }}\n")
+            return self.rows(suite, code=code)[0]
+        right = row_of("{ y: x*x }", "x[i] * x[i]")
+        self.assertEqual((right["verification"]["status"], right["verification"]["checked"]), ("pass", 100))
+        wrong = row_of("{ y: x*x }", "x[i] * x[i] + (i == 3)", code=1)
+        self.assertEqual(wrong["status"], "failed")
+        self.assertIn("y[3]", wrong["reason"])
+        # More than 127 bits on the way, and a function that is not exact: unverified, whatever the kernel does.
+        for formula in ("{ y: x*x*x*x*x % 1000 }", "{ y: rint(2^31*sqrt(x*x)) }"):
+            for body in ("x[i]", "x[i] + 1"):
+                row = row_of(formula, body)
+                self.assertEqual((row["status"], row["verification"]["status"]), ("ok", "unverified"), formula)
+                self.assertIn("100 of 100", row["verification"]["reference"])
+        exact = [2 ** 53 + 1 + 2 * i for i in range(100)]
+        (self.folder / "big.npy").write_bytes(npy(*exact, format="q", descr="'<i8'"))
+        (self.folder / "next.npy").write_bytes(npy(*(value + 1 for value in exact), format="q", descr="'<i8'"))
+        same = row_of("{ y: { npy: big.npy } }", "x[i]", "{ npy: big.npy }")
+        self.assertEqual(same["verification"]["status"], "pass")
+        self.assertEqual(row_of("{ y: { npy: next.npy } }", "x[i] + 1", "{ npy: big.npy }")["verification"]["status"], "pass")
+        self.assertEqual(row_of("{ y: { npy: next.npy } }", "x[i]", "{ npy: big.npy }", code=1)["status"], "failed")
+
     def test_unverified_is_said_on_every_row(self):
         row = self.row(more="    unverified: true\n")
         self.assertEqual(row["status"], "ok")
@@ -514,6 +542,7 @@ workloads:
         done = self.analyze(suite.replace("    expect", "    choose: fastest\n    expect"))
         report = json.loads(done.stdout)["data"]
         self.assertEqual([row["impl"] for row in report["results"]], ["AGAIN=1"])
+        self.assertNotIn("AGAIN", report["results"][0]["label"], "runs with other winners have the same label")
         self.assertIn("AGAIN=1", " ".join(report["notes"]))
         tried = report["results"][0]["tried"]
         self.assertEqual([one["configuration"] for one in tried], ["AGAIN=1", "AGAIN=5", "AGAIN=9"])

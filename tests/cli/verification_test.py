@@ -13,7 +13,8 @@ import unittest
 
 ROOFLINE = os.path.abspath(sys.argv.pop(1))
 C_TYPES = {"fp64": "double", "fp32": "float", "fp16": "_Float16", "bf16": "uint16_t", "int8": "int8_t",
-           "uint8": "uint8_t", "int16": "int16_t", "int32": "int32_t", "uint32": "uint32_t", "int64": "int64_t"}
+           "uint8": "uint8_t", "int16": "int16_t", "int32": "int32_t", "uint32": "uint32_t", "int64": "int64_t",
+           "uint64": "uint64_t"}
 
 PRELUDE = """\
 #include <math.h>
@@ -106,6 +107,15 @@ TABLE = [
          {"y": "x*x"}, ("input x int32 n { range: [-1000000, 1000000] }", "output y int64 n")),
     case("unsigned_difference_saturates", each("y[i] = (int16_t)(x[i] - z[i]);"), each("y[i] = x[i] > z[i] ? x[i] - z[i] : 0;"),
          {"y": "x - z"}, ("input x uint8 n", "input z uint8 n", "output y int16 n")),
+    # Integers that a double does not represent.
+    case("one_beside_a_square_beyond_2_to_the_53", each("y[i] = x[i] * x[i];"), each("y[i] = x[i] * x[i] + (i == 77);"),
+         {"y": "x*x"}, ("input x int64 n { range: [2000000000, 3000000000] }", "output y int64 n")),
+    case("odd_sums_made_even", each("y[i] = x[i] + 9007199254740993u;"),
+         each("y[i] = (uint64_t)((double)x[i] + 9007199254740993.0);"), {"y": "x + 9007199254740993"},
+         ("input x uint32 n", "output y uint64 n")),
+    case("a_hash_computed_in_doubles", each("y[i] = (x[i] * 1664525u + 1013904223u) * 22695477u + 1;"),
+         each("y[i] = (uint32_t)fmod((x[i] * 1664525.0 + 1013904223.0) * 22695477.0 + 1, 4294967296.0);"),
+         {"y": "((x*1664525 + 1013904223)*22695477 + 1) % 2^32"}, ("input x uint32 n", "output y uint32 n")),
     # Sums, counts and neighbours.
     case("last_term_missing", "float s = 0; for (int64_t i = 0; i < n; ++i) s += x[i] * z[i]; *y = s;",
          "float s = 0; for (int64_t i = 0; i < n - 1; ++i) s += x[i] * z[i]; *y = s;", {"y": "sum(x*z)"},

@@ -168,6 +168,8 @@ bool misbehaves(const char* how) {
 
 #define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
 
+FAKE_EXPORT bool fake_cupti_records() { return activities_on[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL]; }
+FAKE_EXPORT bool fake_cupti_reports(CUpti_CallbackId id) { return calls_on.at(id); }
 FAKE_EXPORT void fake_cupti_drop(unsigned records) { dropped += records; }
 
 FAKE_EXPORT CUptiResult cuptiGetVersion(std::uint32_t* version) {

@@ -36,5 +36,8 @@ struct FakeFunction {
 };
 
 extern "C" void fake_driver_set_hooks(const FakeCuptiHooks* hooks);
+/// Whether CUPTI records kernels, and whether it reports that call.
+extern "C" bool fake_cupti_records();
+extern "C" bool fake_cupti_reports(CUpti_CallbackId id);
 /// Records that CUPTI says it has dropped.
 extern "C" void fake_cupti_drop(unsigned records);

@@ -290,6 +290,94 @@ void writes_much() {
   launch(plain, 2);
 }
 
+/// A step with a copy to begin with, and a launch of every grid from 1 to 20.
+void step_with_copy(int ms) {
+  const std::array<char, 16> data = {};
+  cuMemcpyHtoDAsync_v2(0x302000000, data.data(), data.size(), nullptr);
+  for (unsigned grid = 1; grid <= 20; ++grid) launch(plain, grid);
+  sleep_ms(ms);
+}
+void step_of_launches(int ms) {
+  for (unsigned grid = 1; grid <= 100; ++grid) launch(plain, grid);
+  sleep_ms(ms);
+}
+
+/// Steps while CUPTI records, or while it does not; at most for a minute.
+int steps_while(bool recorded, const std::function<void()>& step) {
+  int steps = 0;
+  const auto since = std::chrono::steady_clock::now();
+  while (fake_cupti_records() == recorded && std::chrono::steady_clock::now() - since < std::chrono::minutes(1)) {
+    step();
+    ++steps;
+  }
+  return steps;
+}
+
+/// Ends 200 steps after its recording has.
+void repeats() {
+  steps_while(true, [] { step_with_copy(1); });
+  for (int step = 0; step < 200; ++step) step_with_copy(1);
+  if (fake_cupti_records() || fake_cupti_reports(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)) std::exit(9);
+}
+
+/// More launches in a second than may be followed, and nothing else.
+void launches_much() {
+  steps_while(true, [] { step_of_launches(5); });
+  for (int step = 0; step < 400; ++step) step_of_launches(5);
+}
+
+/// A graph is made while nothing is recorded, and launched from then on.
+void captures_while_quiet() {
+  steps_while(true, [] { step_with_copy(1); });
+  for (int step = 0; step < 20; ++step) step_with_copy(1);
+  const auto stream = reinterpret_cast<CUstream>(0x55);
+  CUgraph captured = nullptr;
+  CUgraphExec executable = nullptr;
+  nvtxRangePushA("capture");
+  cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  launch(timeless, 3, stream);
+  cuStreamEndCapture(stream, &captured);
+  nvtxRangePop();
+  cuGraphInstantiateWithFlags(&executable, captured, 0);
+  // The capture is a reason to record again: now with the graph in each step.
+  const auto step = [executable] {
+    step_with_copy(1);
+    cuGraphLaunch(executable, nullptr);
+  };
+  steps_while(false, step);
+  steps_while(true, step);
+  for (int more = 0; more < 20; ++more) step();
+}
+
+/// No two of its launches are alike.
+void never_repeats() {
+  for (unsigned grid = 1; grid <= 3000; ++grid) {
+    launch(plain, grid);
+    sleep_ms(1);
+  }
+}
+
+void forks_while_quiet() {
+  steps_while(true, [] { step_with_copy(1); });
+  for (int step = 0; step < 20; ++step) step_with_copy(1);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int step = 0; step < 20; ++step) step_with_copy(1);
+    std::exit(0);
+  }
+  if (wait_for(child) != 0) std::exit(9);
+  for (int step = 0; step < 20; ++step) step_with_copy(1);
+}
+
+void is_stopped_while_quiet() {
+  steps_while(true, [] { step_with_copy(1); });
+  const char* const folder = std::getenv("ROOFLINE_SPOOL");
+  if (folder == nullptr) return;
+  std::ofstream(std::string(folder) + "/stop") << "";
+  sleep_ms(1500);
+  launch(plain, 2);
+}
+
 void destroys_its_context() {
   launch(plain);
   cuCtxDestroy_v2(nullptr);
@@ -322,6 +410,12 @@ int main(int count, char** arguments) {
       {"goes_on", goes_on},
       {"is_stopped", is_stopped},
       {"writes_much", writes_much},
+      {"repeats", repeats},
+      {"launches_much", launches_much},
+      {"captures_while_quiet", captures_while_quiet},
+      {"never_repeats", never_repeats},
+      {"forks_while_quiet", forks_while_quiet},
+      {"is_stopped_while_quiet", is_stopped_while_quiet},
       {"destroys_its_context", destroys_its_context},
       {"reloads_a_module", reloads_a_module},
       {"ends", [] { launch(plain); }},

@@ -31,6 +31,8 @@ struct Spool {
   std::vector<spool::Call> calls;
   std::vector<spool::RangeTime> range_times;
   std::vector<spool::Tally> tallies;
+  std::map<spool::Id, spool::Marker> markers;
+  std::vector<spool::Marks> marks;
   std::map<std::uint32_t, std::string> threads;
   std::vector<spool::CopySource> copy_sources;
   std::uintmax_t bytes = 0;
@@ -188,6 +190,18 @@ inline Spool read_spool(const std::filesystem::path& path) {
       }
       case spool::Type::copy_source:
         spool.copy_sources.push_back(reading::record<spool::CopySource>(bytes, at));
+        break;
+      case spool::Type::marker: {
+        const auto marker = reading::record<spool::Marker>(bytes, at);
+        need(marker.kind == 0 || spool.kinds.count(marker.kind) != 0, "a marker before its kind");
+        need(spool.texts.count(marker.call) != 0, "a marker before its call");
+        spool.markers[marker.id] = marker;
+        break;
+      }
+      case spool::Type::marks:
+        spool.marks.push_back(reading::record<spool::Marks>(bytes, at));
+        need(spool.markers.count(spool.marks.back().marker) != 0, "marks before their marker");
+        need(spool.marks.back().start <= spool.marks.back().end, "marks that end before they begin");
         break;
       default:
         break;

@@ -45,7 +45,7 @@ class Unharmed : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   /// `fault` is what the library's write() calls get, as tests/faults/inject.cpp has it.
-  Traces run(const std::string& mode, bool profiled, const std::string& fault = {}) const {
+  Traces run(const std::string& mode, bool profiled, [[maybe_unused]] const std::string& fault = {}) const {
     const fs::path place = folder_ / (profiled ? "profiled" : "alone");
     fs::create_directory(place);
     const pid_t child = fork();
@@ -61,10 +61,12 @@ class Unharmed : public testing::Test {
         setenv("NVTX_INJECTION64_PATH", ROOFLINE_INJECT_LIBRARY, 1);
         setenv("ROOFLINE_CUPTI", ROOFLINE_FAKE_CUPTI, 1);
       }
+#ifdef ROOFLINE_FAULTS
       if (!fault.empty()) {
         setenv("LD_PRELOAD", ROOFLINE_FAULTS, 1);
         setenv("ROOFLINE_FAULT", fault.c_str(), 1);
       }
+#endif
       execl(ROOFLINE_UNHARMED_PROGRAM, "program", mode.c_str(), nullptr);
       _exit(127);
     }

@@ -265,6 +265,19 @@ inline int row_of(const Report& report, const std::string& op) {
   return found == report.points.end() ? -1 : static_cast<int>(found - report.points.begin());
 }
 
+inline Saving saving(SavingKind kind, SavingCause cause, double seconds, std::string what, std::string evidence,
+                     std::string action, int point) {
+  return {.kind = kind,
+          .cause = cause,
+          .line = {},
+          .one_off = false,
+          .seconds = seconds,
+          .what = std::move(what),
+          .evidence = std::move(evidence),
+          .action = std::move(action),
+          .point = point};
+}
+
 inline std::vector<Saving> savings_of(const Report& report) {
   const auto lost = [&](int row) {
     const Point& p = report.points[static_cast<std::size_t>(row)];
@@ -273,24 +286,25 @@ inline std::vector<Saving> savings_of(const Report& report) {
   const int softmax = row_of(report, "softmax_warp_backward_log"), forward = row_of(report, "softmax_warp_forward_log");
   const int flash = row_of(report, "flash_bwd_dq_dk_dv_loop_kernel");
   std::vector<Saving> savings = {
-      {SavingKind::kernel, lost(softmax), "softmax_warp_backward_log at 36 % of its roof",
-       "874 \u00b5s a launch, 312 \u00b5s at the roof of hbm.triad; 22 % occupancy",
-       "Fuse it with the loss (a cross entropy in one pass), which moves a third of the bytes.", softmax},
-      {SavingKind::idle, 0.244, "GPU idle: the host launches too slowly",
-       "3,100 gaps of 9 \u00b5s under step/optimizer: 24 small kernels a step",
-       "Capture the step in a CUDA graph, or use the fused optimizer.", -1},
-      {SavingKind::kernel, lost(forward), "softmax_warp_forward_log at 31 % of its roof",
-       "816 \u00b5s a launch, 253 \u00b5s at the roof of hbm.copy", "Use the fused cross entropy.", forward},
-      {SavingKind::fusion, 0.071, "5 elementwise kernels in a row under train.py:36",
-       "each reads what the one before it wrote: 4.2 GB of 6.1 GB", "torch.compile that function, or write one kernel.",
-       row_of(report, "unrolled_elementwise_kernel")},
-      {SavingKind::kernel, lost(flash), "flash_bwd_dq_dk_dv_loop_kernel at 41 % of its roof", "tensor pipe active 38 %",
-       "Use FlashAttention 3 on this chip.", flash},
-      {SavingKind::copies, 0.018, "Copies from pageable memory at 4.1 GB/s", "64 MB a step at 8 % of pcie.h2d",
-       "Pin the memory of the loader (pin_memory=True) and copy with non_blocking=True.", -1},
-      {SavingKind::traffic, 0.011, "embedding_backward_feature_kernel reads its input twice",
-       "L2 hits 12 %, 131 MB counted for 82 MB needed", "Sort the indices.",
-       row_of(report, "embedding_backward_feature_kernel")}};
+      saving(SavingKind::kernel, SavingCause::kernel, lost(softmax), "softmax_warp_backward_log at 36 % of its roof",
+             "874 \u00b5s a launch, 312 \u00b5s at the roof of hbm.triad; 22 % occupancy",
+             "Fuse it with the loss (a cross entropy in one pass), which moves a third of the bytes.", softmax),
+      saving(SavingKind::idle, SavingCause::launch_rate, 0.244, "GPU idle: the host launches too slowly",
+             "3,100 gaps of 9 \u00b5s under step/optimizer: 24 small kernels a step",
+             "Capture the step in a CUDA graph, or use the fused optimizer.", -1),
+      saving(SavingKind::kernel, SavingCause::kernel, lost(forward), "softmax_warp_forward_log at 31 % of its roof",
+             "816 \u00b5s a launch, 253 \u00b5s at the roof of hbm.copy", "Use the fused cross entropy.", forward),
+      saving(SavingKind::fusion, SavingCause::fusion, 0.071, "5 elementwise kernels in a row under train.py:36",
+             "each reads what the one before it wrote: 4.2 GB of 6.1 GB",
+             "torch.compile that function, or write one kernel.", row_of(report, "unrolled_elementwise_kernel")),
+      saving(SavingKind::kernel, SavingCause::kernel, lost(flash), "flash_bwd_dq_dk_dv_loop_kernel at 41 % of its roof",
+             "tensor pipe active 38 %", "Use FlashAttention 3 on this chip.", flash),
+      saving(SavingKind::copies, SavingCause::pageable_copy, 0.018, "Copies from pageable memory at 4.1 GB/s",
+             "64 MB a step at 8 % of pcie.h2d",
+             "Pin the memory of the loader (pin_memory=True) and copy with non_blocking=True.", -1),
+      saving(SavingKind::traffic, SavingCause::kernel, 0.011, "embedding_backward_feature_kernel reads its input twice",
+             "L2 hits 12 %, 131 MB counted for 82 MB needed", "Sort the indices.",
+             row_of(report, "embedding_backward_feature_kernel"))};
   std::stable_sort(savings.begin(), savings.end(),
                    [](const Saving& a, const Saving& b) { return a.seconds > b.seconds; });
   return savings;
@@ -363,6 +377,46 @@ inline Report profile_report() {
   p.wall_s = wall.wall_s;
   p.savings = savings_of(report);
   p.timeline = timeline_of(report);
+  return report;
+}
+
+/// The same with steps: its savings are of these, one of them of a single step.
+inline Report stepped_profile_report() {
+  Report report = profile_report();
+  Profile& p = *report.profile;
+  Steps& steps = p.steps.emplace();
+  steps.source = StepSource::optimizer;
+  steps.count = 350;
+  steps.median_s = 13.4e-3;
+  steps.low_s = 13.1e-3;
+  steps.high_s = 14.2e-3;
+  steps.start_up_s = 1.4;
+  steps.tear_down_s = 0.2;
+  steps.start_up = {{StartUpPart::before_cuda, 0.9}, {StartUpPart::loading, 0.33}, {StartUpPart::host, 0.17}};
+  steps.launches = 82;
+  WallTime wall = p.devices[0];
+  const double share = 0.875;  // of the recorded steps
+  wall.before_s = wall.after_s = 0;
+  for (double* part : {&wall.kernels_s, &wall.copies_s, &wall.idle_launching_s, &wall.idle_waiting_s,
+                       &wall.idle_elsewhere_s, &wall.kernel_s, &wall.roofed_s, &wall.at_roof_s}) {
+    *part *= share;
+  }
+  wall.wall_s = wall.kernels_s + wall.copies_s + wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+  steps.devices = {wall};
+  steps.total_s = wall.wall_s;
+  steps.at_roof_s = wall.at_roof_s / static_cast<double>(steps.count);
+  steps.slow = {{.number = 17, .seconds = 0.31, .different = "cuModuleLoadData 210 ms longer"}};
+  for (Saving& one : p.savings) one.seconds *= share;
+  Saving item = saving(SavingKind::idle, SavingCause::item_sync, 0.52, "GPU idle: the host reads a value back",
+                       "350 gaps, median 1.5 ms", "Read it every N steps.", -1);
+  item.line = "train.py:41 main";
+  Saving loaded = saving(SavingKind::idle, SavingCause::module_load, 0.21, "GPU idle: CUDA modules are loaded", "1 gap",
+                         "Load eagerly.", -1);
+  loaded.one_off = true;
+  p.savings.push_back(item);
+  p.savings.push_back(loaded);
+  std::stable_sort(p.savings.begin(), p.savings.end(),
+                   [](const Saving& a, const Saving& b) { return a.seconds > b.seconds; });
   return report;
 }
 

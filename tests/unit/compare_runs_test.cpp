@@ -12,6 +12,7 @@
 
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
+#include "report/comparison/row_conditions.hpp"
 #include "report/findings.hpp"
 #include "report/json/json.hpp"
 #include "tests/support/mentions.hpp"
@@ -101,6 +102,26 @@ TEST(CompareRuns, RowsAreMatchedByWhatWasRunAndNotByTheirPlace) {
   const std::vector<PointChange> changes = compare_runs(before, now);
   EXPECT_EQ(how_many(changes, Change::same), 22U);
   EXPECT_EQ(changes.front().before, before.points.size() - 1);
+}
+
+/// A kernel that chooses the fastest is one row, whichever configuration won.
+TEST(CompareRuns, RowsWithDifferentWinnersAreOneWorkload) {
+  Report before, now;
+  before.points = {example::sample_report().points[0]};
+  before.points[0].workload.implementation = "block=128";
+  now = before;
+  now.points[0].workload.implementation = "block=256";
+  EXPECT_EQ(how_many(compare_runs(before, now), Change::only_before), 1U) << "the suite asks for each";
+  before.points[0].tried = {{"block=128", 1e-3}, {"block=256", 2e-3}};
+  now.points[0].tried = {{"block=256", 1e-3}, {"block=128", 2e-3}};
+  const std::vector<PointChange> changes = compare_runs(before, now);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].change, Change::same);
+  const RowConditions differ = conditions_of(&before.points[0], &now.points[0]);
+  EXPECT_EQ(differ.configuration_before, "block=128");
+  EXPECT_EQ(differ.configuration_now, "block=256");
+  EXPECT_FALSE(differ.empty());
+  EXPECT_TRUE(conditions_of(&now.points[0], &now.points[0]).configuration_now.empty());
 }
 
 TEST(CompareRuns, WhatStandsTwiceIsMatchedInOrder) {

@@ -75,6 +75,28 @@ TEST(CpuProbes, OnlyPlainNamesAreRoofs) {
   }
 }
 
+/// No limit is far above what the core can do: of a CPU the instructions per cycle are held against the next plausible
+/// number, of a GPU they are NVIDIA's, and a roof has to reach them.
+TEST(CpuProbes, EveryPipeHasPlausibleInstructionsPerCycle) {
+  CpuDevice device({}, best_isa(), small_machine());
+  for (const Probe* probe : all_probes(DeviceKind::cpu)) {
+    if (probe->kind != CeilingKind::compute || (probe->unsupported && probe->unsupported(device))) continue;
+    ASSERT_TRUE(probe->limit) << probe->name;
+    const std::optional<Limit> limit = probe->limit(device, 3e9);
+#if defined(__x86_64__)
+    ASSERT_TRUE(limit) << probe->name;
+#endif
+    if (limit) {
+      EXPECT_GT(limit->assumed_issue, 0) << probe->name;
+    }
+  }
+  for (const Probe* probe : all_probes(DeviceKind::cuda)) {
+    if (probe->kind != CeilingKind::compute || probe->role != Role::roof) continue;
+    EXPECT_TRUE(probe->limit) << probe->name;
+    EXPECT_GE(probe->least_of_limit, 0.9) << probe->name;
+  }
+}
+
 TEST(CpuProbes, EveryVariantVerifiesAfterEveryRun) {
   CpuDevice device({}, best_isa(), small_machine());
   for (const Probe* probe : all_probes(DeviceKind::cpu)) {

@@ -68,7 +68,7 @@ TEST(Experiments, NameTheFaultThatTheirChangeCures) {
       {"many-streams", kCore, result(Kind::staggered, 0.5, 16), result(Kind::staggered, 1, 16)},
       {"aliasing", kCore, result(Kind::staggered, 0.3, 2), result(Kind::staggered, 0.98, 2)},
       {"split-lines", kCore, result(Kind::realigned, 0.7), result(Kind::realigned, 0.99)},
-      {"dependent-sum", kCore, result(Kind::reassociated, 0.13), result(Kind::reassociated, 1)},
+      {"store-forwarding", kCore, result(Kind::unforwarded, 0.06), result(Kind::unforwarded, 0.98)},
       {"divisions", kCore, result(Kind::multiplied, 0.3), result(Kind::multiplied, 1)},
       {"scalar-code", kCore, result(Kind::unvectorized, 1), result(Kind::unvectorized, 7.9)},
       {"conversions", kCore, result(Kind::other_type, 0.6), result(Kind::other_type, 1)},
@@ -82,6 +82,34 @@ TEST(Experiments, NameTheFaultThatTheirChangeCures) {
     EXPECT_THAT(rules_after(BoundLabel::memory, {one.base, one.sound}), testing::Not(testing::Contains(one.rule)));
     EXPECT_THAT(rules_after(BoundLabel::memory, {}), testing::Not(testing::Contains(one.rule)));
   }
+}
+
+TEST(Experiments, ADependentSumIsNotVectorised) {
+  const Experiment faster = result(Kind::reassociated, 0.13);
+  const auto scalar = rules_after(BoundLabel::memory, {kCore, faster, result(Kind::unvectorized, 1)});
+  ASSERT_FALSE(scalar.empty());
+  EXPECT_EQ(scalar.front(), "dependent-sum");
+  const auto none = testing::Not(testing::Contains("dependent-sum"));
+  EXPECT_THAT(rules_after(BoundLabel::memory, {kCore, result(Kind::reassociated, 1), result(Kind::unvectorized, 1)}),
+              none);
+  EXPECT_THAT(rules_after(BoundLabel::memory, {kCore, faster, result(Kind::unvectorized, 15)}), none)
+      << "constants of vectorised code were folded";
+}
+
+TEST(Experiments, PartialLinesAreTracedAndPageWalksTimed) {
+  const Experiment visits = result(Kind::line_visits, 16), near = result(Kind::page_jumps, 0.01),
+                   far = result(Kind::page_jumps, 0.9), slower = result(Kind::small_pages, 2);
+  const auto first = [](const std::vector<Experiment>& experiments) {
+    const auto rules = rules_after(BoundLabel::memory, experiments);
+    return rules.empty() ? "" : rules.front();
+  };
+  EXPECT_EQ(first({kMemory, visits, near}), "partial-lines");
+  EXPECT_EQ(first({kMemory, visits, near, slower}), "partial-lines") << "within pages";
+  EXPECT_EQ(first({kMemory, visits, far, slower}), "page-walks");
+  EXPECT_EQ(first({kMemory, visits, far}), "partial-lines");
+  const auto none = testing::Not(testing::Contains("partial-lines"));
+  EXPECT_THAT(rules_after(BoundLabel::memory, {kMemory, result(Kind::line_visits, 1), near}), none);
+  EXPECT_THAT(rules_after(BoundLabel::memory, {kCore, visits, near}), none) << "instructions limit it";
 }
 
 TEST(Experiments, TellCoreFromMemory) {
@@ -130,7 +158,7 @@ TEST(Experiments, AreReadAsTheyWereWritten) {
 }
 
 TEST(Experiments, KindsAreSpelledOnce) {
-  for (int i = 0; i <= static_cast<int>(Kind::multiplied); ++i) {
+  for (int i = 0; i <= static_cast<int>(Kind::page_jumps); ++i) {
     const auto kind = static_cast<Kind>(i);
     EXPECT_EQ(parse_experiment_kind(to_string(kind)), kind);
   }

@@ -82,6 +82,22 @@ TEST(FastPlateau, TheClockIsThatOfItsSupport) {
   EXPECT_EQ(fast_plateau(rounds).clock_hz, 3e9);
 }
 
+/// One cycle count at two clocks, both on the plateau; a tenth of the readings was interrupted.
+TEST(FastPlateau, TheClockInTheWorkIsThatOfEachSamplesOwnCycles) {
+  std::vector<Round> rounds;
+  for (const double hz : {3e9, 2.985e9, 2.4e9}) {
+    Round& round = rounds.emplace_back();
+    round.seconds.assign(100, 3e6 / hz);
+    round.work_clock_hz.assign(100, hz);
+    for (std::size_t i = 0; i < 100; i += 10) round.work_clock_hz[i] *= 0.6;
+  }
+  const FastPlateau plateau = fast_plateau(rounds);
+  ASSERT_TRUE(plateau.work_clock_hz);
+  EXPECT_NEAR(plateau.seconds * *plateau.work_clock_hz, 3e6, 1);
+  EXPECT_EQ(plateau.clock_hz, std::nullopt);
+  EXPECT_EQ(fast_plateau(std::vector{round_of(1, 1)}).work_clock_hz, std::nullopt);
+}
+
 TEST(FastPlateau, TheIntervalCoversTheTenth) {
   for (const double correlation : {0.0, 0.5}) {
     int covered = 0;

@@ -49,6 +49,14 @@ TEST(Findings, AUnitForProductsThatNoRowUsesIsNamed) {
   EXPECT_EQ(unused(3.1e12, "tensor.bf16"), "") << "a row uses it";
   EXPECT_EQ(unused(0.25e12, "fp32"), "") << "hardly faster";
   EXPECT_EQ(text_of(example::cpu_sample_report(), FindingKind::unused_unit), "") << "the machine has none";
+  Report half = example::cpu_sample_report();
+  half.machine.ceilings.push_back(example::compute(Pipe::tensor_bf16, 3.1e12, 6e12, "a product in 16 cycles"));
+  for (Point& point : half.points) {
+    point.workload.dtype = DType::fp16;
+    if (point.workload.op == "gemm") point.bound.limiting_ceiling = "fp32";
+  }
+  EXPECT_THAT(text_of(half, FindingKind::unused_unit), mentions("tensor.bf16", "Run them in bf16"))
+      << "a suite in fp16, of which these tiles know nothing";
   Report streams = example::cpu_sample_report();
   streams.machine.ceilings.push_back(example::compute(Pipe::tensor_bf16, 3.1e12, 6e12, "a product in 16 cycles"));
   streams.points.resize(4);

@@ -227,5 +227,73 @@ TEST(FormulaBounds, AreNoNumbersBesideAPole) {
   EXPECT_LT(bounded("1 / (x*1.1 - 0.11)", 0.7).error, 1e-5);
 }
 
+/// Of an element whose value is `x`, a 64-bit integer.
+WholeResult whole_value(const std::string& text, std::int64_t x) {
+  ElementFormula::Tensor tensor{.elements = 4, .at = [x](std::int64_t) { return static_cast<double>(x); }};
+  tensor.whole = [x](std::int64_t) { return Whole{x}; };
+  return ElementFormula(Formula(text, kFormulaPlace), {{"n", 4}}, {{"x", tensor}}, 4).whole(1);
+}
+
+void expect_whole(const std::string& text, std::int64_t x, Whole expected) {
+  const WholeResult result = whole_value(text, x);
+  EXPECT_EQ(result.status, WholeStatus::exact) << text;
+  EXPECT_TRUE(result.value == expected) << text;
+}
+
+constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 1;  // no double
+
+TEST(WholeFormula, IsExactWhereDoublesRound) {
+  expect_whole("x", kOdd, kOdd);
+  expect_whole("x + 1", kOdd, Whole{kOdd} + 1);
+  expect_whole("x*x", kOdd, Whole{kOdd} * kOdd);
+  expect_whole("9007199254740993", 0, kOdd);
+  expect_whole("-x", kOdd, -Whole{kOdd});
+  expect_whole("x % 2", kOdd, 1);
+  expect_whole("(x + 2^60) - 2^60 == x", kOdd, 1);
+  expect_whole("x == 9007199254740992", kOdd, 0);
+  expect_whole("max(x, 9007199254740992)", kOdd, kOdd);
+  expect_whole("x > 0 && x < 2^63 ? x : 0", kOdd, kOdd);
+  expect_whole("x[3] * 2^60 % 2^64", kOdd, Whole{1} << 60);
+}
+
+TEST(WholeFormula, ReductionsAreExactAndNested) {
+  expect_whole("sum(x)", kOdd, Whole{kOdd} * 4);
+  expect_whole("sum[j < n](x[j] + j)", kOdd, Whole{kOdd} * 4 + 6);
+  expect_whole("sum[j < n](sum[k < j](x[k]))", kOdd, Whole{kOdd} * 6);
+  expect_whole("min(x) + max[j < n](j)", kOdd, Whole{kOdd} + 3);
+  expect_whole("avg(x)", kOdd, kOdd);
+  expect_whole("sum[j < 0](x[j])", kOdd, 0);
+}
+
+TEST(WholeFormula, QuotientsAreExactWhereTheyAreWholeOrRounded) {
+  expect_whole("floor(x / 2)", kOdd, kOdd / 2);
+  expect_whole("ceil(x / 2)", kOdd, kOdd / 2 + 1);
+  expect_whole("floor(x / 2)", -7, -4);
+  expect_whole("ceil(x / 2)", -7, -3);
+  expect_whole("(x + 1) / 2", kOdd, (Whole{kOdd} + 1) / 2);
+  EXPECT_EQ(whole_value("x / 2", kOdd).status, WholeStatus::fraction);
+  EXPECT_EQ(whole_value("x / 0", kOdd).status, WholeStatus::fraction);
+  EXPECT_EQ(whole_value("x + 0.5", kOdd).status, WholeStatus::fraction);
+  EXPECT_EQ(whole_value("sqrt(x)", 4).status, WholeStatus::fraction);
+}
+
+TEST(WholeFormula, MoreThan127BitsAreNotKnown) {
+  EXPECT_EQ(whole_value("2^127 * x", 2).status, WholeStatus::too_large);
+  EXPECT_EQ(whole_value("2^200 % 7", 2).status, WholeStatus::too_large);
+  EXPECT_EQ(whole_value("x*x*x % 1000", kOdd).status, WholeStatus::too_large);
+  EXPECT_EQ(whole_value("sum[j < n](2^126)", 0).status, WholeStatus::too_large);
+  expect_whole("2^126 - x", 1, (Whole{1} << 126) - 1);
+}
+
+TEST(WholeFormula, KnowsWhichFormulasAreNeverWhole) {
+  const auto may_be = [](const std::string& text) {
+    return ElementFormula(Formula(text, kFormulaPlace), {}, {}, 4).may_be_whole();
+  };
+  EXPECT_TRUE(may_be("i*i % 7"));
+  EXPECT_TRUE(may_be("floor(i / 2)"));
+  EXPECT_FALSE(may_be("0.5*i"));
+  EXPECT_FALSE(may_be("exp(i)"));
+}
+
 }  // namespace
 }  // namespace roofline

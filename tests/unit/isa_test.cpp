@@ -59,8 +59,9 @@ TEST(Isa, UsableLevelsRiseFromTheBaselineToTheBest) {
 
 TEST(Isa, AgreesWithTheCpu) {
 #if defined(__x86_64__)
-  EXPECT_EQ(cpu_isa() >= Isa::avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                                        __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2"));
+  // Every CPU with AVX2 has F16C, which Clang 14 can't be asked for.
+  EXPECT_EQ(cpu_isa() >= Isa::avx2,
+            __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"));
 #else
   EXPECT_EQ(cpu_isa(), Isa::baseline);
 #endif

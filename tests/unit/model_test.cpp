@@ -182,7 +182,25 @@ TEST(Machine, AHotRowsCacheIsTheNearestThatHoldsIt) {
   EXPECT_EQ(machine.cache_for(7e6, 1), Level::l2);
   std::erase_if(machine.ceilings, [](const Ceiling& ceiling) { return ceiling.level != Level::dram; });
   EXPECT_EQ(machine.cache_for(30e3, 1), std::nullopt);
-  EXPECT_EQ(gpu().cache_for(30e3, 0), std::nullopt);
+}
+
+/// L1 keeps nothing from one launch to the next.
+TEST(Machine, TheCacheOfAHotRowOnAGpuIsL2) {
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  machine.device.caches = {{Level::l1, 256e3, 132}, {Level::l2, 50e6, 1}};
+  machine.ceilings = {bandwidth(Level::hbm, Pattern::copy, 3e12), bandwidth(Level::l1, Pattern::read, 30e12)};
+  EXPECT_EQ(machine.cache_for(30e3, 0), std::nullopt) << "L2 was not measured";
+  machine.ceilings.push_back(bandwidth(Level::l2, Pattern::copy, 6e12));
+  EXPECT_EQ(machine.cache_for(30e3, 0), Level::l2);
+  EXPECT_EQ(machine.cache_for(49e6, 0), Level::l2);
+  EXPECT_EQ(machine.cache_for(51e6, 0), std::nullopt);
+  Work hot{.flops = {}, .uncounted = {}, .bytes = {{Level::hbm, {.read = 6e6, .write = 6e6}}}, .extra = {}};
+  hot.launches = 0;
+  EXPECT_EQ(bound_of(hot, machine).limiting_ceiling, "hbm.copy");
+  hot.cache = machine.cache_for(12e6, 0);
+  EXPECT_EQ(bound_of(hot, machine).limiting_ceiling, "l2.copy");
+  EXPECT_NEAR(bound_of(hot, machine).attainable_time_s, 2e-6, 1e-12);
 }
 
 TEST(Machine, OneOfSeveralThreadsHasTheCeilingsOfOneCore) {

@@ -54,6 +54,20 @@ TEST(KeepFastest, HasTheTimesOfAllConfigurations) {
   EXPECT_EQ(run.report.points[2].tried.size(), 1U);
 }
 
+TEST(KeepFastest, TheLabelOfTheFastestDoesNotNameItsConfiguration) {
+  Rows run;
+  const auto chosen = kernel(true);
+  for (const char* configuration : {"A=1", "A=2"}) {
+    run.add(chosen, 8, configuration, configuration[2] == '1' ? 2 : 1);
+    run.report.points.back().workload.label = std::string("own 8 ") + configuration;
+    run.suite.entries.back().chosen_label = "own 8";
+  }
+  keep_fastest(run.suite, run.report);
+  ASSERT_EQ(run.report.points.size(), 1U);
+  EXPECT_EQ(run.report.points[0].workload.label, "own 8");
+  EXPECT_EQ(run.report.points[0].workload.implementation, "A=2");
+}
+
 TEST(KeepFastest, KeepsEveryRowThatNobodyChoosesAmong) {
   Rows run;
   const auto all = kernel(false);

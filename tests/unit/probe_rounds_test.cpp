@@ -125,6 +125,22 @@ TEST(ProbeRounds, TheLimitIsAtTheClockOfTheInstructions) {
   EXPECT_EQ(ceiling.clocks.core_hz, 1e9) << "kernels' clocks are read after them, too";
 }
 
+/// Rounds at clocks within 0.8 % of each other are one plateau; the highest clock would give shares of 99.2 % and less.
+TEST(ProbeRounds, TheShareOfTheLimitIsFormedSampleBySample) {
+  const auto hz = std::make_shared<double>(1e9);
+  const auto at_a_clock_of_its_own = [hz](int visit, double scale) {
+    *hz = 1e9 * (1 - 0.004 * (visit % 3));
+    return 1e-3 * scale * 1e9 / *hz;
+  };
+  Probe probe = probe_of({{"fma", 4e6, at_a_clock_of_its_own}});
+  probe.limit = [](const Device&, std::optional<double> core_hz) {
+    return Limit{.value = 4 * core_hz.value_or(0), .basis = ""};
+  };
+  probe.make = with_clock(probe.make, [hz](double) { return *hz; });
+  const Ceiling ceiling = ProbeInRounds(probe).visit(6).measured(0)->ceiling;
+  EXPECT_NEAR(ceiling.value / ceiling.limit->value, 1, 1e-3);
+}
+
 /// Twice the work lasts longer, and the clock falls under it; the clock after it tells nothing of that.
 TEST(ProbeRounds, TwiceTheWorkIsComparedAtTheClockOfTheInstructions) {
   const auto doubling_at = [](double clock_of_twice, double ratio = 2 / 0.9) {
@@ -160,12 +176,12 @@ TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
 }
 
 TEST(ProbeRounds, ALimitOfAssumedPipesIsTheLeastPlausibleOneAboveTheValue) {
-  const auto limit_at = [](double instructions_per_cycle, double assumed, double clock_in_work = 0) {
+  constexpr double kKnown = 2.0 / 16;
+  const auto limit_at = [=](double instructions_per_cycle, double assumed, double clock_in_work = 0) {
     Probe probe = probe_of({{.name = "steady", .amount = 1e6 * instructions_per_cycle}});
-    probe.limit = [](const Device&, std::optional<double> core_hz) {
-      return std::optional(Limit{2 * core_hz.value_or(0), "2 per cycle"});
+    probe.limit = [=](const Device&, std::optional<double> core_hz) {
+      return Limit{.value = std::max(assumed, kKnown) * core_hz.value_or(0), .basis = "", .assumed_issue = assumed};
     };
-    probe.assumed_issue = assumed;
     if (clock_in_work > 0) {
       probe.make = with_clock(probe.make, [=](double) { return clock_in_work; });
     }
@@ -177,7 +193,12 @@ TEST(ProbeRounds, ALimitOfAssumedPipesIsTheLeastPlausibleOneAboveTheValue) {
   EXPECT_DOUBLE_EQ(limit_at(1.005, 2), 1e9) << "the clock is known within 1 %";
   EXPECT_DOUBLE_EQ(limit_at(0.46, 2), 0.5e9) << "one instruction in two cycles";
   EXPECT_DOUBLE_EQ(limit_at(0.24, 2), 0.25e9);
-  EXPECT_DOUBLE_EQ(limit_at(0.46, 0), 2e9) << "known, not assumed";
+  EXPECT_DOUBLE_EQ(limit_at(0.04, 0), kKnown * 1e9) << "known, not assumed";
+  EXPECT_DOUBLE_EQ(limit_at(3.9, 4), 4e9) << "four pipes";
+  EXPECT_DOUBLE_EQ(limit_at(1.95, 4), 2e9);
+  EXPECT_DOUBLE_EQ(limit_at(2.5, 4), 3e9);
+  EXPECT_DOUBLE_EQ(limit_at(kKnown * 0.98, kKnown), kKnown * 1e9) << "a product of tiles in several cycles";
+  EXPECT_DOUBLE_EQ(limit_at(kKnown * 0.49, kKnown), kKnown * 0.5e9);
   EXPECT_DOUBLE_EQ(limit_at(2.3, 2), 2e9) << "which the check reports";
   EXPECT_DOUBLE_EQ(limit_at(0.46, 2, 0.95e9), 0.475e9);
   EXPECT_DOUBLE_EQ(limit_at(0.46, 2, 0.83e9), 0.5e9) << "0.55 in a cycle of a clock that was read too low";

@@ -80,8 +80,8 @@ class Schema {
 };
 
 TEST(ProfileJson, RoundTripIsExact) {
-  for (const Report& report :
-       {example::profile_report(), example::uncounted_profile_report(), example::small_profile_report()}) {
+  for (const Report& report : {example::profile_report(), example::stepped_profile_report(),
+                               example::uncounted_profile_report(), example::small_profile_report()}) {
     const std::string text = render_json(report);
     EXPECT_EQ(render_json(parse_report(text, "run.json")), text);
   }
@@ -115,10 +115,60 @@ TEST(ProfileJson, ReadingRestoresTheValuesThemselves) {
   EXPECT_FALSE(read.points[5].verification);
 }
 
+TEST(ProfileJson, ReadingRestoresTheSteps) {
+  Report written = example::stepped_profile_report();
+  written.profile->steps->untouched_s = 13.1e-3;
+  const Report read = parse_report(render_json(written), "run.json");
+  ASSERT_TRUE(read.profile->steps);
+  const Steps& before = *written.profile->steps;
+  const Steps& after = *read.profile->steps;
+  EXPECT_EQ(after.source, StepSource::optimizer);
+  EXPECT_EQ(after.count, before.count);
+  EXPECT_EQ(after.median_s, before.median_s);
+  EXPECT_EQ(after.untouched_s, before.untouched_s);
+  EXPECT_EQ(after.start_up.at(1).part, StartUpPart::loading);
+  EXPECT_EQ(after.devices.at(0).kernels_s, before.devices[0].kernels_s);
+  EXPECT_EQ(after.slow.at(0).different, before.slow[0].different);
+  for (std::size_t i = 0; i < written.profile->savings.size(); ++i) {
+    EXPECT_EQ(read.profile->savings[i].cause, written.profile->savings[i].cause);
+    EXPECT_EQ(read.profile->savings[i].line, written.profile->savings[i].line);
+    EXPECT_EQ(read.profile->savings[i].one_off, written.profile->savings[i].one_off);
+  }
+  Report without = example::profile_report();
+  without.profile->why_no_steps = "most launches do not repeat";
+  EXPECT_EQ(parse_report(render_json(without), "run.json").profile->why_no_steps, without.profile->why_no_steps);
+}
+
+TEST(ProfileJson, SavingsOfOlderFilesHaveTheCauseOfTheirKind) {
+  Json json = report_to_json(example::profile_report());
+  for (Json& win : json["profile"]["wins"]) win.erase("cause");
+  for (const Saving& saving : parse_report(json.dump(), "run.json").profile->savings) {
+    const SavingCause expected = saving.kind == SavingKind::idle     ? SavingCause::unknown_idle
+                                 : saving.kind == SavingKind::copies ? SavingCause::copies
+                                 : saving.kind == SavingKind::fusion ? SavingCause::fusion
+                                                                     : SavingCause::kernel;
+    EXPECT_EQ(saving.cause, expected);
+  }
+}
+
+TEST(ProfileJson, EveryCauseHasAWordOfTheSchema) {
+  std::ifstream file(std::string(ROOFLINE_SOURCE_DIR) + "/docs/schema/report.schema.json");
+  const Json schema = Json::parse(file);
+  const Json& words = schema["$defs"]["profile"]["properties"]["wins"]["items"]["properties"]["cause"]["enum"];
+  ASSERT_EQ(words.size(), static_cast<std::size_t>(SavingCause::unknown_idle) + 1);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto cause = static_cast<SavingCause>(i);
+    EXPECT_EQ(words[i], to_string(cause));
+    EXPECT_EQ(parse_saving_cause(to_string(cause)), cause);
+  }
+  EXPECT_FALSE(parse_saving_cause("luck"));
+}
+
 TEST(ProfileJson, TheSchemaHasItsKeys) {
   const Schema schema;
-  for (const Report& report : {example::profile_report(), example::uncounted_profile_report(),
-                               example::small_profile_report(), example::sample_report()}) {
+  for (const Report& report :
+       {example::profile_report(), example::stepped_profile_report(), example::uncounted_profile_report(),
+        example::small_profile_report(), example::sample_report()}) {
     schema.check(report_to_json(report));
   }
 }
@@ -154,6 +204,8 @@ TEST(ProfileJson, WhatCannotBeIsRefusedWithItsPlace) {
               mentions("profile.kernel_s: ", "missing"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][1]["kind"] = "luck"; }),
               mentions("profile.wins[1].kind: ", "'luck'"));
+  EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][1]["cause"] = "luck"; }),
+              mentions("profile.wins[1].cause: ", "'luck'"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = 999; }),
               mentions("profile.wins[0].result: ", "999"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = -1; }),

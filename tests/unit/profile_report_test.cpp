@@ -15,8 +15,10 @@
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
 #include "report/profile_findings.hpp"
+#include "report/step_findings.hpp"
 #include "tests/support/mentions.hpp"
 #include "tests/support/profile_report.hpp"
+#include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -151,6 +153,66 @@ TEST(ProfileAnswer, SeveralGpusAreToldTogetherAndOneByOne) {
   const Budget whole = whole_budget(report).value();
   EXPECT_DOUBLE_EQ(whole.wall_s, budgets(report)[0].wall_s + budgets(report)[1].wall_s);
   EXPECT_THAT(answer(report), mentions("2 GPUs", "13.8 s"));
+}
+
+TEST(ProfileSteps, TheAnswerIsAStep) {
+  Report report = example::stepped_profile_report();
+  const Steps& steps = *report.profile->steps;
+  EXPECT_THAT(answer(report), mentions("13.4 ms", "350 steps", "13.1 ms", "14.2 ms", duration(steps.at_roof_s)));
+  EXPECT_THAT(why_no_steps(report), "");
+  report.profile->steps->untouched_s = 12.9e-3;
+  EXPECT_THAT(answer(report), HasSubstr("12.9 ms"));
+  report.profile->steps.reset();
+  report.profile->why_no_steps = "most launches do not repeat";
+  EXPECT_THAT(why_no_steps(report), HasSubstr("most launches do not repeat"));
+  EXPECT_THAT(answer(report), Not(HasSubstr("13.4 ms")));
+}
+
+TEST(ProfileSteps, TheBarIsOfAStepAndThatOfTheRunRemains) {
+  const Report report = example::stepped_profile_report();
+  const Steps& steps = *report.profile->steps;
+  const Budget step = budgets(report).at(0);
+  EXPECT_NEAR(step.wall_s, steps.total_s / static_cast<double>(steps.count), 1e-12);
+  for (const WallPart part : {WallPart::before, WallPart::after, WallPart::counting}) EXPECT_EQ(step.seconds(part), 0);
+  EXPECT_NEAR(run_budgets(report).at(0).wall_s, report.profile->wall_s, 1e-9);
+  std::int64_t shown = 0;
+  for (const WallShare& share : step.shares) shown += share.steps;
+  EXPECT_EQ(shown, step.steps);
+}
+
+TEST(ProfileSteps, WhatToDoFirstIsTheLargestRecurringSavingWithACause) {
+  Report report = example::stepped_profile_report();
+  for (Saving& saving : report.profile->savings) {
+    if (saving.cause == SavingCause::item_sync) saving.seconds = 3;
+    if (saving.one_off) saving.seconds = 4;
+  }
+  const auto first = [&report] { return first_action(report, hotspots_of(report, verdicts(report))); };
+  EXPECT_THAT(first(), mentions("train.py:41 main", duration(3. / 350), "Read it every N steps."));
+  for (Saving& saving : report.profile->savings) {
+    if (saving.cause == SavingCause::item_sync) saving.cause = SavingCause::unknown_idle;
+  }
+  EXPECT_THAT(first(), Not(HasSubstr("train.py:41 main")));
+  report.profile->steps.reset();
+  EXPECT_EQ(first(), "");
+}
+
+TEST(ProfileSteps, HotspotsOfAStepAreNoMoreThanTheSavings) {
+  const Report report = example::stepped_profile_report();
+  double hotspots_s = 0, savings_s = 0;
+  for (const Hotspot& hotspot : hotspots_of(report, verdicts(report))) {
+    if (hotspot.seconds > 0 && !hotspot.beside) hotspots_s += hotspot.seconds;
+  }
+  for (const Saving& saving : report.profile->savings) savings_s += saving.seconds;
+  EXPECT_LE(hotspots_s * 350, savings_s * (1 + 1e-12));
+}
+
+TEST(ProfileSteps, EveryOutputHasTheStepItsPartsAndItsSlowSteps) {
+  const Report report = example::stepped_profile_report();
+  for (const std::string& text : {render_html(report), render_markdown(report), render_terminal(report, {})}) {
+    EXPECT_THAT(text, mentions("13.4 ms", "Start-up", "After the last step", "cuModuleLoadData 210 ms longer", "once"));
+  }
+  EXPECT_THAT(render_html(report), HasSubstr("<section id=\"steps\""));
+  EXPECT_THAT(render_html(example::profile_report()), Not(HasSubstr("<section id=\"steps\"")));
 }
 
 TEST(ProfileNames, AScriptIsItsInterpretersProgram) {

@@ -32,6 +32,9 @@ struct GateConditions {
   double slow_state = 1;      ///< speed of the machine in its second state, which comes and goes at random
   double state_s = 2;         ///< mean duration of a state
   double drift = 0;           ///< relative change of speed per minute
+  /// Buffers per side that rounds deal anew to both sides, each with a placement of its own; 0: new memory in each
+  /// round.
+  std::size_t dealt = 0;
 };
 
 /// Two kernels on a machine whose speed changes while they run.
@@ -42,7 +45,8 @@ class SimulatedRow {
 
   /// A round as `roofline ab` takes it: new buffers, blocks in alternation, a random side first.
   Repetition round() {
-    const double old_s = placed(), new_s = placed() * true_ratio_;
+    if (conditions_.dealt > 0) deal();
+    const double old_s = side_s(0), new_s = side_s(1) * true_ratio_;
     const bool old_first = draws_.uniform() < 0.5;
     const PairedSide before = side(old_s), after = side(new_s);
     const PairedRatio pairs = sample_pairs(
@@ -58,11 +62,29 @@ class SimulatedRow {
     std::vector<Repetition> first, fresh;
     for (int i = 0; i < kFirstRounds; ++i) first.push_back(round());
     if (cleared_by_first_rounds(first, rule)) return Change::same;
+    pool_.clear();  // fresh rounds run in a process of their own
     for (int i = 0; i < kFreshRounds; ++i) fresh.push_back(round());
     return decide_rounds(first, fresh, rule);
   }
 
  private:
+  /// As BufferPool: every buffer is as likely to be either side's.
+  void deal() {
+    while (pool_.size() < 2 * conditions_.dealt) pool_.push_back(placed());
+    for (std::size_t i = pool_.size(); i-- > 1;) {
+      const auto other = static_cast<std::size_t>(draws_.uniform() * static_cast<double>(i + 1));
+      std::swap(pool_[i], pool_[std::min(other, i)]);
+    }
+  }
+
+  /// Seconds per launch of a side in this round: launches rotate over its buffers.
+  double side_s(std::size_t side) {
+    if (conditions_.dealt == 0) return placed();
+    double sum = 0;
+    for (std::size_t i = 0; i < conditions_.dealt; ++i) sum += pool_[side * conditions_.dealt + i];
+    return sum / static_cast<double>(conditions_.dealt);
+  }
+
   /// Seconds per launch of a side with new buffers.
   double placed() {
     const double bad = draws_.uniform() < 0.5 ? 1 + conditions_.bad_placement : 1;
@@ -91,6 +113,7 @@ class SimulatedRow {
   GateConditions conditions_;
   double true_ratio_;
   GateDraws draws_;
+  std::vector<double> pool_ = {};  ///< seconds per launch in each buffer
   double now_s_ = 0, until_s_ = 0;
   bool slow_ = false;
 };
@@ -122,12 +145,17 @@ const GateConditions kRestless = {.placement = 0.03, .block_noise = 0.05};
 const GateConditions kDrifting = {.placement = 0.008, .drift = 0.3};
 const GateConditions kTwoSpeeds = {.placement = 0.008, .slow_state = 0.6, .state_s = 1};
 const GateConditions kTwoPlacements = {.placement = 0.003, .bad_placement = 0.05};
+// One buffer per side is the least that can be dealt: two placements, which the sides exchange or keep.
+const GateConditions kDealt = {.placement = 0.008, .dealt = 1};
+const GateConditions kDealtSets = {.placement = 0.03, .dealt = 8};
+const GateConditions kDealtBadly = {.placement = 0.003, .bad_placement = 0.05, .dealt = 1};
 
 TEST(RegressionGate, AtMostOneInAHundredIdenticalComparisonsIsAnAlarm) {
   for (const auto& [name, conditions] :
        {std::pair{"quiet", kQuiet}, std::pair{"moderate", kModerate}, std::pair{"restless", kRestless},
         std::pair{"drifting", kDrifting}, std::pair{"two speeds", kTwoSpeeds},
-        std::pair{"two placements", kTwoPlacements}}) {
+        std::pair{"two placements", kTwoPlacements}, std::pair{"dealt", kDealt}, std::pair{"dealt sets", kDealtSets},
+        std::pair{"dealt badly", kDealtBadly}}) {
     const GateDecisions decisions = simulate_gate(conditions, 1);
     EXPECT_LE(decisions.slower, kGateComparisons / 100) << name;
     EXPECT_LE(decisions.faster, kGateComparisons / 100) << name;
@@ -136,8 +164,9 @@ TEST(RegressionGate, AtMostOneInAHundredIdenticalComparisonsIsAnAlarm) {
 }
 
 TEST(RegressionGate, ASlowdownOfThreePerCentIsFoundInModerateNoise) {
-  for (const auto& [name, conditions] : {std::pair{"quiet", kQuiet}, std::pair{"moderate", kModerate},
-                                         std::pair{"drifting", kDrifting}, std::pair{"two speeds", kTwoSpeeds}}) {
+  for (const auto& [name, conditions] :
+       {std::pair{"quiet", kQuiet}, std::pair{"moderate", kModerate}, std::pair{"drifting", kDrifting},
+        std::pair{"two speeds", kTwoSpeeds}, std::pair{"dealt", kDealt}, std::pair{"dealt sets", kDealtSets}}) {
     EXPECT_GE(simulate_gate(conditions, 1.03).slower, 95 * kGateComparisons / 100) << name;
     EXPECT_GE(simulate_gate(conditions, 1 / 1.03).faster, 95 * kGateComparisons / 100) << name;
   }

@@ -77,7 +77,9 @@ class FakeDevice {
       launches_of.push_back(launches);
       seconds_read.push_back(seconds);
       if (std::isfinite(seconds) && seconds > 0 && !frozen) now_s += seconds;
-      return Reading{seconds, clock_of ? clock_of(now_s) : std::nullopt};
+      Reading reading{seconds, clock_of ? clock_of(now_s) : std::nullopt};
+      if (work_clock_of) reading.work_clock_hz = work_clock_of(seconds / static_cast<double>(launches));
+      return reading;
     };
     bench.now = [this] { return now_s; };
     return bench;
@@ -86,8 +88,9 @@ class FakeDevice {
   double now_s = 100;   ///< wall clocks have any origin
   bool frozen = false;  ///< the wall clock stands still
   std::function<std::optional<double>(double now_s)> clock_of;
-  std::vector<std::int64_t> launches_of;  ///< of each batch that was run
-  std::vector<double> seconds_read;       ///< of each batch that was run
+  std::function<std::optional<double>(double launch_s)> work_clock_of;  ///< by the time of a launch in that batch
+  std::vector<std::int64_t> launches_of;                                ///< of each batch that was run
+  std::vector<double> seconds_read;                                     ///< of each batch that was run
 
  private:
   Seconds seconds_of_;

@@ -347,5 +347,19 @@ TEST(Sampler, ClocksAreKeptWhenEverySampleHasOne) {
   EXPECT_FALSE(sample(none.bench(), {}).summary.clock_hz);
 }
 
+TEST(Sampler, TheClockInTheWorkBelongsToItsSample) {
+  FakeDevice device(noisy(1e-3, {.deviation = 0.05}, 9));
+  device.clock_of = [](double) { return 1.5e9; };
+  device.work_clock_of = [](double launch_s) { return 2e6 / launch_s; };  // always 2e6 cycles
+  const Samples all = sample(device.bench(), {});
+  ASSERT_EQ(all.work_clock_hz.size(), all.seconds.size());
+  EXPECT_NEAR(all.summary.work_clock_hz.value_or(0) * all.summary.median, 2e6, 1);
+  EXPECT_EQ(all.summary.clock_hz, 1.5e9);
+
+  FakeDevice gaps(noisy(1e-3, {}, 9));
+  gaps.work_clock_of = [&gaps](double) { return gaps.launches_of.size() % 2 == 0 ? std::optional(2e9) : std::nullopt; };
+  EXPECT_FALSE(sample(gaps.bench(), {}).summary.work_clock_hz);
+}
+
 }  // namespace
 }  // namespace roofline

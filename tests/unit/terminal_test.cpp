@@ -125,6 +125,23 @@ TEST(Terminal, ShowsWhatMatters) {
   }
 }
 
+/// A newcomer's first question: what can this machine do? Kernels and advice come after it.
+TEST(Terminal, BeginsWithTheMachine) {
+  for (const Report& report : {example::sample_report(), example::cpu_sample_report()}) {
+    for (const int columns : {80, 160}) {
+      const std::string text = render_terminal(report, {.columns = columns});
+      const std::string first = text.substr(0, text.find("\n\n"));
+      EXPECT_LE(std::count(first.begin(), first.end(), '\n'), 1) << first;
+      EXPECT_THAT(first, HasSubstr(report.machine.device.name.substr(0, 20)));
+      const std::vector<std::string> facts = headline(report);
+      ASSERT_EQ(facts.size(), 3U) << "main memory, arithmetic, and where they meet";
+      const bool shortened = first.find("\u2026") != std::string::npos;
+      for (const std::string& fact : facts) EXPECT_TRUE(shortened || first.find(fact) != std::string::npos) << fact;
+      for (const Point& point : report.points) EXPECT_THAT(first, Not(HasSubstr(point.workload.op + " ")));
+    }
+  }
+}
+
 TEST(Terminal, ShowsTheMachine) {
   const std::string text = render_machine_terminal(example::h200(), {.columns = 90});
   for (const char* part : {"hbm.read", "4.67 TB/s", "97.0 %", "suspect", "--verbose", "1.98 GHz", "burst", "\u00b10.2%",

@@ -519,13 +519,54 @@ TEST(CpuVerdicts, ThreadsWithoutWorkComeFirst) {
   const Verdict fast = on_one_thread(0.95).verdict();
   EXPECT_EQ(fast.rule, "some-threads");
   EXPECT_EQ(fast.kind, VerdictKind::slow) << "at one core's roof, and seven cores are idle";
-  EXPECT_NEAR(fast.gain_s, (1 - 0.95 / 4) * on_one_thread(0.95).point.time->median, 1e-9);
+  // The saving is what the roofs of one and of all threads allow, whatever the row lacks of its own.
+  EXPECT_NEAR(fast.gain_s, (1 - 1.0 / 4) * on_one_thread(0.95).point.time->median, 1e-9);
+  EXPECT_NEAR(slow.verdict().gain_s, (1 - 1.0 / 4) * slow.point.time->median, 1e-9);
   OnCpu all("relu");
   all.at(0.5);
   EXPECT_THAT(rules_of(all.verdict()), Not(Contains("some-threads")));
   OnCpu alone = on_one_thread(0.5);
   alone.report.machine.device.units = 1;
   EXPECT_THAT(rules_of(alone.verdict()), Not(Contains("some-threads"))) << "there is no other thread";
+}
+
+/// Where one core reaches the roof of all, other threads would save nothing.
+TEST(CpuVerdicts, ThreadsThatWouldSaveNothingAreNotAdvised) {
+  const auto with_one_core_at = [](double share, double fraction) {
+    OnCpu row = on_one_thread(fraction);
+    for (Ceiling& ceiling : row.report.machine.ceilings) {
+      if (ceiling.name == "dram.copy.one_core") ceiling.value = share * 21.3e9;
+    }
+    row.point.bound = bound_of(row.point.work, row.report.machine);
+    row.at(fraction);
+    return row;
+  };
+  const OnCpu at_wall = with_one_core_at(0.98, 0.95);
+  EXPECT_THAT(rules_of(at_wall.verdict()), Not(Contains("some-threads")));
+  EXPECT_EQ(at_wall.verdict().kind, VerdictKind::at_roof);
+  EXPECT_EQ(at_wall.verdict().gain_s, 0);
+  const OnCpu below = with_one_core_at(0.98, 0.5);
+  EXPECT_THAT(rules_of(below.verdict()), Not(Contains("some-threads")));
+  EXPECT_NEAR(below.verdict().gain_s, 0.5 * below.point.time->median, 1e-9) << "of its own roof";
+  EXPECT_EQ(with_one_core_at(0.9, 0.5).verdict().rule, "some-threads");
+}
+
+/// Starting the threads takes longer than a row of some nanoseconds.
+TEST(CpuVerdicts, ARowThatIsShorterThanTheStartOfThreadsStaysOnOne) {
+  OnCpu row = on_one_thread(0.5);
+  Ceiling pool = example::bandwidth(Level::dram, Pattern::copy, 2e5);
+  pool.name = "launch.pool";
+  pool.kind = CeilingKind::overhead;
+  pool.level.reset();
+  pool.pattern.reset();
+  std::erase_if(row.report.machine.ceilings, [](const Ceiling& one) { return one.kind == CeilingKind::overhead; });
+  row.report.machine.ceilings.push_back(pool);
+  row.point.work.bytes[Level::dram] = {.read = 50, .write = 50};
+  row.point.work.flops.clear();
+  row.point.bound = bound_of(row.point.work, row.report.machine);
+  row.at(0.5);
+  EXPECT_THAT(rules_of(row.verdict()), Not(Contains("some-threads")));
+  EXPECT_LT(row.verdict().gain_s, row.point.time->median);
 }
 
 /// The count is in question only above a roof that is confirmed.

@@ -37,7 +37,7 @@ TEST(WorkModel, IntensitiesAreThoseOfTheTextbook) {
   for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
     for (const auto& [op, shape, fp32, fp16, tolerance] : kTable) {
       const Level level = main_memory(device);
-      const auto intensity = [&](DType dtype) {
+      const auto intensity = [&device, &level, &op = op, &shape = shape](DType dtype) {
         return arithmetic_intensity(work_of(workload(op, dtype, shape), device), level);
       };
       EXPECT_NEAR(intensity(DType::fp32) / fp32, 1, tolerance) << op;

@@ -28,7 +28,7 @@ void map_streamed(T* y, std::int64_t count, F f, const X*... x) {
     for (std::int64_t line = 0; line < kBlock; line += kLine) (ask_ahead(x + i + line), ...);
     for (std::int64_t at = i; at < i + kBlock; at += V::kLanes) V::stream(y + at, f(V::load(x + at)...));
   }
-  for (; i < count;) part(count - i < V::kLanes ? count - i : V::kLanes);
+  while (i < count) part(count - i < V::kLanes ? count - i : V::kLanes);
   V::fence();
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <random>
 #include <span>
@@ -162,19 +163,21 @@ std::vector<DotKernel> usable_kernels(Pipe pipe, Isa isa) {
 }
 
 /// The clock among these steps, on all threads.
-std::shared_ptr<PacedClock> clock_of(const std::shared_ptr<DotState>& state, ThreadPool& pool) {
-  const auto totals = std::make_shared<std::vector<std::vector<std::uint32_t>>>(
-      static_cast<std::size_t>(pool.size()), std::vector<std::uint32_t>((kMaxDotChains + 1) * kDotLanes));
-  const auto run_of = [&](auto run) {
-    return [state, totals, run](int worker, std::int64_t rounds) {
-      run(rounds, state->left.data(), state->right.data(), (*totals)[static_cast<std::size_t>(worker)].data());
-    };
+std::function<std::optional<double>()> clock_of(const std::shared_ptr<DotState>& state, ThreadPool& pool) {
+  using Totals = std::vector<std::uint32_t>;
+  const auto loop_of = [&](int additions, auto run) {
+    return PacedLoop<Totals>{static_cast<double>(additions), [state, run](std::int64_t rounds, Totals& totals) {
+                               run(rounds, state->left.data(), state->right.data(), totals.data());
+                             }};
   };
-  std::vector<PacedClock::Paced> paced;
-  for (int i = 0; i < kPaceCount; ++i)
-    paced.push_back({static_cast<double>(state->kernel.paced[i].additions), run_of(state->kernel.paced[i].run)});
+  std::vector<PacedLoop<Totals>> paced;
+  for (int i = 0; i < kPaceCount; ++i) {
+    const PacedDot& dot = state->kernel.paced[i];
+    paced.push_back(loop_of(dot.additions, dot.run));
+  }
   constexpr std::int64_t kRounds = 8192;
-  return std::make_shared<PacedClock>(pool, pool.size(), kRounds, run_of(state->kernel.run), std::move(paced));
+  return paced_clock(pool, pool.size(), kRounds, Totals((kMaxDotChains + 1) * kDotLanes), loop_of(0, state->kernel.run),
+                     paced);
 }
 
 std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& request, int variant) {
@@ -206,7 +209,7 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
     pool.run([&state](int worker) { state->run(worker); });
   };
   probe.verify = [state] { return check(*state); };
-  probe.clock = [clock = clock_of(state, pool)] { return clock->hz(); };
+  probe.clock = clock_of(state, pool);
   probe.operands = [state] {
     const auto left = std::as_bytes(std::span(state->left));
     const auto right = std::as_bytes(std::span(state->right));
@@ -231,7 +234,8 @@ std::optional<Limit> limit(Pipe pipe, const Device& device, std::optional<double
   return Limit{.value = *core_hz * cores * kPipes * kernel.lanes * products * 2.0,
                .basis = fmt::format(
                    "{} cores x 2 pipes (assumed) x {} lanes x {} products x 2 operations x {:.0f} MHz (measured)",
-                   cores, kernel.lanes, products, *core_hz / 1e6)};
+                   cores, kernel.lanes, products, *core_hz / 1e6),
+               .assumed_issue = kPipes};
 #else
   // As for NEON's multiply-adds (fma.cpp).
   (void)pipe, (void)device, (void)core_hz;
@@ -250,7 +254,6 @@ Probe dot_probe(Pipe pipe) {
     return make(pipe, device, request, variant);
   };
   probe.limit = [pipe](const Device& device, std::optional<double> core_hz) { return limit(pipe, device, core_hz); };
-  probe.assumed_issue = kPipes;
   return probe;
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -142,27 +143,22 @@ std::optional<std::string> check(const FmaState<T>& state) {
   return std::nullopt;
 }
 
-/// The clock among the steps of this level's first chains, on that many threads; null where there are no paced kernels.
+/// The clock among the steps of this level's first chains; empty where there are no paced kernels.
 template <typename T>
-std::shared_ptr<PacedClock> clock_of(const Choice<T>& choice, ThreadPool& pool, int threads) {
-  if (choice.level.paced == nullptr) return nullptr;
-  const FmaKernel<T>& first = *choice.level.first;
-  const std::size_t values = static_cast<std::size_t>(first.chains) * static_cast<std::size_t>(first.lanes);
-  // Apart from each other by cache lines.
-  const auto states = std::make_shared<std::vector<std::vector<T>>>(static_cast<std::size_t>(threads),
-                                                                    std::vector<T>(values + 64, T(1)));
-  const auto run_of = [&](const FmaKernel<T>& kernel) {
-    return [states, run = kernel.run](int worker, std::int64_t rounds) {
-      run(rounds, (*states)[static_cast<std::size_t>(worker)].data());
-    };
+std::function<std::optional<double>()> clock_of(const Choice<T>& choice, ThreadPool& pool, int threads) {
+  if (choice.level.paced == nullptr) return {};
+  using Loop = PacedLoop<std::vector<T>>;
+  const auto loop_of = [](const FmaKernel<T>& kernel) {
+    return Loop{static_cast<double>(kernel.additions) / kernel.unroll,
+                [run = kernel.run](std::int64_t rounds, std::vector<T>& state) { run(rounds, state.data()); }};
   };
-  std::vector<PacedClock::Paced> paced;
-  for (int i = 0; i < kPaceCount; ++i) {
-    const FmaKernel<T>& kernel = choice.level.paced[i];
-    paced.push_back({static_cast<double>(kernel.additions) / kernel.unroll, run_of(kernel)});
-  }
+  const FmaKernel<T>& first = *choice.level.first;
+  std::vector<Loop> paced;
+  for (int i = 0; i < kPaceCount; ++i) paced.push_back(loop_of(choice.level.paced[i]));
   constexpr std::int64_t kRounds = 8192;
-  return std::make_shared<PacedClock>(pool, threads, kRounds, run_of(first), std::move(paced));
+  constexpr std::size_t kApart = 64;  // the states of two workers share no cache line
+  const std::size_t values = static_cast<std::size_t>(first.chains) * static_cast<std::size_t>(first.lanes);
+  return paced_clock(pool, threads, kRounds, std::vector<T>(values + kApart, T(1)), loop_of(first), paced);
 }
 
 /// As in "VFMADD ps, 512 bit".
@@ -211,7 +207,7 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
     pool.run([&state](int worker) { state->run(static_cast<std::size_t>(worker)); });
   };
   probe.verify = [state] { return check(*state); };
-  if (const auto clock = clock_of(state->choice, pool, threads)) probe.clock = [clock] { return clock->hz(); };
+  probe.clock = clock_of(state->choice, pool, threads);
   return probe;
 }
 
@@ -265,7 +261,8 @@ std::optional<Limit> limit(const Scope& scope, const Device& device, std::option
       .value = *core_hz * cores * found->pipes * 2.0 * lanes,
       .basis = fmt::format("{} cores x {} {} pipes ({}) x {} lanes ({} bit, {}) x 2 FLOP x {:.0f} MHz (measured)",
                            cores, found->pipes, has_fma(scope.isa.value_or(cpu.isa())) ? "FMA" : "multiplication",
-                           found->pipes_source, lanes, found->bits, found->bits_source, *core_hz / 1e6)};
+                           found->pipes_source, lanes, found->bits, found->bits_source, *core_hz / 1e6),
+      .assumed_issue = static_cast<double>(found->pipes)};
 }
 
 std::optional<std::string> unsupported(const Scope& scope, const Device& device) {

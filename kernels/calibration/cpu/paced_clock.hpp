@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "device/cpu/thread_pool.hpp"
@@ -45,5 +47,30 @@ class PacedClock {
   bool chosen_ = false;
   std::optional<std::size_t> pace_;
 };
+
+/// A loop of rounds on a worker's own data.
+template <class Data>
+struct PacedLoop {
+  double additions = 0;  ///< per round
+  std::function<void(std::int64_t rounds, Data& data)> run;
+};
+
+/// The clock of a probe (ProbeCase::clock) by its loop without additions and those with them, on as many copies of
+/// `initial` as there are threads.
+template <class Data>
+std::function<std::optional<double>()> paced_clock(ThreadPool& pool, int threads, std::int64_t rounds,
+                                                   const Data& initial, const PacedLoop<Data>& plain,
+                                                   const std::vector<PacedLoop<Data>>& paced) {
+  const auto data = std::make_shared<std::vector<Data>>(static_cast<std::size_t>(threads), initial);
+  const auto on_workers = [&](const PacedLoop<Data>& loop) -> PacedClock::Run {
+    return [data, run = loop.run](int worker, std::int64_t count) {
+      run(count, (*data)[static_cast<std::size_t>(worker)]);
+    };
+  };
+  std::vector<PacedClock::Paced> loops;
+  for (const PacedLoop<Data>& loop : paced) loops.push_back({loop.additions, on_workers(loop)});
+  const auto clock = std::make_shared<PacedClock>(pool, threads, rounds, on_workers(plain), std::move(loops));
+  return [clock] { return clock->hz(); };
+}
 
 }  // namespace roofline

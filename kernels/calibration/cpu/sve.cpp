@@ -3,6 +3,7 @@
 // other code with them.
 #include "kernels/calibration/cpu/sve.hpp"
 
+#include "kernels/calibration/cpu/pace.hpp"
 #include "kernels/calibration/cpu/stream.hpp"
 
 #if defined(__aarch64__)
@@ -25,8 +26,8 @@ constexpr int kVectors = 8;  // of a block of a stream
 inline svfloat32_t spread(float value) { return svdup_f32(value); }
 inline svfloat64_t spread(double value) { return svdup_f64(value); }
 
-template <typename T, typename... Chain>
-[[gnu::always_inline]] inline void run_chains(std::int64_t rounds, T* state, Chain... x) {
+template <int kAdditions, typename T, typename... Value>
+[[gnu::always_inline]] inline void run_sve_chains(std::int64_t rounds, T* state, Value... x) {
   const svbool_t all = svptrue_b8();
   auto increment = spread(kFmaIncrement<T>);
   auto f0 = spread(kFmaFactors<T>[0]);
@@ -35,25 +36,29 @@ template <typename T, typename... Chain>
   auto f3 = spread(kFmaFactors<T>[3]);
   // Hides the values, so that the product stays in the loop.
   asm volatile("" : "+w"(f0), "+w"(f1), "+w"(f2), "+w"(f3), "+w"(increment));
+  [[maybe_unused]] Chain additions;
   for (std::int64_t round = 0; round < rounds; ++round) {
     int chain = 0;
     const auto step = [&](auto value) __attribute__((always_inline)) {
-      const int factor = chain++ % kFmaFactorCount;
-      return svmla_x(all, value, factor == 0 ? f0 : factor == 1 ? f1 : factor == 2 ? f2 : f3, increment);
+      const int factor = chain % kFmaFactorCount;
+      value = svmla_x(all, value, factor == 0 ? f0 : factor == 1 ? f1 : factor == 2 ? f2 : f3, increment);
+      if constexpr (kAdditions > 0) additions.add_after<sizeof...(Value), kAdditions>(chain);
+      ++chain;
+      return value;
     };
     ((x = step(x)), ...);
   }
   ((svst1(all, state, x), state += svcntb() / sizeof(T)), ...);
 }
 
-template <typename T, int... chain>
-void fma_chains(std::int64_t rounds, T* state, std::integer_sequence<int, chain...>) {
-  run_chains(rounds, state, svld1_vnum(svptrue_b8(), state, chain)...);
+template <int kAdditions, typename T, int... chain>
+[[gnu::always_inline]] inline void fma_chains(std::int64_t rounds, T* state, std::integer_sequence<int, chain...>) {
+  run_sve_chains<kAdditions>(rounds, state, svld1_vnum(svptrue_b8(), state, chain)...);
 }
 
-template <typename T, int kCount>
-void fma(std::int64_t rounds, T* state) {
-  fma_chains(rounds, state, std::make_integer_sequence<int, kCount>());
+template <typename T, int kCount, int kAdditions = 0>
+void run_chains(std::int64_t rounds, T* state) {
+  fma_chains<kAdditions>(rounds, state, std::make_integer_sequence<int, kCount>());
 }
 
 /// A pass of stream_read(), whose columns are in kGroups vectors: all are loaded; those of one quarter, or all if
@@ -140,12 +145,22 @@ int register_bytes() { return static_cast<int>(svcntb()); }
 
 #pragma GCC pop_options
 
+template <typename T, int kChains, int kPace>
+FmaKernel<T> paced_kernel(int lanes) {
+  constexpr int kAdditions = additions_in(kChains, kPace);
+  return {kChains, 1, lanes, run_chains<T, kChains, kAdditions>, kAdditions};
+}
+
 // Pipes times latency is 8 on Neoverse V1 and 18 on A64FX.
 template <typename T>
 FmaKernels<T> fma_kernels(int bytes) {
   const int lanes = bytes / static_cast<int>(sizeof(T));
-  static const FmaKernel<T> kernels[] = {{16, 1, lanes, fma<T, 16>}, {24, 1, lanes, fma<T, 24>}};
-  return {kernels, 2};
+  static const FmaKernel<T> kernels[] = {{16, 1, lanes, run_chains<T, 16>}, {24, 1, lanes, run_chains<T, 24>}};
+  static const FmaKernel<T> paced[kPaceCount] = {
+      paced_kernel<T, 16, kPaces[0]>(lanes), paced_kernel<T, 16, kPaces[1]>(lanes),
+      paced_kernel<T, 16, kPaces[2]>(lanes), paced_kernel<T, 16, kPaces[3]>(lanes),
+      paced_kernel<T, 16, kPaces[4]>(lanes)};
+  return {kernels, 2, paced};
 }
 
 SveKernels kernels_of(int bytes) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -74,25 +75,23 @@ std::optional<std::string> check(const TileState<T>& state) {
   return std::nullopt;
 }
 
-/// The clock among the products, on all threads.
+/// The clock among the products, on all threads; empty without AMX kernels in this build.
 template <typename T>
-std::shared_ptr<PacedClock> clock_of(const std::shared_ptr<TileState<T>>& state, ThreadPool& pool) {
-  using Totals = std::array<Tile, kBlockTiles>;
-  const auto totals = std::make_shared<std::vector<Totals>>(static_cast<std::size_t>(pool.size()));
-  const auto run_of = [&](auto chains) {
-    return [state, totals, chains](int worker, std::int64_t rounds) {
-      chains(rounds, state->operands, (*totals)[static_cast<std::size_t>(worker)].data());
-    };
-  };
-  PacedClock::Run plain;
-  std::vector<PacedClock::Paced> paced;
+std::function<std::optional<double>()> clock_of([[maybe_unused]] const std::shared_ptr<TileState<T>>& state,
+                                                [[maybe_unused]] ThreadPool& pool) {
   if constexpr (kAmxIsBuilt) {
-    plain = run_of(tile_chains<Isa::avx512, T>);
-    paced = {{kBlockTiles * kTilePaces[0], run_of(paced_tile_chains<Isa::avx512, T, kTilePaces[0]>)},
-             {kBlockTiles * kTilePaces[1], run_of(paced_tile_chains<Isa::avx512, T, kTilePaces[1]>)}};
+    using Totals = std::array<Tile, kBlockTiles>;
+    const auto loop_of = [&](double additions, auto chains) {
+      return PacedLoop<Totals>{additions, [state, chains](std::int64_t rounds, Totals& totals) {
+                                 chains(rounds, state->operands, totals.data());
+                               }};
+    };
+    constexpr std::int64_t kClockRounds = 1024;
+    return paced_clock(pool, pool.size(), kClockRounds, Totals{}, loop_of(0, tile_chains<Isa::avx512, T>),
+                       {loop_of(kBlockTiles * kTilePaces[0], paced_tile_chains<Isa::avx512, T, kTilePaces[0]>),
+                        loop_of(kBlockTiles * kTilePaces[1], paced_tile_chains<Isa::avx512, T, kTilePaces[1]>)});
   }
-  constexpr std::int64_t kClockRounds = 1024;
-  return std::make_shared<PacedClock>(pool, pool.size(), kClockRounds, std::move(plain), std::move(paced));
+  return {};
 }
 
 template <typename T>
@@ -121,7 +120,7 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
     pool.run([&state](int worker) { state->run(worker); });
   };
   probe.verify = [state] { return check(*state); };
-  probe.clock = [clock = clock_of(state, pool)] { return clock->hz(); };
+  probe.clock = clock_of(state, pool);
   probe.operands = [state] {
     const auto bytes = std::as_bytes(std::span(&state->operands, 1));
     return std::vector<std::byte>(bytes.begin(), bytes.end());
@@ -138,7 +137,8 @@ std::optional<Limit> tile_limit(const Device& device, std::optional<double> core
   return Limit{
       .value = *core_hz * cores * kOperations<T> / kCycles,
       .basis = fmt::format("{} cores x 16 x 16 x {} products x 2 operations / {:g} cycles x {:.0f} MHz (measured)",
-                           cores, kTileDepth<T>, kCycles, *core_hz / 1e6)};
+                           cores, kTileDepth<T>, kCycles, *core_hz / 1e6),
+      .assumed_issue = 1 / kCycles};
 }
 
 template <typename T>

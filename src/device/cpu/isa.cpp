@@ -22,12 +22,20 @@ namespace {
 constexpr std::array kAllIsas = {Isa::baseline, Isa::avx2, Isa::avx512};
 constexpr const char* kBuildThem = "build with -DROOFLINE_CPU_LEVELS=ALL";
 
+#if defined(__x86_64__)
+/// __builtin_cpu_supports() does not know it in Clang 14.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 Isa detect() {
 #if defined(__x86_64__)
   // libgcc asks cpuid and, through xgetbv, whether the operating system saves the wide registers.
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
-                    __builtin_cpu_supports("bmi2");
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c() && __builtin_cpu_supports("bmi2");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
   if (avx512) return Isa::avx512;

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <string>
-#include <string_view>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"

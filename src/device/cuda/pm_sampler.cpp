@@ -6,7 +6,6 @@
 #include <cupti_pmsampling.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>

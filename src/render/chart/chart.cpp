@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "render/chart/axis_ranges.hpp"
 #include "report/findings.hpp"

@@ -1,5 +1,4 @@
 // Where the bound changes: a line down from the ridge of each pipe that limits a kernel, and the words on either side.
-#include <fmt/format.h>
 
 #include <algorithm>
 

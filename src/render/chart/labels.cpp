@@ -7,7 +7,6 @@
 #include "render/chart/labels.hpp"
 
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <random>
 

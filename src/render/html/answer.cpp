@@ -7,8 +7,10 @@
 
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
+#include "report/hotspots.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
+#include "report/step_findings.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -41,17 +43,17 @@ std::string parts(const Budget& budget) {
   return html + "</ul>\n";
 }
 
-std::string figure(const Budget& budget, bool named) {
+std::string figure(const Budget& budget, bool named, const std::string& of) {
   if (!(budget.wall_s > 0)) return {};
-  const std::string caption = named ? fmt::format("<figcaption><b>{}</b> {} of wall time</figcaption>\n",
-                                                  escape_html(budget.device), budget.text(budget.steps))
+  const std::string caption = named ? fmt::format("<figcaption><b>{}</b> {} of {}</figcaption>\n",
+                                                  escape_html(budget.device), budget.text(budget.steps), of)
                                     : "";
   return "<figure class=\"budget\">\n" + caption + bar(budget) + parts(budget) + "</figure>\n";
 }
 
 }  // namespace
 
-std::string html_answer(const Report& report) {
+std::string html_answer(const Report& report, const std::vector<Verdict>& verdicts) {
   if (report.points.empty() && !report.profile) return {};
   const std::vector<Budget> all = budgets(report);
   const std::string rest = report.profile ? time_above_roofs(report) : "";
@@ -59,9 +61,15 @@ std::string html_answer(const Report& report) {
   std::string html = fmt::format(
       "<section id=\"answer\" aria-labelledby=\"answer-h\">\n<h2 id=\"answer-h\" class=\"answer\">{}</h2>\n",
       escape_html(answer(report)));
+  const std::string first = first_action(report, hotspots_of(report, verdicts));
+  if (!first.empty()) html += fmt::format("<p class=\"rest\"><b>{}</b></p>\n", html_sentences(first));
   if (!rest.empty()) html += fmt::format("<p class=\"rest\">{}</p>\n", escape_html(rest));
   if (!why.empty()) html += fmt::format("<p class=\"why\">{}</p>\n", escape_html(why));
-  for (const Budget& budget : all) html += figure(budget, all.size() > 1);
+  if (const std::string none = why_no_steps(report); !none.empty()) {
+    html += fmt::format("<p class=\"why\">{}</p>\n", escape_html(none));
+  }
+  const std::string of = report.profile && report.profile->steps ? "a step" : "wall time";
+  for (const Budget& budget : all) html += figure(budget, all.size() > 1, of);
   return html + "</section>\n";
 }
 

@@ -8,7 +8,6 @@
 #include "render/html/sections.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
-#include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {

@@ -11,6 +11,7 @@
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
 #include "report/findings.hpp"
+#include "report/step_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -64,7 +65,7 @@ std::string item(const Report& report, const Hotspot& hotspot, double largest_s)
       "width=\"{:.1f}%\"/></svg></span><div><p><span class=\"chip\">{}</span> {}</p>{}{}</div><p "
       "class=\"do\">{}</p>\n",
       to_string(hotspot.kind), known ? duration(hotspot.seconds) : "?", std::clamp(100 * share, 0.0, 100.0), tag,
-      text_of(report, hotspot),
+      text_of(report, hotspot) + (hotspot.one_off ? fmt::format(" ({})", saving_time(report, hotspot)) : ""),
       hotspot.what.empty() || hotspot.evidence.empty()
           ? ""
           : fmt::format("<small>{}</small>", escape_html(hotspot.evidence)),
@@ -109,8 +110,10 @@ std::string html_hotspots(const Report& report, const std::vector<Verdict>& verd
   return fmt::format(
       "<section id=\"spend\" aria-labelledby=\"spend-h\">\n<h2 id=\"spend-h\">Where to spend time</h2>\n"
       "<p class=\"lead\">{}</p>\n{}{}{}</section>\n",
-      report.profile ? "Upper bounds on the wall time saved, largest first. They overlap: do not add them up."
-                     : "Upper bounds on the time saved per launch, largest first, with one action each.",
+      report.profile && report.profile->steps
+          ? "Upper bounds on the time saved in each step, largest first. No time is counted twice."
+      : report.profile ? "Upper bounds on the wall time saved, largest first. They overlap: do not add them up."
+                       : "Upper bounds on the time saved per launch, largest first, with one action each.",
       first.empty() ? "" : "<ol class=\"spend\">\n" + first + "</ol>\n", later, rest);
 }
 

@@ -2,7 +2,6 @@
 // without it. The parts are the other files of this folder, the drawing is the chart's, the look is assets/page.css.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -122,6 +121,7 @@ std::string contents(const std::string& body) {
                                                                    {"spend", "Where to spend time"},
                                                                    {"chart", "Chart"},
                                                                    {"network", "Network"},
+                                                                   {"steps", "Steps"},
                                                                    {"lines", "Lines"},
                                                                    {"modules", "Modules"},
                                                                    {"ranges", "Ranges"},
@@ -145,9 +145,9 @@ std::string contents(const std::string& body) {
 std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   const Report& report = runs.last();
   const std::vector<Verdict> judged = verdicts(report);
-  std::string html = html_answer(report) + html_changes(runs) + html_hotspots(report, judged) + facts_list(report) +
-                     chart(runs, drawing, marks) + network_chart(runs);
-  if (report.profile) html += html_lines(report) + html_trees(report);
+  std::string html = html_answer(report, judged) + html_changes(runs) + html_hotspots(report, judged) +
+                     facts_list(report) + chart(runs, drawing, marks) + network_chart(runs);
+  if (report.profile) html += html_steps(report) + html_lines(report) + html_trees(report);
   html += html_kernels(report, marks, judged) + html_verdicts(report, judged);
   if (report.profile) html += html_timeline(report) + html_copies(report) + html_calls(report);
   html += folded("evidence", "Counters, and time by resource", html_counters(report) + html_times(report, marks));

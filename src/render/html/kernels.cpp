@@ -10,7 +10,6 @@
 
 #include "render/chart/points.hpp"
 #include "render/html/natural_order.hpp"
-#include "render/html/profile_sections.hpp"
 #include "render/html/sections.hpp"
 #include "render/kernel_columns.hpp"
 #include "report/profile_findings.hpp"

@@ -8,7 +8,6 @@
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "render/html/profile_sections.hpp"
 #include "render/profile_columns.hpp"
-#include "text/format.hpp"
 
 namespace roofline {
 namespace {

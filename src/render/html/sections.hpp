@@ -12,9 +12,10 @@
 
 namespace roofline {
 
-std::string html_title(const Runs& runs);           ///< "NVIDIA H200", "NVIDIA H200: 2 runs"
-std::string html_header(const Runs& runs);          ///< title, headline, warnings
-std::string html_answer(const Report& report);      ///< measured time, time at the roofs, and the difference
+std::string html_title(const Runs& runs);   ///< "NVIDIA H200", "NVIDIA H200: 2 runs"
+std::string html_header(const Runs& runs);  ///< title, headline, warnings
+/// Measured time, time at the roofs, what to do first, and the difference.
+std::string html_answer(const Report& report, const std::vector<Verdict>& verdicts);
 std::string html_changes(const Runs& runs);         ///< changes between runs; empty for one run
 std::string html_chart_lead(const Report& report);  ///< how to read the chart, and rows that are not on it
 std::string html_counters(const Report& report);    ///< counted beside modelled; empty without

@@ -2,8 +2,6 @@
 // what is usual among the devices stands behind it in grey.
 #include "render/node/node_chart.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>

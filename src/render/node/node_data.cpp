@@ -1,5 +1,4 @@
 // A node for documents and spreadsheets: node.md and node.csv.
-#include <fmt/format.h>
 
 #include "render/columns.hpp"
 #include "render/node/node_render.hpp"

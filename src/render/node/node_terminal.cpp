@@ -1,5 +1,4 @@
 // A node in a terminal: findings, then the tables.
-#include <fmt/format.h>
 
 #include "render/node/node_render.hpp"
 #include "render/terminal/table.hpp"

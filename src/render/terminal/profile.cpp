@@ -14,6 +14,7 @@
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
 #include "report/profile_findings.hpp"
+#include "report/step_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -84,7 +85,7 @@ std::string budget_legend(const Budget& budget, const TerminalStyle& style) {
   return text + '\n';
 }
 
-std::string answer_lines(const Report& report, const TerminalStyle& style) {
+std::string answer_lines(const Report& report, const std::vector<Hotspot>& hotspots, const TerminalStyle& style) {
   std::string text;
   const auto line = [&](const std::string& words) {
     if (!words.empty()) text += wrapped("", for_terminal(words, style), style);
@@ -92,6 +93,7 @@ std::string answer_lines(const Report& report, const TerminalStyle& style) {
   std::string first = wrapped("", for_terminal(answer(report), style), style);
   first.pop_back();
   text += inked(first, Ink::bold, style) + '\n';
+  line(first_action(report, hotspots));
   const std::vector<Budget> all = budgets(report);
   for (const Budget& budget : all) {
     if (!(budget.wall_s > 0)) continue;
@@ -99,11 +101,16 @@ std::string answer_lines(const Report& report, const TerminalStyle& style) {
     text += budget_bar(budget, style) + budget_legend(budget, style);
   }
   line(why_no_roofs(report));
+  line(why_no_steps(report));
   return text;
 }
 
-std::string hotspots_list(const Report& report, const TerminalStyle& style) {
-  const std::vector<Hotspot> all = hotspots_of(report, verdicts(report));
+/// " (210 ms once)": of a single event, whose time is spread over the steps.
+std::string once(const Report& report, const Hotspot& hotspot) {
+  return hotspot.one_off ? fmt::format(" ({})", saving_time(report, hotspot)) : "";
+}
+
+std::string hotspots_list(const Report& report, const std::vector<Hotspot>& all, const TerminalStyle& style) {
   std::string text;
   std::size_t shown = 0;
   for (const Hotspot& hotspot : all) {
@@ -114,13 +121,26 @@ std::string hotspots_list(const Report& report, const TerminalStyle& style) {
     const auto part = [&](std::string_view before, const std::string& words) {
       if (!words.empty()) text += wrapped(before, for_terminal(clean_line(words), style), style);
     };
-    part(first, shorten(hotspot.text, 200));
+    part(first, shorten(hotspot.text, 200) + once(report, hotspot));
     part("          ", hotspot.evidence);
     part(for_terminal("        \u2192 ", style), hotspot.action);
   }
   if (text.empty()) return {};
   if (shown > kMostSavings) text += fmt::format("          and {} more\n", shown - kMostSavings);
-  return inked("Where to spend time", Ink::bold, style) + '\n' + text + '\n';
+  const char* title = report.profile->steps ? "Where to spend time (a step)" : "Where to spend time";
+  return inked(title, Ink::bold, style) + '\n' + text + '\n';
+}
+
+/// What the run consists of beside its steps, and the slow ones.
+std::string steps_list(const Report& report, const TerminalStyle& style) {
+  std::string text;
+  for (const auto& [name, fact] : run_parts(report)) {
+    text += wrapped("", for_terminal(fmt::format("{}: {}", name, fact), style), style);
+  }
+  for (const std::string& line : slow_step_lines(report)) {
+    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(line, style), style);
+  }
+  return text.empty() ? text : text + '\n';
 }
 
 std::string kernels_table(const Report& report, const TerminalStyle& style) {
@@ -156,8 +176,9 @@ std::string profile_terminal(const Report& report, const TerminalStyle& style) {
   const std::string title = program_name(*report.profile) + " \u00b7 " + clean_line(report.machine.device.name);
   std::string text = for_terminal(shorten(title, style.columns), style) + '\n';
   if (!facts.empty()) text += for_terminal(shorten(facts, style.columns), style) + '\n';
-  text += '\n' + answer_lines(report, style) + '\n' + hotspots_list(report, style) + kernels_table(report, style) +
-          lines_table(*report.profile, style);
+  const std::vector<Hotspot> hotspots = hotspots_of(report, verdicts(report));
+  text += '\n' + answer_lines(report, hotspots, style) + '\n' + hotspots_list(report, hotspots, style) +
+          steps_list(report, style) + kernels_table(report, style) + lines_table(*report.profile, style);
   for (const Finding& finding : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);
   }

@@ -1,8 +1,6 @@
 // The results table for a terminal: rows grouped under op and shape, so that all figures fit 80 columns.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -13,9 +11,6 @@
 #include "render/terminal/profile.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
-#include "report/network.hpp"
-#include "report/roof_share.hpp"
-#include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {

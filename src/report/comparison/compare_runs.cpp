@@ -14,12 +14,13 @@ namespace {
 using Identity = std::tuple<std::string, std::string, std::string, DType, CacheMode,
                             std::vector<std::pair<std::string, std::int64_t>>>;
 
-/// A program's kernels are known by their labels: how they are counted may differ from run to run.
+/// A program's kernels are known by their labels: how they are counted may differ from run to run. The configuration
+/// that was the fastest may differ, too.
 Identity identity_of(const Point& point) {
   const Workload& workload = point.workload;
   if (point.profiled) return {"", workload.label, "", DType::fp32, CacheMode::cold, {}};
-  return {workload.op,    workload.label, workload.implementation,
-          workload.dtype, workload.cache, workload.shape.extents()};
+  const std::string implementation = point.tried.empty() ? workload.implementation : "";
+  return {workload.op, workload.label, implementation, workload.dtype, workload.cache, workload.shape.extents()};
 }
 
 /// The rows of a run that nothing was matched with yet.

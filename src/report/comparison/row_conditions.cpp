@@ -7,6 +7,7 @@
 
 #include "report/roof_share.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -34,7 +35,8 @@ void append_load(std::string& text, const char* when, const std::optional<Conten
 }  // namespace
 
 bool RowConditions::empty() const {
-  return !clock_now_hz && !contention_before && !contention_now && !reference_before && !reference_now;
+  return configuration_now.empty() && !clock_now_hz && !contention_before && !contention_now && !reference_before &&
+         !reference_now;
 }
 
 RowConditions conditions_of(const Point* before, const Point* now) {
@@ -42,6 +44,11 @@ RowConditions conditions_of(const Point* before, const Point* now) {
                       .contention_now = contention_of(now),
                       .reference_before = slow_reference_of(before),
                       .reference_now = slow_reference_of(now)};
+  const bool chosen = before != nullptr && now != nullptr && !before->tried.empty() && !now->tried.empty();
+  if (chosen && before->workload.implementation != now->workload.implementation) {
+    found.configuration_before = before->workload.implementation;
+    found.configuration_now = now->workload.implementation;
+  }
   const std::optional<double> then = clock_of(before), today = clock_of(now);
   if (then && today && *then > 0 && *today > 0 && std::abs(std::log(*today / *then)) > std::log1p(kOtherRowClock)) {
     found.clock_before_hz = then;
@@ -52,9 +59,13 @@ RowConditions conditions_of(const Point* before, const Point* now) {
 
 std::string conditions_text(const RowConditions& conditions) {
   std::string text;
+  if (!conditions.configuration_now.empty()) {
+    text = fmt::format("{} before, {} now", clean_line(conditions.configuration_before),
+                       clean_line(conditions.configuration_now));
+  }
   if (conditions.clock_before_hz && conditions.clock_now_hz) {
-    text = fmt::format("clock {} before, {} now", si(*conditions.clock_before_hz, "Hz"),
-                       si(*conditions.clock_now_hz, "Hz"));
+    text += fmt::format("{}clock {} before, {} now", text.empty() ? "" : "; ", si(*conditions.clock_before_hz, "Hz"),
+                        si(*conditions.clock_now_hz, "Hz"));
   }
   append_load(text, "before", conditions.contention_before, conditions.reference_before);
   append_load(text, "now", conditions.contention_now, conditions.reference_now);

@@ -1,4 +1,5 @@
-// What else differed between the two measurements of a row: clocks, other load, background slowdown.
+// What else differed between the two measurements of a row: the chosen configuration, clocks, other load, background
+// slowdown.
 #pragma once
 
 #include <optional>
@@ -9,6 +10,8 @@
 namespace roofline {
 
 struct RowConditions {
+  /// Of a kernel that chooses the fastest, both or none: set if the choices differ.
+  std::string configuration_before = {}, configuration_now = {};
   /// Core clocks, both or none: set if they differ by more than kOtherRowClock.
   std::optional<double> clock_before_hz = {}, clock_now_hz = {};
   std::optional<Contention> contention_before = {}, contention_now = {};  ///< only if significant
@@ -24,7 +27,8 @@ inline constexpr double kOtherRowClock = 0.03;
 /// Of the row in each run; either may be null.
 RowConditions conditions_of(const Point* before, const Point* now);
 
-/// "clock 3.1 GHz before, 2.6 GHz now; now: other programs used 1.1 of 2 cores"; empty if nothing differs.
+/// "block=128 before, block=256 now; clock 3.1 GHz before, 2.6 GHz now; now: other programs used 1.1 of 2 cores"; empty
+/// if nothing differs.
 std::string conditions_text(const RowConditions& conditions);
 
 }  // namespace roofline

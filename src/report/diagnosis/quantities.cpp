@@ -411,6 +411,7 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
   out.set("threads.used", used);
   if (threads > 0) out.set("threads.used_share", used / threads);
   out.set("roof.on_all_threads", fraction_on_all_threads(point, machine));
+  out.set("threads.saving", saving_on_all_threads(point, machine));
   out.set("cores", number_of(device.attributes, AttributeKey::physical_cores));
   if (const auto cores = out.get("cores"); cores > 0)
     out.set("threads.share", static_cast<double>(device.units) / *cores);
@@ -463,6 +464,14 @@ bool is_certain(const Experiment& experiment) {
   return experiment.ratio > 0 && !(experiment.ci95.known() && experiment.ci95.width() > kWidest * whole);
 }
 
+/// Whether traced accesses stay within their pages. Small pages are slower then, too, where prefetchers end at a page.
+bool stays_in_pages(const Point& point) {
+  constexpr double kJumps = 0.1;
+  return std::any_of(point.experiments.begin(), point.experiments.end(), [](const Experiment& experiment) {
+    return experiment.kind == ExperimentKind::page_jumps && experiment.ratio < kJumps;
+  });
+}
+
 /// What the row's re-runs showed. Uncertain ratios are left out.
 void add_experiments(Collector& out, const Point& point, const Machine& machine) {
   const auto threads = static_cast<double>(machine.device.units);
@@ -494,7 +503,7 @@ void add_experiments(Collector& out, const Point& point, const Machine& machine)
         out.set("experiment.type.slowdown", 1 / ratio);
         break;
       case ExperimentKind::small_pages:
-        out.set("experiment.pages.slowdown", ratio);
+        if (!stays_in_pages(point)) out.set("experiment.pages.slowdown", ratio);
         break;
       case ExperimentKind::staggered:
         out.set("experiment.staggered.gain", 1 / ratio);
@@ -514,6 +523,15 @@ void add_experiments(Collector& out, const Point& point, const Machine& machine)
         break;
       case ExperimentKind::multiplied:
         out.set("experiment.divisions.gain", 1 / ratio);
+        break;
+      case ExperimentKind::unforwarded:
+        out.set("experiment.forwarding.gain", 1 / ratio);
+        break;
+      case ExperimentKind::line_visits:
+        out.set("experiment.lines.visits", ratio);
+        break;
+      case ExperimentKind::page_jumps:
+        out.set("experiment.pages.jumps", ratio);
         break;
     }
   }

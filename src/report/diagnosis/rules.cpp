@@ -59,6 +59,8 @@ constexpr Condition kCoreTime = above("experiment.in_cache.share", 0.6);
 constexpr double kUneven = 1.25;
 /// Of the CPU time: SMT siblings and shared caches cost less.
 constexpr double kSharing = 2;
+/// Visits to a cache line until all of it was used: four elements of fp32 in each.
+constexpr double kRevisited = 4;
 constexpr Condition kNoTensorWork = is("tensor.executed", false);
 
 constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time does not characterise the kernel.";
@@ -79,8 +81,9 @@ constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: b
 // One entry per rule, not one line per member.
 // clang-format off
 constexpr Rule kRules[] = {
-    // Threads without work come first: whatever the row reaches, it is of a part of the machine.
-    {"some-threads", kCpu, {below("threads.used_share", 0.999), is("above_roof", false)},
+    // Threads without work come first: whatever the row reaches, it is of a part of the machine. Where one core reaches
+    // the roof of all, or starting them would take longer than the row, they would save nothing.
+    {"some-threads", kCpu, {below("threads.used_share", 0.999), is("above_roof", false), above("threads.saving", 0.05)},
      "Ran on {threads.used} of {threads.of} threads: {roof.fraction} of its roof, {roof.on_all_threads} of the roof of all "
      "threads.",
      "Use all threads (launch, threads: all) and pass the thread's index; threads: own for OpenMP or std::thread.",
@@ -105,7 +108,7 @@ constexpr Rule kRules[] = {
     {"few-threads", kCpu, {below("threads.share", 0.9)},
      "Kernel and roofs used {threads.of} threads; the machine has {cores} cores.",
      "Calibrate and run on all cores (--threads).", kMeasured, RuleKind::note},
-    {"from-cache", kGpu, {below("dram.over_model", 0.8), kMemoryBound},
+    {"from-cache", kGpu, {below("dram.over_model", 0.8), kMemoryBound, kFromMemory},
      "DRAM moves {dram.over_model} the modelled bytes; caches serve the rest.",
      "Compare with the L2 roof, or use inputs larger than L2.", kMeasured, RuleKind::note},
     {"from-cache", kCpu, {below("dram.over_model", 0.8), kMemoryBound, kFromMemory},
@@ -284,13 +287,25 @@ constexpr Rule kRules[] = {
     {"split-lines", kCpu, {kUnderRoof, above("experiment.realigned.gain", 1.1)},
      "Accesses cross cache lines: with shifted buffers it is {experiment.realigned.gain} as fast.",
      "Align arrays and rows to 64 bytes (aligned_alloc, padded rows).", kExperiment},
-    {"dependent-sum", kCpu, {kUnderRoof, kCoreTime, above("experiment.reassociated.gain", 1.3)},
+    {"store-forwarding", kCpu, {kUnderRoof, kCoreTime, above("experiment.forwarding.gain", 1.3)},
+     "Loads wait for several narrower stores to the same bytes (store forwarding fails): without those loads it is "
+     "{experiment.forwarding.gain} as fast.",
+     "Load with the width of the store, or combine the values in registers.", kExperiment},
+    // Vectorised code whose constants were folded is faster, too; a sum that waits is not vectorised.
+    {"dependent-sum", kCpu,
+     {kUnderRoof, kCoreTime, above("experiment.reassociated.gain", 1.3), below("experiment.unvectorized.slowdown", 1.3)},
      "Each sum waits for the one before: compiled with sums that may be reordered it is "
      "{experiment.reassociated.gain} as fast.",
      "Use several independent sums, or -fassociative-math -fno-signed-zeros -fno-trapping-math.", kExperiment},
     {"page-walks", kCpu, {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.pages.slowdown", 1.3)},
      "Its accesses jump between pages: on 4 KiB pages it takes {experiment.pages.slowdown} the time, so TLB misses matter.",
      "Finish each page before the next one (change the loop order, block it), and use larger pages.", kExperiment},
+    {"partial-lines", kCpu,
+     {kMemoryBound, kFromMemory, kUnderRoof, below("experiment.in_cache.share", 0.6),
+      above("experiment.lines.visits", kRevisited)},
+     "It comes back to a cache line {experiment.lines.visits} times, for other bytes of its 64 each time.",
+     "Change the loop order or the layout so that consecutive accesses are adjacent; else work in blocks (tiles).",
+     kExperiment},
     {"grows-with-size", kCpu,
      {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.size.slowdown", 1.2)},
      "Twice the size takes {experiment.size.slowdown} the time per element: TLB misses, or data that the caches lose.",
@@ -508,8 +523,12 @@ constexpr Rule kRules[] = {
      "By the model the {pipe} is busy {compute.utilization} and main memory {memory.utilization}. Nothing was counted.",
      "Count (--counters; for an import add an ncu report) to separate stalls from cache traffic.", kMeasured,
      RuleKind::unexplained},
-    {"uncounted-memory", kGpu, {kUnderRoof, kNotCounted, kMemoryBound},
+    {"uncounted-memory", kGpu, {kUnderRoof, kNotCounted, kMemoryBound, kFromMemory},
      "By the model main memory is busy {memory.utilization} and arithmetic {compute.utilization}. Nothing was counted.",
+     "Count (--counters; for an import add an ncu report) to separate load latency from excess bytes.", kMeasured,
+     RuleKind::unexplained},
+    {"uncounted-cache", kGpu, {kUnderRoof, kNotCounted, kMemoryBound, is("cached")},
+     "Reaches {roof.fraction} of the roof of {level}, which holds its data. Nothing was counted.",
      "Count (--counters; for an import add an ncu report) to separate load latency from excess bytes.", kMeasured,
      RuleKind::unexplained},
     {"cache-blocks", kCpu, {kUnderRoof, kComputeBound, above("cache.multiple", 0.5), kNotCounted},

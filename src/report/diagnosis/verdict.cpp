@@ -110,12 +110,10 @@ std::vector<std::pair<std::string, std::string>> evidence_of(const Rule& rule, c
   return evidence.take();
 }
 
-/// Seconds of all launches above the attainable time; of a row on some of the threads, above that on all of them.
-double total_gain(const Point& point, const Machine& machine) {
+/// Seconds of all launches above the attainable time.
+double total_gain(const Point& point) {
   if (!std::isfinite(point.fraction_of_roof())) return kNaN;
-  if (point.paired_with_roof() != nullptr || point.work.threads > 0) {
-    return std::max(0.0, cost_of(point) * (1 - fraction_on_all_threads(point, machine)));
-  }
+  if (point.paired_with_roof() != nullptr) return std::max(0.0, cost_of(point) * (1 - point.fraction_of_roof()));
   const double launches = point.profiled ? static_cast<double>(point.profiled->launches) : 1;
   return std::max(0.0, cost_of(point) - launches * point.bound.attainable_time_s);
 }
@@ -146,7 +144,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   const Quantities quantities = quantities_of(report, row);
   Verdict verdict;
   verdict.row = row;
-  verdict.total_gain_s = total_gain(point, report.machine);
+  verdict.total_gain_s = total_gain(point);
   std::vector<Advice> advice = diagnose(quantities, device);
   const auto decides =
       std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.kind != RuleKind::note; });
@@ -160,6 +158,8 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.source = decides->source;
     verdict.evidence = evidence_of(*find_rule(decides->rule, device), quantities);
   }
+  // What other threads would save says nothing about what the row lacks of the roof of its own.
+  if (verdict.rule == "some-threads") verdict.total_gain_s = cost_of(point) * quantities.at("threads.saving");
   if (verdict.kind == VerdictKind::at_roof) {
     verdict.finding = reach(point, report.machine);
     verdict.total_gain_s = 0;

@@ -1,30 +1,21 @@
 // Stored as it was traced; of what follows from it, only what other programs would have to compute is written too.
 #include "report/json/profile_json.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <string_view>
 #include <type_traits>
 
+#include "report/json/host_json.hpp"
+#include "report/json/steps_json.hpp"
 #include "report/profile_findings.hpp"
 
 namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-int read_int(const JsonValue& json) {
-  const std::int64_t value = json.integer();
-  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) json.fail("out of range");
-  return static_cast<int>(value);
-}
-
-double read_seconds(const JsonValue& json) {
-  const double seconds = json.number();
-  if (seconds < 0) json.fail("a time can't be negative");
-  return seconds;
-}
 
 /// An index below `count`; -1 if absent.
 int read_index(const JsonValue& json, std::string_view key, std::size_t count, const std::string& of) {
@@ -41,20 +32,6 @@ std::vector<std::string> read_texts(const JsonValue& json) {
   std::vector<std::string> texts;
   for (const JsonValue& element : json.elements()) texts.push_back(element.text());
   return texts;
-}
-
-template <class Value>
-Json list_to_json(const std::vector<Value>& values, Json (*to_json)(const Value&)) {
-  Json json = Json::array();
-  for (const Value& value : values) json.push_back(to_json(value));
-  return json;
-}
-
-template <class Read>
-auto read_list(const JsonValue& json, Read read) {
-  std::vector<std::invoke_result_t<Read, const JsonValue&>> values;
-  for (const JsonValue& element : json.elements()) values.push_back(read(element));
-  return values;
 }
 
 Json process_to_json(const ProfiledProcess& process) {
@@ -74,52 +51,30 @@ ProfiledProcess read_process(const JsonValue& json) {
           .notes = read_texts(json["notes"])};
 }
 
-Json wall_to_json(const WallTime& wall) {
-  return {{"device", wall.device},
-          {"name", wall.device_name},
-          {"wall_s", wall.wall_s},
-          {"before_s", wall.before_s},
-          {"kernels_s", wall.kernels_s},
-          {"copies_s", wall.copies_s},
-          {"counting_s", wall.counting_s},
-          {"idle_launching_s", wall.idle_launching_s},
-          {"idle_waiting_s", wall.idle_waiting_s},
-          {"idle_elsewhere_s", wall.idle_elsewhere_s},
-          {"after_s", wall.after_s},
-          {"kernel_s", wall.kernel_s},
-          {"roofed_s", wall.roofed_s},
-          {"at_roof_s", wall.at_roof_s}};
-}
-
-WallTime read_wall(const JsonValue& json) {
-  return {.device = read_int(json["device"]),
-          .device_name = json["name"].text(),
-          .wall_s = read_seconds(json["wall_s"]),
-          .before_s = json["before_s"].number(),
-          .kernels_s = read_seconds(json["kernels_s"]),
-          .copies_s = read_seconds(json["copies_s"]),
-          .counting_s = json["counting_s"].number(),
-          .idle_launching_s = json["idle_launching_s"].number(),
-          .idle_waiting_s = json["idle_waiting_s"].number(),
-          .idle_elsewhere_s = json["idle_elsewhere_s"].number(),
-          .after_s = json["after_s"].number(),
-          .kernel_s = json.optional_number("kernel_s").value_or(0),
-          .roofed_s = json.optional_number("roofed_s").value_or(0),
-          .at_roof_s = json.optional_number("at_roof_s").value_or(0)};
-}
-
 Json saving_to_json(const Saving& saving) {
-  Json json = {{"kind", to_string(saving.kind)},
-               {"seconds", saving.seconds},
-               {"what", saving.what},
-               {"evidence", saving.evidence},
-               {"action", saving.action}};
+  Json json = {{"kind", to_string(saving.kind)}, {"cause", to_string(saving.cause)},
+               {"seconds", saving.seconds},      {"what", saving.what},
+               {"evidence", saving.evidence},    {"action", saving.action}};
+  put_text(json, "line", saving.line);
+  if (saving.one_off) json["one_off"] = true;
   if (saving.point >= 0) json["result"] = saving.point;
   return json;
 }
 
+/// Of a file of an earlier version, which has no cause.
+SavingCause cause_of(SavingKind kind) {
+  static constexpr std::array<SavingCause, 5> kCauses = {SavingCause::unknown_idle, SavingCause::copies,
+                                                         SavingCause::kernel, SavingCause::fusion, SavingCause::kernel};
+  return kCauses.at(static_cast<std::size_t>(kind));
+}
+
 Saving read_saving(const JsonValue& json, std::size_t rows) {
-  return {.kind = json["kind"].word(parse_saving_kind, "kind of win"),
+  const SavingKind kind = json["kind"].word(parse_saving_kind, "kind of win");
+  const auto cause = json.find("cause"), one_off = json.find("one_off");
+  return {.kind = kind,
+          .cause = cause ? cause->word(parse_saving_cause, "cause of a win") : cause_of(kind),
+          .line = json.text_or("line", ""),
+          .one_off = one_off && one_off->boolean(),
           .seconds = json["seconds"].number(),
           .what = json["what"].text(),
           .evidence = json["evidence"].text(),
@@ -146,6 +101,7 @@ CallSum read_call(const JsonValue& json) {
 Json copy_to_json(const CopySum& copy) {
   Json json = {
       {"direction", to_string(copy.path)}, {"copies", copy.copies}, {"bytes", copy.bytes}, {"total_s", copy.total_s}};
+  put_text(json, "line", copy.line);
   if (copy.roof.empty()) return json;
   json["roof"] = copy.roof;
   json["roof_bytes_per_s"] = copy.roof_bytes_per_s;
@@ -159,7 +115,8 @@ CopySum read_copy(const JsonValue& json) {
                   .bytes = json["bytes"].number(),
                   .total_s = read_seconds(json["total_s"]),
                   .roof = json.text_or("roof", ""),
-                  .roof_bytes_per_s = 0};
+                  .roof_bytes_per_s = 0,
+                  .line = json.text_or("line", "")};
   if (!copy.roof.empty()) copy.roof_bytes_per_s = json["roof_bytes_per_s"].number();
   return copy;
 }
@@ -246,6 +203,7 @@ Json sources_of(const Report& report) {
   for (const char* sum : {"wall_s", "devices", "kernel_s", "calls", "copies", "ranges", "modules", "lines"}) {
     sources[sum] = times.empty() ? to_string(TimeSource::traced) : one_of(times);
   }
+  if (report.profile->steps) sources["steps"] = sources["wall_s"];
   if (report.profile->roofed_s > 0 && !work.empty()) sources["at_roof_s"] = one_of(work);
   return sources;
 }
@@ -277,11 +235,14 @@ Json profile_to_json(const Report& report) {
   Json json = {{"program", profile.program}, {"folder", profile.folder}};
   put_end(json, profile);
   json["processes"] = list_to_json(profile.processes, process_to_json);
+  if (profile.steps) json["steps"] = steps_to_json(*profile.steps);
+  put_text(json, "why_no_steps", profile.why_no_steps);
   json["wall_s"] = profile.wall_s;
   if (profile.untraced_s) json["untraced_s"] = *profile.untraced_s;
   if (profile.traced_s) json["traced_s"] = *profile.traced_s;
   if (const auto longer = inflation(profile)) json["inflation"] = *longer;
   json["counting_s"] = profile.counting_s;
+  if (profile.recorded_share < 1) json["recorded_share"] = profile.recorded_share;
   json["devices"] = list_to_json(profile.devices, wall_to_json);
   json["kernel_s"] = profile.kernel_s;
   json["roofed_s"] = profile.roofed_s;
@@ -302,6 +263,7 @@ Json profile_to_json(const Report& report) {
     json["timeline"] = {{"start_s", timeline->start_s}, {"length_s", timeline->length_s}};
     json["timeline"]["lanes"] = list_to_json(timeline->lanes, lane_to_json);
   }
+  if (profile.host) json["host"] = host_to_json(*profile.host);
   return json;
 }
 
@@ -312,10 +274,13 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
       .exit_status = optional_int(json, "exit_status"),
       .signal = optional_int(json, "signal"),
       .processes = read_list(json["processes"], read_process),
+      .steps = std::nullopt,
+      .why_no_steps = json.text_or("why_no_steps", ""),
       .wall_s = read_seconds(json["wall_s"]),
       .untraced_s = json.optional_number("untraced_s"),
       .traced_s = json.optional_number("traced_s"),
       .counting_s = json["counting_s"].number(),
+      .recorded_share = json.optional_number("recorded_share").value_or(1),
       .devices = read_list(json["devices"], read_wall),
       .at_roof_s = json["at_roof_s"].number(),
       .roofed_s = json["roofed_s"].number(),
@@ -332,7 +297,9 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
       .without_line_s = json["without_line_s"].number(),
       .without_module_s = json["without_module_s"].number(),
       .timeline = std::nullopt};
+  if (const auto steps = json.find("steps")) profile.steps = read_steps(*steps);
   if (const auto timeline = json.find("timeline")) profile.timeline = read_timeline(*timeline, rows);
+  if (const auto host = json.find("host")) profile.host = read_host(*host);
   return profile;
 }
 

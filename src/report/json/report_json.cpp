@@ -1,7 +1,6 @@
 // report.json: a run's points to and from JSON. Stored values are written and read back as they are;
 // derived ones (performance, bandwidth, fraction of the roof) are written for other programs and
 // recomputed on reading. The keys are those of docs/report-schema.md.
-#include <cmath>
 
 #include "model/nan.hpp"
 #include "report/diagnosis/counted.hpp"

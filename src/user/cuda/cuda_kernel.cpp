@@ -98,9 +98,9 @@ struct Library {
   Library& operator=(const Library&) = delete;
 };
 
-/// A parameter as it is passed: a tensor map is aligned to 64 bytes, and larger than anything else that has a fixed
-/// size.
-struct alignas(64) Parameter {
+/// A parameter as it is passed. A tensor map, whose type has the alignment that CUDA asks for, is the largest of those
+/// with a fixed size.
+struct Parameter {
   std::vector<std::byte> bytes;
   void* pointer = nullptr;
   CUtensorMap map;

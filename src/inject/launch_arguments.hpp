@@ -1,0 +1,24 @@
+// What the arguments of a launch, or of a call that adds a kernel to a graph, give the driver.
+#pragma once
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include "inject/driver_calls.hpp"
+#include "inject/launches.hpp"
+
+namespace roofline::inject {
+
+struct LaunchArguments {
+  KernelLaunch kernel;
+  CUstream stream = nullptr;
+  CUgraphExec graph = nullptr;  ///< nullptr: a kernel is launched
+};
+LaunchArguments launch_arguments(Arguments arguments, const CUpti_CallbackData& data);
+
+/// Of cuGraphAddKernelNode, in all its versions. False: the program gave none.
+bool node_arguments(const CUpti_CallbackData& data, KernelLaunch& launch);
+/// Of cuGraphAddNode, in all its versions. False: the node is no kernel.
+bool any_node_arguments(const CUpti_CallbackData& data, KernelLaunch& launch);
+
+}  // namespace roofline::inject

@@ -1,0 +1,69 @@
+#include "inject/pacer.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace roofline::inject {
+namespace {
+
+/// Steps with every callback tell how long a step is at most, and what callbacks add.
+constexpr int kWatched = 8;
+constexpr int kSkipped = 64;
+/// Then the program has this long for itself, ns.
+constexpr std::uint64_t kUntouched = 3'000'000'000;
+constexpr std::size_t kRecent = 32;
+/// Of the shortest of the recent steps, nobody looks for the mark: a step that is shorter still would be missed.
+constexpr double kSilence = 0.7;
+/// A thread can't be relied on to wake up earlier, ns.
+constexpr std::uint64_t kShortestSilence = 200'000;
+/// Of the usual length, a longer one may be two steps.
+constexpr double kLongest = 1.6;
+constexpr int kMostUnclear = 8;
+
+}  // namespace
+
+bool Pacer::is_step(std::uint64_t elapsed) const {
+  if (recent_.empty()) return true;
+  std::vector<std::uint64_t> sorted(recent_.begin(), recent_.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return static_cast<double>(elapsed) < kLongest * static_cast<double>(*middle);
+}
+
+std::uint64_t Pacer::silence() const {
+  if (recent_.empty()) return 0;
+  return static_cast<std::uint64_t>(kSilence * static_cast<double>(*std::min_element(recent_.begin(), recent_.end())));
+}
+
+Pacer::Seen Pacer::seen(std::uint64_t time) {
+  Seen result;
+  const std::uint64_t elapsed = last_ != 0 ? time - last_ : 0;
+  last_ = time;
+  if (elapsed == 0) return result;
+  if (watched_ < kWatched) {
+    ++watched_;
+    result.step = true;
+  } else {
+    ++skipped_;
+    result.step = is_step(elapsed);
+    unclear_ = result.step ? 0 : unclear_ + 1;
+    if (unclear_ >= kMostUnclear) {
+      *this = Pacer();  // steps are longer now: to be learnt anew
+      return result;
+    }
+  }
+  if (result.step) {
+    recent_.push_back(elapsed);
+    if (recent_.size() > kRecent) recent_.pop_front();
+  }
+  if (watched_ < kWatched) return result;
+  if (skipped_ >= kSkipped || silence() < kShortestSilence) {
+    *this = Pacer();
+    result.look_again = time + kUntouched;
+  } else {
+    result.look_again = time + silence();
+  }
+  return result;
+}
+
+}  // namespace roofline::inject

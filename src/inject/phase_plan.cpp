@@ -1,0 +1,93 @@
+#include "inject/phase_plan.hpp"
+
+#include <algorithm>
+
+#include "inject/clock.hpp"
+
+namespace roofline::inject {
+namespace {
+
+/// Counting costs that much before uncounted steps are recorded.
+constexpr std::uint64_t kFirstCounting = 2 * kSecond;
+
+// A sample: so many repetitions and that long, or as many as come in the longest time, if that are a few at least.
+constexpr std::uint64_t kSampled = 100, kRefreshed = 20, kFew = 5;
+constexpr std::uint64_t kShortestSample = kSecond / 2, kLongestSample = 5 * kSecond;
+constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kSecond;
+/// Where nothing repeats, counting waits no longer than this.
+constexpr std::uint64_t kNothingRepeats = 10 * kSecond;
+
+constexpr std::uint64_t kFirstQuiet = 10 * kSecond, kLongestQuiet = 300 * kSecond;
+/// What is recorded again and again is at most this part of the time.
+constexpr std::uint64_t kRefreshedPart = 50;
+constexpr std::uint64_t kShortestQuiet = 2 * kSecond;
+
+}  // namespace
+
+RunPhase PhasePlan::next(const Progress& progress) {
+  if (!progress.launched) return phase_;
+  if (since_ == 0) since_ = progress.time;
+  RunPhase next = phase_;
+  switch (phase_) {
+    case RunPhase::start_up:
+      next = after_start_up(progress);
+      break;
+    case RunPhase::sample:
+      next = after_sample(progress);
+      break;
+    case RunPhase::counting:
+      if (progress.counting_rests) next = sampled_ ? RunPhase::quiet : RunPhase::sample;
+      break;
+    case RunPhase::quiet:
+      next = after_quiet(progress);
+      break;
+    case RunPhase::refresh: {
+      const bool changed = progress.time - since_ >= kLongestRefresh && progress.repetitions < kFew;
+      if (changed || enough(progress, kRefreshed, kShortestRefresh, kLongestRefresh)) next = RunPhase::quiet;
+      break;
+    }
+  }
+  if (next != phase_) enter(next, progress.time);
+  return phase_;
+}
+
+RunPhase PhasePlan::after_start_up(const Progress& progress) const {
+  const bool sliced = progress.counting_cost >= kFirstCounting;
+  return progress.counting_rests || sliced ? RunPhase::sample : RunPhase::start_up;
+}
+
+RunPhase PhasePlan::after_sample(const Progress& progress) {
+  const bool counts_on = count_on_ && progress.counts_missing;
+  if (enough(progress, kSampled, kShortestSample, kLongestSample)) {
+    sampled_ = true;
+    return counts_on ? RunPhase::counting : RunPhase::quiet;
+  }
+  const bool in_vain = progress.repetitions < kFew && progress.time - since_ >= kNothingRepeats;
+  return in_vain && counts_on ? RunPhase::counting : RunPhase::sample;
+}
+
+RunPhase PhasePlan::after_quiet(const Progress& progress) const {
+  const std::uint64_t elapsed = progress.time - since_;
+  return elapsed >= pause_ || (progress.marker_lost && elapsed >= shortest_) ? RunPhase::refresh : RunPhase::quiet;
+}
+
+bool PhasePlan::enough(const Progress& progress, std::uint64_t repetitions, std::uint64_t least,
+                       std::uint64_t most) const {
+  const std::uint64_t elapsed = progress.time - since_;
+  if (progress.repetitions < kFew) return false;
+  return elapsed >= most || (elapsed >= least && progress.repetitions >= repetitions);
+}
+
+void PhasePlan::enter(RunPhase phase, std::uint64_t time) {
+  const std::uint64_t length = time - since_;
+  if (phase == RunPhase::counting) count_on_ = false;
+  if (phase == RunPhase::quiet) {
+    const bool first = pause_ == 0;
+    pause_ = first ? kFirstQuiet : std::min(std::max(2 * pause_, kRefreshedPart * length), kLongestQuiet);
+    shortest_ = first ? kShortestQuiet : std::min(2 * shortest_, kLongestQuiet);
+  }
+  phase_ = phase;
+  since_ = time;
+}
+
+}  // namespace roofline::inject

@@ -1,0 +1,56 @@
+// What a sampled recording does when: it records the start-up and some of the steady steps, counts, and otherwise keeps
+// out of the program's way. Knows neither CUPTI nor a clock.
+//
+// Counting begins at once, so that short programs have counts. Where it takes long it is interrupted for a sample of
+// steps in which nothing is counted. A program in which nothing repeats is recorded whole.
+#pragma once
+
+#include <cstdint>
+
+namespace roofline::inject {
+
+enum class RunPhase : std::uint8_t {
+  start_up,  ///< recorded; counters are read as soon as launches repeat
+  sample,    ///< steady steps are recorded, nothing is counted
+  counting,  ///< recorded; what has no counts yet gets them
+  quiet,     ///< nothing is recorded; steps are timed by a marker
+  refresh    ///< some steps are recorded again: a program changes
+};
+
+inline constexpr bool records(RunPhase phase) { return phase != RunPhase::quiet; }
+inline constexpr bool counts(RunPhase phase) { return phase == RunPhase::start_up || phase == RunPhase::counting; }
+
+class PhasePlan {
+ public:
+  struct Progress {
+    std::uint64_t time = 0;           ///< ns
+    bool launched = false;            ///< the program has given the GPU something
+    std::uint64_t repetitions = 0;    ///< of the repeated part since this phase began; 0: nothing repeats
+    bool counting_rests = false;      ///< nothing has asked for counters for some time
+    bool counts_missing = false;      ///< counting could go on
+    std::uint64_t counting_cost = 0;  ///< ns
+    bool marker_lost = false;         ///< in quiet: what came in every step comes no more
+  };
+
+  /// The phase from here on. To be asked some times a second.
+  RunPhase next(const Progress& progress);
+  RunPhase phase() const { return phase_; }
+  /// Since when.
+  std::uint64_t since() const { return since_; }
+
+ private:
+  RunPhase after_start_up(const Progress& progress) const;
+  RunPhase after_sample(const Progress& progress);
+  RunPhase after_quiet(const Progress& progress) const;
+  bool enough(const Progress& progress, std::uint64_t repetitions, std::uint64_t least, std::uint64_t most) const;
+  void enter(RunPhase phase, std::uint64_t time);
+
+  RunPhase phase_ = RunPhase::start_up;
+  std::uint64_t since_ = 0;
+  std::uint64_t pause_ = 0;     ///< length of the present quiet phase
+  std::uint64_t shortest_ = 0;  ///< of a quiet phase that a lost marker ends
+  bool sampled_ = false;        ///< uncounted steady steps are recorded
+  bool count_on_ = true;        ///< counting may be resumed
+};
+
+}  // namespace roofline::inject

@@ -1,0 +1,104 @@
+// A sampled recording: start-up and some of the steady steps are recorded, then counted, and then the program runs by
+// itself but for a mark that tells how long its steps take. PhasePlan says when, the thread that writes the spool does
+// it.
+#pragma once
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "inject/driver_calls.hpp"
+#include "inject/launches.hpp"
+#include "inject/pacer.hpp"
+#include "inject/phase_plan.hpp"
+#include "inject/repetitions.hpp"
+
+namespace roofline::inject {
+
+struct Session;
+
+/// One a process, never freed.
+class Sampling {
+ public:
+  explicit Sampling(Session& session);
+
+  // From the thread that writes.
+  /// The present phase goes on, or another begins. Returns when it is to be called again, at the latest.
+  std::uint64_t tick(std::uint64_t time);
+  /// Of the calls of tick(), some times a second: the program may have gone on to something else.
+  void look(std::uint64_t time);
+  /// All that was launched in the part of the recording that ended has run: nothing is recorded from here on.
+  void drained();
+  /// The recording ends, or the process: from any thread.
+  void finish();
+  /// A part of the recording ends, not the recording.
+  bool pausing() const { return pausing_; }
+
+  // From callbacks, in the program's threads.
+  /// While nothing is recorded. True: the call is followed for its mark alone.
+  bool marks(CUpti_CallbackId id, const DriverCall& call, const CUpti_CallbackData& data);
+  void capture_begins();
+  void captures_end();
+
+ private:
+  /// What is followed. Never freed, as callbacks may be in it.
+  struct Marker {
+    spool::Id id = 0;
+    Mark mark;
+    const Kind* kind = nullptr;  ///< of a launch
+    std::vector<CUpti_CallbackId> calls;
+    bool paced = false;
+    std::uint64_t interval = 0;  ///< ns, of a mark
+
+    bool follows(CUpti_CallbackId call) const;
+    bool is(const DriverCall& call, const CUpti_CallbackData& data) const;
+  };
+
+  void observe(std::string_view records);
+  void take(const spool::Kind& kind);
+  void begin_recording();
+  void end_recording();
+  const Marker* choose();
+  bool lost(std::uint64_t time);
+  void seen(const Marker& marker, std::uint64_t time);
+  void write_marks(const Marker& marker, std::uint64_t start, std::uint64_t end, std::uint32_t marks);
+
+  Session& session_;
+  PhasePlan plan_;  // of the thread that writes, as are the next ones
+  bool held_ = false;
+  bool pausing_ = false;
+  bool looking_ = false;                   ///< callbacks for a paced mark are enabled
+  const Marker* chosen_ = nullptr;         ///< for the next quiet phase; nullptr: steps can't be timed
+  std::map<Mark, const Marker*> markers_;  ///< with a record each
+
+  std::mutex observed_mutex_;  // a context that is destroyed flushes, too
+  Repetitions repetitions_;
+  std::vector<Mark> mark_of_kind_;  ///< by the kind's id
+  struct Shape {
+    spool::Id name;
+    std::uint32_t grid[3], block[3];
+    auto operator<=>(const Shape&) const = default;
+  };
+  std::map<Shape, spool::Id> shapes_;  ///< the first kind of each
+
+  std::atomic<const Marker*> marker_ = nullptr;
+  std::atomic<std::uint32_t> callbacks_ = 0;   ///< since the last mark
+  std::atomic<std::uint64_t> last_mark_ = 0;   ///< or since when it is looked for
+  std::atomic<std::uint64_t> look_again_ = 0;  ///< nobody looks for the mark until then
+  std::atomic<bool> captured_ = false;         ///< a graph was made while nothing was recorded
+
+  std::mutex marks_mutex_;  // of what follows
+  Pacer pacer_;
+  std::uint64_t written_ = 0;             ///< records of marks
+  std::uint64_t start_ = 0, marked_ = 0;  ///< of the marks to be written
+  std::uint32_t pending_ = 0, pending_callbacks_ = 0;
+};
+
+}  // namespace roofline::inject

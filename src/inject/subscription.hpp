@@ -1,0 +1,67 @@
+// Which calls of the driver CUPTI reports, and which activities it records. Recording needs many of both, at some 3 us
+// a launch; between recordings there are few.
+#pragma once
+
+#include <cupti.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "inject/driver_calls.hpp"
+#include "inject/spool.hpp"
+
+namespace roofline::inject {
+
+class SpoolWriter;
+
+class Subscription {
+ public:
+  static constexpr std::size_t kMostCalls = 2048;  ///< CUPTI 13.0 numbers 806
+
+  CUptiResult subscribe(CUpti_CallbackFunc callback);
+  /// Enables the records of kernels, and of what exists already: contexts, devices. Before anything else is enabled.
+  CUptiResult begin();
+
+  /// What recording needs: activities first, so that each launch that is reported has the records of its kernels.
+  void record();
+  /// No activities, and of the calls these and those that are followed always: captures, nodes, allocations.
+  void rest(const std::vector<CUpti_CallbackId>& followed);
+  /// Additional calls or no longer, while resting. From callbacks, too: never waits for another thread; then false, and
+  /// nothing was changed.
+  bool follow(const std::vector<CUpti_CallbackId>& ids, bool on);
+  /// No callbacks and activities any more.
+  void end();
+
+  const DriverCall& call(CUpti_CallbackId id) const { return calls_[id]; }
+  void seen(CUpti_CallbackId id) {
+    if (!seen_[id].load(std::memory_order_relaxed)) seen_[id].store(true, std::memory_order_relaxed);
+  }
+  spool::Id name_of(SpoolWriter& spool, CUpti_CallbackId id, const char* name);
+
+  // Calls that the program was seen to make.
+  std::vector<CUpti_CallbackId> calls_of(spool::CallKind kind) const;
+  std::vector<CUpti_CallbackId> calls_named(spool::Id name) const;
+  /// All by which a kernel may be launched, seen or not.
+  std::vector<CUpti_CallbackId> launches() const;
+
+ private:
+  void apply(const std::array<bool, kMostCalls>& wanted);
+  void set(CUpti_CallbackId id, bool on);
+
+  std::array<DriverCall, kMostCalls> calls_ = {};
+  std::array<std::atomic<spool::Id>, kMostCalls> names_ = {};
+  std::array<std::atomic<bool>, kMostCalls> seen_ = {};
+
+  std::mutex mutex_;  // CUPTI wants the changes of a subscriber one after another
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  std::array<bool, kMostCalls> on_ = {};
+  bool ended_ = false;
+};
+
+/// Of this process; never freed: threads may be in it when the process ends.
+Subscription& subscription();
+
+}  // namespace roofline::inject

@@ -1,0 +1,183 @@
+#include "profile/actions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace roofline {
+namespace {
+
+/// An empty action is that of CUDA.
+struct CauseRow {
+  SavingCause cause = SavingCause::kernel;
+  const char* what = "";
+  const char* cuda = "";
+  const char* torch = "";
+  const char* jax = "";
+};
+
+constexpr CauseRow kCauseRows[] = {
+    {SavingCause::data_loading, "GPU idle: the launching process prepares input data",
+     "Prepare the next batch on another thread while the GPU runs.",
+     "Load data in worker processes: DataLoader(num_workers=8, pin_memory=True, prefetch_factor=4).",
+     "Prefetch batches in the background: grain, tf.data prefetch(), or jax.device_put one batch ahead."},
+    {SavingCause::few_workers, "GPU idle: too few workers prepare input data",
+     "Use more threads for input data, or prepare it on the GPU.",
+     "Increase num_workers, or move decoding and augmentation to the GPU (NVIDIA DALI, torchvision v2).",
+     "Increase the loader's worker count, or move augmentation into the jitted step."},
+    {SavingCause::pageable_copy, "Copies from or to pageable memory",
+     "Use pinned memory (cudaHostAlloc) and cudaMemcpyAsync on another stream.",
+     "Use pinned memory: DataLoader(pin_memory=True), then .to(device, non_blocking=True).",
+     "Transfer the next batch ahead of its use (jax.device_put), so that the copy overlaps."},
+    {SavingCause::repeated_copy, "The same data is copied in every step",
+     "Copy it once before the loop and keep it on the GPU.",
+     "Move it to the GPU once before the loop: tensor.to(device) or register_buffer().",
+     "Call jax.device_put once before the loop and pass the array on."},
+    {SavingCause::repeated_cast, "Unchanged data is converted in every step",
+     "Convert it once before the loop and keep the result.",
+     "Convert it once: model.to(torch.bfloat16), or keep the cast tensor outside of the loop.",
+     "Convert it once outside of the jitted step."},
+    {SavingCause::item_sync, "GPU idle: the host reads a value back and waits for it",
+     "Keep the value on the GPU; read it every N steps with an asynchronous copy.",
+     "Keep the value on the GPU: no .item(), .cpu() or if on a tensor; read it every N steps.",
+     "Keep the value on the device: no float(x) or np.asarray(x) in the loop; read it every N steps."},
+    {SavingCause::synchronize, "GPU idle: the host synchronises in the loop",
+     "Remove the synchronisation; order work with streams and events.",
+     "Remove torch.cuda.synchronize() from the loop; time with torch.cuda.Event instead.",
+     "Call block_until_ready() once after the loop, not in every step."},
+    {SavingCause::logging_sync, "GPU idle: logging reads values back",
+     "Log every N steps, from values that were copied asynchronously.",
+     "Log every N steps; collect detached tensors and call .item() once per interval.",
+     "Log every N steps; keep metrics as device arrays until then."},
+    {SavingCause::gil, "GPU idle: another thread holds Python's interpreter lock",
+     "Move the other thread's work into a process.",
+     "Move the other thread's work into a process: multiprocessing, or DataLoader workers.",
+     "Move the other thread's work into a process: multiprocessing."},
+    {SavingCause::tiny_kernels, "GPU idle: kernels are shorter than their launches",
+     "Capture the step in a CUDA graph, or merge small kernels.",
+     "Use torch.compile(mode=\"reduce-overhead\"), or capture the step in torch.cuda.CUDAGraph.",
+     "Put the whole step into one jax.jit; use lax.scan for inner loops."},
+    {SavingCause::unfused_attention, "Attention as separate kernels",
+     "Use a fused attention kernel (cuDNN, FlashAttention).", "Use torch.nn.functional.scaled_dot_product_attention.",
+     "Use jax.nn.dot_product_attention(implementation=\"cudnn\")."},
+    {SavingCause::unfused_optimizer, "The optimizer updates parameters one by one",
+     "Update all parameters in one kernel.", "Pass fused=True (or foreach=True) to the optimizer.",
+     "Call the optimizer's update inside of the jitted step."},
+    {SavingCause::allocation, "GPU idle: memory is allocated or freed in the loop",
+     "Allocate once before the loop, or use a memory pool (cudaMallocAsync).",
+     "Remove torch.cuda.empty_cache(); set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
+     "Donate buffers (jax.jit(donate_argnums=…)) and keep preallocation on."},
+    {SavingCause::recompilation, "GPU idle: code is compiled again",
+     "Compile before the loop (cuModuleLoad, nvrtc) and keep the module.",
+     "Avoid new shapes: pad inputs, or torch.compile(dynamic=True); TORCH_LOGS=recompiles names the reason.",
+     "Avoid new shapes: pad inputs, or mark static arguments; JAX_LOG_COMPILES=1 names the reason."},
+    {SavingCause::checkpointing, "Backward repeats the forward pass (gradient checkpointing)",
+     "Keep activations where memory allows.",
+     "Checkpoint fewer modules, or use selective checkpointing, where memory allows.",
+     "Use a less strict jax.checkpoint policy where memory allows."},
+    {SavingCause::no_tf32, "fp32 products without tensor cores",
+     "Allow TF32: cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), or use bf16.",
+     "Call torch.set_float32_matmul_precision(\"high\"), or use autocast with bfloat16.",
+     "Set jax_default_matmul_precision=\"tensorfloat32\", or use bfloat16."},
+    {SavingCause::small_batch, "Grids are smaller than the GPU", "Batch more work per launch.",
+     "Increase batch_size, or run several requests in one batch.", "Increase the batch size, or use jax.vmap."},
+    {SavingCause::wait_disk, "GPU idle: the host waits for a disk",
+     "Read ahead on another thread, or keep the data in memory or on local NVMe.",
+     "Read in worker processes (DataLoader(num_workers=8, prefetch_factor=4)), or cache the data set in memory.", ""},
+    {SavingCause::wait_network, "GPU idle: the host waits for the network",
+     "Request the next data on another thread before they are needed.",
+     "Fetch in worker processes (DataLoader(num_workers=8, prefetch_factor=4)), or cache locally.", ""},
+    {SavingCause::wait_queue, "GPU idle: the host waits for a queue", "Use more producers, or a deeper queue.",
+     "Use more producers: a higher num_workers or prefetch_factor.", ""},
+    {SavingCause::wait_lock, "GPU idle: the host waits for a lock",
+     "Shorten the critical section, or launch from one thread only.", "", ""},
+    {SavingCause::sleep, "GPU idle: the host sleeps", "Remove the sleep, or wait for the event itself.", "", ""},
+    {SavingCause::slow_steps, "Some steps take much longer than the others",
+     "Compare a slow step with a typical one in the timeline.", "", ""},
+    {SavingCause::host_python, "GPU idle: the host runs Python code",
+     "Speed this code up, or move it to another process.",
+     "Vectorise this code, run it in a DataLoader worker, or overlap it with the GPU.",
+     "Move this code into the jitted step, or into another process."},
+    {SavingCause::host_native, "GPU idle: the host runs native code",
+     "Speed this code up, or run it on another thread.", "", ""},
+    {SavingCause::module_load, "GPU idle: CUDA modules are loaded",
+     "One-time cost: load eagerly (CUDA_MODULE_LOADING=EAGER), or warm up first.", "", ""},
+    {SavingCause::launch_rate, "GPU idle: the host launches too slowly",
+     "Use a CUDA graph, fused kernels or larger batches.",
+     "Use torch.compile(mode=\"reduce-overhead\"), a CUDA graph, or larger batches.",
+     "Put the whole step into one jax.jit."},
+    {SavingCause::fusion, "Memory-bound kernels in sequence",
+     "Fuse them, so that intermediate results stay in registers.", "Fuse them: torch.compile, or a Triton kernel.",
+     "Put them into one jax.jit, so that XLA fuses them."},
+    {SavingCause::kernel, "A kernel below its roof",
+     "Compare with a library kernel of the same shape, or tune its tile and launch configuration.", "", ""},
+    {SavingCause::memory_growth, "Memory in use grows from step to step", "Free or reuse buffers in every step.",
+     "Keep no graph: use loss.detach() or loss.item() every N steps in running sums.", ""},
+    {SavingCause::copies, "Copies without overlap", "Overlap the copies with kernels on another stream.",
+     "Copy on another stream: torch.cuda.Stream and non_blocking=True.",
+     "Transfer the next batch ahead of its use (jax.device_put)."},
+    {SavingCause::late_stream, "GPU idle: a stream waits for another one",
+     "Find the event in the timeline; launch the awaited work earlier.", "", ""},
+    {SavingCause::unknown_idle, "GPU idle without a known cause",
+     "No action: nothing that was recorded shows the cause. The timeline shows the gaps.", "", ""}};
+
+const CauseRow& row_of_cause(SavingCause cause) {
+  const auto* const found = std::find_if(std::begin(kCauseRows), std::end(kCauseRows),
+                                         [cause](const CauseRow& row) { return row.cause == cause; });
+  return found == std::end(kCauseRows) ? kCauseRows[std::size(kCauseRows) - 1] : *found;
+}
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+}  // namespace
+
+Framework framework_of(const Recording& recording) {
+  for (const ProcessTrace& trace : recording.traces) {
+    for (const spool::Range& range : trace.ranges) {
+      if (trace.text(range.name).starts_with("XlaModule") || trace.text(range.domain) == "TSL") return Framework::jax;
+    }
+  }
+  bool fusions = false;
+  for (const LaunchGroup& group : recording.groups) {
+    // at::native, c10, Inductor's and modules; XLA names its kernels after HLO instructions.
+    const bool torch =
+        contains_any(group.symbol, {"2at6native", "at::native", "c10", "triton_poi_", "triton_red_", "triton_per_"});
+    if (torch || !group.module.empty()) return Framework::torch;
+    fusions |= contains_any(group.symbol, {"loop_", "input_", "wrapped_"}) &&
+               contains_any(group.symbol, {"fusion", "wrapped_"});
+  }
+  return fusions ? Framework::jax : Framework::cuda;
+}
+
+std::string what_is_lost(SavingCause cause) { return row_of_cause(cause).what; }
+
+std::string action_against(SavingCause cause, Framework framework) {
+  const CauseRow& row = row_of_cause(cause);
+  const std::string_view own = framework == Framework::torch ? row.torch : framework == Framework::jax ? row.jax : "";
+  return std::string(own.empty() ? row.cuda : own);
+}
+
+std::string action_for_copies(const CopySum& copy, double fraction, Framework framework) {
+  constexpr double kSmall = 64 << 10;
+  constexpr double kLinkSpeed = 0.7;
+  if (copy.path.host() == CopyMemory::pageable) return action_against(SavingCause::pageable_copy, framework);
+  if (copy.path.host() == CopyMemory::unified) {
+    return "Prefetch it before use (cudaMemPrefetchAsync), or set its location (cudaMemAdvise).";
+  }
+  if (copy.bytes / static_cast<double>(copy.copies) < kSmall) return "Merge small copies into one.";
+  if (copy.path.direction == CopyDirection::memset) {
+    return "Drop memsets of memory that the next kernel overwrites entirely.";
+  }
+  if (copy.path.direction == CopyDirection::device_to_device) {
+    return "Write the result in place, or fuse the copy into an adjacent kernel.";
+  }
+  if (fraction > kLinkSpeed) {
+    return "At link speed: overlap the copies with kernels on another stream, or send fewer bytes.";
+  }
+  return action_against(SavingCause::copies, framework);
+}
+
+}  // namespace roofline

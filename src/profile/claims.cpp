@@ -1,0 +1,73 @@
+#include "profile/claims.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofline {
+namespace {
+
+double usable(double seconds) { return std::isfinite(seconds) && seconds > 0 ? seconds : 0; }
+
+/// What is left of the time that claims are made on.
+class SavingPools {
+ public:
+  explicit SavingPools(SavingLimits limits) : left_(std::move(limits)) {}
+
+  /// What a claim can have; takes nothing.
+  double available(const SavingClaim& claim) const {
+    double wanted = usable(claim.saving.seconds);
+    if (!claim.rows.empty()) {
+      double of_rows = 0;
+      for (const auto& [row, time] : claim.rows) of_rows += std::min(usable(time), left_of(row));
+      wanted = std::min(wanted, of_rows);
+    }
+    return std::min(wanted, usable(left_.*pool_of(claim.saving.kind)));
+  }
+
+  /// Takes that much, from each of its rows in proportion to what the claim has of it.
+  void take(const SavingClaim& claim, double seconds) {
+    double of_rows = 0;
+    for (const auto& [row, time] : claim.rows) of_rows += std::min(usable(time), left_of(row));
+    for (const auto& [row, time] : claim.rows) {
+      const double share = of_rows > 0 ? std::min(usable(time), left_of(row)) / of_rows : 0;
+      if (share > 0) left_.rows[static_cast<std::size_t>(row)] -= share * seconds;
+    }
+    double& rest = left_.*pool_of(claim.saving.kind);
+    rest = std::max(0.0, rest - seconds);
+  }
+
+ private:
+  static double SavingLimits::*pool_of(SavingKind kind) {
+    if (kind == SavingKind::idle) return &SavingLimits::idle_s;
+    return kind == SavingKind::copies ? &SavingLimits::copies_s : &SavingLimits::kernels_s;
+  }
+
+  double left_of(int row) const {
+    const auto index = static_cast<std::size_t>(row);
+    return row >= 0 && index < left_.rows.size() ? usable(left_.rows[index]) : 0;
+  }
+
+  SavingLimits left_;
+};
+
+}  // namespace
+
+std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimits limits, double least_s) {
+  const auto larger = [](const auto& a, const auto& b) { return a.seconds > b.seconds; };
+  std::stable_sort(claims.begin(), claims.end(), [&](const SavingClaim& a, const SavingClaim& b) {
+    return usable(a.saving.seconds) > usable(b.saving.seconds);
+  });
+  SavingPools pools(std::move(limits));
+  std::vector<Saving> savings;
+  for (const SavingClaim& claim : claims) {
+    const double seconds = pools.available(claim);
+    if (!(seconds > 0) || seconds < least_s) continue;
+    pools.take(claim, seconds);
+    savings.push_back(claim.saving);
+    savings.back().seconds = seconds;
+  }
+  std::stable_sort(savings.begin(), savings.end(), larger);
+  return savings;
+}
+
+}  // namespace roofline

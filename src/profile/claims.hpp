@@ -1,0 +1,28 @@
+// Makes potential savings disjoint: no second of the wall time is promised twice. Pure.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "report/profile.hpp"
+
+namespace roofline {
+
+/// A potential saving and the kernels' time that it would save.
+struct SavingClaim {
+  Saving saving = {};
+  std::vector<std::pair<int, double>> rows = {};  ///< row and seconds of its time; empty: of no row in particular
+};
+
+/// Seconds that savings can come from, of all GPUs together.
+struct SavingLimits {
+  double idle_s = 0, copies_s = 0, kernels_s = 0;
+  std::vector<double> rows = {};  ///< of kernels_s, by row
+};
+
+/// The savings with what the larger ones before them left, the largest first: those of idle time are at most the idle
+/// time together, those of copies the copies' time, all others the kernels' time, and for each row that row's. A claim
+/// of which less than `least_s` is left is dropped. Of equal ones the earlier has precedence.
+std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimits limits, double least_s);
+
+}  // namespace roofline

@@ -1,0 +1,19 @@
+// Consecutive memory-bound kernels of one stream, which could pass their results in registers.
+#pragma once
+
+#include <vector>
+
+#include "model/machine.hpp"
+#include "profile/claims.hpp"
+#include "profile/intervals.hpp"
+#include "profile/recording.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// A claim on their time for each such sequence that begins in `spans` (sorted, disjoint; empty: anywhere). `points`
+/// are the recording's groups in their order.
+std::vector<SavingClaim> fusions_of(const Recording& recording, const std::vector<Point>& points,
+                                    const Machine& machine, const std::vector<Span>& spans);
+
+}  // namespace roofline

@@ -1,0 +1,204 @@
+#include "profile/host_sums.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace roofline {
+namespace {
+
+/// How many entries of each list a report keeps.
+constexpr std::size_t kMostLines = 500, kMostFunctions = 500, kMostThreads = 1000, kMostProcesses = 1000;
+constexpr std::size_t kMostStacks = 4000;
+
+const HostFrame kUnknownPlace = {.function = "[unknown]", .file = {}, .line = 0, .python = false, .own = false};
+
+class HostSums {
+ public:
+  explicit HostSums(const HostSamples& samples) : samples_(samples) {
+    for (const std::vector<int>& stack : samples.stacks) charged_.push_back(charged_frame(samples, stack));
+  }
+
+  HostProfile profile() {
+    HostProfile host;
+    host.wall_s = static_cast<double>(samples_.end - samples_.start) * 1e-9;
+    host.rate_hz = samples_.rate_hz;
+    host.cost_s = samples_.cost_s;
+    host.samples = static_cast<std::int64_t>(samples_.samples.size());
+    host.why_none = samples_.why_none;
+    host.why_no_native = samples_.why_no_native;
+    for (const HostSample& sample : samples_.samples) add(host, sample);
+    host.thread_count = static_cast<std::int64_t>(threads_.size());
+    const std::map<int, int> line_index = put_lines(host);
+    put_functions(host);
+    const std::map<int, int> thread_index = put_threads(host, line_index);
+    put_processes(host);
+    put_stacks(host, thread_index);
+    return host;
+  }
+
+ private:
+  using ByPlace = std::map<int, double>;  ///< seconds by the frame that they are charged to; -1: not known
+  struct OfThread {
+    HostTimes times;
+    ByPlace on_cpu, off_cpu;
+  };
+
+  void add(HostProfile& host, const HostSample& sample) {
+    const double seconds = sample.seconds;
+    const int place = sample.stack < 0 ? -1 : charged_[static_cast<std::size_t>(sample.stack)];
+    host.times.of(sample.state) += seconds;
+    lines_[place].of(sample.state) += seconds;
+    OfThread& thread = threads_[sample.thread];
+    thread.times.of(sample.state) += seconds;
+    (sample.state == ThreadState::running ? thread.on_cpu : thread.off_cpu)[place] += seconds;
+    stacks_[{sample.thread, sample.stack, sample.state}] += seconds;
+    stack_times_[sample.stack].of(sample.state) += seconds;
+  }
+
+  const HostFrame& frame(int index) const {
+    return index < 0 ? kUnknownPlace : samples_.frames[static_cast<std::size_t>(index)];
+  }
+
+  /// The places of the list by the frames that are charged.
+  std::map<int, int> put_lines(HostProfile& host) const {
+    std::vector<std::pair<int, HostTimes>> sorted(lines_.begin(), lines_.end());
+    sort_by_time(sorted, [](const auto& entry) -> const HostTimes& { return entry.second; });
+    std::map<int, int> index;
+    for (const auto& [place, times] : sorted) {
+      if (host.lines.size() == kMostLines) break;
+      index[place] = static_cast<int>(host.lines.size());
+      host.lines.push_back({frame(place), times});
+    }
+    return index;
+  }
+
+  void put_functions(HostProfile& host) const {
+    using Name = std::tuple<std::string, std::string, bool>;
+    const auto name_of = [this](int index) {
+      const HostFrame& one = frame(index);
+      return Name(one.function, one.file, one.python);
+    };
+    std::map<Name, HostFunctionSum> functions;
+    const auto sum_of = [&](int index) -> HostFunctionSum& {
+      HostFunctionSum& sum = functions[name_of(index)];
+      sum.place = frame(index);
+      sum.place.line = 0;
+      return sum;
+    };
+    for (const auto& [stack, times] : stack_times_) {
+      static const std::vector<int> kNone = {-1};
+      const std::vector<int>& frames = stack < 0 ? kNone : samples_.stacks[static_cast<std::size_t>(stack)];
+      HostFunctionSum& self = sum_of(frames.front());
+      for (const ThreadState state : kThreadStates) self.times.of(state) += times.of(state);
+      std::set<Name> seen;  // recursion counts once
+      for (const int index : frames) {
+        if (seen.insert(name_of(index)).second) sum_of(index).inclusive_cpu_s += times.on_cpu();
+      }
+    }
+    for (auto& [name, sum] : functions) host.functions.push_back(std::move(sum));
+    std::ranges::stable_sort(host.functions, [](const HostFunctionSum& a, const HostFunctionSum& b) {
+      return std::pair(a.times.on_cpu(), a.inclusive_cpu_s) > std::pair(b.times.on_cpu(), b.inclusive_cpu_s);
+    });
+    host.functions.resize(std::min(host.functions.size(), kMostFunctions));
+  }
+
+  std::map<int, int> put_threads(HostProfile& host, const std::map<int, int>& lines) const {
+    std::vector<std::pair<int, const OfThread*>> sorted;
+    for (const auto& [thread, sums] : threads_) sorted.emplace_back(thread, &sums);
+    sort_by_time(sorted, [](const auto& entry) -> const HostTimes& { return entry.second->times; });
+    std::map<int, int> index;
+    for (const auto& [thread, sums] : sorted) {
+      if (host.threads.size() == kMostThreads) break;
+      index[thread] = static_cast<int>(host.threads.size());
+      HostThreadSum sum = {.thread = samples_.threads[static_cast<std::size_t>(thread)], .times = sums->times};
+      std::tie(sum.hottest_line, sum.hottest_s) = largest(sums->on_cpu, lines);
+      std::tie(sum.longest_wait, sum.longest_wait_s) = largest(sums->off_cpu, lines);
+      host.threads.push_back(std::move(sum));
+    }
+    return index;
+  }
+
+  /// The known place with the most time, as an index of the report's lines.
+  static std::pair<int, double> largest(const ByPlace& places, const std::map<int, int>& lines) {
+    std::pair<int, double> found = {-1, 0};
+    for (const auto& [place, seconds] : places) {
+      const auto line = lines.find(place);
+      if (place >= 0 && line != lines.end() && seconds > found.second) found = {line->second, seconds};
+    }
+    return found;
+  }
+
+  void put_processes(HostProfile& host) const {
+    std::map<std::int64_t, HostProcessSum> processes;
+    for (const auto& [index, sums] : threads_) {
+      const HostThread& thread = samples_.threads[static_cast<std::size_t>(index)];
+      HostProcessSum& process = processes[thread.pid];
+      process.pid = thread.pid;
+      process.parent = thread.parent;
+      process.command = thread.command;
+      ++process.threads;
+      for (const ThreadState state : kThreadStates) process.times.of(state) += sums.times.of(state);
+    }
+    for (auto& [pid, process] : processes) host.processes.push_back(std::move(process));
+    host.process_count = static_cast<std::int64_t>(host.processes.size());
+    sort_by_time(host.processes, [](const HostProcessSum& process) -> const HostTimes& { return process.times; });
+    host.processes.resize(std::min(host.processes.size(), kMostProcesses));
+  }
+
+  void put_stacks(HostProfile& host, const std::map<int, int>& threads) const {
+    std::vector<std::pair<double, std::tuple<int, int, ThreadState>>> sorted;
+    for (const auto& [key, seconds] : stacks_) {
+      if (threads.contains(std::get<0>(key))) sorted.emplace_back(seconds, key);
+    }
+    std::ranges::sort(sorted, std::greater());
+    sorted.resize(std::min(sorted.size(), kMostStacks));
+    std::map<int, int> frames;
+    for (const auto& [seconds, key] : sorted) {
+      const auto& [thread, stack, state] = key;
+      HostStackSum sum = {.thread = threads.at(thread), .frames = {}, .state = state, .seconds = seconds};
+      static const std::vector<int> kNone;
+      const std::vector<int>& own = stack < 0 ? kNone : samples_.stacks[static_cast<std::size_t>(stack)];
+      for (auto index = own.rbegin(); index != own.rend(); ++index) {
+        const auto [place, is_new] = frames.try_emplace(*index, static_cast<int>(host.frames.size()));
+        if (is_new) host.frames.push_back(frame(*index));
+        sum.frames.push_back(place->second);
+      }
+      host.stacks.push_back(std::move(sum));
+    }
+  }
+
+  /// On a CPU first, then by all of the time.
+  template <typename Entries, typename Times>
+  static void sort_by_time(Entries& entries, const Times& times_of) {
+    std::ranges::stable_sort(entries, [&](const auto& a, const auto& b) {
+      const HostTimes &left = times_of(a), &right = times_of(b);
+      return std::pair(left.on_cpu(), left.total()) > std::pair(right.on_cpu(), right.total());
+    });
+  }
+
+  const HostSamples& samples_;
+  std::vector<int> charged_;  ///< by stack
+  std::map<int, HostTimes> lines_;
+  std::map<int, OfThread> threads_;
+  std::map<int, HostTimes> stack_times_;
+  std::map<std::tuple<int, int, ThreadState>, double> stacks_;
+};
+
+}  // namespace
+
+int charged_frame(const HostSamples& samples, const std::vector<int>& stack) {
+  const auto frame = [&](int index) -> const HostFrame& { return samples.frames[static_cast<std::size_t>(index)]; };
+  const auto with_line =
+      std::ranges::find_if(stack, [&](int index) { return frame(index).own && frame(index).line > 0; });
+  if (with_line != stack.end()) return *with_line;
+  const auto own = std::ranges::find_if(stack, [&](int index) { return frame(index).own; });
+  if (own != stack.end()) return *own;
+  return stack.empty() ? -1 : stack.front();
+}
+
+HostProfile host_profile(const HostSamples& samples) { return HostSums(samples).profile(); }
+
+}  // namespace roofline

@@ -1,0 +1,94 @@
+#include "profile/idle_savings.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "profile/slow_steps.hpp"
+
+namespace roofline {
+namespace {
+
+/// Parts of one cause and line, on all GPUs.
+struct SumOfParts {
+  double seconds = 0, largest_s = 0;
+  std::string evidence;  ///< of the largest part
+};
+using SumsOfParts = std::map<std::pair<SavingCause, std::string>, SumOfParts>;
+
+SumsOfParts sum_of(const std::vector<IdlePart>& parts) {
+  SumsOfParts sums;
+  for (const IdlePart& part : parts) {
+    SumOfParts& sum = sums[{part.cause, part.line}];
+    sum.seconds += part.seconds;
+    if (part.seconds <= sum.largest_s) continue;
+    sum.largest_s = part.seconds;
+    sum.evidence = part.evidence;
+  }
+  return sums;
+}
+
+/// The uncounted steps in two lists. Slow ones are few, or they are no exception.
+struct SplitSteps {
+  std::vector<Span> usual, slow;
+};
+
+SplitSteps split(const FoundSteps& found) {
+  constexpr std::size_t kMostSlow = 3, kFewest = 10;  // one in ten at most
+  const std::vector<std::size_t> slow = slow_steps(found);
+  SplitSteps steps = {found.uncounted(), {}};
+  if (slow.empty() || slow.size() > kMostSlow || slow.size() * kFewest > steps.usual.size()) return steps;
+  for (const std::size_t step : slow) {
+    steps.slow.push_back(found.all[step].span);
+    std::erase(steps.usual, found.all[step].span);
+  }
+  return steps;
+}
+
+SavingClaim idle_claim(SavingCause cause, const std::string& line, const SumOfParts& sum, double seconds, bool one_off,
+                       Framework framework) {
+  SavingClaim claim;
+  claim.saving.kind = SavingKind::idle;
+  claim.saving.cause = cause;
+  claim.saving.line = line;
+  claim.saving.one_off = one_off;
+  claim.saving.seconds = seconds;
+  claim.saving.what = what_is_lost(cause);
+  claim.saving.evidence = sum.evidence;
+  claim.saving.action = action_against(cause, framework);
+  return claim;
+}
+
+}  // namespace
+
+std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector<Span>& active, const IdleParts& parts,
+                                      Framework framework) {
+  std::vector<SavingClaim> claims;
+  if (found.all.empty()) {
+    for (const auto& [of, sum] : sum_of(parts(active))) {
+      const bool once = of.first == SavingCause::module_load;
+      claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds, once, framework));
+    }
+    return claims;
+  }
+  const SplitSteps steps = split(found);
+  SumsOfParts usual = sum_of(parts(steps.usual));
+  if (!steps.slow.empty()) {
+    const double as_usual = static_cast<double>(steps.slow.size()) / static_cast<double>(steps.usual.size());
+    for (const auto& [of, sum] : sum_of(parts(steps.slow))) {
+      SumOfParts& same = usual[of];
+      const double expected = std::min(sum.seconds, same.seconds * as_usual);
+      if (sum.seconds > expected) {
+        claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - expected, true, framework));
+      }
+      same.seconds += expected;
+    }
+  }
+  for (const auto& [of, sum] : usual) {
+    claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds, false, framework));
+  }
+  return claims;
+}
+
+}  // namespace roofline

@@ -1,0 +1,172 @@
+#include "profile/launch_sequence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+namespace roofline {
+namespace {
+
+/// Numbers texts in the order in which they are first seen.
+class Numbers {
+ public:
+  std::uint32_t of(const std::string& text) {
+    return numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+/// Whether a function's name is that of an optimizer's kernel, as PyTorch, apex and JAX's libraries name them.
+bool is_update(std::string_view symbol) {
+  static constexpr std::array<std::string_view, 6> kNames = {"multi_tensor_apply", "adam", "sgd", "adagrad", "rmsprop",
+                                                             "optimizer"};
+  std::string lower(symbol);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&lower](std::string_view name) { return lower.find(name) != std::string::npos; });
+}
+
+class SequenceBuilder {
+ public:
+  SequenceBuilder(const Recording& recording, int process)
+      : recording_(recording), process_(process), trace_(recording.traces[static_cast<std::size_t>(process)]) {}
+
+  LaunchSequence build() {
+    for (const Activity& activity : recording_.activities) {
+      if (activity.process == process_) take(activity);
+    }
+    sort();
+    return std::move(sequence_);
+  }
+
+ private:
+  struct Signature {
+    std::uint32_t kind = 0, exact = 0;
+    bool update = false;
+  };
+
+  void take(const Activity& activity) {
+    if (migrates(activity)) return;
+    const std::uint32_t correlation = correlation_of(activity);
+    const auto [found, is_new] = by_correlation_.try_emplace(correlation, sequence_.elements.size());
+    if (!is_new && correlation != 0) {
+      Span& on_gpu = sequence_.on_gpu[found->second];
+      on_gpu = {std::min(on_gpu.start, activity.start), std::max(on_gpu.end, activity.end)};
+      return;
+    }
+    const Span host = host_of(activity);
+    const Signature signature = signature_of(activity);
+    sequence_.elements.push_back({signature.kind, signature.exact, signature.update, host.start, host.end});
+    sequence_.on_gpu.push_back({activity.start, activity.end});
+  }
+
+  /// By the host's time; the end of each call becomes the pause of the next one.
+  void sort() {
+    std::vector<SequenceElement>& elements = sequence_.elements;
+    std::vector<std::size_t> order(elements.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return elements[a].time < elements[b].time; });
+    LaunchSequence sorted;
+    std::uint64_t ended = elements.empty() ? 0 : elements[order.front()].time;
+    for (const std::size_t i : order) {
+      SequenceElement element = elements[i];
+      const std::uint64_t end = element.pause;  // the call's, until here
+      element.pause = element.time > ended ? element.time - ended : 0;
+      ended = std::max(ended, end);
+      sorted.elements.push_back(element);
+      sorted.on_gpu.push_back(sequence_.on_gpu[i]);
+    }
+    sequence_ = std::move(sorted);
+  }
+
+  bool migrates(const Activity& activity) const {
+    if (activity.what != ActivityKind::copy) return false;
+    const spool::Copy& copy = trace_.copies[activity.index];
+    return copy.from == spool::Memory::migrating || copy.to == spool::Memory::migrating;
+  }
+
+  std::uint32_t correlation_of(const Activity& activity) const {
+    switch (activity.what) {
+      case ActivityKind::copy:
+        return trace_.copies[activity.index].correlation;
+      case ActivityKind::fill:
+        return trace_.fills[activity.index].correlation;
+      case ActivityKind::kernel:
+        break;
+    }
+    return trace_.kernels[activity.index].correlation;
+  }
+
+  static Span host_of(const Activity& activity) {
+    if (activity.launch != nullptr) return {activity.launch->start, activity.launch->end};
+    if (activity.call != nullptr) return {activity.call->start, activity.call->end};
+    return {activity.start, activity.start};
+  }
+
+  Signature signature_of(const Activity& activity) {
+    if (activity.what == ActivityKind::kernel) {
+      const spool::Id own = trace_.kernels[activity.index].kind;
+      const spool::Id kind = activity.launch != nullptr ? activity.launch->kind : own;
+      const auto [known, is_new] = of_kinds_.try_emplace(kind);
+      if (is_new) known->second = signature_of(trace_.kind(kind));
+      return known->second;
+    }
+    const bool copy = activity.what == ActivityKind::copy;
+    const std::string what = copy ? fmt::format("copy {} {}", static_cast<int>(trace_.copies[activity.index].from),
+                                                static_cast<int>(trace_.copies[activity.index].to))
+                                  : std::string("memset");
+    const std::uint64_t bytes = copy ? trace_.copies[activity.index].bytes : trace_.fills[activity.index].bytes;
+    const std::string place = text_of(recording_.place(activity));
+    return {kinds_.of(what + place), exact_.of(fmt::format("{}{}|{}", what, place, bytes)), false};
+  }
+
+  Signature signature_of(const spool::Kind& kind) {
+    const std::string_view symbol = trace_.text(kind.name);
+    const spool::Place& place = trace_.place(kind.place);
+    const std::string coarse = fmt::format("{}{}", symbol, text_of(place));
+    const std::string exact = fmt::format("{}|{}|{}|{}", coarse, fmt::join(kind.grid, "x"), fmt::join(kind.block, "x"),
+                                          without_numbers(range_path(trace_, place.range)));
+    return {kinds_.of(coarse), exact_.of(exact), is_update(symbol)};
+  }
+
+  std::string text_of(const spool::Place& place) const {
+    const spool::Line& line = trace_.line(place.line);
+    return fmt::format("|{}:{}|{}|{}|{}", trace_.text(line.file), line.number, trace_.text(place.module),
+                       trace_.text(place.operation), place.backward);
+  }
+
+  const Recording& recording_;
+  int process_;
+  const ProcessTrace& trace_;
+  LaunchSequence sequence_;
+  Numbers kinds_, exact_;
+  std::unordered_map<std::uint32_t, std::size_t> by_correlation_;
+  std::unordered_map<spool::Id, Signature> of_kinds_;
+};
+
+}  // namespace
+
+LaunchSequence launch_sequence(const Recording& recording, int process) {
+  return SequenceBuilder(recording, process).build();
+}
+
+int busiest_process(const Recording& recording) {
+  std::map<int, std::uint64_t> busy;
+  for (const Activity& activity : recording.activities) {
+    if (activity.what == ActivityKind::kernel) busy[activity.process] += activity.end - activity.start;
+  }
+  const auto most =
+      std::max_element(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == busy.end() ? -1 : most->first;
+}
+
+}  // namespace roofline

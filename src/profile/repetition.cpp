@@ -1,0 +1,292 @@
+// A kind that occurs once in every step (an anchor) cuts the sequence into segments of the same content. Candidates are
+// kinds at regular distances; each is judged by how much of the sequence its segments of like content cover.
+#include "profile/repetition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace roofline {
+namespace {
+
+using Elements = std::vector<SequenceElement>;
+using Positions = std::vector<std::size_t>;
+
+constexpr std::size_t kFewestSegments = 3;
+constexpr double kSimilar = 0.8;          // overlap of two contents that count as alike
+constexpr double kRegular = 0.25;         // deviation from the median distance
+constexpr double kLeastCovered = 1. / 3;  // of the sequence, by repetition
+constexpr double kNearBest = 0.6;         // of the best candidate's coverage, for one with more segments
+constexpr std::size_t kMostCandidates = 40, kMostOfOneCount = 2;
+
+template <typename Value>
+Value middle(std::vector<Value> values) {
+  if (values.empty()) return {};
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), half, values.end());
+  return *half;
+}
+
+/// Counts the elements of one segment after another by kind, in memory that is allocated once.
+class ContentCounter {
+ public:
+  explicit ContentCounter(std::size_t kinds) : counts_(kinds, 0) {}
+
+  /// Calls `use(kind, count)` for each kind in the segment.
+  template <typename Use>
+  void count(const Elements& elements, std::size_t begin, std::size_t end, Use&& use) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (counts_[elements[i].kind]++ == 0) seen_.push_back(elements[i].kind);
+    }
+    for (const std::uint32_t kind : seen_) use(kind, std::exchange(counts_[kind], 0));
+    seen_.clear();
+  }
+
+ private:
+  std::vector<std::int64_t> counts_;
+  std::vector<std::uint32_t> seen_;
+};
+
+std::size_t kinds_of(const Elements& elements) {
+  std::uint32_t most = 0;
+  for (const SequenceElement& element : elements) most = std::max(most, element.kind);
+  return std::size_t{most} + 1;
+}
+
+/// What segments have in common: the median count of each kind.
+struct Typical {
+  std::vector<std::int64_t> counts;  ///< by kind
+  std::int64_t elements = 0;
+};
+
+Typical typical_of(const Elements& elements, const Positions& begins, std::size_t kinds) {
+  std::vector<std::vector<std::int64_t>> counts(kinds);
+  ContentCounter counter(kinds);
+  const std::size_t segments = begins.size() - 1;
+  for (std::size_t i = 0; i < segments; ++i) {
+    counter.count(elements, begins[i], begins[i + 1],
+                  [&](std::uint32_t kind, std::int64_t count) { counts[kind].push_back(count); });
+  }
+  Typical typical = {std::vector<std::int64_t>(kinds, 0), 0};
+  for (std::size_t kind = 0; kind < kinds; ++kind) {
+    if (2 * counts[kind].size() <= segments) continue;
+    counts[kind].resize(segments, 0);
+    typical.counts[kind] = middle(std::move(counts[kind]));
+    typical.elements += typical.counts[kind];
+  }
+  return typical;
+}
+
+/// Of the typical content, how many elements each segment has.
+std::vector<std::int64_t> shared_with(const Typical& typical, const Elements& elements, const Positions& begins) {
+  ContentCounter counter(typical.counts.size());
+  std::vector<std::int64_t> shared(begins.size() - 1, 0);
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    counter.count(elements, begins[i], begins[i + 1],
+                  [&](std::uint32_t kind, std::int64_t count) { shared[i] += std::min(count, typical.counts[kind]); });
+  }
+  return shared;
+}
+
+/// The occurrences of a kind as beginnings of steps.
+struct Candidate {
+  Positions begins;
+  double regular = 0;        ///< share of the sequence in distances near the median one
+  double covered = 0;        ///< share of the sequence, by elements or by time, in segments of like content
+  double updated = 0;        ///< share of those segments with an update of parameters
+  std::size_t alike = 0;     ///< segments of like content
+  std::int64_t typical = 0;  ///< elements of the typical segment
+};
+
+/// The distances of a kind's occurrences, before their contents are looked at.
+double regular_share(const Positions& at, std::size_t all) {
+  std::vector<std::size_t> distances;
+  for (std::size_t i = 1; i < at.size(); ++i) distances.push_back(at[i] - at[i - 1]);
+  const auto typical = static_cast<double>(middle(distances));
+  double sum = 0;
+  for (const std::size_t distance : distances) {
+    const auto length = static_cast<double>(distance);
+    if (std::abs(length - typical) <= std::max(1.0, kRegular * typical)) sum += length;
+  }
+  return sum / static_cast<double>(all);
+}
+
+/// Kinds at regular distances, few of each number of occurrences: they are anchors of one repetition.
+std::vector<Candidate> candidates_of(const Elements& elements) {
+  std::vector<Positions> occurrences;
+  const auto add_occurrences = [&](std::uint32_t SequenceElement::*kind) {
+    const std::size_t first = occurrences.size();
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const std::size_t index = first + elements[i].*kind;
+      if (index >= occurrences.size()) occurrences.resize(index + 1);
+      occurrences[index].push_back(i);
+    }
+  };
+  add_occurrences(&SequenceElement::kind);
+  add_occurrences(&SequenceElement::exact);
+  std::map<int, std::vector<Candidate>> by_count;
+  for (Positions& at : occurrences) {
+    if (at.size() <= kFewestSegments) continue;
+    const double regular = regular_share(at, elements.size());
+    std::vector<Candidate>& like = by_count[static_cast<int>(std::log(static_cast<double>(at.size())) * 20)];
+    like.push_back({.begins = std::move(at), .regular = regular});
+    std::stable_sort(like.begin(), like.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.regular > b.regular; });
+    if (like.size() > kMostOfOneCount) like.pop_back();
+  }
+  std::vector<Candidate> all;
+  for (auto& [count, like] : by_count) std::move(like.begin(), like.end(), std::back_inserter(all));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.regular > b.regular; });
+  if (all.size() > kMostCandidates) all.resize(kMostCandidates);
+  return all;
+}
+
+void judge(Candidate& candidate, const Elements& elements, std::size_t kinds) {
+  const Positions& begins = candidate.begins;
+  const Typical typical = typical_of(elements, begins, kinds);
+  const std::vector<std::int64_t> shared = shared_with(typical, elements, begins);
+  std::vector<std::size_t> updates(elements.size() + 1, 0);
+  for (std::size_t i = 0; i < elements.size(); ++i) updates[i + 1] = updates[i] + (elements[i].update ? 1 : 0);
+  const auto whole_ns = static_cast<double>(elements.back().time - elements.front().time);
+  double covered = 0, covered_ns = 0;
+  std::size_t updated = 0;
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    const auto length = static_cast<double>(begins[i + 1] - begins[i]);
+    const auto overlap = static_cast<double>(shared[i]);
+    if (overlap < kSimilar * (length + static_cast<double>(typical.elements) - overlap)) continue;
+    ++candidate.alike;
+    covered += length;
+    covered_ns += static_cast<double>(elements[begins[i + 1]].time - elements[begins[i]].time);
+    updated += updates[begins[i + 1]] > updates[begins[i]] ? 1 : 0;
+  }
+  candidate.typical = typical.elements;
+  candidate.covered =
+      std::max(covered / static_cast<double>(elements.size()), whole_ns > 0 ? covered_ns / whole_ns : 0.0);
+  if (candidate.alike > 0) candidate.updated = static_cast<double>(updated) / static_cast<double>(candidate.alike);
+}
+
+double median_ns(const Candidate& candidate, const Elements& elements) {
+  std::vector<std::uint64_t> lengths;
+  for (std::size_t i = 1; i < candidate.begins.size(); ++i) {
+    lengths.push_back(elements[candidate.begins[i]].time - elements[candidate.begins[i - 1]].time);
+  }
+  return static_cast<double>(middle(std::move(lengths)));
+}
+
+/// Whether `outer` is a constant number of repetitions of `inner` and something that is no repetition of it: then a
+/// step is the outer one. A line that is logged every ten steps is too little, an evaluation between epochs too rare.
+bool encloses(const Candidate& outer, const Candidate& inner, const Elements& elements) {
+  constexpr double kConstant = 0.8;               // of the outer segments have the same number of inner ones
+  constexpr double kShortNs = 1e6;                // a loop of less is a part of a step
+  constexpr double kLittle = 0.01, kSome = 0.05;  // of the outer segment, that is not the inner one
+  constexpr std::size_t kFewInner = 16, kManyOuter = 10;
+  std::map<std::size_t, std::size_t> numbers;
+  auto at = inner.begins.begin();
+  for (std::size_t i = 0; i + 1 < outer.begins.size(); ++i) {
+    at = std::lower_bound(at, inner.begins.end(), outer.begins[i]);
+    const auto end = std::lower_bound(at, inner.begins.end(), outer.begins[i + 1]);
+    ++numbers[static_cast<std::size_t>(end - at)];
+  }
+  const auto usual =
+      *std::max_element(numbers.begin(), numbers.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const std::size_t outer_count = outer.begins.size() - 1;
+  if (usual.first < 2 || static_cast<double>(usual.second) < kConstant * static_cast<double>(outer_count)) return false;
+  const double of_inner = static_cast<double>(usual.first) * static_cast<double>(inner.typical);
+  const double besides = 1 - of_inner / static_cast<double>(std::max<std::int64_t>(1, outer.typical));
+  if (median_ns(inner, elements) < kShortNs) return besides >= kLittle;
+  return besides >= kSome && (usual.first <= kFewInner || outer_count >= kManyOuter);
+}
+
+/// The anchor of the same repetition that the host pauses longest before: where its loop begins.
+Positions aligned(const Elements& elements, const Segments& segments) {
+  std::map<std::uint32_t, std::vector<std::uint64_t>> pauses;
+  std::size_t steady = 0;
+  for (std::size_t i = 0; i < segments.steady.size(); ++i) {
+    if (!segments.steady[i]) continue;
+    ++steady;
+    std::map<std::uint32_t, std::pair<std::size_t, std::uint64_t>> here;
+    for (std::size_t k = segments.begins[i]; k < segments.begins[i + 1]; ++k) {
+      auto& [times, pause] = here[elements[k].exact];
+      ++times;
+      pause = elements[k].pause;
+    }
+    for (const auto& [kind, found] : here) {
+      if (found.first == 1) pauses[kind].push_back(found.second);
+    }
+  }
+  std::uint64_t longest = 0;
+  std::optional<std::uint32_t> best;
+  for (const auto& [kind, of] : pauses) {
+    if (10 * of.size() < 9 * steady) continue;
+    const std::uint64_t pause = middle(of);
+    if (!best || pause > longest) {
+      longest = pause;
+      best = kind;
+    }
+  }
+  if (!best) return segments.begins;
+  Positions begins;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (elements[i].exact == *best) begins.push_back(i);
+  }
+  return begins;
+}
+
+std::size_t steady_count(const Segments& segments) {
+  return static_cast<std::size_t>(std::count(segments.steady.begin(), segments.steady.end(), true));
+}
+
+}  // namespace
+
+Segments segments_at(const Elements& elements, Positions begins, const Tolerance& tolerance) {
+  Segments segments = {.begins = std::move(begins), .steady = {}};
+  if (segments.begins.size() < 2) return segments;
+  const Typical typical = typical_of(elements, segments.begins, kinds_of(elements));
+  const std::vector<std::int64_t> shared = shared_with(typical, elements, segments.begins);
+  constexpr double kAlways = 2;  // elements more, also of a step of one launch
+  const auto usual = static_cast<double>(typical.elements);
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    const auto length = static_cast<double>(segments.begins[i + 1] - segments.begins[i]);
+    segments.steady.push_back(usual > 0 && static_cast<double>(shared[i]) >= tolerance.contained * usual &&
+                              length <= tolerance.longest * usual + kAlways);
+  }
+  return segments;
+}
+
+std::optional<Segments> find_repetition(const Elements& elements) {
+  if (elements.size() <= kFewestSegments) return std::nullopt;
+  const std::size_t kinds = kinds_of(elements);
+  std::vector<Candidate> all = candidates_of(elements);
+  for (Candidate& candidate : all) judge(candidate, elements, kinds);
+  std::erase_if(all, [](const Candidate& candidate) {
+    return candidate.covered < kLeastCovered || candidate.alike < kFewestSegments;
+  });
+  // A step of a training program has an update.
+  constexpr double kNearlyAll = 0.9;
+  const auto updates = [](const Candidate& candidate) { return candidate.updated >= kNearlyAll; };
+  const bool training = std::any_of(all.begin(), all.end(), updates);
+  if (training) std::erase_if(all, [&](const Candidate& candidate) { return !updates(candidate); });
+  if (all.empty()) return std::nullopt;
+
+  double best = 0;
+  for (const Candidate& candidate : all) best = std::max(best, candidate.covered);
+  std::erase_if(all, [best](const Candidate& candidate) { return candidate.covered < kNearBest * best; });
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.alike != b.alike ? a.alike > b.alike : a.covered > b.covered;
+  });
+  const Candidate* step = &all.front();
+  for (const Candidate& outer : all) {
+    if (!training && outer.begins.size() < step->begins.size() && encloses(outer, *step, elements)) step = &outer;
+  }
+  const Segments found = segments_at(elements, step->begins);
+  Segments moved = segments_at(elements, aligned(elements, found));
+  constexpr std::size_t kLostAtAnEnd = 1;
+  if (steady_count(moved) + kLostAtAnEnd < steady_count(found)) moved = found;
+  moved.by_update = training;
+  return moved;
+}
+
+}  // namespace roofline

@@ -1,0 +1,18 @@
+// Steps that take much longer than the others, and what was different in them.
+#pragma once
+
+#include <vector>
+
+#include "profile/recording.hpp"
+#include "profile/steps.hpp"
+#include "report/profile.hpp"
+
+namespace roofline {
+
+/// Indices into `found.all` of uncounted steps far above the others' scatter, in order.
+std::vector<std::size_t> slow_steps(const FoundSteps& found);
+
+/// The slowest of them, the slowest first, each with what it did more than a step that is not slow.
+std::vector<SlowStep> explain_slow_steps(const Recording& recording, const FoundSteps& found);
+
+}  // namespace roofline

@@ -1,0 +1,81 @@
+#include "profile/step_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "measure/statistics.hpp"
+#include "profile/slow_steps.hpp"
+#include "profile/wall_time.hpp"
+
+namespace roofline {
+namespace {
+
+/// What the host of a process and the GPUs did until the first step, each moment once.
+std::vector<StartUpShare> start_up_of(const Recording& recording, int process, std::uint64_t first_step) {
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(process)];
+  std::vector<Span> counting, loading, allocating, busy;
+  for (const spool::Overhead& overhead : trace.overheads) {
+    const bool ours = trace.text(overhead.what) == spool::kCountingOverhead;
+    if (ours) counting.push_back({overhead.start, overhead.end});
+  }
+  for (const spool::Launch& launch : trace.launches) {
+    if ((launch.flags & spool::kCounted) != 0) counting.push_back({launch.start, launch.end});
+  }
+  for (const spool::Call& call : trace.calls) {
+    if (call.kind == spool::CallKind::load) loading.push_back({call.start, call.end});
+    const bool memory = call.kind == spool::CallKind::allocate || call.kind == spool::CallKind::release;
+    if (memory) allocating.push_back({call.start, call.end});
+  }
+  for (const Activity& activity : recording.activities) busy.push_back({activity.start, activity.end});
+
+  std::vector<StartUpShare> shares;
+  std::vector<Span> left = covered({{recording.start, std::max(recording.start, first_step)}});
+  const auto take = [&](StartUpPart part, std::vector<Span> by) {
+    by = covered(std::move(by));
+    const double time = seconds(total_length(common(left, by)));
+    if (time > 0) shares.push_back({part, time});
+    left = uncovered(left, by);
+  };
+  take(StartUpPart::before_cuda, {{0, std::max(trace.process.start, recording.start)}});
+  take(StartUpPart::counting, std::move(counting));
+  take(StartUpPart::loading, std::move(loading));
+  take(StartUpPart::allocating, std::move(allocating));
+  take(StartUpPart::gpu, std::move(busy));
+  take(StartUpPart::host, left);
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const StartUpShare& a, const StartUpShare& b) { return a.seconds > b.seconds; });
+  return shares;
+}
+
+}  // namespace
+
+std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& found, const RowTimes& rows,
+                               const std::vector<Point>& points) {
+  std::vector<double> lengths;
+  Steps steps;
+  for (const Step& step : found.all) {
+    if (step.counted) continue;
+    lengths.push_back(seconds(step.span.length()));
+    steps.total_s += lengths.back();
+    steps.launches += step.launches;
+  }
+  if (lengths.empty()) return std::nullopt;
+  std::sort(lengths.begin(), lengths.end());
+  steps.source = found.source;
+  steps.count = static_cast<std::int64_t>(lengths.size());
+  steps.launches /= static_cast<double>(lengths.size());
+  steps.median_s = quantile(lengths, 0.5);
+  steps.low_s = quantile(lengths, 0.05);
+  steps.high_s = quantile(lengths, 0.95);
+  const std::uint64_t first = found.all.front().span.start, last = found.all.back().span.end;
+  steps.start_up_s = first > recording.start ? seconds(first - recording.start) : 0;
+  steps.tear_down_s = recording.end > last ? seconds(recording.end - last) : 0;
+  steps.start_up = start_up_of(recording, found.process, first);
+  steps.devices = wall_times(recording, found.uncounted());
+  add_roofs(steps.devices, rows, points);
+  for (const WallTime& wall : steps.devices) steps.at_roof_s += wall.at_roof_s / static_cast<double>(steps.count);
+  steps.slow = explain_slow_steps(recording, found);
+  return steps;
+}
+
+}  // namespace roofline

@@ -1,0 +1,19 @@
+// What the steps of a program cost, and what it does before them.
+#pragma once
+
+#include <optional>
+
+#include "profile/recording.hpp"
+#include "profile/row_times.hpp"
+#include "profile/steps.hpp"
+#include "report/profile.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// The steps as the report has them; nothing where none were found. `rows` are of the uncounted steps, `points` the
+/// recording's groups in their order.
+std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& found, const RowTimes& rows,
+                               const std::vector<Point>& points);
+
+}  // namespace roofline

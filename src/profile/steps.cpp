@@ -1,0 +1,217 @@
+#include "profile/steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "measure/statistics.hpp"
+#include "profile/launch_sequence.hpp"
+#include "profile/repetition.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::size_t kFewestSteps = 3;
+
+/// Ranges of one name, by start; none begins before the one before it has ended.
+struct RangeInstances {
+  std::vector<Span> spans;
+  std::size_t depth = 0;  ///< ranges around it
+};
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_named(std::string_view path, const std::string& wanted) {
+  const std::string plain = without_numbers(wanted);
+  return path == plain || last_part(path) == plain;
+}
+
+/// Whether one of a range's words is what people call a step.
+bool is_called_step(std::string_view name) {
+  static constexpr std::array<std::string_view, 7> kWords = {"step",  "iteration", "iter",        "batch",
+                                                             "frame", "trainstep", "profilerstep"};
+  std::string word;
+  const auto is_word = [&word] { return std::find(kWords.begin(), kWords.end(), word) != kWords.end(); };
+  for (const char character : name) {
+    const auto letter = static_cast<unsigned char>(character);
+    if (std::isalpha(letter) != 0) {
+      word += static_cast<char>(std::tolower(letter));
+    } else if (is_word()) {
+      return true;
+    } else {
+      word.clear();
+    }
+  }
+  return is_word();
+}
+
+/// By path, with '*' for numbers.
+std::map<std::string, RangeInstances> range_instances(const ProcessTrace& trace) {
+  std::map<std::string, RangeInstances> all;
+  std::map<spool::Id, std::string> paths;
+  for (const spool::RangeTime& time : trace.range_times) {
+    const auto [path, is_new] = paths.try_emplace(time.range);
+    if (is_new) path->second = without_numbers(range_path(trace, time.range));
+    RangeInstances& instances = all[path->second];
+    instances.spans.push_back({time.start, time.end});
+    instances.depth = range_chain(trace, time.range).size();
+  }
+  for (auto& [path, instances] : all) {
+    std::sort(instances.spans.begin(), instances.spans.end(),
+              [](const Span& a, const Span& b) { return a.start < b.start; });
+    std::uint64_t ended = 0;
+    std::erase_if(instances.spans, [&ended](const Span& span) {
+      const bool overlaps = span.start < ended;
+      if (!overlaps) ended = span.end;
+      return overlaps;
+    });
+  }
+  return all;
+}
+
+/// The first element that was launched in each of them; those without one are left out.
+std::vector<std::size_t> beginnings(const std::vector<SequenceElement>& elements, const std::vector<Span>& spans) {
+  std::vector<std::size_t> begins;
+  auto at = elements.begin();
+  for (const Span& span : spans) {
+    at = std::lower_bound(at, elements.end(), span.start,
+                          [](const SequenceElement& element, std::uint64_t time) { return element.time < time; });
+    if (at != elements.end() && at->time < span.end) begins.push_back(static_cast<std::size_t>(at - elements.begin()));
+  }
+  return begins;
+}
+
+/// Share of the elements that were launched in them.
+double share_within(const std::vector<SequenceElement>& elements, const std::vector<Span>& spans) {
+  std::size_t within = 0;
+  auto span = spans.begin();
+  for (const SequenceElement& element : elements) {
+    while (span != spans.end() && span->end <= element.time) ++span;
+    if (span != spans.end() && span->start <= element.time) ++within;
+  }
+  return elements.empty() ? 0 : static_cast<double>(within) / static_cast<double>(elements.size());
+}
+
+/// Segments by ranges; nothing where no range will do.
+std::optional<Segments> segments_by_range(const std::vector<SequenceElement>& elements, const ProcessTrace& trace,
+                                          const std::string& wanted) {
+  constexpr double kMost = 0.5;  // of what is launched
+  const RangeInstances* best = nullptr;
+  double best_share = 0;
+  const std::map<std::string, RangeInstances> all = range_instances(trace);
+  for (const auto& [path, instances] : all) {
+    if (wanted.empty() ? !is_called_step(last_part(path)) : !is_named(path, wanted)) continue;
+    const double share = share_within(elements, instances.spans);
+    if (instances.spans.size() <= kFewestSteps || (wanted.empty() && share < kMost)) continue;
+    const bool better = best == nullptr || share > best_share || (share == best_share && instances.depth < best->depth);
+    if (!better) continue;
+    best = &instances;
+    best_share = share;
+  }
+  if (best == nullptr) return std::nullopt;
+  // Who names a step may mean steps that differ.
+  return segments_at(elements, beginnings(elements, best->spans), {.contained = 0.5, .longest = 2});
+}
+
+/// When the library read counters, or prepared to.
+std::vector<Span> counting_spans(const ProcessTrace& trace) {
+  std::vector<Span> spans;
+  for (const spool::Launch& launch : trace.launches) {
+    if ((launch.flags & spool::kCounted) != 0) spans.push_back({launch.start, launch.end});
+  }
+  for (const spool::Overhead& overhead : trace.overheads) {
+    if (trace.text(overhead.what) == spool::kCountingOverhead) spans.push_back({overhead.start, overhead.end});
+  }
+  return covered(std::move(spans));
+}
+
+/// Steady segments as steps. Segments whose first activities are out of order on the GPU are none.
+std::vector<Step> steps_of(const LaunchSequence& sequence, const Segments& segments) {
+  std::vector<Step> steps;
+  std::uint64_t ended = 0;
+  for (std::size_t i = 0; i < segments.steady.size(); ++i) {
+    const std::size_t begin = segments.begins[i], end = segments.begins[i + 1];
+    const Span span = {sequence.on_gpu[begin].start, sequence.on_gpu[end].start};
+    if (!segments.steady[i] || span.start >= span.end || span.start < ended) continue;
+    steps.push_back({.span = span, .counted = false, .launches = static_cast<double>(end - begin)});
+    ended = span.end;
+  }
+  return steps;
+}
+
+void mark_counted(std::vector<Step>& steps, const Recording& recording, int process) {
+  std::vector<Span> counting = counting_spans(recording.traces[static_cast<std::size_t>(process)]);
+  for (const Activity& activity : recording.activities) {
+    if (activity.counted) counting.push_back({activity.start, activity.end});
+  }
+  counting = covered(std::move(counting));
+  auto next = counting.begin();
+  for (Step& step : steps) {
+    while (next != counting.end() && next->end <= step.span.start) ++next;
+    step.counted = next != counting.end() && next->start < step.span.end;
+  }
+}
+
+/// The first steps load modules, tune and allocate: as long as they are slow they belong to the start-up.
+void drop_slow_first(std::vector<Step>& steps) {
+  constexpr double kSlow = 1.3;
+  std::vector<double> lengths;
+  for (const Step& step : steps) {
+    if (!step.counted) lengths.push_back(seconds(step.span.length()));
+  }
+  if (lengths.empty()) return;
+  const double usual = median(lengths);
+  const std::size_t most = std::max(kFewestSteps, steps.size() / 5);
+  const auto slow = [&](const Step& step) { return !step.counted && seconds(step.span.length()) > kSlow * usual; };
+  const auto first = std::find_if_not(steps.begin(), steps.end(), slow);
+  if (first - steps.begin() <= static_cast<std::ptrdiff_t>(most)) steps.erase(steps.begin(), first);
+}
+
+bool has_times(const ProcessTrace& trace) { return trace.times == TimeSource::traced; }
+
+}  // namespace
+
+std::vector<Span> FoundSteps::uncounted() const {
+  std::vector<Span> spans;
+  for (const Step& step : all) {
+    if (!step.counted) spans.push_back(step.span);
+  }
+  return spans;
+}
+
+FoundSteps find_steps(const Recording& recording, const std::string& range) {
+  FoundSteps found;
+  const auto none = [&found](std::string why) {
+    found.all.clear();
+    found.why_none = std::move(why);
+    return found;
+  };
+  found.process = busiest_process(recording);
+  if (found.process < 0) return none("no kernel was recorded");
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
+  if (!has_times(trace)) return none("the file has no start times");
+  const LaunchSequence sequence = launch_sequence(recording, found.process);
+  std::optional<Segments> segments = segments_by_range(sequence.elements, trace, range);
+  if (segments) {
+    found.source = StepSource::range;
+  } else if (!range.empty()) {
+    return none(fmt::format("no range is called \"{}\", or it is there fewer than {} times", range, kFewestSteps + 1));
+  } else {
+    segments = find_repetition(sequence.elements);
+    if (segments && segments->by_update) found.source = StepSource::optimizer;
+  }
+  if (!segments) return none("most launches do not repeat");
+  found.all = steps_of(sequence, *segments);
+  mark_counted(found.all, recording, found.process);
+  drop_slow_first(found.all);
+  if (found.all.size() < kFewestSteps) return none(fmt::format("fewer than {} steps are alike", kFewestSteps));
+  if (found.uncounted().size() < kFewestSteps) return none("counters were read in nearly all steps");
+  return found;
+}
+
+}  // namespace roofline

@@ -1,0 +1,200 @@
+// Figures shown side by side are rounded together, so that they add up as shown.
+#include "report/budget.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+double usable_s(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
+
+/// Seconds of the units that figures are shown in, and the least total that is shown in each.
+struct TimeUnit {
+  double least = 0, seconds = 1;
+  const char* name = "s";
+};
+const TimeUnit& unit_of(double seconds) {
+  static constexpr std::array<TimeUnit, 6> kUnits = {{{7200, 3600, "h"},
+                                                      {600, 60, "min"},
+                                                      {0.9995, 1, "s"},
+                                                      {0.9995e-3, 1e-3, "ms"},
+                                                      {0.9995e-6, 1e-6, "µs"},
+                                                      {0, 1e-9, "ns"}}};
+  return *std::find_if(kUnits.begin(), kUnits.end(), [&](const TimeUnit& unit) { return seconds >= unit.least; });
+}
+
+/// Three digits of the whole.
+int decimals_of(double in_units) { return in_units < 9.995 ? 2 : in_units < 99.95 ? 1 : 0; }
+
+/// Rounds the shares to whole steps that add up to the whole: the largest remainders are rounded up.
+void round_together(Budget& budget) {
+  const TimeUnit& unit = unit_of(budget.wall_s);
+  budget.step_s = unit.seconds * std::pow(10.0, -decimals_of(budget.wall_s / unit.seconds));
+  budget.steps = std::llround(budget.wall_s / budget.step_s);
+  std::int64_t left = budget.steps;
+  std::vector<WallShare*> order;
+  for (WallShare& share : budget.shares) {
+    share.steps = static_cast<std::int64_t>(std::floor(share.seconds / budget.step_s));
+    left -= share.steps;
+    order.push_back(&share);
+  }
+  const auto remainder = [&](const WallShare* share) {
+    return share->seconds / budget.step_s - static_cast<double>(share->steps);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const WallShare* a, const WallShare* b) { return remainder(a) > remainder(b); });
+  for (std::size_t i = 0; i < order.size() && left > 0; ++i, --left) ++order[i]->steps;
+}
+
+/// Kernel time of a GPU, the part of it with a roof, and the attainable time of that part.
+struct KernelTime {
+  double all = 0, roofed = 0, at_roof = 0;
+};
+
+KernelTime kernel_time(const Report& report, const WallTime& wall) {
+  const Profile& profile = *report.profile;
+  KernelTime time = {wall.kernel_s, wall.roofed_s, wall.at_roof_s};
+  // A file of an earlier version has these sums only once.
+  const bool of_run = profile.devices.size() == 1 && &wall == profile.devices.data();
+  if (of_run) time = {profile.kernel_s, profile.roofed_s, profile.at_roof_s};
+  time.all = usable_s(time.all);
+  time.roofed = std::min(usable_s(time.roofed), time.all);
+  time.at_roof = std::min(usable_s(time.at_roof), time.roofed);
+  return time;
+}
+
+using Parts = std::array<double, kWallParts>;
+double& of(Parts& parts, WallPart part) { return parts.at(static_cast<std::size_t>(part)); }
+
+/// Of one of `count` steps, or of a whole run.
+Parts parts_of(const Report& report, const WallTime& wall, std::int64_t count) {
+  Parts parts = {};
+  const KernelTime time = kernel_time(report, wall);
+  const double kernels = usable_s(wall.kernels_s);
+  // Concurrent kernels share the time that they run in.
+  const double once = time.all > 0 ? kernels / time.all : 0;
+  of(parts, WallPart::at_roof) = time.at_roof * once;
+  of(parts, WallPart::beyond) = (time.roofed - time.at_roof) * once;
+  of(parts, WallPart::no_roof) = std::max(0.0, kernels - time.roofed * once);
+  if (of(parts, WallPart::no_roof) < 1e-9 * kernels) of(parts, WallPart::no_roof) = 0;
+  of(parts, WallPart::copies) = usable_s(wall.copies_s);
+  of(parts, WallPart::launching) = usable_s(wall.idle_launching_s);
+  of(parts, WallPart::waiting) = usable_s(wall.idle_waiting_s);
+  of(parts, WallPart::elsewhere) = usable_s(wall.idle_elsewhere_s);
+  of(parts, WallPart::before) = usable_s(wall.before_s);
+  of(parts, WallPart::after) = usable_s(wall.after_s);
+  of(parts, WallPart::counting) = usable_s(wall.counting_s);
+  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+  const double left = usable_s(wall.wall_s) - sum;
+  if (left > 1e-6 * sum) of(parts, WallPart::unknown) = left;
+  for (double& part : parts) part /= static_cast<double>(count);
+  return parts;
+}
+
+Budget budget_of(std::string device, const Parts& parts) {
+  Budget budget;
+  budget.device = std::move(device);
+  budget.wall_s = std::accumulate(parts.begin(), parts.end(), 0.0);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts.at(i) > 0) budget.shares.push_back({static_cast<WallPart>(i), parts.at(i), 0});
+  }
+  round_together(budget);
+  return budget;
+}
+
+std::vector<Budget> budgets_of(const Report& report, const std::vector<WallTime>& devices, std::int64_t count) {
+  std::vector<Budget> all;
+  for (const WallTime& wall : devices) {
+    all.push_back(budget_of(fmt::format("GPU {} \u00b7 {}", wall.device, shorten(clean_line(wall.device_name), 40)),
+                            parts_of(report, wall, count)));
+  }
+  return all;
+}
+
+/// For a suite: one launch of each timed kernel.
+Parts parts_of_suite(const Report& report) {
+  Parts parts = {};
+  for (const Point& point : report.points) {
+    if (point.status != PointStatus::ok || !point.time) continue;
+    const double time = usable_s(point.time->median), fraction = point.fraction_of_roof();
+    of(parts, WallPart::at_roof) += std::isfinite(fraction) ? time * std::min(1.0, fraction) : 0;
+    of(parts, WallPart::beyond) += std::isfinite(fraction) ? time * std::max(0.0, 1 - fraction) : 0;
+    of(parts, WallPart::no_roof) += std::isfinite(fraction) ? 0 : time;
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string_view name_of(WallPart part) {
+  static constexpr std::array<std::string_view, kWallParts> kNames = {"kernels at their roof",
+                                                                      "kernels below their roof",
+                                                                      "kernels without a known roof",
+                                                                      "copies",
+                                                                      "idle: host launching",
+                                                                      "idle: host in a CUDA call",
+                                                                      "idle: host busy outside CUDA",
+                                                                      "before the first GPU activity",
+                                                                      "after the last GPU activity",
+                                                                      "profiler overhead (counters)",
+                                                                      "unaccounted"};
+  return kNames.at(static_cast<std::size_t>(part));
+}
+
+double Budget::seconds(WallPart part) const {
+  for (const WallShare& share : shares)
+    if (share.part == part) return share.seconds;
+  return 0;
+}
+
+std::int64_t Budget::steps_of(WallPart part) const {
+  for (const WallShare& share : shares)
+    if (share.part == part) return share.steps;
+  return 0;
+}
+
+std::string Budget::text(std::int64_t shown) const {
+  const TimeUnit& unit = unit_of(wall_s);
+  const int decimals = decimals_of(wall_s / unit.seconds);
+  return fmt::format("{:.{}f} {}", static_cast<double>(shown) * step_s / unit.seconds, decimals, unit.name);
+}
+
+std::string Budget::text(const WallShare& share) const {
+  return share.steps == 0 && share.seconds > 0 ? "<" + text(std::int64_t{1}) : text(share.steps);
+}
+
+std::vector<Budget> run_budgets(const Report& report) {
+  if (report.profile) return budgets_of(report, report.profile->devices, 1);
+  const Parts parts = parts_of_suite(report);
+  return std::accumulate(parts.begin(), parts.end(), 0.0) > 0 ? std::vector{budget_of({}, parts)}
+                                                              : std::vector<Budget>{};
+}
+
+std::vector<Budget> budgets(const Report& report) {
+  if (!report.profile || !report.profile->steps) return run_budgets(report);
+  const Steps& steps = *report.profile->steps;
+  return budgets_of(report, steps.devices, steps.count);
+}
+
+std::optional<Budget> whole_budget(const Report& report) {
+  if (!report.profile) return std::nullopt;
+  const Profile& profile = *report.profile;
+  const std::vector<WallTime>& devices = profile.steps ? profile.steps->devices : profile.devices;
+  if (devices.empty()) return std::nullopt;
+  if (devices.size() == 1) return budgets(report).front();
+  Parts sum = {};
+  for (const WallTime& wall : devices) {
+    const Parts parts = parts_of(report, wall, profile.steps ? profile.steps->count : 1);
+    for (std::size_t i = 0; i < parts.size(); ++i) sum.at(i) += parts.at(i);
+  }
+  return budget_of(fmt::format("{} GPUs together", devices.size()), sum);
+}
+
+}  // namespace roofline

@@ -1,0 +1,72 @@
+#include "report/host_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+std::string thread_words(const HostThreadSum& sum) {
+  const std::string name = clean_line(sum.thread.name);
+  return sum.thread.main ? "The main thread" : fmt::format("Thread {} ({})", sum.thread.tid, shorten(name, 24));
+}
+
+/// The thread with the most time on a CPU, else the one that was there for longest.
+const HostThreadSum* leading_thread(const HostProfile& host) {
+  const auto busier = [](const HostThreadSum& a, const HostThreadSum& b) {
+    return a.times.on_cpu() < b.times.on_cpu();
+  };
+  const auto found = std::ranges::max_element(host.threads, busier);
+  return found == host.threads.end() ? nullptr : &*found;
+}
+
+const HostFrame* place_at(const HostProfile& host, int line) {
+  return line < 0 ? nullptr : &host.lines.at(static_cast<std::size_t>(line)).place;
+}
+
+}  // namespace
+
+double HostTimes::total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+
+ThreadState HostTimes::main_wait() const {
+  ThreadState longest = ThreadState::running;
+  for (const ThreadState state : kThreadStates) {
+    if (state == ThreadState::running || !(of(state) > 0)) continue;
+    if (longest == ThreadState::running || of(state) > of(longest)) longest = state;
+  }
+  return longest;
+}
+
+std::string place_text(const HostFrame& frame) {
+  const std::string file = frame.file.substr(frame.file.find_last_of('/') + 1);
+  if (frame.line > 0) return clean_line(fmt::format("{}:{} {}", file, frame.line, frame.function));
+  return clean_line(file.empty() ? frame.function : fmt::format("{} ({})", frame.function, file));
+}
+
+std::string host_answer(const HostProfile& host) {
+  const HostThreadSum* const leading = leading_thread(host);
+  if (leading == nullptr) return fmt::format("{} of wall time; no thread was sampled.", duration(host.wall_s));
+  const double cpu_s = host.times.on_cpu();
+  std::string text = fmt::format("{} of wall time, {} on CPUs.", duration(host.wall_s), duration(cpu_s));
+  const double own_s = leading->times.total(), busy = own_s > 0 ? leading->times.on_cpu() / own_s : 0;
+  const HostFrame* const hottest = place_at(host, leading->hottest_line);
+  const HostFrame* const wait = place_at(host, leading->longest_wait);
+  constexpr double kMostly = 0.5;
+  if (busy >= kMostly && hottest != nullptr) {
+    return text + fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(*leading),
+                              percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
+                              shorten(place_text(*hottest), 80));
+  }
+  if (wait == nullptr) return text;
+  const ThreadState state = leading->times.main_wait();
+  return text + fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(*leading),
+                            to_string(state), percent(leading->times.of(state) / own_s),
+                            shorten(place_text(*wait), 80));
+}
+
+}  // namespace roofline

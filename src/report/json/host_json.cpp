@@ -1,0 +1,190 @@
+#include "report/json/host_json.hpp"
+
+#include <limits>
+
+namespace roofline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+int read_line_number(const JsonValue& json) {
+  const std::int64_t number = json.integer();
+  if (number < 0 || number > std::numeric_limits<int>::max()) json.fail("no line has this number");
+  return static_cast<int>(number);
+}
+
+double read_host_seconds(const JsonValue& json) {
+  const double seconds = json.number();
+  if (seconds < 0) json.fail("a time can't be negative");
+  return seconds;
+}
+
+int read_entry(const JsonValue& json, std::size_t count) {
+  const std::int64_t index = json.integer();
+  if (index < 0 || static_cast<std::uint64_t>(index) >= count) json.fail("there is no entry of this number");
+  return static_cast<int>(index);
+}
+
+/// States in which no time was spent are left out.
+Json host_times_to_json(const HostTimes& times) {
+  Json json = Json::object();
+  for (const ThreadState state : kThreadStates) {
+    if (times.of(state) > 0) json[std::string(id_of(state))] = times.of(state);
+  }
+  return json;
+}
+
+HostTimes read_host_times(const JsonValue& json) {
+  HostTimes times;
+  for (const auto& [id, seconds] : json.members()) {
+    const std::optional<ThreadState> state = parse_thread_state(id);
+    if (!state) json.fail("unknown state of a thread '" + id + "'");
+    times.of(*state) = read_host_seconds(seconds);
+  }
+  return times;
+}
+
+Json host_frame_to_json(const HostFrame& frame) {
+  Json json = {{"function", frame.function}};
+  put_text(json, "file", frame.file);
+  if (frame.line > 0) json["line"] = frame.line;
+  json["python"] = frame.python;
+  json["own"] = frame.own;
+  return json;
+}
+
+HostFrame read_host_frame(const JsonValue& json) {
+  const auto line = json.find("line");
+  return {.function = json["function"].text(),
+          .file = json.text_or("file", ""),
+          .line = line ? read_line_number(*line) : 0,
+          .python = json["python"].boolean(),
+          .own = json["own"].boolean()};
+}
+
+Json host_thread_to_json(const HostThreadSum& sum) {
+  const HostThread& thread = sum.thread;
+  Json json = {{"pid", thread.pid}, {"tid", thread.tid}, {"parent", thread.parent}, {"name", thread.name}};
+  put_text(json, "command", thread.command);
+  json["main"] = thread.main;
+  json["seconds"] = host_times_to_json(sum.times);
+  if (sum.hottest_line >= 0) json["hottest"] = {{"line", sum.hottest_line}, {"seconds", sum.hottest_s}};
+  if (sum.longest_wait >= 0) json["longest_wait"] = {{"line", sum.longest_wait}, {"seconds", sum.longest_wait_s}};
+  return json;
+}
+
+HostThreadSum read_host_thread(const JsonValue& json, std::size_t lines) {
+  HostThreadSum sum = {.thread = {.pid = json["pid"].integer(),
+                                  .tid = json["tid"].integer(),
+                                  .parent = json["parent"].integer(),
+                                  .name = json["name"].text(),
+                                  .command = json.text_or("command", ""),
+                                  .main = json["main"].boolean()},
+                       .times = read_host_times(json["seconds"])};
+  if (const auto hottest = json.find("hottest")) {
+    sum.hottest_line = read_entry((*hottest)["line"], lines);
+    sum.hottest_s = read_host_seconds((*hottest)["seconds"]);
+  }
+  if (const auto wait = json.find("longest_wait")) {
+    sum.longest_wait = read_entry((*wait)["line"], lines);
+    sum.longest_wait_s = read_host_seconds((*wait)["seconds"]);
+  }
+  return sum;
+}
+
+Json host_process_to_json(const HostProcessSum& process) {
+  return {{"pid", process.pid},
+          {"parent", process.parent},
+          {"command", process.command},
+          {"threads", process.threads},
+          {"seconds", host_times_to_json(process.times)}};
+}
+
+HostProcessSum read_process_sum(const JsonValue& json) {
+  return {.pid = json["pid"].integer(),
+          .parent = json["parent"].integer(),
+          .command = json["command"].text(),
+          .threads = json["threads"].integer(),
+          .times = read_host_times(json["seconds"])};
+}
+
+Json host_stack_to_json(const HostStackSum& stack) {
+  return {
+      {"thread", stack.thread}, {"state", id_of(stack.state)}, {"seconds", stack.seconds}, {"frames", stack.frames}};
+}
+
+HostStackSum read_host_stack(const JsonValue& json, const HostProfile& host) {
+  HostStackSum stack = {.thread = read_entry(json["thread"], host.threads.size()),
+                        .frames = {},
+                        .state = json["state"].word(parse_thread_state, "state of a thread"),
+                        .seconds = read_host_seconds(json["seconds"])};
+  for (const JsonValue& frame : json["frames"].elements()) {
+    stack.frames.push_back(read_entry(frame, host.frames.size()));
+  }
+  return stack;
+}
+
+/// A frame's members and what was summed of it.
+Json host_place_to_json(const HostFrame& place, const HostTimes& times) {
+  Json json = host_frame_to_json(place);
+  json["seconds"] = host_times_to_json(times);
+  return json;
+}
+
+}  // namespace
+
+Json host_to_json(const HostProfile& host) {
+  Json json = {{"wall_s", host.wall_s}, {"rate_hz", host.rate_hz}, {"cost_s", host.cost_s}, {"samples", host.samples}};
+  put_text(json, "why_none", host.why_none);
+  put_text(json, "why_no_native", host.why_no_native);
+  json["seconds"] = host_times_to_json(host.times);
+  json["thread_count"] = host.thread_count;
+  json["process_count"] = host.process_count;
+  for (const char* list : {"lines", "functions", "threads", "processes", "frames", "stacks"})
+    json[list] = Json::array();
+  for (const HostLineSum& line : host.lines) json["lines"].push_back(host_place_to_json(line.place, line.times));
+  for (const HostFunctionSum& function : host.functions) {
+    Json entry = host_place_to_json(function.place, function.times);
+    entry["inclusive_cpu_s"] = function.inclusive_cpu_s;
+    json["functions"].push_back(std::move(entry));
+  }
+  for (const HostThreadSum& thread : host.threads) json["threads"].push_back(host_thread_to_json(thread));
+  for (const HostProcessSum& process : host.processes) json["processes"].push_back(host_process_to_json(process));
+  for (const HostFrame& frame : host.frames) json["frames"].push_back(host_frame_to_json(frame));
+  for (const HostStackSum& stack : host.stacks) json["stacks"].push_back(host_stack_to_json(stack));
+  return json;
+}
+
+HostProfile read_host(const JsonValue& json) {
+  HostProfile host = {.wall_s = read_host_seconds(json["wall_s"]),
+                      .rate_hz = read_host_seconds(json["rate_hz"]),
+                      .cost_s = read_host_seconds(json["cost_s"]),
+                      .samples = json["samples"].integer(),
+                      .why_none = json.text_or("why_none", ""),
+                      .why_no_native = json.text_or("why_no_native", ""),
+                      .times = read_host_times(json["seconds"]),
+                      .thread_count = json["thread_count"].integer(),
+                      .process_count = json["process_count"].integer(),
+                      .lines = {},
+                      .functions = {},
+                      .threads = {},
+                      .processes = {},
+                      .frames = {},
+                      .stacks = {}};
+  for (const JsonValue& line : json["lines"].elements()) {
+    host.lines.push_back({read_host_frame(line), read_host_times(line["seconds"])});
+  }
+  for (const JsonValue& function : json["functions"].elements()) {
+    host.functions.push_back({read_host_frame(function), read_host_times(function["seconds"]),
+                              read_host_seconds(function["inclusive_cpu_s"])});
+  }
+  for (const JsonValue& thread : json["threads"].elements()) {
+    host.threads.push_back(read_host_thread(thread, host.lines.size()));
+  }
+  for (const JsonValue& process : json["processes"].elements()) host.processes.push_back(read_process_sum(process));
+  for (const JsonValue& frame : json["frames"].elements()) host.frames.push_back(read_host_frame(frame));
+  for (const JsonValue& stack : json["stacks"].elements()) host.stacks.push_back(read_host_stack(stack, host));
+  return host;
+}
+
+}  // namespace roofline

@@ -1,0 +1,60 @@
+// How enumerations of a profile are spelled in files.
+#include <array>
+
+#include "model/spelling.hpp"
+#include "report/profile.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::array<std::string_view, 33> kSavingCauses = {"data_loading",
+                                                            "few_workers",
+                                                            "pageable_copy",
+                                                            "repeated_copy",
+                                                            "repeated_cast",
+                                                            "item_sync",
+                                                            "synchronize",
+                                                            "logging_sync",
+                                                            "gil",
+                                                            "tiny_kernels",
+                                                            "unfused_attention",
+                                                            "unfused_optimizer",
+                                                            "allocation",
+                                                            "recompilation",
+                                                            "checkpointing",
+                                                            "no_tf32",
+                                                            "small_batch",
+                                                            "wait_disk",
+                                                            "wait_network",
+                                                            "wait_queue",
+                                                            "wait_lock",
+                                                            "sleep",
+                                                            "slow_steps",
+                                                            "host_python",
+                                                            "host_native",
+                                                            "module_load",
+                                                            "launch_rate",
+                                                            "fusion",
+                                                            "kernel",
+                                                            "memory_growth",
+                                                            "copies",
+                                                            "late_stream",
+                                                            "unknown_idle"};
+static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unknown_idle) + 1);
+
+constexpr std::array<std::string_view, 3> kStepSources = {"repetition", "range", "optimizer"};
+constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading",
+                                                                  "allocating",  "gpu",      "host"};
+
+}  // namespace
+
+std::string_view to_string(SavingCause cause) { return spell(kSavingCauses, cause); }
+std::string_view to_string(StepSource source) { return spell(kStepSources, source); }
+std::string_view to_string(StartUpPart part) { return spell(kStartUp, part); }
+std::optional<SavingCause> parse_saving_cause(std::string_view text) {
+  return unspell<SavingCause>(kSavingCauses, text);
+}
+std::optional<StepSource> parse_step_source(std::string_view text) { return unspell<StepSource>(kStepSources, text); }
+std::optional<StartUpPart> parse_start_up_part(std::string_view text) { return unspell<StartUpPart>(kStartUp, text); }
+
+}  // namespace roofline

@@ -1,0 +1,128 @@
+#include "report/step_findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/budget.hpp"
+#include "report/roofs.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+struct StartUpText {
+  const char* name = "";
+  const char* action = "";
+};
+const StartUpText& text_of_start_up(StartUpPart part) {
+  static constexpr std::array<StartUpText, kStartUpParts> kTexts = {
+      {{"before CUDA is opened (imports, files)", "Find slow imports: python -X importtime."},
+       {"profiler overhead (counters)", ""},
+       {"loading CUDA modules", "Load only what is used: CUDA_MODULE_LOADING=LAZY."},
+       {"allocating GPU memory", "Allocate once, from a pool."},
+       {"GPU working (initialisation, autotuning)",
+        "Keep autotuning results (TORCHINDUCTOR_CACHE_DIR, XLA's autotune cache) between runs."},
+       {"host working (Python, compilation, data)",
+        "Keep compiled code between runs: TORCHINDUCTOR_CACHE_DIR, JAX_COMPILATION_CACHE_DIR."}}};
+  return kTexts.at(static_cast<std::size_t>(part));
+}
+
+/// "6.10 s: 3.10 s before CUDA is opened; …", the largest parts first, and what to do about the first.
+std::string start_up_text(const Steps& steps) {
+  constexpr double kSmall = 0.02;  // of the start-up
+  std::vector<std::string> parts;
+  for (const StartUpShare& share : steps.start_up) {
+    if (share.seconds < kSmall * steps.start_up_s) continue;
+    parts.push_back(fmt::format("{} {}", duration(share.seconds), text_of_start_up(share.part).name));
+  }
+  if (parts.empty()) return duration(steps.start_up_s);
+  std::string text = fmt::format("{}: {}", duration(steps.start_up_s), fmt::join(parts, "; "));
+  const std::string action = text_of_start_up(steps.start_up.front().part).action;
+  return action.empty() ? text : fmt::format("{}. {}", text, action);
+}
+
+}  // namespace
+
+std::string step_answer(const Report& report) {
+  const Steps& steps = *report.profile->steps;
+  const std::string range = fmt::format("{}, {} to {}", count(steps.count) + (steps.count == 1 ? " step" : " steps"),
+                                        duration(steps.low_s), duration(steps.high_s));
+  std::string text = steps.untouched_s ? fmt::format("A step takes {} ({} while recorded: {}).",
+                                                     duration(*steps.untouched_s), duration(steps.median_s), range)
+                                       : fmt::format("A step takes {} ({}).", duration(steps.median_s), range);
+  const std::optional<Budget> budget = whole_budget(report);
+  if (!budget) return text;
+  if (steps.devices.size() > 1) text += fmt::format(" {} GPUs work on it.", steps.devices.size());
+  if (budget->has_roof()) {
+    const bool measured = not_measured(report.machine).empty();
+    return fmt::format("{} At {} {}.", text, measured ? "the roofs" : "data-sheet peak (not measured here)",
+                       duration(steps.at_roof_s));
+  }
+  const double kernels = budget->seconds(WallPart::no_roof);
+  if (!(kernels > 0)) return text;
+  return fmt::format("{} {} kernels for {} of it.", text, steps.devices.size() > 1 ? "The GPUs run" : "The GPU runs",
+                     percent(kernels / budget->wall_s));
+}
+
+std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {
+  if (!report.profile || !report.profile->steps) return {};
+  const auto first = std::find_if(hotspots.begin(), hotspots.end(), [](const Hotspot& hotspot) {
+    return hotspot.seconds > 0 && !hotspot.one_off && hotspot.known_cause && !hotspot.beside && !hotspot.action.empty();
+  });
+  if (first == hotspots.end()) return {};
+  return fmt::format("First: {} At most {}. {}", shorten(clean_line(first->text), 200), saving_time(report, *first),
+                     first->action);
+}
+
+std::string saving_time(const Report& report, const Hotspot& hotspot) {
+  if (!report.profile || !report.profile->steps) return duration(hotspot.seconds);
+  if (hotspot.one_off) {
+    return duration(hotspot.seconds * static_cast<double>(report.profile->steps->count)) + " once";
+  }
+  const auto budget = whole_budget(report);
+  const std::string share =
+      budget && budget->wall_s > 0 ? fmt::format(" ({})", percent(hotspot.seconds / budget->wall_s)) : "";
+  return fmt::format("{} a step{}", duration(hotspot.seconds), share);
+}
+
+std::vector<std::string> slow_step_lines(const Report& report) {
+  std::vector<std::string> lines;
+  if (!report.profile || !report.profile->steps) return lines;
+  for (const SlowStep& step : report.profile->steps->slow) {
+    lines.push_back(fmt::format("Step {} took {}{}.", count(step.number), duration(step.seconds),
+                                step.different.empty() ? "" : ": " + clean_line(step.different)));
+  }
+  return lines;
+}
+
+std::vector<std::pair<std::string, std::string>> run_parts(const Report& report) {
+  if (!report.profile || !report.profile->steps) return {};
+  const Profile& profile = *report.profile;
+  const Steps& steps = *profile.steps;
+  const double other_s = profile.wall_s - steps.start_up_s - steps.total_s - steps.tear_down_s;
+  std::vector<std::pair<std::string, std::string>> parts = {
+      {"Run", duration(profile.wall_s)},
+      {"Start-up", start_up_text(steps)},
+      {"Steady steps", fmt::format("{} in {}", count(steps.count), duration(steps.total_s))}};
+  constexpr double kSmall = 1e-3;
+  if (other_s > kSmall * profile.wall_s) {
+    const std::string counting = profile.counting_s > 0 ? fmt::format(", {} of it profiler overhead",
+                                                                      duration(std::min(other_s, profile.counting_s)))
+                                                        : "";
+    parts.emplace_back("Between steps", fmt::format("{}: counted steps and other work{}", duration(other_s), counting));
+  }
+  if (steps.tear_down_s > kSmall * profile.wall_s)
+    parts.emplace_back("After the last step", duration(steps.tear_down_s));
+  return parts;
+}
+
+std::string why_no_steps(const Report& report) {
+  if (!report.profile || report.profile->steps || report.profile->why_no_steps.empty()) return {};
+  return fmt::format("No steps were found: {}. The times are of the whole run.",
+                     clean_line(report.profile->why_no_steps));
+}
+
+}  // namespace roofline

@@ -1,0 +1,73 @@
+// The files that hold the code of the sampled processes, and where each process has them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sample/elf_file.hpp"
+#include "sample/proc_text.hpp"
+#include "sample/unwind_rows.hpp"
+
+namespace roofline {
+
+struct CodeModule {
+  std::string path;  ///< empty: memory of no file, such as code that was compiled at run time
+  std::optional<ElfFile> elf;
+  UnwindRows rows;
+  bool interpreter = false;  ///< it has CPython in it
+  /// Linked addresses of CPython's symbols: 0 where it has none.
+  struct PythonSymbols {
+    std::uint64_t runtime = 0, version = 0, code_type = 0;
+  };
+  std::optional<PythonSymbols> python;  ///< nothing: not looked for
+};
+
+/// Each file once, however many processes have it.
+class CodeModules {
+ public:
+  /// The module of a mapping of a process.
+  int find(const Mapping& mapping, pid_t pid);
+  CodeModule& operator[](int index) { return *modules_[static_cast<std::size_t>(index)]; }
+  const CodeModule& operator[](int index) const { return *modules_[static_cast<std::size_t>(index)]; }
+  int size() const { return static_cast<int>(modules_.size()); }
+
+ private:
+  std::vector<std::unique_ptr<CodeModule>> modules_;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, int> known_;
+};
+
+/// A place in code that is the same in all processes: an address as it is linked in the module's file.
+struct CodePlace {
+  int module = 0;
+  std::uint64_t address = 0;
+  auto operator<=>(const CodePlace&) const = default;
+};
+
+/// The code of one process. Its mappings are read again where an address is in none of them, but not too often.
+class ProcessCode {
+ public:
+  ProcessCode(pid_t pid, CodeModules& modules) : pid_(pid), modules_(&modules) {}
+
+  void reload();
+  std::optional<CodePlace> locate(std::uint64_t address);
+  const std::vector<Mapping>& mappings() const { return mappings_; }
+  CodeModules& modules() { return *modules_; }
+
+ private:
+  const Mapping* find(std::uint64_t address) const;
+
+  pid_t pid_;
+  CodeModules* modules_;
+  std::vector<Mapping> mappings_;
+  std::vector<int> module_of_;  ///< of each mapping; -1: not looked up
+  int misses_ = 0;
+};
+
+}  // namespace roofline

@@ -1,0 +1,57 @@
+// Native stacks of running threads: the kernel's CPU clock interrupts each thread of a process and of what it starts
+// some times in each second that it runs, and copies its registers and the top of its stack.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/process.hpp"
+#include "sample/native_stack.hpp"
+
+namespace roofline {
+
+struct CpuSample {
+  pid_t pid = 0, tid = 0;
+  std::uint64_t time = 0;  ///< ns of CLOCK_MONOTONIC
+  Registers registers;
+  std::string_view stack;  ///< from the stack pointer on
+};
+
+/// The bytes of a sample's record after its header, as the kernel writes them here; false where they are none.
+bool parse_cpu_sample(std::string_view record, CpuSample& sample);
+
+class CpuSampling {
+ public:
+  /// Of these threads and of all that they start from now on.
+  CpuSampling(const std::vector<pid_t>& threads, int rate_hz);
+  ~CpuSampling();
+  CpuSampling(const CpuSampling&) = delete;
+  CpuSampling& operator=(const CpuSampling&) = delete;
+
+  /// Empty: it samples.
+  const std::string& why_not() const { return why_not_; }
+  /// Waits for a sample. False: the time is over.
+  bool wait(std::chrono::nanoseconds patience) const;
+  /// Calls `take` for each sample since the last time.
+  void drain(const std::function<void(const CpuSample&)>& take);
+
+ private:
+  struct Ring {
+    Descriptor event;
+    void* memory = nullptr;
+  };
+  bool open(pid_t thread, int cpu, int rate_hz);
+  void drain(const Ring& ring, const std::function<void(const CpuSample&)>& take);
+
+  std::vector<Ring> rings_;
+  std::string why_not_;
+  std::string record_;
+};
+
+}  // namespace roofline

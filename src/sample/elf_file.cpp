@@ -1,0 +1,183 @@
+#include "sample/elf_file.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sample/bytes.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::uint64_t kMostSymbolBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostNameBytes = 1 << 20;
+constexpr std::size_t kMostHeaders = 4096;
+
+template <typename Record>
+Record record_at(std::string_view bytes, std::size_t index) {
+  Record record;
+  std::memcpy(&record, bytes.data() + index * sizeof record, sizeof record);
+  return record;
+}
+
+std::string_view text_at(std::string_view texts, std::size_t at) {
+  if (at >= texts.size()) return {};
+  const std::string_view rest = texts.substr(at);
+  return rest.substr(0, rest.find('\0'));
+}
+
+}  // namespace
+
+std::optional<ElfFile> ElfFile::open(const std::string& path) {
+  ElfFile elf;
+  elf.file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status = {};
+  if (elf.file_.get() < 0 || ::fstat(elf.file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  elf.size_ = static_cast<std::uint64_t>(status.st_size);
+  if (!elf.read_headers()) return std::nullopt;
+  return elf;
+}
+
+bool ElfFile::read(std::uint64_t offset, void* to, std::size_t size) const {
+  if (offset > size_ || size > size_ - offset) return false;
+  return ::pread(file_.get(), to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+}
+
+bool ElfFile::read_headers() {
+  Elf64_Ehdr header = {};
+  constexpr auto kOrder = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+  if (!read(0, &header, sizeof header) || std::memcmp(static_cast<const void*>(header.e_ident), ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != kOrder) {
+    return false;
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(header.e_phnum, kMostHeaders); ++i) {
+    Elf64_Phdr segment = {};
+    if (!read(header.e_phoff + i * sizeof segment, &segment, sizeof segment)) break;
+    segments_.push_back({segment.p_type, segment.p_offset, segment.p_vaddr, segment.p_filesz});
+  }
+  std::vector<Elf64_Shdr> sections;
+  for (std::size_t i = 0; i < std::min<std::size_t>(header.e_shnum, kMostHeaders) && header.e_shoff != 0; ++i) {
+    Elf64_Shdr section = {};
+    if (!read(header.e_shoff + i * sizeof section, &section, sizeof section)) break;
+    sections.push_back(section);
+  }
+  std::string names;
+  if (header.e_shstrndx < sections.size()) {
+    const Elf64_Shdr& texts = sections[header.e_shstrndx];
+    names = bytes_of({{}, texts.sh_type, 0, 0, texts.sh_offset, texts.sh_size}, kMostNameBytes);
+  }
+  for (const Elf64_Shdr& section : sections) {
+    sections_.push_back({std::string(text_at(names, section.sh_name)), section.sh_type, section.sh_link,
+                         section.sh_flags, section.sh_offset, section.sh_size});
+  }
+  return true;
+}
+
+std::string ElfFile::bytes_of(const Section& section, std::uint64_t most) const {
+  if (section.type == SHT_NOBITS || section.size > most || section.size > size_) return {};
+  std::string bytes(section.size, '\0');
+  return read(section.offset, bytes.data(), bytes.size()) ? bytes : std::string();
+}
+
+const ElfFile::Section* ElfFile::find_section(std::uint32_t type) const {
+  const auto found = std::ranges::find_if(sections_, [type](const Section& s) { return s.type == type && s.size > 0; });
+  return found == sections_.end() ? nullptr : &*found;
+}
+
+bool ElfFile::has_section(std::string_view name) const {
+  return std::ranges::any_of(sections_, [name](const Section& s) { return s.name == name && s.type != SHT_NOBITS; });
+}
+
+std::string ElfFile::section(std::string_view name, std::uint64_t most) const {
+  const auto found = std::ranges::find(sections_, name, &Section::name);
+  if (found == sections_.end() || (found->flags & SHF_COMPRESSED) != 0) return {};
+  return bytes_of(*found, most);
+}
+
+std::optional<std::uint64_t> ElfFile::address_of_offset(std::uint64_t offset) const {
+  for (const Segment& segment : segments_) {
+    if (segment.type != PT_LOAD || offset < segment.offset || offset - segment.offset >= segment.file_size) continue;
+    return offset - segment.offset + segment.address;
+  }
+  return std::nullopt;
+}
+
+bool ElfFile::read_address(std::uint64_t address, void* to, std::size_t size) const {
+  for (const Segment& segment : segments_) {
+    if (segment.type != PT_LOAD || address < segment.address) continue;
+    const std::uint64_t within = address - segment.address;
+    if (within >= segment.file_size || size > segment.file_size - within) continue;
+    return read(segment.offset + within, to, size);
+  }
+  return false;
+}
+
+std::optional<std::uint64_t> ElfFile::unwind_table() const {
+  const auto found = std::ranges::find(segments_, std::uint32_t{PT_GNU_EH_FRAME}, &Segment::type);
+  return found == segments_.end() ? std::nullopt : std::optional(found->address);
+}
+
+template <typename Visit>
+void ElfFile::visit_symbols(const Section& table, const Visit& visit) const {
+  if (table.link >= sections_.size()) return;
+  const std::string symbols = bytes_of(table, kMostSymbolBytes);
+  const std::string names = bytes_of(sections_[table.link], kMostSymbolBytes);
+  for (std::size_t i = 0; i < symbols.size() / sizeof(Elf64_Sym); ++i) {
+    const auto symbol = record_at<Elf64_Sym>(symbols, i);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) continue;
+    if (!visit(symbol, text_at(names, symbol.st_name))) return;
+  }
+}
+
+std::vector<ElfSymbol> ElfFile::functions_at(const std::vector<std::uint64_t>& addresses) const {
+  const Section* table = find_section(SHT_SYMTAB);
+  if (table == nullptr) table = find_section(SHT_DYNSYM);
+  std::vector<ElfSymbol> functions(addresses.size());
+  if (table == nullptr) return functions;
+  // A large library has millions of symbols and few that are asked for, so the symbols look for the addresses.
+  visit_symbols(*table, [&](const Elf64_Sym& symbol, std::string_view name) {
+    const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || name.empty()) return true;
+    const auto first = std::ranges::lower_bound(addresses, symbol.st_value);
+    for (auto at = first; at != addresses.end() && *at - symbol.st_value < symbol.st_size; ++at) {
+      ElfSymbol& function = functions[static_cast<std::size_t>(at - addresses.begin())];
+      if (function.address <= symbol.st_value) function = {symbol.st_value, symbol.st_size, std::string(name)};
+    }
+    return true;
+  });
+  return functions;
+}
+
+std::optional<std::uint64_t> ElfFile::address_of(std::string_view name, bool exported_only) const {
+  std::optional<std::uint64_t> address;
+  for (const std::uint32_t type : {std::uint32_t{SHT_DYNSYM}, std::uint32_t{SHT_SYMTAB}}) {
+    const Section* table = type == SHT_SYMTAB && exported_only ? nullptr : find_section(type);
+    if (table == nullptr || address) continue;
+    visit_symbols(*table, [&](const Elf64_Sym& symbol, std::string_view own) {
+      if (own == name) address = symbol.st_value;
+      return !address;
+    });
+  }
+  return address;
+}
+
+std::string ElfFile::build_id() const {
+  constexpr std::uint64_t kMostNotes = 4096, kMostId = 64;
+  const std::string bytes = section(".note.gnu.build-id", kMostNotes);
+  ByteCursor cursor(bytes);
+  const auto name_size = cursor.number<std::uint32_t>(), size = cursor.number<std::uint32_t>();
+  constexpr std::uint64_t kAlignment = 4;
+  cursor.skip(sizeof(std::uint32_t) + (name_size + kAlignment - 1) / kAlignment * kAlignment);
+  std::string digits;
+  if (size > kMostId) return digits;
+  for (const char byte : cursor.bytes(size)) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return digits;
+}
+
+}  // namespace roofline

@@ -1,0 +1,64 @@
+// A program or library on disk: where it is loaded, its symbols, its sections. Nothing in it is trusted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/process.hpp"
+
+namespace roofline {
+
+struct ElfSymbol {
+  std::uint64_t address = 0, size = 0;
+  std::string name;  ///< as it stands in the file
+};
+
+class ElfFile {
+ public:
+  /// Nothing where it is no 64-bit ELF file of this machine's byte order.
+  static std::optional<ElfFile> open(const std::string& path);
+
+  /// The address that a byte of the file is linked at; nothing where no segment loads it.
+  std::optional<std::uint64_t> address_of_offset(std::uint64_t offset) const;
+  /// Bytes at a linked address, from the file.
+  bool read_address(std::uint64_t address, void* to, std::size_t size) const;
+  /// Where .eh_frame_hdr is linked; nothing where there is none.
+  std::optional<std::uint64_t> unwind_table() const;
+
+  /// The functions that hold these linked addresses (sorted), each nothing ("") where no symbol does: of .symtab where
+  /// the file has it, else of .dynsym.
+  std::vector<ElfSymbol> functions_at(const std::vector<std::uint64_t>& addresses) const;
+  /// The linked address of an exported symbol, or also of one that is not.
+  std::optional<std::uint64_t> address_of(std::string_view symbol, bool exported_only) const;
+  /// The content of a section; empty where there is none, and where it is compressed or larger than `most`.
+  std::string section(std::string_view name, std::uint64_t most) const;
+  bool has_section(std::string_view name) const;
+  std::string build_id() const;  ///< in hexadecimal digits; empty: none
+
+ private:
+  struct Segment {
+    std::uint32_t type = 0;
+    std::uint64_t offset = 0, address = 0, file_size = 0;
+  };
+  struct Section {
+    std::string name;
+    std::uint32_t type = 0, link = 0;
+    std::uint64_t flags = 0, offset = 0, size = 0;
+  };
+  bool read(std::uint64_t offset, void* to, std::size_t size) const;
+  std::string bytes_of(const Section& section, std::uint64_t most) const;
+  const Section* find_section(std::uint32_t type) const;
+  bool read_headers();
+  template <typename Visit>
+  void visit_symbols(const Section& table, const Visit& visit) const;
+
+  Descriptor file_;
+  std::uint64_t size_ = 0;
+  std::vector<Segment> segments_;
+  std::vector<Section> sections_;
+};
+
+}  // namespace roofline

@@ -1,0 +1,332 @@
+#include "sample/host_sampler.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <ctime>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include "sample/cpu_samples.hpp"
+#include "sample/native_names.hpp"
+#include "sample/native_stack.hpp"
+#include "sample/process_family.hpp"
+#include "sample/sample_builder.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000, kFamilyPeriod = kSecondNs / 10;
+constexpr std::size_t kMostFrames = 128;
+/// Samples of a thread that has not run are repeated; after so many in a row it is looked at less often.
+constexpr int kLongIdle = 99, kIdleTicks = 10;
+/// A running Python thread is interrupted by the kernel's clock; only while so few run is each of these moments waited
+/// for, so that its Python frames are read at the same time as its native ones. A wake-up costs some 10 us.
+constexpr std::size_t kFewRunning = 2;
+constexpr std::uint64_t kSameMoment = kSecondNs / 1000;
+
+std::uint64_t clock_ns(clockid_t clock) {
+  timespec now = {};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kSecondNs + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// The C library and the loader: a thread that waits is in one of their functions, and its state says why.
+bool is_system_call_library(std::string_view path) {
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread") ||
+         file.starts_with("ld-linux") || file == "[vdso]";
+}
+
+/// Which part of a time a thread that is ready was on a CPU.
+double share_on_cpu(const ThreadTimes& before, const ThreadTimes& now, bool was_seen_running) {
+  const auto cpu = static_cast<double>(now.cpu - before.cpu), waited = static_cast<double>(now.waited - before.waited);
+  if (cpu + waited > 0) return cpu / (cpu + waited);
+  return was_seen_running ? 1 : 0;  // the kernel accounts both at the latest after a few milliseconds
+}
+
+}  // namespace
+
+class HostSampler::Loop {
+ public:
+  Loop(pid_t root, const HostSamplerOptions& options)
+      : options_(options), family_(root, modules_), period_(kSecondNs / static_cast<std::uint64_t>(options.rate_hz)) {
+    start_ = clock_ns(CLOCK_MONOTONIC);
+    // Signals are the main thread's: it passes them on to the program.
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this, root] { run(root); });
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  ~Loop() { join(); }
+
+  HostSamples stop() {
+    join();
+    HostSamples samples = builder_.finish(modules_);
+    samples.start = start_;
+    samples.end = end_;
+    samples.cost_s = static_cast<double>(cost_) * 1e-9;
+    const double seconds = static_cast<double>(end_ - start_) * 1e-9;
+    samples.rate_hz = seconds > 0 ? static_cast<double>(ticks_) / seconds : 0;
+    if (samples.samples.empty()) samples.why_none = "the program ended before its first sample";
+    samples.why_no_native = why_no_native_;
+    mark_gpu_waits(samples);
+    return samples;
+  }
+
+ private:
+  void join() {
+    ended_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void run(pid_t root) {
+    std::optional<CpuSampling> cpu;
+    refresh(start_);
+    if (options_.native_stacks) {
+      cpu.emplace(family_.threads_of(root), options_.rate_hz);
+      why_no_native_ = cpu->why_not();
+      if (!why_no_native_.empty()) cpu.reset();
+    }
+    std::uint64_t next = start_ + period_, second = start_ + kSecondNs, cost = 0;
+    while (!ended_) {
+      wait_until(next, cpu ? &*cpu : nullptr);
+      const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+      if (cpu) drain(*cpu);
+      if (now >= refreshed_ + kFamilyPeriod) refresh(now);
+      tick(now);
+      // A sampler that was held up does not make up for it.
+      next = std::max(next + period_, now + period_ / 2);
+      if (now < second) continue;
+      const std::uint64_t total = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+      limit_cost(total - cost);
+      cost = total;
+      second = now + kSecondNs;
+    }
+    end_ = clock_ns(CLOCK_MONOTONIC);
+    cost_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  }
+
+  /// Samples less often where a second of it costs more than 2 % of a CPU, as with many busy threads.
+  void limit_cost(std::uint64_t of_second) {
+    constexpr std::uint64_t kMost = kSecondNs / 50, kLittle = kSecondNs / 100, kSlowest = kSecondNs / 10;
+    const std::uint64_t usual = kSecondNs / static_cast<std::uint64_t>(options_.rate_hz) * thinned_;
+    if (of_second > kMost) period_ = std::min(period_ * 3 / 2, std::max(kSlowest, usual));
+    if (of_second < kLittle) period_ = std::max(period_ * 2 / 3, usual);
+  }
+
+  void wait_until(std::uint64_t time, CpuSampling* cpu) {
+    for (std::uint64_t now = clock_ns(CLOCK_MONOTONIC); now < time && !ended_; now = clock_ns(CLOCK_MONOTONIC)) {
+      if (cpu == nullptr || running_python_ == 0 || running_python_ > kFewRunning) {
+        const timespec until = {static_cast<time_t>(time / kSecondNs), static_cast<long>(time % kSecondNs)};
+        ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+      } else if (cpu->wait(std::chrono::nanoseconds(time - now))) {
+        drain(*cpu);
+      }
+    }
+  }
+
+  void refresh(std::uint64_t now) {
+    refreshed_ = now;
+    family_.refresh(now);
+    for (const auto& [pid, process] : family_.processes()) {
+      for (const auto& [tid, thread] : process->threads) {
+        if (thread->index < 0) add_thread(*process, *thread, now);
+      }
+    }
+    constexpr std::uint64_t kNames = 10;
+    if (refreshes_++ % kNames == 0) refresh_names();
+  }
+
+  void add_thread(const SampledProcess& process, SampledThread& thread, std::uint64_t now) {
+    HostThread told = {process.pid,   thread.tid,      process.parent,
+                       thread.name(), process.command, thread.tid == process.pid};
+    thread.index = builder_.add_thread(std::move(told));
+    thread.last = now;
+    thread.read_times(thread.times);
+  }
+
+  /// Programs name their threads and replace themselves after they have started.
+  void refresh_names() {
+    for (const auto& [pid, process] : family_.processes()) {
+      for (const auto& [tid, thread] : process->threads) {
+        HostThread& told = builder_.thread(thread->index);
+        if (std::string name = thread->name(); !name.empty()) told.name = std::move(name);
+        if (!process->command.empty()) told.command = process->command;
+      }
+    }
+  }
+
+  // --- running threads
+
+  void drain(CpuSampling& cpu) {
+    cpu.drain([this](const CpuSample& sample) {
+      SampledProcess* const process = family_.find(sample.pid);
+      const auto thread = process != nullptr ? process->threads.find(sample.tid) : decltype(process->threads.find(0))();
+      if (process == nullptr || thread == process->threads.end()) {
+        refreshed_ = 0;  // new to us: look for it in the next tick
+        return;
+      }
+      RunningStack running{sample.time, native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}};
+      if (process->python != nullptr && process->python->has(sample.tid) &&
+          clock_ns(CLOCK_MONOTONIC) < sample.time + kSameMoment) {
+        running.python = process->python->frames(sample.tid);
+      }
+      thread->second->running = std::move(running);
+      thread->second->seen_running = true;
+    });
+  }
+
+  int running_stack(SampledProcess& process, const SampledThread& thread) {
+    const bool is_python = process.python != nullptr && process.python->has(thread.tid);
+    // Not every tick has an interrupt: a thread that goes on is taken to be where it was at the last one.
+    if (!is_python) return thread.running ? stack_of(process, thread.running->native, {}) : -1;
+    if (thread.seen_running && thread.running->python) {
+      return stack_of(process, thread.running->native, *thread.running->python);
+    }
+    // Native frames of another moment could be of another call: they are left out.
+    return stack_of(process, {}, process.python->frames(thread.tid).value_or(std::vector<PythonFrame>()));
+  }
+
+  /// Native frames end where the interpreter begins: Python's stand for its own.
+  int stack_of(SampledProcess& process, std::vector<CodePlace> native, const std::vector<PythonFrame>& python) {
+    while (!native.empty() && process.code.modules()[native.back().module].interpreter) native.pop_back();
+    return builder_.stack(native, python);
+  }
+
+  // --- ticks
+
+  void tick(std::uint64_t now) {
+    ++ticks_;
+    running_python_ = 0;
+    for (const auto& [pid, process] : family_.processes()) {
+      std::erase_if(process->threads,
+                    [&, &process = process](const auto& thread) { return !sample(*process, *thread.second, now); });
+    }
+  }
+
+  /// False: the thread has ended.
+  bool sample(SampledProcess& process, SampledThread& thread, std::uint64_t now) {
+    if (thread.index < 0 || thread.ended || now <= thread.last) return true;
+    if (thread.idle > kLongIdle && ++thread.unread < kIdleTicks) return true;
+    ThreadTimes times;
+    if (!thread.read_times(times)) return false;
+    const bool was_idle = thread.idle > kLongIdle;
+    thread.unread = 0;
+    if (times == thread.times && !thread.seen_running && is_waiting(thread)) {
+      // It has not had a CPU since its last sample, so that it still waits there.
+      ++thread.idle;
+      add(thread, thread.state, now, 1);
+      return true;
+    }
+    if (was_idle) add(thread, thread.state, now - std::min(period_, now - thread.last), 1);
+    thread.idle = 0;
+    thread.gil_holder = -1;
+    const std::optional<BlockedCall> call = thread.read_call();
+    thread.ended = (!call || (!call->running && call->program_counter == 0)) && process.has_ended(thread.tid);
+    if (thread.ended) return true;
+    const bool runs = call ? call->running : process.state_of(thread, call) == ThreadState::running;
+    if (runs) {
+      add_running(process, thread, times, now);
+    } else {
+      add_waiting(process, thread, call, now);
+    }
+    thread.times = times;
+    thread.seen_running = false;
+    return true;
+  }
+
+  static bool is_waiting(const SampledThread& thread) {
+    return thread.sampled && thread.state != ThreadState::running && thread.state != ThreadState::runnable;
+  }
+
+  void add_running(SampledProcess& process, SampledThread& thread, const ThreadTimes& times, std::uint64_t now) {
+    if (process.python != nullptr && process.python->has(thread.tid)) ++running_python_;
+    const double share = share_on_cpu(thread.times, times, thread.seen_running);
+    constexpr double kNegligible = 0.05;
+    thread.stack = running_stack(process, thread);
+    thread.state = ThreadState::running;
+    const std::uint64_t before = thread.last;
+    if (share > kNegligible) add(thread, ThreadState::running, now, share > 1 - kNegligible ? 1 : share);
+    if (share < 1 - kNegligible) {
+      thread.last = before;
+      add(thread, ThreadState::runnable, now, share > kNegligible ? 1 - share : 1);
+    }
+  }
+
+  void add_waiting(SampledProcess& process, SampledThread& thread, const std::optional<BlockedCall>& call,
+                   std::uint64_t now) {
+    thread.state = process.state_of(thread, call);
+    thread.running.reset();
+    const bool is_python = process.python != nullptr && process.python->has(thread.tid);
+    if (thread.state == ThreadState::gil) {
+      const std::optional<pid_t> holder = process.python->gil_holder();
+      const auto found = holder ? process.threads.find(*holder) : process.threads.end();
+      if (found != process.threads.end() && found->first != thread.tid) thread.gil_holder = found->second->index;
+    }
+    std::vector<CodePlace> native;
+    if (call) native = process.waiting_stack(*call);
+    std::vector<PythonFrame> python;
+    if (is_python) python = process.python->frames(thread.tid).value_or(std::vector<PythonFrame>());
+    const auto is_system_call = [&](const CodePlace& place) {
+      const CodeModule& module = modules_[place.module];
+      return module.interpreter || is_system_call_library(module.path);
+    };
+    if (!python.empty() && std::ranges::all_of(native, is_system_call)) native.clear();
+    thread.stack = stack_of(process, std::move(native), python);
+    add(thread, thread.state, now, 1);
+  }
+
+  /// Adds a sample for a share of the time since the thread's last one.
+  void add(SampledThread& thread, ThreadState state, std::uint64_t now, double share) {
+    HostSample sample;
+    sample.time = now;
+    sample.thread = thread.index;
+    sample.stack = thread.stack;
+    sample.state = state;
+    sample.gil_holder = state == ThreadState::gil ? thread.gil_holder : -1;
+    sample.seconds = static_cast<float>(static_cast<double>(now - thread.last) * 1e-9 * share);
+    thread.last = now;
+    thread.sampled = true;
+    if (!builder_.add(sample)) return;
+    thinned_ *= 2;
+    period_ *= 2;
+  }
+
+  /// A thread that runs in a function of the CUDA driver that returns only after the GPU waits for it, spinning.
+  static void mark_gpu_waits(HostSamples& samples) {
+    std::vector<bool> waits(samples.stacks.size(), false);
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      waits[i] = std::ranges::any_of(
+          samples.stacks[i], [&](int frame) { return waits_for_gpu(samples.frames[static_cast<std::size_t>(frame)]); });
+    }
+    for (HostSample& sample : samples.samples) {
+      const bool spins = sample.state == ThreadState::running && sample.stack >= 0;
+      if (spins && waits[static_cast<std::size_t>(sample.stack)]) sample.state = ThreadState::gpu;
+    }
+  }
+
+  HostSamplerOptions options_;
+  CodeModules modules_;
+  ProcessFamily family_;
+  SampleBuilder builder_;
+  std::atomic<bool> ended_ = false;
+  std::uint64_t start_ = 0, end_ = 0, cost_ = 0, ticks_ = 0, period_, thinned_ = 1;
+  std::uint64_t refreshed_ = 0, refreshes_ = 0;
+  std::size_t running_python_ = 0;
+  std::string why_no_native_;
+  std::thread thread_;
+};
+
+HostSampler::HostSampler(pid_t root, const HostSamplerOptions& options)
+    : loop_(std::make_unique<Loop>(root, options)) {}
+HostSampler::~HostSampler() = default;
+HostSamples HostSampler::stop() { return loop_->stop(); }
+
+}  // namespace roofline

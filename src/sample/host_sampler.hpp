@@ -1,0 +1,34 @@
+// Samples the host side of a program from outside: what each thread of it and of all that it starts does, 99 times a
+// second. Nothing is loaded into the program and nothing in it is stopped.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+
+#include "sample/host_samples.hpp"
+
+namespace roofline {
+
+struct HostSamplerOptions {
+  int rate_hz = 99;           ///< not 100, which programs and the kernel use themselves
+  bool native_stacks = true;  ///< of running threads, where the system allows it
+};
+
+class HostSampler {
+ public:
+  /// Starts a thread that samples the process `root` and its descendants, and those that this process adopts from them.
+  explicit HostSampler(pid_t root, const HostSamplerOptions& options = {});
+  ~HostSampler();
+  HostSampler(const HostSampler&) = delete;
+  HostSampler& operator=(const HostSampler&) = delete;
+
+  /// Ends it; once.
+  HostSamples stop();
+
+ private:
+  class Loop;
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace roofline

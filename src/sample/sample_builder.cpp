@@ -1,0 +1,126 @@
+#include "sample/sample_builder.hpp"
+
+#include <algorithm>
+
+#include "sample/native_names.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::size_t kMostSamples = std::size_t{1} << 22U;  ///< 170 MB
+constexpr std::size_t kMixer = 0x9e3779b97f4a7c15ULL;
+
+std::size_t mixed(std::size_t hash, std::uint64_t value) {
+  hash ^= value + kMixer + (hash << 6U) + (hash >> 2U);
+  return hash * kMixer;
+}
+
+}  // namespace
+
+std::size_t SampleBuilder::HashOfStack::operator()(const std::vector<int>& stack) const {
+  std::size_t hash = stack.size();
+  for (const int frame : stack) hash = mixed(hash, static_cast<std::uint64_t>(frame));
+  return hash;
+}
+
+std::size_t SampleBuilder::HashOfPair::operator()(const std::pair<std::uint64_t, std::uint64_t>& pair) const {
+  return mixed(mixed(0, pair.first), pair.second);
+}
+
+int SampleBuilder::frame(std::uint64_t owner, std::uint64_t place, const Frame& frame) {
+  const auto [known, is_new] = known_frames_.try_emplace({owner, place}, static_cast<int>(frames_.size()));
+  if (is_new) frames_.push_back(frame);
+  return known->second;
+}
+
+int SampleBuilder::stack(const std::vector<CodePlace>& native, const std::vector<PythonFrame>& python) {
+  std::vector<int> stack;
+  stack.reserve(native.size() + python.size());
+  for (const CodePlace& place : native) {
+    stack.push_back(frame(static_cast<std::uint64_t>(place.module), place.address, {place, nullptr, 0}));
+  }
+  for (const PythonFrame& one : python) {
+    // An object's address is larger than any module's number, and the frame keeps the object.
+    const auto owner = reinterpret_cast<std::uintptr_t>(one.code.get());
+    stack.push_back(frame(owner, static_cast<std::uint64_t>(one.line), {{}, one.code, one.line}));
+  }
+  if (stack.empty()) return -1;
+  const auto [known, is_new] = known_stacks_.try_emplace(std::move(stack), static_cast<int>(samples_.stacks.size()));
+  if (is_new) samples_.stacks.push_back(known->first);
+  return known->second;
+}
+
+int SampleBuilder::add_thread(HostThread thread) {
+  samples_.threads.push_back(std::move(thread));
+  return static_cast<int>(samples_.threads.size()) - 1;
+}
+
+bool SampleBuilder::add(const HostSample& sample) {
+  samples_.samples.push_back(sample);
+  if (samples_.samples.size() < kMostSamples) return false;
+  thin_out();
+  return true;
+}
+
+/// A sample that is dropped leaves its time to the next one of its thread.
+void SampleBuilder::thin_out() {
+  std::vector<float> carried(samples_.threads.size(), 0);
+  std::vector<bool> drop(samples_.threads.size(), false);
+  std::vector<HostSample> kept;
+  kept.reserve(samples_.samples.size() / 2 + carried.size());
+  for (HostSample sample : samples_.samples) {
+    const auto thread = static_cast<std::size_t>(sample.thread);
+    drop[thread] = !drop[thread];
+    if (drop[thread]) {
+      carried[thread] = sample.seconds;
+      continue;
+    }
+    sample.seconds += carried[thread];
+    carried[thread] = 0;
+    kept.push_back(sample);
+  }
+  samples_.samples = std::move(kept);
+}
+
+HostSamples SampleBuilder::finish(const CodeModules& modules) {
+  std::vector<CodePlace> places;
+  for (const Frame& frame : frames_) {
+    if (frame.code == nullptr) places.push_back(frame.place);
+  }
+  const std::vector<HostFrame> native = native_frames(modules, places);
+  // Different instructions of one line are one frame.
+  std::unordered_map<std::string, int> known;
+  std::vector<int> frame_of(frames_.size());
+  std::size_t next_native = 0;
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    const Frame& frame = frames_[i];
+    HostFrame named;
+    if (frame.code == nullptr) {
+      named = native[next_native++];
+    } else {
+      named = {frame.code->function, frame.code->file, frame.line, true, frame.code->own};
+    }
+    std::string key =
+        named.function + '\n' + named.file + '\n' + std::to_string(named.line) + (named.python ? 'p' : 'n');
+    const auto [place, is_new] = known.try_emplace(std::move(key), static_cast<int>(samples_.frames.size()));
+    if (is_new) samples_.frames.push_back(std::move(named));
+    frame_of[i] = place->second;
+  }
+  std::unordered_map<std::vector<int>, int, HashOfStack> known_stacks;
+  std::vector<int> stack_of;
+  std::vector<std::vector<int>> stacks;
+  for (std::vector<int>& stack : samples_.stacks) {
+    for (int& frame : stack) frame = frame_of[static_cast<std::size_t>(frame)];
+    const auto [place, is_new] = known_stacks.try_emplace(stack, static_cast<int>(stacks.size()));
+    if (is_new) stacks.push_back(stack);
+    stack_of.push_back(place->second);
+  }
+  samples_.stacks = std::move(stacks);
+  for (HostSample& sample : samples_.samples) {
+    if (sample.stack >= 0) sample.stack = stack_of[static_cast<std::size_t>(sample.stack)];
+  }
+  std::ranges::stable_sort(samples_.samples, {}, &HostSample::time);
+  return std::move(samples_);
+}
+
+}  // namespace roofline

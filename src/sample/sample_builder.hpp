@@ -1,0 +1,50 @@
+// Collects samples: every frame and every stack once. Native frames get their names at the end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sample/code_modules.hpp"
+#include "sample/host_samples.hpp"
+#include "sample/python_process.hpp"
+
+namespace roofline {
+
+class SampleBuilder {
+ public:
+  /// The index of a stack: native frames, the innermost first, and Python's around them. -1: there are none.
+  int stack(const std::vector<CodePlace>& native, const std::vector<PythonFrame>& python);
+  int add_thread(HostThread thread);
+  HostThread& thread(int index) { return samples_.threads[static_cast<std::size_t>(index)]; }
+  /// True: there are so many that every second sample of each thread was merged with the next one; sample half as
+  /// often.
+  bool add(const HostSample& sample);
+
+  /// Names the native frames.
+  HostSamples finish(const CodeModules& modules);
+
+ private:
+  struct Frame {
+    CodePlace place;                         ///< of a native one
+    std::shared_ptr<const PythonCode> code;  ///< of a Python one
+    int line = 0;
+  };
+  struct HashOfStack {
+    std::size_t operator()(const std::vector<int>& stack) const;
+  };
+  struct HashOfPair {
+    std::size_t operator()(const std::pair<std::uint64_t, std::uint64_t>& pair) const;
+  };
+  int frame(std::uint64_t owner, std::uint64_t place, const Frame& frame);
+  void thin_out();
+
+  HostSamples samples_;
+  std::vector<Frame> frames_;
+  std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, int, HashOfPair> known_frames_;
+  std::unordered_map<std::vector<int>, int, HashOfStack> known_stacks_;
+};
+
+}  // namespace roofline

@@ -1,0 +1,20 @@
+// Host samples as the bytes of a file, which is kept beside the spools of a recording.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sample/host_samples.hpp"
+
+namespace roofline {
+
+inline constexpr const char* kHostSamplesFile = "host.samples";
+
+std::string write_host_samples(const HostSamples& samples);
+
+/// Nothing in the bytes is trusted. Of a file that is cut off, all samples before its end; nothing where it is no such
+/// file, or damaged before its first sample.
+std::optional<HostSamples> read_host_samples(std::string_view bytes);
+
+}  // namespace roofline

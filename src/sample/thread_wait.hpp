@@ -1,0 +1,30 @@
+// What a blocked thread waits for: its system call, and what the descriptors are that it names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sample/host_samples.hpp"
+#include "sample/proc_text.hpp"
+
+namespace roofline {
+
+/// What a descriptor of a process is.
+enum class DescriptorKind : std::uint8_t { unknown, file, pipe, terminal, network_socket, local_socket, gpu, event };
+
+/// By the target of /proc/PID/fd/N: "pipe:[123]", "socket:[5]", "/dev/nvidia0". A socket is taken for one of the
+/// network.
+DescriptorKind descriptor_kind(std::string_view link);
+
+/// The groups of system calls that tell what a thread waits for.
+enum class CallKind : std::uint8_t { other, futex, read, socket, poll, select, epoll, sleep, child, ioctl, file };
+CallKind call_kind(std::int64_t number);
+
+/// The state of a thread that waits for data of one descriptor, or of several in a poll.
+ThreadState waits_for(DescriptorKind kind, bool polls);
+
+/// By the kernel function that a thread sleeps in (/proc/PID/task/TID/wchan), where its system call can't be read.
+ThreadState state_of_kernel_function(std::string_view function);
+
+}  // namespace roofline

@@ -1,0 +1,39 @@
+// How to find a function's caller, from the .eh_frame of its file: the rows that Linux's unwinders use, which know the
+// stack pointer and the frame pointer and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "sample/elf_file.hpp"
+
+namespace roofline {
+
+struct UnwindRow {
+  enum class Base : std::uint8_t {
+    unknown,        ///< there is no rule, or one that needs more than these two registers
+    stack_pointer,  ///< the caller's stack pointer is this one's + offset
+    frame_pointer,
+    plt,   ///< a stub of the dynamic linker: one or two words, by the place in it
+    outer  ///< the outermost function of a thread has no caller
+  };
+  Base base = Base::unknown;
+  std::int64_t offset = 0;
+  std::optional<std::int64_t> return_address;  ///< from the caller's stack pointer; nothing: still in its register
+  std::optional<std::int64_t> frame_pointer;   ///< where the caller's was saved; nothing: it is unchanged
+};
+
+/// Rows of one file by linked address, each looked up once.
+class UnwindRows {
+ public:
+  const UnwindRow& at(const ElfFile& elf, std::uint64_t address);
+
+ private:
+  std::unordered_map<std::uint64_t, UnwindRow> rows_;
+};
+
+/// Reads the row from the file. `unknown` where its table does not know the address or is broken.
+UnwindRow unwind_row(const ElfFile& elf, std::uint64_t address);
+
+}  // namespace roofline

@@ -1,0 +1,36 @@
+"""A batch of 512 samples is copied to the GPU sample by sample, and stacked there."""
+import random
+
+import torch
+from torch import nn
+
+from models import mlp
+from workload import steps
+
+SAMPLES, FEATURES, BATCH = 16384, 1024, 512
+
+
+def load_batch(samples):
+    chosen = random.sample(samples, BATCH)
+    on_gpu = [sample.to("cuda", non_blocking=True) for sample in chosen]  # FAULT
+    return torch.stack(on_gpu)
+
+
+def train_step(model, optimizer, batch, labels):
+    loss = nn.functional.cross_entropy(model(batch), labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+def main():
+    model = mlp(FEATURES, 4)
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
+    samples = list(torch.randn(SAMPLES, FEATURES).pin_memory())
+    labels = torch.randint(10, (BATCH,), device="cuda")
+    for _ in steps(torch.cuda.synchronize):
+        train_step(model, optimizer, load_batch(samples), labels)
+
+
+if __name__ == "__main__":
+    main()

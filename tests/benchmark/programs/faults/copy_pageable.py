@@ -1,0 +1,31 @@
+"""Every batch of 64 MiB is copied from ordinary, pageable memory."""
+import torch
+
+from models import mlp
+from workload import steps
+
+BATCH, FEATURES = 4096, 4096
+
+
+def next_batch(samples, step):
+    first = step * BATCH % len(samples)
+    return samples[first:first + BATCH].to("cuda")  # FAULT
+
+
+def train_step(model, optimizer, batch):
+    loss = model(batch).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+def main():
+    model = mlp(FEATURES, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-3, fused=True)
+    samples = torch.randn(BATCH, FEATURES).repeat(32, 1)  # 2 GiB
+    for step in steps(torch.cuda.synchronize):
+        train_step(model, optimizer, next_batch(samples, step))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Every layer of a JAX network is waited for before the next one is launched."""
+import os
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+import jax
+import jax.numpy as jnp
+
+from workload import steps
+
+WIDTH, LAYERS = 2048, 12
+
+
+@jax.jit
+def layer(weight, x):
+    return jax.nn.relu(x @ weight)
+
+
+def forward(weights, x):
+    for weight in weights:
+        x = layer(weight, x)
+        x.block_until_ready()  # FAULT
+    return x
+
+
+def main():
+    keys = jax.random.split(jax.random.key(0), LAYERS)
+    weights = [0.03 * jax.random.normal(key, (WIDTH, WIDTH), jnp.bfloat16) for key in keys]
+    x = jax.random.normal(jax.random.key(1), (1024, WIDTH), jnp.bfloat16)
+    result = forward(weights, x)
+    for _ in steps(lambda: result.block_until_ready()):
+        result = forward(weights, x)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,341 @@
+// When a sampled recording records, and what it finds in a program by itself: without CUPTI, driver and clock.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "inject/pacer.hpp"
+#include "inject/phase_plan.hpp"
+#include "inject/repetitions.hpp"
+
+namespace roofline::inject {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000, kS = 1'000 * kMs;
+
+// --- phases
+
+/// Asks a plan four times a second.
+class Asked {
+ public:
+  /// Until the phase ends, at most for that long; the time that it took.
+  std::uint64_t pass(PhasePlan::Progress progress, std::uint64_t repetitions_per_second, std::uint64_t most) {
+    const RunPhase phase = plan.phase();
+    const std::uint64_t begin = time;
+    while (plan.phase() == phase && time - begin < most) {
+      time += kS / 4;
+      progress.time = time;
+      progress.launched = true;
+      progress.repetitions = repetitions_per_second * (time - begin) / kS;
+      plan.next(progress);
+    }
+    return time - begin;
+  }
+
+  PhasePlan plan;
+  std::uint64_t time = kS;
+};
+
+PhasePlan::Progress resting() {
+  PhasePlan::Progress progress = {};
+  progress.counting_rests = true;
+  return progress;
+}
+
+TEST(PhasePlan, WaitsForTheFirstLaunch) {
+  PhasePlan plan;
+  PhasePlan::Progress progress = resting();
+  progress.time = 100 * kS;
+  EXPECT_EQ(plan.next(progress), RunPhase::start_up);
+}
+
+TEST(PhasePlan, ASampleIsAHundredRepetitionsOrSomeSeconds) {
+  for (const auto& [rate, least, most] : {std::tuple{std::uint64_t{1000}, kS / 2, kS},
+                                          {50, 2 * kS, 3 * kS},
+                                          {2, 5 * kS, 6 * kS},
+                                          {std::uint64_t{1}, 5 * kS, 6 * kS}}) {
+    Asked asked;
+    asked.pass(resting(), rate, kS);
+    ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
+    const std::uint64_t length = asked.pass(resting(), rate, 100 * kS);
+    EXPECT_EQ(asked.plan.phase(), RunPhase::quiet) << rate;
+    EXPECT_GE(length, least) << rate;
+    EXPECT_LE(length, most) << rate;
+  }
+}
+
+TEST(PhasePlan, WhatDoesNotRepeatIsRecordedWhole) {
+  Asked asked;
+  asked.pass(resting(), 0, kS);
+  asked.pass(resting(), 0, 3600 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::sample);
+}
+
+TEST(PhasePlan, LongCountingIsInterruptedForUncountedSteps) {
+  Asked asked;
+  PhasePlan::Progress counting = {};
+  counting.counts_missing = true;
+  asked.pass(counting, 10, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::start_up);
+  counting.counting_cost = 3 * kS;
+  asked.pass(counting, 10, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::sample);
+  counting.counting_rests = true;  // it is held
+  asked.pass(counting, 50, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::counting);
+  counting.counting_rests = false;
+  asked.pass(counting, 50, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::counting) << "it is not through";
+  counting.counting_rests = true;
+  asked.pass(counting, 50, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::quiet) << "what is still missing comes too seldom";
+}
+
+TEST(PhasePlan, CountingGoesOnWhereNothingRepeats) {
+  Asked asked;
+  PhasePlan::Progress counting = {};
+  counting.counts_missing = true;
+  counting.counting_cost = 3 * kS;
+  asked.pass(counting, 0, 60 * kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
+  asked.pass(counting, 0, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::counting);
+  counting.counting_rests = true;
+  asked.pass(counting, 0, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::sample) << "there are no uncounted steps yet";
+  asked.pass(counting, 0, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::sample);
+}
+
+TEST(PhasePlan, RecordsASmallPartOfALongRun) {
+  Asked asked;
+  std::uint64_t recorded = 0, quiet = 0;
+  while (asked.time < 3600 * kS) {
+    const bool records = inject::records(asked.plan.phase());
+    const std::uint64_t length = asked.pass(resting(), 200, 3600 * kS);
+    (records ? recorded : quiet) += length;
+  }
+  EXPECT_LT(recorded, quiet / 100);
+  EXPECT_GT(recorded, 2 * kS) << "a program changes: it is looked at again";
+}
+
+TEST(PhasePlan, ALostMarkIsLookedInto) {
+  Asked asked;
+  asked.pass(resting(), 200, kS);
+  asked.pass(resting(), 200, kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::quiet);
+  PhasePlan::Progress lost = resting();
+  lost.marker_lost = true;
+  EXPECT_LE(asked.pass(lost, 200, 60 * kS), 3 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::refresh);
+  asked.pass(lost, 0, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::quiet) << "nor does it repeat: not for ever";
+  EXPECT_GT(asked.pass(lost, 0, 60 * kS), 3 * kS) << "and less often each time";
+}
+
+// --- repetitions
+
+Mark launch_of(spool::Id id) { return {Mark::What::launch, id}; }
+Mark call_of(spool::Id id) { return {Mark::What::call, id}; }
+
+/// 10 ms a step: a call, `layers` times the launches 1, 2 and 3, two other launches, a call.
+void add_step(Repetitions& repetitions, std::uint64_t step, int layers = 30) {
+  std::uint64_t time = (step + 1) * 10 * kMs;
+  repetitions.add(call_of(1), time);
+  for (int layer = 0; layer < layers; ++layer) {
+    for (const spool::Id id : {1U, 2U, 3U}) repetitions.add(launch_of(id), time += 10'000);
+  }
+  for (const spool::Id id : {4U, 5U}) repetitions.add(launch_of(id), time += 10'000);
+  repetitions.add(call_of(2), time);
+}
+
+const Candidate* find(const std::vector<Candidate>& candidates, const Mark& mark) {
+  for (const Candidate& one : candidates) {
+    if (one.mark == mark) return &one;
+  }
+  return nullptr;
+}
+
+TEST(Repetitions, AreStepsAndNotTheLayersInThem) {
+  Repetitions repetitions;
+  for (std::uint64_t step = 0; step < 101; ++step) add_step(repetitions, step);
+  EXPECT_GE(repetitions.count(), 90U);
+  EXPECT_LE(repetitions.count(), 101U);
+  const std::vector<Candidate> candidates = repetitions.candidates();
+  for (const Mark& mark : {launch_of(4), launch_of(5), call_of(1), call_of(2)}) {
+    const Candidate* const found = find(candidates, mark);
+    ASSERT_NE(found, nullptr) << mark.id;
+    EXPECT_EQ(found->per_repetition, 1U);
+    EXPECT_NEAR(found->per_second, 100, 5);
+    EXPECT_EQ(found->interval, 10 * kMs);
+  }
+  EXPECT_EQ(find(candidates, launch_of(1)), nullptr) << "30 times in a step";
+  EXPECT_NEAR(repetitions.launches_per_second(), 9200, 500);
+}
+
+TEST(Repetitions, ACallThatComesTwiceInAStepIsOne) {
+  Repetitions repetitions;
+  for (std::uint64_t step = 0; step < 100; ++step) {
+    add_step(repetitions, step, 3);
+    repetitions.add(call_of(1), (step + 1) * 10 * kMs + kMs);
+  }
+  const std::vector<Candidate> candidates = repetitions.candidates();
+  const Candidate* const twice = find(candidates, call_of(1));
+  ASSERT_NE(twice, nullptr);
+  EXPECT_EQ(twice->per_repetition, 2U);
+  EXPECT_NEAR(twice->per_second, 200, 10);
+}
+
+TEST(Repetitions, AProgramWithoutStepsHasNone) {
+  Repetitions repetitions;
+  std::uint64_t random = 1;
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    repetitions.add(launch_of(static_cast<spool::Id>(random >> 40) % 50), i * 10'000);
+  }
+  EXPECT_EQ(repetitions.count(), 0U);
+  EXPECT_TRUE(repetitions.candidates().empty());
+  Repetitions fresh;
+  for (spool::Id i = 0; i < 5'000; ++i) fresh.add(launch_of(i), i * 10'000);
+  EXPECT_EQ(fresh.count(), 0U);
+}
+
+TEST(Repetitions, StartUpIsNone) {
+  Repetitions repetitions;
+  for (spool::Id i = 100; i < 600; ++i) repetitions.add(launch_of(i), i * 10'000);
+  EXPECT_EQ(repetitions.count(), 0U);
+  for (std::uint64_t step = 0; step < 100; ++step) add_step(repetitions, step);
+  const std::uint64_t settled = repetitions.count();
+  EXPECT_GT(settled, 20U);
+  EXPECT_LT(settled, 100U);
+}
+
+TEST(Repetitions, AnEvaluationNowAndThenDoesNotHideThem) {
+  Repetitions repetitions;
+  for (std::uint64_t step = 0; step < 200; ++step) {
+    add_step(repetitions, step);
+    if (step % 50 == 49) {
+      for (int i = 0; i < 40; ++i) repetitions.add(launch_of(1), (step + 2) * 10 * kMs - kMs);
+    }
+  }
+  EXPECT_NE(find(repetitions.candidates(), call_of(1)), nullptr);
+}
+
+TEST(Repetitions, ANewPhaseCountsAnew) {
+  Repetitions repetitions;
+  for (std::uint64_t step = 0; step < 100; ++step) add_step(repetitions, step);
+  repetitions.restart();
+  EXPECT_EQ(repetitions.count(), 0U);
+  for (std::uint64_t step = 100; step < 111; ++step) add_step(repetitions, step);
+  EXPECT_EQ(repetitions.count(), 10U);
+}
+
+// --- the choice of the mark
+
+TEST(MarkerChoice, PrefersARareCall) {
+  const std::vector<Candidate> candidates = {
+      {launch_of(4), 100, 1, 10 * kMs}, {call_of(1), 400, 4, 10 * kMs}, {call_of(2), 100, 1, 10 * kMs}};
+  const std::optional<MarkerChoice> choice = choose_marker(candidates, 20'000);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->candidate.mark, call_of(2));
+  EXPECT_FALSE(choice->paced);
+}
+
+TEST(MarkerChoice, FollowsLaunchesWhereThereAreFew) {
+  const std::optional<MarkerChoice> few = choose_marker({{launch_of(4), 100, 1, 10 * kMs}}, 1'000);
+  ASSERT_TRUE(few);
+  EXPECT_FALSE(few->paced);
+  const std::optional<MarkerChoice> many = choose_marker({{launch_of(4), 100, 1, 10 * kMs}}, 100'000);
+  ASSERT_TRUE(many);
+  EXPECT_TRUE(many->paced);
+}
+
+TEST(MarkerChoice, HasNoneWhereAllThatRepeatsIsFrequent) {
+  EXPECT_FALSE(choose_marker({{call_of(1), 50'000, 4, kMs / 10}, {launch_of(1), 100'000, 8, kMs / 10}}, 1e6));
+  EXPECT_FALSE(choose_marker({}, 100));
+}
+
+// --- looking now and then
+
+/// What a Pacer makes of a program: the lengths of its steps, asked in order.
+struct Paced {
+  std::vector<std::uint64_t> steps;  ///< lengths that were found, ns
+  std::size_t wrong = 0;             ///< of them, those that were several steps
+  std::size_t watched = 0, all = 0;  ///< steps at whose end the mark was looked for; all
+  std::uint64_t unseen_time = 0, time = 0;
+
+  /// `late`: from the wish to look again until callbacks are enabled.
+  template <typename Length>
+  Paced(std::size_t count, std::uint64_t late, const Length& length) {
+    Pacer pacer;
+    std::uint64_t now = kS, last = 0, again = 0;
+    std::size_t between = 0;
+    for (; all < count; ++all) {
+      const std::uint64_t begin = now;
+      now += length(all);
+      ++between;
+      const std::uint64_t from = again != 0 ? std::clamp(again + late, begin, now) : begin;
+      unseen_time += from - begin;
+      if (again != 0 && now < again + late) continue;
+      ++watched;
+      const Pacer::Seen seen = pacer.seen(now);
+      if (seen.step) {
+        steps.push_back(now - last);
+        wrong += between != 1 ? 1 : 0;
+      }
+      between = 0;
+      last = now;
+      again = seen.look_again;
+    }
+    time = now - kS;
+  }
+};
+
+TEST(Pacer, TimesStepsThatItDoesNotLookInto) {
+  for (const std::uint64_t step : {kMs, 10 * kMs, 300 * kMs}) {
+    const Paced paced(20'000, 50'000, [step](std::size_t) { return step; });
+    EXPECT_EQ(paced.wrong, 0U) << step;
+    EXPECT_GT(paced.steps.size(), 300U) << step;
+    for (const std::uint64_t found : paced.steps) EXPECT_EQ(found, step);
+    EXPECT_GT(paced.unseen_time, paced.time / 2) << step;
+    if (step < 100 * kMs) {
+      EXPECT_GT(paced.unseen_time, paced.time / 10 * 9) << step;
+    }
+  }
+}
+
+TEST(Pacer, StepsThatVaryAreNotMistaken) {
+  std::uint64_t random = 1;
+  const Paced paced(50'000, 50'000, [&random](std::size_t) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    return 10 * kMs + (random >> 33) % (3 * kMs);
+  });
+  EXPECT_EQ(paced.wrong, 0U);
+  EXPECT_GT(paced.steps.size(), 1000U);
+}
+
+TEST(Pacer, AHostThatRunsAheadIsNotMistaken) {
+  // A queue is filled at the host's pace; then steps take the GPU's, up to a synchronisation.
+  const Paced paced(50'000, 50'000, [](std::size_t step) { return (step % 50 < 20 ? 7 : 9) * kMs; });
+  EXPECT_LT(paced.wrong, paced.steps.size() / 50);
+  EXPECT_GT(paced.steps.size(), 1000U);
+}
+
+TEST(Pacer, LearnsThatStepsHaveBecomeLonger) {
+  const Paced paced(20'000, 50'000, [](std::size_t step) { return (step < 10'000 ? 2 : 7) * kMs; });
+  EXPECT_LT(paced.wrong, 10U);
+  ASSERT_FALSE(paced.steps.empty());
+  EXPECT_EQ(paced.steps.back(), 7 * kMs);
+}
+
+TEST(Pacer, LooksInBurstsWhereNoThreadWakesUpInTime) {
+  const Paced paced(200'000, 50'000, [](std::size_t) { return kMs / 20; });
+  EXPECT_EQ(paced.wrong, 0U) << "how many went by unseen is not known";
+  EXPECT_GT(paced.steps.size(), 8U);
+  EXPECT_LT(paced.watched, paced.all / 100);
+}
+
+}  // namespace
+}  // namespace roofline::inject

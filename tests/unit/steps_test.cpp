@@ -1,0 +1,486 @@
+// From spools of programs with known steps to steps, their times and what could be saved in them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "profile/process_trace.hpp"
+#include "profile/recording.hpp"
+#include "profile/row_times.hpp"
+#include "profile/rows.hpp"
+#include "profile/savings.hpp"
+#include "profile/slow_steps.hpp"
+#include "profile/step_sums.hpp"
+#include "profile/steps.hpp"
+#include "profile/sums.hpp"
+#include "profile/wall_time.hpp"
+#include "spool_builder.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Each;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kMicrosecond = 1000;
+constexpr std::uint64_t kMillisecond = 1000 * kMicrosecond;
+
+/// 4 TB/s of memory and 50 GB/s to the host.
+Machine gpu_of_steps() {
+  const auto bandwidth = [](const std::string& name, Level level, Pattern pattern, double value) {
+    Ceiling ceiling;
+    ceiling.name = name;
+    ceiling.kind = CeilingKind::bandwidth;
+    ceiling.level = level;
+    ceiling.pattern = pattern;
+    ceiling.value = value;
+    ceiling.ci95 = {value, value};
+    return ceiling;
+  };
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  machine.ceilings = {bandwidth("hbm.copy", Level::hbm, Pattern::copy, 4e12),
+                      bandwidth("hbm.read", Level::hbm, Pattern::read, 4e12),
+                      bandwidth("pcie.h2d", Level::pcie, Pattern::h2d, 50e9)};
+  return machine;
+}
+
+/// A program that launches kernels one after another: each begins on the GPU 2 us after its call.
+class FakeProgram {
+ public:
+  explicit FakeProgram(std::uint32_t pid = 100, std::uint8_t gpu = 7) : spool_(pid, gpu) {}
+
+  spool::Id kind(const std::string& name, std::uint32_t flags = 0) {
+    const auto [found, is_new] = kinds_.try_emplace(name, 0);
+    if (is_new) found->second = spool_.kind(name, 0, flags);
+    return found->second;
+  }
+
+  FakeProgram& run(const std::string& name, std::uint64_t us, std::uint32_t flags = 0) {
+    const std::uint64_t start = at_ + 2 * kMicrosecond;
+    spool_.launch(kind(name), at_, at_ + kMicrosecond, start, start + us * kMicrosecond, flags);
+    at_ = start + us * kMicrosecond;
+    return *this;
+  }
+  FakeProgram& graph(std::uint64_t us) {
+    const std::uint32_t launched =
+        spool_.launch_graph(kind("graph of 2 kernels", spool::kGraph), at_, at_ + kMicrosecond);
+    const spool::Id first = kind("a", spool::kInGraph), second = kind("b", spool::kInGraph);
+    spool_.kernel(first, launched, at_ + 2 * kMicrosecond, at_ + (2 + us) * kMicrosecond, 1);
+    spool_.kernel(second, launched, at_ + (2 + us) * kMicrosecond, at_ + (2 + 2 * us) * kMicrosecond, 1);
+    at_ += (2 + 2 * us) * kMicrosecond;
+    return *this;
+  }
+  FakeProgram& copy(std::uint64_t us) {
+    spool_.copy(1 << 20, spool::Memory::pageable, spool::Memory::device, at_, at_ + 2 * kMicrosecond,
+                at_ + (2 + us) * kMicrosecond);
+    at_ += (2 + us) * kMicrosecond;
+    return *this;
+  }
+  FakeProgram& call(const char* name, spool::CallKind kind, std::uint64_t us) {
+    spool_.call(name, kind, at_, at_ + us * kMicrosecond);
+    return wait(us);
+  }
+  FakeProgram& wait(std::uint64_t us) {
+    at_ += us * kMicrosecond;
+    return *this;
+  }
+  FakeProgram& repeat(int times, const std::function<void(int)>& step) {
+    for (int i = 0; i < times; ++i) step(i);
+    return *this;
+  }
+  /// The kernels of a network, and an update of its parameters.
+  FakeProgram& forward_and_backward() { return run("conv", 100).run("norm", 20).run("conv_backward", 200); }
+  FakeProgram& update() { return run("_ZN2at6native25multi_tensor_apply_kernelI", 30); }
+
+  SpoolBuilder& spool() { return spool_; }
+  std::uint64_t now() const { return at_; }
+
+ private:
+  SpoolBuilder spool_;
+  std::map<std::string, spool::Id> kinds_;
+  std::uint64_t at_ = kMillisecond;
+};
+
+class StepsTest : public testing::Test {
+ protected:
+  StepsTest() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~StepsTest() override { fs::remove_all(folder_); }
+
+  void add(FakeProgram& program) {
+    program.spool().end(program.now());
+    traces_.push_back(read_spool(program.spool().write(folder_ / (std::to_string(traces_.size()) + ".spool"))));
+  }
+  FoundSteps steps_of(FakeProgram& program, const std::string& range = {}) {
+    add(program);
+    recording_ = std::make_unique<Recording>(traces_);
+    return find_steps(*recording_, range);
+  }
+  std::optional<Steps> sums_of(const FoundSteps& found) {
+    points_.clear();
+    for (const LaunchGroup& group : recording_->groups) {
+      points_.push_back(row_of(group, *recording_, gpu_of_steps(), ""));
+    }
+    rows_ = row_times(*recording_, found.uncounted());
+    return sum_steps(*recording_, found, rows_, points_);
+  }
+  /// After sums_of().
+  std::vector<Saving> savings_of_steps(const FoundSteps& found, const Steps& steps, const IdleParts& idle) {
+    Profile profile;
+    profile.wall_s = seconds(recording_->end - recording_->start);
+    profile.devices = wall_times(*recording_);
+    profile.steps = steps;
+    return savings_of(*recording_, found, points_, rows_, gpu_of_steps(), profile, idle);
+  }
+
+  std::vector<ProcessTrace> traces_;
+  std::unique_ptr<Recording> recording_;
+  std::vector<Point> points_;
+  RowTimes rows_;
+  fs::path folder_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+std::vector<double> step_lengths(const FoundSteps& found) {
+  std::vector<double> lengths;
+  for (const Step& step : found.all) lengths.push_back(seconds(step.span.length()));
+  return lengths;
+}
+
+double all_parts_of(const WallTime& wall) {
+  return wall.before_s + wall.kernels_s + wall.copies_s + wall.counting_s + wall.idle_launching_s +
+         wall.idle_waiting_s + wall.idle_elsewhere_s + wall.after_s;
+}
+
+TEST_F(StepsTest, OfAPlainLoop) {
+  FakeProgram program;
+  program.run("init", 50).run("init2", 70).wait(5000);
+  program.repeat(40, [&](int) { program.copy(30).forward_and_backward().wait(60); });
+  program.run("report", 10).wait(2000);
+  const FoundSteps found = steps_of(program);
+  EXPECT_EQ(found.why_none, "");
+  EXPECT_EQ(found.source, StepSource::repetition);
+  EXPECT_GE(found.all.size(), 38U);
+  // Four launches of 2 us each, 350 us of work, and 60 us of the host alone.
+  EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(418e-6, 1e-12)));
+  const Steps steps = sums_of(found).value();
+  EXPECT_NEAR(steps.median_s, 418e-6, 1e-12);
+  EXPECT_DOUBLE_EQ(steps.launches, 4);
+  EXPECT_NEAR(steps.total_s, static_cast<double>(steps.count) * 418e-6, 1e-9);
+  ASSERT_EQ(steps.devices.size(), 1U);
+  EXPECT_NEAR(all_parts_of(steps.devices[0]), steps.total_s, 1e-12);
+  EXPECT_NEAR(steps.devices[0].kernels_s, static_cast<double>(steps.count) * 320e-6, 1e-9);
+  EXPECT_NEAR(steps.devices[0].copies_s, static_cast<double>(steps.count) * 30e-6, 1e-9);
+  EXPECT_NEAR(steps.start_up_s, 6.1e-3, 0.7e-3);
+  EXPECT_GE(steps.tear_down_s, 2e-3);
+  double start_up = 0;
+  for (const StartUpShare& share : steps.start_up) start_up += share.seconds;
+  EXPECT_NEAR(start_up, steps.start_up_s, 1e-12);
+}
+
+TEST_F(StepsTest, GradientAccumulationIsOneStep) {
+  FakeProgram program;
+  program.repeat(20, [&](int) {
+    for (int micro = 0; micro < 4; ++micro) program.forward_and_backward();
+    program.update();
+  });
+  const FoundSteps found = steps_of(program);
+  EXPECT_EQ(found.source, StepSource::optimizer);
+  EXPECT_GE(found.all.size(), 18U);
+  EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(4 * 326e-6 + 32e-6, 1e-12)));
+}
+
+TEST_F(StepsTest, AnEvaluationIsNoStep) {
+  FakeProgram program;
+  program.repeat(4, [&](int) {
+    program.repeat(20, [&](int) { program.forward_and_backward().update(); });
+    program.repeat(15, [&](int) { program.run("conv", 100).run("accuracy", 5); });
+  });
+  const FoundSteps found = steps_of(program);
+  EXPECT_GE(found.all.size(), 70U);
+  EXPECT_LE(found.all.size(), 80U);
+  EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(358e-6, 1e-12)));
+}
+
+TEST_F(StepsTest, AGraphIsOneLaunch) {
+  FakeProgram program;
+  program.repeat(30, [&](int) { program.graph(100).wait(10); });
+  const FoundSteps found = steps_of(program);
+  EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(212e-6, 1e-12)));
+  const Steps steps = sums_of(found).value();
+  EXPECT_EQ(steps.count, 29);
+  EXPECT_DOUBLE_EQ(steps.launches, 1);
+  double launches = 0, kernels = 0;
+  for (const auto& [where, row] : rows_) {
+    const LaunchGroup& group = recording_->groups[static_cast<std::size_t>(where.first)];
+    if (group.graph()) launches += row.launches;
+    if (!group.graph()) kernels += row.kernel_s;
+  }
+  EXPECT_NEAR(launches, 29, 1e-9) << "launches of the graph, by the time of its kernels";
+  EXPECT_NEAR(kernels, steps.devices[0].kernels_s, 1e-12);
+}
+
+TEST_F(StepsTest, TheGpuMayBeFarBehindTheHost) {
+  // The host launches all steps in 0.1 ms; the GPU needs 50 ms for them.
+  FakeProgram program;
+  const spool::Id a = program.kind("a"), b = program.kind("b");
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    program.spool().launch(a, kMillisecond + 2 * i * kMicrosecond, kMillisecond + (2 * i + 1) * kMicrosecond,
+                           (2 + i) * kMillisecond, (2 + i) * kMillisecond + 400 * kMicrosecond);
+    program.spool().launch(b, kMillisecond + (2 * i + 1) * kMicrosecond, kMillisecond + (2 * i + 2) * kMicrosecond,
+                           (2 + i) * kMillisecond + 400 * kMicrosecond, (3 + i) * kMillisecond);
+  }
+  program.wait(52'000);
+  EXPECT_THAT(step_lengths(steps_of(program)), Each(testing::DoubleNear(1e-3, 1e-12)));
+}
+
+TEST_F(StepsTest, WhereNothingRepeatsThereAreNone) {
+  FakeProgram program;
+  for (char letter = 'a'; letter <= 'z'; ++letter) program.run(std::string(3, letter), 10);
+  const FoundSteps found = steps_of(program);
+  EXPECT_TRUE(found.all.empty());
+  EXPECT_NE(found.why_none, "");
+  EXPECT_TRUE(found.uncounted().empty());
+  EXPECT_FALSE(sums_of(found));
+}
+
+TEST_F(StepsTest, WithoutAKernelThereAreNone) {
+  FakeProgram program;
+  const FoundSteps found = steps_of(program);
+  EXPECT_NE(found.why_none, "");
+}
+
+TEST_F(StepsTest, ASlowStepIsListedWithWhatWasDifferent) {
+  FakeProgram program;
+  program.repeat(40, [&](int step) {
+    if (step == 20) program.call("cuModuleLoadData", spool::CallKind::load, 5000);
+    program.copy(30).forward_and_backward();
+  });
+  const FoundSteps found = steps_of(program);
+  EXPECT_EQ(slow_steps(found).size(), 1U);
+  const Steps steps = sums_of(found).value();
+  ASSERT_EQ(steps.slow.size(), 1U);
+  EXPECT_NEAR(steps.slow[0].seconds, 358e-6 + 5e-3, 1e-5);
+  EXPECT_THAT(steps.slow[0].different, HasSubstr("cuModuleLoadData"));
+  EXPECT_LT(steps.high_s, 1e-3);
+}
+
+TEST_F(StepsTest, StepsThatScatterAreNotSlow) {
+  FakeProgram program;
+  std::mt19937 random(5);
+  program.repeat(60, [&](int) { program.forward_and_backward().wait(random() % 100); });
+  const FoundSteps found = steps_of(program);
+  EXPECT_TRUE(slow_steps(found).empty());
+  EXPECT_TRUE(sums_of(found)->slow.empty());
+}
+
+TEST_F(StepsTest, SlowFirstStepsBelongToTheStartUp) {
+  FakeProgram program;
+  program.repeat(40, [&](int step) {
+    if (step < 2) program.wait(3000);
+    program.copy(30).forward_and_backward();
+  });
+  const FoundSteps found = steps_of(program);
+  EXPECT_GE(found.all.size(), 36U);
+  EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(358e-6, 1e-12)));
+}
+
+TEST_F(StepsTest, CountedStepsAreLeftOut) {
+  FakeProgram program;
+  program.repeat(40, [&](int step) {
+    const bool counted = step >= 10 && step < 20;
+    program.run("conv", counted ? 10'000 : 100, counted ? std::uint32_t{spool::kCounted} : 0U).run("norm", 20);
+  });
+  const FoundSteps found = steps_of(program);
+  const Steps steps = sums_of(found).value();
+  EXPECT_EQ(found.all.size() - found.uncounted().size(), 10U);
+  EXPECT_NEAR(steps.total_s, static_cast<double>(steps.count) * 124e-6, 1e-9);
+  EXPECT_EQ(steps.devices[0].counting_s, 0);
+}
+
+TEST_F(StepsTest, WhereAllAreCountedThereAreNone) {
+  FakeProgram program;
+  program.repeat(40, [&](int) { program.run("conv", 100, spool::kCounted).run("norm", 20); });
+  const FoundSteps found = steps_of(program);
+  EXPECT_NE(found.why_none, "");
+  EXPECT_FALSE(sums_of(found));
+}
+
+TEST_F(StepsTest, OfTwoProcessesThoseOfTheBusierOne) {
+  FakeProgram small(100, 1), large(200, 2);
+  small.repeat(200, [&](int) { small.run("tick", 1).wait(80); });
+  large.repeat(40, [&](int) { large.forward_and_backward().wait(60); });
+  add(small);
+  const FoundSteps found = steps_of(large);
+  EXPECT_EQ(found.process, 1);
+  EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(386e-6, 1e-12)));
+  const Steps steps = sums_of(found).value();
+  ASSERT_EQ(steps.devices.size(), 2U);
+  for (const WallTime& wall : steps.devices) {
+    EXPECT_NEAR(wall.wall_s, steps.total_s, 1e-12);
+    EXPECT_NEAR(all_parts_of(wall), steps.total_s, 1e-9);
+  }
+}
+
+class RangeSteps : public StepsTest {
+ protected:
+  /// Steps of two launches that differ from one another, in ranges of their own names.
+  static void add_ranges(FakeProgram& program, const std::string& name) {
+    for (int i = 0; i < 12; ++i) {
+      const spool::Id range = program.spool().range(name + " " + std::to_string(i));
+      const std::uint64_t begin = program.now();
+      program.run("first", 50).run(i % 2 == 0 ? "even" : "odd", 50).run("last", 20);
+      program.spool().add(spool::Type::range_time, spool::RangeTime{begin, program.now(), range, 1});
+      program.wait(40);
+    }
+  }
+};
+
+TEST_F(RangeSteps, ThatAreCalledAStepAreSteps) {
+  FakeProgram program;
+  add_ranges(program, "train_step");
+  const FoundSteps found = steps_of(program);
+  EXPECT_EQ(found.source, StepSource::range);
+  EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(166e-6, 1e-12))) << "from step to step";
+}
+
+TEST_F(RangeSteps, OfAnotherNameAreStepsWhereTheUserSaysSo) {
+  FakeProgram program, same;
+  add_ranges(program, "request");
+  EXPECT_EQ(steps_of(program, "request 3").source, StepSource::range);
+  EXPECT_EQ(find_steps(*recording_, "request *").all.size(), 11U);
+  EXPECT_NE(find_steps(*recording_).source, StepSource::range);
+  EXPECT_THAT(find_steps(*recording_, "epoch").why_none, HasSubstr("epoch"));
+}
+
+IdlePart idle_part(SavingCause cause, double seconds, const std::string& line = {}) {
+  IdlePart part;
+  part.cause = cause;
+  part.seconds = seconds;
+  part.line = line;
+  return part;
+}
+
+/// The idle time of all devices within the spans.
+double idle_time_of(const std::vector<WallTime>& walls) {
+  double idle = 0;
+  for (const WallTime& wall : walls) idle += wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+  return idle;
+}
+
+double saved_in(const std::vector<Saving>& savings, std::initializer_list<SavingKind> kinds) {
+  double sum = 0;
+  for (const Saving& saving : savings) {
+    if (std::find(kinds.begin(), kinds.end(), saving.kind) != kinds.end()) sum += saving.seconds;
+  }
+  return sum;
+}
+
+TEST_F(StepsTest, ALongGapInOneStepIsAOneOff) {
+  FakeProgram program;
+  program.repeat(40, [&](int step) {
+    if (step == 20) program.call("cuModuleLoadData", spool::CallKind::load, 5000);
+    program.copy(30).forward_and_backward().wait(100);
+  });
+  const FoundSteps found = steps_of(program);
+  const Steps steps = sums_of(found).value();
+  // All idle time of a step is the host's but 5 ms of the slow one.
+  const std::vector<Saving> savings = savings_of_steps(found, steps, [&](const std::vector<Span>& spans) {
+    const double idle = idle_time_of(wall_times(*recording_, spans));
+    const bool has_slow = total_length(spans) / spans.size() > kMillisecond;
+    const double loading = has_slow ? 5e-3 : 0;
+    return std::vector<IdlePart>{idle_part(SavingCause::host_python, idle - loading, "train.py:7 main"),
+                                 idle_part(SavingCause::module_load, loading)};
+  });
+  const auto of = [&](SavingCause cause) {
+    return *std::find_if(savings.begin(), savings.end(), [cause](const Saving& s) { return s.cause == cause; });
+  };
+  EXPECT_TRUE(of(SavingCause::module_load).one_off);
+  EXPECT_NEAR(of(SavingCause::module_load).seconds, 5e-3, 1e-9);
+  EXPECT_FALSE(of(SavingCause::host_python).one_off);
+  EXPECT_EQ(of(SavingCause::host_python).line, "train.py:7 main");
+  EXPECT_NEAR(of(SavingCause::host_python).seconds, static_cast<double>(steps.count) * 108e-6, 1e-8);
+  EXPECT_FALSE(of(SavingCause::pageable_copy).one_off);
+}
+
+// A program of random launches, copies, waits and calls, which may have steps or not: what the parts of the bar have is
+// all that there is to save.
+TEST_F(StepsTest, SavingsKeepWithinTheirPartsOnAnyTimeline) {
+  constexpr int kCases = 1500;
+  int with_steps = 0;
+  for (int seed = 0; seed < kCases; ++seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    const auto up_to = [&random](unsigned most) { return std::uint64_t{random() % most}; };
+    FakeProgram program;
+    const std::uint64_t kinds = 1 + up_to(5), launches = 1 + up_to(6);
+    const int length = static_cast<int>(1 + up_to(25));
+    const bool overlapping = up_to(2) == 0;
+    program.repeat(length, [&](int) {
+      for (std::uint64_t i = 0; i < launches; ++i) {
+        program.run(std::string(1, static_cast<char>('a' + i % kinds)), 1 + up_to(40),
+                    up_to(40) == 0 ? std::uint32_t{spool::kCounted} : 0U);
+        if (overlapping) {
+          const std::uint64_t at = program.now();
+          program.spool().launch(program.kind("other"), at, at + kMicrosecond, at - up_to(20) * kMicrosecond,
+                                 at + up_to(30) * kMicrosecond, 0, 8);
+        }
+      }
+      if (up_to(3) == 0) program.copy(up_to(30));
+      if (up_to(3) == 0) program.call("cuStreamSynchronize", spool::CallKind::synchronise, up_to(50));
+      if (up_to(2) == 0) program.wait(up_to(200));
+      if (up_to(30) == 0) program.wait(20'000);
+    });
+    for (const char* name : {"a", "b", "other"}) {
+      program.spool().counts(program.kind(name), {{"dram.read_bytes", 1e3 * static_cast<double>(up_to(100'000))},
+                                                  {"dram.write_bytes", 1e3 * static_cast<double>(up_to(100'000))},
+                                                  {"global.load_sectors", static_cast<double>(up_to(1'000'000))},
+                                                  {"global.load_bytes", 1 + static_cast<double>(up_to(10'000'000))}});
+    }
+    traces_.clear();
+    const FoundSteps found = steps_of(program);
+    const std::optional<Steps> steps = sums_of(found);
+    Profile profile;
+    profile.wall_s = seconds(recording_->end - recording_->start);
+    profile.devices = wall_times(*recording_);
+    profile.steps = steps;
+    add_roofs(profile.devices, row_times(*recording_), points_);
+    with_steps += steps ? 1 : 0;
+    const std::vector<WallTime>& walls = steps ? steps->devices : profile.devices;
+    double copies = 0, kernels = 0;
+    for (const WallTime& wall : walls) {
+      EXPECT_NEAR(all_parts_of(wall), steps ? steps->total_s : profile.wall_s, 1e-9) << seed;
+      copies += wall.copies_s;
+      kernels += wall.kernels_s;
+    }
+    if (steps) {
+      EXPECT_LE(steps->start_up_s + steps->total_s + steps->tear_down_s, profile.wall_s + 1e-9) << seed;
+    }
+    const std::vector<Saving> savings =
+        savings_of(*recording_, found, points_, rows_, gpu_of_steps(), profile, [&](const std::vector<Span>& spans) {
+          const double idle = spans.empty() ? 0 : idle_time_of(wall_times(*recording_, spans));
+          const double some = idle * static_cast<double>(up_to(100)) / 100;
+          return std::vector<IdlePart>{idle_part(SavingCause::launch_rate, some),
+                                       idle_part(SavingCause::unknown_idle, idle - some)};
+        });
+    EXPECT_LE(saved_in(savings, {SavingKind::idle}), idle_time_of(walls) + 1e-9) << seed;
+    EXPECT_LE(saved_in(savings, {SavingKind::copies}), copies + 1e-9) << seed;
+    EXPECT_LE(saved_in(savings, {SavingKind::kernel, SavingKind::fusion, SavingKind::traffic}), kernels + 1e-9) << seed;
+    for (std::size_t i = 1; i < savings.size(); ++i) EXPECT_LE(savings[i].seconds, savings[i - 1].seconds) << seed;
+  }
+  EXPECT_GT(with_steps, kCases / 4);
+  EXPECT_LT(with_steps, kCases);
+}
+
+}  // namespace
+}  // namespace roofline
