@@ -153,6 +153,7 @@ void Sampling::finish() {
 }
 
 void Sampling::begin_recording() {
+  session_.kinds.inputs().forget();  // what ran meanwhile is not known
   finish();
   marker_ = nullptr;
   session_.first_correlation = 0;

@@ -159,9 +159,10 @@ class IdleAttribution {
       if (!(gap.rest_s > 0) || gap.host.length() == 0) continue;
       const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
       // A sample in a host's time of which half made the GPU wait counts half.
-      const double weight = gap.rest_s / seconds(gap.host.length());
+      const double scale = gap.rest_s / seconds(gap.host.length());
       for (const int index : samples_.within(thread, gap.host)) {
         const SampledCause cause = samples_.cause_of(index, gap.work);
+        const double weight = scale * samples_.weight(index, gap.host);
         for (int width = 0; width < kWidths; ++width) {
           count(evidence_[static_cast<std::size_t>(width)][key_of(gap, recording_, width)], cause, weight);
         }
@@ -184,7 +185,7 @@ class IdleAttribution {
       launching.full_speed = true;
       for (const int index : samples_.within(thread, {0, std::numeric_limits<std::uint64_t>::max()})) {
         if (samples_.cause_of(index, launching).cause == SavingCause::launch_rate) continue;
-        count(evidence, samples_.cause_of(index, gap.work), 1);
+        count(evidence, samples_.cause_of(index, gap.work), samples_.weight(index, gap.host));
       }
       find_facts(found->first, evidence);
     }

@@ -59,7 +59,23 @@ std::span<const int> ThreadSamples::within(int thread, const Span& time) const {
   return {first, last};
 }
 
+double ThreadSamples::seconds_of(int index) const {
+  const auto of = static_cast<double>(sample(index).seconds);
+  return of > 0 ? of : seconds(period_);
+}
+
+double ThreadSamples::weight(int index, const Span& time) const {
+  // A thread that waits for long is not read each time; what was before this time is not part of it.
+  return std::min(seconds_of(index), seconds(std::max(time.length(), period_)));
+}
+
 int ThreadSamples::nearest(int thread, std::uint64_t time) const {
+  if (thread >= 0) {
+    const std::vector<int>& all = by_thread_[static_cast<std::size_t>(thread)];
+    const auto next = std::lower_bound(all.begin(), all.end(), time,
+                                       [this](int index, std::uint64_t moment) { return sample(index).time < moment; });
+    if (next != all.end() && seconds(sample(*next).time - time) <= seconds_of(*next)) return *next;
+  }
   const std::uint64_t reach = 2 * period_;
   int best = -1;
   std::uint64_t best_distance = reach;
@@ -105,8 +121,8 @@ void ThreadSamples::find_workers() {
     if (waits.empty()) continue;
     std::sort(waits.begin(), waits.end());
     WorkerActivity& activity = workers_[pid];
-    std::map<std::tuple<std::string, std::string, int>, int> places;
-    int seen = 0, busy = 0, running = 0;
+    std::map<std::tuple<std::string, std::string, int>, double> places;
+    double seen = 0, busy = 0, running = 0;
     for (std::size_t other = 0; other < by_thread_.size(); ++other) {
       const HostThread& about_other = samples_.threads[other];
       const bool child = about_other.parent == pid && about_other.pid != pid && about_other.main;
@@ -121,16 +137,17 @@ void ThreadSamples::find_workers() {
         const std::uint64_t time = sample(index).time;
         const auto wait = std::lower_bound(waits.begin(), waits.end(), time > period_ ? time - period_ : 0);
         if (wait == waits.end() || *wait > time + period_) continue;
-        ++seen;
-        running += on_cpu(sample(index).state) ? 1 : 0;
+        const double time_s = seconds_of(index);
+        seen += time_s;
+        running += on_cpu(sample(index).state) ? time_s : 0;
         if (!stack(index).works_for_loader()) continue;
-        ++busy;
+        busy += time_s;
         const HostPlace place = stack(index).place();
-        ++places[{place.file, place.function, place.line}];
+        places[{place.file, place.function, place.line}] += time_s;
       }
     }
-    if (seen > 0) activity.busy = static_cast<double>(busy) / seen;
-    if (seen > 0) activity.on_cpu = static_cast<double>(running) / seen;
+    if (seen > 0) activity.busy = busy / seen;
+    if (seen > 0) activity.on_cpu = running / seen;
     const auto most = std::max_element(places.begin(), places.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     if (most != places.end()) {

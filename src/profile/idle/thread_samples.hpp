@@ -46,6 +46,8 @@ class ThreadSamples {
   /// Its samples within the time, in order; indices into HostSamples::samples.
   std::span<const int> within(int thread, const Span& time) const;
 
+  /// Seconds that a sample stands for within a time that it was taken in.
+  double weight(int index, const Span& time) const;
   const HostSample& sample(int index) const { return samples_.samples[static_cast<std::size_t>(index)]; }
   StackView stack(int index) const { return {samples_, sample(index).stack}; }
   SampledCause cause_of(int sample, const NextWork& next) const;
@@ -54,7 +56,8 @@ class ThreadSamples {
   const HostThread& about(int thread) const { return samples_.threads[static_cast<std::size_t>(thread)]; }
 
  private:
-  /// The sample of a thread that is next to a time, at most two periods away; -1: none.
+  double seconds_of(int index) const;
+  /// The sample of a thread that stands for that moment, else the next to it, at most two periods away; -1: none.
   int nearest(int thread, std::uint64_t time) const;
   /// A thread that launches work of the same process and runs while this one waits for a lock: autograd's; -1: none.
   int running_for(int sample) const;
