@@ -409,7 +409,7 @@ TEST_F(CountingTest, EveryKindHasWhatItsKernelDidOnce) {
 }
 
 TEST_F(CountingTest, HeldItLeavesTheProgramAlone) {
-  steps(6, 5);
+  steps(3, 5);
   ASSERT_NE(fake.enabled, nullptr) << "a session is open";
   const std::size_t before = written().kinds.size();
   EXPECT_TRUE(counting_state().missing);
