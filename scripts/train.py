@@ -52,7 +52,7 @@ class Model(nn.Module):
         return self.head(x)
 
 
-def main(mode, steps):
+def make_step(mode):
     torch.manual_seed(0)
     model = Model().cuda().to(torch.bfloat16)
     forward = torch.compile(model) if mode == "compiled" else model
@@ -75,8 +75,13 @@ def main(mode, steps):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             step()
-        step = graph.replay
+        graph.step = step  # keeps the tensors that it reads
+        return graph.replay
+    return step
 
+
+def main(mode, steps):
+    step = make_step(mode)
     times = []
     for first in range(0, steps, 50):
         count = min(50, steps - first)

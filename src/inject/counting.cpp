@@ -588,7 +588,9 @@ bool Counting::hold() {
   held_ = true;
   if (unused_ || resting_) return true;
   const std::unique_lock lock(mutex_, kLongPatience);
-  if (!lock || !stop_session()) return false;
+  if (!lock) return false;
+  // Attempts to find the GPU idle keep their distance: after some in vain nothing is counted any more.
+  if (session_ && (now() < resume_ || !stop_session())) return false;
   resting_ = true;
   return true;
 }

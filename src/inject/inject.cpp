@@ -143,7 +143,7 @@ class Writer {
     last_write_ = time;
     look_for_python(session_);
     look_for_torch();
-    flush_activities(false);
+    if (session_.phase != Phase::quiet) flush_activities(false);
     write_tally(session_, false);
     session_.spool.flush();
     if (session_.spool.full()) {

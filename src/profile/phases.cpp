@@ -11,7 +11,7 @@ namespace {
 
 /// A callback takes no longer, s: what is found beyond that is noise.
 constexpr double kMostPerCallback = 2e-6;
-constexpr std::size_t kFewest = 5;  // steps whose median means something
+constexpr std::size_t kFewestTimed = 5;  // steps whose median means something
 
 /// The start of the first activity of the process in the span; its end without any.
 std::uint64_t first_activity(const Recording& recording, int process, const Span& span) {
@@ -117,7 +117,8 @@ std::vector<double> without_callbacks(const std::vector<TimedStep>& steps) {
     (all ? watched : skipped).push_back(step.seconds);
     (all ? watched_callbacks : skipped_callbacks).push_back(step.callbacks);
   }
-  if (watched.size() < kFewest || skipped.size() < kFewest) return skipped.size() < kFewest ? watched : skipped;
+  if (watched.size() < kFewestTimed || skipped.size() < kFewestTimed)
+    return skipped.size() < kFewestTimed ? watched : skipped;
   const double apart = median(watched_callbacks) - median(skipped_callbacks);
   const double cost = std::clamp((median(watched) - median(skipped)) / apart, 0.0, kMostPerCallback);
   std::vector<double> result;
@@ -165,7 +166,7 @@ std::vector<double> untouched_steps(const Recording& recording, const std::vecto
 std::optional<double> recording_cost_per_launch(const std::vector<double>& recorded_steps_s,
                                                 const std::vector<double>& untouched_steps_s,
                                                 double launches_per_step) {
-  if (recorded_steps_s.size() < kFewest || untouched_steps_s.size() < kFewest || !(launches_per_step > 0)) {
+  if (recorded_steps_s.size() < kFewestTimed || untouched_steps_s.size() < kFewestTimed || !(launches_per_step > 0)) {
     return std::nullopt;
   }
   const double added = median(recorded_steps_s) - median(untouched_steps_s);

@@ -75,6 +75,24 @@ class Program {
 
 const std::set<std::uint32_t> kAll = {0, 1, 2, 3};
 
+TEST(CountingPlan, RestsWhenNothingAsksForCounters) {
+  Program program;
+  constexpr std::uint64_t kOneSecond = 1000 * kOneMillisecond;
+  EXPECT_FALSE(program.plan.rests(3600 * kOneSecond)) << "nothing was launched yet";
+  program.launch(1);
+  EXPECT_FALSE(program.plan.rests(program.time + kOneSecond / 2));
+  program.steps(3, 5);
+  EXPECT_FALSE(program.plan.rests(program.time)) << "counts are missing, and launches come";
+  program.steps(2000, 5);
+  EXPECT_TRUE(program.plan.rests(program.time)) << "all have their counts for long";
+  program.launch(6);
+  program.launch(6);
+  EXPECT_FALSE(program.plan.rests(program.time)) << "something new";
+  EXPECT_TRUE(program.plan.rests(program.time + 2 * kOneSecond));
+  program.plan.resumed(program.time + 10 * kOneSecond);
+  EXPECT_FALSE(program.plan.rests(program.time + 10 * kOneSecond)) << "it could not be asked until then";
+}
+
 TEST(CountingPlan, TheFirstLaunchOfAKindIsNeverCounted) {
   Program program;
   for (spool::Id kind = 1; kind <= 50; ++kind) EXPECT_FALSE(program.launch(kind));

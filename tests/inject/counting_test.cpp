@@ -408,6 +408,47 @@ TEST_F(CountingTest, EveryKindHasWhatItsKernelDidOnce) {
   EXPECT_GT(counting_cost(), 0U);
 }
 
+TEST_F(CountingTest, HeldItLeavesTheProgramAlone) {
+  steps(3, 5);
+  ASSERT_NE(fake.enabled, nullptr) << "a session is open";
+  const std::size_t before = written().kinds.size();
+  EXPECT_TRUE(counting_state().missing);
+  EXPECT_FALSE(counting_state().rests);
+  EXPECT_TRUE(counting_asks());
+
+  EXPECT_TRUE(counting_holds());
+  EXPECT_EQ(fake.enabled, nullptr);
+  EXPECT_FALSE(counting_asks());
+  EXPECT_FALSE(counting_work_begins()) << "no launch waits for counters";
+  const std::size_t held = written().kinds.size();
+  EXPECT_GE(held, before);
+  steps(40, 5);
+  EXPECT_EQ(written().kinds.size(), held);
+  EXPECT_TRUE(counting_state().missing);
+
+  counting_resumes();
+  EXPECT_TRUE(counting_asks());
+  while (counting_state().missing) {
+    steps(1, 5);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  counting_finish();
+  ASSERT_THAT(written().counts, SizeIs(5));
+  for (const auto& [kind, quantities] : written().counts) EXPECT_THAT(quantities, SizeIs(5)) << kind;
+  EXPECT_FALSE(counting_work_begins());
+}
+
+TEST_F(CountingTest, ItIsNotHeldWhileTheGpuIsBusy) {
+  steps(6, 5);
+  ASSERT_NE(fake.enabled, nullptr);
+  fake.busy = true;
+  EXPECT_FALSE(counting_holds());
+  EXPECT_FALSE(launch(1)) << "nothing more is counted all the same";
+  fake.busy = false;
+  while (!counting_holds()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(fake.enabled, nullptr);
+}
+
 TEST_F(CountingTest, NoMoreRangesThanThereIsRoomFor) {
   steps(10, 300);
   counting_finish();

@@ -12,19 +12,19 @@
 namespace roofline {
 namespace {
 
-constexpr std::uint64_t kUs = 1'000, kMs = 1'000'000;
+constexpr std::uint64_t kMicro = 1'000, kMilli = 1'000'000;
 
 /// Steps of 10 ms with a copy at their beginning and four kernels, recorded from 0 to 100 ms and from 500 to 600 ms.
 /// Kernels run 1 ms after their launch.
-class Sampled {
+class SampledSpool {
  public:
-  Sampled() {
+  SampledSpool() {
     kernel_ = spool_.kind("kernel");
     other_ = spool_.kind("other");
     for (std::uint64_t at : {0U, 500U}) {
-      if (at > 0) spool_.note(spool::NoteCode::recording_began, at * kMs, "");
-      for (std::uint64_t step = 0; step < 10; ++step) add_step((at + 10 * step) * kMs);
-      spool_.note(spool::NoteCode::recording_ended, (at + 100) * kMs, "");
+      if (at > 0) spool_.note(spool::NoteCode::recording_began, at * kMilli, "");
+      for (std::uint64_t step = 0; step < 10; ++step) add_step((at + 10 * step) * kMilli);
+      spool_.note(spool::NoteCode::recording_ended, (at + 100) * kMilli, "");
     }
   }
 
@@ -49,7 +49,7 @@ class Sampled {
     std::vector<Span> steps;
     for (std::uint64_t at : {0U, 500U}) {
       for (std::uint64_t step = 0; step < 9; ++step) {
-        steps.push_back({(at + 10 * step) * kMs, (at + 10 * step + 10) * kMs});
+        steps.push_back({(at + 10 * step) * kMilli, (at + 10 * step + 10) * kMilli});
       }
     }
     return steps;
@@ -57,10 +57,10 @@ class Sampled {
 
  private:
   void add_step(std::uint64_t time) {
-    spool_.call("cuMemcpyHtoDAsync", spool::CallKind::copy, time, time + kUs);
+    spool_.call("cuMemcpyHtoDAsync", spool::CallKind::copy, time, time + kMicro);
     for (std::uint64_t i = 1; i <= 4; ++i) {
-      const std::uint64_t call = time + i * 100 * kUs;
-      spool_.launch(i == 4 ? other_ : kernel_, call, call + kUs, call + kMs, call + kMs + 50 * kUs);
+      const std::uint64_t call = time + i * 100 * kMicro;
+      spool_.launch(i == 4 ? other_ : kernel_, call, call + kMicro, call + kMilli, call + kMilli + 50 * kMicro);
     }
   }
 
@@ -69,11 +69,11 @@ class Sampled {
 };
 
 TEST(Phases, RecordedIsWhatWasNotLeftOut) {
-  Sampled sampled;
-  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMs);
+  SampledSpool sampled;
+  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMilli);
   const Recording recording(traces);
   // What was queued before a part began ran unrecorded: it counts from its first kernel on.
-  const std::vector<Span> expected = {{0, 100 * kMs}, {501 * kMs + 100 * kUs, 600 * kMs}};
+  const std::vector<Span> expected = {{0, 100 * kMilli}, {501 * kMilli + 100 * kMicro, 600 * kMilli}};
   EXPECT_EQ(recorded(recording), expected);
   EXPECT_EQ(recorded(recording, 0), expected);
   EXPECT_NEAR(recorded_share(recording), 0.1989, 1e-4);
@@ -82,85 +82,86 @@ TEST(Phases, RecordedIsWhatWasNotLeftOut) {
 TEST(Phases, AWholeRecordingIsAll) {
   SpoolBuilder spool;
   spool.launch(spool.kind("kernel"), 10, 20, 30, 40);
-  spool.end(kMs);
+  spool.end(kMilli);
   const auto file = std::filesystem::temp_directory_path() / "roofline-phases-whole.spool";
   const std::vector<ProcessTrace> traces = {read_spool(spool.write(file))};
   std::filesystem::remove(file);
   const Recording recording(traces);
-  EXPECT_EQ(recorded(recording), (std::vector<Span>{{0, kMs}}));
+  EXPECT_EQ(recorded(recording), (std::vector<Span>{{0, kMilli}}));
   EXPECT_EQ(recorded_share(recording), 1);
-  EXPECT_TRUE(untouched_steps(recording, {{0, kMs}}).empty());
+  EXPECT_TRUE(untouched_steps(recording, {{0, kMilli}}).empty());
 }
 
 TEST(Phases, APartWithoutActivityIsNone) {
-  Sampled sampled;
-  sampled.spool().note(spool::NoteCode::recording_began, 700 * kMs, "");
-  sampled.spool().note(spool::NoteCode::recording_ended, 800 * kMs, "");
+  SampledSpool sampled;
+  sampled.spool().note(spool::NoteCode::recording_began, 700 * kMilli, "");
+  sampled.spool().note(spool::NoteCode::recording_ended, 800 * kMilli, "");
   // A lost mark began a part in which nothing was launched.
-  sampled.spool().note(spool::NoteCode::recording_ended, 900 * kMs, "");
-  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMs);
+  sampled.spool().note(spool::NoteCode::recording_ended, 900 * kMilli, "");
+  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMilli);
   const std::vector<Span> spans = recorded(Recording(traces));
   ASSERT_EQ(spans.size(), 2U);
-  EXPECT_EQ(spans.back().end, 600 * kMs);
+  EXPECT_EQ(spans.back().end, 600 * kMilli);
 }
 
 TEST(Phases, UntouchedStepsAreThoseOfTheMark) {
-  Sampled sampled;
+  SampledSpool sampled;
   sampled.marker(1, "cuMemcpyHtoDAsync");
-  for (std::uint64_t step = 0; step < 30; ++step) sampled.marks((110 + 8 * step) * kMs, (118 + 8 * step) * kMs);
-  sampled.marks(350 * kMs, 430 * kMs, 10, 10);
-  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMs);
-  const std::vector<double> steps = untouched_steps(Recording(traces), Sampled::steps());
+  for (std::uint64_t step = 0; step < 30; ++step) sampled.marks((110 + 8 * step) * kMilli, (118 + 8 * step) * kMilli);
+  sampled.marks(350 * kMilli, 430 * kMilli, 10, 10);
+  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMilli);
+  const std::vector<double> steps = untouched_steps(Recording(traces), SampledSpool::steps());
   ASSERT_EQ(steps.size(), 31U);
   for (const double step : steps) EXPECT_NEAR(step, 8e-3, 1e-9);
   EXPECT_TRUE(untouched_steps(Recording(traces), {}).empty()) << "a mark's share of a step is not known without steps";
 }
 
 TEST(Phases, AMarkMayComeSeveralTimesInAStep) {
-  Sampled sampled;
+  SampledSpool sampled;
   sampled.marker(1, "cuEventRecord");
-  for (const Span& step : Sampled::steps()) {
-    sampled.spool().call("cuEventRecord", spool::CallKind::event, step.start + kMs, step.start + kMs + kUs);
-    sampled.spool().call("cuEventRecord", spool::CallKind::event, step.start + 3 * kMs, step.start + 3 * kMs + kUs);
+  for (const Span& step : SampledSpool::steps()) {
+    sampled.spool().call("cuEventRecord", spool::CallKind::event, step.start + kMilli, step.start + kMilli + kMicro);
+    sampled.spool().call("cuEventRecord", spool::CallKind::event, step.start + 3 * kMilli,
+                         step.start + 3 * kMilli + kMicro);
   }
-  std::uint64_t time = 110 * kMs;
+  std::uint64_t time = 110 * kMilli;
   for (std::uint64_t mark = 0; mark < 40; ++mark) {
-    const std::uint64_t length = (mark % 2 == 0 ? 2 : 6) * kMs;
+    const std::uint64_t length = (mark % 2 == 0 ? 2 : 6) * kMilli;
     sampled.marks(time, time + length);
     time += length;
   }
-  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMs);
-  const std::vector<double> steps = untouched_steps(Recording(traces), Sampled::steps());
+  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMilli);
+  const std::vector<double> steps = untouched_steps(Recording(traces), SampledSpool::steps());
   ASSERT_EQ(steps.size(), 20U);
   for (const double step : steps) EXPECT_NEAR(step, 8e-3, 1e-9);
 }
 
 TEST(Phases, AMarkMayComeOnceInSeveralSteps) {
-  Sampled sampled;
+  SampledSpool sampled;
   sampled.marker(1, "cuCtxSynchronize");
   for (std::uint64_t time : {5U, 55U, 505U, 555U}) {
-    sampled.spool().call("cuCtxSynchronize", spool::CallKind::synchronise, time * kMs, time * kMs + kUs);
+    sampled.spool().call("cuCtxSynchronize", spool::CallKind::synchronise, time * kMilli, time * kMilli + kMicro);
   }
-  for (std::uint64_t mark = 0; mark < 6; ++mark) sampled.marks((110 + 40 * mark) * kMs, (150 + 40 * mark) * kMs);
-  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMs);
-  const std::vector<double> steps = untouched_steps(Recording(traces), Sampled::steps());
+  for (std::uint64_t mark = 0; mark < 6; ++mark) sampled.marks((110 + 40 * mark) * kMilli, (150 + 40 * mark) * kMilli);
+  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMilli);
+  const std::vector<double> steps = untouched_steps(Recording(traces), SampledSpool::steps());
   ASSERT_EQ(steps.size(), 6U);
   for (const double step : steps) EXPECT_NEAR(step, 8e-3, 1e-9) << "five steps of 8 ms from mark to mark";
 }
 
 TEST(Phases, WhatCallbacksAddIsTakenOut) {
-  Sampled sampled;
+  SampledSpool sampled;
   sampled.launch_marker(1);
   // 1 us a callback: 1000 of them where each launch is looked at, 300 where most are not.
   for (std::uint64_t step = 0; step < 10; ++step) {
-    sampled.marks((110 + 20 * step) * kMs, (119 + 20 * step) * kMs, 1, 1000);
+    sampled.marks((110 + 20 * step) * kMilli, (119 + 20 * step) * kMilli, 1, 1000);
   }
   for (std::uint64_t step = 0; step < 8; ++step) {
-    const std::uint64_t start = (320 + 20 * step) * kMs;
-    sampled.marks(start, start + 8 * kMs + 300 * kUs, 1, 300);
+    const std::uint64_t start = (320 + 20 * step) * kMilli;
+    sampled.marks(start, start + 8 * kMilli + 300 * kMicro, 1, 300);
   }
-  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMs);
-  const std::vector<double> steps = untouched_steps(Recording(traces), Sampled::steps());
+  const std::vector<ProcessTrace> traces = sampled.traces(1000 * kMilli);
+  const std::vector<double> steps = untouched_steps(Recording(traces), SampledSpool::steps());
   ASSERT_EQ(steps.size(), 8U);
   for (const double step : steps) EXPECT_NEAR(step, 8e-3, 1e-9);
 }

@@ -87,6 +87,14 @@ TEST(ProfileJson, RoundTripIsExact) {
   }
 }
 
+TEST(ProfileJson, TheRecordedShareIsWrittenWhereItIsNotAll) {
+  Report report = example::profile_report();
+  EXPECT_FALSE(Json::parse(render_json(report))["profile"].contains("recorded_share"));
+  EXPECT_EQ(parse_report(render_json(report), "run.json").profile->recorded_share, 1);
+  report.profile->recorded_share = 0.125;
+  EXPECT_EQ(parse_report(render_json(report), "run.json").profile->recorded_share, 0.125);
+}
+
 TEST(ProfileJson, ReadingRestoresTheValuesThemselves) {
   const Report written = example::profile_report();
   const Report read = parse_report(render_json(written), "run.json");
