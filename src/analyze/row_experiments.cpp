@@ -29,8 +29,7 @@ namespace roofline {
 namespace {
 
 /// A row whose launches are longer, or whose buffers are larger, is not run again at its own size.
-constexpr double kLongestLaunchS = 0.25, kLargestBytes = 1.5e9;
-constexpr double kCheapBytes = 256e6;
+constexpr double kLongestLaunchS = 0.25, kLargestBytes = 1.5e9, kCheapBytes = 256e6;
 /// Of the core's share of the time: above the first its instructions are examined, below the second its accesses.
 constexpr double kCoreMatters = 0.5, kMemoryMatters = 0.75;
 /// Of the traced accesses.
