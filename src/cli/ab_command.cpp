@@ -12,7 +12,6 @@
 #include "cli/session.hpp"
 #include "cli/suites.hpp"
 #include "model/error.hpp"
-#include "op/layout.hpp"
 #include "render/documents.hpp"
 
 namespace roofline {
@@ -52,21 +51,6 @@ void finish(Flags& flags, GlobalOptions& global) {
   if (*options.round_limit_s <= 0) options.round_limit_s.reset();
 }
 
-/// Both sides of a row are in memory at the same time.
-Suite load_side(const std::string& name, const Flags& flags, const SelectedDevice& device) {
-  Suite suite = load_suite(find_suite(name, own_suites()), device.info.kind);
-  if (flags.only != "*") keep_only(suite, flags.only);
-  for (SuiteEntry& entry : suite.entries) {
-    if (flags.cache) entry.workload.cache = *flags.cache;
-  }
-  require_memory(suite,
-                 {.bytes = device.last_level_cache_bytes,
-                  .device = device.info.kind,
-                  .free_memory_bytes = device.free_memory_bytes},
-                 device.free_memory_bytes / 2);
-  return suite;
-}
-
 void compile_side(const Suite& suite, const SelectedDevice& device, ProgressLine& line) {
   compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
     line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});
@@ -75,9 +59,7 @@ void compile_side(const Suite& suite, const SelectedDevice& device, ProgressLine
 
 ExitCode exit_code_of_ab(const AbResult& result, const Comparison& comparison) {
   if (result.cancelled) return ExitCode::cancelled;
-  const std::string regressions = regression_line(comparison);
-  if (!regressions.empty()) {
-    print_problem({"regression", regressions, "repeat with a longer --max-time if the intervals are wide"});
+  if (print_regressions(comparison, "repeat with a longer --max-time if the intervals are wide")) {
     return ExitCode::regression;
   }
   const auto failed = [](const Report& side) { return exit_code_of(side) == ExitCode::workload_failed; };
@@ -87,8 +69,9 @@ ExitCode exit_code_of_ab(const AbResult& result, const Comparison& comparison) {
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   const SelectedDevice device = choose_device(flags.device);
   // Report every mistake in the request before measuring anything.
-  const Suite before = load_side(flags.before, flags, device);
-  const Suite now = load_side(flags.now, flags, device);
+  constexpr double kHalf = 0.5;  // both sides of a row are in memory at the same time
+  const Suite before = load_for(device, flags.before, flags.only, flags.cache, kHalf);
+  const Suite now = load_for(device, flags.now, flags.only, flags.cache, kHalf);
   ProgressLine line;
   compile_side(before, device, line);
   compile_side(now, device, line);

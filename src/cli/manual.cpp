@@ -8,6 +8,7 @@
 
 #include "cli/option_values.hpp"
 #include "model/error.hpp"
+#include "model/find.hpp"
 #include "render/terminal/table.hpp"
 
 extern "C" const char roofline_manual_begin[], roofline_manual_end[];
@@ -230,11 +231,7 @@ const std::vector<Topic>& topics() {
   return all;
 }
 
-const Topic* find_topic(const std::string& name) {
-  const auto found =
-      std::find_if(topics().begin(), topics().end(), [&](const Topic& topic) { return topic.name == name; });
-  return found == topics().end() ? nullptr : &*found;
-}
+const Topic* find_topic(const std::string& name) { return find_by(topics(), &Topic::name, name); }
 
 std::vector<std::string> help_names(const CommandEntry& tree) {
   std::vector<std::string> names;

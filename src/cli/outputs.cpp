@@ -11,11 +11,13 @@
 #include <optional>
 #include <system_error>
 
+#include "cli/answer.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "host/child_result.hpp"
 #include "host/file_limits.hpp"
 #include "host/output_file.hpp"
+#include "model/find.hpp"
 #include "render/documents.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
@@ -62,7 +64,7 @@ OptionValue format_list(std::vector<const Format*>& formats) {
         throw UsageError(fmt::format("unknown format '{}' (supported: {})", name, fmt::join(known, ", ")),
                          nearest_hint(name, known, "roofline report --help"));
       }
-      if (std::find(formats.begin(), formats.end(), format) == formats.end()) formats.push_back(format);
+      if (!contains(formats, format)) formats.push_back(format);
     }
   };
   return {.value = "FORMAT", .set = set, .several = true};
@@ -223,6 +225,12 @@ std::string rendered_comparison(const Comparison& comparison, std::string_view f
   if (format == "json") return render_comparison_json(comparison);
   if (format == "csv") return render_comparison_csv(comparison);
   return render_comparison_terminal(comparison, style);
+}
+
+bool print_regressions(const Comparison& comparison, const std::string& hint) {
+  const std::string regressions = regression_line(comparison);
+  if (!regressions.empty()) print_problem({"regression", regressions, hint});
+  return !regressions.empty();
 }
 
 void print_written(const std::vector<std::filesystem::path>& paths) {

@@ -70,6 +70,9 @@ void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 /// A comparison as a "table" for the terminal, "md", "json" or "csv".
 std::string rendered_comparison(const Comparison& comparison, std::string_view format, const TerminalStyle& style);
 
+/// Says on stderr which kernels got slower; false where none did.
+bool print_regressions(const Comparison& comparison, const std::string& hint);
+
 /// Says on stderr what was written.
 void print_written(const std::vector<std::filesystem::path>& paths);
 

@@ -208,6 +208,21 @@ void add_not_on_chart(Findings& found, const Report& report) {
 
 void append(Findings& found, const Findings& more) { found.insert(found.end(), more.begin(), more.end()); }
 
+Findings counts_of(const Report& report) {
+  const std::vector<const Point*> points = timed_points(report);
+  Findings found = {{FindingKind::row_counts, how_many_ran(report, points.size())}};
+  if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
+  return found;
+}
+
+Findings other_facts(const Report& report) {
+  Findings found;
+  add_not_on_chart(found, report);
+  add_unused_unit(found, report);
+  append(found, machine_findings(report));
+  return found;
+}
+
 }  // namespace
 
 std::string point_name(const Point& point) {
@@ -259,10 +274,7 @@ std::vector<std::string> headline(const Report& report) {
   return parts;
 }
 
-std::string limit_label(const Bound& bound) {
-  const std::string name = clean_line(bound.limiting_ceiling);
-  return bound.regime == Regime::burst ? name : fmt::format("{} ({})", name, to_string(bound.regime));
-}
+std::string limit_label(const Bound& bound) { return ceiling_label(clean_line(bound.limiting_ceiling), bound.regime); }
 
 std::string sweep_sentence(const Sweep& sweep) {
   std::string text;
@@ -340,25 +352,17 @@ Findings alarms(const Report& report) {
 
 Findings run_facts(const Report& report) {
   if (report.profile) return profile_facts(report);
-  const std::vector<const Point*> points = timed_points(report);
-  Findings found = {{FindingKind::row_counts, how_many_ran(report, points.size())}};
-  if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
-  add_not_on_chart(found, report);
-  add_unused_unit(found, report);
-  append(found, machine_findings(report));
+  Findings found = counts_of(report);
+  append(found, other_facts(report));
   return found;
 }
 
 Findings findings(const Report& report) {
   if (report.profile) return profile_findings(report);
-  const std::vector<const Point*> points = timed_points(report);
   Findings found = alarms(report);
-  found.push_back({FindingKind::row_counts, how_many_ran(report, points.size())});
-  if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
+  append(found, counts_of(report));
   append(found, where_the_time_is(verdicts(report), report));
-  add_not_on_chart(found, report);
-  add_unused_unit(found, report);
-  append(found, machine_findings(report));
+  append(found, other_facts(report));
   return found;
 }
 

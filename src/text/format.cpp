@@ -94,10 +94,11 @@ std::string ceiling_value(double value, CeilingKind kind, std::optional<Pipe> pi
   return quoted_as_time ? duration(1 / value) : rate(value, kind);
 }
 
-std::string ceiling_label(const Ceiling& ceiling) {
-  return ceiling.regime == Regime::burst ? ceiling.name
-                                         : fmt::format("{} ({})", ceiling.name, to_string(ceiling.regime));
+std::string ceiling_label(std::string_view name, Regime regime) {
+  return regime == Regime::burst ? std::string(name) : fmt::format("{} ({})", name, to_string(regime));
 }
+
+std::string ceiling_label(const Ceiling& ceiling) { return ceiling_label(ceiling.name, ceiling.regime); }
 
 std::string energy(const Ceiling& ceiling) {
   static constexpr std::array kUnits = {"J/B", "J/FLOP", "J/launch", "J/access"};  // by the kind

@@ -35,6 +35,7 @@ std::string ceiling_value(const Ceiling& ceiling);
 std::string ceiling_value(double value, CeilingKind kind, std::optional<Pipe> pipe);
 
 /// Its name, and its regime if that is not burst: "tensor.bf16 (sustained)". Unique within a machine.
+std::string ceiling_label(std::string_view name, Regime regime);
 std::string ceiling_label(const Ceiling& ceiling);
 
 /// The energy per operation, byte or launch of a ceiling: "0.81 pJ/FLOP". Empty if it was not read.

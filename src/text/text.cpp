@@ -8,6 +8,8 @@
 #include <array>
 #include <vector>
 
+#include "text/parse.hpp"
+
 namespace roofline {
 namespace {
 
@@ -175,6 +177,15 @@ std::u32string code_points(std::string_view text) {
     points += point.value;
   }
   return points;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
+    end = text.find(separator, begin);
+    parts.emplace_back(text.substr(begin, end - begin));
+  }
+  return parts;
 }
 
 std::string escape_xml(std::string_view text) {

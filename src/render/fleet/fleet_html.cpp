@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "model/find.hpp"
 #include "render/fleet/fleet_render.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/page.hpp"
@@ -146,9 +147,8 @@ std::string norms_table(const FleetGroup& group, const Fleet& fleet, Role role) 
     if (norm.role != role) continue;
     std::vector<Named> named;
     for (const Outlier& outlier : group.outliers) {
-      const auto slow = std::find_if(outlier.slow.begin(), outlier.slow.end(),
-                                     [&](const Deviation& known) { return known.label == norm.label; });
-      if (slow == outlier.slow.end()) continue;
+      const Deviation* const slow = find_by(outlier.slow, &Deviation::label, norm.label);
+      if (slow == nullptr) continue;
       named.push_back({slow->relative, clean_line(fleet_machine(fleet.machines[outlier.machine]))});
     }
     std::sort(named.begin(), named.end(), [](const Named& a, const Named& b) { return a.relative < b.relative; });
