@@ -146,14 +146,7 @@ void add_unused_unit(Findings& found, const Report& report) {
                                                          clean_line(used->name), type.substr(type.find('.') + 1))});
 }
 
-/// The first of the names, and how many more there are.
-std::string listed_rows(std::vector<std::string> names) {
-  constexpr std::size_t kMost = 8;
-  const std::size_t more = names.size() - std::min(names.size(), kMost);
-  names.resize(names.size() - more);
-  if (more > 0) names.push_back(fmt::format("{} more", more));
-  return listed(names);
-}
+constexpr std::size_t kMostRowNames = 8;
 
 /// "Failed: a, b and c."; nothing where no row is meant.
 template <class Meant>
@@ -163,7 +156,7 @@ void add_rows(Findings& found, const Report& report, FindingKind kind, std::stri
     if (meant(point)) names.push_back(point_name(point));
   }
   if (names.empty()) return;
-  found.push_back({kind, fmt::format("{}: {}.", what, listed_rows(std::move(names)))});
+  found.push_back({kind, fmt::format("{}: {}.", what, listed(names, kMostRowNames))});
 }
 
 /// "20 MFLOP stated, its formula has 2 MFLOP"
@@ -194,7 +187,7 @@ void add_work_mismatches(Findings& found, const Report& report) {
   }
   if (rows.empty()) return;
   found.push_back({FindingKind::work_mismatch, fmt::format("The stated work is wrong: {}. Correct `work` in the suite.",
-                                                           listed_rows(std::move(rows)))});
+                                                           listed(rows, kMostRowNames))});
 }
 
 /// Timed rows that have no place on the chart, whose axes are FLOP/byte and FLOP/s.

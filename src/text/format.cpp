@@ -157,15 +157,6 @@ std::string factor(double value) {
   return number(value, magnitude >= 100 || magnitude < 10 ? (magnitude < 1.1 ? 3 : 2) : 3) + "\u00d7";
 }
 
-std::string listed(std::span<const std::string> parts) {
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
-  }
-  return text;
-}
-
 std::string count(std::int64_t value) {
   std::string text = fmt::format("{}", value);
   const int first = text.front() == '-' ? 1 : 0;

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "model/ceiling.hpp"
+#include "model/listed.hpp"
 #include "model/names.hpp"
 
 namespace roofline {
@@ -58,9 +58,6 @@ std::string plus_minus(double value, const Interval& interval);
 
 /// A factor: "1.9×".
 std::string factor(double value);
-
-/// "a, b and c".
-std::string listed(std::span<const std::string> parts);
 
 /// An exact count with its thousands grouped: "1,048,576".
 std::string count(std::int64_t value);

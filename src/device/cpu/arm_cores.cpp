@@ -1,8 +1,6 @@
 // Pipes are those of the makers' software optimisation guides (of Apple's cores, those that have been measured).
 #include "device/cpu/arm_cores.hpp"
 
-#include <iterator>
-
 #include "model/find.hpp"
 
 namespace roofline {

@@ -171,6 +171,10 @@ std::string list_of(const std::vector<std::string>& items) {
   return html + "</ul>";
 }
 
+std::string more_rows(std::size_t all) {
+  return all > kMostRows ? fmt::format("<p>and {} more, in fleet.json</p>\n", all - kMostRows) : "";
+}
+
 std::string reasons(const Outlier& outlier) {
   std::string html = outlier.why.empty() ? "no cause in its file" : list_of(outlier.why);
   if (!outlier.also.empty()) html += "<small>also differs: " + list_of(outlier.also) + "</small>";
@@ -223,8 +227,7 @@ std::string outliers_section(const Fleet& fleet) {
   for (std::size_t i = 0; i < std::min(all.size(), kMostRows); ++i)
     html += outlier_row(*all[i].second, *all[i].first, fleet);
   html += "</tbody></table></div>\n";
-  if (all.size() > kMostRows) html += fmt::format("<p>and {} more, in fleet.json</p>\n", all.size() - kMostRows);
-  return html + "</section>\n";
+  return html + more_rows(all.size()) + "</section>\n";
 }
 
 std::string group_section(const FleetGroup& group, const Fleet& fleet, std::size_t number) {
@@ -251,10 +254,7 @@ std::string drifts_section(const Fleet& fleet) {
     html += fmt::format("<li><b>{}</b>: {}</li>\n", html_name(fleet_machine(fleet.machines[drift.machine]), 60),
                         escape_html(clean_line(fleet_drift(drift))));
   }
-  html += "</ul>\n";
-  if (fleet.drifts.size() > kMostRows)
-    html += fmt::format("<p>and {} more, in fleet.json</p>\n", fleet.drifts.size() - kMostRows);
-  return html + "</section>\n";
+  return html + "</ul>\n" + more_rows(fleet.drifts.size()) + "</section>\n";
 }
 
 std::string left_out_section(const Fleet& fleet) {
@@ -269,11 +269,7 @@ std::string left_out_section(const Fleet& fleet) {
     html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", html_name(fleet.left_out[i].file, 90),
                         escape_html(clean_line(fleet.left_out[i].reason)));
   }
-  html += "</tbody></table></div>\n";
-  if (fleet.left_out.size() > kMostRows) {
-    html += fmt::format("<p>and {} more, in fleet.json</p>\n", fleet.left_out.size() - kMostRows);
-  }
-  return html + "</details></section>\n";
+  return html + "</tbody></table></div>\n" + more_rows(fleet.left_out.size()) + "</details></section>\n";
 }
 
 constexpr const char* kMethod =
