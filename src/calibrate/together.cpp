@@ -18,6 +18,7 @@
 #include "host/interrupt.hpp"
 #include "model/error.hpp"
 #include "report/json/node_json.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
@@ -253,9 +254,7 @@ class TogetherWorker {
   std::unique_ptr<NodeDevices> devices_;
 };
 
-std::string label_of(const SharedProbe& shared) {
-  return shared.probe->name + (shared.regime == Regime::sustained ? " (sustained)" : "");
-}
+std::string label_of(const SharedProbe& shared) { return ceiling_label(shared.probe->name, shared.regime); }
 
 }  // namespace
 

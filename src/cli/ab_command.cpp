@@ -14,6 +14,7 @@
 #include "cli/suites.hpp"
 #include "model/error.hpp"
 #include "op/layout.hpp"
+#include "render/documents.hpp"
 
 namespace roofline {
 namespace {
@@ -76,9 +77,7 @@ void compile_side(const Suite& suite, const SelectedDevice& device, ProgressLine
 
 ExitCode exit_code_of_ab(const AbResult& result, const Comparison& comparison) {
   if (result.cancelled) return ExitCode::cancelled;
-  const std::string regressions = regression_line(comparison);
-  if (!regressions.empty()) {
-    print_problem({"regression", regressions, "repeat with a longer --max-time if the intervals are wide"});
+  if (print_regressions(comparison, "repeat with a longer --max-time if the intervals are wide")) {
     return ExitCode::regression;
   }
   const auto failed = [](const Report& side) { return exit_code_of(side) == ExitCode::workload_failed; };

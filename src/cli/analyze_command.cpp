@@ -26,7 +26,6 @@
 #include "host/rendezvous.hpp"
 #include "host/world.hpp"
 #include "model/error.hpp"
-#include "op/layout.hpp"
 #include "render/documents.hpp"
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
@@ -110,20 +109,6 @@ void finish(Flags& flags, GlobalOptions& global) {
 /// enough for a confidence interval; consecutive samples are correlated.
 constexpr std::int64_t kMinSamples = 10;
 
-Suite load(const Flags& flags, const SelectedDevice& device) {
-  Suite suite = load_suite(find_suite(flags.suite, own_suites()), device.info.kind);
-  if (flags.only != "*") keep_only(suite, flags.only);
-  if (flags.cache) {
-    for (SuiteEntry& entry : suite.entries) entry.workload.cache = *flags.cache;
-  }
-  require_memory(suite,
-                 {.bytes = device.last_level_cache_bytes,
-                  .device = device.info.kind,
-                  .free_memory_bytes = device.free_memory_bytes},
-                 device.free_memory_bytes);
-  return suite;
-}
-
 /// The command's own folder for that suite and device.
 fs::path own_folder(const Suite& suite, const SelectedDevice& device) {
   return fs::path("reports") / file_name_of(fmt::format("{}-{}", suite.name, device.info.identity));
@@ -164,10 +149,7 @@ ExitCode compare_with(const PooledRuns& base, const Report& report, const Flags&
   } else {
     print_text("\n" + table);
   }
-  const std::string regressions = regression_line(comparison);
-  if (regressions.empty()) return ExitCode::ok;
-  print_problem({"regression", regressions, {}});
-  return ExitCode::regression;
+  return print_regressions(comparison, {}) ? ExitCode::regression : ExitCode::ok;
 }
 
 /// Generous: a large row also prepares inputs and a reference, possibly on a busy machine. A kernel of the suite's own
@@ -254,7 +236,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const SelectedDevice device =
       choose_device(together ? request_of_rank(flags.device, together->world()) : flags.device);
   // Report every mistake in the request before measuring anything.
-  Suite suite = load(flags, device);
+  Suite suite = load_for(device, flags.suite, flags.only, flags.cache);
   ProgressLine line;
   compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
     line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});

@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/answer_rows.hpp"
+#include "model/find.hpp"
 #include "report/json/json_value.hpp"
 
 namespace roofline {
@@ -47,7 +46,7 @@ void add_notes(const Json& data, std::vector<std::string>& warnings) {
   if (notes == data.end() || !notes->is_array()) return;
   for (const Json& note : *notes) {
     const auto text = note.get<std::string>();
-    if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) warnings.push_back(text);
+    if (!contains(warnings, text)) warnings.push_back(text);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "model/find.hpp"
 #include "text/nearest_name.hpp"
 
 namespace roofline {
@@ -121,10 +122,7 @@ const std::vector<RowKind>& row_kinds() {
 
 const RowKind* kind_of(const Json& data) {
   const std::string schema = text_at(data, "schema");
-  for (const RowKind& kind : row_kinds()) {
-    if (schema == kind.schema) return &kind;
-  }
-  return nullptr;
+  return find_by(row_kinds(), &RowKind::schema, schema);
 }
 
 /// The arrays of that path in `data`; "a/b" is b of each element of a.

@@ -12,6 +12,7 @@
 #include "cli/console.hpp"
 #include "cli/session.hpp"
 #include "host/host.hpp"
+#include "model/find.hpp"
 #include "op/registry.hpp"
 #include "render/node/node_render.hpp"
 #include "report/json/node_json.hpp"
@@ -30,8 +31,7 @@ NodeChoice choose_gpus(const DeviceRequest& request) {
   std::vector<DeviceListing> gpus = list_devices_isolated({});
   std::erase_if(gpus, [](const DeviceListing& listing) { return listing.info.kind != DeviceKind::cuda; });
   for (const DeviceListing& gpu : gpus) {
-    const std::vector<int>& asked = request.indices;
-    if (!request.all && std::find(asked.begin(), asked.end(), gpu.info.index) == asked.end()) continue;
+    if (!request.all && !contains(request.indices, gpu.info.index)) continue;
     if (gpu.usable) {
       choice.usable.push_back(gpu);
     } else {

@@ -12,18 +12,11 @@
 #include "cli/console.hpp"
 #include "cli/manual.hpp"
 #include "cli/option_values.hpp"
+#include "model/find.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
-    end = text.find(separator, begin);
-    parts.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
-  }
-  return parts;
-}
 
 class Parser {
  public:
@@ -152,16 +145,11 @@ void CommandEntry::add(const std::string& names_, OptionValue value, std::string
 }
 
 const CommandEntry* find_command(const CommandEntry& tree, const std::string& name) {
-  const auto found = std::find_if(tree.commands.begin(), tree.commands.end(),
-                                  [&](const CommandEntry& command) { return command.name == name; });
-  return found == tree.commands.end() ? nullptr : &*found;
+  return find_by(tree.commands, &CommandEntry::name, name);
 }
 
 const OptionEntry* find_option(const CommandEntry& command, const std::string& name) {
-  const auto found = std::find_if(command.options.begin(), command.options.end(), [&](const OptionEntry& option) {
-    return std::find(option.names.begin(), option.names.end(), name) != option.names.end();
-  });
-  return found == command.options.end() ? nullptr : &*found;
+  return find_in(command.options, [&](const OptionEntry& option) { return contains(option.names, name); });
 }
 
 const OptionEntry* argument_at(const CommandEntry& command, std::size_t place) {

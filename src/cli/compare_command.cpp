@@ -63,9 +63,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   check_comparable(base.report, now.report, flags.files.front(), flags.later.front());
   const Comparison comparison = comparison_of(base, now, flags.max_slowdown);
   flags.output.put(comparison, global.color);
-  const std::string regressions = regression_line(comparison);
-  if (!regressions.empty()) {
-    print_problem({"regression", regressions, "pass several runs per side, or time both with roofline ab"});
+  if (print_regressions(comparison, "pass several runs per side, or time both with roofline ab")) {
     return ExitCode::regression;
   }
   if (now.report.complete) return ExitCode::ok;

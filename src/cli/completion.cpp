@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
+
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -30,7 +31,7 @@ Typed understand(const CommandEntry& tree, const std::vector<std::string>& words
     const std::string& word = words[i];
     if (const OptionEntry* option = std::exchange(typed.waiting, nullptr)) {
       const auto& choices = option->choices;
-      if (!option->value_optional || std::find(choices.begin(), choices.end(), word) != choices.end()) continue;
+      if (!option->value_optional || contains(choices, word)) continue;
     }
     if (word == "--") {
       typed.rest = true;

@@ -4,32 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "cli/option_values.hpp"
 #include "device/cpu/placement.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
-
-/// The text as a device index; nothing if it is anything else.
-std::optional<int> index_of(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value >= 0 ? std::optional(value) : std::nullopt;
-}
 
 /// "cpu", "cuda", "cuda:0,2" or a list of them, "cuda:0,2,cpu"; nothing if the text is anything else.
 std::optional<MonitoredDevices> parse_list(const std::string& text) {
   MonitoredDevices devices;
   bool after_gpu = false;  // in "cuda:0,2" the second number is also a GPU
-  for (std::size_t begin = 0, comma = 0; comma != std::string::npos; begin = comma + 1) {
-    comma = text.find(',', begin);
-    const std::string word = text.substr(begin, comma == std::string::npos ? comma : comma - begin);
+  for (const std::string& word : split(text, ',')) {
     const bool named = word.starts_with("cuda:");
-    const std::optional<int> index = index_of(named ? word.substr(5) : word);
-    if (index && (named || after_gpu)) {
+    const std::optional<int> index = parsed_number<int>(named ? word.substr(5) : word);
+    if (index && *index >= 0 && (named || after_gpu)) {
       devices.gpus.push_back(*index);
     } else if (word == "cpu" || word == "cuda") {
       (word == "cpu" ? devices.cpu : devices.every_gpu) = true;

@@ -17,6 +17,7 @@
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
 #include "model/error.hpp"
+#include "model/find.hpp"
 #include "model/node_as_machine.hpp"
 #include "render/node/node_render.hpp"
 #include "render/render.hpp"
@@ -89,7 +90,7 @@ std::optional<Node> node_of(const Flags& flags, const std::string& text) {
 /// Keeps only these devices; all of them if the list is empty.
 void keep_devices(Node& node, const std::vector<int>& devices) {
   if (devices.empty()) return;
-  const auto left_out = [&](int device) { return std::find(devices.begin(), devices.end(), device) == devices.end(); };
+  const auto left_out = [&](int device) { return !contains(devices, device); };
   std::erase_if(node.machines, [&](const Machine& machine) { return left_out(machine.device.index); });
   std::erase_if(node.together, [&](const SharedCeiling& shared) { return left_out(shared.device); });
   std::erase_if(node.links, [&](const Link& link) { return left_out(link.from) || left_out(link.to); });

@@ -8,7 +8,9 @@
 
 #include "cli/option_values.hpp"
 #include "model/error.hpp"
+#include "model/find.hpp"
 #include "render/terminal/table.hpp"
+#include "text/text.hpp"
 
 extern "C" const char roofline_manual_begin[], roofline_manual_end[];
 
@@ -160,12 +162,6 @@ std::string troff_line(std::string_view line) {
   return out;
 }
 
-std::string upper(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::toupper(c); });
-  return out;
-}
-
 std::string troff_text(const std::string& text) {
   std::string source;
   bool example = false, gap = true;
@@ -182,7 +178,7 @@ std::string troff_text(const std::string& text) {
     } else if (is_example) {
       source += escaped(line.substr(4)) + "\n";
     } else if (line.starts_with("## ")) {
-      source += fmt::format(".SH {}\n", upper(escaped(line.substr(3))));
+      source += fmt::format(".SH {}\n", upper_case(escaped(line.substr(3))));
       gap = false;
     } else if (line.starts_with("- ")) {
       source += fmt::format(".IP \\(bu 2\n{}\n", troff_line(line.substr(2)));
@@ -208,7 +204,7 @@ std::string troff_options(const CommandEntry& command) {
 }
 
 std::string head_of(const std::string& page, int section, const std::string& summary) {
-  return fmt::format(".TH {} {} \"\" \"roofline {}\" \"{}\"\n.SH NAME\n{} \\- {}\n", upper(escaped(page)), section,
+  return fmt::format(".TH {} {} \"\" \"roofline {}\" \"{}\"\n.SH NAME\n{} \\- {}\n", upper_case(escaped(page)), section,
                      ROOFLINE_VERSION, section == 1 ? "User Commands" : "Miscellaneous", escaped(page),
                      escaped(summary));
 }
@@ -230,11 +226,7 @@ const std::vector<Topic>& topics() {
   return all;
 }
 
-const Topic* find_topic(const std::string& name) {
-  const auto found =
-      std::find_if(topics().begin(), topics().end(), [&](const Topic& topic) { return topic.name == name; });
-  return found == topics().end() ? nullptr : &*found;
-}
+const Topic* find_topic(const std::string& name) { return find_by(topics(), &Topic::name, name); }
 
 std::vector<std::string> help_names(const CommandEntry& tree) {
   std::vector<std::string> names;

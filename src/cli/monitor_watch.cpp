@@ -15,6 +15,7 @@
 #include "host/files.hpp"
 #include "host/host.hpp"
 #include "model/error.hpp"
+#include "model/find.hpp"
 #include "monitor/wire.hpp"
 
 namespace roofline {
@@ -129,8 +130,8 @@ std::vector<Watched> watched_devices(const MonitoredDevices& request) {
   }
   std::vector<Watched> devices;
   for (Watched& gpu : gpus) {
-    const bool named = std::find(request.gpus.begin(), request.gpus.end(), gpu.info.index) != request.gpus.end();
-    if (request.all() || request.every_gpu || named) devices.push_back(std::move(gpu));
+    const bool wanted = request.all() || request.every_gpu || contains(request.gpus, gpu.info.index);
+    if (wanted) devices.push_back(std::move(gpu));
   }
   for (const int index : request.gpus) {
     const bool there =

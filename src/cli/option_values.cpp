@@ -4,26 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 
+#include "model/find.hpp"
 #include "text/nearest_name.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
-namespace {
-
-/// The whole text as a number.
-template <class Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 OptionValue flag(bool& target, bool value) {
   return {"", [&target, value](const std::string&, const std::string&) { target = value; }};
 }
@@ -34,10 +22,7 @@ OptionValue text(const std::string& value, std::string& target) {
 
 OptionValue list(const std::string& value, std::vector<std::string>& target) {
   const auto set = [&target](const std::string& given, const std::string&) {
-    for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
-      end = given.find(',', begin);
-      target.push_back(given.substr(begin, end == std::string::npos ? end : end - begin));
-    }
+    for (std::string& word : split(given, ',')) target.push_back(std::move(word));
   };
   return {.value = value, .set = set, .several = true};
 }
@@ -50,7 +35,7 @@ OptionValue words(const std::string& value, std::vector<std::string>& target) {
 OptionValue one_of(std::string& target, std::initializer_list<const char*> choices) {
   OptionValue value{"WORD", {}, {choices.begin(), choices.end()}};
   value.set = [&target, words = value.choices](const std::string& given, const std::string& option) {
-    if (std::find(words.begin(), words.end(), given) == words.end()) refuse_word(given, option, words);
+    if (!contains(words, given)) refuse_word(given, option, words);
     target = given;
   };
   return value;
@@ -60,8 +45,8 @@ OptionValue chart_size(ChartOptions& chart) {
   return {"WxH", [&chart](const std::string& given, const std::string& option) {
             constexpr int kLeastWidth = 320, kLeastHeight = 240, kMostWidth = 7680, kMostHeight = 4320;
             const std::size_t cross = std::min(given.find('x'), given.size());
-            const auto width = number_of<int>(std::string_view(given).substr(0, cross));
-            const auto height = number_of<int>(std::string_view(given).substr(std::min(cross + 1, given.size())));
+            const auto width = parsed_number<int>(std::string_view(given).substr(0, cross));
+            const auto height = parsed_number<int>(std::string_view(given).substr(std::min(cross + 1, given.size())));
             if (!width || !height || *width < kLeastWidth || *width > kMostWidth || *height < kLeastHeight ||
                 *height > kMostHeight) {
               throw UsageError(fmt::format("{} {}: expected WIDTHxHEIGHT in pixels, from {}x{} to {}x{}", option, given,
@@ -78,7 +63,7 @@ double parse_percentage(const std::string& text, const std::string& option) {
   std::string digits = text;
   if (digits.ends_with('%')) digits.pop_back();
   while (digits.ends_with(' ')) digits.pop_back();
-  const std::optional<double> value = number_of<double>(digits);
+  const std::optional<double> value = parsed_number<double>(digits);
   if (!value || !(*value >= 0 && *value <= kMost)) {
     throw UsageError(fmt::format("{} {}: expected a percentage from 0 to 1000", option, text),
                      fmt::format("for example: {} 3%", option));
@@ -87,8 +72,8 @@ double parse_percentage(const std::string& text, const std::string& option) {
 }
 
 double parse_number(const std::string& text, const std::string& option, double least, double most, bool whole) {
-  const std::optional<double> value = number_of<double>(text);
-  if (!value || !(*value >= least && *value <= most) || (whole && !number_of<std::int64_t>(text))) {
+  const std::optional<double> value = parsed_number<double>(text);
+  if (!value || !(*value >= least && *value <= most) || (whole && !parsed_number<std::int64_t>(text))) {
     throw UsageError(fmt::format("{} {}: expected a {} from {} to {}", option, text, whole ? "whole number" : "number",
                                  least, most));
   }
@@ -99,7 +84,8 @@ double parse_duration(const std::string& text, const std::string& option) {
   static constexpr std::pair<std::string_view, double> kUnits[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1}, {"", 1}};
   for (const auto& [unit, seconds] : kUnits) {
     if (!text.ends_with(unit)) continue;
-    const std::optional<double> value = number_of<double>(std::string_view(text).substr(0, text.size() - unit.size()));
+    const std::optional<double> value =
+        parsed_number<double>(std::string_view(text).substr(0, text.size() - unit.size()));
     constexpr double kDay = 86400;
     if (value && *value >= 0 && *value * seconds <= kDay) return *value * seconds;
     break;

@@ -12,11 +12,13 @@
 #include <optional>
 #include <system_error>
 
+#include "cli/answer.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "host/child_result.hpp"
 #include "host/file_limits.hpp"
 #include "host/output_file.hpp"
+#include "model/find.hpp"
 #include "render/documents.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
@@ -63,7 +65,7 @@ OptionValue format_list(std::vector<const Format*>& formats) {
         throw UsageError(fmt::format("unknown format '{}' (supported: {})", name, fmt::join(known, ", ")),
                          nearest_hint(name, known, "roofline report --help"));
       }
-      if (std::find(formats.begin(), formats.end(), format) == formats.end()) formats.push_back(format);
+      if (!contains(formats, format)) formats.push_back(format);
     }
   };
   return {.value = "FORMAT", .set = set, .several = true};
@@ -286,6 +288,12 @@ void ComparisonOutput::put(const Comparison& comparison, ColorMode color) const 
                  return rendered_comparison(comparison, shown, stdout_table_style(color));
                });
   print_written(written);
+}
+
+bool print_regressions(const Comparison& comparison, const std::string& hint) {
+  const std::string regressions = regression_line(comparison);
+  if (!regressions.empty()) print_problem({"regression", regressions, hint});
+  return !regressions.empty();
 }
 
 void print_written(const std::vector<std::filesystem::path>& paths) {

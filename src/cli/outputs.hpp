@@ -85,6 +85,9 @@ struct ComparisonOutput {
   std::vector<std::filesystem::path> files() const;
 };
 
+/// Says on stderr which kernels got slower; false where none did.
+bool print_regressions(const Comparison& comparison, const std::string& hint);
+
 /// Says on stderr what was written.
 void print_written(const std::vector<std::filesystem::path>& paths);
 

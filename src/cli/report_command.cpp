@@ -12,6 +12,7 @@
 #include "host/files.hpp"
 #include "host/interrupt.hpp"
 #include "host/output_file.hpp"
+#include "model/find.hpp"
 #include "render/node/node_render.hpp"
 #include "report/json/json.hpp"
 #include "report/json/node_json.hpp"
@@ -63,9 +64,7 @@ constexpr NodeFormat kNodeFormats[] = {{"html", render_node_html}, {"json", rend
                                        {"svg", render_node_svg},   {"png", render_node_png}};
 
 const NodeFormat& node_format(const Format& format) {
-  for (const NodeFormat& known : kNodeFormats) {
-    if (known.name == format.name) return known;
-  }
+  if (const NodeFormat* const known = find_by(kNodeFormats, &NodeFormat::name, format.name)) return *known;
   throw UsageError(fmt::format("a node cannot be written as {}", format.name),
                    "supported: html, json, csv, md, svg, png");
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "model/error.hpp"
+#include "model/find.hpp"
+#include "op/layout.hpp"
 #include "text/nearest_name.hpp"
 
 namespace roofline {
@@ -40,9 +42,9 @@ std::vector<KnownSuite> known_suites(const std::vector<fs::path>& folders) {
 
 std::string find_suite(const std::string& given, const std::vector<KnownSuite>& known) {
   std::error_code hidden;
-  const auto named = std::find_if(known.begin(), known.end(), [&](const KnownSuite& one) { return one.name == given; });
+  const KnownSuite* const named = find_by(known, &KnownSuite::name, given);
   const bool is_file = fs::exists(given, hidden) && !fs::is_directory(given, hidden);
-  if (named != known.end() && !is_file) return named->path.string();
+  if (named != nullptr && !is_file) return named->path.string();
   const bool may_be_name = given.find_first_of("/.") == std::string::npos;
   if (is_file || !may_be_name || known.empty()) return given;
   std::vector<std::string> names;
@@ -51,6 +53,21 @@ std::string find_suite(const std::string& given, const std::vector<KnownSuite>& 
   throw UsageError(fmt::format("there is no file '{}', and no suite of that name", given),
                    near.empty() ? fmt::format("suites that came with roofline: {}", fmt::join(names, ", "))
                                 : fmt::format("did you mean '{}'?", near));
+}
+
+Suite load_for(const SelectedDevice& device, const std::string& name, const std::string& only,
+               std::optional<CacheMode> cache, double memory_share) {
+  Suite suite = load_suite(find_suite(name, own_suites()), device.info.kind);
+  if (only != "*") keep_only(suite, only);
+  for (SuiteEntry& entry : suite.entries) {
+    if (cache) entry.workload.cache = *cache;
+  }
+  require_memory(suite,
+                 {.bytes = device.last_level_cache_bytes,
+                  .device = device.info.kind,
+                  .free_memory_bytes = device.free_memory_bytes},
+                 memory_share * device.free_memory_bytes);
+  return suite;
 }
 
 std::vector<KnownSuite> own_suites() {

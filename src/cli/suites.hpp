@@ -2,8 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "calibrate/select_device.hpp"
+#include "config/suite.hpp"
 
 namespace roofline {
 
@@ -24,5 +28,10 @@ std::string find_suite(const std::string& given, const std::vector<KnownSuite>& 
 
 /// The installed suites of this program.
 std::vector<KnownSuite> own_suites();
+
+/// The suite of that name or file for a device: the workloads that match the glob `only`, with that cache mode instead
+/// of their own. Throws UsageError if one does not fit into that share of the device's free memory.
+Suite load_for(const SelectedDevice& device, const std::string& name, const std::string& only,
+               std::optional<CacheMode> cache, double memory_share = 1);
 
 }  // namespace roofline

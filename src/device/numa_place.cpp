@@ -10,14 +10,13 @@
 #include "device/cpu/placement.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
 
 DevicePlace place_of(int device, const std::string& pci_address, const fs::path& sys) {
-  DevicePlace place{.device = device, .pci_address = pci_address, .numa_node = {}, .cpus = {}};
-  std::transform(place.pci_address.begin(), place.pci_address.end(), place.pci_address.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  DevicePlace place{.device = device, .pci_address = lower_case(pci_address), .numa_node = {}, .cpus = {}};
   const fs::path folder = sys / "bus/pci/devices" / place.pci_address;
   // -1: the firmware has not said.
   if (const auto node = number_in(folder / "numa_node"); node && *node >= 0) place.numa_node = static_cast<int>(*node);

@@ -8,6 +8,7 @@
 
 #include "fleet/fleet.hpp"
 #include "measure/statistics.hpp"
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -117,9 +118,8 @@ void compare_clocks(Outlier& outlier, const MachineSummary& summary, const Fleet
   std::string text;
   for (const Deviation& slow : outlier.slow) {
     const CeilingSummary* ceiling = summary.find(slow.label);
-    const auto norm = std::find_if(group.norms.begin(), group.norms.end(),
-                                   [&](const CeilingNorm& known) { return known.label == slow.label; });
-    if (ceiling == nullptr || norm == group.norms.end() || ceiling->core_hz <= 0 || norm->core_hz <= 0) continue;
+    const CeilingNorm* norm = find_by(group.norms, &CeilingNorm::label, slow.label);
+    if (ceiling == nullptr || norm == nullptr || ceiling->core_hz <= 0 || norm->core_hz <= 0) continue;
     const double ratio = ceiling->core_hz / norm->core_hz;
     if (ratio > least) continue;
     least = ratio;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fleet/fleet.hpp"
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -48,9 +49,7 @@ std::vector<JudgingGap> gaps_of(const FleetGroup& group, const std::vector<Machi
 }
 
 const JudgingGap* FleetGroup::worst_gap() const {
-  const auto found =
-      std::find_if(gaps.begin(), gaps.end(), [&](const JudgingGap& gap) { return 2 * gap.judged < machines.size(); });
-  return found != gaps.end() ? &*found : nullptr;
+  return find_in(gaps, [&](const JudgingGap& gap) { return 2 * gap.judged < machines.size(); });
 }
 
 }  // namespace roofline

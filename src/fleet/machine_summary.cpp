@@ -1,8 +1,9 @@
 #include "fleet/machine_summary.hpp"
 
-#include <algorithm>
 #include <mutex>
 #include <unordered_set>
+
+#include "model/find.hpp"
 
 namespace roofline {
 
@@ -26,9 +27,7 @@ std::string MachineSummary::key() const {
 const std::string* MachineSummary::fact(AttributeKey key) const { return find_attribute(facts, key); }
 
 const CeilingSummary* MachineSummary::find(std::string_view label) const {
-  const auto found =
-      std::find_if(ceilings.begin(), ceilings.end(), [&](const CeilingSummary& known) { return known.label == label; });
-  return found == ceilings.end() ? nullptr : &*found;
+  return find_by(ceilings, &CeilingSummary::label, label);
 }
 
 }  // namespace roofline

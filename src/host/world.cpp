@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <charconv>
 #include <vector>
 
 #include "model/error.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
@@ -36,13 +36,9 @@ const std::vector<Launcher>& launchers() {
 }
 
 int number_of(const char* variable, const char* text) {
-  int value = 0;
-  const std::string_view digits(text);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || value < 0)
-    throw UsageError(fmt::format("{}={} is not a process number", variable, text),
-                     "start with mpirun, srun or torchrun");
-  return value;
+  const std::optional<int> value = parsed_number<int>(text);
+  if (value.value_or(-1) >= 0) return *value;
+  throw UsageError(fmt::format("{}={} is not a process number", variable, text), "start with mpirun, srun or torchrun");
 }
 
 /// A part of the rendezvous folder's name. Shorter than file_name_of() allows: up to three parts make one name.

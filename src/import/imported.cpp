@@ -156,6 +156,12 @@ void TraceBuilder::finish() {
   trace_.tally.time = trace_.last_time;
 }
 
+void note_no_counters(ProcessTrace& trace, std::string_view tool) {
+  trace.notes.push_back({.time = 0,
+                         .code = spool::NoteCode::not_counted,
+                         .text = std::string(tool) + " records no counters; add an ncu report of the program"});
+}
+
 spool::CallKind call_kind(std::string_view name) {
   const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (has("GraphLaunch")) return spool::CallKind::graph_launch;

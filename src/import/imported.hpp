@@ -94,6 +94,9 @@ class TraceBuilder {
   std::map<std::string, std::uint32_t, std::less<>> quantities_;
 };
 
+/// Notes that a tool has no counters, and where to get them.
+void note_no_counters(ProcessTrace& trace, std::string_view tool);
+
 /// What a call of CUDA is about, by its name in the runtime or the driver.
 spool::CallKind call_kind(std::string_view name);
 

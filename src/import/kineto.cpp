@@ -17,6 +17,7 @@
 #include "import/chrome_events.hpp"
 #include "import/op_work.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -145,8 +146,7 @@ class Kineto {
 
   void take(ChromeEvent& event) {
     if (event.phase == "X") {
-      std::transform(event.category.begin(), event.category.end(), event.category.begin(),
-                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      event.category = lower_case(event.category);
       if (event.category == "kernel") return take_gpu(event, GpuKind::kernel);
       if (event.category == "gpu_memcpy") return take_gpu(event, GpuKind::copy);
       if (event.category == "gpu_memset") return take_gpu(event, GpuKind::fill);
@@ -659,9 +659,7 @@ class Kineto {
   }
 
   void add_notes(ImportedProfile& profile) const {
-    profile.trace.notes.push_back({.time = 0,
-                                   .code = spool::NoteCode::not_counted,
-                                   .text = "torch.profiler records no counters; add an ncu report of the program"});
+    note_no_counters(profile.trace, "torch.profiler");
     if (gpu_.empty()) profile.notes.emplace_back("the trace has no GPU activity (activities=[ProfilerActivity.CUDA])");
     if (invalid_times_ > 0) {
       profile.notes.push_back(fmt::format("{} host events with invalid times were skipped", invalid_times_));

@@ -10,6 +10,7 @@
 #include "import/ncu_launch.hpp"
 #include "import/ncu_units.hpp"
 #include "model/error.hpp"
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -193,7 +194,7 @@ class NcuCsv {
   bool scale_of(const std::string& unit, double& scale) {
     const auto found = ncu_unit_scale(unit);
     if (found) scale = *found;
-    if (!found && std::find(unknown_units_.begin(), unknown_units_.end(), unit) == unknown_units_.end()) {
+    if (!found && !contains(unknown_units_, unit)) {
       unknown_units_.push_back(unit);
     }
     return found.has_value();

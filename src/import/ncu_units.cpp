@@ -1,10 +1,11 @@
 #include "import/ncu_units.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
+
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
@@ -96,12 +97,8 @@ std::optional<double> NcuNumbers::read(std::string_view text) const {
     const bool space = character == ' ' || static_cast<unsigned char>(character) >= 0x80;  // no-break spaces
     if (!digit && character != decimal && character != thousands && character != '\'' && !space) return std::nullopt;
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-  if (plain.empty() || error != std::errc() || end != plain.data() + plain.size() || !std::isfinite(value)) {
-    return std::nullopt;
-  }
-  return value;
+  const std::optional<double> value = parsed_number<double>(plain);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 }  // namespace roofline

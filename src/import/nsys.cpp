@@ -59,9 +59,7 @@ class Nsys {
     read_kernels(builder);
     read_transfers(builder);
     builder.finish();
-    profile_.trace.notes.push_back({.time = 0,
-                                    .code = spool::NoteCode::not_counted,
-                                    .text = "nsys records no counters; add an ncu report of the program"});
+    note_no_counters(profile_.trace, "nsys");
     if (profile_.trace.kernels.empty()) {
       profile_.notes.emplace_back("the file has no kernels (record with nsys profile --trace cuda,nvtx)");
     }

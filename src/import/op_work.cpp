@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "model/find.hpp"
+
 namespace roofline {
 namespace {
 
@@ -338,61 +340,32 @@ std::optional<OpWork> elementwise(const Arguments& a, double flops, double outpu
   return work;
 }
 
-/// FLOPs an element where there is no doubt about them: 1 or 2; transcendental functions are left out, as what they are
-/// made of is the compiler's choice.
-const std::map<std::string_view, double>& elementwise_flops() {
-  static const std::map<std::string_view, double> kFlops = {{"add", 1},
-                                                            {"sub", 1},
-                                                            {"mul", 1},
-                                                            {"div", 1},
-                                                            {"neg", 1},
-                                                            {"abs", 1},
-                                                            {"relu", 1},
-                                                            {"maximum", 1},
-                                                            {"minimum", 1},
-                                                            {"clamp", 2},
-                                                            {"clamp_min", 1},
-                                                            {"clamp_max", 1},
-                                                            {"rsub", 1},
-                                                            {"addcmul", 3},
-                                                            {"addcdiv", 3},
-                                                            {"lerp", 3},
-                                                            {"square", 1},
-                                                            {"threshold", 1},
-                                                            {"gelu", 0},
-                                                            {"silu", 0},
-                                                            {"sigmoid", 0},
-                                                            {"tanh", 0},
-                                                            {"exp", 0},
-                                                            {"log", 0},
-                                                            {"sqrt", 0},
-                                                            {"rsqrt", 0},
-                                                            {"pow", 0},
-                                                            {"reciprocal", 0},
-                                                            {"sin", 0},
-                                                            {"cos", 0},
-                                                            {"erf", 0},
-                                                            {"where", 0},
-                                                            {"elu", 0},
-                                                            {"leaky_relu", 1},
-                                                            {"mish", 0},
-                                                            {"softplus", 0},
-                                                            {"hardtanh", 2},
-                                                            {"masked_fill", 0},
-                                                            {"gelu_backward", 0},
-                                                            {"silu_backward", 0},
-                                                            {"sigmoid_backward", 0},
-                                                            {"tanh_backward", 0},
-                                                            {"threshold_backward", 1},
-                                                            {"hardswish", 0},
-                                                            {"log_sigmoid_forward", 0}};
-  return kFlops;
+/// FLOPs an element where there is no doubt about them; transcendental functions are left out, as what they are made of
+/// is the compiler's choice. Nothing for what is no elementwise operator.
+std::optional<double> elementwise_flops(std::string_view name) {
+  static constexpr std::string_view kNone[] = {"gelu",          "silu",          "sigmoid",
+                                               "tanh",          "exp",           "log",
+                                               "sqrt",          "rsqrt",         "pow",
+                                               "reciprocal",    "sin",           "cos",
+                                               "erf",           "where",         "elu",
+                                               "mish",          "softplus",      "masked_fill",
+                                               "gelu_backward", "silu_backward", "sigmoid_backward",
+                                               "tanh_backward", "hardswish",     "log_sigmoid_forward"};
+  static constexpr std::string_view kOne[] = {
+      "add",     "sub",       "mul",       "div",  "neg",    "abs",       "relu",       "maximum",
+      "minimum", "clamp_min", "clamp_max", "rsub", "square", "threshold", "leaky_relu", "threshold_backward"};
+  static constexpr std::string_view kTwo[] = {"clamp", "hardtanh"};
+  static constexpr std::string_view kThree[] = {"addcmul", "addcdiv", "lerp"};
+  if (contains(kOne, name)) return 1;
+  if (contains(kNone, name)) return 0;
+  if (contains(kTwo, name)) return 2;
+  return contains(kThree, name) ? std::optional(3.0) : std::nullopt;
 }
 
 bool is_comparison(std::string_view name) {
   static constexpr std::string_view kNames[] = {
       "eq", "ne", "lt", "le", "gt", "ge", "isnan", "logical_and", "logical_or", "logical_not", "isinf", "isfinite"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  return contains(kNames, name);
 }
 
 using Model = std::optional<OpWork> (*)(const Arguments&);
@@ -478,8 +451,7 @@ std::optional<OpWork> work_of(const OpCall& call) {
   } else {
     const bool in_place = name.ends_with('_');
     const std::string_view base = name.substr(0, name.size() - (in_place ? 1 : 0));
-    const auto flops = elementwise_flops().find(base);
-    if (flops != elementwise_flops().end()) work = elementwise(arguments, flops->second, 0, in_place);
+    if (const auto flops = elementwise_flops(base)) work = elementwise(arguments, *flops, 0, in_place);
     if (is_comparison(base)) work = elementwise(arguments, 0, 1, in_place);
   }
   if (!work) return std::nullopt;

@@ -12,6 +12,7 @@
 #include "import/chrome_events.hpp"
 #include "import/json_stream.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -61,12 +62,6 @@ spool::Id add_kind(ProcessTrace& trace, TraceBuilder& builder, const std::vector
   return kind;
 }
 
-void not_counted(ProcessTrace& trace) {
-  trace.notes.push_back({.time = 0,
-                         .code = spool::NoteCode::not_counted,
-                         .text = "Proton records no counters; add an ncu report of the program"});
-}
-
 /// A node of the tree, in the order of the file: parents stand before their children.
 struct Node {
   int parent = -1;
@@ -76,10 +71,7 @@ struct Node {
   /// "time (ns)", "Time (ns)", "Count".
   double metric(std::string_view lower) const {
     for (const auto& [key, value] : metrics) {
-      std::string name_of = key;
-      std::transform(name_of.begin(), name_of.end(), name_of.begin(),
-                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-      if (name_of == lower && std::isfinite(value)) return value;
+      if (lower_case(key) == lower && std::isfinite(value)) return value;
     }
     return 0;
   }
@@ -173,7 +165,7 @@ ImportedProfile profile_of(const char* tool) {
   profile.kind = ImportedKind::proton;
   profile.tool = tool;
   profile.trace.times_by = tool;
-  not_counted(profile.trace);
+  note_no_counters(profile.trace, "Proton");
   return profile;
 }
 

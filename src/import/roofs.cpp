@@ -8,6 +8,7 @@
 
 #include "report/roofs.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -77,13 +78,6 @@ constexpr DataSheet kDataSheets[] = {
     {"rtx 3090", 0, 35.6, 0, 35.6, 71, 0, 284, 0.936},
 };
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 /// Whether the text contains the whole word: "l4" is not in "l40".
 bool names(const std::string& device, std::string_view word) {
   const std::size_t at = device.find(word);
@@ -151,7 +145,7 @@ bool limit_by_attributes(Machine& machine, const DeviceFacts& device) {
   DataSheetLimits limits(machine, std::string(kAttributesOrigin),
                          fmt::format("{} SMs x {:.0f} MHz, {}", device.sms, device.core_hz * 1e-6, of_memory));
   const double each = device.sms * device.core_hz;
-  const std::string name = lower(device.name);
+  const std::string name = lower_case(device.name);
   const bool halved = std::any_of(std::begin(kHalved), std::end(kHalved), [&](auto word) { return names(name, word); });
   const double tensor_cores = names(name, kWithoutTensorCores) ? 0 : 1;
   const double products = (halved ? 0.5 : 1) * tensor_cores;
@@ -174,7 +168,7 @@ bool limit_by_attributes(Machine& machine, const DeviceFacts& device) {
 }
 
 void limit_by_data_sheet(Machine& machine, const DeviceFacts& device) {
-  const std::string name = lower(device.name);
+  const std::string name = lower_case(device.name);
   const auto* sheet = std::find_if(std::begin(kDataSheets), std::end(kDataSheets),
                                    [&](const DataSheet& of) { return names(name, of.name); });
   if (sheet == std::end(kDataSheets)) return;

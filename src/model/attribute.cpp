@@ -1,10 +1,10 @@
 // The one table of attribute names.
 #include "model/attribute.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 
+#include "model/find.hpp"
 #include "model/spelling.hpp"
 
 namespace roofline {
@@ -51,9 +51,8 @@ std::string_view name_of(AttributeKey key) { return spell(kNames, key); }
 std::optional<AttributeKey> parse_attribute_key(std::string_view name) { return unspell<AttributeKey>(kNames, name); }
 
 const std::string* find_attribute(std::span<const Attribute> attributes, std::string_view name) {
-  const auto found =
-      std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& known) { return known.name == name; });
-  return found == attributes.end() ? nullptr : &found->value;
+  const Attribute* const found = find_by(attributes, &Attribute::name, name);
+  return found == nullptr ? nullptr : &found->value;
 }
 
 const std::string* find_attribute(std::span<const Attribute> attributes, AttributeKey key) {

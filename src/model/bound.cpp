@@ -28,9 +28,7 @@ ResourceTime time_at(const Ceiling* ceiling, std::string_view resource, CeilingK
   result.regime = ceiling->regime;
   result.time_s = amount / ceiling->value;
   // A rate's upper end is a time's lower end. A ceiling without an interval counts as exact.
-  const bool known = ceiling->ci95.low > 0 && ceiling->ci95.high > 0;
-  result.ci95 = known ? Interval{amount / ceiling->ci95.high, amount / ceiling->ci95.low}
-                      : Interval{result.time_s, result.time_s};
+  result.ci95 = quotient({amount, amount}, ceiling->ci95.or_exact(ceiling->value));
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/find.hpp"
 #include "model/nan.hpp"
 #include "model/spelling.hpp"
 
@@ -35,8 +36,7 @@ double share_in_a_cycle(const Ceiling& ceiling, const Ceiling& other) {
 bool follows_core_clock(const Ceiling& ceiling) {
   if (ceiling.kind == CeilingKind::compute) return true;
   constexpr std::array kCaches = {Level::l1, Level::shared, Level::l2, Level::l3};
-  return ceiling.kind == CeilingKind::bandwidth && ceiling.level &&
-         std::find(kCaches.begin(), kCaches.end(), *ceiling.level) != kCaches.end();
+  return ceiling.kind == CeilingKind::bandwidth && ceiling.level && contains(kCaches, *ceiling.level);
 }
 
 double share_in_a_cycle_of_before(const Ceiling& ceiling) {

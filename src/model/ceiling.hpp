@@ -21,7 +21,14 @@ struct Interval {
 
   bool known() const { return std::isfinite(low) && std::isfinite(high); }
   double width() const { return high - low; }
+  /// The interval, or the value alone where none is known.
+  Interval or_exact(double value) const { return low > 0 && high > 0 ? *this : Interval{value, value}; }
 };
+
+/// Of a quotient, from the intervals of both.
+inline Interval quotient(const Interval& dividend, const Interval& divisor) {
+  return {dividend.low / divisor.high, dividend.high / divisor.low};
+}
 
 /// bandwidth: byte/s at a level; compute: FLOP/s on a pipe (integer and special operations count as one each);
 /// overhead: launch/s of a launch path; latency: dependent access/s, so that 1 / value is the latency.

@@ -12,12 +12,6 @@ namespace {
 constexpr std::array<std::string_view, 7> kChanges = {"same",     "faster",    "slower",   "only before",
                                                       "only now", "not timed", "undecided"};
 
-/// The interval, or the value itself where none is known.
-Interval interval_of(const Ceiling& ceiling) {
-  const bool known = ceiling.ci95.low > 0 && ceiling.ci95.high > 0;
-  return known ? ceiling.ci95 : Interval{ceiling.value, ceiling.value};
-}
-
 CeilingChange entry_of(const Ceiling& ceiling) {
   return {.name = ceiling.name,
           .kind = ceiling.kind,
@@ -33,12 +27,11 @@ CeilingChange entry_of(const Ceiling& ceiling) {
 
 CeilingChange compare(const Ceiling& before, const Ceiling& now, double threshold) {
   CeilingChange entry = entry_of(now);
-  const Interval then = interval_of(before);
-  const Interval today = interval_of(now);
+
   entry.before = before.value;
   entry.now = now.value;
   entry.ratio = now.value / before.value;
-  entry.ratio_ci95 = {today.low / then.high, today.high / then.low};
+  entry.ratio_ci95 = quotient(now.ci95.or_exact(now.value), before.ci95.or_exact(before.value));
   if (entry.ratio < 1 - threshold && entry.ratio_ci95.high < 1) entry.change = Change::slower;
   if (entry.ratio > 1 + threshold && entry.ratio_ci95.low > 1) entry.change = Change::faster;
   return entry;

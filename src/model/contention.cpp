@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/listed.hpp"
+
 namespace roofline {
 namespace {
 
@@ -21,24 +23,13 @@ double cpu_time(const Contention& seen) {
   return seen.wall_s * static_cast<double>(std::max<std::int64_t>(1, seen.cpus));
 }
 
-/// "a, b and c".
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
-  }
-  return text;
-}
-
 /// The names of the first few, and the number of the others.
 template <class Named>
 std::string names_of(std::span<const Named> all) {
   constexpr std::size_t kMostNames = 5;
   std::vector<std::string> names;
-  for (const Named& one : all.first(std::min(all.size(), kMostNames))) names.push_back(one.name);
-  if (all.size() > kMostNames) names.push_back(fmt::format("{} more", all.size() - kMostNames));
-  return joined(names);
+  for (const Named& one : all) names.push_back(one.name);
+  return listed(names, kMostNames);
 }
 
 /// "1 row was measured while", "3 rows were measured while".
@@ -123,7 +114,7 @@ std::string describe(const Contention& seen, std::string_view most) {
       parts.push_back(fmt::format("other programs used {}{:.0f} % of the GPU", most, 100 * others));
     if (throttled >= kThrottled)
       parts.push_back(fmt::format("thermal throttling for {}{:.0f} % of the time", most, 100 * throttled));
-    return joined(parts);
+    return listed(parts);
   }
   if (others >= kReportable) {
     const bool smt = seen.cpus != seen.cores;
@@ -138,7 +129,7 @@ std::string describe(const Contention& seen, std::string_view most) {
   }
   if (parts.empty())
     parts.push_back(fmt::format("a thread waited for a CPU {}{:.0f} % of the time", most, 100 * waited));
-  return joined(parts);
+  return listed(parts);
 }
 
 std::string summarise(std::span<const NamedContention> all, std::string_view what) {

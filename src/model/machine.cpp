@@ -66,8 +66,7 @@ MixRoof mix_between(const Ceiling& one, const Ceiling& other, double part) {
   const bool other_is_nearer = part > 0.5 + kTie || (part > 0.5 - kTie && other.value > one.value);
   MixRoof roof = other_is_nearer ? MixRoof{&other, &one} : MixRoof{&one, &other};
   roof.value = mixed_rate(one.value, other.value, part);
-  const auto interval = [](const Ceiling& c) { return c.ci95.low > 0 ? c.ci95 : Interval{c.value, c.value}; };
-  const Interval first = interval(one), second = interval(other);
+  const Interval first = one.ci95.or_exact(one.value), second = other.ci95.or_exact(other.value);
   roof.ci95 = {mixed_rate(first.low, second.low, part), mixed_rate(first.high, second.high, part)};
   return roof;
 }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/compare_machines.hpp"
+#include "model/find.hpp"
 #include "model/spelling.hpp"
 
 namespace roofline {
@@ -18,18 +19,6 @@ constexpr std::array<std::string_view, 6> kPciePaths = {"one board",
                                                         "one NUMA node's host bridges",
                                                         "the CPUs' interconnect"};
 
-/// The interval, or the value itself where none is known.
-Interval known_interval(const LoadedRate& rate) {
-  const bool known = rate.ci95.low > 0 && rate.ci95.high > 0;
-  return known ? rate.ci95 : Interval{rate.value, rate.value};
-}
-
-template <class List, class Holds>
-auto* find_in(const List& list, Holds holds) {
-  const auto found = std::find_if(list.begin(), list.end(), holds);
-  return found == list.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 std::string_view to_string(LinkKind kind) { return spell(kLinkKinds, kind); }
@@ -42,15 +31,12 @@ bool whole_part(const Unmeasured& missing) { return missing.name.find(' ') == st
 bool whole_device(const Unmeasured& missing) { return whole_part(missing) && missing.name.starts_with("cuda:"); }
 
 Interval SharedCeiling::ratio_ci95() const {
-  const Interval before = known_interval(alone), now = known_interval(together);
-  return {now.low / before.high, now.high / before.low};
+  return quotient(together.ci95.or_exact(together.value), alone.ci95.or_exact(alone.value));
 }
 
 bool SharedCeiling::falls() const { return ratio() < 1 - kRunToRun && ratio_ci95().high < 1; }
 
-const Ceiling* Link::find(std::string_view name) const {
-  return find_in(ceilings, [&](const Ceiling& ceiling) { return ceiling.name == name; });
-}
+const Ceiling* Link::find(std::string_view name) const { return find_by(ceilings, &Ceiling::name, name); }
 
 const Machine* Node::machine(int device) const {
   return find_in(machines, [&](const Machine& known) { return known.device.index == device; });
@@ -60,9 +46,7 @@ const Link* Node::link(int from, int to) const {
   return find_in(links, [&](const Link& known) { return known.from == from && known.to == to; });
 }
 
-const DevicePlace* Node::place(int device) const {
-  return find_in(topology.places, [&](const DevicePlace& known) { return known.device == device; });
-}
+const DevicePlace* Node::place(int device) const { return find_by(topology.places, &DevicePlace::device, device); }
 
 // Circle method: one device stays, the others rotate by one place per round; opposite devices are pairs. With an odd
 // number one device pauses.

@@ -281,18 +281,14 @@ std::string now_text(const CeilingChange& c) { return c.now > 0 ? ceiling_value(
 std::string ratio_text(const CeilingChange& c) { return std::isfinite(c.ratio) ? fmt::format("{:.3f}", c.ratio) : ""; }
 std::string or_absent(const std::string& text) { return text.empty() ? kAbsent : text; }
 std::string change_text(const CeilingChange& c) { return std::string(to_string(c.change)); }
-std::string change_name(const CeilingChange& c) {
-  return c.regime == Regime::burst ? c.name : fmt::format("{} ({})", c.name, to_string(c.regime));
-}
+std::string change_name(const CeilingChange& c) { return ceiling_label(c.name, c.regime); }
 
 constexpr Column<CeilingChange, MachineChange> kChangeColumns[] = {
     {.title = "Ceiling",
      .left = true,
      .text = [](const CeilingChange& c) { return c.name; },
      .terminal = {.text =
-                      [](const CeilingChange& c) {
-                        return shorten(clean_line(c.name), 24) + (c.regime == Regime::burst ? "" : " (sustained)");
-                      }},
+                      [](const CeilingChange& c) { return ceiling_label(shorten(clean_line(c.name), 24), c.regime); }},
      .page = {.html = [](const CeilingChange& c) { return html_name(change_name(c)); }}},
     {.title = "Regime",
      .in = kMarkdown,

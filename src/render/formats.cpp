@@ -1,8 +1,7 @@
 // The table of formats. A new one is a line here.
 #include "render/formats.hpp"
 
-#include <algorithm>
-
+#include "model/find.hpp"
 #include "render/exports.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
@@ -52,10 +51,7 @@ const std::vector<Format>& formats() {
   return table;
 }
 
-const Format* find_format(std::string_view name) {
-  const auto found = std::find_if(formats().begin(), formats().end(), [&](const Format& f) { return f.name == name; });
-  return found == formats().end() ? nullptr : &*found;
-}
+const Format* find_format(std::string_view name) { return find_by(formats(), &Format::name, name); }
 
 std::vector<const Format*> usual_formats(std::size_t runs) {
   std::vector<const Format*> usual;

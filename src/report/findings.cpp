@@ -146,14 +146,7 @@ void add_unused_unit(Findings& found, const Report& report) {
                                                          clean_line(used->name), type.substr(type.find('.') + 1))});
 }
 
-/// The first of the names, and how many more there are.
-std::string listed_rows(std::vector<std::string> names) {
-  constexpr std::size_t kMost = 8;
-  const std::size_t more = names.size() - std::min(names.size(), kMost);
-  names.resize(names.size() - more);
-  if (more > 0) names.push_back(fmt::format("{} more", more));
-  return listed(names);
-}
+constexpr std::size_t kMostRowNames = 8;
 
 /// "Failed: a, b and c."; nothing where no row is meant.
 template <class Meant>
@@ -163,7 +156,7 @@ void add_rows(Findings& found, const Report& report, FindingKind kind, std::stri
     if (meant(point)) names.push_back(point_name(point));
   }
   if (names.empty()) return;
-  found.push_back({kind, fmt::format("{}: {}.", what, listed_rows(std::move(names)))});
+  found.push_back({kind, fmt::format("{}: {}.", what, listed(names, kMostRowNames))});
 }
 
 /// "20 MFLOP stated, its formula has 2 MFLOP"
@@ -194,7 +187,7 @@ void add_work_mismatches(Findings& found, const Report& report) {
   }
   if (rows.empty()) return;
   found.push_back({FindingKind::work_mismatch, fmt::format("The stated work is wrong: {}. Correct `work` in the suite.",
-                                                           listed_rows(std::move(rows)))});
+                                                           listed(rows, kMostRowNames))});
 }
 
 /// Timed rows that have no place on the chart, whose axes are FLOP/byte and FLOP/s.
@@ -207,6 +200,21 @@ void add_not_on_chart(Findings& found, const Report& report) {
 }
 
 void append(Findings& found, const Findings& more) { found.insert(found.end(), more.begin(), more.end()); }
+
+Findings counts_of(const Report& report) {
+  const std::vector<const Point*> points = timed_points(report);
+  Findings found = {{FindingKind::row_counts, how_many_ran(report, points.size())}};
+  if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
+  return found;
+}
+
+Findings other_facts(const Report& report) {
+  Findings found;
+  add_not_on_chart(found, report);
+  add_unused_unit(found, report);
+  append(found, machine_findings(report));
+  return found;
+}
 
 }  // namespace
 
@@ -259,10 +267,7 @@ std::vector<std::string> headline(const Report& report) {
   return parts;
 }
 
-std::string limit_label(const Bound& bound) {
-  const std::string name = clean_line(bound.limiting_ceiling);
-  return bound.regime == Regime::burst ? name : fmt::format("{} ({})", name, to_string(bound.regime));
-}
+std::string limit_label(const Bound& bound) { return ceiling_label(clean_line(bound.limiting_ceiling), bound.regime); }
 
 std::string sweep_sentence(const Sweep& sweep) {
   std::string text;
@@ -340,25 +345,17 @@ Findings alarms(const Report& report) {
 
 Findings run_facts(const Report& report) {
   if (report.profile) return profile_facts(report);
-  const std::vector<const Point*> points = timed_points(report);
-  Findings found = {{FindingKind::row_counts, how_many_ran(report, points.size())}};
-  if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
-  add_not_on_chart(found, report);
-  add_unused_unit(found, report);
-  append(found, machine_findings(report));
+  Findings found = counts_of(report);
+  append(found, other_facts(report));
   return found;
 }
 
 Findings findings(const Report& report) {
   if (report.profile) return profile_findings(report);
-  const std::vector<const Point*> points = timed_points(report);
   Findings found = alarms(report);
-  found.push_back({FindingKind::row_counts, how_many_ran(report, points.size())});
-  if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
+  append(found, counts_of(report));
   append(found, where_the_time_is(verdicts(report), report));
-  add_not_on_chart(found, report);
-  add_unused_unit(found, report);
-  append(found, machine_findings(report));
+  append(found, other_facts(report));
   return found;
 }
 

@@ -13,6 +13,7 @@
 
 #include "measure/audit.hpp"
 #include "measure/statistics.hpp"
+#include "model/find.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -81,10 +82,9 @@ std::string under_load(const Machine& machine, const Ceilings& ceilings) {
 
 /// The check of a working set that is not many times the caches; null where it is, or is unknown.
 const Check* partly_cached_set(const Ceiling& ceiling) {
-  const auto found = std::ranges::find_if(ceiling.audit.checks, [](const Check& check) {
+  return find_in(ceiling.audit.checks, [](const Check& check) {
     return check.name == kWorkingSetCheck && check.status == CheckStatus::provisional;
   });
-  return found == ceiling.audit.checks.end() ? nullptr : &*found;
 }
 
 /// Main memory's roofs with such sets.

@@ -20,14 +20,6 @@ constexpr double kLinkBehind = 0.10;
 constexpr double kRoofBehind = 0.05;
 constexpr double kVisibleDrop = 0.03;  ///< of a ceiling when all devices are loaded
 
-/// The upper of the middle two, so that of two devices the better one is the norm.
-double upper_median(std::vector<double> values) {
-  if (values.empty()) return kNaN;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Whether a ceiling is below the norm by more than that share, beyond its interval.
 bool below(const Ceiling& ceiling, double usual, double by) {
   const double high = std::isfinite(ceiling.ci95.high) ? ceiling.ci95.high : ceiling.value;
@@ -144,10 +136,6 @@ void add_roofs(const Node& node, Findings& found) {
   }
 }
 
-std::string label_of(const SharedCeiling& shared) {
-  return clean_line(shared.name) + (shared.regime == Regime::sustained ? " (sustained)" : "");
-}
-
 /// The cause of a drop by clock and sensors; empty where they show none.
 std::string why(const SharedCeiling& shared) {
   const LoadedRate &alone = shared.alone, &together = shared.together;
@@ -166,7 +154,7 @@ bool is_visible(const SharedCeiling& shared) { return shared.falls() && shared.r
 void add_drops(const Node& node, Findings& found) {
   std::vector<std::pair<std::string, std::vector<const SharedCeiling*>>> by_ceiling;
   for (const SharedCeiling& shared : node.together) {
-    const std::string label = label_of(shared);
+    const std::string label = ceiling_label(clean_line(shared.name), shared.regime);
     if (by_ceiling.empty() || by_ceiling.back().first != label)
       by_ceiling.emplace_back(label, std::vector<const SharedCeiling*>());
     by_ceiling.back().second.push_back(&shared);
@@ -205,6 +193,13 @@ bool same_path(const Link& a, const Link& b) {
 }
 
 }  // namespace
+
+double upper_median(std::vector<double> values) {
+  if (values.empty()) return kNaN;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 std::string gpu_name(int device) { return fmt::format("GPU {}", device); }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 
+#include "model/find.hpp"
 #include "model/spelling.hpp"
 #include "report/node_findings.hpp"
 #include "text/format.hpp"
@@ -46,22 +47,33 @@ std::string ceiling_title(const Ceiling& ceiling) {
   return title;
 }
 
+/// A table with a column for each device, and no rows yet.
+NodeTable device_table(const Node& node, std::string title, std::string note, std::string corner) {
+  NodeTable table{
+      .title = std::move(title), .note = std::move(note), .corner = std::move(corner), .columns = {}, .rows = {}};
+  for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
+  return table;
+}
+
+NodeCell ceiling_cell(const Ceiling& ceiling, const Scale& scale, bool bad) {
+  return {scale(ceiling.value) + (ceiling.suspect() ? "?" : ""), bad, ceiling_title(ceiling)};
+}
+
 /// Roofs in the order of the first device that has them.
 std::vector<std::pair<std::string, Regime>> roof_names(const Node& node) {
   std::vector<std::pair<std::string, Regime>> names;
   for (const Machine& machine : node.machines) {
     for (const Ceiling& ceiling : machine.ceilings) {
       const std::pair name(ceiling.name, ceiling.regime);
-      if (ceiling.role == Role::roof && std::find(names.begin(), names.end(), name) == names.end())
-        names.push_back(name);
+      if (ceiling.role == Role::roof && !contains(names, name)) names.push_back(name);
     }
   }
   return names;
 }
 
 NodeTable roofs_table(const Node& node) {
-  NodeTable table{.title = "Roofs, each GPU alone", .note = {}, .corner = "roof", .columns = {"unit"}, .rows = {}};
-  for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
+  NodeTable table = device_table(node, "Roofs, each GPU alone", "", "roof");
+  table.columns.insert(table.columns.begin(), "unit");
   for (const auto& [name, regime] : roof_names(node)) {
     std::optional<Scale> scale;
     NodeRow row;
@@ -76,8 +88,7 @@ NodeTable roofs_table(const Node& node) {
         if (ceiling->pipe) scale->unit.replace(scale->unit.find("FLOP/s"), 6, unit_of(*ceiling->pipe));
         row.label = clean_line(ceiling_label(*ceiling));
       }
-      row.cells.push_back({(*scale)(ceiling->value) + (ceiling->suspect() ? "?" : ""),
-                           falls_behind(node, machine, *ceiling), ceiling_title(*ceiling)});
+      row.cells.push_back(ceiling_cell(*ceiling, *scale, falls_behind(node, machine, *ceiling)));
     }
     row.cells.insert(row.cells.begin(), {scale->unit});
     table.rows.push_back(std::move(row));
@@ -100,18 +111,12 @@ std::string rate_title(const LoadedRate& rate, const SharedCeiling& of) {
 }
 
 NodeTable together_table(const Node& node) {
-  NodeTable table{.title = "All GPUs loaded at once",
-                  .note = "Share of the rate alone, measured a moment before with the other GPUs idle.",
-                  .corner = "ceiling",
-                  .columns = {},
-                  .rows = {}};
-  for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
+  NodeTable table =
+      device_table(node, "All GPUs loaded at once",
+                   "Share of the rate alone, measured a moment before with the other GPUs idle.", "ceiling");
   std::vector<std::pair<std::string, std::map<int, const SharedCeiling*>>> rows;
   for (const SharedCeiling& shared : node.together) {
-    const std::string label = clean_line(shared.name) + (shared.regime == Regime::sustained ? " (sustained)" : "");
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& known) { return known.first == label; });
-    if (row == rows.end()) row = rows.insert(row, {label, {}});
-    row->second[shared.device] = &shared;
+    value_of_key(rows, ceiling_label(clean_line(shared.name), shared.regime))[shared.device] = &shared;
   }
   for (const auto& [label, devices] : rows) {
     NodeRow row{label, {}};
@@ -150,30 +155,32 @@ std::optional<Scale> link_scale(const Node& node, std::string_view name) {
     kind = ceiling->kind;
   }
   if (values.empty()) return std::nullopt;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return scale_of(values[values.size() / 2], kind);
+  return scale_of(upper_median(std::move(values)), kind);
+}
+
+/// A row for each device, with a cell for each that it may be linked to.
+template <class CellOf>
+void add_link_rows(NodeTable& table, const Node& node, const CellOf& cell_of) {
+  for (const Machine& from : node.machines) {
+    NodeRow row{gpu_name(from.device.index), {}};
+    for (const Machine& to : node.machines) {
+      const Link* link = node.link(from.device.index, to.device.index);
+      const std::optional<NodeCell> cell = link == nullptr ? std::nullopt : cell_of(*link);
+      row.cells.push_back(cell.value_or(NodeCell{&from == &to ? "" : kAbsent}));
+    }
+    table.rows.push_back(std::move(row));
+  }
 }
 
 std::optional<NodeTable> link_table(const Node& node, std::string_view name) {
   const std::optional<Scale> scale = link_scale(node, name);
   if (!scale) return std::nullopt;
-  NodeTable table{
-      .title = link_title(name), .note = "In " + scale->unit + ".", .corner = "from", .columns = {}, .rows = {}};
-  for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
-  for (const Machine& from : node.machines) {
-    NodeRow row{gpu_name(from.device.index), {}};
-    for (const Machine& to : node.machines) {
-      const Link* link = node.link(from.device.index, to.device.index);
-      const Ceiling* ceiling = link == nullptr ? nullptr : link->find(name);
-      if (ceiling == nullptr) {
-        row.cells.push_back({&from == &to ? "" : kAbsent});
-      } else {
-        row.cells.push_back({(*scale)(ceiling->value) + (ceiling->suspect() ? "?" : ""),
-                             falls_behind(node, *link, name), ceiling_title(*ceiling)});
-      }
-    }
-    table.rows.push_back(std::move(row));
-  }
+  NodeTable table = device_table(node, link_title(name), "In " + scale->unit + ".", "from");
+  add_link_rows(table, node, [&](const Link& link) -> std::optional<NodeCell> {
+    const Ceiling* ceiling = link.find(name);
+    if (ceiling == nullptr) return std::nullopt;
+    return ceiling_cell(*ceiling, *scale, falls_behind(node, link, name));
+  });
   return table;
 }
 
@@ -194,22 +201,12 @@ std::pair<std::string, std::string> how_linked(const Link& link) {
 std::optional<NodeTable> kinds_table(const Node& node) {
   if (node.links.empty()) return std::nullopt;
   std::map<std::string, std::string> meanings;
-  NodeTable table{.title = "Links between the GPUs", .note = {}, .corner = "from", .columns = {}, .rows = {}};
-  for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
-  for (const Machine& from : node.machines) {
-    NodeRow row{gpu_name(from.device.index), {}};
-    for (const Machine& to : node.machines) {
-      const Link* link = node.link(from.device.index, to.device.index);
-      if (link == nullptr) {
-        row.cells.push_back({&from == &to ? "" : kAbsent});
-      } else {
-        const auto [word, meaning] = how_linked(*link);
-        row.cells.push_back({word, false, meaning});
-        meanings[word] = meaning;
-      }
-    }
-    table.rows.push_back(std::move(row));
-  }
+  NodeTable table = device_table(node, "Links between the GPUs", "", "from");
+  add_link_rows(table, node, [&](const Link& link) -> std::optional<NodeCell> {
+    const auto [word, meaning] = how_linked(link);
+    meanings[word] = meaning;
+    return NodeCell{word, false, meaning};
+  });
   for (const auto& [word, meaning] : meanings) {
     table.note += fmt::format("{}{}: {}", table.note.empty() ? "" : "; ", word, meaning);
   }
@@ -254,13 +251,7 @@ std::optional<NodeTable> places_table(const Node& node) {
 std::string node_headline(const Node& node) {
   std::vector<std::pair<std::string, int>> kinds;
   for (const Machine& machine : node.machines) {
-    const auto known =
-        std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == machine.device.name; });
-    if (known == kinds.end()) {
-      kinds.emplace_back(machine.device.name, 1);
-    } else {
-      ++known->second;
-    }
+    ++value_of_key(kinds, machine.device.name);
   }
   std::string text;
   for (const auto& [name, number_of] : kinds) {
@@ -303,15 +294,8 @@ std::vector<std::string> node_unmeasured(const Node& node) {
   std::vector<std::pair<std::string, std::string>> links;  // the reason, and of which
   for (const Link& link : node.links) {
     for (const Unmeasured& missing : link.unmeasured) {
-      const std::string which = fmt::format("{} {} to {}", clean_line(missing.name), link.from, link.to);
-      const std::string reason = clean_line(missing.reason);
-      const auto known =
-          std::find_if(links.begin(), links.end(), [&](const auto& line) { return line.first == reason; });
-      if (known == links.end()) {
-        links.emplace_back(reason, which);
-      } else {
-        known->second += ", " + which;
-      }
+      std::string& which = value_of_key(links, clean_line(missing.reason));
+      which += fmt::format("{}{} {} to {}", which.empty() ? "" : ", ", clean_line(missing.name), link.from, link.to);
     }
   }
   for (const auto& [reason, which] : links) lines.push_back(which + ": " + reason);

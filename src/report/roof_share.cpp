@@ -17,7 +17,7 @@ RoofShare share_of(const Bound& bound, const Summary& time) {
   RoofShare share{.fraction = fraction_of_roof(bound, time.median), .ci95 = {}};
   const Interval roof = bound.resources.front().ci95;
   if (time.ci95.known() && time.ci95.low > 0 && roof.known() && roof.low > 0) {
-    share.ci95 = {roof.low / time.ci95.high, roof.high / time.ci95.low};
+    share.ci95 = quotient(roof, time.ci95);
   }
   return share;
 }

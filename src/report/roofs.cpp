@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "model/find.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -49,16 +50,11 @@ std::string split_common_end(std::vector<std::string>& names) {
   }
 }
 
-/// In the unit of its pipe: integers do no FLOPs.
-std::string rate_of(const Ceiling& c, double value) {
-  return c.kind == CeilingKind::compute && c.pipe ? si(value, unit_of(*c.pipe)) : rate(value, c.kind);
-}
-
 /// "917 · 877 TFLOP/s": the unit once where it is the same, and a value once that all have.
 std::string joined_rates(const std::vector<const Roof*>& roofs) {
   std::vector<std::string> rates;
   rates.reserve(roofs.size());
-  for (const Roof* roof : roofs) rates.push_back(rate_of(*roof->ceiling, roof->ceiling->value));
+  for (const Roof* roof : roofs) rates.push_back(ceiling_value(*roof->ceiling));
   if (std::equal(rates.begin() + 1, rates.end(), rates.begin())) return rates.front();
   const std::string unit = split_common_end(rates);
   return joined(rates) + unit;
@@ -258,10 +254,10 @@ std::string not_measured(const Machine& machine) {
 std::string Roof::title() const {
   const Ceiling& c = *ceiling;
   if (c.is_data_sheet_limit()) {
-    return fmt::format("{}: {} (not measured: {}{})", capitalised(name), rate_of(c, c.value), clean_line(c.origin),
+    return fmt::format("{}: {} (not measured: {}{})", capitalised(name), ceiling_value(c), clean_line(c.origin),
                        c.limit ? ", " + clean_line(c.limit->basis) : "");
   }
-  std::string text = fmt::format("{}: {} ({}", capitalised(name), rate_of(c, c.value), to_string(c.regime));
+  std::string text = fmt::format("{}: {} ({}", capitalised(name), ceiling_value(c), to_string(c.regime));
   if (c.ci95.known()) text += ", " + plus_minus(c.value, c.ci95);
   if (!c.origin.empty()) text += ", " + c.origin;
   return text + ")";
@@ -271,7 +267,8 @@ std::vector<std::string> Roof::title_notes() const {
   const Ceiling& c = *ceiling;
   std::vector<std::string> notes;
   if (c.is_data_sheet_limit()) return notes;
-  if (c.limit) notes.push_back(fmt::format("limit {} = {}", rate_of(c, c.limit->value), c.limit->basis));
+  if (c.limit)
+    notes.push_back(fmt::format("limit {} = {}", ceiling_value(c.limit->value, c.kind, c.pipe), c.limit->basis));
   for (const Ceiling* other : others)
     notes.push_back(fmt::format("{} {}", name_of(*other), rate(other->value, other->kind)));
   for (const Check& check : c.audit.checks) {
@@ -282,15 +279,9 @@ std::vector<std::string> Roof::title_notes() const {
   return notes;
 }
 
-const Roof* Roofs::main_memory() const {
-  const auto found = std::find_if(memory.begin(), memory.end(), [](const Roof& r) { return r.main; });
-  return found == memory.end() ? nullptr : &*found;
-}
+const Roof* Roofs::main_memory() const { return find_by(memory, &Roof::main, true); }
 
-const Roof* Roofs::main_compute() const {
-  const auto found = std::find_if(compute.begin(), compute.end(), [](const Roof& r) { return r.main; });
-  return found == compute.end() ? nullptr : &*found;
-}
+const Roof* Roofs::main_compute() const { return find_by(compute, &Roof::main, true); }
 
 std::vector<Ridge> Roofs::ridges() const {
   const Roof* slope = main_memory();
@@ -353,12 +344,10 @@ Roofs roofs_of(const Report& report, Intensity of) {
 std::vector<Unmeasured> by_reason(const std::vector<Unmeasured>& unmeasured) {
   std::vector<Unmeasured> reasons;
   for (const Unmeasured& each : unmeasured) {
-    const auto same =
-        std::find_if(reasons.begin(), reasons.end(), [&](const Unmeasured& of) { return of.reason == each.reason; });
-    if (same == reasons.end()) {
-      reasons.push_back(each);
-    } else {
+    if (Unmeasured* const same = find_by(reasons, &Unmeasured::reason, each.reason)) {
       same->name += ", " + each.name;
+    } else {
+      reasons.push_back(each);
     }
   }
   return reasons;

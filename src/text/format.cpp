@@ -94,10 +94,11 @@ std::string ceiling_value(double value, CeilingKind kind, std::optional<Pipe> pi
   return quoted_as_time ? duration(1 / value) : rate(value, kind);
 }
 
-std::string ceiling_label(const Ceiling& ceiling) {
-  return ceiling.regime == Regime::burst ? ceiling.name
-                                         : fmt::format("{} ({})", ceiling.name, to_string(ceiling.regime));
+std::string ceiling_label(std::string_view name, Regime regime) {
+  return regime == Regime::burst ? std::string(name) : fmt::format("{} ({})", name, to_string(regime));
 }
+
+std::string ceiling_label(const Ceiling& ceiling) { return ceiling_label(ceiling.name, ceiling.regime); }
 
 std::string energy(const Ceiling& ceiling) {
   static constexpr std::array kUnits = {"J/B", "J/FLOP", "J/launch", "J/access"};  // by the kind
@@ -154,15 +155,6 @@ std::string factor(double value) {
   if (!std::isfinite(value)) return without_digits(value);
   const double magnitude = std::abs(value);
   return number(value, magnitude >= 100 || magnitude < 10 ? (magnitude < 1.1 ? 3 : 2) : 3) + "\u00d7";
-}
-
-std::string listed(std::span<const std::string> parts) {
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
-  }
-  return text;
 }
 
 std::string count(std::int64_t value) {

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "model/ceiling.hpp"
+#include "model/listed.hpp"
 #include "model/names.hpp"
 
 namespace roofline {
@@ -35,6 +35,7 @@ std::string ceiling_value(const Ceiling& ceiling);
 std::string ceiling_value(double value, CeilingKind kind, std::optional<Pipe> pipe);
 
 /// Its name, and its regime if that is not burst: "tensor.bf16 (sustained)". Unique within a machine.
+std::string ceiling_label(std::string_view name, Regime regime);
 std::string ceiling_label(const Ceiling& ceiling);
 
 /// The energy per operation, byte or launch of a ceiling: "0.81 pJ/FLOP". Empty if it was not read.
@@ -57,9 +58,6 @@ std::string plus_minus(double value, const Interval& interval);
 
 /// A factor: "1.9×".
 std::string factor(double value);
-
-/// "a, b and c".
-std::string listed(std::span<const std::string> parts);
 
 /// An exact count with its thousands grouped: "1,048,576".
 std::string count(std::int64_t value);

@@ -8,6 +8,8 @@
 #include <array>
 #include <vector>
 
+#include "text/parse.hpp"
+
 namespace roofline {
 namespace {
 
@@ -175,6 +177,27 @@ std::u32string code_points(std::string_view text) {
     points += point.value;
   }
   return points;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return lower;
+}
+
+std::string upper_case(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return upper;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
+    end = text.find(separator, begin);
+    parts.emplace_back(text.substr(begin, end - begin));
+  }
+  return parts;
 }
 
 std::string escape_xml(std::string_view text) {

@@ -35,6 +35,10 @@ struct CodePoint {
 CodePoint next_code_point(std::string_view text);
 std::u32string code_points(std::string_view text);
 
+/// With ASCII letters in the other case.
+std::string lower_case(std::string_view text);
+std::string upper_case(std::string_view text);
+
 /// Valid UTF-8 with the five special characters of XML and HTML as entities: safe as an element's text and in a
 /// quoted attribute.
 std::string escape_xml(std::string_view text);

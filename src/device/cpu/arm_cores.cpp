@@ -1,8 +1,7 @@
 // Pipes are those of the makers' software optimisation guides (of Apple's cores, those that have been measured).
 #include "device/cpu/arm_cores.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -53,10 +52,6 @@ constexpr ArmCore kCores[] = {
 
 }  // namespace
 
-const ArmCore* find_arm_core(std::string_view version) {
-  const auto* found =
-      std::find_if(std::begin(kCores), std::end(kCores), [&](const ArmCore& core) { return core.version == version; });
-  return found == std::end(kCores) ? nullptr : found;
-}
+const ArmCore* find_arm_core(std::string_view version) { return find_by(kCores, &ArmCore::version, version); }
 
 }  // namespace roofline

@@ -18,6 +18,7 @@
 
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -146,7 +147,7 @@ std::vector<int> socket_cpus() {
     const std::string package =
         first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/physical_package_id", cpu));
     if (package.empty()) return cpus;
-    if (std::find(seen.begin(), seen.end(), package) != seen.end()) continue;
+    if (contains(seen, package)) continue;
     seen.push_back(package);
     cpus.push_back(cpu);
   }

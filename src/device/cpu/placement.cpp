@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -12,6 +11,8 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/find.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
@@ -60,7 +61,7 @@ Cores named_cores(const Topology& topology, const std::vector<int>& cpus) {
   for (const std::vector<int>& core : topology.cores) {
     std::vector<int> named;
     for (const int cpu : core) {
-      if (std::find(cpus.begin(), cpus.end(), cpu) != cpus.end()) named.push_back(cpu);
+      if (contains(cpus, cpu)) named.push_back(cpu);
     }
     found += named.size();
     if (!named.empty()) cores.push_back(std::move(named));
@@ -69,7 +70,7 @@ Cores named_cores(const Topology& topology, const std::vector<int>& cpus) {
   const std::vector<int> allowed = all_cpus(topology.cores);
   std::vector<int> missing;
   for (const int cpu : cpus) {
-    if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) missing.push_back(cpu);
+    if (!contains(allowed, cpu)) missing.push_back(cpu);
   }
   throw UsageError(fmt::format("--cpus {}: this process may not use CPU {}", cpu_list(cpus), cpu_list(missing)),
                    fmt::format("it may use --cpus {}", cpu_list(allowed)));
@@ -94,10 +95,8 @@ Cores named_cores(const Topology& topology, const std::vector<int>& cpus) {
 std::optional<std::pair<int, int>> range_of(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto number = [](std::string_view digits) -> std::optional<int> {
-    int value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool whole = error == std::errc() && end == digits.data() + digits.size() && !digits.empty();
-    return whole && digits.front() != '-' && value < kMostCpus ? std::optional(value) : std::nullopt;
+    const std::optional<int> value = parsed_number<int>(digits);
+    return value && digits.front() != '-' && *value < kMostCpus ? value : std::nullopt;
   };
   const std::optional<int> first = number(text.substr(0, dash));
   const std::optional<int> last = dash == std::string_view::npos ? first : number(text.substr(dash + 1));
@@ -154,15 +153,13 @@ std::vector<int> parse_cpu_list(const std::string& text, const std::string& opti
   const auto refuse = [&](const std::string& reason) {
     throw UsageError(fmt::format("{} {}: {}", option, text, reason), fmt::format("for example: {} 0-3,8", option));
   };
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const auto range = range_of(std::string_view(text).substr(begin, end - begin));
+  for (const std::string& part : split(text, ',')) {
+    const auto range = range_of(part);
     if (!range) refuse("expected numbers of logical CPUs and ranges of them, separated by commas");
     for (int cpu = range->first; cpu <= range->second; ++cpu) {
-      if (std::find(cpus.begin(), cpus.end(), cpu) != cpus.end()) refuse(fmt::format("CPU {} is named twice", cpu));
+      if (contains(cpus, cpu)) refuse(fmt::format("CPU {} is named twice", cpu));
       cpus.push_back(cpu);
     }
-    begin = end + 1;
   }
   return cpus;
 }

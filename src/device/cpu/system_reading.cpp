@@ -13,6 +13,7 @@
 
 #include "device/cpu/cgroup.hpp"
 #include "host/files.hpp"
+#include "model/find.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -128,7 +129,7 @@ Contention contention_between(const SystemReading& before, const SystemReading& 
     // A thread that ran for longer than its CPU was busy, and than was stolen from it there, was on another CPU before.
     const double moved = std::max(0.0, -others - stolen - kTickS);
     elsewhere_s += moved;
-    if (std::find(cpus.begin(), cpus.end(), cpu) == cpus.end()) continue;
+    if (!contains(cpus, cpu)) continue;
     // A thread's own time may hold what was stolen from it, so this is the least that others can have had. Without the
     // threads' own times, all that the CPUs did would seem to be the others'.
     seen.of_cpu[cpu] = {after.threads.empty() ? 0 : others + moved, stolen};

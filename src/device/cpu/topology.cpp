@@ -13,6 +13,7 @@
 
 #include "device/cpu/arm_cores.hpp"
 #include "model/error.hpp"
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -134,8 +135,6 @@ Topology facts_of(hwloc_topology_t topology) {
   return found;
 }
 
-bool contains(const std::vector<int>& set, int cpu) { return std::find(set.begin(), set.end(), cpu) != set.end(); }
-
 /// The value of a line "key : value" of /proc/cpuinfo: that of the logical CPU, or else of the first that has one.
 std::string field(const std::string& cpuinfo, const std::string& key, int cpu = 0) {
   std::string found;
@@ -202,13 +201,11 @@ std::vector<CacheInfo> caches_under(const Topology& topology, const std::vector<
   for (const Level level : {Level::l1, Level::l2, Level::l3}) {
     for (const TopologyCache& cache : topology.caches) {
       if (cache.level != level || !meet(cache.cpus, cpus)) continue;
-      const auto alike = std::find_if(under.begin(), under.end(), [&cache](const CacheInfo& info) {
-        return info.level == cache.level && info.bytes == cache.bytes;
-      });
-      if (alike == under.end()) {
-        under.push_back({level, cache.bytes, 1});
+      const auto alike = [&](const CacheInfo& info) { return info.level == cache.level && info.bytes == cache.bytes; };
+      if (CacheInfo* const known = find_in(under, alike)) {
+        ++known->instances;
       } else {
-        ++alike->instances;
+        under.push_back({level, cache.bytes, 1});
       }
     }
   }

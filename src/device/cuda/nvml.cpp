@@ -16,6 +16,7 @@
 
 #include "host/shared_library.hpp"
 #include "model/error.hpp"
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -264,6 +265,14 @@ struct Nvml::State : SharedLibrary {
     return ask(question, &percent, &period_us) ? std::optional(percent * 0.01) : std::nullopt;
   }
 
+  /// A number that the driver answers with, in a unit of `scale`.
+  template <typename Number, typename Function, typename... Arguments>
+  std::optional<double> value(double scale, Function* question, Arguments... arguments) const {
+    Number number = 0;
+    if (!ask(question, arguments..., &number)) return std::nullopt;
+    return static_cast<double>(number) * scale;
+  }
+
   std::optional<double> violated_s(int policy) const {
     RawViolation violated{};
     if (!ask(violation, policy, &violated)) return std::nullopt;
@@ -305,11 +314,6 @@ struct Nvml::State : SharedLibrary {
     raw.resize(std::min<std::size_t>(count, raw.size()));
     all.insert(all.end(), raw.begin(), raw.end());
     return true;
-  }
-
-  std::optional<double> clock_hz(unsigned domain) const {
-    unsigned mhz = 0;
-    return ask(clock, domain, &mhz) ? std::optional(mhz * 1e6) : std::nullopt;
   }
 
   using Question = int (*)(NvmlDevice, unsigned*);
@@ -390,26 +394,18 @@ std::optional<std::string> Nvml::driver_version() const {
   return std::string(text.data());
 }
 
-std::optional<double> Nvml::sm_clock_hz() const { return state_->clock_hz(kClockSm); }
-std::optional<double> Nvml::memory_clock_hz() const { return state_->clock_hz(kClockMemory); }
+std::optional<double> Nvml::sm_clock_hz() const { return state_->value<unsigned>(1e6, state_->clock, kClockSm); }
+std::optional<double> Nvml::memory_clock_hz() const {
+  return state_->value<unsigned>(1e6, state_->clock, kClockMemory);
+}
 
 std::optional<double> Nvml::temperature_c() const {
-  unsigned celsius = 0;
-  if (!state_->ask(state_->temperature, kTemperatureGpu, &celsius)) return std::nullopt;
-  return celsius;
+  return state_->value<unsigned>(1, state_->temperature, kTemperatureGpu);
 }
 
-std::optional<double> Nvml::power_limit_w() const {
-  unsigned milliwatts = 0;
-  if (!state_->ask(state_->power_limit, &milliwatts)) return std::nullopt;
-  return milliwatts * 1e-3;
-}
+std::optional<double> Nvml::power_limit_w() const { return state_->value<unsigned>(1e-3, state_->power_limit); }
 
-std::optional<double> Nvml::energy_j() const {
-  unsigned long long millijoules = 0;
-  if (!state_->ask(state_->energy, &millijoules)) return std::nullopt;
-  return static_cast<double>(millijoules) * 1e-3;
-}
+std::optional<double> Nvml::energy_j() const { return state_->value<unsigned long long>(1e-3, state_->energy); }
 
 std::vector<PowerSample> Nvml::power_samples(double since_s) const {
   const auto since_us = static_cast<unsigned long long>(since_s * 1e6);
@@ -476,9 +472,8 @@ std::optional<int> Nvml::nvlinks_to(const Nvml& other) const {
 std::optional<PciePath> Nvml::shared_path(const Nvml& other) const {
   int level = 0;
   if (!state_->ask(state_->common_ancestor, other.state_->device, &level)) return std::nullopt;
-  const auto known =
-      std::find_if(kSharedPaths.begin(), kSharedPaths.end(), [level](const auto& path) { return path.first == level; });
-  return known == kSharedPaths.end() ? std::nullopt : std::optional(known->second);
+  const auto* known = find_in(kSharedPaths, [level](const auto& path) { return path.first == level; });
+  return known == nullptr ? std::nullopt : std::optional(known->second);
 }
 
 std::optional<std::vector<std::string>> Nvml::clock_event_reasons() const {
@@ -513,14 +508,10 @@ std::optional<double> Nvml::thermal_slowdown_s() const { return state_->violated
 std::optional<double> Nvml::power_slowdown_s() const { return state_->violated_s(kPowerPolicy); }
 
 std::optional<double> Nvml::max_sm_clock_hz() const {
-  unsigned mhz = 0;
-  return state_->ask(state_->max_clock, kClockSm, &mhz) ? std::optional(mhz * 1e6) : std::nullopt;
+  return state_->value<unsigned>(1e6, state_->max_clock, kClockSm);
 }
 
-std::optional<double> Nvml::power_w() const {
-  unsigned milliwatts = 0;
-  return state_->ask(state_->power, &milliwatts) ? std::optional(milliwatts * 1e-3) : std::nullopt;
-}
+std::optional<double> Nvml::power_w() const { return state_->value<unsigned>(1e-3, state_->power); }
 
 std::optional<double> Nvml::memory_temperature_c() const {
   const auto field = state_->field(kFieldMemoryTemperature);
@@ -535,10 +526,7 @@ std::optional<double> Nvml::busy_fraction() const {
 std::optional<double> Nvml::encoder_fraction() const { return state_->fraction(state_->encoder); }
 std::optional<double> Nvml::decoder_fraction() const { return state_->fraction(state_->decoder); }
 
-std::optional<double> Nvml::fan_fraction() const {
-  unsigned percent = 0;
-  return state_->ask(state_->fan, &percent) ? std::optional(percent * 0.01) : std::nullopt;
-}
+std::optional<double> Nvml::fan_fraction() const { return state_->value<unsigned>(0.01, state_->fan); }
 
 std::optional<MemoryUse> Nvml::memory() const {
   RawMemory memory;
@@ -554,9 +542,7 @@ std::optional<WrappingCounter> Nvml::pcie_bytes(Direction direction) const {
 
 std::optional<double> Nvml::pcie_bytes_per_second(Direction direction) const {
   constexpr double kKilo = 1000;
-  unsigned kilobytes = 0;
-  if (!state_->ask(state_->pcie_throughput, direction == Direction::received ? 1 : 0, &kilobytes)) return std::nullopt;
-  return kilobytes * kKilo;
+  return state_->value<unsigned>(kKilo, state_->pcie_throughput, direction == Direction::received ? 1 : 0);
 }
 
 std::optional<WrappingCounter> Nvml::nvlink_bytes(Direction direction) const {
@@ -578,9 +564,7 @@ std::optional<WrappingCounter> Nvml::nvlink_bytes(Direction direction) const {
 
 std::optional<double> Nvml::ecc_errors(bool corrected) const {
   constexpr int kSinceLoaded = 0;
-  unsigned long long errors = 0;
-  if (!state_->ask(state_->ecc, corrected ? 0 : 1, kSinceLoaded, &errors)) return std::nullopt;
-  return static_cast<double>(errors);
+  return state_->value<unsigned long long>(1, state_->ecc, corrected ? 0 : 1, kSinceLoaded);
 }
 
 std::optional<std::vector<GpuProcess>> Nvml::processes(double since_s) const {

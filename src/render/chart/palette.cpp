@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
+
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -82,8 +83,7 @@ std::string theme_css(Theme theme) {
                                                              "roof-main", "roof",       "roof-idle"};
   std::string css;
   for (const Color& c : palette(theme).all()) {
-    if (std::find(kLines.begin(), kLines.end(), c.role) == kLines.end())
-      css += fmt::format(".f-{}{{fill:{}}}", c.role, c.hex());
+    if (!contains(kLines, c.role)) css += fmt::format(".f-{}{{fill:{}}}", c.role, c.hex());
     css += fmt::format(".s-{}{{stroke:{}}}", c.role, c.hex());
   }
   return css;

@@ -11,6 +11,7 @@
 #include <numbers>
 #include <set>
 
+#include "model/find.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
@@ -160,7 +161,7 @@ std::vector<std::string> families_of(const Runs& runs) {
   if (runs.last().profile) out.assign(kBounds.begin(), kBounds.end());
   const auto add = [&](const Report& report) {
     for (const Point& p : report.points)
-      if (std::find(out.begin(), out.end(), family_of(p)) == out.end()) out.push_back(family_of(p));
+      if (!contains(out, family_of(p))) out.push_back(family_of(p));
   };
   add(runs.last());
   for (const Report& run : runs) add(run);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "model/find.hpp"
 #include "render/fleet/fleet_render.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/page.hpp"
@@ -146,9 +147,8 @@ std::string norms_table(const FleetGroup& group, const Fleet& fleet, Role role) 
     if (norm.role != role) continue;
     std::vector<Named> named;
     for (const Outlier& outlier : group.outliers) {
-      const auto slow = std::find_if(outlier.slow.begin(), outlier.slow.end(),
-                                     [&](const Deviation& known) { return known.label == norm.label; });
-      if (slow == outlier.slow.end()) continue;
+      const Deviation* const slow = find_by(outlier.slow, &Deviation::label, norm.label);
+      if (slow == nullptr) continue;
       named.push_back({slow->relative, clean_line(fleet_machine(fleet.machines[outlier.machine]))});
     }
     std::sort(named.begin(), named.end(), [](const Named& a, const Named& b) { return a.relative < b.relative; });
@@ -169,6 +169,10 @@ std::string list_of(const std::vector<std::string>& items) {
   std::string html = "<ul>";
   for (const std::string& item : items) html += "<li>" + escape_html(clean_line(item)) + "</li>";
   return html + "</ul>";
+}
+
+std::string more_rows(std::size_t all) {
+  return all > kMostRows ? fmt::format("<p>and {} more, in fleet.json</p>\n", all - kMostRows) : "";
 }
 
 std::string reasons(const Outlier& outlier) {
@@ -223,8 +227,7 @@ std::string outliers_section(const Fleet& fleet) {
   for (std::size_t i = 0; i < std::min(all.size(), kMostRows); ++i)
     html += outlier_row(*all[i].second, *all[i].first, fleet);
   html += "</tbody></table></div>\n";
-  if (all.size() > kMostRows) html += fmt::format("<p>and {} more, in fleet.json</p>\n", all.size() - kMostRows);
-  return html + "</section>\n";
+  return html + more_rows(all.size()) + "</section>\n";
 }
 
 std::string group_section(const FleetGroup& group, const Fleet& fleet, std::size_t number) {
@@ -251,10 +254,7 @@ std::string drifts_section(const Fleet& fleet) {
     html += fmt::format("<li><b>{}</b>: {}</li>\n", html_name(fleet_machine(fleet.machines[drift.machine]), 60),
                         escape_html(clean_line(fleet_drift(drift))));
   }
-  html += "</ul>\n";
-  if (fleet.drifts.size() > kMostRows)
-    html += fmt::format("<p>and {} more, in fleet.json</p>\n", fleet.drifts.size() - kMostRows);
-  return html + "</section>\n";
+  return html + "</ul>\n" + more_rows(fleet.drifts.size()) + "</section>\n";
 }
 
 std::string left_out_section(const Fleet& fleet) {
@@ -269,11 +269,7 @@ std::string left_out_section(const Fleet& fleet) {
     html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", html_name(fleet.left_out[i].file, 90),
                         escape_html(clean_line(fleet.left_out[i].reason)));
   }
-  html += "</tbody></table></div>\n";
-  if (fleet.left_out.size() > kMostRows) {
-    html += fmt::format("<p>and {} more, in fleet.json</p>\n", fleet.left_out.size() - kMostRows);
-  }
-  return html + "</details></section>\n";
+  return html + "</tbody></table></div>\n" + more_rows(fleet.left_out.size()) + "</details></section>\n";
 }
 
 constexpr const char* kMethod =

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "model/find.hpp"
 #include "render/fleet/fleet_render.hpp"
 #include "text/format.hpp"
 
@@ -50,10 +50,9 @@ std::string fleet_gap(const JudgingGap& gap, const FleetGroup& group) {
 std::string fleet_machine(const MachineSummary& summary) { return summary.host + " " + summary.device(); }
 
 std::string fleet_deviation(const Deviation& slow, const FleetGroup& group) {
-  const auto norm = std::find_if(group.norms.begin(), group.norms.end(),
-                                 [&](const CeilingNorm& known) { return known.label == slow.label; });
+  const CeilingNorm* const norm = find_by(group.norms, &CeilingNorm::label, slow.label);
   std::string text = fmt::format("{:.1f} % below the median", -100 * slow.relative);
-  if (norm != group.norms.end()) {
+  if (norm != nullptr) {
     text += fmt::format(" ({}, median {})", ceiling_value(slow.value, slow.kind, slow.pipe),
                         ceiling_value(norm->median, slow.kind, slow.pipe));
   }

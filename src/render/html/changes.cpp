@@ -53,13 +53,6 @@ std::string machine_changes(const Runs& runs) {
   return "<h3>Changed ceilings</h3>\n" + html_table("", "", ceiling_change_columns(), MachineChange(), changes);
 }
 
-std::string notes_list(const std::vector<std::string>& notes) {
-  if (notes.empty()) return {};
-  std::string html = "<ul class=\"warn\">\n";
-  for (const std::string& note : notes) html += fmt::format("<li>{}</li>\n", escape_html(note));
-  return html + "</ul>\n";
-}
-
 std::string date_of(const Report& run) {
   return run.invocation.started_at.empty() ? "an unknown date" : escape_html(html_time(run.invocation.started_at));
 }
@@ -96,18 +89,16 @@ std::string html_change(Change change, bool regression, const std::string& words
 std::string html_changes(const Runs& runs) {
   if (!runs.several()) return {};
   const Comparison comparison = comparison_of(runs);
-  std::string findings;
-  for (const std::string& sentence : comparison_findings(comparison))
-    findings += fmt::format("<li>{}</li>\n", escape_html(sentence));
-  const std::string outcome = fmt::format("<p class=\"outcome\">{}</p>\n<ul class=\"findings\">\n{}</ul>\n",
-                                          escape_html(outcome_line(comparison)), findings);
+  const std::string outcome = fmt::format("<p class=\"outcome\">{}</p>\n", escape_html(outcome_line(comparison))) +
+                              html_list("findings", comparison_findings(comparison));
+  const std::vector<std::string> notes = comparison_notes(runs.base(), runs.last());
   return fmt::format(
              "<section id=\"changes\" aria-labelledby=\"changes-h\">\n<h2 id=\"changes-h\">Before and now</h2>\n{}"
              "<p class=\"lead\">Before: run of {}. Now: run of {}. A change exceeds {}, and the 95 % interval of its "
              "ratio excludes 1.{}</p>\n",
              outcome, date_of(runs.base()), date_of(runs.last()), percent(kRunToRun),
              runs.size() > 2 ? " Intermediate runs are on the chart only." : "") +
-         notes_list(comparison_notes(runs.base(), runs.last())) + all_kernels(comparison) + machine_changes(runs) +
+         (notes.empty() ? "" : html_list("warn", notes)) + all_kernels(comparison) + machine_changes(runs) +
          "</section>\n";
 }
 

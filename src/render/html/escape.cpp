@@ -40,6 +40,12 @@ std::string html_name(std::string_view name, int columns) {
   return ascii && shorten(line, columns) == line ? escape_html(line) : html_isolated(name, columns);
 }
 
+std::string html_list(std::string_view style, const std::vector<std::string>& lines) {
+  std::string html = fmt::format("<ul class=\"{}\">\n", style);
+  for (const std::string& line : lines) html += "<li>" + escape_html(line) + "</li>\n";
+  return html + "</ul>\n";
+}
+
 std::string html_time(const std::string& iso) {
   if (iso.size() != 20 || iso[10] != 'T' || iso[19] != 'Z') return iso;
   const std::string_view text = iso;

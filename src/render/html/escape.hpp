@@ -20,6 +20,8 @@ std::string html_isolated(std::string_view name, int columns = 56);
 /// The same without isolation for ASCII, where no script looks for the element.
 std::string html_name(std::string_view name, int columns = 56);
 
+/// A list of that class.
+std::string html_list(std::string_view style, const std::vector<std::string>& lines);
 /// "2026-01-15T09:32:10Z" as people write it: "2026-01-15 09:32 UTC". Anything else is left as it is.
 std::string html_time(const std::string& iso);
 

@@ -1,10 +1,10 @@
 // The machine: its ceilings with their audits, what could not be measured, and the device.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "model/find.hpp"
 #include "render/ceiling_columns.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
@@ -20,7 +20,7 @@ std::vector<std::string> check_names(const Machine& machine) {
   std::vector<std::string> names;
   for (const Ceiling& ceiling : machine.ceilings) {
     for (const Check& check : ceiling.audit.checks) {
-      if (std::find(names.begin(), names.end(), check.name) == names.end()) names.push_back(check.name);
+      if (!contains(names, check.name)) names.push_back(check.name);
     }
   }
   return names;

@@ -30,6 +30,12 @@ struct Look {
   std::string name;
 };
 
+std::string style_of_family(std::size_t family) {
+  const std::vector<Color>& colors = palette(Theme::light).families;
+  const Color& color = colors[family % colors.size()];
+  return fmt::format("class=\"f-{}\" fill=\"{}\"", color.role, color.hex());
+}
+
 /// `families` are the report's, found once: a window has thousands of bars.
 Look look_of(const Report& report, const std::vector<std::string>& families, const Lane& lane, const Slice& slice) {
   const bool is_row = slice.point >= 0 && static_cast<std::size_t>(slice.point) < report.points.size();
@@ -37,9 +43,7 @@ Look look_of(const Report& report, const std::vector<std::string>& families, con
   const Point& point = report.points[static_cast<std::size_t>(slice.point)];
   const auto family =
       static_cast<std::size_t>(std::find(families.begin(), families.end(), family_of(point)) - families.begin());
-  const std::vector<Color>& colors = palette(Theme::light).families;
-  const Color& color = colors[family % colors.size()];
-  return {fmt::format("class=\"f-{}\" fill=\"{}\"", color.role, color.hex()), point_name(point)};
+  return {style_of_family(family), point_name(point)};
 }
 
 /// Where a bar lies, in per cent; a bar outside of the window has no width.
@@ -82,7 +86,6 @@ std::string ticks(double length, double height) {
 
 std::string legend(const Report& report) {
   const auto families = families_of(report);
-  const std::vector<Color>& colors = palette(Theme::light).families;
   std::set<std::string> used;
   bool copies = false, host = false;
   for (const Lane& lane : report.profile->timeline->lanes) {
@@ -101,9 +104,7 @@ std::string legend(const Report& report) {
         name);
   };
   for (std::size_t i = 0; i < families.size(); ++i) {
-    const Color& color = colors[i % colors.size()];
-    if (used.contains(families[i]))
-      entry(fmt::format("class=\"f-{}\" fill=\"{}\"", color.role, color.hex()), families[i]);
+    if (used.contains(families[i])) entry(style_of_family(i), families[i]);
   }
   if (copies) entry("class=\"copy\"", "copies and memsets");
   if (host) entry("class=\"host\"", "calls of the host");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/find.hpp"
 #include "render/monitor/monitor_render.hpp"
 #include "render/terminal/table.hpp"
 #include "text/format.hpp"
@@ -33,9 +34,7 @@ std::string meter(double fraction, const TerminalStyle& style) {
 std::string megahertz(double hz) { return fmt::format("{:.0f} MHz", hz / kMega); }
 
 const RoofShare* share_of(const DeviceSample& device, std::string_view resource) {
-  const auto found = std::find_if(device.roofs.begin(), device.roofs.end(),
-                                  [&](const RoofShare& share) { return share.resource == resource; });
-  return found == device.roofs.end() ? nullptr : &*found;
+  return find_by(device.roofs, &RoofShare::resource, resource);
 }
 
 /// Lines of a device, each with a label in front.
@@ -228,11 +227,7 @@ std::string missing_lines(const DeviceSample& device, const TerminalStyle& style
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const auto& [name, words] : kMissed) {
     const auto found = device.absent.find(name);
-    if (found == device.absent.end()) continue;
-    auto same =
-        std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == found->second; });
-    if (same == reasons.end()) same = reasons.insert(reasons.end(), {found->second, {}});
-    same->second.emplace_back(words);
+    if (found != device.absent.end()) value_of_key(reasons, found->second).emplace_back(words);
   }
   std::string text;
   for (const auto& [reason, words] : reasons) {

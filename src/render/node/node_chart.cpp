@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "model/find.hpp"
 #include "render/chart/cairo_canvas.hpp"
 #include "render/chart/svg_canvas.hpp"
 #include "render/node/node_render.hpp"
@@ -105,10 +106,9 @@ std::vector<Vec> pipe_line(const Axes& axes, double bandwidth, double value) {
 }
 
 const SharedCeiling* together(const Node& node, const Machine& machine, const std::string& name) {
-  const auto found = std::find_if(node.together.begin(), node.together.end(), [&](const SharedCeiling& shared) {
+  return find_in(node.together, [&](const SharedCeiling& shared) {
     return shared.device == machine.device.index && shared.name == name && shared.regime == Regime::burst;
   });
-  return found == node.together.end() ? nullptr : &*found;
 }
 
 class NodeDrawing {

@@ -43,12 +43,6 @@ std::string table_html(const NodeTable& table, std::size_t number) {
   return html + "</tbody></table></div></section>\n";
 }
 
-std::string list_html(const std::vector<std::string>& lines, const char* style) {
-  std::string html = fmt::format("<ul class=\"{}\">\n", style);
-  for (const std::string& line : lines) html += "<li>" + escape_html(line) + "</li>\n";
-  return html + "</ul>\n";
-}
-
 }  // namespace
 
 std::string render_node_html(const Node& node) {
@@ -58,7 +52,7 @@ std::string render_node_html(const Node& node) {
   std::string body = fmt::format("<header><div><h1>{}</h1>\n<p class=\"sub\">{}</p></div></header>\n<main>\n",
                                  escape_html(headline), escape_html(clean_line(node.host)));
   body += "<section id=\"findings\"><h2>Findings</h2>\n";
-  body += findings.empty() ? "<p>No outliers.</p>\n" : list_html(findings, "findings");
+  body += findings.empty() ? "<p>No outliers.</p>\n" : html_list("findings", findings);
   body += "</section>\n";
   if (const Scene roofs = node_scene(node, NodeParts::roofs); roofs.width > 0) {
     SvgCanvas canvas;
@@ -70,7 +64,7 @@ std::string render_node_html(const Node& node) {
   const std::vector<NodeTable> tables = node_tables(node);
   for (std::size_t i = 0; i < tables.size(); ++i) body += table_html(tables[i], i + 1);
   if (const std::vector<std::string> missing = node_unmeasured(node); !missing.empty()) {
-    body += "<section id=\"unmeasured\"><h2>Not measured</h2>\n" + list_html(missing, "unmeasured") + "</section>\n";
+    body += "<section id=\"unmeasured\"><h2>Not measured</h2>\n" + html_list("unmeasured", missing) + "</section>\n";
   }
   const std::string style = kTableStyle + ("@media (prefers-color-scheme:dark){" + theme_css(Theme::dark) + "}\n");
   return html_still_page("Node: " + headline, node.tool_version, style, body + "</main>\n");

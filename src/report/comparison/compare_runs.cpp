@@ -91,10 +91,9 @@ void judge(PointChange& entry, const Point* before, const Point* now, double thr
     entry.change = is_timed(before) ? Change::only_before : is_timed(now) ? Change::only_now : Change::untimed;
     return;
   }
-  const Interval then = interval_of(*before->time);
-  const Interval today = interval_of(*now->time);
+
   entry.time_ratio = now->time->median / before->time->median;
-  entry.ratio_ci95 = {today.low / then.high, today.high / then.low};
+  entry.ratio_ci95 = quotient(interval_of(*now->time), interval_of(*before->time));
   if (entry.time_ratio > 1 + threshold && entry.ratio_ci95.low > 1) entry.change = Change::slower;
   if (entry.time_ratio < 1 / (1 + threshold) && entry.ratio_ci95.high < 1) entry.change = Change::faster;
 }
