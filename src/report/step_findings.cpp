@@ -106,7 +106,8 @@ std::vector<std::pair<std::string, std::string>> run_parts(const Report& report)
   std::vector<std::pair<std::string, std::string>> parts = {
       {"Run", duration(profile.wall_s)},
       {"Start-up", start_up_text(steps)},
-      {"Steady steps", fmt::format("{} in {}", count(steps.count), duration(steps.total_s))}};
+      {"Steady steps", fmt::format("{} in {}, mean {}", count(steps.count), duration(steps.total_s),
+                                   duration(steps.total_s / static_cast<double>(steps.count)))}};
   constexpr double kSmall = 1e-3;
   if (other_s > kSmall * profile.wall_s) {
     const std::string counting = profile.counting_s > 0 ? fmt::format(", {} of it profiler overhead",

@@ -150,7 +150,8 @@ TEST(ProfileJson, ReadingRestoresTheSteps) {
 TEST(ProfileJson, SavingsOfOlderFilesHaveTheCauseOfTheirKind) {
   Json json = report_to_json(example::profile_report());
   for (Json& win : json["profile"]["wins"]) win.erase("cause");
-  for (const Saving& saving : parse_report(json.dump(), "run.json").profile->savings) {
+  const Report read = parse_report(json.dump(), "run.json");
+  for (const Saving& saving : read.profile->savings) {
     const SavingCause expected = saving.kind == SavingKind::idle     ? SavingCause::unknown_idle
                                  : saving.kind == SavingKind::copies ? SavingCause::copies
                                  : saving.kind == SavingKind::fusion ? SavingCause::fusion
