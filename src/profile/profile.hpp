@@ -11,6 +11,7 @@
 #include "profile/process_trace.hpp"
 #include "profile/program.hpp"
 #include "report/report.hpp"
+#include "sample/host_samples.hpp"
 
 namespace roofline {
 
@@ -22,6 +23,8 @@ struct ProfileOptions {
   bool counters = true;
   double count_time_s = 30;  ///< that counting may add
   bool python = true;        ///< lines and modules
+  bool host = true;          ///< sample what the program's threads do
+  bool gpu = true;           ///< record its use of GPUs; not on a machine without one
   bool baseline = false;     ///< also run it without the profiler, before and after
   int runs = 1;              ///< with the profiler; all but the first for missing counters
   bool output_to_stderr = false;
@@ -30,11 +33,15 @@ struct ProfileOptions {
 };
 
 /// Runs the program and reports on it. Throws UsageError when it can't be started, DeviceError when this build has no
-/// library for it. A program that never used a GPU has a report without rows and with a note.
+/// library for it and the host is not to be sampled. A program that never used a GPU has a report without rows: of it
+/// there are the host's samples.
 Report profile_program(const ProfileOptions& options, const Machine& machine);
 
 /// Throws UsageError where a folder that is to keep a recording has one already: both would be reported as one.
 void require_no_recording(const std::filesystem::path& folder);
+
+/// Whether a folder has a recording of GPUs, and not only of the host.
+bool has_gpu_recording(const std::filesystem::path& folder);
 
 /// The report of what was recorded into a folder before.
 Report profile_of_spools(const ProfileOptions& options, const Machine& machine);
@@ -48,6 +55,8 @@ struct ProgramFacts {
   bool counters_wanted = true;
   bool window = false;  ///< only a part of it was to be recorded
   std::vector<DefectiveSpool> defective_spools = {};
+  std::optional<HostSamples> host = {};
+  bool gpu = true;  ///< its use of GPUs was to be recorded
 };
 
 /// The report of these traces: a function of its arguments.
