@@ -52,6 +52,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--step", text("RANGE", options.step_range),
               "NVTX range that is a step (default: steps are found from repeated launches)");
   command.add("--no-python", flag(options.python, false), "Do not record Python source lines and modules");
+  command.add("--no-host", flag(options.host, false), "Do not sample what the program's threads do");
   command.add("--keep", text("DIR", flags.keep), "Keep the recorded data in this directory");
   command.add("--from", text("DIR", flags.from), "Report on data that --keep has stored, without running a program");
   flags.output.add_to(command, "reports/<program>-<device>");
@@ -76,10 +77,21 @@ void finish(Flags& flags, GlobalOptions& global) {
   options.print_status = [](const std::string& line) { print_status("roofline: " + line); };
 }
 
-/// The calibration: from --machine, which needs no device here, else that of the selected GPU.
-Machine machine_of(const Flags& flags, std::vector<std::string>& notes) {
+/// The calibration: from --machine, which needs no device here, else that of the selected GPU. Where the host alone is
+/// profiled, because there is no GPU or by --device cpu, it is the CPU without roofs: samples need none.
+Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
   DeviceRequest request = flags.device;
-  if (!request.kind) request.kind = DeviceKind::cuda;
+  const bool host_alone = flags.options.host && flags.machine.empty() && (flags.from.empty() || !has_gpu_recording(flags.from));
+  if (!request.kind && !host_alone) request.kind = DeviceKind::cuda;
+  if (host_alone) {
+    const SelectedDevice device = choose_device(request);
+    flags.options.gpu = device.info.kind == DeviceKind::cuda;
+    if (flags.options.gpu) return machine_for(device, {}, notes);
+    print_status("no GPU is recorded: the program's threads are sampled");
+    Machine machine;
+    machine.device = device.info;
+    return machine;
+  }
   if (!flags.machine.empty()) {
     const std::string text = read_file(flags.machine, kReportLimit);
     // A node file holds several devices, so the device must be selected; a machine file holds one.
@@ -105,16 +117,17 @@ Report planned_report(const Flags& flags, const Machine& machine) {
 /// The exit status of the program, as with time(1), if everything else worked.
 ExitCode exit_code_of_program(const Report& report) {
   if (report.cancelled) return ExitCode::cancelled;
-  if (report.points.empty()) return ExitCode::device_unusable;
   const Profile& profile = *report.profile;
+  if (report.points.empty() && !profile.host) return ExitCode::device_unusable;
   constexpr int kSignalled = 128;  // as in shells
   if (profile.signal) return static_cast<ExitCode>(kSignalled + *profile.signal);
   return static_cast<ExitCode>(profile.exit_status.value_or(0));
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
-  if (flags.device.kind == DeviceKind::cpu) {
-    throw UsageError("profile records GPU kernels, but --device is cpu", "remove --device");
+  if (flags.device.kind == DeviceKind::cpu && (!flags.options.host || !flags.machine.empty())) {
+    throw UsageError("with --device cpu the host alone is profiled: neither --no-host nor --machine applies",
+                     "remove --device, or the other option");
   }
   const bool to_stdout = flags.output.to_stdout();
   if (!to_stdout && !flags.output.path.empty()) require_writable_folder(output_folder(flags, {}));

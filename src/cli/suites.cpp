@@ -56,7 +56,7 @@ std::string find_suite(const std::string& given, const std::vector<KnownSuite>& 
 }
 
 Suite load_for(const SelectedDevice& device, const std::string& name, const std::string& only,
-               std::optional<CacheMode> cache, double memory_share) {
+               std::optional<CacheMode> cache) {
   Suite suite = load_suite(find_suite(name, own_suites()), device.info.kind);
   if (only != "*") keep_only(suite, only);
   for (SuiteEntry& entry : suite.entries) {
@@ -66,7 +66,7 @@ Suite load_for(const SelectedDevice& device, const std::string& name, const std:
                  {.bytes = device.last_level_cache_bytes,
                   .device = device.info.kind,
                   .free_memory_bytes = device.free_memory_bytes},
-                 memory_share * device.free_memory_bytes);
+                 device.free_memory_bytes);
   return suite;
 }
 

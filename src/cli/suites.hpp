@@ -30,8 +30,8 @@ std::string find_suite(const std::string& given, const std::vector<KnownSuite>& 
 std::vector<KnownSuite> own_suites();
 
 /// The suite of that name or file for a device: the workloads that match the glob `only`, with that cache mode instead
-/// of their own. Throws UsageError if one does not fit into that share of the device's free memory.
+/// of their own. Throws UsageError if one does not fit into the device's free memory.
 Suite load_for(const SelectedDevice& device, const std::string& name, const std::string& only,
-               std::optional<CacheMode> cache, double memory_share = 1);
+               std::optional<CacheMode> cache);
 
 }  // namespace roofline

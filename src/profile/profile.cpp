@@ -14,6 +14,7 @@
 #include "inject/spool.hpp"
 #include "model/error.hpp"
 #include "profile/metrics.hpp"
+#include "sample/samples_file.hpp"
 
 extern "C" {
 extern const char roofline_inject_library_begin[];
@@ -25,10 +26,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool has_library() { return &roofline_inject_library_begin[0] != &roofline_inject_library_end[0]; }
+
 void require_library() {
-  if (&roofline_inject_library_begin[0] != &roofline_inject_library_end[0]) return;
-  throw DeviceError("this roofline was built without CUDA: it can't profile GPU programs",
-                    "build with the CUDA Toolkit installed (-DROOFLINE_CUDA=ON)");
+  if (has_library()) return;
+  throw DeviceError("this roofline was built without CUDA: it can't record GPU kernels",
+                    "build with the CUDA Toolkit installed (-DROOFLINE_CUDA=ON), or leave --no-host out");
 }
 
 std::string environment(const char* name) {
@@ -80,6 +83,18 @@ void keep(const fs::path& spools, const fs::path& where) {
   }
 }
 
+void keep_host_samples(const std::optional<HostSamples>& host, const fs::path& where) {
+  if (host && !host->samples.empty()) write_file(where / kHostSamplesFile, write_host_samples(*host));
+}
+
+/// The host samples of an earlier run; nothing where it has none or the file is damaged.
+std::optional<HostSamples> kept_host_samples(const fs::path& folder) {
+  constexpr FileLimit kSamplesLimit{std::uint64_t{4} << 30, "a file of host samples"};
+  std::error_code hidden;
+  if (!fs::is_regular_file(folder / kHostSamplesFile, hidden)) return std::nullopt;
+  return read_host_samples(read_file(folder / kHostSamplesFile, kSamplesLimit));
+}
+
 void add_invocation(Report& report, const ProfileOptions& options, const std::string& started_at, double duration_s) {
   report.invocation.command = options.command;
   report.invocation.run_name =
@@ -110,17 +125,25 @@ void add_counts(std::vector<ProcessTrace>& traces, std::vector<ProcessTrace> mor
 }  // namespace
 
 Report profile_program(const ProfileOptions& options, const Machine& machine) {
-  require_library();
-  check_environment();
+  const bool gpu = options.gpu && (has_library() || !options.host);
+  if (gpu) {
+    require_library();
+    check_environment();
+  }
   const std::string started_at = utc_now();
   const double start = wall_seconds();
   ProgramFacts facts = {.program = options.program,
                         .folder = fs::current_path().string(),
                         .run = {},
                         .untraced_s = {},
+<<<<<<< HEAD
                         .counters_wanted = options.counters,
                         .window = options.window_s || options.warmup_s > 0,
                         .step_range = options.step_range};
+=======
+                        .counters_wanted = options.counters && gpu,
+                        .window = options.window_s || options.warmup_s > 0};
+>>>>>>> sample42
   ProgramOptions plain = {.command = options.program, .environment = {}, .spools = {}};
   plain.output_to_stderr = options.output_to_stderr;
   // The first run also warms the file system caches, so the faster of two runs counts.
@@ -138,18 +161,25 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   for (int number = 0; number < options.runs && !(facts.run && facts.run->interrupted); ++number) {
     const PrivateFolder folder;
     ProgramOptions injected = plain;
-    injected.environment = prepare(folder.path(), options);
-    injected.environment[spool::kFirstGroupVariable] = fmt::format("{}", number);
     injected.spools = folder.path() / "spools";
-    injected.has_window = options.window_s.has_value();
+    if (gpu) {
+      injected.environment = prepare(folder.path(), options);
+      injected.environment[spool::kFirstGroupVariable] = fmt::format("{}", number);
+      injected.has_window = options.window_s.has_value();
+    } else {
+      fs::create_directory(injected.spools);
+    }
+    injected.sample_host = options.host && number == 0;
     if (number > 0)
       options.print_status(fmt::format("running the program again for counters: {} of {}", number + 1, options.runs));
-    const ProgramRun run = run_program(injected);
+    ProgramRun run = run_program(injected);
     std::vector<ProcessTrace> of_run = read_spools(injected.spools, defective);
     if (!options.spools.empty())
       keep(injected.spools, number == 0 ? options.spools : options.spools / fmt::format("run-{}", number + 1));
     if (number == 0) {
-      facts.run = run;
+      facts.host = std::move(run.host);
+      if (!options.spools.empty()) keep_host_samples(facts.host, options.spools);
+      facts.run = std::move(run);
       traces = std::move(of_run);
     } else {
       add_counts(traces, std::move(of_run));
@@ -157,6 +187,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   }
   run_plain("after");
   facts.defective_spools = std::move(defective);
+  facts.gpu = gpu;
   Report report = report_of(traces, facts, machine);
   add_invocation(report, options, started_at, wall_seconds() - start);
   return report;
@@ -165,11 +196,19 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
 void require_no_recording(const fs::path& folder) {
   std::error_code hidden;  // a folder that cannot be listed cannot be written either, which is said elsewhere
   for (fs::recursive_directory_iterator entry(folder, hidden), end; entry != end; entry.increment(hidden)) {
-    if (entry->path().extension() != spool::kExtension) continue;
+    if (entry->path().extension() != spool::kExtension && entry->path().filename() != kHostSamplesFile) continue;
     throw UsageError(fmt::format("{}: contains a recording already ({})", folder.string(),
                                  entry->path().lexically_relative(folder).string()),
                      "choose another folder for --keep, or delete that one: two recordings would be reported as one");
   }
+}
+
+bool has_gpu_recording(const fs::path& folder) {
+  std::error_code hidden;  // reported where it is read
+  for (const auto& entry : fs::directory_iterator(folder, hidden)) {
+    if (entry.path().extension() == spool::kExtension) return true;
+  }
+  return false;
 }
 
 Report profile_of_spools(const ProfileOptions& options, const Machine& machine) {
@@ -180,10 +219,11 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
   ProgramFacts facts = {
       .program = options.program, .folder = {}, .run = {}, .untraced_s = {}, .step_range = options.step_range};
   const std::vector<ProcessTrace> traces = read_spools(options.spools, facts.defective_spools);
-  if (traces.empty()) {
+  if (options.host) facts.host = kept_host_samples(options.spools);
+  if (traces.empty() && !facts.host) {
     const std::vector<std::string> notes = notes_of(facts.defective_spools);
     throw UsageError(fmt::format("{}: contains no {}", options.spools.string(),
-                                 notes.empty() ? "spools" : "readable spools; " + notes.front()),
+                                 notes.empty() ? "recording" : "readable spools; " + notes.front()),
                      "pass a folder written by roofline profile --keep");
   }
   Report report = report_of(traces, facts, machine);

@@ -23,7 +23,12 @@ struct ProfileOptions {
   bool counters = true;
   double count_time_s = 30;  ///< that counting may add
   bool python = true;        ///< lines and modules
+<<<<<<< HEAD
   bool sample = true;        ///< record the start-up and some steps, without a window; else everything
+=======
+  bool host = true;          ///< sample what the program's threads do
+  bool gpu = true;           ///< record its use of GPUs; not on a machine without one
+>>>>>>> sample42
   bool baseline = false;     ///< also run it without the profiler, before and after
   std::string step_range;    ///< NVTX range that is a step; empty: steps are found
   int runs = 1;              ///< with the profiler; all but the first for missing counters
@@ -33,11 +38,15 @@ struct ProfileOptions {
 };
 
 /// Runs the program and reports on it. Throws UsageError when it can't be started, DeviceError when this build has no
-/// library for it. A program that never used a GPU has a report without rows and with a note.
+/// library for it and the host is not to be sampled. A program that never used a GPU has a report without rows: of it
+/// there are the host's samples.
 Report profile_program(const ProfileOptions& options, const Machine& machine);
 
 /// Throws UsageError where a folder that is to keep a recording has one already: both would be reported as one.
 void require_no_recording(const std::filesystem::path& folder);
+
+/// Whether a folder has a recording of GPUs, and not only of the host.
+bool has_gpu_recording(const std::filesystem::path& folder);
 
 /// The report of what was recorded into a folder before.
 Report profile_of_spools(const ProfileOptions& options, const Machine& machine);
@@ -51,8 +60,13 @@ struct ProgramFacts {
   bool counters_wanted = true;
   bool window = false;  ///< only a part of it was to be recorded
   std::vector<DefectiveSpool> defective_spools = {};
+<<<<<<< HEAD
   std::string step_range = {};  ///< NVTX range that is a step; empty: steps are found
   HostSamples samples = {};     ///< of its threads, while it ran
+=======
+  std::optional<HostSamples> host = {};
+  bool gpu = true;  ///< its use of GPUs was to be recorded
+>>>>>>> sample42
 };
 
 /// The report of these traces: a function of its arguments.

@@ -16,6 +16,7 @@
 #include "host/process.hpp"
 #include "inject/spool.hpp"
 #include "model/error.hpp"
+#include "sample/host_sampler.hpp"
 
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration)
 
@@ -78,6 +79,7 @@ class Program {
     adopt_orphans();  // processes that outlive their parents can be waited for
     run_.start = monotonic_now();
     start();
+    if (options.sample_host) sampler_.emplace(child_.pid());
   }
 
   ProgramRun wait() {
@@ -90,7 +92,8 @@ class Program {
       usleep(kPoll);
     }
     run_.end = monotonic_now();
-    return run_;
+    if (sampler_) run_.host = sampler_->stop();
+    return std::move(run_);
   }
 
  private:
@@ -174,6 +177,7 @@ class Program {
   Windows windows_;
   std::map<fs::path, std::optional<ProcessIdentity>> recorders_;  ///< as they were when their spools were first seen
   Process child_;
+  std::optional<HostSampler> sampler_;
   bool child_ended_ = false;
   bool killed_ = false;
   int passed_on_ = 0;

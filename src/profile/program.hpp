@@ -8,14 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "sample/host_samples.hpp"
+
 namespace roofline {
 
 struct ProgramRun {
   std::optional<int> exit_status;
-  std::optional<int> signal;         ///< that ended it
-  std::uint64_t start = 0, end = 0;  ///< ns of CLOCK_MONOTONIC: from its start to the end of its last process
-  bool interrupted = false;          ///< the user asked to stop
-  bool stopped = false;              ///< we ended it, because its window was over
+  std::optional<int> signal;             ///< that ended it
+  std::uint64_t start = 0, end = 0;      ///< ns of CLOCK_MONOTONIC: from its start to the end of its last process
+  bool interrupted = false;              ///< the user asked to stop
+  bool stopped = false;                  ///< we ended it, because its window was over
+  std::optional<HostSamples> host = {};  ///< where they were asked for
 };
 
 struct ProgramOptions {
@@ -24,6 +27,7 @@ struct ProgramOptions {
   std::filesystem::path spools;                    ///< of its processes; empty: none, run it as it is
   bool has_window = false;                         ///< end it when the windows of all recording processes are over
   bool output_to_stderr = false;  ///< its stdout goes to stderr, because roofline's own is read by a program
+  bool sample_host = false;       ///< sample what its threads do
 };
 
 /// Starts the program and waits for it and for those of its processes that record. Ctrl-C reaches it as it would

@@ -6,7 +6,11 @@
 #include <numeric>
 #include <utility>
 
+<<<<<<< HEAD
 #include "profile/idle_causes.hpp"
+=======
+#include "profile/host_sums.hpp"
+>>>>>>> sample42
 #include "profile/intervals.hpp"
 #include "profile/phases.hpp"
 #include "profile/profile.hpp"
@@ -144,11 +148,11 @@ void sort_rows(Report& report) {
 }
 
 /// Dropped records and the profiler's overhead are findings, not notes.
-void add_notes(Report& report, const std::vector<DefectiveSpool>& defective) {
+void add_notes(Report& report, const std::vector<DefectiveSpool>& defective, bool gpu) {
   const Profile& profile = *report.profile;
   std::vector<std::string>& notes = report.notes;
   // A spool that was left out is a process that opened the driver.
-  if (report.points.empty() && !(profile.processes.empty() && !defective.empty())) {
+  if (gpu && report.points.empty() && !(profile.processes.empty() && !defective.empty())) {
     notes.emplace_back(
         profile.processes.empty()
             ? "the program never used a GPU: no process opened the CUDA driver with the profiler loaded (a cleared "
@@ -184,11 +188,15 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   if (facts.run && !facts.window) {
     recording.start = facts.run->start;
     recording.end = std::max(recording.end, facts.run->end);
+  } else if (traces.empty() && facts.host) {
+    recording.start = facts.host->start;
+    recording.end = facts.host->end;
   }
   Report report;
   report.machine = machine;
   report.profile = profile_of(recording, facts, machine);
   Profile& profile = *report.profile;
+  if (facts.host) profile.host = host_profile(*facts.host);
   profile.why_no_counters = why_no_counters(traces, facts.counters_wanted);
   for (const LaunchGroup& group : recording.groups) {
     profile.counters |= !group.values.empty();
@@ -199,7 +207,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   add_row_sums(profile, report.points);
   add_steps(profile, recording, report.points, facts, machine);
   sort_rows(report);
-  add_notes(report, facts.defective_spools);
+  add_notes(report, facts.defective_spools, facts.gpu);
   if (std::string note = about_folded(recording, profile.kernel_s); !note.empty()) {
     report.notes.push_back(std::move(note));
   }

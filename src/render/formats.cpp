@@ -3,6 +3,7 @@
 
 #include "model/find.hpp"
 #include "render/exports.hpp"
+#include "render/host_exports.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 
@@ -41,6 +42,8 @@ const std::vector<Format>& formats() {
       {.name = "pdf", .file = "roofline.pdf", .render = pdf, .usual = false, .may_crash = true},
       {.name = "html", .file = "report.html", .render = html},
       {.name = "trace", .file = "timeline.trace", .render = render_trace, .usual = false, .several = false},
+      {.name = "stacks", .file = "host.stacks", .render = render_stacks, .usual = false, .several = false},
+      {.name = "speedscope", .file = "host.speedscope", .render = render_speedscope, .usual = false, .several = false},
       {.name = "prometheus",
        .file = "metrics.prometheus",
        .render = render_prometheus,

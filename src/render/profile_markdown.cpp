@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "render/kernel_columns.hpp"
+#include "render/host_columns.hpp"
 #include "render/profile_columns.hpp"
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
@@ -83,6 +84,15 @@ std::string tree_table(const char* title, const std::vector<TreeSum>& nodes, dou
   return text;
 }
 
+std::string host_tables(const Profile& profile) {
+  if (!profile.host || profile.host->samples == 0) return {};
+  const HostProfile& host = *profile.host;
+  return "\n## Host by line\n\n" + markdown_table(host_line_columns(), host, host_line_rows(host, kMostRows)) +
+         and_more(host.lines.size()) + "\n## Host by thread\n\n" +
+         markdown_table(host_thread_columns(), host, host_thread_rows(host, kMostRows)) +
+         and_more(host.threads.size());
+}
+
 std::string copies_table(const Profile& profile) {
   if (profile.copies.empty()) return {};
   return "\n## Copies\n\n" + markdown_table(copy_columns(), profile, profile.copies);
@@ -111,7 +121,7 @@ std::string profile_markdown_tables(const Report& report, const std::vector<Verd
   std::string text = kernels_table(report, verdicts) + lines_table(profile) +
                      tree_table("By module", profile.modules, profile.kernel_s) +
                      tree_table("By range", profile.ranges, profile.kernel_s) + copies_table(profile) +
-                     calls_table(profile) + "\n## Recording coverage and overhead\n\n";
+                     calls_table(profile) + host_tables(profile) + "\n## Recording coverage and overhead\n\n";
   for (const auto& [name, fact] : completeness(report)) text += fmt::format("- {}: {}\n", name, escape_markdown(fact));
   for (const ProfiledProcess& process : profile.processes) {
     for (const std::string& note : process.notes) {

@@ -11,9 +11,10 @@
 namespace roofline {
 namespace {
 
-std::string thread_words(const HostThreadSum& sum) {
+std::string thread_words(const HostProfile& host, const HostThreadSum& sum) {
   const std::string name = clean_line(sum.thread.name);
-  return sum.thread.main ? "The main thread" : fmt::format("Thread {} ({})", sum.thread.tid, shorten(name, 24));
+  if (!sum.thread.main) return fmt::format("Thread {} ({})", sum.thread.tid, shorten(name, 24));
+  return host.process_count > 1 ? fmt::format("The main thread of process {}", sum.thread.pid) : "The main thread";
 }
 
 /// The thread with the most time on a CPU, else the one that was there for longest.
@@ -54,17 +55,20 @@ std::string host_answer(const HostProfile& host) {
   const double cpu_s = host.times.on_cpu();
   std::string text = fmt::format("{} of wall time, {} on CPUs.", duration(host.wall_s), duration(cpu_s));
   const double own_s = leading->times.total(), busy = own_s > 0 ? leading->times.on_cpu() / own_s : 0;
+  const double ready = own_s > 0 ? leading->times.of(ThreadState::runnable) / own_s : 0;
   const HostFrame* const hottest = place_at(host, leading->hottest_line);
   const HostFrame* const wait = place_at(host, leading->longest_wait);
-  constexpr double kMostly = 0.5;
-  if (busy >= kMostly && hottest != nullptr) {
-    return text + fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(*leading),
-                              percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
-                              shorten(place_text(*hottest), 80));
+  constexpr double kMostly = 0.5, kCrowded = 0.1;
+  if (busy + ready >= kMostly && busy > 0 && hottest != nullptr) {
+    text += fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(host, *leading),
+                        percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
+                        shorten(place_text(*hottest), 80));
+    if (ready > kCrowded) text += fmt::format(" It waits for a CPU for {}: other load uses them.", percent(ready));
+    return text;
   }
   if (wait == nullptr) return text;
   const ThreadState state = leading->times.main_wait();
-  return text + fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(*leading),
+  return text + fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(host, *leading),
                             to_string(state), percent(leading->times.of(state) / own_s),
                             shorten(place_text(*wait), 80));
 }

@@ -116,6 +116,21 @@ std::string inflation_fact(const Profile& profile) {
                      duration(*profile.traced_s), duration(*profile.untraced_s));
 }
 
+/// "12,300 samples, 99 a second for each thread, at 0.3 % of a CPU".
+std::string host_fact(const HostProfile& host) {
+  if (!host.why_none.empty()) return "none: " + clean_line(host.why_none);
+  std::string text =
+      fmt::format("{}, {:.0f} per second and thread, at {} of a CPU", counted_noun(host.samples, "sample", "samples"),
+                  host.rate_hz, percent(host.wall_s > 0 ? host.cost_s / host.wall_s : 0));
+  if (!host.why_no_native.empty()) text += "; no native stacks of running threads: " + clean_line(host.why_no_native);
+  return text;
+}
+
+std::string host_counts(const HostProfile& host) {
+  return fmt::format("{} in {} sampled.", counted_noun(host.thread_count, "thread", "threads"),
+                     counted_noun(host.process_count, "process", "processes"));
+}
+
 /// "known for 98 % of the kernel time".
 std::string share_fact(std::string_view done, double without, double all) {
   if (!(all > 0)) return std::string(kAbsent);
@@ -219,7 +234,11 @@ std::string program_name(const Profile& profile) {
 std::string answer(const Report& report) {
   if (!report.profile) return suite_answer(report);
   const Profile& profile = *report.profile;
+<<<<<<< HEAD
   if (profile.steps) return step_answer(report);
+=======
+  if (is_of_host(report)) return host_answer(*profile.host);
+>>>>>>> sample42
   const auto budget = whole_budget(report);
   if (!budget) return fmt::format("{} of wall time; no GPU was used.", duration(profile.wall_s));
   const bool several = profile.devices.size() > 1;
@@ -255,9 +274,13 @@ std::string time_above_roofs(const Report& report) {
                      fmt::join(parts, "; "));
 }
 
+bool is_of_host(const Report& report) {
+  return report.profile && report.profile->host && report.points.empty() && report.profile->devices.empty();
+}
+
 std::string why_no_roofs(const Report& report) {
   const Profile& profile = *report.profile;
-  if (profile.counters) return {};
+  if (profile.counters || report.points.empty()) return {};
   const auto has_work = [](const Point& point) { return !work_source(point).empty(); };
   if (std::any_of(report.points.begin(), report.points.end(), has_work)) return {};
   const std::string why =
@@ -337,18 +360,24 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
   const std::string ended = profile.signal        ? fmt::format("signal {}", *profile.signal)
                             : profile.exit_status ? fmt::format("status {}", *profile.exit_status)
                                                   : "not known";
-  return {{"Launches", launches_fact(launches_of(profile))},
-          {"Counters", profile.counters
-                           ? share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s)
-                           : "none: " + (profile.why_no_counters.empty() ? std::string("not requested")
-                                                                         : clean_line(profile.why_no_counters))},
-          {"Profiler overhead", inflation_fact(profile)},
-          {"Time spent counting", profile.counting_s > 0
-                                      ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
-                                      : "nothing"},
-          {"Source lines", share_fact("known", profile.without_line_s, profile.kernel_s)},
-          {"Modules", share_fact("known", profile.without_module_s, profile.kernel_s)},
-          {"Exit", ended}};
+  if (is_of_host(report)) return {{"Host samples", host_fact(*profile.host)}, {"Exit", ended}};
+  std::vector<std::pair<std::string, std::string>> facts;
+  if (profile.host) facts.emplace_back("Host samples", host_fact(*profile.host));
+  const std::vector<std::pair<std::string, std::string>> of_gpu = {
+      {"Launches", launches_fact(launches_of(profile))},
+      {"Counters", profile.counters
+                       ? share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s)
+                       : "none: " + (profile.why_no_counters.empty() ? std::string("not requested")
+                                                                     : clean_line(profile.why_no_counters))},
+      {"Profiler overhead", inflation_fact(profile)},
+      {"Time spent counting", profile.counting_s > 0
+                                  ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
+                                  : "nothing"},
+      {"Source lines", share_fact("known", profile.without_line_s, profile.kernel_s)},
+      {"Modules", share_fact("known", profile.without_module_s, profile.kernel_s)},
+      {"Exit", ended}};
+  facts.insert(facts.end(), of_gpu.begin(), of_gpu.end());
+  return facts;
 }
 
 Findings profile_alarms(const Report& report) {
@@ -382,6 +411,7 @@ Findings profile_alarms(const Report& report) {
 }
 
 Findings profile_facts(const Report& report) {
+  if (is_of_host(report)) return {{FindingKind::row_counts, host_counts(*report.profile->host)}};
   Findings found = {{FindingKind::row_counts, how_many(report)}};
   if (std::string text = by_bound(report); !text.empty()) {
     found.push_back({FindingKind::bound_counts, std::move(text)});

@@ -48,7 +48,9 @@ std::string program_name(const Profile& profile);
 std::string answer(const Report& report);
 /// "The other 5.81 s: 3.02 s kernels below their roof; …", the largest first.
 std::string time_above_roofs(const Report& report);
-/// Why there are no roofs, and how to get them; empty with counters.
+/// Whether no GPU was used and the host's samples are the answer.
+bool is_of_host(const Report& report);
+/// Why there are no roofs, and how to get them; empty with counters, and where there is no kernel.
 std::string why_no_roofs(const Report& report);
 
 /// Rows of kernels, the one that takes the most time first; all rows, as indices into Report::points.

@@ -53,8 +53,8 @@ workloads: [ { kernel: hostile, shape: { n: 16 } } ]
 def profiles():
     """Whether this roofline can profile programs: one that was built without CUDA refuses to."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([ROOFLINE, "profile", "--machine", REPORT, "-o", folder + "/o", "--", "/bin/true"],
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run([ROOFLINE, "profile", "--machine", REPORT, "--no-host", "-o", folder + "/o", "--",
+                               "/bin/true"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     return "built without CUDA" not in done.stderr
 
 

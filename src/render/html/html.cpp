@@ -20,6 +20,7 @@
 #include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/json/json.hpp"
+#include "report/profile_findings.hpp"
 
 extern "C" {
 extern const char roofline_profile_css_begin[], roofline_profile_css_end[];  // NOLINT(*-identifier-naming)
@@ -121,7 +122,11 @@ std::string contents(const std::string& body) {
                                                                    {"spend", "Where to spend time"},
                                                                    {"chart", "Chart"},
                                                                    {"network", "Network"},
+<<<<<<< HEAD
                                                                    {"steps", "Steps"},
+=======
+                                                                   {"host", "Host"},
+>>>>>>> sample42
                                                                    {"lines", "Lines"},
                                                                    {"modules", "Modules"},
                                                                    {"ranges", "Ranges"},
@@ -145,9 +150,18 @@ std::string contents(const std::string& body) {
 std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   const Report& report = runs.last();
   const std::vector<Verdict> judged = verdicts(report);
+<<<<<<< HEAD
   std::string html = html_answer(report, judged) + html_changes(runs) + html_hotspots(report, judged) +
                      facts_list(report) + chart(runs, drawing, marks) + network_chart(runs);
   if (report.profile) html += html_steps(report) + html_lines(report) + html_trees(report);
+=======
+  const bool of_host = is_of_host(report);
+  std::string html = html_answer(report) + html_changes(runs) + html_hotspots(report, judged) + facts_list(report);
+  if (of_host) html += html_host(report);
+  if (!of_host || !report.machine.ceilings.empty()) html += chart(runs, drawing, marks) + network_chart(runs);
+  if (report.profile) html += html_lines(report) + html_trees(report);
+  if (report.profile && !of_host) html += html_host(report);
+>>>>>>> sample42
   html += html_kernels(report, marks, judged) + html_verdicts(report, judged);
   if (report.profile) html += html_timeline(report) + html_copies(report) + html_calls(report);
   html += folded("evidence", "Counters, and time by resource", html_counters(report) + html_times(report, marks));
