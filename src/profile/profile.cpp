@@ -136,14 +136,9 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
                         .folder = fs::current_path().string(),
                         .run = {},
                         .untraced_s = {},
-<<<<<<< HEAD
-                        .counters_wanted = options.counters,
+                        .counters_wanted = options.counters && gpu,
                         .window = options.window_s || options.warmup_s > 0,
                         .step_range = options.step_range};
-=======
-                        .counters_wanted = options.counters && gpu,
-                        .window = options.window_s || options.warmup_s > 0};
->>>>>>> sample42
   ProgramOptions plain = {.command = options.program, .environment = {}, .spools = {}};
   plain.output_to_stderr = options.output_to_stderr;
   // The first run also warms the file system caches, so the faster of two runs counts.

@@ -23,12 +23,9 @@ struct ProfileOptions {
   bool counters = true;
   double count_time_s = 30;  ///< that counting may add
   bool python = true;        ///< lines and modules
-<<<<<<< HEAD
   bool sample = true;        ///< record the start-up and some steps, without a window; else everything
-=======
   bool host = true;          ///< sample what the program's threads do
   bool gpu = true;           ///< record its use of GPUs; not on a machine without one
->>>>>>> sample42
   bool baseline = false;     ///< also run it without the profiler, before and after
   std::string step_range;    ///< NVTX range that is a step; empty: steps are found
   int runs = 1;              ///< with the profiler; all but the first for missing counters
@@ -60,13 +57,9 @@ struct ProgramFacts {
   bool counters_wanted = true;
   bool window = false;  ///< only a part of it was to be recorded
   std::vector<DefectiveSpool> defective_spools = {};
-<<<<<<< HEAD
   std::string step_range = {};  ///< NVTX range that is a step; empty: steps are found
-  HostSamples samples = {};     ///< of its threads, while it ran
-=======
   std::optional<HostSamples> host = {};
   bool gpu = true;  ///< its use of GPUs was to be recorded
->>>>>>> sample42
 };
 
 /// The report of these traces: a function of its arguments.

@@ -6,11 +6,8 @@
 #include <numeric>
 #include <utility>
 
-<<<<<<< HEAD
-#include "profile/idle_causes.hpp"
-=======
 #include "profile/host_sums.hpp"
->>>>>>> sample42
+#include "profile/idle_causes.hpp"
 #include "profile/intervals.hpp"
 #include "profile/phases.hpp"
 #include "profile/profile.hpp"
@@ -117,7 +114,7 @@ void add_steps(Profile& profile, const Recording& recording, const std::vector<P
   const RowTimes rows = row_times(recording, found.uncounted());
   profile.steps = sum_steps(recording, found, rows, points);
   profile.savings = savings_of(recording, found, points, rows, machine, profile, [&](const std::vector<Span>& spans) {
-    return idle_parts(recording, spans, facts.samples);
+    return idle_parts(recording, spans, facts.host.value_or(HostSamples{}));
   });
 }
 

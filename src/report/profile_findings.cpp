@@ -234,11 +234,8 @@ std::string program_name(const Profile& profile) {
 std::string answer(const Report& report) {
   if (!report.profile) return suite_answer(report);
   const Profile& profile = *report.profile;
-<<<<<<< HEAD
-  if (profile.steps) return step_answer(report);
-=======
   if (is_of_host(report)) return host_answer(*profile.host);
->>>>>>> sample42
+  if (profile.steps) return step_answer(report);
   const auto budget = whole_budget(report);
   if (!budget) return fmt::format("{} of wall time; no GPU was used.", duration(profile.wall_s));
   const bool several = profile.devices.size() > 1;

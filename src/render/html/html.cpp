@@ -122,11 +122,8 @@ std::string contents(const std::string& body) {
                                                                    {"spend", "Where to spend time"},
                                                                    {"chart", "Chart"},
                                                                    {"network", "Network"},
-<<<<<<< HEAD
                                                                    {"steps", "Steps"},
-=======
                                                                    {"host", "Host"},
->>>>>>> sample42
                                                                    {"lines", "Lines"},
                                                                    {"modules", "Modules"},
                                                                    {"ranges", "Ranges"},
@@ -150,18 +147,13 @@ std::string contents(const std::string& body) {
 std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   const Report& report = runs.last();
   const std::vector<Verdict> judged = verdicts(report);
-<<<<<<< HEAD
-  std::string html = html_answer(report, judged) + html_changes(runs) + html_hotspots(report, judged) +
-                     facts_list(report) + chart(runs, drawing, marks) + network_chart(runs);
-  if (report.profile) html += html_steps(report) + html_lines(report) + html_trees(report);
-=======
   const bool of_host = is_of_host(report);
-  std::string html = html_answer(report) + html_changes(runs) + html_hotspots(report, judged) + facts_list(report);
+  std::string html =
+      html_answer(report, judged) + html_changes(runs) + html_hotspots(report, judged) + facts_list(report);
   if (of_host) html += html_host(report);
   if (!of_host || !report.machine.ceilings.empty()) html += chart(runs, drawing, marks) + network_chart(runs);
-  if (report.profile) html += html_lines(report) + html_trees(report);
+  if (report.profile) html += html_steps(report) + html_lines(report) + html_trees(report);
   if (report.profile && !of_host) html += html_host(report);
->>>>>>> sample42
   html += html_kernels(report, marks, judged) + html_verdicts(report, judged);
   if (report.profile) html += html_timeline(report) + html_copies(report) + html_calls(report);
   html += folded("evidence", "Counters, and time by resource", html_counters(report) + html_times(report, marks));

@@ -177,15 +177,10 @@ std::string profile_terminal(const Report& report, const TerminalStyle& style) {
   const std::string title = program_name(*report.profile) + " \u00b7 " + clean_line(report.machine.device.name);
   std::string text = for_terminal(shorten(title, style.columns), style) + '\n';
   if (!facts.empty()) text += for_terminal(shorten(facts, style.columns), style) + '\n';
-<<<<<<< HEAD
   const std::vector<Hotspot> hotspots = hotspots_of(report, verdicts(report));
   text += '\n' + answer_lines(report, hotspots, style) + '\n' + hotspots_list(report, hotspots, style) +
           steps_list(report, style) + kernels_table(report, style) + lines_table(*report.profile, style);
-=======
-  text += '\n' + answer_lines(report, style) + '\n' + hotspots_list(report, style) + kernels_table(report, style) +
-          lines_table(*report.profile, style);
   if (const auto& host = report.profile->host) text += host_terminal(*host, !is_of_host(report), style);
->>>>>>> sample42
   for (const Finding& finding : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);
   }
