@@ -8,6 +8,7 @@
 #include <string>
 
 #include "profile/actions.hpp"
+#include "profile/causes/causes.hpp"
 #include "profile/claims.hpp"
 #include "profile/fusions.hpp"
 #include "profile/sums.hpp"
@@ -43,6 +44,7 @@ class SavingFinder {
     if (inflation(profile_).value_or(0) <= kMostInflation) {
       add(idle_savings(found_, active_spans(recording_), idle, framework_));
     }
+    add(causes_of(recording_, found_, points_, machine_));
     add_copies();
     add_kernels();
     add(fusions_of(recording_, points_, machine_, spans_));

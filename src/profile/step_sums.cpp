@@ -4,11 +4,14 @@
 #include <cmath>
 
 #include "measure/statistics.hpp"
+#include "profile/phases.hpp"
 #include "profile/slow_steps.hpp"
 #include "profile/wall_time.hpp"
 
 namespace roofline {
 namespace {
+
+constexpr std::size_t kFewestUntouched = 5;  // steps whose median means something
 
 /// What the host of a process and the GPUs did until the first step, each moment once.
 std::vector<StartUpShare> start_up_of(const Recording& recording, int process, std::uint64_t first_step) {
@@ -74,6 +77,8 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   steps.devices = wall_times(recording, found.uncounted());
   add_roofs(steps.devices, rows, points);
   for (const WallTime& wall : steps.devices) steps.at_roof_s += wall.at_roof_s / static_cast<double>(steps.count);
+  std::vector<double> untouched = untouched_steps(recording, found.uncounted());
+  if (untouched.size() >= kFewestUntouched) steps.untouched_s = median(std::move(untouched));
   steps.slow = explain_slow_steps(recording, found);
   return steps;
 }

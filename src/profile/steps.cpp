@@ -11,6 +11,7 @@
 
 #include "measure/statistics.hpp"
 #include "profile/launch_sequence.hpp"
+#include "profile/phases.hpp"
 #include "profile/repetition.hpp"
 
 namespace roofline {
@@ -144,6 +145,12 @@ std::vector<Step> steps_of(const LaunchSequence& sequence, const Segments& segme
   return steps;
 }
 
+/// Removes the steps that were not recorded from their beginning to their end.
+void keep_recorded(std::vector<Step>& steps, const std::vector<Span>& spans) {
+  std::erase_if(steps,
+                [&spans](const Step& step) { return common({step.span}, spans) != std::vector<Span>{step.span}; });
+}
+
 void mark_counted(std::vector<Step>& steps, const Recording& recording, int process) {
   std::vector<Span> counting = counting_spans(recording.traces[static_cast<std::size_t>(process)]);
   for (const Activity& activity : recording.activities) {
@@ -207,6 +214,7 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
   }
   if (!segments) return none("most launches do not repeat");
   found.all = steps_of(sequence, *segments);
+  keep_recorded(found.all, recorded(recording, found.process));
   mark_counted(found.all, recording, found.process);
   drop_slow_first(found.all);
   if (found.all.size() < kFewestSteps) return none(fmt::format("fewer than {} steps are alike", kFewestSteps));

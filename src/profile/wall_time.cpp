@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "profile/phases.hpp"
+
 namespace roofline {
 namespace {
 
@@ -77,10 +79,10 @@ std::set<int> used_devices(const Recording& recording) {
   return used;
 }
 
-/// The whole recording where `steps` is empty, which has a time before the first activity and one after the last.
+/// All that was recorded where `steps` is empty, which has a time before the first activity and one after the last.
 WallTime wall_time_of(const Recording& recording, int device, const std::vector<Span>& steps) {
   WallTime wall = {.device = device, .device_name = recording.devices[static_cast<std::size_t>(device)].name};
-  const std::vector<Span> within = steps.empty() ? std::vector<Span>{{recording.start, recording.end}} : steps;
+  const std::vector<Span> within = steps.empty() ? recorded(recording) : steps;
   wall.wall_s = seconds(total_length(within));
   const DeviceTimes times = device_times(recording, device, within);
   wall.kernels_s = seconds(total_length(times.kernels));
@@ -94,9 +96,9 @@ WallTime wall_time_of(const Recording& recording, int device, const std::vector<
     return wall;
   }
   const Span active = {times.busy.front().start, times.busy.back().end};
-  wall.before_s = seconds(active.start - recording.start);
-  wall.after_s = seconds(recording.end - active.end);
-  divide_idle(wall, uncovered({active}, times.busy), host_times(recording, times.processes));
+  wall.before_s = seconds(total_length(common(within, {{recording.start, active.start}})));
+  wall.after_s = seconds(total_length(common(within, {{active.end, recording.end}})));
+  divide_idle(wall, uncovered(common(within, {active}), times.busy), host_times(recording, times.processes));
   return wall;
 }
 
@@ -229,7 +231,7 @@ std::vector<Span> active_spans(const Recording& recording) {
     first = std::min(first, std::max(activity.start, recording.start));
     last = std::max(last, std::min(activity.end, recording.end));
   }
-  if (first < last) active = uncovered({{first, last}}, counting);
+  if (first < last) active = common(recorded(recording), uncovered({{first, last}}, counting));
   return active;
 }
 

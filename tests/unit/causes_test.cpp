@@ -61,7 +61,10 @@ class Causes : public testing::Test {
       step.span = span;
       found.all.push_back(step);
     }
-    std::vector<Saving> savings = causes_of(recording, found, std::vector<Point>(recording.groups.size()), machine);
+    std::vector<Saving> savings;
+    for (SavingClaim& claim : causes_of(recording, found, std::vector<Point>(recording.groups.size()), machine)) {
+      savings.push_back(std::move(claim.saving));
+    }
     double total = 0, length = 0;
     for (const Saving& saving : savings) {
       total += saving.seconds;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "profile/causes/detectors.hpp"
 
@@ -22,24 +24,39 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_small_grids,
 });
 
+/// The saving as a claim on the rows of its kernels, on each by its part of their time.
+SavingClaim claim_of(FoundCause found) {
+  SavingClaim claim = {.saving = std::move(found.saving), .rows = {}};
+  std::map<int, double> rows;
+  double total_s = 0;
+  for (const Activity* activity : found.activities) {
+    if (activity->what != ActivityKind::kernel) continue;
+    const double time = seconds(activity->end - activity->start);
+    rows[activity->group] += time;
+    total_s += time;
+  }
+  for (const auto& [row, time] : rows) claim.rows.emplace_back(row, claim.saving.seconds * time / total_s);
+  return claim;
+}
+
 }  // namespace
 
-std::vector<Saving> causes_of(const Recording& recording, const FoundSteps& steps, const std::vector<Point>& points,
-                              const Machine& machine) {
+std::vector<SavingClaim> causes_of(const Recording& recording, const FoundSteps& steps,
+                                   const std::vector<Point>& points, const Machine& machine) {
   const StepActivities activities(recording, steps.uncounted());
-  std::vector<Saving> savings;
-  if (activities.steps.empty()) return savings;
+  std::vector<SavingClaim> claims;
+  if (activities.steps.empty()) return claims;
   CauseInputs inputs = {.steps = activities, .points = points, .machine = machine};
   for (const Detector detector : kDetectors) {
     for (FoundCause& found : detector(inputs)) {
       if (found.saving.seconds < kLeastShareOfSteps * activities.total_s) continue;
       inputs.claimed.insert(found.activities.begin(), found.activities.end());
-      savings.push_back(std::move(found.saving));
+      claims.push_back(claim_of(std::move(found)));
     }
   }
-  std::stable_sort(savings.begin(), savings.end(),
-                   [](const Saving& a, const Saving& b) { return a.seconds > b.seconds; });
-  return savings;
+  std::stable_sort(claims.begin(), claims.end(),
+                   [](const SavingClaim& a, const SavingClaim& b) { return a.saving.seconds > b.saving.seconds; });
+  return claims;
 }
 
 }  // namespace roofline
