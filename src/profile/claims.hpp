@@ -12,6 +12,7 @@ namespace roofline {
 struct SavingClaim {
   Saving saving = {};
   std::vector<std::pair<int, double>> rows = {};  ///< row and seconds of its time; empty: of no row in particular
+  bool general = false;  ///< names no cause beyond the part of the time: it gets what the others leave
 };
 
 /// Seconds that savings can come from, of all GPUs together.
@@ -20,9 +21,10 @@ struct SavingLimits {
   std::vector<double> rows = {};  ///< of kernels_s, by row
 };
 
-/// The savings with what the larger ones before them left, the largest first: those of idle time are at most the idle
-/// time together, those of copies the copies' time, all others the kernels' time, and for each row that row's. A claim
-/// of which less than `least_s` is left is dropped. Of equal ones the earlier has precedence.
+/// The savings with what those before them left, the general ones after the others and the larger ones first: those of
+/// idle time are at most the idle time together, those of copies the copies' time, all others the kernels' time, and
+/// for each row that row's. A claim of which less than `least_s` is left is dropped. Of equal ones the earlier has
+/// precedence.
 std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimits limits, double least_s);
 
 }  // namespace roofline

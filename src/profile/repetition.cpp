@@ -241,7 +241,7 @@ std::size_t steady_count(const Segments& segments) {
 
 }  // namespace
 
-Segments segments_at(const Elements& elements, Positions begins, const Tolerance& tolerance) {
+Segments segments_at(const Elements& elements, Positions begins, const RepetitionTolerance& tolerance) {
   Segments segments = {.begins = std::move(begins), .steady = {}};
   if (segments.begins.size() < 2) return segments;
   const Typical typical = typical_of(elements, segments.begins, kinds_of(elements));

@@ -24,14 +24,14 @@ struct Segments {
 };
 
 /// How far a segment may differ from the typical one.
-struct Tolerance {
+struct RepetitionTolerance {
   double contained = 0.8;  ///< share of the typical content that it has
   double longest = 1.5;    ///< of the typical number of elements
 };
 
 /// Marks which of the segments that begin there are steady. What follows the last beginning is no segment.
 Segments segments_at(const std::vector<SequenceElement>& elements, std::vector<std::size_t> begins,
-                     const Tolerance& tolerance = {});
+                     const RepetitionTolerance& tolerance = {});
 
 /// The repetition that most of the sequence is made of: where elements of an optimizer are in it, one update each; else
 /// the shortest one, or the longer one that encloses it with something of its own (layers in a forward pass,

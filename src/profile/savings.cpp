@@ -93,7 +93,7 @@ class SavingFinder {
                                     rate(rate_of, CeilingKind::bandwidth));
       if (std::isfinite(fraction)) saving.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
       saving.action = action_for_copies(copy, fraction, framework_);
-      claims_.push_back({std::move(saving), {}});
+      claims_.push_back({.saving = std::move(saving), .rows = {}, .general = true});
     }
   }
 
@@ -104,7 +104,9 @@ class SavingFinder {
     saving.seconds = seconds;
     saving.point = static_cast<int>(row);
     saving.line = points_[row].profiled->line;
-    claims_.push_back({std::move(saving), {{static_cast<int>(row), seconds}}});
+    claims_.push_back({.saving = std::move(saving),
+                       .rows = {{static_cast<int>(row), seconds}},
+                       .general = kind == SavingKind::kernel});
   }
 
   void add_kernels() {

@@ -213,7 +213,7 @@ def table_of_scores(results):
     yield row(["program", "wanted", "first finding", "line", "saving", "score", "reason"])
     yield row(["---"] * 7)
     for result in results:
-        program, savings = result.program, (result.profile or {}).get("savings", [])
+        program, savings = result.program, (result.profile or {}).get("wins", [])
         first = savings[0] if savings else {}
         yield row([program.name, program.causes[0] if program.causes else "nothing", first.get("cause", ""),
                    first.get("line", ""), share(first, result.profile) if first else "", result.score.verdict,
@@ -227,7 +227,7 @@ def table_without_scores(results):
         if result.profile is None:
             yield row([result.program.name, result.message, "", "", "", ""])
             continue
-        savings = result.profile.get("savings", [])
+        savings = result.profile.get("wins", [])
         first = savings[0] if savings else {}
         yield row([result.program.name, first.get("what", "none"), first.get("cause", ""), first.get("line", ""),
                    share(first, result.profile) if first else "", first.get("action", "")])

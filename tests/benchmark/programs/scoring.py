@@ -131,7 +131,7 @@ def faults_of_first(program, profile, first):
 
 
 def score_fault(program, profile):
-    savings = profile.get("savings", [])
+    savings = profile.get("wins", [])
     if not savings:
         return Score(MISSED, ("no finding",))
     reasons = faults_of_first(program, profile, savings[0])
@@ -145,7 +145,7 @@ def score_fault(program, profile):
 
 def score_healthy(profile):
     threshold = MATERIAL * steps_time(profile)
-    invented = tuple(saving.get("cause", "") for saving in profile.get("savings", [])
+    invented = tuple(saving.get("cause", "") for saving in profile.get("wins", [])
                      if not saving.get("one_off") and saving.get("cause") not in NO_FAULT and
                      saving.get("seconds", 0) > threshold)
     return Score(INVENTED, invented) if invented else Score(CLEAN)

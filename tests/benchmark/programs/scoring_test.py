@@ -24,7 +24,7 @@ def example(name):
 
 def changed_first(**members):
     profile = copy.deepcopy(example("right"))
-    profile["savings"][0].update(members)
+    profile["wins"][0].update(members)
     return scoring.score(EXAMPLE, profile)
 
 
@@ -41,7 +41,7 @@ class Faults(unittest.TestCase):
 
     def test_other_findings_miss_the_fault(self):
         self.assertEqual(scoring.score(EXAMPLE, example("missed")).verdict, scoring.MISSED)
-        self.assertEqual(scoring.score(EXAMPLE, {"wall_s": 1, "savings": []}).verdict, scoring.MISSED)
+        self.assertEqual(scoring.score(EXAMPLE, {"wall_s": 1, "wins": []}).verdict, scoring.MISSED)
 
     def test_the_line_of_another_cause_is_in_part(self):
         self.assertEqual(changed_first(cause="unknown_idle"), scoring.Score(scoring.IN_PART, ("cause",)))
