@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analyze/compare_runs.hpp"
+#include "analyze/multiplied_divisions.hpp"
 #include "analyze/scaled_workload.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "device/cpu/subnormals.hpp"
@@ -21,7 +22,9 @@
 #include "host/interrupt.hpp"
 #include "op/layout.hpp"
 #include "user/binding.hpp"
+#include "user/index_inputs.hpp"
 #include "user/user_implementation.hpp"
+#include "user/user_op.hpp"
 
 namespace roofline {
 namespace {
@@ -30,6 +33,7 @@ namespace {
 constexpr double kLongestLaunchS = 0.25, kLargestBytes = 1.5e9;
 /// Of the core's share of the time: above the first its instructions are examined, below the second its accesses.
 constexpr double kCoreMatters = 0.5, kMemoryMatters = 0.75;
+constexpr std::int64_t kMostSorted = std::int64_t{1} << 24;  // elements of a buffer: sorting takes a second
 constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kStagger = 17 * kLine;  // an odd number of lines: 64 buffers have different ones
 
@@ -42,24 +46,6 @@ std::string variant_text(const Workload& workload, std::string_view more) {
   if (!more.empty()) text += (text.empty() ? "" : ", ") + std::string(more);
   return text;
 }
-
-/// For the assembler: divide instructions become multiplications, which have the same operands.
-constexpr std::string_view kMultiply = R"(#if defined(__x86_64__)
-#define AS_PRODUCT(v, t) ".macro " v "div" t " o:vararg\n " v "mul" t " \\o\n .endm\n"
-#define OF_VECTORS(v) AS_PRODUCT(v, "ps") AS_PRODUCT(v, "ss") AS_PRODUCT(v, "pd") AS_PRODUCT(v, "sd")
-__asm__(OF_VECTORS("") OF_VECTORS("v"));
-#elif defined(__aarch64__)
-__asm__(".macro fdiv o:vararg\n fmul \\o\n .endm\n");
-#endif
-)";
-
-/// While it lives; a kernel that throws must not leave the thread so.
-struct SubnormalsFlushed {
-  SubnormalsFlushed() { flush_subnormals(true); }
-  ~SubnormalsFlushed() { flush_subnormals(false); }
-  SubnormalsFlushed(const SubnormalsFlushed&) = delete;
-  SubnormalsFlushed& operator=(const SubnormalsFlushed&) = delete;
-};
 
 class RowExperiments {
  public:
@@ -275,6 +261,15 @@ class RowExperiments {
       });
     }
     attempt([&] {
+      const bool own = entry_.kernel && entry_.kernel->like == nullptr;
+      const auto spec = own && tensor_elements() < kMostSorted ? with_ascending_indices(*entry_.kernel) : nullptr;
+      if (!spec) return;
+      const UserOp op(spec);
+      BatchTimer ordered(op, *entry_.implementation, entry_.workload, all_, {}, InputValues::repeated);
+      against_row(ExperimentKind::ascending_indices, ordered, variant_text(entry_.workload, "ascending indices"),
+                  units_);
+    });
+    attempt([&] {
       const std::optional<Workload> twice = doubled(entry_);
       if (!twice || 2 * bytes_of(*entry_.op, entry_.workload) > kLargestBytes) return;
       BatchTimer larger(*entry_.op, *entry_.implementation, *twice, all_, {}, InputValues::repeated);
@@ -286,6 +281,12 @@ class RowExperiments {
   void against_in_cache(ExperimentKind kind, BatchTimer& changed, std::string_view what, std::int64_t count = 0) {
     add(kind, variant_text(*small_, what),
         compare_times([&] { return in_cache_->time(); }, [&] { return changed.time(); }), count);
+  }
+
+  std::int64_t tensor_elements() const {
+    std::int64_t most = 0;
+    for (const TensorSpec& tensor : entry_.op->tensors(entry_.workload)) most = std::max(most, tensor.elements);
+    return most;
   }
 
   std::int64_t buffers() const { return static_cast<std::int64_t>(entry_.op->tensors(entry_.workload).size()); }

@@ -8,9 +8,9 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 12> kExperimentKinds = {
-    "in_cache",  "all_threads", "slowest_thread",     "double_size",  "other_type",   "small_pages",
-    "staggered", "realigned",   "flushed_subnormals", "reassociated", "unvectorized", "multiplied"};
+constexpr std::array<std::string_view, 13> kExperimentKinds = {
+    "in_cache",  "all_threads",        "slowest_thread", "double_size",  "other_type", "small_pages",      "staggered",
+    "realigned", "flushed_subnormals", "reassociated",   "unvectorized", "multiplied", "ascending_indices"};
 
 }  // namespace
 

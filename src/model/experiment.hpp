@@ -25,6 +25,7 @@ enum class ExperimentKind : std::uint8_t {
   reassociated,        ///< compiled so that sums may be reordered, in L2
   unvectorized,        ///< compiled without vectors, in L2
   multiplied,          ///< divide instructions assembled as multiplications, in L2
+  ascending_indices,   ///< inputs that select elements of other buffers in ascending order, of the row itself
 };
 std::string_view to_string(ExperimentKind kind);
 std::optional<ExperimentKind> parse_experiment_kind(std::string_view text);

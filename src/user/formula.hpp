@@ -27,6 +27,8 @@ class Formula {
   bool empty() const { return text_.empty(); }
 
   bool has_reductions() const { return expression_.has_reductions(); }
+  /// The names whose values select elements of tensors: the "cols" of "x[cols[j]]".
+  std::vector<std::string> names_in_indices() const { return expression_.names_in_indices(); }
 
   /// The names of values in it, each once, without the indices of its reductions.
   std::vector<std::string> names() const;

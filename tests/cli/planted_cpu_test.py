@@ -21,7 +21,7 @@ LOAD = {"disturbed", "slow-machine", "at-the-pace", "drifting", "no-interval", "
         "above-suspect-roof", "above-provisional-roof"}
 AT_ROOF = {"good-enough", "above-roof", "not-cold", "partly-cached"}
 FAULTS = {"subnormals", "one-thread", "late-thread", "false-sharing", "many-streams", "aliasing", "split-lines",
-          "dependent-sum", "page-walks", "grows-with-size", "divisions", "scalar-code"}
+          "dependent-sum", "access-order", "page-walks", "grows-with-size", "divisions", "scalar-code"}
 
 X = "{ input: x, dtype: fp32, size: n }"
 Y = "{ output: y, dtype: fp32, size: n }"
@@ -136,6 +136,14 @@ def loaded(arguments, more=()):
                   ["work: { flops: { fp32: 64*n } }", "unverified: true", *more], "{ n: 2^12 }")
 
 
+def gathered(indices):
+    """Elements of x in the order of p."""
+    return Kernel(c("f", "const int32_t* restrict p, const float* restrict x, float* restrict y, int64_t n",
+                    "for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[p[i]];"),
+                  [f"{{ input: p, dtype: int32, size: n, values: {indices} }}", X, Y, N],
+                  ["work: { flops: { fp32: n } }", 'expect: { y: "2*x[p]" }'], LARGE, "cold")
+
+
 SHIFTED = "for (int64_t i = 0; i < n - 16; ++i) y[i%s] = 2 * x[i] + (float)p;"
 UNALIGNED = ["{ pointer: x, offset: 1 }", Y, N]
 BUFFERS = ["buffers:", "  - " + X]
@@ -153,6 +161,7 @@ PLANTED = {
     "divides": ({"divisions"}, per_element(DIVIDES, 17), per_element(PRODUCTS, 17), 1),
     "dependent_sum": ({"dependent-sum"}, total([]), total([f"options: {SUMS}"]), 1),
     "page_walks": ({"page-walks", "grows-with-size"}, strided(1040), strided(1), 1),
+    "gathered": ({"access-order"}, gathered("permutation"), gathered("{ formula: i }"), 1),
     "subnormals": ({"subnormals"}, of_values("1e-40"), of_values("1"), 1),
     "split_lines": ({"split-lines"}, loaded(UNALIGNED, BUFFERS), loaded([X, Y, N]), 1),
     # No experiment shows a failed store forwarding: that instructions limit it is all that is known.
