@@ -465,7 +465,7 @@ constexpr Rule kRules[] = {
       below("regular.share", 1.05), below("regular.of_roof", 0.85)},
      "Ordinary stores read each line before writing it. It reaches {regular.share} of their copy rate, which is "
      "{regular.of_roof} of the copy roof.",
-     "Use non-temporal stores, whole lines at a time, for its outputs ({write_only.of_cache} the last cache).",
+     "Use non-temporal stores, whole lines at a time, for its outputs ({write_only.of_cache} the size of the last cache).",
      kMeasured},
     {"numa", kCpu, {kUnderRoof, kMemoryBound, kFromMemory, above("numa.nodes", 1), below("numa.remote", 0.9)},
      "{numa.nodes} NUMA nodes: remote memory has {numa.remote} of the local bandwidth.",
