@@ -170,13 +170,14 @@ PLANTED = {
 }
 
 
-class Planted(unittest.TestCase):
-    machines = {}
+class OnACpu(unittest.TestCase):
+    """Calibrates once per number of threads."""
 
     @classmethod
     def setUpClass(cls):
         cls._folder = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls._folder.name)
+        cls.machines = {}
         cls.environment = dict(os.environ, XDG_CACHE_HOME=str(cls.folder / "cache"), NO_COLOR="1")
         if shutil.which(os.environ.get("CC", "cc").split()[0]) is None:
             raise unittest.SkipTest("no C compiler")
@@ -217,6 +218,8 @@ class Planted(unittest.TestCase):
                  for name, row in rows.items()}
         return rows, rules
 
+
+class Planted(OnACpu):
     def fault_of(self, name):
         expected, kernel, twin, threads = PLANTED[name]
         threads = min(threads, len(os.sched_getaffinity(0)))

@@ -330,7 +330,8 @@ constexpr Rule kRules[] = {
      kExperiment},
     // Arithmetic, of which no roof says how much of the time it needs.
     {"integer-operations", kCpu,
-     {kUnderRoof, kMemoryBound, is("integer.unmeasured"), above("experiment.in_cache.share", 0.6)},
+     {kUnderRoof, kMemoryBound, is("integer.unmeasured"), is("cached.near", false),
+      above("experiment.in_cache.share", 0.6)},
      "Instructions need {experiment.in_cache.share} of the time (on one thread with data in L2). It computes with "
      "integers, for which there is no measured roof.",
      "No action: without counters nothing tells which instructions take the time.", kExperiment,
