@@ -261,8 +261,8 @@ class RowExperiments {
       });
     }
     attempt([&] {
-      const bool own = entry_.kernel && entry_.kernel->like == nullptr;
-      const auto spec = own && tensor_elements() < kMostSorted ? with_ascending_indices(*entry_.kernel) : nullptr;
+      if (!entry_.kernel || entry_.kernel->like != nullptr || tensor_elements() > kMostSorted) return;
+      const auto spec = with_ascending_indices(*entry_.kernel);
       if (!spec) return;
       const UserOp op(spec);
       BatchTimer ordered(op, *entry_.implementation, entry_.workload, all_, {}, InputValues::repeated);
@@ -284,9 +284,8 @@ class RowExperiments {
   }
 
   std::int64_t tensor_elements() const {
-    std::int64_t most = 0;
-    for (const TensorSpec& tensor : entry_.op->tensors(entry_.workload)) most = std::max(most, tensor.elements);
-    return most;
+    const std::vector<TensorSpec> all = entry_.op->tensors(entry_.workload);
+    return std::ranges::max(all, {}, &TensorSpec::elements).elements;
   }
 
   std::int64_t buffers() const { return static_cast<std::int64_t>(entry_.op->tensors(entry_.workload).size()); }
