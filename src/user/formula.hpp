@@ -33,8 +33,8 @@ class Formula {
   /// The names of values in it, each once, without the indices of its reductions.
   std::vector<std::string> names() const;
 
-  /// Throws UsageError, at its column, for the first unknown name, and for a reduction whose index has the name of a value
-  /// or tensor.
+  /// Throws UsageError, at its column, for the first unknown name, and for a reduction whose index has the name of a
+  /// value or tensor.
   void require_known(const std::vector<std::string>& values, const std::vector<std::string>& tensors = {}) const;
 
   /// A whole number within [minimum, 2^53], computed exactly. Throws UsageError for a division by zero, for a fraction,

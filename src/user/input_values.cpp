@@ -126,7 +126,8 @@ void fill_columns(const SparseRows& matrix, HostTensor& tensor) {
   host_parallel(matrix.rows(), std::int64_t{1} << 12, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t row = first; row < last; ++row) {
       const std::int64_t begin = matrix.begin(row), end = matrix.begin(row + 1);
-      for (std::int64_t k = begin; k < end; ++k) store_element(tensor, k, static_cast<double>(matrix.column(k, begin, end)));
+      for (std::int64_t k = begin; k < end; ++k)
+        store_element(tensor, k, static_cast<double>(matrix.column(k, begin, end)));
     }
   });
 }
