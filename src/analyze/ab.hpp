@@ -20,7 +20,7 @@ struct AbOptions {
   /// long.
   double max_time_s = 3;
   std::optional<double> round_limit_s = {};  ///< after which a round is killed; nothing: never
-  std::vector<std::string> command = {};     ///< argv, for the reports
+  std::vector<std::string> command = {};     ///< the command line, which both reports record
   std::function<void(const Progress&)> progress = [](const Progress&) {};
 };
 

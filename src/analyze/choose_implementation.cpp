@@ -2,6 +2,7 @@
 #include "analyze/choose_implementation.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace roofline {
 
@@ -22,6 +23,20 @@ SuiteEntry with_implementation(const SuiteEntry& entry, std::string_view name) {
     changed.workload.implementation = found->name;
   }
   return changed;
+}
+
+std::optional<Implementation> implementation_for(const Op& op, const Workload& workload, const Device& device) {
+  const std::vector<Implementation> all = op.implementations();
+  const auto runs = [&](const Implementation& one) {
+    return one.device == DeviceKind::cpu && std::count(one.dtypes.begin(), one.dtypes.end(), workload.dtype) > 0 &&
+           (!one.unsupported || !one.unsupported(workload, device));
+  };
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& one) {
+    return one.name == workload.implementation && runs(one);
+  });
+  if (found != all.end()) return *found;
+  const auto best = std::find_if(all.rbegin(), all.rend(), runs);
+  return best == all.rend() ? std::nullopt : std::optional(*best);
 }
 
 }  // namespace roofline

@@ -1,6 +1,7 @@
 // The implementation that a row runs. Only the device process can decide, because it may refuse the fastest one.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "config/suite.hpp"
@@ -14,5 +15,9 @@ SuiteEntry choose_implementation(const SuiteEntry& entry, const Device& device);
 
 /// The entry with the implementation of that name; unchanged if there is none.
 SuiteEntry with_implementation(const SuiteEntry& entry, std::string_view name);
+
+/// Of the CPU implementations that the device accepts for the workload's type: the one that the workload names, or the
+/// best one. Nothing where there is none.
+std::optional<Implementation> implementation_for(const Op& op, const Workload& workload, const Device& device);
 
 }  // namespace roofline

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analyze/access_pattern.hpp"
+#include "analyze/choose_implementation.hpp"
 #include "analyze/compare_runs.hpp"
 #include "analyze/placements.hpp"
 #include "analyze/recompiled.hpp"
@@ -24,6 +25,8 @@
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
 #include "op/layout.hpp"
+#include "user/index_inputs.hpp"
+#include "user/user_op.hpp"
 
 namespace roofline {
 namespace {
@@ -37,6 +40,8 @@ constexpr double kSplitsMatter = 0.05;
 /// Of all tensors: more lines than a pattern's history has, and few enough accesses.
 constexpr double kTracedBytes = 8192;
 constexpr std::int64_t kLeastAccesses = 200;
+/// Elements of a buffer: sorting takes a second.
+constexpr std::int64_t kMostSorted = std::int64_t{1} << 24;
 
 /// "n=32768", with what else differs.
 std::string variant_text(const Workload& workload, std::string_view more) {
@@ -47,14 +52,6 @@ std::string variant_text(const Workload& workload, std::string_view more) {
   if (!more.empty()) text += (text.empty() ? "" : ", ") + std::string(more);
   return text;
 }
-
-/// While it lives; a kernel that throws must not leave the thread so.
-struct SubnormalsFlushed {
-  SubnormalsFlushed() { flush_subnormals(true); }
-  ~SubnormalsFlushed() { flush_subnormals(false); }
-  SubnormalsFlushed(const SubnormalsFlushed&) = delete;
-  SubnormalsFlushed& operator=(const SubnormalsFlushed&) = delete;
-};
 
 class RowExperiments {
  public:
@@ -290,6 +287,14 @@ class RowExperiments {
                       variant_text(again_, hot ? "4 KiB pages, hot" : "4 KiB pages"), units_);
       });
     }
+    attempt([&] {
+      if (!entry_.kernel || entry_.kernel->like != nullptr || tensor_elements() > kMostSorted) return;
+      const auto spec = with_ascending_indices(*entry_.kernel);
+      if (!spec) return;
+      const UserOp op(spec);
+      BatchTimer ordered(op, *entry_.implementation, again_, all_, {}, InputValues::repeated);
+      against_row(ExperimentKind::ascending_indices, ordered, variant_text(again_, "ascending indices"), units_);
+    });
     if (hot) return;  // twice the size may be in another cache
     attempt([&] {
       const std::optional<Workload> twice = doubled(entry_);
@@ -303,6 +308,11 @@ class RowExperiments {
   void against_in_cache(ExperimentKind kind, BatchTimer& changed, std::string_view what, std::int64_t count = 0) {
     add(kind, variant_text(*small_, what),
         compare_times([&] { return in_cache_->time(); }, [&] { return changed.time(); }), count);
+  }
+
+  std::int64_t tensor_elements() const {
+    const std::vector<TensorSpec> all = entry_.op->tensors(entry_.workload);
+    return std::ranges::max(all, {}, &TensorSpec::elements).elements;
   }
 
   std::size_t tensors() const { return entry_.op->tensors(entry_.workload).size(); }
@@ -349,19 +359,8 @@ class RowExperiments {
   void in_fp32() {
     Workload workload = *small_;
     workload.dtype = DType::fp32;
-    const std::vector<Implementation> all = entry_.op->implementations();
-    const auto runs = [&](const Implementation& one) {
-      return one.device == DeviceKind::cpu && std::count(one.dtypes.begin(), one.dtypes.end(), DType::fp32) > 0 &&
-             (!one.unsupported || !one.unsupported(workload, one_));
-    };
-    auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& one) {
-      return one.name == entry_.workload.implementation && runs(one);
-    });
-    if (found == all.end()) {
-      const auto best = std::find_if(all.rbegin(), all.rend(), runs);
-      if (best == all.rend()) return;
-      found = std::prev(best.base());
-    }
+    const std::optional<Implementation> found = implementation_for(*entry_.op, workload, one_);
+    if (!found) return;
     BatchTimer wide(*entry_.op, *found, workload, one_);
     against_in_cache(ExperimentKind::other_type, wide, "fp32");
   }

@@ -28,6 +28,7 @@ enum class ExperimentKind : std::uint8_t {
   unforwarded,         ///< loads that read what narrower stores wrote read other memory, in L2
   line_visits,         ///< nothing: visits until all that is accessed of a cache line was, by a trace of accesses
   page_jumps,          ///< nothing: the share of traced accesses that enter a page
+  ascending_indices,   ///< inputs that select elements of other buffers in ascending order, of the row itself
 };
 std::string_view to_string(ExperimentKind kind);
 std::optional<ExperimentKind> parse_experiment_kind(std::string_view text);

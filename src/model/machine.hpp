@@ -140,9 +140,10 @@ struct Machine {
   /// reference ceilings of one core if there are any.
   std::optional<MixRoof> bandwidth(Level level, const Traffic& traffic, std::int64_t threads = 0) const;
 
-  /// The cache whose ceilings bound a launch that finds `bytes` in caches: the nearest level that holds them, with equal
-  /// shares for the `threads` (0: all). If that level has no ceiling, the next nearer one, whose ceilings are upper
-  /// bounds too. On a GPU L2, because L1 keeps nothing from one launch to the next. Nothing if no cache holds them.
+  /// The cache whose ceilings bound a launch that finds `bytes` in caches: the nearest level that holds them, with
+  /// equal shares for the `threads` (0: all). If that level has no ceiling, the next nearer one, whose ceilings are
+  /// upper bounds too. On a GPU L2, because L1 keeps nothing from one launch to the next. Nothing if no cache holds
+  /// them.
   std::optional<Level> cache_for(double bytes, std::int64_t threads) const;
 
   /// Bytes of the largest cache, all its instances together; 0 if none is known.

@@ -18,6 +18,8 @@ struct WorkBounds {
   /// Operations that no algorithm for the formula does without, and those of evaluating it as it is written. None: no
   /// formula in floating point says what is right.
   std::optional<double> flops_least = {}, flops_most = {};
+  /// Operations of evaluating the formulas of integer outputs as they are written. None: there are none.
+  std::optional<double> integer_operations = {};
 };
 
 enum class WorkQuantity : std::uint8_t { read, write, flops };

@@ -161,18 +161,16 @@ void add_rows(Findings& found, const Report& report, FindingKind kind, std::stri
 
 /// "20 MFLOP stated, its formula has 2 MFLOP"
 std::string describe(const WorkMismatch& mismatch) {
-  const bool flops = mismatch.quantity == WorkQuantity::flops;
-  const bool read = mismatch.quantity == WorkQuantity::read;
-  const auto amount = [&](double value) { return si(value, flops ? "FLOP" : "B"); };
-  const std::string stated = mismatch.stated == 0 ? (flops ? "no FLOPs" : "no bytes") : amount(mismatch.stated);
-  return fmt::format("{} {}, its {} {}", stated,
-                     flops  ? "stated"
-                     : read ? "read"
-                            : "written",
-                     flops  ? "formula has"
-                     : read ? "inputs give"
-                            : "outputs give",
-                     amount(mismatch.allowed));
+  struct Words {
+    std::string_view unit, none, stated, source;
+  };
+  // In the order of WorkQuantity.
+  constexpr std::array<Words, 3> kWords = {{{"B", "no bytes", "read", "inputs give"},
+                                            {"B", "no bytes", "written", "outputs give"},
+                                            {"FLOP", "no FLOPs", "stated", "formula has"}}};
+  const Words& words = kWords[static_cast<std::size_t>(mismatch.quantity)];
+  const std::string stated = mismatch.stated == 0 ? std::string(words.none) : si(mismatch.stated, words.unit);
+  return fmt::format("{} {}, its {} {}", stated, words.stated, words.source, si(mismatch.allowed, words.unit));
 }
 
 /// Rows whose stated work their buffers or formulas contradict, with both numbers.

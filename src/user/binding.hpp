@@ -57,7 +57,7 @@ struct CallingThread {
 enum class StepCall : std::uint8_t {
   once,        ///< by one thread
   in_pool,     ///< by each of threads_of() threads, in a parallel region of the device's pool
-  own_threads  ///< by one thread, for a kernel that starts threads itself
+  own_threads  ///< by one thread; the kernel starts its other threads itself
 };
 StepCall call_of(const StepSpec& step, const Configuration& configuration);
 

@@ -47,6 +47,42 @@ Expression::Operands Expression::operands(std::int64_t max_steps) const {
   return operands;
 }
 
+std::vector<std::string> Expression::names_in_indices() const {
+  std::vector<std::string> found;
+  for (const Node& node : nodes_) {
+    if (node.kind == Kind::element) collect_names(node.operands[1], found);
+  }
+  return found;
+}
+
+void Expression::collect_names(Index index, std::vector<std::string>& found) const {
+  const Node& node = nodes_[index];
+  int operands = 0;
+  switch (node.kind) {
+    case Kind::number:
+      return;
+    case Kind::value:
+      return found.push_back(names_[node.operands[0]].text);
+    case Kind::element:
+      found.push_back(names_[node.operands[0]].text);
+      return collect_names(node.operands[1], found);
+    case Kind::reduction:
+      return collect_names(reductions_[node.operands[0]].body, found);
+    case Kind::unary:
+      operands = 1;
+      break;
+    case Kind::binary:
+    case Kind::logical_and:
+    case Kind::logical_or:
+      operands = 2;
+      break;
+    case Kind::conditional:
+      operands = 3;
+      break;
+  }
+  for (int i = 0; i < operands; ++i) collect_names(node.operands[i], found);
+}
+
 void Expression::check_reductions(const Operands& operands) const {
   for (const Reduction& reduction : reductions_) {
     if (!reduction.high) elements_of(reduction, operands);

@@ -91,6 +91,8 @@ class Expression {
   /// A name has one entry per use that may have another value: as a tensor, as a value, in each reduction over tensors.
   const std::vector<Name>& names() const { return names_; }
   bool has_reductions() const { return !reductions_.empty(); }
+  /// The names whose values select elements of tensors: the "cols" of "x[cols[j]]". Several times, if they do so.
+  std::vector<std::string> names_in_indices() const;
   /// Of that many names, all 0.
   Operands operands(std::int64_t max_steps) const;
   /// Throws ExpressionError if a reduction without an index has no tensors, or tensors of different sizes.
@@ -165,6 +167,7 @@ class Expression {
     std::int64_t begin = 0, end = 0;
   };
 
+  void collect_names(Index index, std::vector<std::string>& found) const;
   double value_of(Index index, Operands& operands, Arithmetic arithmetic) const;
   Bounded bounded(Index index, Operands& operands, double roundoff) const;
   static Bounded bounded_unary(const Node& node, Bounded a, double roundoff);

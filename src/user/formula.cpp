@@ -18,10 +18,12 @@ std::string number_text(double value) {
   return text;
 }
 
-/// A tenth of a second: sizes are evaluated for every shape and configuration when a suite is read.
+/// Operations of reductions in one size: they take a tenth of a second. A suite's reader evaluates each size for every
+/// shape and configuration.
 constexpr std::int64_t kMaxSizeSteps = std::int64_t{1} << 24;
 
-/// A name without an index must have an element for every element of the output, and mean it.
+/// Throws UsageError for a name without an index whose tensor has fewer elements than the output, or several for an
+/// output of one element: `x` stands for `x[i]`, which then is not what was meant.
 void require_current_element(const Formula& formula, const Expression::Name& name, std::int64_t elements,
                              std::int64_t outputs) {
   if (elements >= outputs && (outputs > 1 || elements == 1)) return;

@@ -27,11 +27,14 @@ class Formula {
   bool empty() const { return text_.empty(); }
 
   bool has_reductions() const { return expression_.has_reductions(); }
+  /// The names whose values select elements of tensors: the "cols" of "x[cols[j]]".
+  std::vector<std::string> names_in_indices() const { return expression_.names_in_indices(); }
 
   /// The names of values in it, each once, without the indices of its reductions.
   std::vector<std::string> names() const;
 
-  /// Throws UsageError, at its column, for the first name that is not known, and for an index of a reduction that is.
+  /// Throws UsageError, at its column, for the first unknown name, and for a reduction whose index has the name of a
+  /// value or tensor.
   void require_known(const std::vector<std::string>& values, const std::vector<std::string>& tensors = {}) const;
 
   /// A whole number within [minimum, 2^53], computed exactly. Throws UsageError for a division by zero, for a fraction,

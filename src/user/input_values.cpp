@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 #include "op/host_parallel.hpp"
 #include "op/tolerance.hpp"
 #include "user/binding.hpp"
 #include "user/npy.hpp"
+#include "user/stored_elements.hpp"
 
 namespace roofline {
 namespace {
@@ -33,62 +33,10 @@ double normal(std::uint64_t seed, std::uint64_t index) {
   return radius * std::cos(2 * std::numbers::pi * uniform(seed, 2 * index + 1));
 }
 
-template <typename T>
-void put(HostTensor& tensor, std::int64_t index, T value) {
-  std::memcpy(tensor.bytes().data() + index * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
-}
-
-template <typename T>
-T nearest_integer(double value) {
-  // The largest of 64 bits are no doubles.
-  constexpr double kLow = std::max(static_cast<double>(std::numeric_limits<T>::min()), -0x1p53);
-  constexpr double kHigh = std::min(static_cast<double>(std::numeric_limits<T>::max()), 0x1p53);
-  return static_cast<T>(std::clamp(std::nearbyint(value), kLow, kHigh));
-}
-
-/// Stores one element, rounded to the tensor's type.
-void store(HostTensor& tensor, std::int64_t index, double value) {
-  switch (tensor.spec().dtype) {
-    case DType::fp64:
-      return put(tensor, index, value);
-    case DType::fp32:
-    case DType::tf32:
-      return put(tensor, index, static_cast<float>(value));
-    case DType::fp16:
-      return put(tensor, index, to_fp16(value));
-    case DType::bf16:
-      return put(tensor, index, to_bf16(value));
-    case DType::fp8:
-      return put(tensor, index, to_fp8(value));
-    case DType::int8:
-      return put(tensor, index, nearest_integer<std::int8_t>(value));
-    case DType::int32:
-      return put(tensor, index, nearest_integer<std::int32_t>(value));
-    case DType::uint8:
-      return put(tensor, index, nearest_integer<std::uint8_t>(value));
-    case DType::int16:
-      return put(tensor, index, nearest_integer<std::int16_t>(value));
-    case DType::uint16:
-      return put(tensor, index, nearest_integer<std::uint16_t>(value));
-    case DType::uint32:
-      return put(tensor, index, nearest_integer<std::uint32_t>(value));
-    case DType::int64:
-      return put(tensor, index, nearest_integer<std::int64_t>(value));
-    case DType::uint64:
-      return put(tensor, index, nearest_integer<std::uint64_t>(value));
-  }
-}
-
-/// Into a tensor of 64-bit integers; what they do not hold is stored as something else.
-void store_whole(HostTensor& tensor, std::int64_t index, Whole value) {
-  if (tensor.spec().dtype == DType::int64) return put(tensor, index, static_cast<std::int64_t>(value));
-  put(tensor, index, static_cast<std::uint64_t>(value));
-}
-
 template <typename Value>
 void store_all(HostTensor& tensor, Value value) {
   host_parallel(tensor.spec().elements, std::int64_t{1} << 16, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) store(tensor, i, value(static_cast<std::uint64_t>(i)));
+    for (std::int64_t i = begin; i < end; ++i) store_element(tensor, i, value(static_cast<std::uint64_t>(i)));
   });
 }
 
@@ -178,7 +126,8 @@ void fill_columns(const SparseRows& matrix, HostTensor& tensor) {
   host_parallel(matrix.rows(), std::int64_t{1} << 12, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t row = first; row < last; ++row) {
       const std::int64_t begin = matrix.begin(row), end = matrix.begin(row + 1);
-      for (std::int64_t k = begin; k < end; ++k) store(tensor, k, static_cast<double>(matrix.column(k, begin, end)));
+      for (std::int64_t k = begin; k < end; ++k)
+        store_element(tensor, k, static_cast<double>(matrix.column(k, begin, end)));
     }
   });
 }
@@ -191,7 +140,7 @@ bool is_representable(double value, double stored, DType dtype) {
 
 bool is_representable(double value, DType dtype) {
   HostTensor one(TensorSpec{.name = {}, .elements = 1, .dtype = dtype});
-  store(one, 0, value);
+  store_element(one, 0, value);
   return is_representable(value, one[0], dtype);
 }
 
@@ -207,7 +156,7 @@ void fill_from_formula(const Formula& formula, const Values& shape, HostTensor& 
         if (tensor.whole(i) == exact.value) continue;
       }
       const double value = value_of(i);
-      store(tensor, i, value);
+      store_element(tensor, i, value);
       if (exact.status != WholeStatus::exact && is_representable(value, tensor[i], dtype)) continue;
       formula.place().fail(
           fmt::format("'{}' is {} for i = {}, which is no {}", formula.text(), value, i, to_string(dtype)));
@@ -322,11 +271,8 @@ class ValueCheck {
   std::int64_t elements_;
 };
 
-}  // namespace
-
-void fill_input(const KernelSpec& spec, const Workload& workload, std::size_t t, std::uint64_t seed,
-                HostTensor& tensor) {
-  const BufferSpec& buffer = tensor_buffer(spec, t);
+void fill_values(const KernelSpec& spec, const BufferSpec& buffer, const Workload& workload, std::uint64_t seed,
+                 HostTensor& tensor) {
   const InputFill& fill = buffer.fill;
   const Values shape = values_of({}, workload);
   const auto number = [&](const Formula& formula) { return formula.empty() ? 0 : formula.number(shape); };
@@ -368,6 +314,15 @@ void fill_input(const KernelSpec& spec, const Workload& workload, std::size_t t,
     case InputFill::Kind::npy:
       return fill_from_file(fill.file, tensor);
   }
+}
+
+}  // namespace
+
+void fill_input(const KernelSpec& spec, const Workload& workload, std::size_t t, std::uint64_t seed,
+                HostTensor& tensor) {
+  const BufferSpec& buffer = tensor_buffer(spec, t);
+  fill_values(spec, buffer, workload, seed, tensor);
+  if (buffer.ascending) sort_elements(tensor);
 }
 
 void check_input_values(const KernelSpec& spec, const Workload& workload, const std::vector<TensorSpec>& tensors) {

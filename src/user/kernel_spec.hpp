@@ -71,6 +71,7 @@ struct BufferSpec {
   Formula size;  ///< elements; empty where the op that the kernel is like gives it
   InputFill fill;
   Place place;
+  bool ascending = false;  ///< an input's values are sorted: an experiment on the order of accesses
 };
 
 struct ScalarSpec {

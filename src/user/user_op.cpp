@@ -337,7 +337,10 @@ void UserOp::fill(const Workload& workload, std::size_t t, std::uint64_t seed, H
   fill_input(*spec_, workload, t, seed, tensor);
 }
 
-bool UserOp::start_repeats(std::size_t t) const { return is_repeatable(tensor_buffer(*spec_, t).fill); }
+bool UserOp::start_repeats(std::size_t t) const {
+  const BufferSpec& buffer = tensor_buffer(*spec_, t);
+  return !buffer.ascending && is_repeatable(buffer.fill);
+}
 
 bool UserOp::has_reference() const { return !spec_->expect.unverified; }
 

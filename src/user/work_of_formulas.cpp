@@ -109,7 +109,7 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
   Used used;
   Reads reads(inputs);
   bool floating = !spec.expect.formulas.empty(), reduces = false;
-  double outputs = 0;
+  double outputs = 0, of_integers = 0;
   for (const TensorSpec& tensor : tensors_of(spec, workload)) {
     if (is_read(tensor.role)) bounds.read_most += static_cast<double>(tensor.bytes());
     if (!is_written(tensor.role)) continue;
@@ -121,12 +121,13 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
       floating = false;
       continue;
     }
-    const double changed_before = used.changed;
+    const double changed_before = used.changed, flops_before = used.flops;
     add_use(used, reads, formula->second, tensor, values, inputs);
     const double changed = used.changed - changed_before;
     bounds.write_least += changed * static_cast<double>(element_size(tensor.dtype));
     outputs += changed;
     floating = floating && tensor.dtype < DType::int8;
+    if (tensor.dtype >= DType::int8) of_integers += used.flops - flops_before;
     reduces = reduces || formula->second.has_reductions();
   }
   reads.count(used);
@@ -135,6 +136,7 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
     bounds.read_least += count * static_cast<double>(element_size(find_input(inputs, name)->spec().dtype));
     elements += count;
   }
+  if (of_integers > 0) bounds.integer_operations = of_integers;
   if (floating) {
     bounds.flops_most = used.flops;
     // A result of k values takes k - 1 operations of two; a formula without reductions says itself what is needed.

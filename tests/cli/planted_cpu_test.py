@@ -23,7 +23,7 @@ LOAD = {"disturbed", "slow-machine", "at-the-pace", "drifting", "no-interval", "
         "above-suspect-roof", "above-provisional-roof"}
 AT_ROOF = {"good-enough", "above-roof", "not-cold", "partly-cached"}
 FAULTS = {"subnormals", "one-thread", "late-thread", "false-sharing", "many-streams", "aliasing", "split-lines",
-          "dependent-sum", "page-walks", "partial-lines", "grows-with-size", "divisions", "scalar-code",
+          "dependent-sum", "access-order", "page-walks", "partial-lines", "grows-with-size", "divisions", "scalar-code",
           "store-forwarding"}
 
 X = "{ input: x, dtype: fp32, size: n }"
@@ -139,6 +139,14 @@ def loaded(arguments, more=()):
                   ["work: { flops: { fp32: 64*n } }", "unverified: true", *more], "{ n: 2^12 }")
 
 
+def gathered(indices):
+    """Elements of x in the order of p."""
+    return Kernel(c("f", "const int32_t* restrict p, const float* restrict x, float* restrict y, int64_t n",
+                    "for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[p[i]];"),
+                  [f"{{ input: p, dtype: int32, size: n, values: {indices} }}", X, Y, N],
+                  ["work: { flops: { fp32: n } }", 'expect: { y: "2*x[p]" }'], LARGE, "cold")
+
+
 SHIFTED = "for (int64_t i = 0; i < n - 16; ++i) y[i%s] = 2 * x[i] + (float)p;"
 UNALIGNED = ["{ pointer: x, offset: 1 }", Y, N]
 BUFFERS = ["buffers:", "  - " + X]
@@ -156,6 +164,7 @@ PLANTED = {
     "divides": ({"divisions"}, per_element(DIVIDES, 17), per_element(PRODUCTS, 17), 1),
     "dependent_sum": ({"dependent-sum"}, total([]), total([f"options: {SUMS}"]), 1),
     "page_walks": ({"page-walks"}, strided(1040), strided(1), 1),
+    "gathered": ({"access-order"}, gathered("permutation"), gathered("{ formula: i }"), 1),
     "subnormals": ({"subnormals"}, of_values("1e-40"), of_values("1"), 1),
     "split_lines": ({"split-lines"}, loaded(UNALIGNED, BUFFERS), loaded([X, Y, N]), 1),
     "store_forward": ({"store-forwarding"}, forwarded(True), forwarded(False), 1),
@@ -163,13 +172,14 @@ PLANTED = {
 }
 
 
-class Planted(unittest.TestCase):
-    machines = {}
+class OnACpu(unittest.TestCase):
+    """Calibrates once per number of threads."""
 
     @classmethod
     def setUpClass(cls):
         cls._folder = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls._folder.name)
+        cls.machines = {}
         cls.environment = dict(os.environ, XDG_CACHE_HOME=str(cls.folder / "cache"), NO_COLOR="1")
         if shutil.which(os.environ.get("CC", "cc").split()[0]) is None:
             raise unittest.SkipTest("no C compiler")
@@ -210,6 +220,8 @@ class Planted(unittest.TestCase):
                  for name, row in rows.items()}
         return rows, rules
 
+
+class Planted(OnACpu):
     def fault_of(self, name):
         expected, kernel, twin, threads = PLANTED[name]
         threads = min(threads, len(os.sched_getaffinity(0)))

@@ -261,7 +261,9 @@ void cubin(std::string_view bytes) {
   }
 }
 
-void npy(std::string_view bytes) { require(read_npy(file_of(bytes), 6).values.size() == 6, "an array has as many elements"); }
+void npy(std::string_view bytes) {
+  require(read_npy(file_of(bytes), 6).values.size() == 6, "an array has as many elements");
+}
 
 void source(std::string_view bytes) {
   for (const char* file : {"fuzzed.cu", "fuzzed.c"}) {

@@ -72,6 +72,7 @@ TEST(Experiments, NameTheFaultThatTheirChangeCures) {
       {"divisions", kCore, result(Kind::multiplied, 0.3), result(Kind::multiplied, 1)},
       {"scalar-code", kCore, result(Kind::unvectorized, 1), result(Kind::unvectorized, 7.9)},
       {"conversions", kCore, result(Kind::other_type, 0.6), result(Kind::other_type, 1)},
+      {"access-order", kMemory, result(Kind::ascending_indices, 0.3), result(Kind::ascending_indices, 1)},
       {"page-walks", kMemory, result(Kind::small_pages, 2), result(Kind::small_pages, 1.05)},
       {"grows-with-size", kMemory, result(Kind::double_size, 1.5), result(Kind::double_size, 1)},
   };
@@ -118,6 +119,35 @@ TEST(Experiments, TellCoreFromMemory) {
   EXPECT_EQ(rules_after(BoundLabel::memory, {kMemory}).front(), "memory-limited");
   EXPECT_EQ(rules_after(BoundLabel::compute, {kCore}).front(), "core-bound");
   EXPECT_EQ(rules_after(BoundLabel::compute, {kMemory}).front(), "cache-or-threads");
+}
+
+/// Without a measured roof of integer operations, nothing says that memory limits a row that computes with integers.
+TEST(Experiments, IntegerWorkWithoutARoofIsNoMatterOfMemory) {
+  const auto rules_of_row = [](const Experiment* experiment, std::optional<double> operations, bool declared) {
+    Report report = row_below_roof(BoundLabel::memory);
+    Point& point = report.points.at(0);
+    point.work.flops.clear();
+    if (declared) point.work.flops[Pipe::int32] = 1e6;
+    std::erase_if(report.machine.ceilings, [](const Ceiling& ceiling) { return ceiling.pipe == Pipe::int32; });
+    point.bound = bound_of(point.work, report.machine);
+    point.time = example::timed(point.bound.attainable_time_s / 0.5);
+    point.verification.emplace();
+    point.verification->work.emplace();
+    point.verification->work->integer_operations = operations;
+    if (experiment != nullptr) point.experiments = {*experiment};
+    std::vector<std::string> found;
+    for (const Advice& advice : diagnose(quantities_of(point, report.machine, nullptr), DeviceKind::cpu))
+      if (advice.kind != RuleKind::note) found.push_back(advice.rule);
+    return found;
+  };
+  for (const bool declared : {false, true}) {
+    const std::optional<double> operations = declared ? std::nullopt : std::optional(1e6);
+    EXPECT_EQ(rules_of_row(&kCore, operations, declared).front(), "integer-operations");
+    EXPECT_EQ(rules_of_row(nullptr, operations, declared).front(), "integer-uncounted");
+    // Evidence that memory limits it remains.
+    EXPECT_EQ(rules_of_row(&kMemory, operations, declared).front(), "memory-limited");
+  }
+  EXPECT_EQ(rules_of_row(&kCore, std::nullopt, false).front(), "core-bound") << "a copy computes nothing";
 }
 
 TEST(Experiments, AScatteredAccessReachesNeitherTheRoofNorTheCore) {

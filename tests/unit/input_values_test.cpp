@@ -12,6 +12,7 @@
 
 #include "tests/support/mentions.hpp"
 #include "user/binding.hpp"
+#include "user/index_inputs.hpp"
 
 namespace roofline {
 namespace {
@@ -172,6 +173,37 @@ TEST(InputValues, ASparseMatrixHasRowsOfDifferentLengthsAndUsesAllColumns) {
   EXPECT_GT(lengths.size(), 8U);
   EXPECT_EQ(std::set<double>(matrix.column.begin(), matrix.column.end()).size(), 500U);
   EXPECT_NE(matrix.row, csr(1000, 500, 8000, 2).row);
+}
+
+/// The same elements, one after the other.
+TEST(InputValues, IndicesInAscendingOrderAreTheSameIndices) {
+  KernelSpec spec = kernel_of({input("p", DType::int32, "n", filled(Kind::permutation)),
+                               input("q", DType::uint16, "n", filled(Kind::range, "0", "99")),
+                               input("x", DType::fp32, "n", filled(Kind::uniform))});
+  spec.expect.formulas["y"] = formula("x[p[i]] + x[q]");
+  EXPECT_THAT(index_inputs(spec), ElementsAre("p", "q"));
+  const auto ascending = with_ascending_indices(spec);
+  ASSERT_TRUE(ascending);
+  const Workload workload = workload_of({{"n", 1000}});
+  for (const std::size_t t : {0, 1}) {
+    std::vector<double> values = values_of_input(spec, workload, t);
+    EXPECT_FALSE(std::is_sorted(values.begin(), values.end()));
+    std::sort(values.begin(), values.end());
+    EXPECT_EQ(values_of_input(*ascending, workload, t), values);
+  }
+  EXPECT_EQ(values_of_input(*ascending, workload, 2), values_of_input(spec, workload, 2)) << "no index";
+}
+
+TEST(InputValues, OnlyWhatSelectsElementsIsAnIndex) {
+  KernelSpec spec = kernel_of({input("counted", DType::int32, "n", filled(Kind::range, "0", "99")),
+                               input("sorted", DType::int32, "n", filled(Kind::sorted, "0", "99")),
+                               input("x", DType::fp32, "n", filled(Kind::uniform))});
+  spec.expect.formulas["y"] = formula("counted*x + x[sorted]");
+  EXPECT_TRUE(index_inputs(spec).empty());
+  EXPECT_FALSE(with_ascending_indices(spec));
+  KernelSpec sparse = kernel_of({input("rows", DType::int32, "n + 1", filled(Kind::csr_rows, "n", "n")),
+                                 input("cols", DType::int32, "n", {.kind = Kind::csr_columns, .rows = "rows"})});
+  EXPECT_THAT(index_inputs(sparse), ElementsAre("cols")) << "also without a formula";
 }
 
 TEST(InputValues, TypesThatCannotHoldThemAreMistakes) {

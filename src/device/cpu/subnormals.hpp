@@ -7,4 +7,12 @@ namespace roofline {
 /// nothing changes.
 void flush_subnormals(bool flush);
 
+/// While it lives; a kernel that throws must not leave the thread so.
+struct SubnormalsFlushed {
+  SubnormalsFlushed() { flush_subnormals(true); }
+  ~SubnormalsFlushed() { flush_subnormals(false); }
+  SubnormalsFlushed(const SubnormalsFlushed&) = delete;
+  SubnormalsFlushed& operator=(const SubnormalsFlushed&) = delete;
+};
+
 }  // namespace roofline

@@ -111,7 +111,7 @@ Contention contention_between(const SystemReading& before, const SystemReading& 
                               const std::vector<int>& cpus, int cores) {
   Contention seen{.wall_s = wall_s, .cpus = static_cast<std::int64_t>(cpus.size()), .cores = cores};
   std::map<int, double> own_s;                      // by the CPU that each thread ran on last
-  double elsewhere_s = after.own_s - before.own_s;  // the process's, of which nobody says where it was
+  double elsewhere_s = after.own_s - before.own_s;  // CPU time of the process on unknown CPUs: ended threads, children
   for (const auto& [id, now] : after.threads) {
     const auto found = before.threads.find(id);
     const ThreadTimes then = found == before.threads.end() ? ThreadTimes{} : found->second;

@@ -37,9 +37,9 @@ struct SystemReading {
 /// some 50 us and 20 us a thread.
 SystemReading read_system(const std::string& root = {});
 
-/// What went on between two readings that lie `wall_s` apart, on those logical CPUs of so many physical cores. CPU time
-/// of this process is nobody else's, whichever of its threads had it and wherever: time of threads that moved, that
-/// have ended or that are a child's is deducted from what is left of the CPUs' busy time. So others have this at least.
+/// Contention between two readings `wall_s` apart, on these logical CPUs of `cores` physical cores. CPU time of this
+/// process is not counted as that of other programs: the time of threads that moved to another CPU, of threads that
+/// have ended and of children is deducted from the rest of the CPUs' busy time. The result is a lower bound.
 Contention contention_between(const SystemReading& before, const SystemReading& after, double wall_s,
                               const std::vector<int>& cpus, int cores);
 

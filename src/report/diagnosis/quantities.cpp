@@ -401,6 +401,19 @@ std::optional<double> share_of(const Machine& machine, std::string_view part, st
 
 double bits_of(std::string_view isa) { return isa.starts_with("avx512") ? 512 : isa.starts_with("avx") ? 256 : 128; }
 
+/// Whether the row computes with integers and no ceiling says how fast the machine does so.
+bool is_unmeasured_integer_work(const Point& point) {
+  bool measured = false, declared = false;
+  for (const ResourceTime& resource : point.bound.resources) {
+    if (resource.kind != CeilingKind::compute || !(resource.amount > 0)) continue;
+    measured = measured || std::isfinite(resource.time_s);
+    declared = declared || resource.ceiling == to_string(Pipe::int32) || resource.ceiling == to_string(Pipe::int8);
+  }
+  const bool by_formula =
+      point.verification && point.verification->work && point.verification->work->integer_operations;
+  return !measured && (declared || by_formula);
+}
+
 /// Quantities of CPUs: threads, vector width, pages, NUMA nodes.
 void add_cpu(Collector& out, const Point& point, const Machine& machine, const Counters* counters) {
   const DeviceInfo& device = machine.device;
@@ -411,6 +424,7 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
   out.set("threads.used", used);
   if (threads > 0) out.set("threads.used_share", used / threads);
   out.set("roof.on_all_threads", fraction_on_all_threads(point, machine));
+  out.flag_is("integer.unmeasured", is_unmeasured_integer_work(point));
   out.set("threads.saving", saving_on_all_threads(point, machine));
   out.set("cores", number_of(device.attributes, AttributeKey::physical_cores));
   if (const auto cores = out.get("cores"); cores > 0)
@@ -532,6 +546,9 @@ void add_experiments(Collector& out, const Point& point, const Machine& machine)
         break;
       case ExperimentKind::page_jumps:
         out.set("experiment.pages.jumps", ratio);
+        break;
+      case ExperimentKind::ascending_indices:
+        out.set("experiment.order.gain", 1 / ratio);
         break;
     }
   }

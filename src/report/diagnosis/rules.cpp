@@ -297,6 +297,10 @@ constexpr Rule kRules[] = {
      "Each sum waits for the one before: compiled with sums that may be reordered it is "
      "{experiment.reassociated.gain} as fast.",
      "Use several independent sums, or -fassociative-math -fno-signed-zeros -fno-trapping-math.", kExperiment},
+    {"access-order", kCpu, {kUnderRoof, above("experiment.order.gain", 1.3)},
+     "Its indices jump: with the same indices in ascending order it is {experiment.order.gain} as fast.",
+     "Sort or bin the indices, or renumber what they point to (for sparse matrices e.g. reverse Cuthill-McKee).",
+     kExperiment},
     {"page-walks", kCpu, {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.pages.slowdown", 1.3)},
      "Its accesses jump between pages: on 4 KiB pages it takes {experiment.pages.slowdown} the time, so TLB misses matter.",
      "Finish each page before the next one (change the loop order, block it), and use larger pages.", kExperiment},
@@ -338,6 +342,14 @@ constexpr Rule kRules[] = {
      "In L2 the same loop is {experiment.in_cache.gain} as fast: main memory limits it, at {roof.fraction} of its roof.",
      "Prefetch further ahead; else move fewer bytes (fusion, a smaller type).",
      kExperiment},
+    // Arithmetic, of which no roof says how much of the time it needs.
+    {"integer-operations", kCpu,
+     {kUnderRoof, kMemoryBound, is("integer.unmeasured"), is("cached.near", false),
+      above("experiment.in_cache.share", 0.6)},
+     "Instructions need {experiment.in_cache.share} of the time (on one thread with data in L2). It computes with "
+     "integers, for which there is no measured roof.",
+     "No action: without counters nothing tells which instructions take the time.", kExperiment,
+     RuleKind::unexplained},
     {"no-overlap", kCpu, {kUnderRoof, kMemoryBound, kFromMemory, below("experiment.in_cache.share", kCoreLimits)},
      "Instructions alone need {experiment.in_cache.share} of the time (in L2), the bytes {roof.fraction}: they do not "
      "fully overlap.",
@@ -460,12 +472,15 @@ constexpr Rule kRules[] = {
      {kComputeBound, below("compute.utilization", 0.5), above("memory.utilization", 0.6)},
      "Compute-bound by the model, but main memory is busy {memory.utilization} and the pipe {compute.utilization}.",
      "Reduce its traffic: block the loops for the caches, so that loaded data is reused there.", kField},
+    {"integer-uncounted", kCpu, {kUnderRoof, kMemoryBound, kNotCounted, is("integer.unmeasured")},
+     "Its bytes alone need {roof.fraction} of the time. It computes with integers, for which there is no measured roof.",
+     kMeasureFirst, kMeasured, RuleKind::unexplained},
     {"ordinary-stores", kCpu,
      {kUnderRoof, kMemoryBound, above("writes", 0.25), above("write_only.of_cache", 1), above("regular.share", 0.85),
       below("regular.share", 1.05), below("regular.of_roof", 0.85)},
      "Ordinary stores read each line before writing it. It reaches {regular.share} of their copy rate, which is "
      "{regular.of_roof} of the copy roof.",
-     "Use non-temporal stores, whole lines at a time, for its outputs ({write_only.of_cache} the last cache).",
+     "Use non-temporal stores, whole lines at a time, for its outputs ({write_only.of_cache} the size of the last cache).",
      kMeasured},
     {"numa", kCpu, {kUnderRoof, kMemoryBound, kFromMemory, above("numa.nodes", 1), below("numa.remote", 0.9)},
      "{numa.nodes} NUMA nodes: remote memory has {numa.remote} of the local bandwidth.",

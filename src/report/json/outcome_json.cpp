@@ -30,6 +30,7 @@ void members(auto& io, WorkBounds& work) {
   io("write_most", work.write_most);
   io.optional("flops_least", work.flops_least);
   io.optional("flops_most", work.flops_most);
+  io.optional("integer_operations", work.integer_operations);
 }
 
 void members(auto& io, Verification& verification) {

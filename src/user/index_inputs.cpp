@@ -1,0 +1,34 @@
+#include "user/index_inputs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace roofline {
+
+std::vector<std::string> index_inputs(const KernelSpec& spec) {
+  std::vector<std::string> selecting;
+  for (const auto& [output, formula] : spec.expect.formulas) {
+    for (std::string& name : formula.names_in_indices()) selecting.push_back(std::move(name));
+  }
+  std::vector<std::string> found;
+  for (const BufferSpec& buffer : spec.buffers) {
+    const InputFill::Kind kind = buffer.fill.kind;
+    const bool ascends = kind == InputFill::Kind::csr_rows || kind == InputFill::Kind::sorted;
+    if (buffer.workspace || buffer.role != TensorRole::input || buffer.dtype < DType::int8 || ascends) continue;
+    const bool selects = kind == InputFill::Kind::permutation || kind == InputFill::Kind::csr_columns ||
+                         std::find(selecting.begin(), selecting.end(), buffer.name) != selecting.end();
+    if (selects) found.push_back(buffer.name);
+  }
+  return found;
+}
+
+std::shared_ptr<const KernelSpec> with_ascending_indices(const KernelSpec& spec) {
+  const std::vector<std::string> indices = index_inputs(spec);
+  if (indices.empty()) return nullptr;
+  const auto ascending = std::make_shared<KernelSpec>(spec);
+  for (BufferSpec& buffer : ascending->buffers)
+    buffer.ascending = std::find(indices.begin(), indices.end(), buffer.name) != indices.end();
+  return ascending;
+}
+
+}  // namespace roofline
