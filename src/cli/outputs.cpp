@@ -187,6 +187,12 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportO
                                                  const std::filesystem::path& folder,
                                                  const std::filesystem::path& written) {
   std::vector<const Format*> formats = formats_of(output, runs.size());
+  // Of a program without kernels, on a machine without roofs, a chart would be empty.
+  const Report& last = runs.last();
+  const bool has_chart = !last.profile || !last.points.empty() || !last.machine.ceilings.empty();
+  if (output.formats.empty() && !has_chart) {
+    std::erase_if(formats, [](const Format* format) { return format->draws_chart() && format->name != "html"; });
+  }
   std::vector<std::filesystem::path> paths;
   for (const Format*& format : formats) {
     paths.push_back(output.file(folder, format->file));

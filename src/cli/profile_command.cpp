@@ -81,7 +81,8 @@ void finish(Flags& flags, GlobalOptions& global) {
 /// profiled, because there is no GPU or by --device cpu, it is the CPU without roofs: samples need none.
 Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
   DeviceRequest request = flags.device;
-  const bool host_alone = flags.options.host && flags.machine.empty() && (flags.from.empty() || !has_gpu_recording(flags.from));
+  const bool host_alone =
+      flags.options.host && flags.machine.empty() && (flags.from.empty() || !has_gpu_recording(flags.from));
   if (!request.kind && !host_alone) request.kind = DeviceKind::cuda;
   if (host_alone) {
     const SelectedDevice device = choose_device(request);

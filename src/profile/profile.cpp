@@ -13,6 +13,7 @@
 #include "host/private_folder.hpp"
 #include "inject/spool.hpp"
 #include "model/error.hpp"
+#include "profile/host_sums.hpp"
 #include "profile/metrics.hpp"
 #include "sample/samples_file.hpp"
 
@@ -162,6 +163,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       injected.environment[spool::kFirstGroupVariable] = fmt::format("{}", number);
       injected.has_window = options.window_s.has_value();
     } else {
+      // Without launches the warm-up and the window count from the program's start.
+      if (options.window_s) injected.stop_after_s = options.warmup_s + *options.window_s;
       fs::create_directory(injected.spools);
     }
     injected.sample_host = options.host && number == 0;
@@ -173,6 +176,10 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       keep(injected.spools, number == 0 ? options.spools : options.spools / fmt::format("run-{}", number + 1));
     if (number == 0) {
       facts.host = std::move(run.host);
+      if (!gpu && facts.host) {
+        const auto warmup = static_cast<std::uint64_t>(options.warmup_s * 1e9);
+        facts.host = cut(*std::move(facts.host), run.start + warmup, run.end);
+      }
       if (!options.spools.empty()) keep_host_samples(facts.host, options.spools);
       facts.run = std::move(run);
       traces = std::move(of_run);

@@ -85,7 +85,7 @@ class Program {
   ProgramRun wait() {
     while (!ended()) {
       pass_signals_on();
-      if (options_.has_window && !run_.stopped && windows_are_over()) {
+      if (!run_.stopped && (is_overdue() || (options_.has_window && windows_are_over()))) {
         run_.stopped = true;
         ask_to_end(SIGTERM);
       }
@@ -144,6 +144,11 @@ class Program {
     const std::map<pid_t, fs::path> processes = recording();
     return !processes.empty() && std::all_of(processes.begin(), processes.end(),
                                              [this](const auto& process) { return windows_.over(process.second); });
+  }
+
+  bool is_overdue() const {
+    if (!options_.stop_after_s) return false;
+    return static_cast<double>(monotonic_now() - run_.start) > *options_.stop_after_s * static_cast<double>(kSecond);
   }
 
   /// Ctrl-C at the terminal has reached the program by itself; another signal is ours to pass on. What has not ended

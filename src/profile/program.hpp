@@ -26,6 +26,7 @@ struct ProgramOptions {
   std::map<std::string, std::string> environment;  ///< set or replaced
   std::filesystem::path spools;                    ///< of its processes; empty: none, run it as it is
   bool has_window = false;                         ///< end it when the windows of all recording processes are over
+  std::optional<double> stop_after_s = {};         ///< end it this long after its start
   bool output_to_stderr = false;  ///< its stdout goes to stderr, because roofline's own is read by a program
   bool sample_host = false;       ///< sample what its threads do
 };

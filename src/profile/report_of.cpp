@@ -193,7 +193,10 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   report.machine = machine;
   report.profile = profile_of(recording, facts, machine);
   Profile& profile = *report.profile;
-  if (facts.host) profile.host = host_profile(*facts.host);
+  if (facts.host) {
+    const bool part = facts.window && !traces.empty();
+    profile.host = host_profile(part ? cut(*facts.host, recording.start, recording.end) : *facts.host);
+  }
   profile.why_no_counters = why_no_counters(traces, facts.counters_wanted);
   for (const LaunchGroup& group : recording.groups) {
     profile.counters |= !group.values.empty();

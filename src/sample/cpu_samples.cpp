@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kRingPages = 32;
 constexpr std::uint32_t kStackBytes = 16384;
-constexpr std::uint64_t kSecondNs = 1'000'000'000;
+constexpr std::uint64_t kPerfSecond = 1'000'000'000;
 
 // Registers by their numbers in asm/perf_regs.h, in the order in which a record has them.
 #if defined(__aarch64__)
@@ -89,7 +89,7 @@ bool CpuSampling::open(pid_t thread, int cpu, int rate_hz) {
   attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
-  attributes.sample_period = kSecondNs / static_cast<std::uint64_t>(rate_hz);
+  attributes.sample_period = kPerfSecond / static_cast<std::uint64_t>(rate_hz);
   attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attributes.sample_regs_user = kRegisters;
   attributes.sample_stack_user = kStackBytes;

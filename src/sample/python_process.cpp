@@ -9,7 +9,7 @@
 namespace roofline {
 namespace {
 
-constexpr int kMostInterpreters = 64, kMostThreads = 4096, kMostFrames = 512, kTries = 3;
+constexpr int kMostInterpreters = 64, kMostThreads = 4096, kMostPythonFrames = 512, kTries = 3;
 constexpr std::int64_t kMostText = 4096, kMostTable = 1 << 22, kMostCode = 1 << 24;
 constexpr std::size_t kMostCodes = 100'000;
 
@@ -217,7 +217,7 @@ std::optional<std::vector<PythonFrame>> PythonProcess::walk(Address state) {
     frame = pages_.read<Address>(*frame + static_cast<Address>(layout_.frame_in_pointed));
   }
   std::vector<PythonFrame> frames;
-  for (int depth = 0; frame && *frame != 0 && depth < kMostFrames; ++depth) {
+  for (int depth = 0; frame && *frame != 0 && depth < kMostPythonFrames; ++depth) {
     std::uint8_t owner = 0;
     if (layout_.owner >= 0) {
       const auto read = pages_.read<std::uint8_t>(*frame + static_cast<Address>(layout_.owner));

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@
 #include "render/render.hpp"
 #include "report/json/json.hpp"
 #include "report/json/node_json.hpp"
+#include "sample/elf_file.hpp"
+#include "sample/line_table.hpp"
+#include "sample/samples_file.hpp"
+#include "sample/unwind_rows.hpp"
 #include "tests/support/profile_report.hpp"
 #include "user/first_suite.hpp"
 #include "user/formula.hpp"
@@ -250,6 +255,23 @@ Report two_rows(Report report) {
 Report table() { return two_rows(example::sample_report()); }
 Report program() { return example::small_profile_report(); }
 
+void host_samples(std::string_view bytes) {
+  const std::optional<HostSamples> samples = read_host_samples(bytes);
+  if (!samples) return;
+  check_texts(report_of({}, {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}, .host = samples},
+                        example::h200()));
+}
+
+void elf(std::string_view bytes) {
+  const std::optional<ElfFile> file = ElfFile::open(file_of(bytes));
+  if (!file) return;
+  const std::vector<std::uint64_t> addresses = {0, 0x1040, 0x2000, 0x401000, ~std::uint64_t{0}};
+  for (const std::uint64_t address : addresses) unwind_row(*file, address);
+  file->functions_at(addresses);
+  source_lines(*file, addresses);
+  file->build_id();
+}
+
 void spool(std::string_view bytes) {
   const std::vector<ProcessTrace> traces = {read_spool(file_of(bytes))};
   check_texts(report_of(traces, {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}}, example::h200()));
@@ -298,6 +320,8 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"node", node, 1200},
                                  Reader{"fleet", fleet, 1200},
                                  Reader{"spool", spool, 2000},
+                                 Reader{"host_samples", host_samples, 1200},
+                                 Reader{"elf", elf, 6000},
                                  Reader{"cubin", cubin, 12000},
                                  Reader{"npy", npy, 6000},
                                  Reader{"source", source, 3000},

@@ -96,6 +96,17 @@ TEST(HostSums, ThreadsAndProcesses) {
   EXPECT_DOUBLE_EQ(host.processes[0].times.total(), 11);
 }
 
+TEST(HostSums, APartOfTheTime) {
+  HostSamples samples = planted();
+  samples.start = 100;
+  const HostSamples part = cut(samples, 1000, 3000);
+  ASSERT_EQ(part.samples.size(), 3U);
+  EXPECT_EQ(part.samples.front().time, 1000U);
+  EXPECT_EQ(part.start, 1000U);
+  EXPECT_EQ(part.end, 3000U);
+  EXPECT_TRUE(cut(samples, 9'000'000'000, 9'000'000'001).samples.empty());
+}
+
 TEST(HostSums, NoSamplesAreSaidWithTheirReason) {
   HostSamples none;
   none.why_none = "the program ended";
