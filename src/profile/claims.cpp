@@ -53,7 +53,9 @@ class SavingPools {
 }  // namespace
 
 std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimits limits, double least_s) {
-  const auto larger = [](const auto& a, const auto& b) { return a.seconds > b.seconds; };
+  const auto larger = [](const Saving& a, const Saving& b) {
+    return a.one_off != b.one_off ? b.one_off : a.seconds > b.seconds;
+  };
   std::stable_sort(claims.begin(), claims.end(), [&](const SavingClaim& a, const SavingClaim& b) {
     if (a.general != b.general) return b.general;
     return usable(a.saving.seconds) > usable(b.saving.seconds);

@@ -161,6 +161,7 @@ class IdleAttribution {
       // A sample in a host's time of which half made the GPU wait counts half.
       const double scale = gap.rest_s / seconds(gap.host.length());
       for (const int index : samples_.within(thread, gap.host)) {
+        if (samples_.stack(index).in_profiler()) continue;  // our time is not the program's
         const SampledCause cause = samples_.cause_of(index, gap.work);
         const double weight = scale * samples_.weight(index, gap.host);
         for (int width = 0; width < kWidths; ++width) {
@@ -184,6 +185,7 @@ class IdleAttribution {
       NextWork launching = gap.work;
       launching.full_speed = true;
       for (const int index : samples_.within(thread, {0, std::numeric_limits<std::uint64_t>::max()})) {
+        if (samples_.stack(index).in_profiler()) continue;
         if (samples_.cause_of(index, launching).cause == SavingCause::launch_rate) continue;
         count(evidence, samples_.cause_of(index, gap.work), samples_.weight(index, gap.host));
       }

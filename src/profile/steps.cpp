@@ -179,6 +179,26 @@ void drop_slow_first(std::vector<Step>& steps) {
   if (first - steps.begin() <= static_cast<std::ptrdiff_t>(most)) steps.erase(steps.begin(), first);
 }
 
+/// Steps are what the program does most of the time: a tuner's or a compiler's short loops are not.
+constexpr double kLeastShareOfTime = 0.2;
+
+/// Of the recorded time in which the process used a GPU, without counting.
+double share_of_time(const std::vector<Step>& steps, const Recording& recording, int process) {
+  std::uint64_t first = recording.end, last = recording.start, in_steps = 0;
+  for (const Activity& activity : recording.activities) {
+    if (activity.process != process) continue;
+    first = std::min(first, std::max(activity.start, recording.start));
+    last = std::max(last, std::min(activity.end, recording.end));
+  }
+  if (first >= last) return 0;
+  std::vector<Span> counting = counting_spans(recording.traces[static_cast<std::size_t>(process)]);
+  const std::vector<Span> all = uncovered(common(recorded(recording, process), {{first, last}}), counting);
+  std::vector<Span> spans;
+  for (const Step& step : steps) spans.push_back(step.span);
+  in_steps = total_length(common(all, covered(std::move(spans))));
+  return seconds(in_steps) / std::max(seconds(total_length(all)), 1e-9);
+}
+
 bool has_times(const ProcessTrace& trace) { return trace.times == TimeSource::traced; }
 
 }  // namespace
@@ -217,6 +237,9 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
   keep_recorded(found.all, recorded(recording, found.process));
   mark_counted(found.all, recording, found.process);
   drop_slow_first(found.all);
+  if (share_of_time(found.all, recording, found.process) < kLeastShareOfTime) {
+    return none("what repeats takes little of the time");
+  }
   if (found.all.size() < kFewestSteps) return none(fmt::format("fewer than {} steps are alike", kFewestSteps));
   if (found.uncounted().size() < kFewestSteps) return none("counters were read in nearly all steps");
   return found;

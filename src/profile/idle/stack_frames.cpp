@@ -15,6 +15,12 @@ bool names_any(std::string_view text, Parts parts) {
                      [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
+/// A function without its class: "get" of "Queue.get", which interpreters from 3.11 on give.
+std::string_view plain_function(const HostFrame& frame) {
+  const std::string_view name = frame.function;
+  return name.substr(name.rfind('.') + 1);
+}
+
 bool in_loader(const HostFrame& frame) { return names_any(frame.file, {"torch/utils/data/"}); }
 
 /// Where a worker process or thread waits for tasks and calls the program's code.
@@ -22,7 +28,7 @@ bool in_worker_loop(const HostFrame& frame) {
   return names_any(frame.file,
                    {"torch/utils/data/_utils/worker.py", "multiprocessing/process.py", "multiprocessing/pool.py",
                     "concurrent/futures/thread.py", "concurrent/futures/process.py"}) ||
-         (frame.file.ends_with("threading.py") && frame.function == "run");
+         (frame.file.ends_with("threading.py") && plain_function(frame) == "run");
 }
 
 }  // namespace
@@ -107,17 +113,22 @@ bool StackView::loads_data() const {
 
 bool StackView::awaits_queue() const {
   return any([](const HostFrame& of) {
+    const std::string_view function = plain_function(of);
     if (of.file.ends_with("torch/utils/data/dataloader.py")) {
-      return of.function == "_try_get_data" || of.function == "_get_data";
+      return function == "_try_get_data" || function == "_get_data";
     }
     const bool queue = of.file.ends_with("/queue.py") || of.file.ends_with("multiprocessing/queues.py") ||
                        of.file.ends_with("multiprocessing/connection.py");
     if (queue)
-      return of.function == "get" || of.function.starts_with("recv") || of.function.starts_with("_recv") ||
-             of.function == "wait" || of.function == "_poll" || of.function == "poll";
-    return (of.file.ends_with("concurrent/futures/_base.py") && of.function == "result") ||
-           (of.file.ends_with("multiprocessing/pool.py") && (of.function == "get" || of.function == "next"));
+      return function == "get" || function.starts_with("recv") || function.starts_with("_recv") || function == "wait" ||
+             function == "_poll" || function == "poll";
+    return (of.file.ends_with("concurrent/futures/_base.py") && function == "result") ||
+           (of.file.ends_with("multiprocessing/pool.py") && (function == "get" || function == "next"));
   });
+}
+
+bool StackView::in_profiler() const {
+  return any([](const HostFrame& of) { return names_any(of.file, {"libroofline_inject", "libcupti"}); });
 }
 
 bool StackView::logs() const {

@@ -31,6 +31,7 @@ class StackView {
   bool compiles() const;      ///< torch.compile, Triton, XLA, Numba or NVRTC at work
   bool loads_data() const;    ///< a data loader of a framework, or a library that reads and transforms inputs
   bool awaits_queue() const;  ///< takes something from workers: a loader's queue, a pool's result, a pipe
+  bool in_profiler() const;   ///< our library or CUPTI
   bool logs() const;          ///< print of a tensor, logging, a progress bar, an experiment tracker
   bool dispatches() const;    ///< the framework or the driver, on the way to a launch
   bool talks_to_network() const;
