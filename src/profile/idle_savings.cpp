@@ -60,18 +60,41 @@ SavingClaim idle_claim(SavingCause cause, const std::string& line, const SumOfPa
   return claim;
 }
 
+/// The second half of that time.
+std::vector<Span> later_half(const std::vector<Span>& spans) {
+  std::uint64_t left = total_length(spans) / 2;
+  std::vector<Span> later;
+  for (Span span : spans) {
+    const std::uint64_t skipped = std::min(left, span.length());
+    left -= skipped;
+    span.start += skipped;
+    if (span.length() > 0) later.push_back(span);
+  }
+  return later;
+}
+
+/// Without steps, code that is loaded or compiled in the first half only belongs to the start-up.
+std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, const IdleParts& parts,
+                                               Framework framework) {
+  std::vector<SavingClaim> claims;
+  SumsOfParts later = sum_of(parts(later_half(active)));
+  for (const auto& [of, sum] : sum_of(parts(active))) {
+    const bool of_start = of.first == SavingCause::module_load || of.first == SavingCause::recompilation;
+    const double recurring = of_start ? std::min(sum.seconds, 2 * later[of].seconds) : sum.seconds;
+    if (recurring > 0) claims.push_back(idle_claim(of.first, of.second, sum, recurring, false, framework));
+    if (sum.seconds > recurring) {
+      claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - recurring, true, framework));
+    }
+  }
+  return claims;
+}
+
 }  // namespace
 
 std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector<Span>& active, const IdleParts& parts,
                                       Framework framework) {
+  if (found.all.empty()) return savings_without_steps(active, parts, framework);
   std::vector<SavingClaim> claims;
-  if (found.all.empty()) {
-    for (const auto& [of, sum] : sum_of(parts(active))) {
-      const bool once = of.first == SavingCause::module_load;
-      claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds, once, framework));
-    }
-    return claims;
-  }
   const SplitSteps steps = split(found);
   SumsOfParts usual = sum_of(parts(steps.usual));
   if (!steps.slow.empty()) {
