@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/bound.hpp"
+#include "model/find.hpp"
 
 namespace roofline {
 namespace {
@@ -541,6 +542,29 @@ TEST(Intensity, DegenerateWork) {
   EXPECT_TRUE(std::isnan(arithmetic_intensity(work, Level::hbm)));
   work.flops[Pipe::fp32] = 1;
   EXPECT_TRUE(std::isinf(arithmetic_intensity(work, Level::hbm)));
+}
+
+TEST(Find, AnElementOrNothing) {
+  std::vector<Ceiling> ceilings = {bandwidth(Level::l2, Pattern::read, 2), compute(Pipe::fp32, 3)};
+  EXPECT_EQ(find_by(ceilings, &Ceiling::name, "fp32"), &ceilings[1]);
+  EXPECT_EQ(find_by(ceilings, &Ceiling::name, "fp64"), nullptr);
+  EXPECT_EQ(find_in(ceilings, [](const Ceiling& ceiling) { return ceiling.value < 3; }), &ceilings[0]);
+  EXPECT_TRUE(contains(std::vector{1, 2}, 2));
+  EXPECT_FALSE(contains(std::vector{1, 2}, 3));
+  std::vector<std::pair<std::string, int>> counts;
+  for (const std::string& name : {"b", "a", "b"}) ++value_of_key(counts, name);
+  EXPECT_EQ(counts, (std::vector<std::pair<std::string, int>>{{"b", 2}, {"a", 1}}));
+}
+
+TEST(Interval, OfAQuotientTakesTheOtherEndOfTheDivisor) {
+  const Interval ratio = quotient({2, 4}, {1, 2});
+  EXPECT_EQ(ratio.low, 1);
+  EXPECT_EQ(ratio.high, 4);
+  const Interval exact = Interval{}.or_exact(5), known = Interval{1, 9}.or_exact(5);
+  EXPECT_EQ(exact.low, 5);
+  EXPECT_EQ(exact.high, 5);
+  EXPECT_EQ(known.low, 1);
+  EXPECT_EQ(known.high, 9);
 }
 
 }  // namespace

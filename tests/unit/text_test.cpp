@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/listed.hpp"
+#include "text/parse.hpp"
+
 namespace roofline {
 namespace {
 
@@ -67,6 +70,36 @@ TEST(Text, ShortensInTheMiddle) {
     EXPECT_LE(display_width(shorten("a行b列c行d列e行f列g", columns)), columns);
   }
   EXPECT_EQ(display_width(shorten(std::string(10000, 'x'), 40)), 40);
+}
+
+TEST(Text, AListIsSplitAtEverySeparator) {
+  using Parts = std::vector<std::string>;
+  EXPECT_EQ(split("cuda:0,2,cpu", ','), (Parts{"cuda:0", "2", "cpu"}));
+  EXPECT_EQ(split("", ','), Parts{""});
+  EXPECT_EQ(split(",a,", ','), (Parts{"", "a", ""}));
+}
+
+TEST(Text, ANumberIsTheWholeText) {
+  EXPECT_EQ(parsed_number<int>("-12"), -12);
+  EXPECT_EQ(parsed_number<double>("0.5"), 0.5);
+  for (const std::string_view text : {"", "1 ", " 1", "1x", "x", "99999999999"}) {
+    EXPECT_FALSE(parsed_number<int>(text)) << text;
+  }
+}
+
+TEST(Text, OnlyAsciiLettersHaveACase) {
+  EXPECT_EQ(lower_case("GPU µ É"), "gpu µ É");
+  EXPECT_EQ(upper_case("l2 µ é"), "L2 µ é");
+}
+
+TEST(Text, NamesAreListedUpToALimit) {
+  const std::vector<std::string> names = {"a", "b", "c"};
+  EXPECT_EQ(listed({}), "");
+  EXPECT_EQ(listed(std::span(names).first(1)), "a");
+  EXPECT_EQ(listed(names), "a, b and c");
+  EXPECT_EQ(listed(names, 3), "a, b and c");
+  EXPECT_EQ(listed(names, 2), "a, b and 1 more");
+  EXPECT_EQ(listed(names, 1), "a and 2 more");
 }
 
 }  // namespace
