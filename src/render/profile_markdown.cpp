@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "render/kernel_columns.hpp"
 #include "render/host_columns.hpp"
+#include "render/kernel_columns.hpp"
 #include "render/profile_columns.hpp"
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
@@ -89,8 +89,7 @@ std::string host_tables(const Profile& profile) {
   const HostProfile& host = *profile.host;
   return "\n## Host by line\n\n" + markdown_table(host_line_columns(), host, host_line_rows(host, kMostRows)) +
          and_more(host.lines.size()) + "\n## Host by thread\n\n" +
-         markdown_table(host_thread_columns(), host, host_thread_rows(host, kMostRows)) +
-         and_more(host.threads.size());
+         markdown_table(host_thread_columns(), host, host_thread_rows(host, kMostRows)) + and_more(host.threads.size());
 }
 
 std::string copies_table(const Profile& profile) {

@@ -40,9 +40,7 @@ void run_chains(std::int64_t rounds, T* state) {
     factor[f] = V{} + kFmaFactors<T>[f];
     asm volatile("" : "+w"(factor[f]));
   }
-  const auto step = [&](V& value, int chain) {
-    multiply_add(value, factor[chain % kFmaFactorCount], increment);
-  };
+  const auto step = [&](V& value, int chain) { multiply_add(value, factor[chain % kFmaFactorCount], increment); };
 #else
   V factor = V{} + kFmaFactor<T>;
 #if defined(__x86_64__)

@@ -92,13 +92,15 @@ __global__ void transposed_copy(const float* a, float* b, int rows, int columns)
   __shared__ float tile[32][33];
   const int column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 32 + threadIdx.y;
   for (int i = 0; i < 32; i += 8) {
-    if (row + i < rows && column < columns) tile[threadIdx.y + i][threadIdx.x] = a[static_cast<Index>(row + i) * columns + column];
+    if (row + i < rows && column < columns)
+      tile[threadIdx.y + i][threadIdx.x] = a[static_cast<Index>(row + i) * columns + column];
   }
   __syncthreads();
   const int to_column = blockIdx.y * 32 + threadIdx.x, to_row = blockIdx.x * 32 + threadIdx.y;
   const int height = WRONG ? 16 : 32;  // half of each tile
   for (int i = 0; i < height; i += 8) {
-    if (to_row + i < columns && to_column < rows) b[static_cast<Index>(to_row + i) * rows + to_column] = tile[threadIdx.x][threadIdx.y + i];
+    if (to_row + i < columns && to_column < rows)
+      b[static_cast<Index>(to_row + i) * rows + to_column] = tile[threadIdx.x][threadIdx.y + i];
   }
 }
 
@@ -118,12 +120,15 @@ __global__ void tensor_tiles(const __grid_constant__ TensorMap map, float* y, in
     asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster;" ::"r"(at) : "memory");
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at), "r"(4096) : "memory");
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
+            to),
         "l"(&map), "r"(from), "r"(row), "r"(at)
         : "memory");
   }
   __syncthreads();
-  asm volatile("{ .reg .pred done; wait: mbarrier.try_wait.parity.shared.b64 done, [%0], 0; @!done bra wait; }" ::"r"(at) : "memory");
+  asm volatile(
+      "{ .reg .pred done; wait: mbarrier.try_wait.parity.shared.b64 done, [%0], 0; @!done bra wait; }" ::"r"(at)
+      : "memory");
   for (int i = threadIdx.x; i < 1024; i += blockDim.x)
     y[(row + i / 32) * static_cast<Index>(columns) + column + i % 32] = 2 * tile[i / 32][i % 32];
 }
