@@ -182,20 +182,19 @@ void drop_slow_first(std::vector<Step>& steps) {
 /// Steps are what the program does most of the time: a tuner's or a compiler's short loops are not.
 constexpr double kLeastShareOfTime = 0.2;
 
-/// Of the recorded time in which the process used a GPU, without counting.
+/// Of the recorded time from the first of them to the end of what the process ran on GPUs, without counting.
 double share_of_time(const std::vector<Step>& steps, const Recording& recording, int process) {
-  std::uint64_t first = recording.end, last = recording.start, in_steps = 0;
+  if (steps.empty()) return 0;
+  const std::uint64_t first = steps.front().span.start;
+  std::uint64_t last = first;
   for (const Activity& activity : recording.activities) {
-    if (activity.process != process) continue;
-    first = std::min(first, std::max(activity.start, recording.start));
-    last = std::max(last, std::min(activity.end, recording.end));
+    if (activity.process == process) last = std::max(last, std::min(activity.end, recording.end));
   }
-  if (first >= last) return 0;
   std::vector<Span> counting = counting_spans(recording.traces[static_cast<std::size_t>(process)]);
   const std::vector<Span> all = uncovered(common(recorded(recording, process), {{first, last}}), counting);
   std::vector<Span> spans;
   for (const Step& step : steps) spans.push_back(step.span);
-  in_steps = total_length(common(all, covered(std::move(spans))));
+  const std::uint64_t in_steps = total_length(common(all, covered(std::move(spans))));
   return seconds(in_steps) / std::max(seconds(total_length(all)), 1e-9);
 }
 

@@ -75,6 +75,8 @@ HostPlace StackView::place() const {
 bool StackView::native() const { return size_ > 0 && !frame(0).python; }
 
 bool StackView::compiles() const {
+  // Modules of a compiler that are imported compile nothing.
+  if (any([](const HostFrame& of) { return names_any(of.file, {"<frozen importlib"}); })) return false;
   // torch/_dynamo/eval_frame.py and torch/_inductor/output_code.py are on the stack of every call of compiled code.
   return any([](const HostFrame& of) {
     return names_any(of.file, {"torch/_dynamo/convert_frame",
