@@ -552,7 +552,7 @@ TEST(Find, AnElementOrNothing) {
   EXPECT_TRUE(contains(std::vector{1, 2}, 2));
   EXPECT_FALSE(contains(std::vector{1, 2}, 3));
   std::vector<std::pair<std::string, int>> counts;
-  for (const char* const name : {"b", "a", "b"}) ++value_of_key(counts, name);
+  for (const std::string& name : std::vector<std::string>{"b", "a", "b"}) ++value_of_key(counts, name);
   EXPECT_EQ(counts, (std::vector<std::pair<std::string, int>>{{"b", 2}, {"a", 1}}));
 }
 
