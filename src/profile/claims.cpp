@@ -8,6 +8,11 @@ namespace {
 
 double usable(double seconds) { return std::isfinite(seconds) && seconds > 0 ? seconds : 0; }
 
+/// Code that was loaded or compiled once.
+bool of_start_up(const Saving& saving) {
+  return saving.one_off && (saving.cause == SavingCause::module_load || saving.cause == SavingCause::recompilation);
+}
+
 /// What is left of the time that claims are made on.
 class SavingPools {
  public:
@@ -54,7 +59,7 @@ class SavingPools {
 
 std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimits limits, double least_s) {
   const auto larger = [](const Saving& a, const Saving& b) {
-    return a.one_off != b.one_off ? b.one_off : a.seconds > b.seconds;
+    return of_start_up(a) != of_start_up(b) ? of_start_up(b) : a.seconds > b.seconds;
   };
   std::stable_sort(claims.begin(), claims.end(), [&](const SavingClaim& a, const SavingClaim& b) {
     if (a.general != b.general) return b.general;

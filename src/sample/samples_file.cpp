@@ -8,7 +8,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::string_view kMagicBytes = "roofline host samples 1\n";
+constexpr std::string_view kMagicBytes = "RFHOSTS1";
 constexpr std::size_t kMostNameText = 1 << 16;
 
 class FileWriter {

@@ -380,6 +380,31 @@ inline Report profile_report() {
   return report;
 }
 
+/// With samples of its one thread: 3 s in load(), 1 s asleep.
+inline Report sampled_profile_report() {
+  Report report = profile_report();
+  HostProfile host;
+  HostThread thread;
+  thread.pid = thread.tid = 7;
+  thread.name = "main";
+  thread.command = "train.py --fast";
+  thread.main = true;
+  host.wall_s = 4;
+  host.rate_hz = 99;
+  host.samples = 396;
+  host.thread_count = host.process_count = 1;
+  host.times.of(ThreadState::running) = 3;
+  host.times.of(ThreadState::sleep) = 1;
+  host.frames = {{.function = "load", .file = "train.py", .line = 12, .python = true, .own = true}};
+  host.lines = {{.place = host.frames.front(), .times = host.times}};
+  host.threads.push_back({.thread = thread, .times = host.times, .hottest_line = 0, .hottest_s = 3});
+  host.processes = {{.pid = 7, .parent = 1, .command = thread.command, .threads = 1, .times = host.times}};
+  host.stacks = {{.thread = 0, .frames = {0}, .state = ThreadState::running, .seconds = 3},
+                 {.thread = 0, .frames = {0}, .state = ThreadState::sleep, .seconds = 1}};
+  report.profile->host = std::move(host);
+  return report;
+}
+
 /// The same with steps: its savings are of these, one of them of a single step.
 inline Report stepped_profile_report() {
   Report report = profile_report();

@@ -40,11 +40,13 @@ TEST(Formats, RenderWhatTheirNamesSay) {
                                                               {"html", "<!DOCTYPE html>"},
                                                               {"trace", "{\"displayTimeUnit\""},
                                                               {"prometheus", "# HELP roofline_kernel_time_seconds"},
-                                                              {"jsonl", "{\"suite\""}};
+                                                              {"jsonl", "{\"suite\""},
+                                                              {"stacks", "train.py 7;"},
+                                                              {"speedscope", "{"}};
   for (const Format& format : formats()) {
     ASSERT_TRUE(beginnings.contains(format.name)) << "how does a file of " << format.name << " begin?";
-    const bool timeline = format.name == "trace";
-    EXPECT_THAT(rendered(format, timeline ? example::profile_report() : example::sample_report()),
+    const bool of_program = format.name == "trace" || format.name == "stacks" || format.name == "speedscope";
+    EXPECT_THAT(rendered(format, of_program ? example::sampled_profile_report() : example::sample_report()),
                 testing::StartsWith(beginnings.at(format.name)));
   }
 }

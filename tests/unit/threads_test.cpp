@@ -58,9 +58,12 @@ TEST(ReportWriter, RowsInPartsAreThoseOfOneAfterAnother) {
 /// As a run's folder is written: one drawing, laid out once, and all formats beside each other; each twice, so that
 /// what is made once for a process is asked for by two.
 TEST(Formats, AreRenderedSideBySideAsOneAfterAnother) {
-  for (const Report& report : {example::sample_report(), example::profile_report()}) {
+  for (const Report& report : {example::sample_report(), example::sampled_profile_report()}) {
     std::vector<Format> written = formats();
-    std::erase_if(written, [&](const Format& format) { return format.name == "trace" && !report.profile; });
+    std::erase_if(written, [&](const Format& format) {
+      const bool of_program = format.name == "trace" || format.name == "stacks" || format.name == "speedscope";
+      return of_program && !report.profile;
+    });
     const Runs runs(report);
     const ChartOptions options;
     const ChartDrawing drawing(runs, options);
