@@ -19,10 +19,7 @@ constexpr std::size_t kMostSlow = 5;
 double length_of(const Step& step) { return seconds(step.span.length()); }
 
 std::vector<double> sorted_lengths(const FoundSteps& found) {
-  std::vector<double> lengths;
-  for (const Step& step : found.all) {
-    if (!step.counted) lengths.push_back(length_of(step));
-  }
+  std::vector<double> lengths = uncounted_seconds(found.all);
   std::sort(lengths.begin(), lengths.end());
   return lengths;
 }

@@ -16,14 +16,7 @@ constexpr std::size_t kFewestUntouched = 5;  // steps whose median means somethi
 /// What the host of a process and the GPUs did until the first step, each moment once.
 std::vector<StartUpShare> start_up_of(const Recording& recording, int process, std::uint64_t first_step) {
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(process)];
-  std::vector<Span> counting, loading, allocating, busy;
-  for (const spool::Overhead& overhead : trace.overheads) {
-    const bool ours = trace.text(overhead.what) == spool::kCountingOverhead;
-    if (ours) counting.push_back({overhead.start, overhead.end});
-  }
-  for (const spool::Launch& launch : trace.launches) {
-    if ((launch.flags & spool::kCounted) != 0) counting.push_back({launch.start, launch.end});
-  }
+  std::vector<Span> loading, allocating, busy;
   for (const spool::Call& call : trace.calls) {
     if (call.kind == spool::CallKind::load) loading.push_back({call.start, call.end});
     const bool memory = call.kind == spool::CallKind::allocate || call.kind == spool::CallKind::release;
@@ -40,7 +33,7 @@ std::vector<StartUpShare> start_up_of(const Recording& recording, int process, s
     left = uncovered(left, by);
   };
   take(StartUpPart::before_cuda, {{0, std::max(trace.process.start, recording.start)}});
-  take(StartUpPart::counting, std::move(counting));
+  take(StartUpPart::counting, counting_spans(trace));
   take(StartUpPart::loading, std::move(loading));
   take(StartUpPart::allocating, std::move(allocating));
   take(StartUpPart::gpu, std::move(busy));
@@ -54,15 +47,11 @@ std::vector<StartUpShare> start_up_of(const Recording& recording, int process, s
 
 std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& found, const RowTimes& rows,
                                const std::vector<Point>& points) {
-  std::vector<double> lengths;
-  Steps steps;
-  for (const Step& step : found.all) {
-    if (step.counted) continue;
-    lengths.push_back(seconds(step.span.length()));
-    steps.total_s += lengths.back();
-    steps.launches += step.launches;
-  }
+  std::vector<double> lengths = uncounted_seconds(found.all);
   if (lengths.empty()) return std::nullopt;
+  Steps steps;
+  for (const double length : lengths) steps.total_s += length;
+  for (const Step& step : found.all) steps.launches += step.counted ? 0 : step.launches;
   std::sort(lengths.begin(), lengths.end());
   steps.source = found.source;
   steps.count = static_cast<std::int64_t>(lengths.size());

@@ -13,6 +13,7 @@
 #include "profile/launch_sequence.hpp"
 #include "profile/phases.hpp"
 #include "profile/repetition.hpp"
+#include "profile/wall_time.hpp"
 
 namespace roofline {
 namespace {
@@ -119,18 +120,6 @@ std::optional<Segments> segments_by_range(const std::vector<SequenceElement>& el
   return segments_at(elements, beginnings(elements, best->spans), {.contained = 0.5, .longest = 2});
 }
 
-/// When the library read counters, or prepared to.
-std::vector<Span> counting_spans(const ProcessTrace& trace) {
-  std::vector<Span> spans;
-  for (const spool::Launch& launch : trace.launches) {
-    if ((launch.flags & spool::kCounted) != 0) spans.push_back({launch.start, launch.end});
-  }
-  for (const spool::Overhead& overhead : trace.overheads) {
-    if (trace.text(overhead.what) == spool::kCountingOverhead) spans.push_back({overhead.start, overhead.end});
-  }
-  return covered(std::move(spans));
-}
-
 /// Steady segments as steps. Segments whose first activities are out of order on the GPU are none.
 std::vector<Step> steps_of(const LaunchSequence& sequence, const Segments& segments) {
   std::vector<Step> steps;
@@ -167,12 +156,9 @@ void mark_counted(std::vector<Step>& steps, const Recording& recording, int proc
 /// The first steps load modules, tune and allocate: as long as they are slow they belong to the start-up.
 void drop_slow_first(std::vector<Step>& steps) {
   constexpr double kSlow = 1.3;
-  std::vector<double> lengths;
-  for (const Step& step : steps) {
-    if (!step.counted) lengths.push_back(seconds(step.span.length()));
-  }
+  std::vector<double> lengths = uncounted_seconds(steps);
   if (lengths.empty()) return;
-  const double usual = median(lengths);
+  const double usual = median(std::move(lengths));
   const std::size_t most = std::max(kFewestSteps, steps.size() / 5);
   const auto slow = [&](const Step& step) { return !step.counted && seconds(step.span.length()) > kSlow * usual; };
   const auto first = std::find_if_not(steps.begin(), steps.end(), slow);
@@ -201,6 +187,14 @@ double share_of_time(const std::vector<Step>& steps, const Recording& recording,
 bool has_times(const ProcessTrace& trace) { return trace.times == TimeSource::traced; }
 
 }  // namespace
+
+std::vector<double> uncounted_seconds(const std::vector<Step>& steps) {
+  std::vector<double> lengths;
+  for (const Step& step : steps) {
+    if (!step.counted) lengths.push_back(seconds(step.span.length()));
+  }
+  return lengths;
+}
 
 std::vector<Span> FoundSteps::uncounted() const {
   std::vector<Span> spans;

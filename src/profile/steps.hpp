@@ -18,6 +18,9 @@ struct Step {
   double launches = 0;   ///< kernels, graphs, copies and memsets
 };
 
+/// Of the steps in which nothing was counted, in order.
+std::vector<double> uncounted_seconds(const std::vector<Step>& steps);
+
 struct FoundSteps {
   StepSource source = StepSource::repetition;
   int process = -1;       ///< whose steps they are: the one with the most GPU time

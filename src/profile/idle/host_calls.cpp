@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "profile/wall_time.hpp"
+
 namespace roofline {
 namespace {
 
@@ -22,7 +24,6 @@ HostCalls::HostCalls(const ProcessTrace& trace) {
   std::unordered_map<std::uint32_t, const spool::Copy*> copies;
   for (const spool::Copy& copy : trace.copies) copies[copy.correlation] = &copy;
   for (const spool::Launch& launch : trace.launches) {
-    if ((launch.flags & spool::kCounted) != 0) counting_.push_back({launch.start, launch.end});
     threads_[launch.thread].push_back(
         {.span = {launch.start, launch.end}, .kind = spool::CallKind::launch, .place = trace.kind(launch.kind).place});
   }
@@ -47,13 +48,12 @@ HostCalls::HostCalls(const ProcessTrace& trace) {
   for (const spool::Overhead& overhead : trace.overheads) {
     const std::string_view what = trace.text(overhead.what);
     const Span span = {overhead.start, overhead.end};
-    if (what == spool::kCountingOverhead) counting_.push_back(span);
     if (what == spool::kModuleLoading || what == spool::kLazyLoading || what == spool::kDriverCompilation) {
       loading_.push_back(span);
     }
   }
   loading_ = covered(std::move(loading_));
-  counting_ = covered(std::move(counting_));
+  counting_ = counting_spans(trace);
 }
 
 std::optional<SavingCause> HostCalls::cause_of_wait(const std::vector<HostCall>& calls, std::size_t index) {
