@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "text/text.hpp"
+
 namespace roofline {
 namespace {
 
@@ -125,11 +127,6 @@ const CauseRow& row_of_cause(SavingCause cause) {
   const auto* const found = std::find_if(std::begin(kCauseRows), std::end(kCauseRows),
                                          [cause](const CauseRow& row) { return row.cause == cause; });
   return found == std::end(kCauseRows) ? kCauseRows[std::size(kCauseRows) - 1] : *found;
-}
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
 }  // namespace

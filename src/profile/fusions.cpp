@@ -8,7 +8,6 @@
 #include <string>
 #include <tuple>
 
-#include "profile/actions.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -45,21 +44,6 @@ std::string chain_text(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(texts, " → "));
 }
 
-/// Whether an activity begins in one of some spans; asked in the order of time. All do where there are none.
-class Within {
- public:
-  explicit Within(const std::vector<Span>& spans) : spans_(spans) {}
-
-  bool operator()(const Activity& activity) {
-    while (at_ < spans_.size() && spans_[at_].end <= activity.start) ++at_;
-    return spans_.empty() || (at_ < spans_.size() && spans_[at_].start <= activity.start);
-  }
-
- private:
-  const std::vector<Span>& spans_;
-  std::size_t at_ = 0;
-};
-
 class FusionFinder {
  public:
   FusionFinder(const Recording& recording, const std::vector<Point>& points, const Machine& machine)
@@ -78,7 +62,7 @@ class FusionFinder {
     constexpr std::size_t kLongest = 24;
     Within within(spans);
     for (const Activity& activity : recording_.activities) {
-      if (!within(activity)) continue;
+      if (!within(activity.start)) continue;
       std::vector<int>& chain = running[{activity.process, activity.device, activity.stream}];
       const bool streams = activity.what == ActivityKind::kernel && streaming(activity.group) != nullptr;
       if (!streams || chain.size() == kLongest) close(chain);
@@ -143,8 +127,8 @@ class FusionFinder {
 }  // namespace
 
 std::vector<SavingClaim> fusions_of(const Recording& recording, const std::vector<Point>& points,
-                                    const Machine& machine, const std::vector<Span>& spans) {
-  return FusionFinder(recording, points, machine).find(spans, framework_of(recording));
+                                    const Machine& machine, const std::vector<Span>& spans, Framework framework) {
+  return FusionFinder(recording, points, machine).find(spans, framework);
 }
 
 }  // namespace roofline

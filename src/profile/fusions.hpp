@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/machine.hpp"
+#include "profile/actions.hpp"
 #include "profile/claims.hpp"
 #include "profile/intervals.hpp"
 #include "profile/recording.hpp"
@@ -14,6 +15,6 @@ namespace roofline {
 /// A claim on their time for each such sequence that begins in `spans` (sorted, disjoint; empty: anywhere). `points`
 /// are the recording's groups in their order.
 std::vector<SavingClaim> fusions_of(const Recording& recording, const std::vector<Point>& points,
-                                    const Machine& machine, const std::vector<Span>& spans);
+                                    const Machine& machine, const std::vector<Span>& spans, Framework framework);
 
 }  // namespace roofline

@@ -1,6 +1,7 @@
 // Sets of times: which are covered, which are not. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,21 @@ std::vector<Span> uncovered(const std::vector<Span>& within, const std::vector<S
 
 /// What both cover.
 std::vector<Span> common(const std::vector<Span>& a, const std::vector<Span>& b);
+
+/// Whether times lie in some spans (sorted, disjoint), asked in their order. All do where there are none.
+class Within {
+ public:
+  explicit Within(const std::vector<Span>& spans) : spans_(spans) {}
+
+  bool operator()(std::uint64_t time) {
+    while (at_ < spans_.size() && spans_[at_].end <= time) ++at_;
+    return spans_.empty() || (at_ < spans_.size() && spans_[at_].start <= time);
+  }
+
+ private:
+  const std::vector<Span>& spans_;
+  std::size_t at_ = 0;
+};
 
 /// Nanoseconds in all.
 std::uint64_t total_length(const std::vector<Span>& spans);

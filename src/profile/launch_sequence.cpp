@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <map>
 #include <numeric>
 #include <unordered_map>
+
+#include "model/find.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -25,13 +26,7 @@ class Numbers {
 
 /// Whether a function's name is that of an optimizer's kernel, as PyTorch, apex and JAX's libraries name them.
 bool is_update(std::string_view symbol) {
-  static constexpr std::array<std::string_view, 6> kNames = {"multi_tensor_apply", "adam", "sgd", "adagrad", "rmsprop",
-                                                             "optimizer"};
-  std::string lower(symbol);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return std::any_of(kNames.begin(), kNames.end(),
-                     [&lower](std::string_view name) { return lower.find(name) != std::string::npos; });
+  return contains_any(lower_case(symbol), {"multi_tensor_apply", "adam", "sgd", "adagrad", "rmsprop", "optimizer"});
 }
 
 class SequenceBuilder {
@@ -164,9 +159,7 @@ int busiest_process(const Recording& recording) {
   for (const Activity& activity : recording.activities) {
     if (activity.what == ActivityKind::kernel) busy[activity.process] += activity.end - activity.start;
   }
-  const auto most =
-      std::max_element(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == busy.end() ? -1 : most->first;
+  return key_of_largest(busy, -1);
 }
 
 }  // namespace roofline

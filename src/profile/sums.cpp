@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "model/find.hpp"
 #include "profile/intervals.hpp"
 #include "profile/rows.hpp"
 
@@ -161,11 +162,10 @@ std::vector<CallSum> sum_calls(const Recording& recording) {
 std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machine, const std::vector<Span>& within) {
   std::map<CopyPath, CopySum> sums;
   std::map<CopyPath, std::map<std::string, double>> lines;
-  std::size_t at = 0;
+  Within is_within(within);
   for (const Activity& activity : recording.activities) {
     if (activity.what == ActivityKind::kernel) continue;
-    while (at < within.size() && within[at].end <= activity.start) ++at;
-    if (!within.empty() && (at == within.size() || activity.start < within[at].start)) continue;
+    if (!is_within(activity.start)) continue;
     const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(activity.process)];
     const bool copy = activity.what == ActivityKind::copy;
     const CopyPath path = copy ? path_of(trace.copies[activity.index]) : CopyPath{.direction = CopyDirection::memset};
@@ -181,9 +181,7 @@ std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machi
   }
   std::vector<CopySum> list;
   for (auto& [path, sum] : sums) {
-    sum.line = std::max_element(lines[path].begin(), lines[path].end(), [](const auto& a, const auto& b) {
-                 return a.second < b.second;
-               })->first;
+    sum.line = key_of_largest(lines[path]);
     if (const Ceiling* roof = roof_of(path.direction, machine)) {
       sum.roof = roof->name;
       sum.roof_bytes_per_s = roof->value;

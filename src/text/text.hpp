@@ -2,6 +2,7 @@
 // escaped.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ struct CodePoint {
 };
 CodePoint next_code_point(std::string_view text);
 std::u32string code_points(std::string_view text);
+
+/// Whether the text has one of the parts in it.
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);
 
 /// With ASCII letters in the other case.
 std::string lower_case(std::string_view text);

@@ -1,34 +1,29 @@
 #include "profile/causes/kernel_names.hpp"
 
-#include <algorithm>
-#include <initializer_list>
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
 bool has(std::string_view symbol, std::string_view part) { return symbol.find(part) != std::string_view::npos; }
 
-bool has_any(std::string_view symbol, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [symbol](std::string_view part) { return has(symbol, part); });
-}
-
 }  // namespace
 
 bool is_product(std::string_view symbol) {
-  return has_any(symbol, {"gemm", "Gemm", "GEMM", "gemv", "nvjet", "wgrad", "dgrad", "fprop", "convolve", "conv2d",
-                          "cutlass", "matmul", "triton_mm", "triton_tem", "triton_bmm", "winograd", "dot_kernel"});
+  return contains_any(symbol, {"gemm", "Gemm", "GEMM", "gemv", "nvjet", "wgrad", "dgrad", "fprop", "convolve", "conv2d",
+                               "cutlass", "matmul", "triton_mm", "triton_tem", "triton_bmm", "winograd", "dot_kernel"});
 }
 
 bool is_plain_fp32_product(std::string_view symbol) {
-  if (!is_product(symbol) || has_any(symbol, {"tf32", "tensorop", "s1688", "s884", "gemv"})) return false;
+  if (!is_product(symbol) || contains_any(symbol, {"tf32", "tensorop", "s1688", "s884", "gemv"})) return false;
   // ampere_sgemm_128x64_nn, cutlass_80_simt_sgemm_256x128_8x4_nn_align1, sm80_xmma_fprop_implicit_gemm_f32f32_…_simt_…
-  if (has_any(symbol, {"sgemm", "_ffma_"})) return true;
+  if (contains_any(symbol, {"sgemm", "_ffma_"})) return true;
   return has(symbol, "simt") && has(symbol, "f32f32");
 }
 
 bool is_softmax(std::string_view symbol) {
-  if (!has_any(symbol, {"softmax", "SoftMax", "Softmax"})) return false;
-  if (has_any(symbol, {"LogSoftMax", "log_softmax", "logsoftmax", "LogSoftmax", "flash", "fmha", "attention"})) {
+  if (!contains_any(symbol, {"softmax", "SoftMax", "Softmax"})) return false;
+  if (contains_any(symbol, {"LogSoftMax", "log_softmax", "logsoftmax", "LogSoftmax", "flash", "fmha", "attention"})) {
     return false;
   }
   // softmax_warp_forward<In, Out, Acc, log2_elements, is_log_softmax, is_masked>: the first truth value.
@@ -39,17 +34,17 @@ bool is_softmax(std::string_view symbol) {
 }
 
 bool is_conversion(std::string_view symbol) {
-  if (has_any(symbol, {"float16_copy_kernel_cuda", "float8_copy_kernel_cuda"})) return true;  // and bfloat16
-  if (has(symbol, "copy_kernel_cuda")) return has_any(symbol, {"LoadWithCast", "StoreWithCast"});
+  if (contains_any(symbol, {"float16_copy_kernel_cuda", "float8_copy_kernel_cuda"})) return true;  // and bfloat16
+  if (has(symbol, "copy_kernel_cuda")) return contains_any(symbol, {"LoadWithCast", "StoreWithCast"});
   return has(symbol, "fused__to_copy_") && !has(symbol, "_to_copy_add") && !has(symbol, "_to_copy_mul");
 }
 
 bool is_elementwise(std::string_view symbol) {
-  return has_any(symbol, {"elementwise", "dropout", "triton_poi"}) && !is_softmax(symbol);
+  return contains_any(symbol, {"elementwise", "dropout", "triton_poi"}) && !is_softmax(symbol);
 }
 
 bool is_collective(std::string_view symbol) {
-  return has_any(symbol, {"nccl", "nvshmem", "multimem", "all_reduce", "allreduce", "cross_device_reduce"});
+  return contains_any(symbol, {"nccl", "nvshmem", "multimem", "all_reduce", "allreduce", "cross_device_reduce"});
 }
 
 }  // namespace roofline

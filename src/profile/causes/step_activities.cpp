@@ -2,19 +2,10 @@
 
 #include <algorithm>
 
+#include "model/find.hpp"
 #include "profile/rows.hpp"
 
 namespace roofline {
-namespace {
-
-template <typename Key>
-Key largest_key(const std::map<Key, double>& sums, Key none) {
-  const auto most = std::max_element(sums.begin(), sums.end(), [](auto& a, auto& b) { return a.second < b.second; });
-  return most == sums.end() ? none : most->first;
-}
-
-}  // namespace
-
 StepActivities::StepActivities(const Recording& of, std::vector<Span> spans) : recording(of), steps(std::move(spans)) {
   total_s = seconds(total_length(steps));
   std::size_t step = 0;
@@ -99,7 +90,7 @@ double FaultyActivities::share_of_steps() const {
   return static_cast<double>(std::count(in_step.begin(), in_step.end(), true)) / static_cast<double>(in_step.size());
 }
 
-std::string FaultyActivities::line() const { return largest_key(lines, std::string()); }
-int FaultyActivities::group() const { return largest_key(groups, -1); }
+std::string FaultyActivities::line() const { return key_of_largest(lines); }
+int FaultyActivities::group() const { return key_of_largest(groups, -1); }
 
 }  // namespace roofline

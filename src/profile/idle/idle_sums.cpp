@@ -5,15 +5,11 @@
 #include <algorithm>
 
 #include "measure/statistics.hpp"
+#include "model/find.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
 namespace {
-
-std::string most_of(const std::map<std::string, double>& sums) {
-  const auto most = std::max_element(sums.begin(), sums.end(), [](auto& a, auto& b) { return a.second < b.second; });
-  return most == sums.end() ? std::string() : most->first;
-}
 
 void merge(IdleSums::Sum& into, const IdleSums::Sum& from) {
   into.seconds += from.seconds;
@@ -26,8 +22,8 @@ void merge(IdleSums::Sum& into, const IdleSums::Sum& from) {
 std::string evidence_of(const IdleSums::Sum& sum) {
   std::string text = fmt::format("{} gap{}, median {}", count(static_cast<std::int64_t>(sum.gaps.size())),
                                  sum.gaps.size() == 1 ? "" : "s", duration(median(sum.gaps)));
-  if (const std::string call = most_of(sum.calls); !call.empty()) text += fmt::format("; {}", call);
-  if (const std::string fact = most_of(sum.facts); !fact.empty()) text += fmt::format("; {}", fact);
+  if (const std::string call = key_of_largest(sum.calls); !call.empty()) text += fmt::format("; {}", call);
+  if (const std::string fact = key_of_largest(sum.facts); !fact.empty()) text += fmt::format("; {}", fact);
   const std::string line = sum.line();
   const auto found = sum.lines.find(line);
   if (sum.lines.size() > 1 && found != sum.lines.end()) {
@@ -39,7 +35,7 @@ std::string evidence_of(const IdleSums::Sum& sum) {
 
 }  // namespace
 
-std::string IdleSums::Sum::line() const { return most_of(lines); }
+std::string IdleSums::Sum::line() const { return key_of_largest(lines); }
 
 IdleSums::Sum& IdleSums::add(const IdleShare& share) {
   Sum& sum = sums_[{share.device, share.cause, share.group}];

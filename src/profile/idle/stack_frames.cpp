@@ -2,18 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <initializer_list>
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
-
-using Parts = std::initializer_list<std::string_view>;
-
-bool names_any(std::string_view text, Parts parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
 
 /// A function without its class: "get" of "Queue.get", which interpreters from 3.11 on give.
 std::string_view plain_function(const HostFrame& frame) {
@@ -21,13 +13,13 @@ std::string_view plain_function(const HostFrame& frame) {
   return name.substr(name.rfind('.') + 1);
 }
 
-bool in_loader(const HostFrame& frame) { return names_any(frame.file, {"torch/utils/data/"}); }
+bool in_loader(const HostFrame& frame) { return contains_any(frame.file, {"torch/utils/data/"}); }
 
 /// Where a worker process or thread waits for tasks and calls the program's code.
 bool in_worker_loop(const HostFrame& frame) {
-  return names_any(frame.file,
-                   {"torch/utils/data/_utils/worker.py", "multiprocessing/process.py", "multiprocessing/pool.py",
-                    "concurrent/futures/thread.py", "concurrent/futures/process.py"}) ||
+  return contains_any(frame.file,
+                      {"torch/utils/data/_utils/worker.py", "multiprocessing/process.py", "multiprocessing/pool.py",
+                       "concurrent/futures/thread.py", "concurrent/futures/process.py"}) ||
          (frame.file.ends_with("threading.py") && plain_function(frame) == "run");
 }
 
@@ -76,29 +68,29 @@ bool StackView::native() const { return size_ > 0 && !frame(0).python; }
 
 bool StackView::compiles() const {
   // Modules of a compiler that are imported compile nothing.
-  if (any([](const HostFrame& of) { return names_any(of.file, {"<frozen importlib"}); })) return false;
+  if (any([](const HostFrame& of) { return contains_any(of.file, {"<frozen importlib"}); })) return false;
   // torch/_dynamo/eval_frame.py and torch/_inductor/output_code.py are on the stack of every call of compiled code.
   return any([](const HostFrame& of) {
-    return names_any(of.file, {"torch/_dynamo/convert_frame",
-                               "torch/_dynamo/symbolic_convert",
-                               "torch/_dynamo/output_graph",
-                               "torch/_dynamo/variables/",
-                               "torch/_inductor/graph.py",
-                               "torch/_inductor/scheduler.py",
-                               "torch/_inductor/codegen/",
-                               "torch/_inductor/lowering.py",
-                               "torch/_inductor/async_compile.py",
-                               "torch/_inductor/compile_worker/",
-                               "triton/compiler/",
-                               "triton/backends/",
-                               "jax/_src/compiler.py",
-                               "jax/_src/interpreters/mlir.py",
-                               "jax/_src/interpreters/partial_eval.py",
-                               "numba/core/",
-                               "cupy/cuda/compiler.py",
-                               "libnvrtc",
-                               "libnvJitLink",
-                               "libnvidia-ptxjitcompiler"}) ||
+    return contains_any(of.file, {"torch/_dynamo/convert_frame",
+                                  "torch/_dynamo/symbolic_convert",
+                                  "torch/_dynamo/output_graph",
+                                  "torch/_dynamo/variables/",
+                                  "torch/_inductor/graph.py",
+                                  "torch/_inductor/scheduler.py",
+                                  "torch/_inductor/codegen/",
+                                  "torch/_inductor/lowering.py",
+                                  "torch/_inductor/async_compile.py",
+                                  "torch/_inductor/compile_worker/",
+                                  "triton/compiler/",
+                                  "triton/backends/",
+                                  "jax/_src/compiler.py",
+                                  "jax/_src/interpreters/mlir.py",
+                                  "jax/_src/interpreters/partial_eval.py",
+                                  "numba/core/",
+                                  "cupy/cuda/compiler.py",
+                                  "libnvrtc",
+                                  "libnvJitLink",
+                                  "libnvidia-ptxjitcompiler"}) ||
            of.function.starts_with("nvrtc");
   });
 }
@@ -106,10 +98,10 @@ bool StackView::compiles() const {
 bool StackView::loads_data() const {
   return any([](const HostFrame& of) {
     return in_loader(of) ||
-           names_any(of.file, {"torchvision/transforms/", "torchvision/datasets/", "torchvision/io/", "torchaudio/",
-                               "/PIL/", "/cv2/", "/albumentations/", "/tokenizers/", "tokenization_",
-                               "site-packages/datasets/", "webdataset/", "tensorflow/python/data/", "/h5py/", "/zarr/",
-                               "/pandas/", "/librosa/", "/nvidia/dali/"});
+           contains_any(of.file, {"torchvision/transforms/", "torchvision/datasets/", "torchvision/io/", "torchaudio/",
+                                  "/PIL/", "/cv2/", "/albumentations/", "/tokenizers/", "tokenization_",
+                                  "site-packages/datasets/", "webdataset/", "tensorflow/python/data/", "/h5py/",
+                                  "/zarr/", "/pandas/", "/librosa/", "/nvidia/dali/"});
   });
 }
 
@@ -130,14 +122,14 @@ bool StackView::awaits_queue() const {
 }
 
 bool StackView::in_profiler() const {
-  return any([](const HostFrame& of) { return names_any(of.file, {"libroofline_inject", "libcupti"}); });
+  return any([](const HostFrame& of) { return contains_any(of.file, {"libroofline_inject", "libcupti"}); });
 }
 
 bool StackView::logs() const {
   return any([](const HostFrame& of) {
-    return names_any(of.file,
-                     {"/logging/__init__.py", "torch/utils/tensorboard/", "/tensorboardX/", "/wandb/", "/mlflow/",
-                      "/neptune/", "/comet_ml/", "/loguru/", "/tqdm/", "/rich/", "torch/_tensor_str.py"}) ||
+    return contains_any(of.file,
+                        {"/logging/__init__.py", "torch/utils/tensorboard/", "/tensorboardX/", "/wandb/", "/mlflow/",
+                         "/neptune/", "/comet_ml/", "/loguru/", "/tqdm/", "/rich/", "torch/_tensor_str.py"}) ||
            of.function == "builtin_print";
   });
 }
@@ -145,7 +137,7 @@ bool StackView::logs() const {
 bool StackView::dispatches() const {
   if (size_ == 0 || any(in_loader)) return false;
   const HostFrame& innermost = frame(0);
-  return names_any(
+  return contains_any(
       innermost.file,
       {"libcuda",           "libtorch",        "libc10",           "libcudnn",        "libcublas",
        "torch/nn/",         "torch/optim/",    "torch/_ops.py",    "torch/autograd/", "torch/functional.py",
@@ -156,8 +148,8 @@ bool StackView::dispatches() const {
 
 bool StackView::talks_to_network() const {
   return any([](const HostFrame& of) {
-    return names_any(of.file, {"/socket.py", "/ssl.py", "/http/", "/urllib", "/requests/", "/httpx/", "/aiohttp/",
-                               "/grpc/", "/redis/", "/boto", "/s3fs/", "/gcsfs/", "/fsspec/"});
+    return contains_any(of.file, {"/socket.py", "/ssl.py", "/http/", "/urllib", "/requests/", "/httpx/", "/aiohttp/",
+                                  "/grpc/", "/redis/", "/boto", "/s3fs/", "/gcsfs/", "/fsspec/"});
   });
 }
 
@@ -166,7 +158,7 @@ bool StackView::works_for_loader() const {
     const HostFrame& of = frame(i);
     // What is outside of the loop is what a fork found on the stack.
     if (in_worker_loop(of)) return false;
-    if (of.own || names_any(of.file, {"torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/collate.py"})) {
+    if (of.own || contains_any(of.file, {"torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/collate.py"})) {
       return true;
     }
   }
