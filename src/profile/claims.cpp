@@ -21,18 +21,13 @@ class SavingPools {
   /// What a claim can have; takes nothing.
   double available(const SavingClaim& claim) const {
     double wanted = usable(claim.saving.seconds);
-    if (!claim.rows.empty()) {
-      double of_rows = 0;
-      for (const auto& [row, time] : claim.rows) of_rows += std::min(usable(time), left_of(row));
-      wanted = std::min(wanted, of_rows);
-    }
+    if (!claim.rows.empty()) wanted = std::min(wanted, left_of_rows(claim));
     return std::min(wanted, usable(left_.*pool_of(claim.saving.kind)));
   }
 
   /// Takes that much, from each of its rows in proportion to what the claim has of it.
   void take(const SavingClaim& claim, double seconds) {
-    double of_rows = 0;
-    for (const auto& [row, time] : claim.rows) of_rows += std::min(usable(time), left_of(row));
+    const double of_rows = left_of_rows(claim);
     for (const auto& [row, time] : claim.rows) {
       const double share = of_rows > 0 ? std::min(usable(time), left_of(row)) / of_rows : 0;
       if (share > 0) left_.rows[static_cast<std::size_t>(row)] -= share * seconds;
@@ -50,6 +45,13 @@ class SavingPools {
   double left_of(int row) const {
     const auto index = static_cast<std::size_t>(row);
     return row >= 0 && index < left_.rows.size() ? usable(left_.rows[index]) : 0;
+  }
+
+  /// Of what it has of its rows.
+  double left_of_rows(const SavingClaim& claim) const {
+    double sum = 0;
+    for (const auto& [row, time] : claim.rows) sum += std::min(usable(time), left_of(row));
+    return sum;
   }
 
   SavingLimits left_;

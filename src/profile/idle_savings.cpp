@@ -77,10 +77,15 @@ std::vector<Span> later_half(const std::vector<Span>& spans) {
 std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, const IdleParts& parts,
                                                Framework framework) {
   std::vector<SavingClaim> claims;
-  SumsOfParts later = sum_of(parts(later_half(active)));
-  for (const auto& [of, sum] : sum_of(parts(active))) {
-    const bool of_start = of.first == SavingCause::module_load || of.first == SavingCause::recompilation;
-    const double recurring = of_start ? std::min(sum.seconds, 2 * later[of].seconds) : sum.seconds;
+  const auto of_start = [](const auto& sum) {
+    return sum.first.first == SavingCause::module_load || sum.first.first == SavingCause::recompilation;
+  };
+  const SumsOfParts all = sum_of(parts(active));
+  SumsOfParts later;
+  if (std::any_of(all.begin(), all.end(), of_start)) later = sum_of(parts(later_half(active)));
+  for (const auto& entry : all) {
+    const auto& [of, sum] = entry;
+    const double recurring = of_start(entry) ? std::min(sum.seconds, 2 * later[of].seconds) : sum.seconds;
     if (recurring > 0) claims.push_back(idle_claim(of.first, of.second, sum, recurring, false, framework));
     if (sum.seconds > recurring) {
       claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - recurring, true, framework));

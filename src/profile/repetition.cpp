@@ -144,12 +144,17 @@ std::vector<Candidate> candidates_of(const Elements& elements) {
   return all;
 }
 
-void judge(Candidate& candidate, const Elements& elements, std::size_t kinds) {
+/// How many updates of parameters are before each element, and in all.
+std::vector<std::size_t> updates_before(const Elements& elements) {
+  std::vector<std::size_t> updates(elements.size() + 1, 0);
+  for (std::size_t i = 0; i < elements.size(); ++i) updates[i + 1] = updates[i] + (elements[i].update ? 1 : 0);
+  return updates;
+}
+
+void judge(Candidate& candidate, const Elements& elements, std::size_t kinds, const std::vector<std::size_t>& updates) {
   const Positions& begins = candidate.begins;
   const Typical typical = typical_of(elements, begins, kinds);
   const std::vector<std::int64_t> shared = shared_with(typical, elements, begins);
-  std::vector<std::size_t> updates(elements.size() + 1, 0);
-  for (std::size_t i = 0; i < elements.size(); ++i) updates[i + 1] = updates[i] + (elements[i].update ? 1 : 0);
   const auto whole_ns = static_cast<double>(elements.back().time - elements.front().time);
   double covered = 0, covered_ns = 0;
   std::size_t updated = 0;
@@ -260,7 +265,8 @@ std::optional<Segments> find_repetition(const Elements& elements) {
   if (elements.size() <= kFewestSegments) return std::nullopt;
   const std::size_t kinds = kinds_of(elements);
   std::vector<Candidate> all = candidates_of(elements);
-  for (Candidate& candidate : all) judge(candidate, elements, kinds);
+  const std::vector<std::size_t> before = updates_before(elements);
+  for (Candidate& candidate : all) judge(candidate, elements, kinds, before);
   std::erase_if(all, [](const Candidate& candidate) {
     return candidate.covered < kLeastCovered || candidate.alike < kFewestSegments;
   });

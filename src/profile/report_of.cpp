@@ -114,7 +114,8 @@ void add_steps(Profile& profile, const Recording& recording, const std::vector<P
   const RowTimes rows = row_times(recording, found.uncounted());
   profile.steps = sum_steps(recording, found, rows, points);
   profile.savings = savings_of(recording, found, points, rows, machine, profile, [&](const std::vector<Span>& spans) {
-    return idle_parts(recording, spans, facts.host.value_or(HostSamples{}));
+    static const HostSamples kNone;
+    return idle_parts(recording, spans, facts.host ? *facts.host : kNone);
   });
 }
 

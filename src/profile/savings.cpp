@@ -47,7 +47,7 @@ class SavingFinder {
     add(causes_of(recording_, found_, points_, machine_));
     add_copies();
     add_kernels();
-    add(fusions_of(recording_, points_, machine_, spans_));
+    add(fusions_of(recording_, points_, machine_, spans_, framework_));
     add_traffic();
     constexpr double kLeast = 1e-3;
     return disjoint_savings(std::move(claims_), limits(), kLeast * whole_s());

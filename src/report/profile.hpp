@@ -146,22 +146,22 @@ enum class SavingCause : std::uint8_t {
   checkpointing,      ///< the forward pass is repeated in backward
   no_tf32,            ///< products in fp32 on the plain pipe
   small_batch,        ///< grids smaller than the GPU
-  wait_disk,
-  wait_network,
-  wait_queue,
-  wait_lock,
-  sleep,       ///< what the launching thread waited for
-  slow_steps,  ///< some steps are much slower than the others
-  host_python,
-  host_native,    ///< the launching thread ran this code
-  module_load,    ///< modules were loaded
-  launch_rate,    ///< launches are slower than their kernels, without a better name
-  fusion,         ///< consecutive memory-bound kernels
-  kernel,         ///< a kernel below its roof
-  memory_growth,  ///< memory in use grows from step to step
-  copies,         ///< copies without overlap
-  late_stream,    ///< a stream waited for another one
-  unknown_idle    ///< idle time without evidence of its cause
+  wait_disk,          ///< the launching thread waited for a file
+  wait_network,       ///< for a socket
+  wait_queue,         ///< for a pipe, a queue or another process
+  wait_lock,          ///< for another thread
+  sleep,              ///< it slept
+  slow_steps,         ///< some steps are much slower than the others
+  host_python,        ///< the launching thread ran this Python code
+  host_native,        ///< the launching thread ran this native code
+  module_load,        ///< modules were loaded
+  launch_rate,        ///< launches are slower than their kernels, without a better name
+  fusion,             ///< consecutive memory-bound kernels
+  kernel,             ///< a kernel below its roof
+  memory_growth,      ///< memory in use grows from step to step
+  copies,             ///< copies without overlap
+  late_stream,        ///< a stream waited for another one
+  unknown_idle        ///< idle time without evidence of its cause
 };
 std::string_view to_string(SavingCause cause);  ///< "data_loading"
 std::optional<SavingCause> parse_saving_cause(std::string_view text);
