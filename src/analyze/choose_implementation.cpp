@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/find.hpp"
+
 namespace roofline {
 
 SuiteEntry choose_implementation(const SuiteEntry& entry, const Device& device) {
@@ -28,13 +30,11 @@ SuiteEntry with_implementation(const SuiteEntry& entry, std::string_view name) {
 std::optional<Implementation> implementation_for(const Op& op, const Workload& workload, const Device& device) {
   const std::vector<Implementation> all = op.implementations();
   const auto runs = [&](const Implementation& one) {
-    return one.device == DeviceKind::cpu && std::count(one.dtypes.begin(), one.dtypes.end(), workload.dtype) > 0 &&
+    return one.device == DeviceKind::cpu && contains(one.dtypes, workload.dtype) &&
            (!one.unsupported || !one.unsupported(workload, device));
   };
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& one) {
-    return one.name == workload.implementation && runs(one);
-  });
-  if (found != all.end()) return *found;
+  const auto named = [&](const Implementation& one) { return one.name == workload.implementation && runs(one); };
+  if (const Implementation* const found = find_in(all, named)) return *found;
   const auto best = std::find_if(all.rbegin(), all.rend(), runs);
   return best == all.rend() ? std::nullopt : std::optional(*best);
 }

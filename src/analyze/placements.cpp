@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "model/find.hpp"
 #include "op/layout.hpp"
 #include "user/binding.hpp"
 #include "user/user_implementation.hpp"
@@ -25,10 +26,10 @@ CasePlacement staggered_placement(std::size_t tensors) {
 std::optional<CasePlacement> aligned_placement(const SuiteEntry& entry, const Workload& workload) {
   const auto tensors = kernel_tensors(*entry.kernel, workload);
   const auto all = configurations(*entry.kernel);
-  const auto configuration = std::find_if(all.begin(), all.end(), [&](const Configuration& one) {
+  const auto* configuration = find_in(all, [&](const Configuration& one) {
     return one.text.empty() || entry.workload.implementation.ends_with(one.text);
   });
-  if (configuration == all.end()) return std::nullopt;
+  if (configuration == nullptr) return std::nullopt;
   CasePlacement aligned{.offsets = std::vector<std::int64_t>(tensors.size())};
   for (const BoundStep& step : bind_kernel(*entry.kernel, *configuration, workload, tensors).steps) {
     for (const BoundArgument& argument : step.arguments) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "model/find.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -25,7 +27,7 @@ std::string read_identifier(const YamlValue& yaml, std::string_view what) {
   std::string name = yaml.text(what);
   if (!is_identifier(name))
     yaml.fail(fmt::format("{} '{}' must be a letter, and then letters, digits and '_'", what, name));
-  if (std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
+  if (contains(reserved, name)) {
     yaml.fail(fmt::format("'{}' means something else in formulas: choose another name", name));
   }
   return name;
@@ -41,13 +43,11 @@ bool read_flag(const YamlValue& yaml, std::string_view what) {
 
 double read_number(const YamlValue& yaml, std::string_view what, double minimum) {
   const std::string text = yaml.text(what);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    yaml.fail(fmt::format("{} must be a number, not '{}'", what, text));
-  if (!std::isfinite(value)) yaml.fail(fmt::format("{} must be finite, not {}", what, text));
-  if (!(value >= minimum)) yaml.fail(fmt::format("{} must be at least {}, not {}", what, minimum, text));
-  return value;
+  const std::optional<double> value = parsed_number<double>(text);
+  if (!value) yaml.fail(fmt::format("{} must be a number, not '{}'", what, text));
+  if (!std::isfinite(*value)) yaml.fail(fmt::format("{} must be finite, not {}", what, text));
+  if (!(*value >= minimum)) yaml.fail(fmt::format("{} must be at least {}, not {}", what, minimum, text));
+  return *value;
 }
 
 fs::path read_path(const KernelDraft& draft, const YamlValue& yaml, std::string_view what) {

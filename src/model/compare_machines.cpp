@@ -27,7 +27,6 @@ CeilingChange entry_of(const Ceiling& ceiling) {
 
 CeilingChange compare(const Ceiling& before, const Ceiling& now, double threshold) {
   CeilingChange entry = entry_of(now);
-
   entry.before = before.value;
   entry.now = now.value;
   entry.ratio = now.value / before.value;

@@ -69,7 +69,7 @@ Pipe lesser_unit(Pipe pipe) {
 }
 
 Pipe vector_pipe(DType dtype) {
-  if (dtype >= DType::int8) return Pipe::int32;
+  if (is_integer(dtype)) return Pipe::int32;
   return dtype == DType::fp64 ? Pipe::fp64 : Pipe::fp32;
 }
 

@@ -70,6 +70,7 @@ enum class DType : std::uint8_t {
   int64,
   uint64
 };
+constexpr bool is_integer(DType dtype) { return dtype >= DType::int8; }
 
 enum class DeviceKind : std::uint8_t { cpu, cuda };
 

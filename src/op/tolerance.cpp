@@ -14,14 +14,12 @@ constexpr std::array kUnitRoundoff = {0x1p-53, 0x1p-24, 0x1p-24, 0x1p-11, 0x1p-8
 
 }  // namespace
 
-double unit_roundoff(DType dtype) {
-  return dtype >= DType::int8 ? 0 : kUnitRoundoff.at(static_cast<std::size_t>(dtype));
-}
+double unit_roundoff(DType dtype) { return is_integer(dtype) ? 0 : kUnitRoundoff.at(static_cast<std::size_t>(dtype)); }
 
 double operand_roundoff(DType dtype) { return dtype == DType::tf32 ? 0x1p-11 : unit_roundoff(dtype); }
 
 double storage_error(DType dtype, double value) {
-  if (dtype >= DType::int8) {
+  if (is_integer(dtype)) {
     if (value == std::floor(value)) return 0;
     return std::min(0.75, 0.5 + 0x1p-22 * std::abs(value));  // fp32 may take a fraction near a half for a half
   }
@@ -34,7 +32,7 @@ double storage_error(DType dtype, double value) {
 
 Tolerance storage_tolerance(DType dtype, double magnitude, double roundings) {
   const double accumulator = unit_roundoff(dtype == DType::fp64 ? DType::fp64 : DType::fp32);
-  const double smallest = dtype >= DType::int8 ? 1 : kSmallestPositive.at(static_cast<std::size_t>(dtype));
+  const double smallest = is_integer(dtype) ? 1 : kSmallestPositive.at(static_cast<std::size_t>(dtype));
   return {.relative = unit_roundoff(dtype) + smallest / (2 * magnitude) + 8 * accumulator * roundings,
           .magnitude = magnitude};
 }

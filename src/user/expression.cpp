@@ -55,32 +55,31 @@ std::vector<std::string> Expression::names_in_indices() const {
   return found;
 }
 
-void Expression::collect_names(Index index, std::vector<std::string>& found) const {
-  const Node& node = nodes_[index];
-  int operands = 0;
-  switch (node.kind) {
-    case Kind::number:
-      return;
-    case Kind::value:
-      return found.push_back(names_[node.operands[0]].text);
-    case Kind::element:
-      found.push_back(names_[node.operands[0]].text);
-      return collect_names(node.operands[1], found);
-    case Kind::reduction:
-      return collect_names(reductions_[node.operands[0]].body, found);
+int Expression::operands_of(Kind kind) {
+  switch (kind) {
     case Kind::unary:
-      operands = 1;
-      break;
+      return 1;
     case Kind::binary:
     case Kind::logical_and:
     case Kind::logical_or:
-      operands = 2;
-      break;
+      return 2;
     case Kind::conditional:
-      operands = 3;
+      return 3;
+    case Kind::number:
+    case Kind::value:
+    case Kind::element:
+    case Kind::reduction:
       break;
   }
-  for (int i = 0; i < operands; ++i) collect_names(node.operands[i], found);
+  return 0;
+}
+
+void Expression::collect_names(Index index, std::vector<std::string>& found) const {
+  const Node& node = nodes_[index];
+  if (node.kind == Kind::value || node.kind == Kind::element) found.push_back(names_[node.operands[0]].text);
+  if (node.kind == Kind::element) collect_names(node.operands[1], found);
+  if (node.kind == Kind::reduction) collect_names(reductions_[node.operands[0]].body, found);
+  for (int i = 0; i < operands_of(node.kind); ++i) collect_names(node.operands[i], found);
 }
 
 void Expression::check_reductions(const Operands& operands) const {

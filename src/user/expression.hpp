@@ -167,11 +167,22 @@ class Expression {
     std::int64_t begin = 0, end = 0;
   };
 
+  /// How many of a node's operands are nodes, apart from the index of an element.
+  static int operands_of(Kind kind);
   void collect_names(Index index, std::vector<std::string>& found) const;
   double value_of(Index index, Operands& operands, Arithmetic arithmetic) const;
   Bounded bounded(Index index, Operands& operands, double roundoff) const;
+  /// Of an operand that is needed only if rounding changes a condition. Its error is infinite where it has no value:
+  /// "x[i + 1]" at the last element.
+  Bounded bounded_alternative(Index index, Operands& operands, double roundoff) const;
+  /// Of a condition whose bound is `rounded`: without an error if it is about whole indices and sizes alone, which
+  /// kernels compare as integers.
+  Bounded exact_of_indices(Index index, Bounded rounded, Operands& operands) const;
+  /// Without elements of tensors and reductions.
+  bool is_of_indices(Index index, const Operands& operands) const;
   static Bounded bounded_unary(const Node& node, Bounded a, double roundoff);
   static Bounded bounded_binary(const Node& node, Bounded a, Bounded b, double roundoff);
+  Bounded bounded_logical(const Node& node, Operands& operands, double roundoff) const;
   /// The error of `count` roundings of that result, and of storing that value.
   static double rounding(double value, double count, double roundoff);
   /// Without a roundoff, the error is not computed.

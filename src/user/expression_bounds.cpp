@@ -1,6 +1,7 @@
 // Running error analysis (Wilkinson's): each operation passes on the errors of its operands and adds its own rounding.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "user/expression.hpp"
 
@@ -34,6 +35,31 @@ Expression::Bounded Expression::evaluate_bounded(Operands& operands, double roun
   operands.steps = 0;
   ++operands.evaluations_;
   return bounded(root_, operands, roundoff);
+}
+
+Expression::Bounded Expression::bounded_alternative(Index index, Operands& operands, double roundoff) const {
+  try {
+    return bounded(index, operands, roundoff);
+  } catch (const ExpressionError&) {
+    if (operands.steps > operands.max_steps) throw;
+    return {0, std::numeric_limits<double>::infinity()};
+  }
+}
+
+bool Expression::is_of_indices(Index index, const Operands& operands) const {
+  const Node& node = nodes_[index];
+  if (node.kind == Kind::element || node.kind == Kind::reduction) return false;
+  if (node.kind == Kind::value) return !operands.tensors[node.operands[0]].at;
+  for (int i = 0; i < operands_of(node.kind); ++i) {
+    if (!is_of_indices(node.operands[i], operands)) return false;
+  }
+  return true;
+}
+
+Expression::Bounded Expression::exact_of_indices(Index index, Bounded rounded, Operands& operands) const {
+  if (rounded.error == 0 || !is_of_indices(index, operands)) return rounded;
+  const WholeResult exact = whole(index, operands);
+  return exact.status == WholeStatus::exact ? Bounded{static_cast<double>(exact.value), 0} : rounded;
 }
 
 Expression::Bounded Expression::bounded_unary(const Node& node, Bounded a, double roundoff) {
@@ -72,6 +98,20 @@ Expression::Bounded Expression::bounded_binary(const Node& node, Bounded a, Boun
   return {value, spread + own};
 }
 
+Expression::Bounded Expression::bounded_logical(const Node& node, Operands& operands, double roundoff) const {
+  const bool decided = node.kind == Kind::logical_or;
+  const auto decides = [&](const Bounded& side) { return (side.value != 0) == decided; };
+  const Index first = node.operands[0], second = node.operands[1];
+  const Bounded left = exact_of_indices(first, bounded(first, operands, roundoff), operands);
+  if (decides(left) && left.error == 0) return {decided ? 1.0 : 0.0, 0};
+  const Bounded rounded =
+      decides(left) ? bounded_alternative(second, operands, roundoff) : bounded(second, operands, roundoff);
+  const Bounded right = exact_of_indices(second, rounded, operands);
+  if (decides(right) && right.error == 0) return {decided ? 1.0 : 0.0, 0};
+  const bool value = (decides(left) || decides(right)) == decided;
+  return {value ? 1.0 : 0.0, std::min(1.0, left.error + right.error)};
+}
+
 void Expression::report_read(const Node& node, std::int64_t index, const Operands& operands) const {
   const Index name = node.operands[0];
   if (operands.on_read && operands.tensors[name].at) operands.on_read(names_[name].text, index);
@@ -100,26 +140,21 @@ Expression::Bounded Expression::bounded(Index index, Operands& operands, double 
     case Kind::unary:
       operands.flops += node.roundings > 0 ? 1 : 0;
       return bounded_unary(node, operand(0), roundoff);
-    case Kind::binary:
+    case Kind::binary: {
       operands.flops += node.roundings > 0 || node.propagation == Propagation::choice ? 1 : 0;
-      return bounded_binary(node, operand(0), operand(1), roundoff);
+      const Bounded result = bounded_binary(node, operand(0), operand(1), roundoff);
+      return node.propagation == Propagation::comparison ? exact_of_indices(index, result, operands) : result;
+    }
     case Kind::conditional: {
-      const Bounded condition = operand(0);
+      const Bounded condition = exact_of_indices(node.operands[0], operand(0), operands);
       const Bounded taken = operand(condition.value != 0 ? 1 : 2);
       if (condition.error == 0) return taken;
-      const Bounded other = operand(condition.value != 0 ? 2 : 1);
+      const Bounded other = bounded_alternative(node.operands[condition.value != 0 ? 2 : 1], operands, roundoff);
       return {taken.value, std::max(taken.error, other.error) + distance(taken.value, other.value)};
     }
     case Kind::logical_and:
-    case Kind::logical_or: {
-      const Bounded left = operand(0);
-      const bool decides = (left.value != 0) == (node.kind == Kind::logical_or);
-      if (decides && left.error == 0) return {left.value != 0 ? 1.0 : 0.0, 0};
-      const Bounded right = operand(1);
-      const bool value =
-          node.kind == Kind::logical_and ? left.value != 0 && right.value != 0 : left.value != 0 || right.value != 0;
-      return {value ? 1.0 : 0.0, std::min(1.0, left.error + right.error)};
-    }
+    case Kind::logical_or:
+      return bounded_logical(node, operands, roundoff);
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "text/parse.hpp"
 #include "user/expression.hpp"
 #include "user/expression_tables.hpp"
 
@@ -16,10 +17,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The number that only digits stand for, from 2^53 on, where doubles have gaps; else 0.
 Whole digits_beyond_a_double(std::string_view digits) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool all = error == std::errc() && end == digits.data() + digits.size();
-  return all && number >= static_cast<std::uint64_t>(kLargestSize) ? static_cast<Whole>(number) : 0;
+  const auto number = parsed_number<std::uint64_t>(digits).value_or(0);
+  return number >= static_cast<std::uint64_t>(kLargestSize) ? static_cast<Whole>(number) : 0;
 }
 
 }  // namespace

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "model/find.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
@@ -58,11 +60,9 @@ std::optional<Address> address_in(std::string_view operand) {
   const std::size_t open = operand.find('(');
   if (open == std::string_view::npos || operand.find(':') != std::string_view::npos) return std::nullopt;
   const std::string_view number = operand.substr(0, open);
-  Address address{.base = std::string(operand.substr(open))};
-  if (number.empty()) return address;
-  const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), address.displacement);
-  if (error == std::errc() && rest == number.data() + number.size()) return address;
-  return std::nullopt;  // a symbol
+  const auto displacement = number.empty() ? std::optional<std::int64_t>(0) : parsed_number<std::int64_t>(number);
+  if (!displacement) return std::nullopt;  // a symbol
+  return Address{.base = std::string(operand.substr(open)), .displacement = *displacement};
 }
 
 int register_bytes(std::string_view operand) {
@@ -109,7 +109,7 @@ std::string whole_register(std::string_view operand) {
                                                                            {"%rbp", "%ebp", "%bp", "%bpl"},
                                                                            {"%rsp", "%esp", "%sp", "%spl"}}};
   for (const auto& names : kOld) {
-    if (std::find(names.begin(), names.end(), operand) != names.end()) return std::string(names[0]);
+    if (contains(names, operand)) return std::string(names[0]);
   }
   std::string name(operand);
   const bool numbered = name.size() > 3 && name.starts_with("%r") && name[2] >= '0' && name[2] <= '9';

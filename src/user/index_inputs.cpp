@@ -1,7 +1,8 @@
 #include "user/index_inputs.hpp"
 
-#include <algorithm>
 #include <utility>
+
+#include "model/find.hpp"
 
 namespace roofline {
 
@@ -14,9 +15,9 @@ std::vector<std::string> index_inputs(const KernelSpec& spec) {
   for (const BufferSpec& buffer : spec.buffers) {
     const InputFill::Kind kind = buffer.fill.kind;
     const bool ascends = kind == InputFill::Kind::csr_rows || kind == InputFill::Kind::sorted;
-    if (buffer.workspace || buffer.role != TensorRole::input || buffer.dtype < DType::int8 || ascends) continue;
+    if (buffer.workspace || buffer.role != TensorRole::input || !is_integer(buffer.dtype) || ascends) continue;
     const bool selects = kind == InputFill::Kind::permutation || kind == InputFill::Kind::csr_columns ||
-                         std::find(selecting.begin(), selecting.end(), buffer.name) != selecting.end();
+                         contains(selecting, buffer.name);
     if (selects) found.push_back(buffer.name);
   }
   return found;
@@ -26,8 +27,7 @@ std::shared_ptr<const KernelSpec> with_ascending_indices(const KernelSpec& spec)
   const std::vector<std::string> indices = index_inputs(spec);
   if (indices.empty()) return nullptr;
   const auto ascending = std::make_shared<KernelSpec>(spec);
-  for (BufferSpec& buffer : ascending->buffers)
-    buffer.ascending = std::find(indices.begin(), indices.end(), buffer.name) != indices.end();
+  for (BufferSpec& buffer : ascending->buffers) buffer.ascending = contains(indices, buffer.name);
   return ascending;
 }
 

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
@@ -109,9 +110,7 @@ std::vector<Configuration> configurations(const KernelSpec& spec) {
 
 void add_defines(const Configuration& configuration, Values& values) {
   for (const auto& [name, text] : configuration.defines) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size()) values[name] = value;
+    if (const auto value = parsed_number<double>(text)) values[name] = *value;
   }
 }
 

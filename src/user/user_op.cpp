@@ -23,8 +23,6 @@
 namespace roofline {
 namespace {
 
-bool is_integer(DType dtype) { return dtype >= DType::int8; }
-
 /// What outputs are compared with: numbers.
 NpyArray read_expected(const std::filesystem::path& file, std::int64_t elements) {
   NpyArray array = read_npy(file, elements);

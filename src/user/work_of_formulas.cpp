@@ -126,8 +126,8 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
     const double changed = used.changed - changed_before;
     bounds.write_least += changed * static_cast<double>(element_size(tensor.dtype));
     outputs += changed;
-    floating = floating && tensor.dtype < DType::int8;
-    if (tensor.dtype >= DType::int8) of_integers += used.flops - flops_before;
+    floating = floating && !is_integer(tensor.dtype);
+    if (is_integer(tensor.dtype)) of_integers += used.flops - flops_before;
     reduces = reduces || formula->second.has_reductions();
   }
   reads.count(used);

@@ -137,7 +137,7 @@ class NineKernels(planted_cpu_test.OnACpu):
         if rule == "ordinary-stores":
             self.assertLess(regular, 0.85, "the machine has no use for other stores")
 
-    def test_non_temporal_stores_are_not_advised_to_who_has_them(self):
+    def test_non_temporal_stores_are_not_advised_where_they_are_used(self):
         if "streamed_copy" not in KERNELS:
             self.skipTest("no such instructions")
         rule = self.check("streamed_copy", "^dram[.]copy", {"dependent-sum", "access-order", "integer-operations"})

@@ -75,8 +75,8 @@ TEST(CpuProbes, OnlyPlainNamesAreRoofs) {
   }
 }
 
-/// No limit is far above what the core can do: of a CPU the instructions per cycle are held against the next plausible
-/// number, of a GPU they are NVIDIA's, and a roof has to reach them.
+/// No limit is far above what the core can do. On a CPU, the instructions per cycle are compared with the next
+/// plausible number; on a GPU they are NVIDIA's, and a roof has to reach them.
 TEST(CpuProbes, EveryPipeHasPlausibleInstructionsPerCycle) {
   CpuDevice device({}, best_isa(), small_machine());
   for (const Probe* probe : all_probes(DeviceKind::cpu)) {

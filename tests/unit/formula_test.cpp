@@ -227,6 +227,65 @@ TEST(FormulaBounds, AreNoNumbersBesideAPole) {
   EXPECT_LT(bounded("1 / (x*1.1 - 0.11)", 0.7).error, 1e-5);
 }
 
+constexpr std::int64_t kSide = 8192;  // from element 2^24 on, fp32 has no longer every index
+
+/// The bound of a formula of the fp32 matrices x and y, of kSide^2 elements: x[i] is i % 8, and y is -1.
+Expression::Bounded bounded_of_matrix(const std::string& text, std::int64_t i) {
+  const std::int64_t elements = kSide * kSide;
+  ElementFormula formula(Formula(text, kFormulaPlace), {{"n", kSide}},
+                         {{"x", {elements, [](std::int64_t index) { return static_cast<double>(index % 8); }}},
+                          {"y", {elements, [](std::int64_t) { return -1.0; }}}},
+                         elements);
+  return formula.bounded(i, 0x1p-24);
+}
+
+TEST(FormulaBounds, TheBorderOfAStencilIsExactWhereFloatsRoundItsIndices) {
+  const auto stencil = [](const std::string& last_row) {
+    return "i % n > 0 && i % n < n - 1 && i >= n && i < " + last_row +
+           " ? x[i - 1] + x[i + 1] + x[i - n] + x[i + n] : y";
+  };
+  const auto at = [&](std::int64_t i) { return bounded_of_matrix(stencil("n*(n - 1)"), i); };
+  const std::int64_t end = kSide * kSide;
+  for (const std::int64_t border : {end - 1, end - 15, end - kSide, end - kSide - 1, end - 2 * kSide, kSide - 1}) {
+    EXPECT_EQ(at(border).value, -1) << border;
+    EXPECT_EQ(at(border).error, 0) << border;
+  }
+  for (const std::int64_t inner : {end - kSide - 2, end - kSide - 9, end - 2 * kSide + 1}) {
+    EXPECT_GE(at(inner).value, 0) << inner;
+    EXPECT_EQ(at(inner).error, 0) << inner;
+  }
+  EXPECT_THROW(bounded_of_matrix(stencil("n*n"), end - 15), UsageError) << "a row too many";
+}
+
+TEST(FormulaBounds, ConditionsOnIndicesAreExactAndTheirValuesAsFloatsAreNot) {
+  const std::int64_t odd = (std::int64_t{1} << 25) + 1;
+  EXPECT_EQ(bounded_of_matrix("i == 2^25 ? 5 : 0", odd).error, 0);
+  EXPECT_EQ(bounded_of_matrix("(i == 2^25)*5", odd).error, 0);
+  EXPECT_EQ(bounded_of_matrix("i - 2^25 ? 5 : 0", odd).error, 0);
+  EXPECT_EQ(bounded_of_matrix("floor(i / 2) < 2^24 ? 5 : 0", odd).error, 0);
+  EXPECT_GE(bounded_of_matrix("i - 2^25", odd).error, 1);
+  EXPECT_GE(bounded_of_matrix("i + x > 2^25 + 1 ? 5 : 0", odd).error, 5) << "a sum that is rounded";
+}
+
+TEST(FormulaBounds, OneCertainOperandDecides) {
+  EXPECT_EQ(bounded("x*1.1 < 0.11 && y ? 5 : 0", 0.1, 0).error, 0);
+  EXPECT_GE(bounded("x*1.1 < 0.11 && y ? 5 : 0", 0.1, 1).error, 5);
+  EXPECT_EQ(bounded("x*1.1 < 0.11 || y ? 5 : 0", 0.1, 1).error, 0);
+  EXPECT_GE(bounded("x*1.1 < 0.11 || y ? 5 : 0", 0.1, 0).error, 5);
+}
+
+TEST(FormulaBounds, AnOperandThatOnlyRoundingChoosesNeedNotExist) {
+  const auto of_list = [](const std::string& text, double x) {
+    return ElementFormula(Formula(text, kFormulaPlace), {{"x", x}}, {{"list", tensor({1, 1})}}, 1).bounded(0, 0x1p-24);
+  };
+  for (const char* text : {"x*1.1 < 0.11 ? list[2] : 7", "x*1.1 < 0.11 && list[2] ? 1 : 7"}) {
+    EXPECT_EQ(of_list(text, 0.1).value, 7) << text;
+    EXPECT_GE(of_list(text, 0.1).error, 6) << text;
+    EXPECT_EQ(of_list(text, 0.2).error, 0) << text;
+    EXPECT_THROW(of_list(text, 0.05), UsageError) << text;
+  }
+}
+
 /// Of an element whose value is `x`, a 64-bit integer.
 WholeResult whole_value(const std::string& text, std::int64_t x) {
   ElementFormula::Tensor tensor{.elements = 4, .at = [x](std::int64_t) { return static_cast<double>(x); }};

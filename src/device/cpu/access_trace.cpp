@@ -2,13 +2,13 @@
 // the handlers use is set up before: they allocate nothing.
 #include "device/cpu/access_trace.hpp"
 
+#include "host/host.hpp"
 #include "model/error.hpp"
 
 #if defined(__linux__) && defined(__x86_64__)
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -71,12 +71,6 @@ void record(Trace& trace, std::uintptr_t address, bool is_write) {
   }
 }
 
-double monotonic_s() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 void on_fault(int, siginfo_t* info, void* context) {
   const int error = errno;
   Trace& trace = *active_trace;
@@ -86,7 +80,7 @@ void on_fault(int, siginfo_t* info, void* context) {
   if (!is_traced_page(trace, page)) {
     ::sigaction(SIGSEGV, &trace.old_fault, nullptr);  // the kernel's own fault: it happens again
   } else if (trace.over || ::pthread_equal(::pthread_self(), trace.thread) == 0 || trace.found.size() == trace.most ||
-             trace.open_count == kMostOpen || monotonic_s() > trace.end_s) {
+             trace.open_count == kMostOpen || wall_seconds() > trace.end_s) {
     trace.over = true;
     open_all(trace);
   } else {
@@ -148,7 +142,7 @@ std::vector<TracedAccess> trace_accesses(std::span<const std::span<std::byte>> b
   Trace trace;
   trace.buffers = buffers;
   trace.most = limits.accesses;
-  trace.end_s = monotonic_s() + limits.seconds;
+  trace.end_s = wall_seconds() + limits.seconds;
   trace.found.reserve(limits.accesses);
   {
     const Tracing tracing(trace);
