@@ -17,7 +17,6 @@ enum class RunPhase : std::uint8_t {
   refresh    ///< some steps are recorded again: a program changes
 };
 
-inline constexpr bool records(RunPhase phase) { return phase != RunPhase::quiet; }
 inline constexpr bool counts(RunPhase phase) { return phase == RunPhase::start_up || phase == RunPhase::counting; }
 
 class PhasePlan {
@@ -35,8 +34,6 @@ class PhasePlan {
   /// The phase from here on. To be asked some times a second.
   RunPhase next(const Progress& progress);
   RunPhase phase() const { return phase_; }
-  /// Since when.
-  std::uint64_t since() const { return since_; }
 
  private:
   RunPhase after_start_up(const Progress& progress) const;

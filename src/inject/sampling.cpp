@@ -18,7 +18,7 @@ constexpr std::uint64_t kLatest = kSecond / 20;  ///< from one call of tick() to
 constexpr std::uint64_t kLostIntervals = 20;
 /// So many records of single marks; then each record stands for more of them, so that a day fits into a spool.
 constexpr std::uint64_t kSingleMarks = 20'000;
-constexpr std::uint32_t kMostTogether = 4096;
+constexpr std::uint64_t kMostDoublings = 12;
 
 }  // namespace
 
@@ -177,7 +177,6 @@ const Sampling::Marker* Sampling::choose() {
   if (!choice) return nullptr;
   const Mark mark = choice->candidate.mark;
   auto* const made = new Marker;
-  made->mark = mark;
   made->paced = choice->paced;
   made->interval = choice->candidate.interval / choice->candidate.per_repetition;
   spool::Marker record = {};
@@ -245,8 +244,7 @@ void Sampling::seen(const Marker& marker, std::uint64_t time) {
       return;
     }
     ++pending_;
-    const std::uint64_t together = std::uint64_t{1} << std::min<std::uint64_t>(written_ / kSingleMarks, 12);
-    static_assert(kMostTogether == 1U << 12U);
+    const std::uint64_t together = std::uint64_t{1} << std::min(written_ / kSingleMarks, kMostDoublings);
     if (pending_ >= together) write_marks(marker, start_, time, pending_);
     return;
   }

@@ -51,7 +51,6 @@ class Sampling {
   /// What is followed. Never freed, as callbacks may be in it.
   struct Marker {
     spool::Id id = 0;
-    Mark mark;
     const Kind* kind = nullptr;  ///< of a launch
     std::vector<CUpti_CallbackId> calls;
     bool paced = false;

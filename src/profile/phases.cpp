@@ -1,8 +1,8 @@
 #include "profile/phases.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "measure/statistics.hpp"
 
@@ -161,16 +161,6 @@ std::vector<double> untouched_steps(const Recording& recording, const std::vecto
     }
   }
   return result;
-}
-
-std::optional<double> recording_cost_per_launch(const std::vector<double>& recorded_steps_s,
-                                                const std::vector<double>& untouched_steps_s,
-                                                double launches_per_step) {
-  if (recorded_steps_s.size() < kFewestTimed || untouched_steps_s.size() < kFewestTimed || !(launches_per_step > 0)) {
-    return std::nullopt;
-  }
-  const double added = median(recorded_steps_s) - median(untouched_steps_s);
-  return std::max(0.0, added / launches_per_step);
 }
 
 }  // namespace roofline

@@ -1,7 +1,6 @@
 // What of a program's run was recorded, and what is known of the rest: a sampled recording has only some of the steps.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "profile/intervals.hpp"
@@ -22,10 +21,5 @@ double recorded_share(const Recording& recording);
 /// Seconds per step while nothing was recorded, one for each step or few of them that the marks tell apart. `steps` are
 /// recorded ones: how often the mark comes in a step is taken from them. Empty where no step was timed.
 std::vector<double> untouched_steps(const Recording& recording, const std::vector<Span>& steps);
-
-/// Seconds that recording adds to a launch, from the medians of recorded and untouched steps, or nothing where that
-/// can't be known. Not negative.
-std::optional<double> recording_cost_per_launch(const std::vector<double>& recorded_steps_s,
-                                                const std::vector<double>& untouched_steps_s, double launches_per_step);
 
 }  // namespace roofline

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 
-#include "measure/statistics.hpp"
 #include "spool_builder.hpp"
 
 namespace roofline {
@@ -164,14 +163,6 @@ TEST(Phases, WhatCallbacksAddIsTakenOut) {
   const std::vector<double> steps = untouched_steps(Recording(traces), SampledSpool::steps());
   ASSERT_EQ(steps.size(), 8U);
   for (const double step : steps) EXPECT_NEAR(step, 8e-3, 1e-9);
-}
-
-TEST(Phases, RecordingCostsWhatRecordedStepsTakeLonger) {
-  const std::vector<double> recorded(10, 5e-3), untouched(10, 4e-3), few(4, 4e-3);
-  EXPECT_NEAR(recording_cost_per_launch(recorded, untouched, 500).value_or(-1), 2e-6, 1e-12);
-  EXPECT_EQ(recording_cost_per_launch(untouched, recorded, 500), 0.0) << "noise gives no time back";
-  EXPECT_FALSE(recording_cost_per_launch(recorded, few, 500));
-  EXPECT_FALSE(recording_cost_per_launch(recorded, untouched, 0));
 }
 
 }  // namespace
