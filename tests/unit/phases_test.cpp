@@ -2,6 +2,7 @@
 #include "profile/phases.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -12,6 +13,14 @@ namespace roofline {
 namespace {
 
 constexpr std::uint64_t kMicro = 1'000, kMilli = 1'000'000;
+
+/// Tests run in processes beside each other: each has a file of its own.
+std::vector<ProcessTrace> traces_of(const SpoolBuilder& spool) {
+  const auto file = std::filesystem::temp_directory_path() / ("roofline-phases-" + std::to_string(::getpid()));
+  std::vector<ProcessTrace> traces = {read_spool(spool.write(file))};
+  std::filesystem::remove(file);
+  return traces;
+}
 
 /// Steps of 10 ms with a copy at their beginning and four kernels, recorded from 0 to 100 ms and from 500 to 600 ms.
 /// Kernels run 1 ms after their launch.
@@ -38,10 +47,7 @@ class SampledSpool {
 
   std::vector<ProcessTrace> traces(std::uint64_t end) {
     spool_.end(end);
-    const auto file = std::filesystem::temp_directory_path() / "roofline-phases.spool";
-    std::vector<ProcessTrace> read = {read_spool(spool_.write(file))};
-    std::filesystem::remove(file);
-    return read;
+    return traces_of(spool_);
   }
 
   static std::vector<Span> steps() {
@@ -82,9 +88,7 @@ TEST(Phases, AWholeRecordingIsAll) {
   SpoolBuilder spool;
   spool.launch(spool.kind("kernel"), 10, 20, 30, 40);
   spool.end(kMilli);
-  const auto file = std::filesystem::temp_directory_path() / "roofline-phases-whole.spool";
-  const std::vector<ProcessTrace> traces = {read_spool(spool.write(file))};
-  std::filesystem::remove(file);
+  const std::vector<ProcessTrace> traces = traces_of(spool);
   const Recording recording(traces);
   EXPECT_EQ(recorded(recording), (std::vector<Span>{{0, kMilli}}));
   EXPECT_EQ(recorded_share(recording), 1);
