@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "inject/mix.hpp"
+
 namespace roofline::inject {
 
 std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
@@ -13,14 +15,10 @@ std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
     std::memcpy(&word, from + at, length);
     return word;
   };
-  const auto add = [&hash](std::uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-    hash ^= hash >> 29;
-  };
   if (size <= kWhole) {
     std::uint64_t at = 0;
-    for (; at + 8 <= size; at += 8) add(word_at(at));
-    if (at < size) add(word_at(at, static_cast<std::size_t>(size - at)));
+    for (; at + 8 <= size; at += 8) hash = mix(hash, word_at(at));
+    if (at < size) hash = mix(hash, word_at(at, static_cast<std::size_t>(size - at)));
     return hash != 0 ? hash : 1;
   }
   // What is not in a cache takes as long to fetch for one word as for a line, and several lines at once as long as one.
@@ -32,7 +30,7 @@ std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
     for (std::uint64_t at = place * step; at < place * step + kLine; at += 8) {
       const std::uint64_t word = word_at(at);
       varies = varies || word != first;
-      add(word);
+      hash = mix(hash, word);
     }
   }
   return !varies ? 0 : hash != 0 ? hash : 1;

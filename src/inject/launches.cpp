@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "inject/cupti_library.hpp"
+#include "inject/mix.hpp"
 #include "inject/thread_state.hpp"
 
 namespace roofline::inject {
@@ -15,11 +16,6 @@ constexpr int kMostVariants = 8;
 /// A program that launches from ever new places; beyond, kinds know no place.
 constexpr std::size_t kMostKinds = 1 << 16;
 constexpr std::uint32_t kTensorMapBytes = 128;
-
-constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-  return hash ^ (hash >> 29);
-}
 
 /// Kernels that wait for others, on this GPU or another: serialised or replayed they may never end.
 bool waits_for_others(std::string_view symbol) {

@@ -68,6 +68,8 @@ class SpoolWriter {
   bool full() const { return full_; }
 
  private:
+  /// That many zeros at the end of the buffer, for records of one type; nullptr: full.
+  char* extend_locked(spool::Type type, std::size_t bytes);
   void append(spool::Type type, const void* record, std::size_t size, std::string_view tail);
   void append_all(spool::Type type, const void* records, std::size_t size, std::size_t count);
   void put_first(spool::Type type, const void* record, std::size_t size, std::string_view tail);
