@@ -41,6 +41,10 @@ struct DriverCall {
 /// By the driver's name of a call, with its version.
 DriverCall driver_call(std::string_view name);
 
+/// Whether it is followed even while nothing is recorded: without it, what is recorded later would be misread (pointers
+/// as numbers, kernels of graphs without a name).
+bool always_followed(const DriverCall& call);
+
 /// Without version suffixes: "cuMemcpyHtoDAsync".
 std::string plain_name(std::string_view name);
 

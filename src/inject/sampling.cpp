@@ -224,9 +224,7 @@ bool Sampling::marks(CUpti_CallbackId id, const DriverCall& call, const CUpti_Ca
     callbacks_.fetch_add(1, std::memory_order_relaxed);
     if (marker->is(call, data)) seen(*marker, now());
   }
-  // Those that are always followed are followed for something else, too.
-  return call.arguments != Arguments::memory && call.arguments != Arguments::pitched &&
-         call.arguments != Arguments::registered;
+  return !always_followed(call);  // which is followed for something else, too
 }
 
 void Sampling::seen(const Marker& marker, std::uint64_t time) {

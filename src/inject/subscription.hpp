@@ -48,6 +48,8 @@ class Subscription {
   std::vector<CUpti_CallbackId> launches() const;
 
  private:
+  template <typename Condition>
+  std::vector<CUpti_CallbackId> calls_where(const Condition& condition) const;
   void apply(const std::array<bool, kMostCalls>& wanted);
   void set(CUpti_CallbackId id, bool on);
 
