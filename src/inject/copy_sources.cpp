@@ -5,7 +5,10 @@
 #include "inject/mix.hpp"
 
 namespace roofline::inject {
+namespace {
 
+/// A hash of all bytes up to 16 KiB; of more, of 32 cache lines spread evenly. 0: those lines are one value repeated,
+/// as of a mask or padding, which says nothing about the rest.
 std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
   constexpr std::uint64_t kWhole = 16 << 10, kPlaces = 32, kLine = 64;
   const auto* const from = static_cast<const char*>(bytes);
@@ -35,6 +38,8 @@ std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
   }
   return !varies ? 0 : hash != 0 ? hash : 1;
 }
+
+}  // namespace
 
 void follow_transfer(Session& session, const DriverCall& call, const CUpti_CallbackData& data, bool recorded) {
   // Of less, where it comes from says little: single numbers repeat.

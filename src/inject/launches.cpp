@@ -109,8 +109,8 @@ const Kinds::Function& Kinds::function_of(CUfunction handle, const char* symbol)
   return *found->second;
 }
 
-std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& launch, SameInputs* inputs,
-                                bool* same_input) {
+std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& launch, bool* same_input) {
+  SameInputs* const inputs = same_input != nullptr ? &inputs_ : nullptr;
   // Kernels of collectives have their pointers in device memory.
   if (inputs != nullptr && (!function.known || function.uncountable)) inputs->forget();
   if (!function.known) return 0;
@@ -229,7 +229,7 @@ Kind& Kinds::of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_
     known = {epoch, launch.function, &function_of(launch.function, launch.symbol)};
   }
   const Function& function = *known.function;
-  const std::uint64_t scalars = scalars_of(function, launch, same_input != nullptr ? &inputs_ : nullptr, same_input);
+  const std::uint64_t scalars = scalars_of(function, launch, same_input);
   if (launch.cooperative) flags |= spool::kCooperative;
   if (function.uncountable || launch.uncountable) flags |= spool::kUncountable;
 

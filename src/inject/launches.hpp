@@ -102,9 +102,8 @@ class Kinds {
   Kind& find(Key key);
   Kind& find_locked(const Key& key, std::uint64_t recorded_scalars);
   Kind& of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags, bool* same_input);
-  /// `inputs`: to follow its pointers; nullptr: they are not followed.
-  static std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch, SameInputs* inputs,
-                                  bool* same_input);
+  /// `same_input` as of_kernel() has it; nullptr: the pointers are not followed.
+  std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch, bool* same_input);
 
   SpoolWriter& spool_;
   SameInputs inputs_;
