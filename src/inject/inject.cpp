@@ -264,7 +264,7 @@ void begin_window(Session& session, std::uint32_t correlation) {
   // Of threads that launch at the same time, the first.
   std::uint32_t first = 0;
   while (!session.first_correlation.compare_exchange_weak(first, correlation)) {
-    if (first != 0 && static_cast<std::int32_t>(correlation - first) >= 0) break;
+    if (first != 0 && !precedes(correlation, first)) break;
   }
   session.earlier_launches = session.launches.load();
   session.earlier_kernels = session.kernels.load();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "inject/clock.hpp"
+
 namespace roofline::inject {
 namespace {
 
@@ -10,12 +12,12 @@ namespace {
 constexpr int kWatched = 8;
 constexpr int kSkipped = 64;
 /// Then the program has this long for itself, ns.
-constexpr std::uint64_t kUntouched = 3'000'000'000;
+constexpr std::uint64_t kUntouched = 3 * kSecond;
 constexpr std::size_t kRecent = 32;
 /// Of the shortest of the recent steps, nobody looks for the mark: a step that is shorter still would be missed.
 constexpr double kSilence = 0.7;
 /// A thread can't be relied on to wake up earlier, ns.
-constexpr std::uint64_t kShortestSilence = 200'000;
+constexpr std::uint64_t kShortestSilence = kSecond / 5000;
 /// Of the usual length, a longer one may be two steps.
 constexpr double kLongest = 1.6;
 constexpr int kMostUnclear = 8;

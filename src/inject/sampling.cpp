@@ -188,7 +188,7 @@ const Sampling::Marker* Sampling::choose() {
       break;
     case Mark::What::graph_launch:
       made->calls = subscription().calls_of(spool::CallKind::graph_launch);
-      record.call = session_.spool.text("cuGraphLaunch");
+      record.call = session_.spool.text(spool::kGraphLaunchCall);
       break;
     case Mark::What::call:
       made->calls = subscription().calls_named(mark.id);

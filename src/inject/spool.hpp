@@ -312,6 +312,9 @@ struct CopySource {
   std::uint32_t reserved;
 };
 
+/// `call` of a marker that is a launch of a graph.
+inline constexpr const char* kGraphLaunchCall = "cuGraphLaunch";
+
 /// What is followed while nothing is recorded, because it comes in every step: a call of the driver, or launches of one
 /// function with one grid and block.
 struct Marker {

@@ -48,7 +48,8 @@ std::vector<std::uint64_t> recorded_marks(const ProcessTrace& trace, const spool
     const bool graph = (kind.flags & spool::kGraph) != 0;
     const bool same = !graph && kind.name == wanted.name && std::equal(kind.grid, kind.grid + 3, wanted.grid) &&
                       std::equal(kind.block, kind.block + 3, wanted.block);
-    if (marker.kind != 0 ? same : graph && trace.text(marker.call) == "cuGraphLaunch") times.push_back(launch.start);
+    if (marker.kind != 0 ? same : graph && trace.text(marker.call) == spool::kGraphLaunchCall)
+      times.push_back(launch.start);
   }
   for (const spool::Call& call : trace.calls) {
     if (marker.kind == 0 && call.name == marker.call) times.push_back(call.start);
