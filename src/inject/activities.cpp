@@ -242,7 +242,7 @@ void take(Session& session, const CUpti_Activity& record, std::vector<spool::Ker
 
 void take_records(Session& session, CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid) {
   CUpti_Activity* record = nullptr;
-  // Written together: the program's threads wait for the lock of the spool at each launch.
+  // Written under one lock, because each launch of the program's threads takes the lock of the spool.
   std::vector<spool::Kernel> kernels;
   while (cupti().next_record(buffer, valid, &record) == CUPTI_SUCCESS) take(session, *record, kernels);
   session.spool.write_all(spool::Type::kernel, kernels);

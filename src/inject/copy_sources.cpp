@@ -7,8 +7,8 @@
 namespace roofline::inject {
 namespace {
 
-/// A hash of all bytes up to 16 KiB; of more, of 32 cache lines spread evenly. 0: those lines are one value repeated,
-/// as of a mask or padding, which says nothing about the rest.
+/// A hash of all bytes up to 16 KiB; of more, of 32 cache lines spread evenly. 0: those lines repeat one value (a mask,
+/// padding), so they do not identify the rest.
 std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
   constexpr std::uint64_t kWhole = 16 << 10, kPlaces = 32, kLine = 64;
   const auto* const from = static_cast<const char*>(bytes);
@@ -24,7 +24,7 @@ std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
     if (at < size) hash = mix(hash, word_at(at, static_cast<std::size_t>(size - at)));
     return hash != 0 ? hash : 1;
   }
-  // What is not in a cache takes as long to fetch for one word as for a line, and several lines at once as long as one.
+  // A cache miss costs the same for one word as for its line, and prefetched misses overlap.
   const std::uint64_t step = (size - kLine) / (kPlaces - 1);
   for (std::uint64_t place = 0; place < kPlaces; ++place) __builtin_prefetch(from + place * step);
   const std::uint64_t first = word_at(0);
@@ -42,7 +42,7 @@ std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
 }  // namespace
 
 void follow_transfer(Session& session, const DriverCall& call, const CUpti_CallbackData& data, bool recorded) {
-  // Of less, where it comes from says little: single numbers repeat.
+  // Equal contents of smaller copies mean little: single numbers repeat by chance.
   constexpr std::uint64_t kLeast = 1024;
   const void* const given = data.functionParams;
   switch (call.arguments) {

@@ -23,7 +23,7 @@ enum class Arguments : std::uint8_t {
   registered,
   copy_in,     ///< from host memory: destination, source, bytes
   copy_out,    ///< to host memory: no device memory is written
-  written_to,  ///< begins with the device memory that it writes
+  written_to,  ///< the first argument is the device memory that it writes
   begin_capture,
   end_capture,
   kernel_node,

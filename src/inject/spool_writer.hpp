@@ -50,10 +50,10 @@ class SpoolWriter {
 
   /// Gives the system all that was written so far. False: it takes no more.
   bool flush();
-  /// Sees all that flush() gives away from here on, in the thread that calls it. Before the first flush().
+  /// `observer` is called with all records that flush() writes, in the thread that calls it. Before the first flush().
   void observe(std::function<void(std::string_view records)> observer) { observer_ = std::move(observer); }
 
-  /// Records of one type that one thread writes together: at the cost of one.
+  /// Several records of one type, under one lock.
   template <typename Record>
   void write_all(spool::Type type, const std::vector<Record>& records) {
     static_assert(sizeof(Record) % 8 == 0);

@@ -1,4 +1,4 @@
-// What of a sampled recording was recorded, and what its marks tell of the steps that were not.
+// Which parts of a run a sampled recording has, and the steps that its marks time in the others.
 #include "profile/phases.hpp"
 
 #include <gtest/gtest.h>
