@@ -59,16 +59,12 @@ spool::Id place_of(std::uint32_t correlation) {
   return place;
 }
 
-bool before(std::uint32_t correlation, std::uint32_t other) {
-  return static_cast<std::int32_t>(correlation - other) < 0;
-}
-
 /// Only work launched in the window.
 bool in_window(const Session& session, std::uint32_t correlation) {
   const Phase phase = session.phase.load(std::memory_order_acquire);
   if (phase == Phase::loaded || phase == Phase::warming || session.window_began == 0) return false;
-  return !before(correlation, session.first_correlation) &&
-         (!session.end_correlation_known || before(correlation, session.end_correlation));
+  return !precedes(correlation, session.first_correlation) &&
+         (!session.end_correlation_known || precedes(correlation, session.end_correlation));
 }
 
 void take(Session& session, const KernelRecord& record, std::vector<spool::Kernel>& kernels) {
@@ -246,7 +242,7 @@ void take(Session& session, const CUpti_Activity& record, std::vector<spool::Ker
 
 void take_records(Session& session, CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid) {
   CUpti_Activity* record = nullptr;
-  // Written together: the program's threads wait for the lock of the spool at each launch.
+  // Written under one lock, because each launch of the program's threads takes the lock of the spool.
   std::vector<spool::Kernel> kernels;
   while (cupti().next_record(buffer, valid, &record) == CUPTI_SUCCESS) take(session, *record, kernels);
   session.spool.write_all(spool::Type::kernel, kernels);

@@ -12,7 +12,7 @@ inline constexpr std::uint64_t kSecond = 1'000'000'000;  ///< in the unit of now
 inline std::uint64_t now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+  return static_cast<std::uint64_t>(time.tv_sec) * kSecond + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 }  // namespace roofline::inject

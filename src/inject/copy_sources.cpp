@@ -2,8 +2,13 @@
 
 #include <cstring>
 
-namespace roofline::inject {
+#include "inject/mix.hpp"
 
+namespace roofline::inject {
+namespace {
+
+/// A hash of all bytes up to 16 KiB; of more, of 32 cache lines spread evenly. 0: those lines repeat one value (a mask,
+/// padding), so they do not identify the rest.
 std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
   constexpr std::uint64_t kWhole = 16 << 10, kPlaces = 32, kLine = 64;
   const auto* const from = static_cast<const char*>(bytes);
@@ -13,17 +18,13 @@ std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
     std::memcpy(&word, from + at, length);
     return word;
   };
-  const auto add = [&hash](std::uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-    hash ^= hash >> 29;
-  };
   if (size <= kWhole) {
     std::uint64_t at = 0;
-    for (; at + 8 <= size; at += 8) add(word_at(at));
-    if (at < size) add(word_at(at, static_cast<std::size_t>(size - at)));
+    for (; at + 8 <= size; at += 8) hash = mix(hash, word_at(at));
+    if (at < size) hash = mix(hash, word_at(at, static_cast<std::size_t>(size - at)));
     return hash != 0 ? hash : 1;
   }
-  // What is not in a cache takes as long to fetch for one word as for a line, and several lines at once as long as one.
+  // A cache miss costs the same for one word as for its line, and prefetched misses overlap.
   const std::uint64_t step = (size - kLine) / (kPlaces - 1);
   for (std::uint64_t place = 0; place < kPlaces; ++place) __builtin_prefetch(from + place * step);
   const std::uint64_t first = word_at(0);
@@ -32,14 +33,16 @@ std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
     for (std::uint64_t at = place * step; at < place * step + kLine; at += 8) {
       const std::uint64_t word = word_at(at);
       varies = varies || word != first;
-      add(word);
+      hash = mix(hash, word);
     }
   }
   return !varies ? 0 : hash != 0 ? hash : 1;
 }
 
+}  // namespace
+
 void follow_transfer(Session& session, const DriverCall& call, const CUpti_CallbackData& data, bool recorded) {
-  // Of less, where it comes from says little: single numbers repeat.
+  // Equal contents of smaller copies mean little: single numbers repeat by chance.
   constexpr std::uint64_t kLeast = 1024;
   const void* const given = data.functionParams;
   switch (call.arguments) {

@@ -1,4 +1,5 @@
-// What copies to a device read and what copies and memsets write, from the arguments of their calls.
+// The host memory that copies to a device read, and the device memory that copies and memsets write, from the arguments
+// of their calls.
 #pragma once
 
 #include <cupti.h>
@@ -8,11 +9,7 @@
 
 namespace roofline::inject {
 
-/// Before such a call: records the source of a copy from the host, and which device memory changes.
+/// Before a copy or memset: records its source if that is host memory, and which device memory it changes.
 void follow_transfer(Session& session, const DriverCall& call, const CUpti_CallbackData& data, bool recorded);
-
-/// A hash of all bytes up to 16 KiB; of more, of 32 cache lines spread evenly. 0: those lines are one value repeated,
-/// as of a mask or padding, which says nothing about the rest.
-std::uint64_t digest_of(const void* bytes, std::uint64_t size);
 
 }  // namespace roofline::inject

@@ -181,7 +181,7 @@ class Counting {
   bool unused_ = false;  ///< never on
   std::atomic<bool> off_ = false;
   std::atomic<bool> held_ = false;
-  std::atomic<bool> resting_ = false;  ///< held or off, and without a session: the GPU need not be idle for us
+  std::atomic<bool> resting_ = false;  ///< held or off, and no session is open: launches need not pass the gate
   std::atomic<int> captures_ = 0;
   std::atomic<bool> overlapped_ = false;  ///< other work was launched while one launch was counted
   Gate gate_;
@@ -589,7 +589,7 @@ bool Counting::hold() {
   if (unused_ || resting_) return true;
   const std::unique_lock lock(mutex_, kLongPatience);
   if (!lock) return false;
-  // Attempts to find the GPU idle keep their distance: after some in vain nothing is counted any more.
+  // Attempts to find the GPU idle are spaced out, because counting ends after kMostAttempts failures.
   if (session_ && (now() < resume_ || !stop_session())) return false;
   resting_ = true;
   return true;
@@ -600,7 +600,7 @@ void Counting::resume() {
   const std::unique_lock lock(mutex_, kLongPatience);
   if (!lock) return;
   resting_ = false;
-  // Calls that passed the gate while it was not needed are through by then.
+  // By then, calls that began while the gate was not needed have returned.
   resume_ = std::max(resume_, now() + kLongestCall);
   plan_.resumed(now());
   held_ = false;

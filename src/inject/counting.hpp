@@ -20,7 +20,7 @@ struct LaunchSite {
   std::uint32_t correlation;
 };
 
-/// Whether a launch may be counted at all: else it need not be announced.
+/// Whether a launch may be counted; if not, counting_enters() need not be called.
 bool counting_asks();
 
 /// Before a launch, never during a capture. True: its counts are being taken, and counting_exits follows in the same
@@ -41,14 +41,14 @@ void counting_capture_ends();
 /// Before the driver destroys a context, from its callback.
 void counting_context_destroyed(CUcontext context);
 
-/// Nothing is counted until counting_resumes(), and launches cost nothing here. False: counters are still being read,
-/// because the GPU is not idle: to be called again. From any thread.
+/// Stops counting until counting_resumes(). False: the session could not be closed because the GPU is not idle; call it
+/// again. From any thread.
 bool counting_holds();
 void counting_resumes();
 
 struct CountingState {
-  bool rests = true;     ///< nothing has asked to be counted for a second, or nothing can be counted
-  bool missing = false;  ///< some that was launched has no counts yet, and could get them
+  bool rests = true;     ///< no launch has needed counters for a second, or nothing can be counted
+  bool missing = false;  ///< some launch signature still lacks counts that it could get
 };
 CountingState counting_state();
 

@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "inject/clock.hpp"
+
 namespace roofline::inject {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr std::uint32_t kBurst = 16;        // the same where there is one kind 
 constexpr double kLeastShare = 0.01;        // of all kinds' time, that a change is worth without having waited
 constexpr std::uint32_t kMostFailures = 3;  // of a kind
 constexpr std::uint32_t kMostOverlaps = 8;
-constexpr std::uint64_t kIdle = 1'000'000'000;
+constexpr std::uint64_t kIdle = kSecond;
 constexpr std::uint64_t kChoicesOfARanking = 64;
 constexpr double kUsualDuration = 10e3;  // of a kernel that was never timed, ns
 

@@ -70,7 +70,7 @@ class CountingPlan {
   bool idle(std::uint64_t time) const;
   /// Whether no launch has asked for counters for as long, with a session or without; false before the first launch.
   bool rests(std::uint64_t time) const;
-  /// Nothing could be counted until then.
+  /// Counting was held until that time.
   void resumed(std::uint64_t time) { first_ = time; }
   bool over() const { return spent_ >= budget_; }
   std::uint64_t cost() const { return spent_; }
@@ -117,7 +117,7 @@ class CountingPlan {
   /// Rounds begin when something is counted. Who comes twice in one that does nothing for it has waited for all.
   std::uint64_t round_ = 1;
   std::uint64_t last_counted_ = 0, last_wanted_ = 0;
-  std::uint64_t first_ = 0;  ///< time of the first launch, or since when launches are counted again
+  std::uint64_t first_ = 0;  ///< time of the first launch, or when counting was resumed
   std::uint64_t launches_ = 0;
   std::uint64_t phase_ = 0;        ///< the launch with which it began
   std::uint32_t in_vain_ = 0;      ///< launches in this phase that it does nothing for

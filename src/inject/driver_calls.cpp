@@ -102,4 +102,19 @@ DriverCall driver_call(std::string_view name) {
   return {};
 }
 
+bool always_followed(const DriverCall& call) {
+  switch (call.arguments) {
+    case Arguments::memory:
+    case Arguments::pitched:
+    case Arguments::registered:
+    case Arguments::begin_capture:
+    case Arguments::end_capture:
+    case Arguments::kernel_node:
+    case Arguments::any_node:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace roofline::inject

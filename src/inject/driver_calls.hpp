@@ -23,7 +23,7 @@ enum class Arguments : std::uint8_t {
   registered,
   copy_in,     ///< from host memory: destination, source, bytes
   copy_out,    ///< to host memory: no device memory is written
-  written_to,  ///< begins with the device memory that it writes
+  written_to,  ///< the first argument is the device memory that it writes
   begin_capture,
   end_capture,
   kernel_node,
@@ -40,6 +40,10 @@ struct DriverCall {
 
 /// By the driver's name of a call, with its version.
 DriverCall driver_call(std::string_view name);
+
+/// Whether it is followed even while nothing is recorded: without it, what is recorded later would be misread (pointers
+/// as numbers, kernels of graphs without a name).
+bool always_followed(const DriverCall& call);
 
 /// Without version suffixes: "cuMemcpyHtoDAsync".
 std::string plain_name(std::string_view name);

@@ -119,13 +119,12 @@ void finish_window(Session& session) {
   session.spool.flush();
 }
 
-/// Writes what has come together, ends the window where a launch does not, and changes the phases of a sampled
-/// recording.
+/// Writes the records so far, ends the window if no launch does, and changes the phases of a sampled recording.
 class Writer {
  public:
   explicit Writer(Session& session) : session_(session), last_write_(now()) {}
 
-  /// When to be called again; nothing: there is nothing left to do.
+  /// The time of its next call; nothing: the recording has ended.
   std::optional<std::uint64_t> tick() {
     // The end of the process waits for a tick, as it takes CUPTI down.
     const std::lock_guard lock(session_.writer_mutex);
@@ -261,10 +260,10 @@ std::uint64_t window_end(const Session& session) { return session.window_began +
 
 void begin_window(Session& session, std::uint32_t correlation) {
   const bool again = session.window_ended != 0;  // of a sampled recording
-  // Of threads that launch at the same time, the first.
+  // Several threads may launch at the same time: the window begins with the lowest correlation.
   std::uint32_t first = 0;
   while (!session.first_correlation.compare_exchange_weak(first, correlation)) {
-    if (first != 0 && static_cast<std::int32_t>(correlation - first) >= 0) break;
+    if (first != 0 && !precedes(correlation, first)) break;
   }
   session.earlier_launches = session.launches.load();
   session.earlier_kernels = session.kernels.load();

@@ -1,4 +1,4 @@
-// What the arguments of a launch, or of a call that adds a kernel to a graph, give the driver.
+// Reads the arguments of launches, and of calls that add a kernel to a graph.
 #pragma once
 
 #include <cuda.h>

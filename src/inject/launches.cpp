@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "inject/cupti_library.hpp"
+#include "inject/mix.hpp"
 #include "inject/thread_state.hpp"
 
 namespace roofline::inject {
@@ -15,11 +16,6 @@ constexpr int kMostVariants = 8;
 /// A program that launches from ever new places; beyond, kinds know no place.
 constexpr std::size_t kMostKinds = 1 << 16;
 constexpr std::uint32_t kTensorMapBytes = 128;
-
-constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-  return hash ^ (hash >> 29);
-}
 
 /// Kernels that wait for others, on this GPU or another: serialised or replayed they may never end.
 bool waits_for_others(std::string_view symbol) {
@@ -113,8 +109,8 @@ const Kinds::Function& Kinds::function_of(CUfunction handle, const char* symbol)
   return *found->second;
 }
 
-std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& launch, SameInputs* inputs,
-                                bool* same_input) {
+std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& launch, bool* same_input) {
+  SameInputs* const inputs = same_input != nullptr ? &inputs_ : nullptr;
   // Kernels of collectives have their pointers in device memory.
   if (inputs != nullptr && (!function.known || function.uncountable)) inputs->forget();
   if (!function.known) return 0;
@@ -233,7 +229,7 @@ Kind& Kinds::of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_
     known = {epoch, launch.function, &function_of(launch.function, launch.symbol)};
   }
   const Function& function = *known.function;
-  const std::uint64_t scalars = scalars_of(function, launch, same_input != nullptr ? &inputs_ : nullptr, same_input);
+  const std::uint64_t scalars = scalars_of(function, launch, same_input);
   if (launch.cooperative) flags |= spool::kCooperative;
   if (function.uncountable || launch.uncountable) flags |= spool::kUncountable;
 

@@ -33,7 +33,7 @@ struct Kind {
   std::uint32_t flags = 0;
   Geometry geometry;
   std::atomic<std::uint64_t> launches = 0;
-  std::atomic<CUfunction> function = nullptr;  ///< launched last, as far as it was not known
+  std::atomic<CUfunction> function = nullptr;  ///< its latest handle, set when a thread's cache misses
 };
 
 /// What a launch gives the driver.
@@ -51,7 +51,8 @@ class Kinds {
  public:
   explicit Kinds(SpoolWriter& spool) : spool_(spool) {}
 
-  /// `same_input`: it copies or converts memory that it copied before and that nothing was given since.
+  /// `same_input`: it copies or converts memory that it copied before and that no launch, copy or memset has used
+  /// since.
   Kind& of_kernel(const KernelLaunch& launch, spool::Id place, bool& same_input) {
     return of_launch(launch, place, 0, &same_input);
   }
@@ -63,7 +64,7 @@ class Kinds {
   Kind& of_changed_node(const char* symbol, const Geometry& geometry, spool::Id place);
   Kind& of_graph(std::uint32_t kernels, std::uint64_t signature, spool::Id place);
 
-  /// nullptr: there is none.
+  /// nullptr: no kind has that id.
   const Kind* of_id(spool::Id id) const;
 
   /// Handles of functions may be reused from here on.
@@ -102,9 +103,8 @@ class Kinds {
   Kind& find(Key key);
   Kind& find_locked(const Key& key, std::uint64_t recorded_scalars);
   Kind& of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags, bool* same_input);
-  /// `inputs`: to follow its pointers; nullptr: they are not followed.
-  static std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch, SameInputs* inputs,
-                                  bool* same_input);
+  /// `same_input` as of_kernel() has it; nullptr: the pointers are not followed.
+  std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch, bool* same_input);
 
   SpoolWriter& spool_;
   SameInputs inputs_;

@@ -3,20 +3,22 @@
 #include <algorithm>
 #include <vector>
 
+#include "inject/clock.hpp"
+
 namespace roofline::inject {
 namespace {
 
-/// Steps with every callback tell how long a step is at most, and what callbacks add.
+/// Steps with all callbacks enabled give an upper bound of a step's length, and the cost of callbacks.
 constexpr int kWatched = 8;
 constexpr int kSkipped = 64;
-/// Then the program has this long for itself, ns.
-constexpr std::uint64_t kUntouched = 3'000'000'000;
+/// After kSkipped steps, callbacks are disabled for this long, ns.
+constexpr std::uint64_t kUntouched = 3 * kSecond;
 constexpr std::size_t kRecent = 32;
-/// Of the shortest of the recent steps, nobody looks for the mark: a step that is shorter still would be missed.
+/// Callbacks are disabled for this fraction of the shortest recent step. The mark of an even shorter step is missed.
 constexpr double kSilence = 0.7;
-/// A thread can't be relied on to wake up earlier, ns.
-constexpr std::uint64_t kShortestSilence = 200'000;
-/// Of the usual length, a longer one may be two steps.
+/// A thread cannot reliably wake up earlier, ns.
+constexpr std::uint64_t kShortestSilence = kSecond / 5000;
+/// An interval longer than this multiple of the median may be two steps.
 constexpr double kLongest = 1.6;
 constexpr int kMostUnclear = 8;
 
@@ -48,7 +50,7 @@ Pacer::Seen Pacer::seen(std::uint64_t time) {
     result.step = is_step(elapsed);
     unclear_ = result.step ? 0 : unclear_ + 1;
     if (unclear_ >= kMostUnclear) {
-      *this = Pacer();  // steps are longer now: to be learnt anew
+      *this = Pacer();  // steps have become longer: learn their length again
       return result;
     }
   }

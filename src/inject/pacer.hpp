@@ -1,6 +1,6 @@
-// Times a program's steps by a mark that comes once in each, where looking for the mark costs too much to be done all
-// the time. After a mark nobody looks for most of a step, so that the next one that is seen is the next step's. Knows
-// neither CUPTI nor a clock.
+// Times a program's steps by a mark that occurs once per step, if enabling the mark's callbacks all the time costs too
+// much. After each mark they are disabled for most of a step, so the next mark that is seen ends that step. Independent
+// of CUPTI and of clocks.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace roofline::inject {
 class Pacer {
  public:
   struct Seen {
-    bool step = false;             ///< one step went by since the mark before; false: none or several may have
-    std::uint64_t look_again = 0;  ///< time from which on to look; 0: go on looking
+    bool step = false;             ///< exactly one step since the previous mark; false: not known
+    std::uint64_t look_again = 0;  ///< disable callbacks until then; 0: leave them enabled
   };
-  /// A mark came while it was looked for.
+  /// A mark came while callbacks were enabled.
   Seen seen(std::uint64_t time);
-  /// Nobody has looked since the last mark, for another reason.
+  /// Marks since the last one may have been missed.
   void interrupted() { last_ = 0; }
 
  private:
@@ -24,9 +24,9 @@ class Pacer {
   std::uint64_t silence() const;
 
   std::uint64_t last_ = 0;
-  int watched_ = 0;                   ///< steps in a row in which the mark was looked for all the time
-  int skipped_ = 0;                   ///< steps in a row in which it was not
-  int unclear_ = 0;                   ///< of them, the last ones that may have been several
+  int watched_ = 0;                   ///< steps in a row with callbacks enabled throughout
+  int skipped_ = 0;                   ///< steps in a row with callbacks disabled for most of the step
+  int unclear_ = 0;                   ///< of them, the latest intervals that may be several steps
   std::deque<std::uint64_t> recent_;  ///< lengths of steps, ns
 };
 

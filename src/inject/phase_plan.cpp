@@ -7,18 +7,18 @@
 namespace roofline::inject {
 namespace {
 
-/// Counting costs that much before uncounted steps are recorded.
+/// Counting may cost this much before it is interrupted for uncounted steps.
 constexpr std::uint64_t kFirstCounting = 2 * kSecond;
 
-// A sample: so many repetitions and that long, or as many as come in the longest time, if that are a few at least.
+// A sample ends after kSampled repetitions and kShortestSample, or after kLongestSample if it has kFew of them.
 constexpr std::uint64_t kSampled = 100, kRefreshed = 20, kFew = 5;
 constexpr std::uint64_t kShortestSample = kSecond / 2, kLongestSample = 5 * kSecond;
 constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kSecond;
-/// Where nothing repeats, counting waits no longer than this.
+/// If nothing repeats, counting continues after this time.
 constexpr std::uint64_t kNothingRepeats = 10 * kSecond;
 
 constexpr std::uint64_t kFirstQuiet = 10 * kSecond, kLongestQuiet = 300 * kSecond;
-/// What is recorded again and again is at most this part of the time.
+/// A quiet phase is at least this many times as long as the refresh before it, up to kLongestQuiet.
 constexpr std::uint64_t kRefreshedPart = 50;
 constexpr std::uint64_t kShortestQuiet = 2 * kSecond;
 

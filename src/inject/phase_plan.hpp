@@ -1,8 +1,8 @@
-// What a sampled recording does when: it records the start-up and some of the steady steps, counts, and otherwise keeps
-// out of the program's way. Knows neither CUPTI nor a clock.
+// The phases of a sampled recording: it records the start-up and some of the steady steps, counts, and otherwise leaves
+// the program alone. Independent of CUPTI and of clocks.
 //
-// Counting begins at once, so that short programs have counts. Where it takes long it is interrupted for a sample of
-// steps in which nothing is counted. A program in which nothing repeats is recorded whole.
+// Counting begins at once, so that short programs have counts. If it takes long, it is interrupted for a sample of
+// steps in which nothing is counted. A program in which nothing repeats is recorded completely.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,26 @@ enum class RunPhase : std::uint8_t {
   sample,    ///< steady steps are recorded, nothing is counted
   counting,  ///< recorded; what has no counts yet gets them
   quiet,     ///< nothing is recorded; steps are timed by a marker
-  refresh    ///< some steps are recorded again: a program changes
+  refresh    ///< some steps are recorded again, because the program may have changed
 };
 
-inline constexpr bool records(RunPhase phase) { return phase != RunPhase::quiet; }
 inline constexpr bool counts(RunPhase phase) { return phase == RunPhase::start_up || phase == RunPhase::counting; }
 
 class PhasePlan {
  public:
   struct Progress {
     std::uint64_t time = 0;           ///< ns
-    bool launched = false;            ///< the program has given the GPU something
+    bool launched = false;            ///< the program has launched something
     std::uint64_t repetitions = 0;    ///< of the repeated part since this phase began; 0: nothing repeats
     bool counting_rests = false;      ///< nothing has asked for counters for some time
-    bool counts_missing = false;      ///< counting could go on
+    bool counts_missing = false;      ///< some launch signature still lacks counts
     std::uint64_t counting_cost = 0;  ///< ns
-    bool marker_lost = false;         ///< in quiet: what came in every step comes no more
+    bool marker_lost = false;         ///< in quiet: the mark of the steps no longer comes
   };
 
-  /// The phase from here on. To be asked some times a second.
+  /// The phase from now on. Call it a few times per second.
   RunPhase next(const Progress& progress);
   RunPhase phase() const { return phase_; }
-  /// Since when.
-  std::uint64_t since() const { return since_; }
 
  private:
   RunPhase after_start_up(const Progress& progress) const;

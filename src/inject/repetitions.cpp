@@ -6,14 +6,14 @@
 namespace roofline::inject {
 namespace {
 
-constexpr std::uint64_t kNew = 4;         // a signature's launches that are new to the program
-constexpr double kMemory = 1.0 / 1024;    // of launches, for the share of new ones
-constexpr double kSettled = 0.02;         // new ones among them, of a program that repeats itself
-constexpr std::uint64_t kFewest = 4;      // distances that show a repetition
-constexpr double kRegular = 0.8;          // of the distances are equal
-constexpr double kTolerance = 0.02;       // by which equal ones may differ
-constexpr double kCoverage = 0.6;         // of all launches are in repetitions
-constexpr std::uint32_t kMostInOne = 16;  // of one mark in a repetition
+constexpr std::uint64_t kNew = 4;         // the first launches of a signature count as new
+constexpr double kMemory = 1.0 / 1024;    // weight of a launch in the moving average of new ones
+constexpr double kSettled = 0.02;         // largest share of new launches in a program that repeats
+constexpr std::uint64_t kFewest = 4;      // distances that are needed to show a repetition
+constexpr double kRegular = 0.8;          // fraction of the distances that must be equal
+constexpr double kTolerance = 0.02;       // relative difference of equal distances
+constexpr double kCoverage = 0.6;         // fraction of all launches that repetitions must contain
+constexpr std::uint32_t kMostInOne = 16;  // occurrences of one mark per repetition
 constexpr std::size_t kMostSymbols = 1 << 14;
 
 /// A callback takes about 1 us: following this many in a second costs a program 0.5 %.
@@ -138,7 +138,7 @@ std::optional<MarkerChoice> choose_marker(const std::vector<Candidate>& candidat
   }
   if (call != nullptr && call->per_second <= kMostPerSecond) return MarkerChoice{*call, false};
   if (launch != nullptr && launches_per_second <= kMostPerSecond) return MarkerChoice{*launch, false};
-  // What comes several times in a step comes at unequal distances: steps could not be told apart.
+  // A mark that occurs several times per step has unequal intervals, so pacing could not separate the steps.
   if (call != nullptr && call->per_repetition == 1) return MarkerChoice{*call, true};
   if (launch != nullptr && launch->per_repetition == 1) return MarkerChoice{*launch, true};
   return std::nullopt;

@@ -1,8 +1,8 @@
-// Finds, while a program runs, whether what it gives the GPU repeats, and what of it comes in each repetition.
+// Detects, while a program runs, whether its launches repeat, and which launches and calls occur in each repetition.
 //
-// A step has launches that come once in it. Between two of such a launch lie as many launches as between the next two:
-// of all launch signatures and calls of which that is true, the one with the largest distance marks the repetition.
-// Sequences need not be equal: sizes may vary from step to step, and so may what other threads put in between.
+// A launch that occurs once per step recurs at a constant distance, counted in launches. Of all launch signatures and
+// calls with a constant distance, the one with the largest distance gives the repetition. Sequences need not be equal:
+// sizes may vary from step to step, and other threads may launch in between.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct Mark {
   auto operator<=>(const Mark&) const = default;
 };
 
-/// Regular in the program's steps.
+/// A mark that is regular in the program's steps.
 struct Candidate {
   Mark mark;
   double per_second = 0;
@@ -32,8 +32,8 @@ struct Candidate {
   std::uint64_t interval = 0;  ///< ns of a repetition, median
 };
 
-/// Which of what repeats is followed while nothing is recorded: the rarest call if it is rare enough, then launches,
-/// looked for now and then (`paced`) where there are many.
+/// The mark that is followed while nothing is recorded: the rarest call if it is rare enough, otherwise a launch.
+/// `paced`: following it all the time costs too much, so that a Pacer is needed.
 struct MarkerChoice {
   Candidate candidate;
   bool paced = false;
@@ -43,14 +43,14 @@ std::optional<MarkerChoice> choose_marker(const std::vector<Candidate>& candidat
 class Repetitions {
  public:
   void add(const Mark& mark, std::uint64_t time);
-  /// A new phase begins: what is known stays known, distances are taken anew.
+  /// A new phase begins: distances and rates are measured from now on, known signatures stay known.
   void restart();
 
-  /// Since the last restart, or since something new came; 0: nothing repeats.
+  /// Repetitions since the last restart, or since the last new launch signatures; 0: nothing repeats.
   std::uint64_t count() const;
-  /// What may mark the steps, most often first; empty where nothing repeats.
+  /// Possible marks of the steps, the most frequent first; empty if nothing repeats.
   std::vector<Candidate> candidates() const;
-  /// Of kernels, in a second.
+  /// Launches of kernels, without those of graphs.
   double launches_per_second() const;
   bool any() const { return launches_ > 0; }
 
@@ -79,7 +79,7 @@ class Repetitions {
 
   std::map<Mark, Symbol> symbols_;
   std::uint32_t generation_ = 1;
-  std::uint64_t launches_ = 0;                                                     ///< and launches of graphs
+  std::uint64_t launches_ = 0;                                                     ///< of kernels and graphs
   std::uint64_t begin_launch_ = 0, begin_time_ = 0, kernels_ = 0, last_time_ = 0;  ///< of the generation
   double novelty_ = 0;
 };

@@ -13,14 +13,13 @@ namespace roofline::inject {
 enum class Source : std::uint8_t { none, first_pointer, last_pointer };
 Source source_of(std::string_view symbol);
 
-/// Follows the sources of converting kernels. Whether a kernel writes to a pointer that it is given is not known, so
-/// every other use counts as a change: what is called unchanged was given to nobody else. Lock-free; what does not fit
-/// is forgotten.
+/// Tracks the sources of kernels that convert or copy. Whether a kernel writes through a pointer is not known, so every
+/// other use of an address counts as a change. Lock-free; an address that collides with another replaces it.
 class SameInputs {
  public:
-  /// A launch, a copy or a memset is given that device memory.
+  /// A launch, copy or memset uses that device memory.
   void use(std::uint64_t address);
-  /// That kernel converts what is there. True: it did so before, and nothing was given the address since.
+  /// That kernel converts what is there. True: it did so before, and nothing has used the address since.
   bool convert(std::uint64_t address, std::uint64_t kernel);
   /// Something runs whose pointers are not known.
   void forget() { ++epoch_; }
@@ -29,7 +28,7 @@ class SameInputs {
   static constexpr int kBits = 12;
   struct Slot {
     std::atomic<std::uint64_t> address = 0;
-    std::atomic<std::uint64_t> kernel = 0;  ///< 0: something else was given it since
+    std::atomic<std::uint64_t> kernel = 0;  ///< 0: something else has used the address since
     std::atomic<std::uint64_t> epoch = 0;
   };
   Slot& slot(std::uint64_t address) { return slots_[(address * 0x9e3779b97f4a7c15) >> (64 - kBits)]; }
@@ -38,7 +37,7 @@ class SameInputs {
   std::atomic<std::uint64_t> epoch_ = 1;
 };
 
-/// The pointers that one launch is given.
+/// The pointers among the parameters of one launch.
 class GivenPointers {
  public:
   /// `inputs` may be null: pointers are not followed.

@@ -13,12 +13,12 @@
 namespace roofline::inject {
 namespace {
 
-constexpr std::uint64_t kLatest = kSecond / 20;  ///< from one call of tick() to the next
-/// A mark that has not come for so many of its intervals, and for a second, comes no more.
+constexpr std::uint64_t kLatest = kSecond / 20;  ///< longest time between calls of tick()
+/// A mark is lost if it has not come for this many of its intervals, and for a second.
 constexpr std::uint64_t kLostIntervals = 20;
-/// So many records of single marks; then each record stands for more of them, so that a day fits into a spool.
+/// After this many records, a record combines twice as many marks, so that the marks of a day fit into a spool.
 constexpr std::uint64_t kSingleMarks = 20'000;
-constexpr std::uint32_t kMostTogether = 4096;
+constexpr std::uint64_t kMostDoublings = 12;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ Sampling::Sampling(Session& session) : session_(session) {
   session.spool.observe([this](std::string_view records) { observe(records); });
 }
 
-// --- what the program does, from what is written to its spool
+// --- what the program does, from the records in its spool
 
 void Sampling::observe(std::string_view records) {
   const std::lock_guard lock(observed_mutex_);
@@ -53,7 +53,7 @@ void Sampling::observe(std::string_view records) {
   }
 }
 
-/// Kinds differ by place and parameters, too, by which a launch can't be recognised cheaply.
+/// Kinds also differ by place and parameters, which would be expensive to compare at each launch.
 void Sampling::take(const spool::Kind& kind) {
   if (kind.id >= mark_of_kind_.size()) mark_of_kind_.resize(kind.id + 1);
   if ((kind.flags & spool::kGraph) != 0) {
@@ -82,7 +82,7 @@ std::uint64_t Sampling::tick(std::uint64_t time) {
     last_mark_ = time;
     look_again_ = 0;
   }
-  // Callbacks are disabled here, not by the one that finds the mark: CUPTI need not be asked from within it.
+  // Callbacks are disabled here and not in the callback that sees the mark, which then needs no call of CUPTI.
   return time + std::clamp<std::uint64_t>(marker->interval / 8, kLatest / 250, kLatest);
 }
 
@@ -103,7 +103,7 @@ void Sampling::look(std::uint64_t time) {
   }
   const RunPhase phase = plan_.next(progress);
   if (phase != before) {
-    // Counting changes how often things come: what the sample showed is what counts.
+    // Counting changes rates, so the mark is chosen from uncounted steps.
     if (before == RunPhase::sample || before == RunPhase::refresh) chosen_ = choose();
     if (counts(phase)) counting_resumes();
     held_ = false;
@@ -120,7 +120,7 @@ void Sampling::look(std::uint64_t time) {
 
 void Sampling::end_recording() {
   end_window(session_);
-  if (session_.phase != Phase::draining) return;  // the recording was ended otherwise meanwhile
+  if (session_.phase != Phase::draining) return;  // the whole recording has ended meanwhile
   pausing_ = true;
   session_.spool.write(spool::Type::note, spool::Note{session_.window_ended, spool::NoteCode::recording_ended, 0});
 }
@@ -167,7 +167,7 @@ void Sampling::begin_recording() {
 
 // --- marks
 
-/// What is to be followed when nothing is recorded any more.
+/// The mark for the next quiet phase; nullptr: none is suitable.
 const Sampling::Marker* Sampling::choose() {
   std::optional<MarkerChoice> choice;
   {
@@ -177,7 +177,6 @@ const Sampling::Marker* Sampling::choose() {
   if (!choice) return nullptr;
   const Mark mark = choice->candidate.mark;
   auto* const made = new Marker;
-  made->mark = mark;
   made->paced = choice->paced;
   made->interval = choice->candidate.interval / choice->candidate.per_repetition;
   spool::Marker record = {};
@@ -189,7 +188,7 @@ const Sampling::Marker* Sampling::choose() {
       break;
     case Mark::What::graph_launch:
       made->calls = subscription().calls_of(spool::CallKind::graph_launch);
-      record.call = session_.spool.text("cuGraphLaunch");
+      record.call = session_.spool.text(spool::kGraphLaunchCall);
       break;
     case Mark::What::call:
       made->calls = subscription().calls_named(mark.id);
@@ -225,15 +224,13 @@ bool Sampling::marks(CUpti_CallbackId id, const DriverCall& call, const CUpti_Ca
     callbacks_.fetch_add(1, std::memory_order_relaxed);
     if (marker->is(call, data)) seen(*marker, now());
   }
-  // Those that are always followed are followed for something else, too.
-  return call.arguments != Arguments::memory && call.arguments != Arguments::pitched &&
-         call.arguments != Arguments::registered;
+  return !always_followed(call);  // which is followed for something else, too
 }
 
 void Sampling::seen(const Marker& marker, std::uint64_t time) {
   const std::lock_guard lock(marks_mutex_);
-  if (look_again_ != 0) return;  // nobody looks for it
-  if (time < marked_) return;    // another thread's was later, and was sooner here
+  if (look_again_ != 0) return;  // paused: the callbacks are about to be disabled
+  if (time < marked_) return;    // another thread's later mark came here first
   const std::uint64_t before = marked_;
   marked_ = time;
   last_mark_ = time;
@@ -245,8 +242,7 @@ void Sampling::seen(const Marker& marker, std::uint64_t time) {
       return;
     }
     ++pending_;
-    const std::uint64_t together = std::uint64_t{1} << std::min<std::uint64_t>(written_ / kSingleMarks, 12);
-    static_assert(kMostTogether == 1U << 12U);
+    const std::uint64_t together = std::uint64_t{1} << std::min(written_ / kSingleMarks, kMostDoublings);
     if (pending_ >= together) write_marks(marker, start_, time, pending_);
     return;
   }

@@ -1,6 +1,5 @@
-// A sampled recording: start-up and some of the steady steps are recorded, then counted, and then the program runs by
-// itself but for a mark that tells how long its steps take. PhasePlan says when, the thread that writes the spool does
-// it.
+// A sampled recording: start-up and some of the steady steps are recorded and counted; after that, only a mark of the
+// steps is followed, to time them. PhasePlan decides when; the thread that writes the spool changes the phase.
 #pragma once
 
 #include <cuda.h>
@@ -24,21 +23,21 @@ namespace roofline::inject {
 
 struct Session;
 
-/// One a process, never freed.
+/// One per process, never freed.
 class Sampling {
  public:
   explicit Sampling(Session& session);
 
   // From the thread that writes.
-  /// The present phase goes on, or another begins. Returns when it is to be called again, at the latest.
+  /// Enables or disables the callbacks of a paced mark. Returns the latest time of its next call.
   std::uint64_t tick(std::uint64_t time);
-  /// Of the calls of tick(), some times a second: the program may have gone on to something else.
+  /// After some of the calls of tick(), a few times per second: begins the next phase if it is time.
   void look(std::uint64_t time);
   /// All that was launched in the part of the recording that ended has run: nothing is recorded from here on.
   void drained();
-  /// The recording ends, or the process: from any thread.
+  /// Writes the marks so far, at the end of the recording or of the process. From any thread.
   void finish();
-  /// A part of the recording ends, not the recording.
+  /// A recorded part is ending, but not the recording.
   bool pausing() const { return pausing_; }
 
   // From callbacks, in the program's threads.
@@ -48,14 +47,13 @@ class Sampling {
   void captures_end();
 
  private:
-  /// What is followed. Never freed, as callbacks may be in it.
+  /// The mark that is followed. Never freed, because callbacks may still use it.
   struct Marker {
     spool::Id id = 0;
-    Mark mark;
     const Kind* kind = nullptr;  ///< of a launch
     std::vector<CUpti_CallbackId> calls;
     bool paced = false;
-    std::uint64_t interval = 0;  ///< ns, of a mark
+    std::uint64_t interval = 0;  ///< from mark to mark, ns
 
     bool follows(CUpti_CallbackId call) const;
     bool is(const DriverCall& call, const CUpti_CallbackData& data) const;
@@ -71,7 +69,7 @@ class Sampling {
   void write_marks(const Marker& marker, std::uint64_t start, std::uint64_t end, std::uint32_t marks);
 
   Session& session_;
-  PhasePlan plan_;  // of the thread that writes, as are the next ones
+  PhasePlan plan_;  // this and what follows up to markers_: of the thread that writes
   bool held_ = false;
   bool pausing_ = false;
   bool looking_ = false;                   ///< callbacks for a paced mark are enabled
@@ -90,8 +88,8 @@ class Sampling {
 
   std::atomic<const Marker*> marker_ = nullptr;
   std::atomic<std::uint32_t> callbacks_ = 0;   ///< since the last mark
-  std::atomic<std::uint64_t> last_mark_ = 0;   ///< or since when it is looked for
-  std::atomic<std::uint64_t> look_again_ = 0;  ///< nobody looks for the mark until then
+  std::atomic<std::uint64_t> last_mark_ = 0;   ///< its time, or when callbacks were last enabled
+  std::atomic<std::uint64_t> look_again_ = 0;  ///< end of a pause in which marks are ignored; 0: no pause
   std::atomic<bool> captured_ = false;         ///< a graph was made while nothing was recorded
 
   std::mutex marks_mutex_;  // of what follows

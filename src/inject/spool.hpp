@@ -22,7 +22,7 @@ inline constexpr const char* kCountTimeVariable = "ROOFLINE_COUNT_TIME_S";  ///<
 inline constexpr const char* kFirstGroupVariable = "ROOFLINE_FIRST_GROUP";  ///< group of counters to begin with; 0
 inline constexpr const char* kPythonVariable = "ROOFLINE_PYTHON";           ///< "off": no lines, no modules
 inline constexpr const char* kSpoolLimitVariable = "ROOFLINE_SPOOL_LIMIT";  ///< bytes a file; 1 GiB
-/// "sample": the start-up and some steps; without a window only. Else all.
+/// "sample": the start-up and some steps, unless there is a window. Anything else: everything.
 inline constexpr const char* kRecordVariable = "ROOFLINE_RECORD";
 
 /// A file of this name in the folder lists what to count, a line each: id, scale, and the chip's names of it, best
@@ -175,7 +175,7 @@ struct Launch {
 enum LaunchFlag : std::uint32_t {
   kCounted = 1,   ///< counters were read around it: its time is not the program's
   kCaptured = 2,  ///< into a graph; nothing ran
-  /// Copies or converts memory that it copied before and that no launch, copy or memset was given since.
+  /// Copies or converts memory that it copied before and that no launch, copy or memset has used since.
   kSameInput = 4,
 };
 
@@ -253,7 +253,7 @@ struct RangeTime {
 /// `what` of time that the program waited for our counters.
 inline constexpr const char* kCountingOverhead = "reading counters";
 
-/// Others, of the driver: code that was not loaded before its first use.
+/// `what` of time in which the driver loaded or compiled code on its first use.
 inline constexpr const char* kModuleLoading = "module loading";
 inline constexpr const char* kLazyLoading = "lazy function loading";
 inline constexpr const char* kDriverCompilation = "compilation by the driver";
@@ -307,13 +307,16 @@ struct Thread {
 struct CopySource {
   std::uint64_t address;
   std::uint64_t bytes;
-  std::uint64_t digest;  ///< of all bytes up to 16 KiB, of larger sources of 32 cache lines; 0: says nothing
+  std::uint64_t digest;  ///< of all bytes up to 16 KiB, of larger sources of 32 cache lines; 0: no information
   std::uint32_t correlation;
   std::uint32_t reserved;
 };
 
-/// What is followed while nothing is recorded, because it comes in every step: a call of the driver, or launches of one
-/// function with one grid and block.
+/// `call` of a marker that is a launch of a graph.
+inline constexpr const char* kGraphLaunchCall = "cuGraphLaunch";
+
+/// What is followed while nothing is recorded, because it occurs in every step: a call of the driver, or launches of
+/// one function with one grid and block.
 struct Marker {
   Id id;
   Id kind;  ///< that has this function, grid and block; 0: not a launch of a kernel
@@ -321,12 +324,12 @@ struct Marker {
   std::uint32_t reserved;
 };
 
-/// From one mark to another while nothing is recorded.
+/// The interval from one mark to another while nothing is recorded.
 struct Marks {
   std::uint64_t start, end;
   Id marker;
-  std::uint32_t marks;      ///< in it, the one at `end` included
-  std::uint32_t callbacks;  ///< that CUPTI made in it to find them
+  std::uint32_t marks;      ///< in the interval, the one at `end` included
+  std::uint32_t callbacks;  ///< that CUPTI made in the interval to find them
   std::uint32_t reserved;
 };
 

@@ -43,16 +43,21 @@ bool SpoolWriter::open(const std::string& path, std::uint64_t limit) {
   return file_.write(reinterpret_cast<const char*>(&spool::kMagic), sizeof(spool::kMagic));
 }
 
+char* SpoolWriter::extend_locked(spool::Type type, std::size_t bytes) {
+  if (taken_ + bytes > limit_) full_ = true;
+  if (full_ && type != spool::Type::note && type != spool::Type::tally) return nullptr;
+  taken_ += bytes;
+  const std::size_t begin = buffer_.size();
+  buffer_.resize(begin + bytes);
+  return buffer_.data() + begin;
+}
+
 void SpoolWriter::append(spool::Type type, const void* record, std::size_t size, std::string_view tail) {
   const std::size_t whole = (sizeof(spool::Header) + size + tail.size() + 7) / 8 * 8;
   const spool::Header header = {static_cast<std::uint32_t>(whole), type, 0};
   const std::lock_guard lock(buffer_mutex_);
-  if (taken_ + whole > limit_) full_ = true;
-  if (full_ && type != spool::Type::note && type != spool::Type::tally) return;
-  taken_ += whole;
-  const std::size_t begin = buffer_.size();
-  buffer_.resize(begin + whole);  // zeros pad the tail
-  char* const place = buffer_.data() + begin;
+  char* const place = extend_locked(type, whole);
+  if (place == nullptr) return;
   std::memcpy(place, &header, sizeof(header));
   std::memcpy(place + sizeof(header), record, size);
   if (!tail.empty()) std::memcpy(place + sizeof(header) + size, tail.data(), tail.size());
@@ -62,12 +67,8 @@ void SpoolWriter::append_all(spool::Type type, const void* records, std::size_t 
   const std::size_t whole = sizeof(spool::Header) + size;
   const spool::Header header = {static_cast<std::uint32_t>(whole), type, 0};
   const std::lock_guard lock(buffer_mutex_);
-  if (taken_ + whole * count > limit_) full_ = true;
-  if (full_ || count == 0) return;
-  taken_ += whole * count;
-  const std::size_t begin = buffer_.size();
-  buffer_.resize(begin + whole * count);
-  char* place = buffer_.data() + begin;
+  char* place = extend_locked(type, whole * count);
+  if (place == nullptr) return;
   for (std::size_t i = 0; i < count; ++i, place += whole) {
     std::memcpy(place, &header, sizeof(header));
     std::memcpy(place + sizeof(header), static_cast<const char*>(records) + i * size, size);

@@ -50,10 +50,10 @@ class SpoolWriter {
 
   /// Gives the system all that was written so far. False: it takes no more.
   bool flush();
-  /// Sees all that flush() gives away from here on, in the thread that calls it. Before the first flush().
+  /// `observer` is called with all records that flush() writes, in the thread that calls it. Before the first flush().
   void observe(std::function<void(std::string_view records)> observer) { observer_ = std::move(observer); }
 
-  /// Records of one type that one thread writes together: at the cost of one.
+  /// Several records of one type, under one lock.
   template <typename Record>
   void write_all(spool::Type type, const std::vector<Record>& records) {
     static_assert(sizeof(Record) % 8 == 0);
@@ -68,6 +68,8 @@ class SpoolWriter {
   bool full() const { return full_; }
 
  private:
+  /// That many zeros at the end of the buffer, for records of one type; nullptr: full.
+  char* extend_locked(spool::Type type, std::size_t bytes);
   void append(spool::Type type, const void* record, std::size_t size, std::string_view tail);
   void append_all(spool::Type type, const void* records, std::size_t size, std::size_t count);
   void put_first(spool::Type type, const void* record, std::size_t size, std::string_view tail);

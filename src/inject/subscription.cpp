@@ -19,22 +19,6 @@ constexpr std::array kResources = {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
                                    CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
                                    CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED};
 
-/// Without these, what is recorded later would be misread: pointers as numbers, kernels of graphs without a name.
-bool always_followed(const DriverCall& call) {
-  switch (call.arguments) {
-    case Arguments::memory:
-    case Arguments::pitched:
-    case Arguments::registered:
-    case Arguments::begin_capture:
-    case Arguments::end_capture:
-    case Arguments::kernel_node:
-    case Arguments::any_node:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 CUptiResult Subscription::subscribe(CUpti_CallbackFunc callback) {
@@ -114,30 +98,29 @@ spool::Id Subscription::name_of(SpoolWriter& spool, CUpti_CallbackId id, const c
   return known;
 }
 
-std::vector<CUpti_CallbackId> Subscription::calls_of(spool::CallKind kind) const {
+template <typename Condition>
+std::vector<CUpti_CallbackId> Subscription::calls_where(const Condition& condition) const {
   std::vector<CUpti_CallbackId> ids;
   for (CUpti_CallbackId id = 0; id < kMostCalls; ++id) {
-    if (seen_[id].load(std::memory_order_relaxed) && calls_[id].kind == kind) ids.push_back(id);
+    if (condition(id)) ids.push_back(id);
   }
   return ids;
+}
+
+std::vector<CUpti_CallbackId> Subscription::calls_of(spool::CallKind kind) const {
+  return calls_where(
+      [&](CUpti_CallbackId id) { return seen_[id].load(std::memory_order_relaxed) && calls_[id].kind == kind; });
 }
 
 std::vector<CUpti_CallbackId> Subscription::calls_named(spool::Id name) const {
-  std::vector<CUpti_CallbackId> ids;
-  for (CUpti_CallbackId id = 0; id < kMostCalls; ++id) {
-    if (seen_[id].load(std::memory_order_relaxed) && names_[id].load(std::memory_order_relaxed) == name) {
-      ids.push_back(id);
-    }
-  }
-  return ids;
+  return calls_where([&](CUpti_CallbackId id) {
+    return seen_[id].load(std::memory_order_relaxed) && names_[id].load(std::memory_order_relaxed) == name;
+  });
 }
 
 std::vector<CUpti_CallbackId> Subscription::launches() const {
-  std::vector<CUpti_CallbackId> ids;
-  for (CUpti_CallbackId id = 0; id < kMostCalls; ++id) {
-    if (calls_[id].followed && calls_[id].kind == spool::CallKind::launch) ids.push_back(id);
-  }
-  return ids;
+  return calls_where(
+      [&](CUpti_CallbackId id) { return calls_[id].followed && calls_[id].kind == spool::CallKind::launch; });
 }
 
 Subscription& subscription() {

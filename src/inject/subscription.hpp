@@ -1,5 +1,5 @@
 // Which calls of the driver CUPTI reports, and which activities it records. Recording needs many of both, at some 3 us
-// a launch; between recordings there are few.
+// per launch; while nothing is recorded there are few.
 #pragma once
 
 #include <cupti.h>
@@ -27,10 +27,10 @@ class Subscription {
 
   /// What recording needs: activities first, so that each launch that is reported has the records of its kernels.
   void record();
-  /// No activities, and of the calls these and those that are followed always: captures, nodes, allocations.
+  /// No activities, and only these calls and those that are always followed: captures, nodes, allocations.
   void rest(const std::vector<CUpti_CallbackId>& followed);
-  /// Additional calls or no longer, while resting. From callbacks, too: never waits for another thread; then false, and
-  /// nothing was changed.
+  /// Follows additional calls while resting, or no longer follows them. From callbacks, too, because it never waits for
+  /// another thread. False: another thread is making changes, and nothing was changed.
   bool follow(const std::vector<CUpti_CallbackId>& ids, bool on);
   /// No callbacks and activities any more.
   void end();
@@ -48,6 +48,8 @@ class Subscription {
   std::vector<CUpti_CallbackId> launches() const;
 
  private:
+  template <typename Condition>
+  std::vector<CUpti_CallbackId> calls_where(const Condition& condition) const;
   void apply(const std::array<bool, kMostCalls>& wanted);
   void set(CUpti_CallbackId id, bool on);
 
@@ -55,7 +57,7 @@ class Subscription {
   std::array<std::atomic<spool::Id>, kMostCalls> names_ = {};
   std::array<std::atomic<bool>, kMostCalls> seen_ = {};
 
-  std::mutex mutex_;  // CUPTI wants the changes of a subscriber one after another
+  std::mutex mutex_;  // CUPTI requires the changes of a subscriber one at a time
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::array<bool, kMostCalls> on_ = {};
   bool ended_ = false;

@@ -107,7 +107,7 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
   state.correlation = data.correlationId;
   if (call.arguments == Arguments::begin_capture) {
     counting_capture_begins();
-    // What a capture launches is asked for its kernels' names, which their records lack.
+    // Launches in a capture give the names of the graph's kernels, which their records lack.
     if (session.sampling != nullptr) session.sampling->capture_begins();
   }
   thread.cloned = {};

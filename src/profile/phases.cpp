@@ -1,15 +1,15 @@
 #include "profile/phases.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "measure/statistics.hpp"
 
 namespace roofline {
 namespace {
 
-/// A callback takes no longer, s: what is found beyond that is noise.
+/// Upper bound of what a callback costs, s: a larger estimate is noise.
 constexpr double kMostPerCallback = 2e-6;
 constexpr std::size_t kFewestTimed = 5;  // steps whose median means something
 
@@ -33,12 +33,12 @@ std::vector<Span> unrecorded(const Recording& recording, int process) {
     spans.push_back({*ended, std::max(*ended, first_activity(recording, process, {note.time, recording.end}))});
     ended.reset();
   }
-  // Of a process that ended, what follows is known: nothing.
+  // A process that has ended launched nothing more.
   if (ended) spans.push_back({*ended, std::max(*ended, trace.torn ? recording.end : trace.last_time)});
   return covered(std::move(spans));
 }
 
-/// When what the marker follows came while it was recorded, in order.
+/// The times of the marker's launches or calls in the recorded parts, in order.
 std::vector<std::uint64_t> recorded_marks(const ProcessTrace& trace, const spool::Marker& marker) {
   std::vector<std::uint64_t> times;
   const spool::Kind& wanted = trace.kind(marker.kind);
@@ -48,7 +48,8 @@ std::vector<std::uint64_t> recorded_marks(const ProcessTrace& trace, const spool
     const bool graph = (kind.flags & spool::kGraph) != 0;
     const bool same = !graph && kind.name == wanted.name && std::equal(kind.grid, kind.grid + 3, wanted.grid) &&
                       std::equal(kind.block, kind.block + 3, wanted.block);
-    if (marker.kind != 0 ? same : graph && trace.text(marker.call) == "cuGraphLaunch") times.push_back(launch.start);
+    if (marker.kind != 0 ? same : graph && trace.text(marker.call) == spool::kGraphLaunchCall)
+      times.push_back(launch.start);
   }
   for (const spool::Call& call : trace.calls) {
     if (marker.kind == 0 && call.name == marker.call) times.push_back(call.start);
@@ -57,7 +58,7 @@ std::vector<std::uint64_t> recorded_marks(const ProcessTrace& trace, const spool
   return times;
 }
 
-/// How many of these sorted times are in each span, the median.
+/// The median number of these sorted times per span.
 double usual_count(const std::vector<std::uint64_t>& times, const std::vector<Span>& spans) {
   std::vector<double> counts;
   for (const Span& span : spans) {
@@ -85,7 +86,7 @@ struct TimedStep {
   double seconds = 0, callbacks = 0;
 };
 
-/// Steps that these marks give, in order: as many marks together as a step has, where records are of fewer.
+/// The steps between these marks, in order: records with fewer marks than a step has are joined.
 std::vector<TimedStep> timed_steps(const ProcessTrace& trace, const spool::Marker& marker, double per_step) {
   std::vector<TimedStep> steps;
   std::uint64_t start = 0, end = 0;
@@ -106,8 +107,8 @@ std::vector<TimedStep> timed_steps(const ProcessTrace& trace, const spool::Marke
   return steps;
 }
 
-/// Takes out what callbacks added. Steps of which some were looked at all the time, and others hardly, tell how much
-/// that is.
+/// Subtracts what callbacks added: the difference between steps with callbacks enabled throughout and the others gives
+/// the cost of one.
 std::vector<double> without_callbacks(const std::vector<TimedStep>& steps) {
   double most = 0;
   for (const TimedStep& step : steps) most = std::max(most, step.callbacks);
@@ -161,16 +162,6 @@ std::vector<double> untouched_steps(const Recording& recording, const std::vecto
     }
   }
   return result;
-}
-
-std::optional<double> recording_cost_per_launch(const std::vector<double>& recorded_steps_s,
-                                                const std::vector<double>& untouched_steps_s,
-                                                double launches_per_step) {
-  if (recorded_steps_s.size() < kFewestTimed || untouched_steps_s.size() < kFewestTimed || !(launches_per_step > 0)) {
-    return std::nullopt;
-  }
-  const double added = median(recorded_steps_s) - median(untouched_steps_s);
-  return std::max(0.0, added / launches_per_step);
 }
 
 }  // namespace roofline

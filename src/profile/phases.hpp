@@ -1,7 +1,7 @@
-// What of a program's run was recorded, and what is known of the rest: a sampled recording has only some of the steps.
+// Which parts of a run were recorded, and what is known about the others: a sampled recording has only some of the
+// steps.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "profile/intervals.hpp"
@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// When everything that a process gave its GPUs was recorded: sorted, disjoint, within the recording. A part that
+/// When everything that a process launched was recorded: sorted, disjoint, within the recording. A part that
 /// begins while the program runs counts from its first activity on, because what was queued before it ran unrecorded.
 std::vector<Span> recorded(const Recording& recording, int process);
 
@@ -19,13 +19,8 @@ std::vector<Span> recorded(const Recording& recording);
 /// The part of the recording's length that recorded() covers; 1 where all was recorded.
 double recorded_share(const Recording& recording);
 
-/// Seconds per step while nothing was recorded, one for each step or few of them that the marks tell apart. `steps` are
-/// recorded ones: how often the mark comes in a step is taken from them. Empty where no step was timed.
+/// Seconds per step while nothing was recorded, one value for each step, or for the few steps between two marks.
+/// `steps` are recorded ones, which give the number of marks per step. Empty where no step was timed.
 std::vector<double> untouched_steps(const Recording& recording, const std::vector<Span>& steps);
-
-/// Seconds that recording adds to a launch, from the medians of recorded and untouched steps, or nothing where that
-/// can't be known. Not negative.
-std::optional<double> recording_cost_per_launch(const std::vector<double>& recorded_steps_s,
-                                                const std::vector<double>& untouched_steps_s, double launches_per_step);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// Sampled recordings of programs that use a fake driver: what is recorded, what is not, and what tells of the rest.
+// Sampled recordings of programs that use a fake driver: what is recorded, and the marks that time the other steps.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -98,7 +98,7 @@ TEST_F(Sampled, ManyLaunchesAreLookedAtNowAndThen) {
     EXPECT_LE(one.callbacks, 100U) << "a step has 100 launches: these were two";
     untouched += one.callbacks < 100 ? 1 : 0;
   }
-  EXPECT_GT(untouched, 0U) << "steps in which most was not followed";
+  EXPECT_GT(untouched, 0U) << "steps with most callbacks disabled";
 }
 
 TEST_F(Sampled, ACaptureWhileNothingIsRecordedIsFollowed) {

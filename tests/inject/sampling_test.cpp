@@ -113,7 +113,7 @@ TEST(PhasePlan, RecordsASmallPartOfALongRun) {
   Asked asked;
   std::uint64_t recorded = 0, quiet = 0;
   while (asked.time < 3600 * kS) {
-    const bool records = inject::records(asked.plan.phase());
+    const bool records = asked.plan.phase() != RunPhase::quiet;
     const std::uint64_t length = asked.pass(resting(), 200, 3600 * kS);
     (records ? recorded : quiet) += length;
   }
@@ -257,16 +257,16 @@ TEST(MarkerChoice, HasNoneWhereAllThatRepeatsIsFrequent) {
   EXPECT_FALSE(choose_marker({}, 100));
 }
 
-// --- looking now and then
+// --- the pace of a mark
 
-/// What a Pacer makes of a program: the lengths of its steps, asked in order.
+/// The steps that a Pacer finds in a program. `length` gives the length of each step, in order, ns.
 struct Paced {
   std::vector<std::uint64_t> steps;  ///< lengths that were found, ns
   std::size_t wrong = 0;             ///< of them, those that were several steps
-  std::size_t watched = 0, all = 0;  ///< steps at whose end the mark was looked for; all
+  std::size_t watched = 0, all = 0;  ///< steps whose mark was seen; all
   std::uint64_t unseen_time = 0, time = 0;
 
-  /// `late`: from the wish to look again until callbacks are enabled.
+  /// `late`: from the time that look_again gives until callbacks are enabled, ns.
   template <typename Length>
   Paced(std::size_t count, std::uint64_t late, const Length& length) {
     Pacer pacer;

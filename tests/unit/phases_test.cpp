@@ -1,18 +1,26 @@
-// What of a sampled recording was recorded, and what its marks tell of the steps that were not.
+// Which parts of a run a sampled recording has, and the steps that its marks time in the others.
 #include "profile/phases.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 
-#include "measure/statistics.hpp"
 #include "spool_builder.hpp"
 
 namespace roofline {
 namespace {
 
 constexpr std::uint64_t kMicro = 1'000, kMilli = 1'000'000;
+
+/// Tests run in processes beside each other: each has a file of its own.
+std::vector<ProcessTrace> traces_of(const SpoolBuilder& spool) {
+  const auto file = std::filesystem::temp_directory_path() / ("roofline-phases-" + std::to_string(::getpid()));
+  std::vector<ProcessTrace> traces = {read_spool(spool.write(file))};
+  std::filesystem::remove(file);
+  return traces;
+}
 
 /// Steps of 10 ms with a copy at their beginning and four kernels, recorded from 0 to 100 ms and from 500 to 600 ms.
 /// Kernels run 1 ms after their launch.
@@ -39,10 +47,7 @@ class SampledSpool {
 
   std::vector<ProcessTrace> traces(std::uint64_t end) {
     spool_.end(end);
-    const auto file = std::filesystem::temp_directory_path() / "roofline-phases.spool";
-    std::vector<ProcessTrace> read = {read_spool(spool_.write(file))};
-    std::filesystem::remove(file);
-    return read;
+    return traces_of(spool_);
   }
 
   static std::vector<Span> steps() {
@@ -83,9 +88,7 @@ TEST(Phases, AWholeRecordingIsAll) {
   SpoolBuilder spool;
   spool.launch(spool.kind("kernel"), 10, 20, 30, 40);
   spool.end(kMilli);
-  const auto file = std::filesystem::temp_directory_path() / "roofline-phases-whole.spool";
-  const std::vector<ProcessTrace> traces = {read_spool(spool.write(file))};
-  std::filesystem::remove(file);
+  const std::vector<ProcessTrace> traces = traces_of(spool);
   const Recording recording(traces);
   EXPECT_EQ(recorded(recording), (std::vector<Span>{{0, kMilli}}));
   EXPECT_EQ(recorded_share(recording), 1);
@@ -164,14 +167,6 @@ TEST(Phases, WhatCallbacksAddIsTakenOut) {
   const std::vector<double> steps = untouched_steps(Recording(traces), SampledSpool::steps());
   ASSERT_EQ(steps.size(), 8U);
   for (const double step : steps) EXPECT_NEAR(step, 8e-3, 1e-9);
-}
-
-TEST(Phases, RecordingCostsWhatRecordedStepsTakeLonger) {
-  const std::vector<double> recorded(10, 5e-3), untouched(10, 4e-3), few(4, 4e-3);
-  EXPECT_NEAR(recording_cost_per_launch(recorded, untouched, 500).value_or(-1), 2e-6, 1e-12);
-  EXPECT_EQ(recording_cost_per_launch(untouched, recorded, 500), 0.0) << "noise gives no time back";
-  EXPECT_FALSE(recording_cost_per_launch(recorded, few, 500));
-  EXPECT_FALSE(recording_cost_per_launch(recorded, untouched, 0));
 }
 
 }  // namespace
