@@ -1,20 +1,18 @@
 // roofline ab: times two suites row by row in alternation. Its exit status makes it a gate for CI.
 
+#include <algorithm>
 #include <utility>
 
 #include "analyze/ab.hpp"
 #include "analyze/ab_round.hpp"
 #include "analyze/own_kernels.hpp"
-#include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
 #include "cli/suites.hpp"
-#include "model/error.hpp"
 #include "op/layout.hpp"
-#include "render/documents.hpp"
 
 namespace roofline {
 namespace {
@@ -56,11 +54,7 @@ void finish(Flags& flags, GlobalOptions& global) {
 
 /// Both sides of a row are in memory at the same time.
 Suite load_side(const std::string& name, const Flags& flags, const SelectedDevice& device) {
-  Suite suite = load_suite(find_suite(name, own_suites()), device.info.kind);
-  if (flags.only != "*") keep_only(suite, flags.only);
-  for (SuiteEntry& entry : suite.entries) {
-    if (flags.cache) entry.workload.cache = *flags.cache;
-  }
+  Suite suite = load_for(device.info.kind, name, flags.only, flags.cache);
   require_memory(suite,
                  {.bytes = device.last_level_cache_bytes,
                   .device = device.info.kind,

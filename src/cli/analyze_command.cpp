@@ -26,6 +26,7 @@
 #include "host/rendezvous.hpp"
 #include "host/world.hpp"
 #include "model/error.hpp"
+#include "op/layout.hpp"
 #include "render/documents.hpp"
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
@@ -236,7 +237,12 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const SelectedDevice device =
       choose_device(together ? request_of_rank(flags.device, together->world()) : flags.device);
   // Report every mistake in the request before measuring anything.
-  Suite suite = load_for(device, flags.suite, flags.only, flags.cache);
+  Suite suite = load_for(device.info.kind, flags.suite, flags.only, flags.cache);
+  require_memory(suite,
+                 {.bytes = device.last_level_cache_bytes,
+                  .device = device.info.kind,
+                  .free_memory_bytes = device.free_memory_bytes},
+                 device.free_memory_bytes);
   ProgressLine line;
   compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
     line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});

@@ -193,12 +193,12 @@ ExitCode show_mixes(const Machine& machine, const Flags& flags) {
   return ExitCode::ok;
 }
 
-/// What combines with nothing is said before anything is read.
+/// Options that exclude each other are refused before anything is read.
 void finish(Flags& flags, GlobalOptions&) {
   flags.device.finish();
   for (const std::string& mix : flags.mixes) parse_mix(mix);
   if (!flags.mixes.empty() && (!flags.against.empty() || flags.device.several())) {
-    throw UsageError("--mix is of one machine", "leave out --against and --device all");
+    throw UsageError("--mix applies to one machine", "leave out --against and --device all");
   }
 }
 

@@ -90,7 +90,7 @@ std::string comparison_format_of_file(const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
   if (ending.empty() || std::filesystem::is_directory(path, hidden)) return {};
   const std::string name = ending.substr(1);
-  return std::find(kComparisonFormats.begin(), kComparisonFormats.end(), name) == kComparisonFormats.end() ? "" : name;
+  return contains(kComparisonFormats, name) ? name : "";
 }
 
 /// As a "table" for the terminal, "md", "json" or "csv".

@@ -80,12 +80,10 @@ void finish(Flags& flags, GlobalOptions& global) {
 /// The calibration: from --machine, which needs no device here, else that of the selected GPU. Where the host alone is
 /// profiled, because there is no GPU or by --device cpu, it is the CPU without roofs: samples need none.
 Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
-  DeviceRequest request = flags.device;
-  const bool host_alone =
+  const bool may_be_host_alone =
       flags.options.host && flags.machine.empty() && (flags.from.empty() || !has_gpu_recording(flags.from));
-  if (!request.kind && !host_alone) request.kind = DeviceKind::cuda;
-  if (host_alone) {
-    const SelectedDevice device = choose_device(request);
+  if (may_be_host_alone) {
+    const SelectedDevice device = choose_device(flags.device);
     flags.options.gpu = device.info.kind == DeviceKind::cuda;
     if (flags.options.gpu) return machine_for(device, {}, notes);
     print_status("no GPU is recorded: the program's threads are sampled");
@@ -93,6 +91,8 @@ Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
     machine.device = device.info;
     return machine;
   }
+  DeviceRequest request = flags.device;
+  if (!request.kind) request.kind = DeviceKind::cuda;
   if (!flags.machine.empty()) {
     const std::string text = read_file(flags.machine, kReportLimit);
     // A node file holds several devices, so the device must be selected; a machine file holds one.

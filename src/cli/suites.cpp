@@ -6,7 +6,6 @@
 
 #include "model/error.hpp"
 #include "model/find.hpp"
-#include "op/layout.hpp"
 #include "text/nearest_name.hpp"
 
 namespace roofline {
@@ -55,18 +54,12 @@ std::string find_suite(const std::string& given, const std::vector<KnownSuite>& 
                                 : fmt::format("did you mean '{}'?", near));
 }
 
-Suite load_for(const SelectedDevice& device, const std::string& name, const std::string& only,
-               std::optional<CacheMode> cache) {
-  Suite suite = load_suite(find_suite(name, own_suites()), device.info.kind);
+Suite load_for(DeviceKind device, const std::string& name, const std::string& only, std::optional<CacheMode> cache) {
+  Suite suite = load_suite(find_suite(name, own_suites()), device);
   if (only != "*") keep_only(suite, only);
   for (SuiteEntry& entry : suite.entries) {
     if (cache) entry.workload.cache = *cache;
   }
-  require_memory(suite,
-                 {.bytes = device.last_level_cache_bytes,
-                  .device = device.info.kind,
-                  .free_memory_bytes = device.free_memory_bytes},
-                 device.free_memory_bytes);
   return suite;
 }
 

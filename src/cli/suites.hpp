@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/select_device.hpp"
 #include "config/suite.hpp"
 
 namespace roofline {
@@ -29,9 +28,8 @@ std::string find_suite(const std::string& given, const std::vector<KnownSuite>& 
 /// The installed suites of this program.
 std::vector<KnownSuite> own_suites();
 
-/// The suite of that name or file for a device: the workloads that match the glob `only`, with that cache mode instead
-/// of their own. Throws UsageError if one does not fit into the device's free memory.
-Suite load_for(const SelectedDevice& device, const std::string& name, const std::string& only,
-               std::optional<CacheMode> cache);
+/// The suite of that name or file for a kind of device: the workloads that match the glob `only`, with that cache mode
+/// instead of their own.
+Suite load_for(DeviceKind device, const std::string& name, const std::string& only, std::optional<CacheMode> cache);
 
 }  // namespace roofline

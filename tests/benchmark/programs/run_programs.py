@@ -3,8 +3,8 @@
 
 usage: run_programs.py ROOFLINE [options] [-- options of roofline profile]
 
-Prints a table in Markdown. The exit status is 0 if at most two faults are not right, no healthy program is said to have
-a fault, and every healthy program ran. README.md tells what counts as right.
+Prints a table in Markdown. The exit status is 0 if at most two faults are not right, every healthy program is clean, and
+all foreign programs ran. README.md defines the scores.
 """
 import argparse
 import concurrent.futures

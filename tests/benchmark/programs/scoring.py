@@ -6,12 +6,6 @@ import re
 from dataclasses import dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
-CAUSES = frozenset("""
-    data_loading few_workers pageable_copy repeated_copy repeated_cast item_sync synchronize logging_sync gil
-    tiny_kernels unfused_attention unfused_optimizer allocation recompilation checkpointing no_tf32 small_batch
-    wait_disk wait_network wait_queue wait_lock sleep slow_steps host_python host_native module_load launch_rate fusion
-    kernel memory_growth copies late_stream unknown_idle
-    """.split())
 # Headroom of kernels, and idle time that is said to be unexplained: a healthy program can have them.
 NO_FAULT = frozenset({"kernel", "fusion", "unknown_idle"})
 MATERIAL = 0.05  # of the steps' time: a smaller finding in a healthy program is not counted
