@@ -145,7 +145,7 @@ TEST_F(NativeCode, BrokenFilesAreSurvived) {
 }
 
 TEST(NativeFiles, OfTheProgramAndOfOthers) {
-  for (const char* own : {"/home/u/a.out", "/work/build/libmine.so", "/usr/src/x/y.cpp"}) {
+  for (const char* own : {"/home/u/a.out", "/srv/project/build/libmine.so", "/usr/src/x/y.cpp"}) {
     EXPECT_TRUE(is_own_native_file(own)) << own;
   }
   for (const char* other : {"/usr/lib/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "[vdso]", "",
