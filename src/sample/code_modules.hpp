@@ -21,12 +21,12 @@ struct CodeModule {
   std::string path;  ///< empty: memory of no file, such as code that was compiled at run time
   std::optional<ElfFile> elf;
   UnwindRows rows;
-  bool interpreter = false;  ///< it has CPython in it
   /// Linked addresses of CPython's symbols: 0 where it has none.
   struct PythonSymbols {
     std::uint64_t runtime = 0, version = 0, code_type = 0;
   };
   std::optional<PythonSymbols> python;  ///< nothing: not looked for
+  bool has_interpreter() const { return python && python->runtime != 0; }
 };
 
 /// Each file once, however many processes have it.

@@ -35,7 +35,6 @@ class ElfFile {
   std::optional<std::uint64_t> address_of(std::string_view symbol, bool exported_only) const;
   /// The content of a section; empty where there is none, and where it is compressed or larger than `most`.
   std::string section(std::string_view name, std::uint64_t most) const;
-  bool has_section(std::string_view name) const;
   std::string build_id() const;  ///< in hexadecimal digits; empty: none
 
  private:

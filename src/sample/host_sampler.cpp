@@ -175,7 +175,7 @@ class HostSampler::Loop {
         refreshed_ = 0;  // new to us: look for it in the next tick
         return;
       }
-      RunningStack running{sample.time, native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}};
+      RunningStack running{native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}};
       if (process->python != nullptr && process->python->has(sample.tid) &&
           clock_ns(CLOCK_MONOTONIC) < sample.time + kSameMoment) {
         running.python = process->python->frames(sample.tid);
@@ -198,7 +198,7 @@ class HostSampler::Loop {
 
   /// Native frames end where the interpreter begins: Python's stand for its own.
   int stack_of(SampledProcess& process, std::vector<CodePlace> native, const std::vector<PythonFrame>& python) {
-    while (!native.empty() && process.code.modules()[native.back().module].interpreter) native.pop_back();
+    while (!native.empty() && process.code.modules()[native.back().module].has_interpreter()) native.pop_back();
     return builder_.stack(native, python);
   }
 
@@ -278,7 +278,7 @@ class HostSampler::Loop {
     if (is_python) python = process.python->frames(thread.tid).value_or(std::vector<PythonFrame>());
     const auto is_system_call = [&](const CodePlace& place) {
       const CodeModule& module = modules_[place.module];
-      return module.interpreter || is_system_call_library(module.path);
+      return module.has_interpreter() || is_system_call_library(module.path);
     };
     if (!python.empty() && std::ranges::all_of(native, is_system_call)) native.clear();
     thread.stack = stack_of(process, std::move(native), python);

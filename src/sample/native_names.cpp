@@ -28,7 +28,7 @@ std::string function_name(const std::string& symbol) {
 
 /// Frames of one module, for sorted addresses without duplicates.
 std::vector<HostFrame> frames_of(const CodeModule& module, const std::vector<std::uint64_t>& addresses) {
-  const bool own = is_own_native_file(module.path) && !module.interpreter;
+  const bool own = is_own_native_file(module.path) && !module.has_interpreter();
   const std::string file = module.path.empty() ? "[compiled at run time]" : module.path;
   std::vector<HostFrame> frames(addresses.size(), {.function = "[unknown]", .file = file, .python = false, .own = own});
   if (!module.elf) return frames;

@@ -1,7 +1,6 @@
 // Functions, files and lines of places in native code.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

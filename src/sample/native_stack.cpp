@@ -41,7 +41,7 @@ class StackWalk {
       if (!place) break;
       frames.push_back(*place);
       const CodeModule& module = code_.modules()[place->module];
-      if (module.interpreter || !step(*place, innermost)) break;
+      if (module.has_interpreter() || !step(*place, innermost)) break;
       innermost = false;
     }
     return frames;

@@ -1,6 +1,5 @@
 #include "sample/python_layout.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>

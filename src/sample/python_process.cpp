@@ -1,8 +1,8 @@
 #include "sample/python_process.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <utility>
 
 #include "sample/python_lines.hpp"
 
@@ -25,7 +25,6 @@ const CodeModule::PythonSymbols& python_symbols(CodeModule& module) {
   if (module.python->runtime == 0) return *module.python;
   module.python->version = find("Py_Version");
   module.python->code_type = find("PyCode_Type");
-  module.interpreter = true;
   return *module.python;
 }
 

@@ -48,8 +48,6 @@ class PythonProcess {
   /// The thread that holds the GIL; nothing where none does or it can't be read.
   std::optional<pid_t> gil_holder();
 
-  int minor() const { return layout_.minor; }
-
  private:
   struct KnownCode {
     std::shared_ptr<const PythonCode> code;

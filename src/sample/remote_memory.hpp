@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace roofline {
 

@@ -24,7 +24,6 @@ namespace roofline {
 
 /// Native frames of a running thread and, where it runs Python, the Python frames that were read at that moment.
 struct RunningStack {
-  std::uint64_t time = 0;
   std::vector<CodePlace> native;
   std::optional<std::vector<PythonFrame>> python;
 };

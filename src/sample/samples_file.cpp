@@ -1,7 +1,7 @@
 #include "sample/samples_file.hpp"
 
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include "sample/bytes.hpp"
 

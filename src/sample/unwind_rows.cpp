@@ -1,6 +1,5 @@
 #include "sample/unwind_rows.hpp"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>

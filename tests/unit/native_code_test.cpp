@@ -3,11 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "sample/code_modules.hpp"
 #include "sample/line_table.hpp"
@@ -15,7 +13,6 @@
 #include "sample/native_stack.hpp"
 #include "sample/remote_memory.hpp"
 #include "sample/unwind_rows.hpp"
-#include "text/demangle.hpp"
 
 namespace roofline {
 
