@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "host/clock.hpp"
 #include "sample/cpu_samples.hpp"
 #include "sample/native_names.hpp"
 #include "sample/native_stack.hpp"
@@ -20,20 +21,14 @@
 namespace roofline {
 namespace {
 
-constexpr std::uint64_t kSamplerSecond = 1'000'000'000, kFamilyPeriod = kSamplerSecond / 10;
+constexpr std::uint64_t kFamilyPeriod = kNsPerSecond / 10;
 constexpr std::size_t kMostFrames = 128;
 /// Samples of a thread that has not run are repeated; after so many in a row it is looked at less often.
 constexpr int kLongIdle = 99, kIdleTicks = 10;
 /// A running Python thread is interrupted by the kernel's clock; only while so few run is each of these moments waited
 /// for, so that its Python frames are read at the same time as its native ones. A wake-up costs some 10 us.
 constexpr std::size_t kFewRunning = 2;
-constexpr std::uint64_t kSameMoment = kSamplerSecond / 1000;
-
-std::uint64_t clock_ns(clockid_t clock) {
-  timespec now = {};
-  ::clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * kSamplerSecond + static_cast<std::uint64_t>(now.tv_nsec);
-}
+constexpr std::uint64_t kSameMoment = kNsPerSecond / 1000;
 
 /// The C library and the loader: a thread that waits is in one of their functions, and its state says why.
 bool is_system_call_library(std::string_view path) {
@@ -56,7 +51,7 @@ class HostSampler::Loop {
   Loop(pid_t root, const HostSamplerOptions& options)
       : options_(options),
         family_(root, modules_),
-        period_(kSamplerSecond / static_cast<std::uint64_t>(options.rate_hz)) {
+        period_(kNsPerSecond / static_cast<std::uint64_t>(options.rate_hz)) {
     start_ = clock_ns(CLOCK_MONOTONIC);
     // Signals are the main thread's: it passes them on to the program.
     sigset_t all, before;
@@ -96,7 +91,7 @@ class HostSampler::Loop {
       why_no_native_ = cpu->why_not();
       if (!why_no_native_.empty()) cpu.reset();
     }
-    std::uint64_t next = start_ + period_, second = start_ + kSamplerSecond, cost = 0;
+    std::uint64_t next = start_ + period_, second = start_ + kNsPerSecond, cost = 0;
     while (!ended_) {
       wait_until(next, cpu ? &*cpu : nullptr);
       const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -109,7 +104,7 @@ class HostSampler::Loop {
       const std::uint64_t total = clock_ns(CLOCK_THREAD_CPUTIME_ID);
       limit_cost(total - cost);
       cost = total;
-      second = now + kSamplerSecond;
+      second = now + kNsPerSecond;
     }
     end_ = clock_ns(CLOCK_MONOTONIC);
     cost_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -117,8 +112,8 @@ class HostSampler::Loop {
 
   /// Samples less often where a second of it costs more than 2 % of a CPU, as with many busy threads.
   void limit_cost(std::uint64_t of_second) {
-    constexpr std::uint64_t kMost = kSamplerSecond / 50, kLittle = kSamplerSecond / 100, kSlowest = kSamplerSecond / 10;
-    const std::uint64_t usual = kSamplerSecond / static_cast<std::uint64_t>(options_.rate_hz) * thinned_;
+    constexpr std::uint64_t kMost = kNsPerSecond / 50, kLittle = kNsPerSecond / 100, kSlowest = kNsPerSecond / 10;
+    const std::uint64_t usual = kNsPerSecond / static_cast<std::uint64_t>(options_.rate_hz) * thinned_;
     if (of_second > kMost) period_ = std::min(period_ * 3 / 2, std::max(kSlowest, usual));
     if (of_second < kLittle) period_ = std::max(period_ * 2 / 3, usual);
   }
@@ -126,7 +121,7 @@ class HostSampler::Loop {
   void wait_until(std::uint64_t time, CpuSampling* cpu) {
     for (std::uint64_t now = clock_ns(CLOCK_MONOTONIC); now < time && !ended_; now = clock_ns(CLOCK_MONOTONIC)) {
       if (cpu == nullptr || running_python_ == 0 || running_python_ > kFewRunning) {
-        const timespec until = {static_cast<time_t>(time / kSamplerSecond), static_cast<long>(time % kSamplerSecond)};
+        const timespec until = {static_cast<time_t>(time / kNsPerSecond), static_cast<long>(time % kNsPerSecond)};
         ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
       } else if (cpu->wait(std::chrono::nanoseconds(time - now))) {
         drain(*cpu);
