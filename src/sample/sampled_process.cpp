@@ -1,6 +1,5 @@
 #include "sample/sampled_process.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "sample/proc_files.hpp"
 
@@ -79,12 +77,16 @@ bool SampledProcess::refresh(std::uint64_t now) {
   }
   look_for_python(now, is_new);
   if (python == nullptr) return true;
-  std::vector<pid_t> ids;
-  for (const auto& [id, thread] : threads) ids.push_back(id);
-  // The first thread of a process has the process's id, which may be larger than those of others.
-  std::ranges::stable_partition(ids, [this](pid_t id) { return id == pid; });
-  python->find_threads(ids);
+  python->find_threads(thread_ids());
   return true;
+}
+
+std::vector<pid_t> SampledProcess::thread_ids() const {
+  std::vector<pid_t> ids = {pid};  // of the first thread, which may be larger than those of others
+  for (const auto& [id, thread] : threads) {
+    if (id != pid) ids.push_back(id);
+  }
+  return ids;
 }
 
 /// The interpreter may be loaded long after the program's start, so it is looked for again, less and less often.
@@ -101,16 +103,10 @@ void SampledProcess::look_for_python(std::uint64_t now, bool is_new_program) {
 }
 
 void SampledProcess::read_threads() {
-  DIR* const folder = ::opendir(fmt::format("/proc/{}/task", pid).c_str());
-  if (folder == nullptr) return;
-  while (const dirent* entry = ::readdir(folder)) {
-    const std::string_view name = static_cast<const char*>(entry->d_name);
-    pid_t id = 0;
-    const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), id);
-    if (failure != std::errc() || threads.contains(id) || threads.size() >= kMostThreadsSampled) continue;
+  for (const pid_t id : list_proc_ids(fmt::format("/proc/{}/task", pid))) {
+    if (threads.contains(id) || threads.size() >= kMostThreadsSampled) continue;
     threads.emplace(id, std::make_unique<SampledThread>(pid, id));
   }
-  ::closedir(folder);
 }
 
 std::optional<std::vector<pid_t>> SampledProcess::children() const {

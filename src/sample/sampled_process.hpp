@@ -56,6 +56,8 @@ class SampledProcess {
 
   /// Looks for new threads and for another program in the process. False: it has ended.
   bool refresh(std::uint64_t now);
+  /// Its threads, the first one first.
+  std::vector<pid_t> thread_ids() const;
   /// The processes that its threads have started; nothing where the system does not tell.
   std::optional<std::vector<pid_t>> children() const;
 
