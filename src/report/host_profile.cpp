@@ -44,7 +44,7 @@ ThreadState HostTimes::main_wait() const {
 }
 
 std::string place_text(const HostFrame& frame) {
-  const std::string file = frame.file.substr(frame.file.find_last_of('/') + 1);
+  const std::string_view file = last_path_part(frame.file);
   if (frame.line > 0) return clean_line(fmt::format("{}:{} {}", file, frame.line, frame.function));
   return clean_line(file.empty() ? frame.function : fmt::format("{} ({})", frame.function, file));
 }

@@ -17,6 +17,7 @@
 #include "sample/native_stack.hpp"
 #include "sample/process_family.hpp"
 #include "sample/sample_builder.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -32,7 +33,7 @@ constexpr std::uint64_t kSameMoment = kNsPerSecond / 1000;
 
 /// The C library and the loader: a thread that waits is in one of their functions, and its state says why.
 bool is_system_call_library(std::string_view path) {
-  const std::string_view file = path.substr(path.rfind('/') + 1);
+  const std::string_view file = last_path_part(path);
   return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread") ||
          file.starts_with("ld-linux") || file == "[vdso]";
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sample/python_lines.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -13,13 +14,15 @@ constexpr int kMostInterpreters = 64, kMostThreads = 4096, kMostPythonFrames = 5
 constexpr std::int64_t kMostText = 4096, kMostTable = 1 << 22, kMostCode = 1 << 24;
 constexpr std::size_t kMostCodes = 100'000;
 
+bool is_named_python(std::string_view path) { return last_path_part(path).find("python") != std::string_view::npos; }
+
 /// The interpreter's symbols in a module that has it, looked up once. Only what is called python may have it as a
 /// symbol that is not exported: the tables of other large programs are not searched for it.
 const CodeModule::PythonSymbols& python_symbols(CodeModule& module) {
   if (module.python) return *module.python;
   module.python.emplace();
   if (!module.elf) return *module.python;
-  const bool named = module.path.substr(module.path.rfind('/') + 1).find("python") != std::string::npos;
+  const bool named = is_named_python(module.path);
   const auto find = [&](const char* symbol) { return module.elf->address_of(symbol, !named).value_or(0); };
   module.python->runtime = find("_PyRuntime");
   if (module.python->runtime == 0) return *module.python;
@@ -38,9 +41,8 @@ std::optional<LoadedPython> loaded_python(pid_t pid, ProcessCode& code) {
   bool first = true;
   for (const Mapping& mapping : code.mappings()) {
     if (!mapping.executable || !mapping.path.starts_with('/')) continue;
-    const bool named = mapping.path.substr(mapping.path.rfind('/') + 1).find("python") != std::string::npos;
     // The executable is mapped first, but where it is linked to a fixed address or the loader is started itself.
-    if (!named && !std::exchange(first, false)) continue;
+    if (!is_named_python(mapping.path) && !std::exchange(first, false)) continue;
     CodeModule& module = code.modules()[code.modules().find(mapping, pid)];
     const CodeModule::PythonSymbols& symbols = python_symbols(module);
     if (symbols.runtime == 0 || !module.elf) continue;
@@ -60,7 +62,7 @@ std::optional<int> minor_version(const LoadedPython& python, const RemoteMemory&
     const auto version = memory.read<std::uint64_t>(python.version);
     if (version && *version >> 24U == 3) return static_cast<int>(*version >> 16U & 0xffU);
   }
-  if (const auto minor = python_minor_in(python.path.substr(python.path.rfind('/') + 1))) return minor;
+  if (const auto minor = python_minor_in(last_path_part(python.path))) return minor;
   for (const Mapping& mapping : mappings) {
     if (const auto minor = python_minor_in(mapping.path)) return minor;
   }
