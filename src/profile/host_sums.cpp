@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "profile/intervals.hpp"
+
 namespace roofline {
 namespace {
 
@@ -23,7 +25,7 @@ class HostSums {
 
   HostProfile profile() {
     HostProfile host;
-    host.wall_s = static_cast<double>(samples_.end - samples_.start) * 1e-9;
+    host.wall_s = seconds(samples_.end - samples_.start);
     host.rate_hz = samples_.rate_hz;
     host.cost_s = samples_.cost_s;
     host.samples = static_cast<std::int64_t>(samples_.samples.size());
