@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -78,26 +79,27 @@ class HostSums {
   }
 
   void put_functions(HostProfile& host) const {
-    using Name = std::tuple<std::string, std::string, bool>;
-    const auto name_of = [this](int index) {
-      const HostFrame& one = frame(index);
-      return Name(one.function, one.file, one.python);
-    };
+    using Name = std::tuple<std::string_view, std::string_view, bool>;
     std::map<Name, HostFunctionSum> functions;
+    std::vector<HostFunctionSum*> known(samples_.frames.size() + 1, nullptr);  // by frame + 1: -1 is not known
     const auto sum_of = [&](int index) -> HostFunctionSum& {
-      HostFunctionSum& sum = functions[name_of(index)];
-      sum.place = frame(index);
-      sum.place.line = 0;
-      return sum;
+      HostFunctionSum*& sum = known[static_cast<std::size_t>(index + 1)];
+      if (sum != nullptr) return *sum;
+      const HostFrame& one = frame(index);
+      sum = &functions[{one.function, one.file, one.python}];
+      sum->place = one;
+      sum->place.line = 0;
+      return *sum;
     };
     for (const auto& [stack, times] : stack_times_) {
       static const std::vector<int> kNone = {-1};
       const std::vector<int>& frames = stack < 0 ? kNone : samples_.stacks[static_cast<std::size_t>(stack)];
       HostFunctionSum& self = sum_of(frames.front());
       for (const ThreadState state : kThreadStates) self.times.of(state) += times.of(state);
-      std::set<Name> seen;  // recursion counts once
+      std::set<const HostFunctionSum*> seen;  // recursion counts once
       for (const int index : frames) {
-        if (seen.insert(name_of(index)).second) sum_of(index).inclusive_cpu_s += times.on_cpu();
+        HostFunctionSum& sum = sum_of(index);
+        if (seen.insert(&sum).second) sum.inclusive_cpu_s += times.on_cpu();
       }
     }
     for (auto& [name, sum] : functions) host.functions.push_back(std::move(sum));
