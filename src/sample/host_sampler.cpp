@@ -166,25 +166,23 @@ class HostSampler::Loop {
   void drain(CpuSampling& cpu) {
     cpu.drain([this](const CpuSample& sample) {
       SampledProcess* const process = family_.find(sample.pid);
-      const auto thread = process != nullptr ? process->threads.find(sample.tid) : decltype(process->threads.find(0))();
-      if (process == nullptr || thread == process->threads.end()) {
-        refreshed_ = 0;  // new to us: look for it in the next tick
+      if (process == nullptr || !process->threads.contains(sample.tid)) {
+        refreshed_ = 0;  // a new thread: look for it in the next tick
         return;
       }
       RunningStack running{native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}};
-      if (process->python != nullptr && process->python->has(sample.tid) &&
-          clock_ns(CLOCK_MONOTONIC) < sample.time + kSameMoment) {
+      if (process->runs_python(sample.tid) && clock_ns(CLOCK_MONOTONIC) < sample.time + kSameMoment) {
         running.python = process->python->frames(sample.tid);
       }
-      thread->second->running = std::move(running);
-      thread->second->seen_running = true;
+      SampledThread& thread = *process->threads.at(sample.tid);
+      thread.running = std::move(running);
+      thread.seen_running = true;
     });
   }
 
   int running_stack(SampledProcess& process, const SampledThread& thread) {
-    const bool is_python = process.python != nullptr && process.python->has(thread.tid);
     // Not every tick has an interrupt: a thread that goes on is taken to be where it was at the last one.
-    if (!is_python) return thread.running ? stack_of(process, thread.running->native, {}) : -1;
+    if (!process.runs_python(thread.tid)) return thread.running ? stack_of(process, thread.running->native, {}) : -1;
     if (thread.seen_running && thread.running->python) {
       return stack_of(process, thread.running->native, *thread.running->python);
     }
@@ -229,11 +227,11 @@ class HostSampler::Loop {
     const std::optional<BlockedCall> call = thread.read_call();
     thread.ended = (!call || (!call->running && call->program_counter == 0)) && process.has_ended(thread.tid);
     if (thread.ended) return true;
-    const bool runs = call ? call->running : process.state_of(thread, call) == ThreadState::running;
-    if (runs) {
+    const ThreadState state = call && call->running ? ThreadState::running : process.state_of(thread, call);
+    if (state == ThreadState::running) {
       add_running(process, thread, times, now);
     } else {
-      add_waiting(process, thread, call, now);
+      add_waiting(process, thread, state, call, now);
     }
     thread.times = times;
     thread.seen_running = false;
@@ -245,7 +243,7 @@ class HostSampler::Loop {
   }
 
   void add_running(SampledProcess& process, SampledThread& thread, const ThreadTimes& times, std::uint64_t now) {
-    if (process.python != nullptr && process.python->has(thread.tid)) ++running_python_;
+    if (process.runs_python(thread.tid)) ++running_python_;
     const double share = share_on_cpu(thread.times, times, thread.seen_running);
     constexpr double kNegligible = 0.05;
     thread.stack = running_stack(process, thread);
@@ -258,11 +256,10 @@ class HostSampler::Loop {
     }
   }
 
-  void add_waiting(SampledProcess& process, SampledThread& thread, const std::optional<BlockedCall>& call,
-                   std::uint64_t now) {
-    thread.state = process.state_of(thread, call);
+  void add_waiting(SampledProcess& process, SampledThread& thread, ThreadState state,
+                   const std::optional<BlockedCall>& call, std::uint64_t now) {
+    thread.state = state;
     thread.running.reset();
-    const bool is_python = process.python != nullptr && process.python->has(thread.tid);
     if (thread.state == ThreadState::gil) {
       const std::optional<pid_t> holder = process.python->gil_holder();
       const auto found = holder ? process.threads.find(*holder) : process.threads.end();
@@ -271,7 +268,9 @@ class HostSampler::Loop {
     std::vector<CodePlace> native;
     if (call) native = process.waiting_stack(*call);
     std::vector<PythonFrame> python;
-    if (is_python) python = process.python->frames(thread.tid).value_or(std::vector<PythonFrame>());
+    if (process.runs_python(thread.tid)) {
+      python = process.python->frames(thread.tid).value_or(std::vector<PythonFrame>());
+    }
     const auto is_system_call = [&](const CodePlace& place) {
       const CodeModule& module = modules_[place.module];
       return module.has_interpreter() || is_system_call_library(module.path);

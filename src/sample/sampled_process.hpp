@@ -61,6 +61,8 @@ class SampledProcess {
   /// The processes that its threads have started; nothing where the system does not tell.
   std::optional<std::vector<pid_t>> children() const;
 
+  /// Whether a thread has a state of the Python interpreter.
+  bool runs_python(pid_t thread) const { return python != nullptr && python->has(thread); }
   /// What a blocked thread waits for.
   ThreadState state_of(const SampledThread& thread, const std::optional<BlockedCall>& call) const;
   /// Whether a thread has ended and is only still listed: the first one of a process, until all others have ended too.
