@@ -65,7 +65,7 @@ class HostSums {
     return index < 0 ? kUnknownPlace : samples_.frames[static_cast<std::size_t>(index)];
   }
 
-  /// The places of the list by the frames that are charged.
+  /// Indices into the list by the frame that is charged.
   std::map<int, int> put_lines(HostProfile& host) const {
     std::vector<std::pair<int, HostTimes>> sorted(lines_.begin(), lines_.end());
     sort_by_time(sorted, [](const auto& entry) -> const HostTimes& { return entry.second; });

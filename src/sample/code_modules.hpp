@@ -1,4 +1,4 @@
-// The files that hold the code of the sampled processes, and where each process has them.
+// The files that hold the code of the sampled processes, and where each process maps them.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@ struct CodeModule {
   bool has_interpreter() const { return python && python->runtime != 0; }
 };
 
-/// Each file once, however many processes have it.
+/// Each file once, however many processes map it.
 class CodeModules {
  public:
   /// The module of a mapping of a process.
@@ -50,7 +50,8 @@ struct CodePlace {
   auto operator<=>(const CodePlace&) const = default;
 };
 
-/// The code of one process. Its mappings are read again where an address is in none of them, but not too often.
+/// The code of one process. Its mappings are read again if an address is in none of them, but not at every such
+/// address.
 class ProcessCode {
  public:
   ProcessCode(pid_t pid, CodeModules& modules) : pid_(pid), modules_(&modules) {}

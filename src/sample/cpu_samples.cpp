@@ -106,7 +106,7 @@ bool CpuSampling::open(pid_t thread, int cpu, int rate_hz) {
   }
   void* const memory = ::mmap(nullptr, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, event.get(), 0);
   if (memory == MAP_FAILED) {
-    why_not_ = fmt::format("there is no memory for the samples of the kernel ({})", std::strerror(errno));
+    why_not_ = fmt::format("the kernel's sample buffer can't be mapped ({})", std::strerror(errno));
     return false;
   }
   rings_.push_back({std::move(event), memory});

@@ -24,10 +24,10 @@ namespace {
 
 constexpr std::uint64_t kFamilyPeriod = kNsPerSecond / 10;
 constexpr std::size_t kMostFrames = 128;
-/// Samples of a thread that has not run are repeated; after so many in a row it is looked at less often.
+/// The sample of a thread that has not run is repeated; after kLongIdle in a row it is read in every tenth tick only.
 constexpr int kLongIdle = 99, kIdleTicks = 10;
-/// A running Python thread is interrupted by the kernel's clock; only while so few run is each of these moments waited
-/// for, so that its Python frames are read at the same time as its native ones. A wake-up costs some 10 us.
+/// The kernel's clock interrupts running Python threads. While at most this many run, the sampler wakes up at each
+/// interrupt, so that it reads Python frames at the same time as native ones. A wake-up costs about 10 us.
 constexpr std::size_t kFewRunning = 2;
 constexpr std::uint64_t kSameMoment = kNsPerSecond / 1000;
 
@@ -38,11 +38,11 @@ bool is_system_call_library(std::string_view path) {
          file.starts_with("ld-linux") || file == "[vdso]";
 }
 
-/// Which part of a time a thread that is ready was on a CPU.
+/// The share of a ready thread's time in which it was on a CPU.
 double share_on_cpu(const ThreadTimes& before, const ThreadTimes& now, bool was_seen_running) {
   const auto cpu = static_cast<double>(now.cpu - before.cpu), waited = static_cast<double>(now.waited - before.waited);
   if (cpu + waited > 0) return cpu / (cpu + waited);
-  return was_seen_running ? 1 : 0;  // the kernel accounts both at the latest after a few milliseconds
+  return was_seen_running ? 1 : 0;  // the kernel updates both every few milliseconds
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ class HostSampler::Loop {
         family_(root, modules_),
         period_(kNsPerSecond / static_cast<std::uint64_t>(options.rate_hz)) {
     start_ = clock_ns(CLOCK_MONOTONIC);
-    // Signals are the main thread's: it passes them on to the program.
+    // The main thread handles signals: it passes them on to the program.
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -99,7 +99,7 @@ class HostSampler::Loop {
       if (cpu) drain(*cpu);
       if (now >= refreshed_ + kFamilyPeriod) refresh(now);
       tick(now);
-      // A sampler that was held up does not make up for it.
+      // A sampler that was late does not repeat the ticks that it missed.
       next = std::max(next + period_, now + period_ / 2);
       if (now < second) continue;
       const std::uint64_t total = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -111,7 +111,7 @@ class HostSampler::Loop {
     cost_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   }
 
-  /// Samples less often where a second of it costs more than 2 % of a CPU, as with many busy threads.
+  /// Samples less often if it used more than 2 % of a CPU in the last second, as with many busy threads.
   void limit_cost(std::uint64_t of_second) {
     constexpr std::uint64_t kMost = kNsPerSecond / 50, kLittle = kNsPerSecond / 100, kSlowest = kNsPerSecond / 10;
     const std::uint64_t usual = kNsPerSecond / static_cast<std::uint64_t>(options_.rate_hz) * thinned_;
@@ -150,7 +150,7 @@ class HostSampler::Loop {
     thread.read_times(thread.times);
   }
 
-  /// Programs name their threads and replace themselves after they have started.
+  /// Programs name their threads, and replace themselves by exec(), after their start.
   void refresh_names() {
     for (const auto& [pid, process] : family_.processes()) {
       for (const auto& [tid, thread] : process->threads) {
@@ -181,7 +181,7 @@ class HostSampler::Loop {
   }
 
   int running_stack(SampledProcess& process, const SampledThread& thread) {
-    // Not every tick has an interrupt: a thread that goes on is taken to be where it was at the last one.
+    // Not every tick has an interrupt: a thread that still runs is assumed to be where it was at the last one.
     if (!process.runs_python(thread.tid)) return thread.running ? stack_of(process, thread.running->native, {}) : -1;
     if (thread.seen_running && thread.running->python) {
       return stack_of(process, thread.running->native, *thread.running->python);
@@ -190,7 +190,7 @@ class HostSampler::Loop {
     return stack_of(process, {}, process.python->frames(thread.tid).value_or(std::vector<PythonFrame>()));
   }
 
-  /// Native frames end where the interpreter begins: Python's stand for its own.
+  /// Without the interpreter's native frames, which the Python frames replace.
   int stack_of(SampledProcess& process, std::vector<CodePlace> native, const std::vector<PythonFrame>& python) {
     while (!native.empty() && process.code.modules()[native.back().module].has_interpreter()) native.pop_back();
     return builder_.stack(native, python);
@@ -216,7 +216,7 @@ class HostSampler::Loop {
     const bool was_idle = thread.idle > kLongIdle;
     thread.unread = 0;
     if (times == thread.times && !thread.seen_running && is_waiting(thread)) {
-      // It has not had a CPU since its last sample, so that it still waits there.
+      // It has had no CPU since its last sample, so it still waits there.
       ++thread.idle;
       add(thread, thread.state, now, 1);
       return true;

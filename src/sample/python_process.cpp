@@ -16,8 +16,8 @@ constexpr std::size_t kMostCodes = 100'000;
 
 bool is_named_python(std::string_view path) { return last_path_part(path).find("python") != std::string_view::npos; }
 
-/// The interpreter's symbols in a module that has it, looked up once. Only what is called python may have it as a
-/// symbol that is not exported: the tables of other large programs are not searched for it.
+/// The interpreter's symbols in a module that has it, looked up once. Only in files that are named python are symbols
+/// searched that are not exported: the symbol tables of other programs may be large.
 const CodeModule::PythonSymbols& python_symbols(CodeModule& module) {
   if (module.python) return *module.python;
   module.python.emplace();
@@ -36,12 +36,12 @@ struct LoadedPython {
   std::string path;
 };
 
-/// The executable or a library of the name of Python that has the interpreter.
+/// The interpreter in the executable or in a library that is named python.
 std::optional<LoadedPython> loaded_python(pid_t pid, ProcessCode& code) {
   bool first = true;
   for (const Mapping& mapping : code.mappings()) {
     if (!mapping.executable || !mapping.path.starts_with('/')) continue;
-    // The executable is mapped first, but where it is linked to a fixed address or the loader is started itself.
+    // The executable is usually mapped first; not if it is linked to a fixed address or started through the loader.
     if (!is_named_python(mapping.path) && !std::exchange(first, false)) continue;
     CodeModule& module = code.modules()[code.modules().find(mapping, pid)];
     const CodeModule::PythonSymbols& symbols = python_symbols(module);
@@ -55,7 +55,7 @@ std::optional<LoadedPython> loaded_python(pid_t pid, ProcessCode& code) {
   return std::nullopt;
 }
 
-/// 3.11 and later say it in a constant; before, it is in the names of the interpreter's files.
+/// 3.11 and later have it in a constant; for earlier ones it is in the names of the interpreter's files.
 std::optional<int> minor_version(const LoadedPython& python, const RemoteMemory& memory,
                                  const std::vector<Mapping>& mappings) {
   if (python.version != 0) {
@@ -116,7 +116,7 @@ std::unique_ptr<PythonProcess> PythonProcess::find(pid_t pid, ProcessCode& code)
 }
 
 /// Before 3.11 a state has only the thread's pthread_t, which points to a struct of glibc that has the kernel's id, at
-/// a place that differs from machine to machine: where the first thread's is found, all others are too.
+/// an offset that differs between builds: it is searched in the first thread's struct and is the same in all others.
 std::optional<pid_t> PythonProcess::native_id(Address state, const std::vector<pid_t>& threads) {
   const auto known = [&](pid_t id) { return std::ranges::find(threads, id) != threads.end(); };
   if (layout_.native_id >= 0) {

@@ -64,7 +64,7 @@ SampledProcess::SampledProcess(pid_t id, CodeModules& modules) : pid(id), memory
 bool SampledProcess::refresh(std::uint64_t now) {
   struct stat tasks = {};
   if (::stat(fmt::format("/proc/{}/task", pid).c_str(), &tasks) != 0) return false;
-  constexpr std::uint64_t kOwnLinks = 2;  // of a folder: the others are its threads'
+  constexpr std::uint64_t kOwnLinks = 2;  // of a folder without subfolders; each thread adds one
   if (tasks.st_nlink != threads.size() + kOwnLinks) read_threads();
   const std::string program = read_proc_link(fmt::format("/proc/{}/exe", pid));
   const bool is_new = program != program_;
@@ -130,7 +130,7 @@ char SampledProcess::state_letter(pid_t thread) const {
 }
 
 ThreadState SampledProcess::state_of(const SampledThread& thread, const std::optional<BlockedCall>& call) const {
-  if (!call) {  // another user's process, or a kernel that does not tell
+  if (!call) {  // another user's process, or a kernel without this file
     const char letter = state_letter(thread.tid);
     if (letter == 'R') return ThreadState::running;
     if (letter == 'D') return ThreadState::disk;
@@ -193,7 +193,7 @@ ThreadState SampledProcess::state_of_select(const BlockedCall& call) const {
   return descriptors.empty() ? ThreadState::sleep : state_of_any(descriptors);
 }
 
-/// A socket of the network decides, then a pipe: event loops have descriptors of their own beside what they wait for.
+/// A GPU decides, then a network socket, then a pipe: event loops also poll descriptors of their own.
 ThreadState SampledProcess::state_of_any(const std::vector<int>& descriptors) const {
   constexpr std::size_t kMost = 64;
   bool pipe = false, network = false, gpu = false;

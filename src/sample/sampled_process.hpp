@@ -58,7 +58,7 @@ class SampledProcess {
   bool refresh(std::uint64_t now);
   /// Its threads, the first one first.
   std::vector<pid_t> thread_ids() const;
-  /// The processes that its threads have started; nothing where the system does not tell.
+  /// The processes that its threads have started; nothing if the kernel does not list them.
   std::optional<std::vector<pid_t>> children() const;
 
   /// Whether a thread has a state of the Python interpreter.
