@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "profile/intervals.hpp"
 
 namespace roofline {
 namespace {
@@ -23,7 +26,7 @@ class HostSums {
 
   HostProfile profile() {
     HostProfile host;
-    host.wall_s = static_cast<double>(samples_.end - samples_.start) * 1e-9;
+    host.wall_s = seconds(samples_.end - samples_.start);
     host.rate_hz = samples_.rate_hz;
     host.cost_s = samples_.cost_s;
     host.samples = static_cast<std::int64_t>(samples_.samples.size());
@@ -62,7 +65,7 @@ class HostSums {
     return index < 0 ? kUnknownPlace : samples_.frames[static_cast<std::size_t>(index)];
   }
 
-  /// The places of the list by the frames that are charged.
+  /// Indices into the list by the frame that is charged.
   std::map<int, int> put_lines(HostProfile& host) const {
     std::vector<std::pair<int, HostTimes>> sorted(lines_.begin(), lines_.end());
     sort_by_time(sorted, [](const auto& entry) -> const HostTimes& { return entry.second; });
@@ -76,26 +79,27 @@ class HostSums {
   }
 
   void put_functions(HostProfile& host) const {
-    using Name = std::tuple<std::string, std::string, bool>;
-    const auto name_of = [this](int index) {
-      const HostFrame& one = frame(index);
-      return Name(one.function, one.file, one.python);
-    };
+    using Name = std::tuple<std::string_view, std::string_view, bool>;
     std::map<Name, HostFunctionSum> functions;
+    std::vector<HostFunctionSum*> known(samples_.frames.size() + 1, nullptr);  // by frame + 1: -1 is not known
     const auto sum_of = [&](int index) -> HostFunctionSum& {
-      HostFunctionSum& sum = functions[name_of(index)];
-      sum.place = frame(index);
-      sum.place.line = 0;
-      return sum;
+      HostFunctionSum*& sum = known[static_cast<std::size_t>(index + 1)];
+      if (sum != nullptr) return *sum;
+      const HostFrame& one = frame(index);
+      sum = &functions[{one.function, one.file, one.python}];
+      sum->place = one;
+      sum->place.line = 0;
+      return *sum;
     };
     for (const auto& [stack, times] : stack_times_) {
       static const std::vector<int> kNone = {-1};
       const std::vector<int>& frames = stack < 0 ? kNone : samples_.stacks[static_cast<std::size_t>(stack)];
       HostFunctionSum& self = sum_of(frames.front());
       for (const ThreadState state : kThreadStates) self.times.of(state) += times.of(state);
-      std::set<Name> seen;  // recursion counts once
+      std::set<const HostFunctionSum*> seen;  // recursion counts once
       for (const int index : frames) {
-        if (seen.insert(name_of(index)).second) sum_of(index).inclusive_cpu_s += times.on_cpu();
+        HostFunctionSum& sum = sum_of(index);
+        if (seen.insert(&sum).second) sum.inclusive_cpu_s += times.on_cpu();
       }
     }
     for (auto& [name, sum] : functions) host.functions.push_back(std::move(sum));

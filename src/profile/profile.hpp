@@ -35,8 +35,8 @@ struct ProfileOptions {
 };
 
 /// Runs the program and reports on it. Throws UsageError when it can't be started, DeviceError when this build has no
-/// library for it and the host is not to be sampled. A program that never used a GPU has a report without rows: of it
-/// there are the host's samples.
+/// library for it and the host is not to be sampled. A program that never used a GPU has a report without rows,
+/// with the host's samples.
 Report profile_program(const ProfileOptions& options, const Machine& machine);
 
 /// Throws UsageError where a folder that is to keep a recording has one already: both would be reported as one.

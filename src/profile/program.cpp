@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <charconv>
 #include <csignal>
-#include <ctime>
 #include <fstream>
 #include <system_error>
 
+#include "host/clock.hpp"
 #include "host/interrupt.hpp"
 #include "host/library_path.hpp"
 #include "host/process.hpp"
@@ -25,15 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kGrace = 10 * kSecond;  ///< from asking a program to end to ending it
+constexpr std::uint64_t kGrace = 10 * kNsPerSecond;  ///< from asking a program to end to ending it
 constexpr useconds_t kPoll = 20'000;
 
-std::uint64_t monotonic_now() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
-}
+std::uint64_t monotonic_now() { return clock_ns(CLOCK_MONOTONIC); }
 
 std::vector<std::string> environment_with(std::map<std::string, std::string> changes) {
   // Where the program finds its libraries is the user's to say, not ours.
@@ -148,7 +143,8 @@ class Program {
 
   bool is_overdue() const {
     if (!options_.stop_after_s) return false;
-    return static_cast<double>(monotonic_now() - run_.start) > *options_.stop_after_s * static_cast<double>(kSecond);
+    return static_cast<double>(monotonic_now() - run_.start) >
+           *options_.stop_after_s * static_cast<double>(kNsPerSecond);
   }
 
   /// Ctrl-C at the terminal has reached the program by itself; another signal is ours to pass on. What has not ended

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -28,8 +29,8 @@ std::string place_or_absent(const HostFrame& place) { return place.function.empt
 
 /// The name of a function or line on the page, with its file below.
 std::string place_html(const HostFrame& place) {
-  const std::string file = place.file.substr(place.file.find_last_of('/') + 1);
-  const std::string where = place.line > 0 ? fmt::format("{}:{}", file, place.line) : file;
+  const std::string_view file = last_path_part(place.file);
+  const std::string where = place.line > 0 ? fmt::format("{}:{}", file, place.line) : std::string(file);
   return fmt::format("{}<small>{}</small>", html_name(place.function, 60), html_name(where, 60));
 }
 

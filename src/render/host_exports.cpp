@@ -28,7 +28,7 @@ const HostProfile& host_of(const Runs& runs) {
 
 /// "load (data.py:31)", "memcpy (libc.so.6)".
 std::string frame_name(const HostFrame& frame) {
-  const std::string file = frame.file.substr(frame.file.find_last_of('/') + 1);
+  const std::string_view file = last_path_part(frame.file);
   if (file.empty()) return clean_line(frame.function);
   return clean_line(frame.line > 0 ? fmt::format("{} ({}:{})", frame.function, file, frame.line)
                                    : fmt::format("{} ({})", frame.function, file));
@@ -40,8 +40,8 @@ std::string state_name(ThreadState state) {
 }
 
 std::string stack_thread_name(const HostThread& thread) {
-  const std::string program = thread.command.substr(0, thread.command.find(' '));
-  const std::string name = program.substr(program.find_last_of('/') + 1);
+  const std::string_view command = thread.command;
+  const std::string_view name = last_path_part(command.substr(0, command.find(' ')));
   return clean_line(fmt::format("{} {}", name.empty() ? thread.name : name, thread.pid));
 }
 

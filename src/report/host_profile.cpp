@@ -17,7 +17,7 @@ std::string thread_words(const HostProfile& host, const HostThreadSum& sum) {
   return host.process_count > 1 ? fmt::format("The main thread of process {}", sum.thread.pid) : "The main thread";
 }
 
-/// The thread with the most time on a CPU, else the one that was there for longest.
+/// The thread with the most time on a CPU; if none was on one, the thread that was sampled for the longest time.
 const HostThreadSum* leading_thread(const HostProfile& host) {
   const auto busier = [](const HostThreadSum& a, const HostThreadSum& b) {
     return a.times.on_cpu() < b.times.on_cpu();
@@ -44,7 +44,7 @@ ThreadState HostTimes::main_wait() const {
 }
 
 std::string place_text(const HostFrame& frame) {
-  const std::string file = frame.file.substr(frame.file.find_last_of('/') + 1);
+  const std::string_view file = last_path_part(frame.file);
   if (frame.line > 0) return clean_line(fmt::format("{}:{} {}", file, frame.line, frame.function));
   return clean_line(file.empty() ? frame.function : fmt::format("{} ({})", frame.function, file));
 }
@@ -63,7 +63,7 @@ std::string host_answer(const HostProfile& host) {
     text += fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(host, *leading),
                         percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
                         shorten(place_text(*hottest), 80));
-    if (ready > kCrowded) text += fmt::format(" It waits for a CPU for {}: other load uses them.", percent(ready));
+    if (ready > kCrowded) text += fmt::format(" It is ready without a CPU for {} of its time.", percent(ready));
     return text;
   }
   if (wait == nullptr) return text;

@@ -61,10 +61,10 @@ struct HostStackSum {
   double seconds = 0;
 };
 
-/// All lists have the largest first. Longer ones end where a report's limit is; `times` has everything.
+/// All lists have the largest first and are cut at a report's limits; `times` has everything.
 struct HostProfile {
   double wall_s = 0;   ///< of the sampled time
-  double rate_hz = 0;  ///< samples of a thread in a second, as measured
+  double rate_hz = 0;  ///< measured samples per second of each thread
   double cost_s = 0;   ///< CPU time of sampling
   std::int64_t samples = 0;
   std::string why_none;       ///< empty where there are samples
@@ -82,7 +82,7 @@ struct HostProfile {
 /// "train.py:31 load_batch"; without its file where that is not known.
 std::string place_text(const HostFrame& frame);
 
-/// One or two sentences: how much of the wall time threads were on a CPU, and the line or the wait that took most.
+/// One or two sentences: how long threads were on a CPU, and the line or the wait that took most of the time.
 std::string host_answer(const HostProfile& host);
 
 }  // namespace roofline

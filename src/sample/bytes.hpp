@@ -1,4 +1,4 @@
-// Numbers out of bytes that nobody vouches for: every read is bounded.
+// Reads numbers and texts from untrusted bytes: every read is checked against their end.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// A position in bytes. A read beyond their end gives 0 and makes it bad for good.
+/// A position in bytes. A read past their end gives 0, and good() is false from then on.
 class ByteCursor {
  public:
   explicit ByteCursor(std::string_view bytes, std::size_t at = 0) : bytes_(bytes), at_(at) {
@@ -53,7 +53,7 @@ class ByteCursor {
     }
     return static_cast<std::int64_t>(value);
   }
-  /// Up to a zero byte, which is taken too.
+  /// The text up to a zero byte, and moves past that byte.
   std::string_view text() {
     const std::size_t end = good_ ? bytes_.find('\0', at_) : std::string_view::npos;
     if (end == std::string_view::npos) {

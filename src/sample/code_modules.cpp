@@ -38,7 +38,7 @@ const Mapping* ProcessCode::find(std::uint64_t address) const {
 }
 
 std::optional<CodePlace> ProcessCode::locate(std::uint64_t address) {
-  constexpr int kMissesToReload = 64;  // values on the stack that only look like code are common, new libraries are not
+  constexpr int kMissesToReload = 64;  // most are stack words that are no code, few are new libraries
   const Mapping* mapping = find(address);
   if (mapping == nullptr && (mappings_.empty() || ++misses_ > kMissesToReload)) {
     reload();

@@ -1,4 +1,4 @@
-// The files that hold the code of the sampled processes, and where each process has them.
+// The files that hold the code of the sampled processes, and where each process maps them.
 #pragma once
 
 #include <sys/types.h>
@@ -21,15 +21,15 @@ struct CodeModule {
   std::string path;  ///< empty: memory of no file, such as code that was compiled at run time
   std::optional<ElfFile> elf;
   UnwindRows rows;
-  bool interpreter = false;  ///< it has CPython in it
   /// Linked addresses of CPython's symbols: 0 where it has none.
   struct PythonSymbols {
     std::uint64_t runtime = 0, version = 0, code_type = 0;
   };
   std::optional<PythonSymbols> python;  ///< nothing: not looked for
+  bool has_interpreter() const { return python && python->runtime != 0; }
 };
 
-/// Each file once, however many processes have it.
+/// Each file once, however many processes map it.
 class CodeModules {
  public:
   /// The module of a mapping of a process.
@@ -50,7 +50,8 @@ struct CodePlace {
   auto operator<=>(const CodePlace&) const = default;
 };
 
-/// The code of one process. Its mappings are read again where an address is in none of them, but not too often.
+/// The code of one process. Its mappings are read again if an address is in none of them, but not at every such
+/// address.
 class ProcessCode {
  public:
   ProcessCode(pid_t pid, CodeModules& modules) : pid_(pid), modules_(&modules) {}

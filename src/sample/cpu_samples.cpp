@@ -11,11 +11,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 
+#include "host/clock.hpp"
 #include "sample/bytes.hpp"
 
 namespace roofline {
@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::size_t kRingPages = 32;
 constexpr std::uint32_t kStackBytes = 16384;
-constexpr std::uint64_t kPerfSecond = 1'000'000'000;
 
 // Registers by their numbers in asm/perf_regs.h, in the order in which a record has them.
 #if defined(__aarch64__)
@@ -89,7 +88,7 @@ bool CpuSampling::open(pid_t thread, int cpu, int rate_hz) {
   attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
-  attributes.sample_period = kPerfSecond / static_cast<std::uint64_t>(rate_hz);
+  attributes.sample_period = kNsPerSecond / static_cast<std::uint64_t>(rate_hz);
   attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attributes.sample_regs_user = kRegisters;
   attributes.sample_stack_user = kStackBytes;
@@ -107,7 +106,7 @@ bool CpuSampling::open(pid_t thread, int cpu, int rate_hz) {
   }
   void* const memory = ::mmap(nullptr, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, event.get(), 0);
   if (memory == MAP_FAILED) {
-    why_not_ = fmt::format("there is no memory for the samples of the kernel ({})", std::strerror(errno));
+    why_not_ = fmt::format("the kernel's sample buffer can't be mapped ({})", std::strerror(errno));
     return false;
   }
   rings_.push_back({std::move(event), memory});
@@ -117,7 +116,8 @@ bool CpuSampling::open(pid_t thread, int cpu, int rate_hz) {
 bool CpuSampling::wait(std::chrono::nanoseconds patience) const {
   std::vector<pollfd> waiting;
   for (const Ring& ring : rings_) waiting.push_back({ring.event.get(), POLLIN, 0});
-  const timespec time = {static_cast<time_t>(patience.count() / 1'000'000'000), patience.count() % 1'000'000'000};
+  constexpr auto kSecond = static_cast<std::int64_t>(kNsPerSecond);
+  const timespec time = {static_cast<time_t>(patience.count() / kSecond), patience.count() % kSecond};
   return ::ppoll(waiting.data(), waiting.size(), &time, nullptr) > 0;
 }
 

@@ -1,5 +1,5 @@
-// Native stacks of running threads: the kernel's CPU clock interrupts each thread of a process and of what it starts
-// some times in each second that it runs, and copies its registers and the top of its stack.
+// Native stacks of running threads: a CPU clock event of the kernel interrupts each thread of a process and of its
+// descendants many times per second of CPU time, and copies its registers and the top of its stack.
 #pragma once
 
 #include <sys/types.h>
@@ -23,22 +23,22 @@ struct CpuSample {
   std::string_view stack;  ///< from the stack pointer on
 };
 
-/// The bytes of a sample's record after its header, as the kernel writes them here; false where they are none.
+/// The bytes of a sample's record after its header, as the kernel writes them here; false if they are not one.
 bool parse_cpu_sample(std::string_view record, CpuSample& sample);
 
 class CpuSampling {
  public:
-  /// Of these threads and of all that they start from now on.
+  /// Samples these threads and all that they start from now on.
   CpuSampling(const std::vector<pid_t>& threads, int rate_hz);
   ~CpuSampling();
   CpuSampling(const CpuSampling&) = delete;
   CpuSampling& operator=(const CpuSampling&) = delete;
 
-  /// Empty: it samples.
+  /// Empty if it samples.
   const std::string& why_not() const { return why_not_; }
-  /// Waits for a sample. False: the time is over.
+  /// Waits for a sample, at most this long. False if there was none.
   bool wait(std::chrono::nanoseconds patience) const;
-  /// Calls `take` for each sample since the last time.
+  /// Calls `take` for each sample since the last call.
   void drain(const std::function<void(const CpuSample&)>& take);
 
  private:

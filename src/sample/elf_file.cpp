@@ -90,10 +90,6 @@ const ElfFile::Section* ElfFile::find_section(std::uint32_t type) const {
   return found == sections_.end() ? nullptr : &*found;
 }
 
-bool ElfFile::has_section(std::string_view name) const {
-  return std::ranges::any_of(sections_, [name](const Section& s) { return s.name == name && s.type != SHT_NOBITS; });
-}
-
 std::string ElfFile::section(std::string_view name, std::uint64_t most) const {
   const auto found = std::ranges::find(sections_, name, &Section::name);
   if (found == sections_.end() || (found->flags & SHF_COMPRESSED) != 0) return {};

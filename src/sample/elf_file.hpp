@@ -18,7 +18,7 @@ struct ElfSymbol {
 
 class ElfFile {
  public:
-  /// Nothing where it is no 64-bit ELF file of this machine's byte order.
+  /// Nothing if it is not a 64-bit ELF file of this machine's byte order.
   static std::optional<ElfFile> open(const std::string& path);
 
   /// The address that a byte of the file is linked at; nothing where no segment loads it.
@@ -28,14 +28,13 @@ class ElfFile {
   /// Where .eh_frame_hdr is linked; nothing where there is none.
   std::optional<std::uint64_t> unwind_table() const;
 
-  /// The functions that hold these linked addresses (sorted), each nothing ("") where no symbol does: of .symtab where
-  /// the file has it, else of .dynsym.
+  /// The functions that hold these linked addresses (sorted); without a name where no symbol does. From .symtab if the
+  /// file has it, else from .dynsym.
   std::vector<ElfSymbol> functions_at(const std::vector<std::uint64_t>& addresses) const;
   /// The linked address of an exported symbol, or also of one that is not.
   std::optional<std::uint64_t> address_of(std::string_view symbol, bool exported_only) const;
   /// The content of a section; empty where there is none, and where it is compressed or larger than `most`.
   std::string section(std::string_view name, std::uint64_t most) const;
-  bool has_section(std::string_view name) const;
   std::string build_id() const;  ///< in hexadecimal digits; empty: none
 
  private:

@@ -11,42 +11,38 @@
 #include <string_view>
 #include <thread>
 
+#include "host/clock.hpp"
 #include "sample/cpu_samples.hpp"
 #include "sample/native_names.hpp"
 #include "sample/native_stack.hpp"
 #include "sample/process_family.hpp"
 #include "sample/sample_builder.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::uint64_t kSamplerSecond = 1'000'000'000, kFamilyPeriod = kSamplerSecond / 10;
+constexpr std::uint64_t kFamilyPeriod = kNsPerSecond / 10;
 constexpr std::size_t kMostFrames = 128;
-/// Samples of a thread that has not run are repeated; after so many in a row it is looked at less often.
+/// The sample of a thread that has not run is repeated; after kLongIdle in a row it is read in every tenth tick only.
 constexpr int kLongIdle = 99, kIdleTicks = 10;
-/// A running Python thread is interrupted by the kernel's clock; only while so few run is each of these moments waited
-/// for, so that its Python frames are read at the same time as its native ones. A wake-up costs some 10 us.
+/// The kernel's clock interrupts running Python threads. While at most this many run, the sampler wakes up at each
+/// interrupt, so that it reads Python frames at the same time as native ones. A wake-up costs about 10 us.
 constexpr std::size_t kFewRunning = 2;
-constexpr std::uint64_t kSameMoment = kSamplerSecond / 1000;
-
-std::uint64_t clock_ns(clockid_t clock) {
-  timespec now = {};
-  ::clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * kSamplerSecond + static_cast<std::uint64_t>(now.tv_nsec);
-}
+constexpr std::uint64_t kSameMoment = kNsPerSecond / 1000;
 
 /// The C library and the loader: a thread that waits is in one of their functions, and its state says why.
 bool is_system_call_library(std::string_view path) {
-  const std::string_view file = path.substr(path.rfind('/') + 1);
+  const std::string_view file = last_path_part(path);
   return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread") ||
          file.starts_with("ld-linux") || file == "[vdso]";
 }
 
-/// Which part of a time a thread that is ready was on a CPU.
+/// The share of a ready thread's time in which it was on a CPU.
 double share_on_cpu(const ThreadTimes& before, const ThreadTimes& now, bool was_seen_running) {
   const auto cpu = static_cast<double>(now.cpu - before.cpu), waited = static_cast<double>(now.waited - before.waited);
   if (cpu + waited > 0) return cpu / (cpu + waited);
-  return was_seen_running ? 1 : 0;  // the kernel accounts both at the latest after a few milliseconds
+  return was_seen_running ? 1 : 0;  // the kernel updates both every few milliseconds
 }
 
 }  // namespace
@@ -56,9 +52,9 @@ class HostSampler::Loop {
   Loop(pid_t root, const HostSamplerOptions& options)
       : options_(options),
         family_(root, modules_),
-        period_(kSamplerSecond / static_cast<std::uint64_t>(options.rate_hz)) {
+        period_(kNsPerSecond / static_cast<std::uint64_t>(options.rate_hz)) {
     start_ = clock_ns(CLOCK_MONOTONIC);
-    // Signals are the main thread's: it passes them on to the program.
+    // The main thread handles signals: it passes them on to the program.
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -96,29 +92,29 @@ class HostSampler::Loop {
       why_no_native_ = cpu->why_not();
       if (!why_no_native_.empty()) cpu.reset();
     }
-    std::uint64_t next = start_ + period_, second = start_ + kSamplerSecond, cost = 0;
+    std::uint64_t next = start_ + period_, second = start_ + kNsPerSecond, cost = 0;
     while (!ended_) {
       wait_until(next, cpu ? &*cpu : nullptr);
       const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
       if (cpu) drain(*cpu);
       if (now >= refreshed_ + kFamilyPeriod) refresh(now);
       tick(now);
-      // A sampler that was held up does not make up for it.
+      // A sampler that was late does not repeat the ticks that it missed.
       next = std::max(next + period_, now + period_ / 2);
       if (now < second) continue;
       const std::uint64_t total = clock_ns(CLOCK_THREAD_CPUTIME_ID);
       limit_cost(total - cost);
       cost = total;
-      second = now + kSamplerSecond;
+      second = now + kNsPerSecond;
     }
     end_ = clock_ns(CLOCK_MONOTONIC);
     cost_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   }
 
-  /// Samples less often where a second of it costs more than 2 % of a CPU, as with many busy threads.
+  /// Samples less often if it used more than 2 % of a CPU in the last second, as with many busy threads.
   void limit_cost(std::uint64_t of_second) {
-    constexpr std::uint64_t kMost = kSamplerSecond / 50, kLittle = kSamplerSecond / 100, kSlowest = kSamplerSecond / 10;
-    const std::uint64_t usual = kSamplerSecond / static_cast<std::uint64_t>(options_.rate_hz) * thinned_;
+    constexpr std::uint64_t kMost = kNsPerSecond / 50, kLittle = kNsPerSecond / 100, kSlowest = kNsPerSecond / 10;
+    const std::uint64_t usual = kNsPerSecond / static_cast<std::uint64_t>(options_.rate_hz) * thinned_;
     if (of_second > kMost) period_ = std::min(period_ * 3 / 2, std::max(kSlowest, usual));
     if (of_second < kLittle) period_ = std::max(period_ * 2 / 3, usual);
   }
@@ -126,7 +122,7 @@ class HostSampler::Loop {
   void wait_until(std::uint64_t time, CpuSampling* cpu) {
     for (std::uint64_t now = clock_ns(CLOCK_MONOTONIC); now < time && !ended_; now = clock_ns(CLOCK_MONOTONIC)) {
       if (cpu == nullptr || running_python_ == 0 || running_python_ > kFewRunning) {
-        const timespec until = {static_cast<time_t>(time / kSamplerSecond), static_cast<long>(time % kSamplerSecond)};
+        const timespec until = {static_cast<time_t>(time / kNsPerSecond), static_cast<long>(time % kNsPerSecond)};
         ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
       } else if (cpu->wait(std::chrono::nanoseconds(time - now))) {
         drain(*cpu);
@@ -154,7 +150,7 @@ class HostSampler::Loop {
     thread.read_times(thread.times);
   }
 
-  /// Programs name their threads and replace themselves after they have started.
+  /// Programs name their threads, and replace themselves by exec(), after their start.
   void refresh_names() {
     for (const auto& [pid, process] : family_.processes()) {
       for (const auto& [tid, thread] : process->threads) {
@@ -170,25 +166,23 @@ class HostSampler::Loop {
   void drain(CpuSampling& cpu) {
     cpu.drain([this](const CpuSample& sample) {
       SampledProcess* const process = family_.find(sample.pid);
-      const auto thread = process != nullptr ? process->threads.find(sample.tid) : decltype(process->threads.find(0))();
-      if (process == nullptr || thread == process->threads.end()) {
-        refreshed_ = 0;  // new to us: look for it in the next tick
+      if (process == nullptr || !process->threads.contains(sample.tid)) {
+        refreshed_ = 0;  // a new thread: look for it in the next tick
         return;
       }
-      RunningStack running{sample.time, native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}};
-      if (process->python != nullptr && process->python->has(sample.tid) &&
-          clock_ns(CLOCK_MONOTONIC) < sample.time + kSameMoment) {
+      RunningStack running{native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}};
+      if (process->runs_python(sample.tid) && clock_ns(CLOCK_MONOTONIC) < sample.time + kSameMoment) {
         running.python = process->python->frames(sample.tid);
       }
-      thread->second->running = std::move(running);
-      thread->second->seen_running = true;
+      SampledThread& thread = *process->threads.at(sample.tid);
+      thread.running = std::move(running);
+      thread.seen_running = true;
     });
   }
 
   int running_stack(SampledProcess& process, const SampledThread& thread) {
-    const bool is_python = process.python != nullptr && process.python->has(thread.tid);
-    // Not every tick has an interrupt: a thread that goes on is taken to be where it was at the last one.
-    if (!is_python) return thread.running ? stack_of(process, thread.running->native, {}) : -1;
+    // Not every tick has an interrupt: a thread that still runs is assumed to be where it was at the last one.
+    if (!process.runs_python(thread.tid)) return thread.running ? stack_of(process, thread.running->native, {}) : -1;
     if (thread.seen_running && thread.running->python) {
       return stack_of(process, thread.running->native, *thread.running->python);
     }
@@ -196,9 +190,9 @@ class HostSampler::Loop {
     return stack_of(process, {}, process.python->frames(thread.tid).value_or(std::vector<PythonFrame>()));
   }
 
-  /// Native frames end where the interpreter begins: Python's stand for its own.
+  /// Without the interpreter's native frames, which the Python frames replace.
   int stack_of(SampledProcess& process, std::vector<CodePlace> native, const std::vector<PythonFrame>& python) {
-    while (!native.empty() && process.code.modules()[native.back().module].interpreter) native.pop_back();
+    while (!native.empty() && process.code.modules()[native.back().module].has_interpreter()) native.pop_back();
     return builder_.stack(native, python);
   }
 
@@ -222,7 +216,7 @@ class HostSampler::Loop {
     const bool was_idle = thread.idle > kLongIdle;
     thread.unread = 0;
     if (times == thread.times && !thread.seen_running && is_waiting(thread)) {
-      // It has not had a CPU since its last sample, so that it still waits there.
+      // It has had no CPU since its last sample, so it still waits there.
       ++thread.idle;
       add(thread, thread.state, now, 1);
       return true;
@@ -233,11 +227,11 @@ class HostSampler::Loop {
     const std::optional<BlockedCall> call = thread.read_call();
     thread.ended = (!call || (!call->running && call->program_counter == 0)) && process.has_ended(thread.tid);
     if (thread.ended) return true;
-    const bool runs = call ? call->running : process.state_of(thread, call) == ThreadState::running;
-    if (runs) {
+    const ThreadState state = call && call->running ? ThreadState::running : process.state_of(thread, call);
+    if (state == ThreadState::running) {
       add_running(process, thread, times, now);
     } else {
-      add_waiting(process, thread, call, now);
+      add_waiting(process, thread, state, call, now);
     }
     thread.times = times;
     thread.seen_running = false;
@@ -249,7 +243,7 @@ class HostSampler::Loop {
   }
 
   void add_running(SampledProcess& process, SampledThread& thread, const ThreadTimes& times, std::uint64_t now) {
-    if (process.python != nullptr && process.python->has(thread.tid)) ++running_python_;
+    if (process.runs_python(thread.tid)) ++running_python_;
     const double share = share_on_cpu(thread.times, times, thread.seen_running);
     constexpr double kNegligible = 0.05;
     thread.stack = running_stack(process, thread);
@@ -262,11 +256,10 @@ class HostSampler::Loop {
     }
   }
 
-  void add_waiting(SampledProcess& process, SampledThread& thread, const std::optional<BlockedCall>& call,
-                   std::uint64_t now) {
-    thread.state = process.state_of(thread, call);
+  void add_waiting(SampledProcess& process, SampledThread& thread, ThreadState state,
+                   const std::optional<BlockedCall>& call, std::uint64_t now) {
+    thread.state = state;
     thread.running.reset();
-    const bool is_python = process.python != nullptr && process.python->has(thread.tid);
     if (thread.state == ThreadState::gil) {
       const std::optional<pid_t> holder = process.python->gil_holder();
       const auto found = holder ? process.threads.find(*holder) : process.threads.end();
@@ -275,10 +268,12 @@ class HostSampler::Loop {
     std::vector<CodePlace> native;
     if (call) native = process.waiting_stack(*call);
     std::vector<PythonFrame> python;
-    if (is_python) python = process.python->frames(thread.tid).value_or(std::vector<PythonFrame>());
+    if (process.runs_python(thread.tid)) {
+      python = process.python->frames(thread.tid).value_or(std::vector<PythonFrame>());
+    }
     const auto is_system_call = [&](const CodePlace& place) {
       const CodeModule& module = modules_[place.module];
-      return module.interpreter || is_system_call_library(module.path);
+      return module.has_interpreter() || is_system_call_library(module.path);
     };
     if (!python.empty() && std::ranges::all_of(native, is_system_call)) native.clear();
     thread.stack = stack_of(process, std::move(native), python);

@@ -1,5 +1,5 @@
-// Samples the host side of a program from outside: what each thread of it and of all that it starts does, 99 times a
-// second. Nothing is loaded into the program and nothing in it is stopped.
+// Samples the host side of a program from outside: what each of its threads and those of its descendants does, 99 times
+// a second. Nothing is loaded into the program, and its threads are not stopped.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 namespace roofline {
 
 struct HostSamplerOptions {
-  int rate_hz = 99;           ///< not 100, which programs and the kernel use themselves
+  int rate_hz = 99;           ///< not 100, so that timers of 100 Hz are not sampled always at the same point
   bool native_stacks = true;  ///< of running threads, where the system allows it
 };
 
@@ -23,7 +23,7 @@ class HostSampler {
   HostSampler(const HostSampler&) = delete;
   HostSampler& operator=(const HostSampler&) = delete;
 
-  /// Ends it; once.
+  /// Stops sampling. To be called once.
   HostSamples stop();
 
  private:

@@ -1,4 +1,4 @@
-// What the threads of a program did, sampled from outside some times a second. Plain data.
+// What the threads of a program did, sampled from outside many times a second. Plain data.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-/// What a thread did at the moment of a sample, by the kernel's account of it.
+/// What a thread did at the moment of a sample, according to the kernel.
 enum class ThreadState : std::uint8_t {
   running,   ///< on a CPU
   runnable,  ///< ready, and no CPU was free
@@ -56,7 +56,7 @@ struct HostSample {
   int stack = -1;          ///< index into HostSamples::stacks; -1: not known
   ThreadState state = ThreadState::running;
   int gil_holder = -1;  ///< of a wait for the GIL: the thread that held it; -1: not known
-  float seconds = 0;    ///< that this sample stands for: the time that ends with it
+  float seconds = 0;    ///< length of the interval that this sample stands for, which ends with it
   bool operator==(const HostSample&) const = default;
 };
 
@@ -67,9 +67,9 @@ struct HostSamples {
   std::vector<std::vector<int>> stacks;
   std::vector<HostThread> threads;
   std::vector<HostSample> samples;
-  double rate_hz = 0;                ///< samples of a thread in a second, as measured
+  double rate_hz = 0;                ///< measured samples per second of each thread
   double cost_s = 0;                 ///< CPU time of the sampler
-  std::uint64_t start = 0, end = 0;  ///< of the phase in which it sampled
+  std::uint64_t start = 0, end = 0;  ///< of the sampled time
   std::string why_none;              ///< empty where there are samples
   std::string why_no_native;         ///< why running threads have no native frames; empty where they have
 };

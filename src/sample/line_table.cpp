@@ -51,8 +51,8 @@ class LineProgram {
     if (header_length > cursor_.left()) return false;
     const std::size_t program = cursor_.at() + header_length;
     shortest_ = cursor_.byte();
-    if (version_ >= 4) cursor_.byte();  // operations of an instruction: of machines that are none of ours
-    cursor_.byte();                     // whether a row is a statement at first
+    if (version_ >= 4) cursor_.byte();  // operations per instruction: more than one on VLIW machines only
+    cursor_.byte();                     // whether rows are statements by default
     line_base_ = cursor_.number<std::int8_t>();
     line_range_ = cursor_.byte();
     opcode_base_ = cursor_.byte();
@@ -85,7 +85,7 @@ class LineProgram {
     return true;
   }
 
-  /// A table of DWARF 5: pairs of content and form, and then as many entries.
+  /// A table of DWARF 5: pairs of content and form, a count, and that many entries.
   bool read_entries(std::vector<File>& entries) {
     struct Column {
       std::uint64_t content, form;
@@ -215,7 +215,7 @@ class LineProgram {
     around_.reset();
   }
 
-  /// A row holds from its address to the next one's.
+  /// A row covers the addresses up to the next one's.
   void row() {
     if (previous_ && previous_->address < address_) {
       const auto first = std::ranges::lower_bound(*addresses_, previous_->address);

@@ -16,13 +16,13 @@ struct SourceLine {
   std::uint64_t address = 0;  ///< where this row begins
 };
 
-/// Whether a source file is of the system: what a compiler puts inline from it stands in a function of another file.
+/// Whether a source file belongs to the system. Its inlined code is in functions of other files.
 bool is_system_source(std::string_view file);
 
-/// The lines of linked addresses, each empty where the file has none for it.
+/// The lines of linked addresses; empty for those of which the file has none.
 struct SourceLines {
   std::vector<SourceLine> at;      ///< the row that holds the address
-  std::vector<SourceLine> around;  ///< the last row at or before it that is not of the system
+  std::vector<SourceLine> around;  ///< the last row at or before it whose file is not of the system
 };
 /// `addresses` are sorted.
 SourceLines source_lines(const ElfFile& elf, const std::vector<std::uint64_t>& addresses);

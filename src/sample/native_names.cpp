@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-/// Where distributions put what they strip from a file.
+/// The file into which distributions move the symbols and lines of a stripped file.
 std::optional<ElfFile> debug_file_of(const ElfFile& elf) {
   const std::string id = elf.build_id();
   constexpr std::size_t kFolder = 2;
@@ -20,7 +20,7 @@ std::optional<ElfFile> debug_file_of(const ElfFile& elf) {
   return ElfFile::open(fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", id.substr(0, kFolder), id.substr(kFolder)));
 }
 
-/// Without what tells no more than the library: versions of symbols, the suffixes of parts of a function.
+/// Demangled, without versions of symbols and the suffixes of a function's parts.
 std::string function_name(const std::string& symbol) {
   const std::string plain = symbol.substr(0, symbol.find('@'));
   return demangled(plain.substr(0, std::min(plain.find(".part."), plain.find(".cold"))));
@@ -28,7 +28,7 @@ std::string function_name(const std::string& symbol) {
 
 /// Frames of one module, for sorted addresses without duplicates.
 std::vector<HostFrame> frames_of(const CodeModule& module, const std::vector<std::uint64_t>& addresses) {
-  const bool own = is_own_native_file(module.path) && !module.interpreter;
+  const bool own = is_own_native_file(module.path) && !module.has_interpreter();
   const std::string file = module.path.empty() ? "[compiled at run time]" : module.path;
   std::vector<HostFrame> frames(addresses.size(), {.function = "[unknown]", .file = file, .python = false, .own = own});
   if (!module.elf) return frames;
@@ -41,7 +41,7 @@ std::vector<HostFrame> frames_of(const CodeModule& module, const std::vector<std
       HostFrame& frame = frames[i];
       if (frame.function == "[unknown]" && !symbols[i].name.empty()) frame.function = function_name(symbols[i].name);
       if (frame.line != 0 || lines.at[i].line == 0 || lines.at[i].file.empty()) continue;
-      // What is inline from a header of the system is shown as the line of the function that it was put in.
+      // Code that was inlined from a system header is shown as the line of the function that contains it.
       const SourceLine& around = lines.around[i];
       const bool within = own && around.line != 0 && around.address >= symbols[i].address && symbols[i].size > 0;
       const SourceLine& line = within ? around : lines.at[i];

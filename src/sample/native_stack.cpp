@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kWord = 8;
 
-/// A copy of a stack, by the addresses that it has in its process.
+/// A copy of a stack, read by the addresses in its process.
 class StackCopy {
  public:
   StackCopy(std::uint64_t start, std::string_view bytes) : start_(start), bytes_(bytes) {}
@@ -41,14 +41,14 @@ class StackWalk {
       if (!place) break;
       frames.push_back(*place);
       const CodeModule& module = code_.modules()[place->module];
-      if (module.interpreter || !step(*place, innermost)) break;
+      if (module.has_interpreter() || !step(*place, innermost)) break;
       innermost = false;
     }
     return frames;
   }
 
  private:
-  /// To the caller. False: there is none, or it can't be found.
+  /// Moves to the caller. False if there is none or it can't be found.
   bool step(const CodePlace& place, bool innermost) {
     CodeModule& module = code_.modules()[place.module];
     if (module.path == "[vdso]" && innermost) return return_to(stack_.word(registers_.stack_pointer), kWord);
@@ -127,7 +127,7 @@ class StackWalk {
     if (!place) return false;
     const CodeModule& module = code_.modules()[place->module];
 #if defined(__x86_64__)
-    std::array<std::uint8_t, 7> before = {};  // the longest call is of 7 bytes
+    std::array<std::uint8_t, 7> before = {};  // the longest call instruction
     if (!module.elf || !module.elf->read_address(place->address - before.size(), before.data(), before.size())) {
       return false;
     }

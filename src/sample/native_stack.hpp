@@ -13,12 +13,12 @@ namespace roofline {
 struct Registers {
   std::uint64_t program_counter = 0, stack_pointer = 0;
   std::optional<std::uint64_t> frame_pointer;   ///< nothing: not known, as of a thread in a system call
-  std::optional<std::uint64_t> return_address;  ///< of machines that have a register for it
+  std::optional<std::uint64_t> return_address;  ///< on machines that have a register for it
 };
 
 /// The frames, the innermost first, by the unwind tables of their files, else by frame pointers; as far as the copy of
-/// the stack reaches, `most` at most. Ends after the first frame of a Python interpreter, whose frames are read in
-/// another way.
+/// the stack reaches, `most` at most. Ends with the first frame of a Python interpreter: its frames are read by
+/// PythonProcess.
 std::vector<CodePlace> native_stack(ProcessCode& code, Registers registers, std::string_view stack, std::size_t most);
 
 }  // namespace roofline

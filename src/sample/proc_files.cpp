@@ -1,11 +1,13 @@
 #include "sample/proc_files.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 
 #include "host/process.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 
@@ -25,6 +27,17 @@ std::string read_proc_link(const std::string& path) {
   std::array<char, 4096> target;
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
   return size < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+std::vector<pid_t> list_proc_ids(const std::string& folder) {
+  std::vector<pid_t> ids;
+  DIR* const open = ::opendir(folder.c_str());
+  if (open == nullptr) return ids;
+  while (const dirent* entry = ::readdir(open)) {
+    if (const auto id = parsed_number<pid_t>(static_cast<const char*>(entry->d_name))) ids.push_back(*id);
+  }
+  ::closedir(open);
+  return ids;
 }
 
 }  // namespace roofline

@@ -1,7 +1,10 @@
 // Files of /proc, read with few system calls: some are read a hundred times a second.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
+#include <vector>
 
 namespace roofline {
 
@@ -10,5 +13,8 @@ std::string read_proc(const std::string& path);
 
 /// What a link of /proc points to; empty where it can't be read.
 std::string read_proc_link(const std::string& path);
+
+/// The entries of a folder of /proc whose names are ids; empty if it can't be read.
+std::vector<pid_t> list_proc_ids(const std::string& folder);
 
 }  // namespace roofline

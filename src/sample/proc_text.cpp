@@ -1,5 +1,6 @@
 #include "sample/proc_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace roofline {

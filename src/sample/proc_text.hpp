@@ -1,4 +1,4 @@
-// The texts of /proc that tell what a thread does. Pure: no file is opened here.
+// Parses the files of /proc that tell what a thread does. Pure: opens no file.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ std::optional<ThreadStat> parse_thread_stat(std::string_view text);
 
 /// Of /proc/PID/task/TID/schedstat.
 struct ThreadTimes {
-  std::uint64_t cpu = 0, waited = 0;  ///< ns on a CPU, and ready without one
-  std::uint64_t turns = 0;            ///< how often it was given a CPU
+  std::uint64_t cpu = 0, waited = 0;  ///< ns on a CPU, and ns ready without one
+  std::uint64_t turns = 0;            ///< times that it was given a CPU
   bool operator==(const ThreadTimes&) const = default;
 };
 std::optional<ThreadTimes> parse_thread_times(std::string_view text);
 
-/// Of /proc/PID/task/TID/syscall: what a thread that does not run is in.
+/// Of /proc/PID/task/TID/syscall: the system call that a thread waits in.
 struct BlockedCall {
   bool running = false;
   std::int64_t number = -1;  ///< -1: in no system call (a page fault)

@@ -1,9 +1,6 @@
 #include "sample/process_family.hpp"
 
-#include <dirent.h>
 #include <fmt/format.h>
-
-#include <charconv>
 
 #include "sample/proc_files.hpp"
 
@@ -13,16 +10,10 @@ namespace {
 /// Every process's parent, where the kernel does not list children.
 std::multimap<pid_t, pid_t> all_children() {
   std::multimap<pid_t, pid_t> children;
-  DIR* const folder = ::opendir("/proc");
-  if (folder == nullptr) return children;
-  while (const dirent* entry = ::readdir(folder)) {
-    const std::string_view name = static_cast<const char*>(entry->d_name);
-    pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
+  for (const pid_t pid : list_proc_ids("/proc")) {
     const auto stat = parse_thread_stat(read_proc(fmt::format("/proc/{}/stat", pid)));
     if (stat) children.emplace(static_cast<pid_t>(stat->parent), pid);
   }
-  ::closedir(folder);
   return children;
 }
 
@@ -74,14 +65,8 @@ SampledProcess* ProcessFamily::find(pid_t pid) const {
 }
 
 std::vector<pid_t> ProcessFamily::threads_of(pid_t pid) const {
-  std::vector<pid_t> ids;
   const SampledProcess* const process = find(pid);
-  if (process == nullptr) return ids;
-  ids.push_back(pid);
-  for (const auto& [id, thread] : process->threads) {
-    if (id != pid) ids.push_back(id);
-  }
-  return ids;
+  return process == nullptr ? std::vector<pid_t>() : process->thread_ids();
 }
 
 }  // namespace roofline

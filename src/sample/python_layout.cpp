@@ -1,6 +1,5 @@
 #include "sample/python_layout.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -96,7 +95,7 @@ constexpr PythonLayout kLayout312 = {.minor = 12,
                                      .ascii_data = 40,
                                      .text_data = 56};
 
-/// Takes the numbers of the table in its order.
+/// Reads the numbers of the table in order.
 class Slots {
  public:
   Slots(std::string_view bytes, std::size_t first) : bytes_(bytes), slot_(first) {}
@@ -105,7 +104,7 @@ class Slots {
     const std::size_t at = slot_++ * sizeof value;
     good_ = good_ && at + sizeof value <= bytes_.size();
     if (good_) std::memcpy(&value, bytes_.data() + at, sizeof value);
-    constexpr std::uint64_t kFarthest = 1 << 20;  // an interpreter's state is of some 100 KB
+    constexpr std::uint64_t kFarthest = 1 << 20;  // an interpreter's state has about 100 KB
     good_ = good_ && value < kFarthest;
     return value;
   }
@@ -136,7 +135,7 @@ std::optional<PythonLayout> python_layout_of(std::string_view bytes) {
   constexpr int kFirst = 13, kLast = 14;
   if (head[0] >> 24U != 3 || minor < kFirst || minor > kLast || head[1] != 0) return std::nullopt;
   const bool is_first = minor == kFirst;
-  PythonLayout layout = kLayout312;  // texts and bytes are as they were
+  PythonLayout layout = kLayout312;  // the layout of str and bytes is unchanged
   layout.minor = minor;
   Slots slots(bytes, 3);
   slots.skip(2);  // size, finalizing

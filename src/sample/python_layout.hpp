@@ -1,4 +1,4 @@
-// Where CPython has its thread states, frames and code objects: byte offsets, for each version.
+// Byte offsets in CPython's thread states, frames and code objects, for each version.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,11 @@
 #include "sample/python_process.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <utility>
 
 #include "sample/python_lines.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -13,19 +14,20 @@ constexpr int kMostInterpreters = 64, kMostThreads = 4096, kMostPythonFrames = 5
 constexpr std::int64_t kMostText = 4096, kMostTable = 1 << 22, kMostCode = 1 << 24;
 constexpr std::size_t kMostCodes = 100'000;
 
-/// The interpreter's symbols in a module that has it, looked up once. Only what is called python may have it as a
-/// symbol that is not exported: the tables of other large programs are not searched for it.
+bool is_named_python(std::string_view path) { return last_path_part(path).find("python") != std::string_view::npos; }
+
+/// The interpreter's symbols in a module that has it, looked up once. Only in files that are named python are symbols
+/// searched that are not exported: the symbol tables of other programs may be large.
 const CodeModule::PythonSymbols& python_symbols(CodeModule& module) {
   if (module.python) return *module.python;
   module.python.emplace();
   if (!module.elf) return *module.python;
-  const bool named = module.path.substr(module.path.rfind('/') + 1).find("python") != std::string::npos;
+  const bool named = is_named_python(module.path);
   const auto find = [&](const char* symbol) { return module.elf->address_of(symbol, !named).value_or(0); };
   module.python->runtime = find("_PyRuntime");
   if (module.python->runtime == 0) return *module.python;
   module.python->version = find("Py_Version");
   module.python->code_type = find("PyCode_Type");
-  module.interpreter = true;
   return *module.python;
 }
 
@@ -34,14 +36,13 @@ struct LoadedPython {
   std::string path;
 };
 
-/// The executable or a library of the name of Python that has the interpreter.
+/// The interpreter in the executable or in a library that is named python.
 std::optional<LoadedPython> loaded_python(pid_t pid, ProcessCode& code) {
   bool first = true;
   for (const Mapping& mapping : code.mappings()) {
     if (!mapping.executable || !mapping.path.starts_with('/')) continue;
-    const bool named = mapping.path.substr(mapping.path.rfind('/') + 1).find("python") != std::string::npos;
-    // The executable is mapped first, but where it is linked to a fixed address or the loader is started itself.
-    if (!named && !std::exchange(first, false)) continue;
+    // The executable is usually mapped first; not if it is linked to a fixed address or started through the loader.
+    if (!is_named_python(mapping.path) && !std::exchange(first, false)) continue;
     CodeModule& module = code.modules()[code.modules().find(mapping, pid)];
     const CodeModule::PythonSymbols& symbols = python_symbols(module);
     if (symbols.runtime == 0 || !module.elf) continue;
@@ -54,14 +55,14 @@ std::optional<LoadedPython> loaded_python(pid_t pid, ProcessCode& code) {
   return std::nullopt;
 }
 
-/// 3.11 and later say it in a constant; before, it is in the names of the interpreter's files.
+/// 3.11 and later have it in a constant; for earlier ones it is in the names of the interpreter's files.
 std::optional<int> minor_version(const LoadedPython& python, const RemoteMemory& memory,
                                  const std::vector<Mapping>& mappings) {
   if (python.version != 0) {
     const auto version = memory.read<std::uint64_t>(python.version);
     if (version && *version >> 24U == 3) return static_cast<int>(*version >> 16U & 0xffU);
   }
-  if (const auto minor = python_minor_in(python.path.substr(python.path.rfind('/') + 1))) return minor;
+  if (const auto minor = python_minor_in(last_path_part(python.path))) return minor;
   for (const Mapping& mapping : mappings) {
     if (const auto minor = python_minor_in(mapping.path)) return minor;
   }
@@ -115,7 +116,7 @@ std::unique_ptr<PythonProcess> PythonProcess::find(pid_t pid, ProcessCode& code)
 }
 
 /// Before 3.11 a state has only the thread's pthread_t, which points to a struct of glibc that has the kernel's id, at
-/// a place that differs from machine to machine: where the first thread's is found, all others are too.
+/// an offset that differs between builds: it is searched in the first thread's struct and is the same in all others.
 std::optional<pid_t> PythonProcess::native_id(Address state, const std::vector<pid_t>& threads) {
   const auto known = [&](pid_t id) { return std::ranges::find(threads, id) != threads.end(); };
   if (layout_.native_id >= 0) {

@@ -1,5 +1,5 @@
 // The Python frames of another process, read while it runs: nothing is stopped and the GIL is not taken, so a stack may
-// be torn. It is read again then, and given up after a few times.
+// be torn. Then it is read again, at most a few times.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@
 
 namespace roofline {
 
-/// A function of the program, as long as the object that it was read from is the same.
+/// What a code object says; read again if another object takes its place.
 struct PythonCode {
   std::string file, function, line_table;
   int first_line = 0;
@@ -41,21 +41,18 @@ class PythonProcess {
   /// The frames of a thread, the innermost first; nothing where it has none or they could not be read.
   std::optional<std::vector<PythonFrame>> frames(pid_t thread);
 
-  /// Whether a futex is part of a GIL: who waits there waits for the GIL, and for nothing else. The mutexes and
-  /// condition variables of take_gil() are inside of the GIL's own struct, so that the address that a thread waits at
-  /// decides it.
+  /// Whether a futex is part of a GIL: a thread that waits there waits for the GIL. The mutexes and condition variables
+  /// of take_gil() are inside the GIL's struct, so the address decides it.
   bool is_gil(Address futex) const;
   /// The thread that holds the GIL; nothing where none does or it can't be read.
   std::optional<pid_t> gil_holder();
 
-  int minor() const { return layout_.minor; }
-
  private:
   struct KnownCode {
     std::shared_ptr<const PythonCode> code;
-    Address file = 0, table = 0;  ///< by which an object that took its place is told from it
+    Address file = 0, table = 0;  ///< a change shows that another object has taken its place
     int first_line = 0;
-    std::uint64_t checked = 0;  ///< at that call of find_threads()
+    std::uint64_t checked = 0;  ///< number of the call of find_threads() at which it was compared
     std::unordered_map<std::int64_t, int> lines;
   };
 
@@ -83,7 +80,7 @@ class PythonProcess {
   std::uint64_t round_ = 0;
 };
 
-/// Whether a Python file is the program's: not of the interpreter's library and not of a package that was installed.
+/// Whether a Python file is the program's: neither of the standard library nor of an installed package.
 bool is_own_python_file(const std::string& file);
 
 }  // namespace roofline

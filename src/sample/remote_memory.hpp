@@ -1,4 +1,4 @@
-// The memory of another process, read while it runs. Whatever is read may be torn or be no longer what it was.
+// The memory of another process, read while it runs. What is read may be torn or out of date.
 #pragma once
 
 #include <sys/types.h>
@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace roofline {
 

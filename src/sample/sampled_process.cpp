@@ -1,6 +1,5 @@
 #include "sample/sampled_process.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "sample/proc_files.hpp"
 
@@ -66,7 +64,7 @@ SampledProcess::SampledProcess(pid_t id, CodeModules& modules) : pid(id), memory
 bool SampledProcess::refresh(std::uint64_t now) {
   struct stat tasks = {};
   if (::stat(fmt::format("/proc/{}/task", pid).c_str(), &tasks) != 0) return false;
-  constexpr std::uint64_t kOwnLinks = 2;  // of a folder: the others are its threads'
+  constexpr std::uint64_t kOwnLinks = 2;  // of a folder without subfolders; each thread adds one
   if (tasks.st_nlink != threads.size() + kOwnLinks) read_threads();
   const std::string program = read_proc_link(fmt::format("/proc/{}/exe", pid));
   const bool is_new = program != program_;
@@ -79,12 +77,16 @@ bool SampledProcess::refresh(std::uint64_t now) {
   }
   look_for_python(now, is_new);
   if (python == nullptr) return true;
-  std::vector<pid_t> ids;
-  for (const auto& [id, thread] : threads) ids.push_back(id);
-  // The first thread of a process has the process's id, which may be larger than those of others.
-  std::ranges::stable_partition(ids, [this](pid_t id) { return id == pid; });
-  python->find_threads(ids);
+  python->find_threads(thread_ids());
   return true;
+}
+
+std::vector<pid_t> SampledProcess::thread_ids() const {
+  std::vector<pid_t> ids = {pid};  // of the first thread, which may be larger than those of others
+  for (const auto& [id, thread] : threads) {
+    if (id != pid) ids.push_back(id);
+  }
+  return ids;
 }
 
 /// The interpreter may be loaded long after the program's start, so it is looked for again, less and less often.
@@ -101,16 +103,10 @@ void SampledProcess::look_for_python(std::uint64_t now, bool is_new_program) {
 }
 
 void SampledProcess::read_threads() {
-  DIR* const folder = ::opendir(fmt::format("/proc/{}/task", pid).c_str());
-  if (folder == nullptr) return;
-  while (const dirent* entry = ::readdir(folder)) {
-    const std::string_view name = static_cast<const char*>(entry->d_name);
-    pid_t id = 0;
-    const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), id);
-    if (failure != std::errc() || threads.contains(id) || threads.size() >= kMostThreadsSampled) continue;
+  for (const pid_t id : list_proc_ids(fmt::format("/proc/{}/task", pid))) {
+    if (threads.contains(id) || threads.size() >= kMostThreadsSampled) continue;
     threads.emplace(id, std::make_unique<SampledThread>(pid, id));
   }
-  ::closedir(folder);
 }
 
 std::optional<std::vector<pid_t>> SampledProcess::children() const {
@@ -134,7 +130,7 @@ char SampledProcess::state_letter(pid_t thread) const {
 }
 
 ThreadState SampledProcess::state_of(const SampledThread& thread, const std::optional<BlockedCall>& call) const {
-  if (!call) {  // another user's process, or a kernel that does not tell
+  if (!call) {  // another user's process, or a kernel without this file
     const char letter = state_letter(thread.tid);
     if (letter == 'R') return ThreadState::running;
     if (letter == 'D') return ThreadState::disk;
@@ -197,7 +193,7 @@ ThreadState SampledProcess::state_of_select(const BlockedCall& call) const {
   return descriptors.empty() ? ThreadState::sleep : state_of_any(descriptors);
 }
 
-/// A socket of the network decides, then a pipe: event loops have descriptors of their own beside what they wait for.
+/// A GPU decides, then a network socket, then a pipe: event loops also poll descriptors of their own.
 ThreadState SampledProcess::state_of_any(const std::vector<int>& descriptors) const {
   constexpr std::size_t kMost = 64;
   bool pipe = false, network = false, gpu = false;

@@ -24,7 +24,6 @@ namespace roofline {
 
 /// Native frames of a running thread and, where it runs Python, the Python frames that were read at that moment.
 struct RunningStack {
-  std::uint64_t time = 0;
   std::vector<CodePlace> native;
   std::optional<std::vector<PythonFrame>> python;
 };
@@ -57,9 +56,13 @@ class SampledProcess {
 
   /// Looks for new threads and for another program in the process. False: it has ended.
   bool refresh(std::uint64_t now);
-  /// The processes that its threads have started; nothing where the system does not tell.
+  /// Its threads, the first one first.
+  std::vector<pid_t> thread_ids() const;
+  /// The processes that its threads have started; nothing if the kernel does not list them.
   std::optional<std::vector<pid_t>> children() const;
 
+  /// Whether a thread has a state of the Python interpreter.
+  bool runs_python(pid_t thread) const { return python != nullptr && python->has(thread); }
   /// What a blocked thread waits for.
   ThreadState state_of(const SampledThread& thread, const std::optional<BlockedCall>& call) const;
   /// Whether a thread has ended and is only still listed: the first one of a process, until all others have ended too.

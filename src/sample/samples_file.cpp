@@ -1,7 +1,7 @@
 #include "sample/samples_file.hpp"
 
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include "sample/bytes.hpp"
 
@@ -26,7 +26,7 @@ class FileWriter {
   std::string bytes = std::string(kMagicBytes);
 };
 
-/// The number of elements that follow, each of at least so many bytes: no more than there can be.
+/// The number of elements that follow; nothing if the bytes that are left can't hold so many.
 std::optional<std::size_t> read_count(ByteCursor& cursor, std::size_t bytes_each) {
   const std::size_t count = cursor.number<std::uint32_t>();
   return cursor.good() && count <= cursor.left() / bytes_each ? std::optional(count) : std::nullopt;

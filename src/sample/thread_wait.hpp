@@ -1,8 +1,7 @@
-// What a blocked thread waits for: its system call, and what the descriptors are that it names.
+// What a blocked thread waits for, by its system call and the kinds of its descriptors.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "sample/host_samples.hpp"
@@ -13,11 +12,11 @@ namespace roofline {
 /// What a descriptor of a process is.
 enum class DescriptorKind : std::uint8_t { unknown, file, pipe, terminal, network_socket, local_socket, gpu, event };
 
-/// By the target of /proc/PID/fd/N: "pipe:[123]", "socket:[5]", "/dev/nvidia0". A socket is taken for one of the
-/// network.
+/// By the target of /proc/PID/fd/N: "pipe:[123]", "socket:[5]", "/dev/nvidia0". A socket is assumed to be a
+/// network socket.
 DescriptorKind descriptor_kind(std::string_view link);
 
-/// The groups of system calls that tell what a thread waits for.
+/// System calls grouped by what a thread waits for in them.
 enum class CallKind : std::uint8_t { other, futex, read, socket, poll, select, epoll, sleep, child, ioctl, file };
 CallKind call_kind(std::int64_t number);
 

@@ -1,6 +1,5 @@
 #include "sample/unwind_rows.hpp"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +59,7 @@ struct CommonEntry {
   std::int64_t data_factor = 1;
   std::uint8_t pointers = 0;
   bool has_data = false;
-  bool signal = false;  ///< a frame that the kernel made: its registers are elsewhere
+  bool signal = false;  ///< a frame that the kernel made: its registers are saved elsewhere
 };
 
 std::optional<CommonEntry> parse_common(std::string_view entry) {
@@ -205,7 +204,7 @@ class RowMachine {
     }
   }
 
-  /// The one expression that compilers write for the stack's place: that of the stubs of the dynamic linker.
+  /// Compilers and linkers write one expression for the stack's place, that of PLT stubs.
   void set_expression(std::string_view expression) {
     constexpr std::string_view kStub("\x77\x08\x80\x00", 4);
     row_.base = expression.starts_with(kStub) ? UnwindRow::Base::plt : UnwindRow::Base::unknown;

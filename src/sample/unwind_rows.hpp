@@ -1,5 +1,5 @@
-// How to find a function's caller, from the .eh_frame of its file: the rows that Linux's unwinders use, which know the
-// stack pointer and the frame pointer and nothing else.
+// How to find a function's caller, from the .eh_frame of its file. Of all registers only the stack pointer, the frame
+// pointer and the return address are followed.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace roofline {
 
 struct UnwindRow {
   enum class Base : std::uint8_t {
-    unknown,        ///< there is no rule, or one that needs more than these two registers
+    unknown,        ///< there is no rule, or one that needs other registers
     stack_pointer,  ///< the caller's stack pointer is this one's + offset
     frame_pointer,
-    plt,   ///< a stub of the dynamic linker: one or two words, by the place in it
+    plt,   ///< a PLT stub; whether it has pushed a word below the return address depends on the instruction
     outer  ///< the outermost function of a thread has no caller
   };
   Base base = Base::unknown;

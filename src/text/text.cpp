@@ -79,6 +79,8 @@ int width_of(char32_t c) {
 
 }  // namespace
 
+std::string_view last_path_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 CodePoint next_code_point(std::string_view text) { return decode(text); }
 
 std::string clean(std::string_view text) {

@@ -28,6 +28,9 @@ int display_width(std::string_view text);
 /// At most `columns` wide: the middle is replaced by "…", because template names differ at both ends.
 std::string shorten(std::string_view text, int columns);
 
+/// The file's name without its folders: "train.py" of "/home/u/train.py".
+std::string_view last_path_part(std::string_view path);
+
 /// The first code point of valid UTF-8 and its length in bytes; {0, 0} at the end.
 struct CodePoint {
   char32_t value = 0;

@@ -12,7 +12,7 @@ ROOFLINE = PROGRAM = ""
 TOLERANCE = 0.10  # a neighbour may be busy; on an idle machine it is 0.02
 SECONDS = 6
 
-# Each loop is far longer than a turn on a CPU: on a busy machine a thread always stops at the same place of short ones.
+# Each loop is far longer than a time slice: a busy machine would preempt shorter ones always at the same place.
 LOOPS = f"""
     import os, threading, time
 

@@ -23,7 +23,7 @@ class HostSamplesBuilder {
   }
 
   static HostFrame own(const std::string& file, int line, const std::string& function) {
-    return {function, "/work/" + file, line, true, true};
+    return {function, "/home/user/project/" + file, line, true, true};
   }
   static HostFrame library(const std::string& file, const std::string& function) {
     return {function, "/usr/lib/python3/site-packages/" + file, 1, true, false};

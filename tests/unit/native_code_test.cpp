@@ -3,11 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "sample/code_modules.hpp"
 #include "sample/line_table.hpp"
@@ -15,7 +13,6 @@
 #include "sample/native_stack.hpp"
 #include "sample/remote_memory.hpp"
 #include "sample/unwind_rows.hpp"
-#include "text/demangle.hpp"
 
 namespace roofline {
 
@@ -145,7 +142,7 @@ TEST_F(NativeCode, BrokenFilesAreSurvived) {
 }
 
 TEST(NativeFiles, OfTheProgramAndOfOthers) {
-  for (const char* own : {"/home/u/a.out", "/work/build/libmine.so", "/usr/src/x/y.cpp"}) {
+  for (const char* own : {"/home/u/a.out", "/srv/project/build/libmine.so", "/usr/src/x/y.cpp"}) {
     EXPECT_TRUE(is_own_native_file(own)) << own;
   }
   for (const char* other : {"/usr/lib/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "[vdso]", "",

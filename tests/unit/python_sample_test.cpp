@@ -161,7 +161,7 @@ TEST(PythonLayout, OtherTablesAreRefused) {
 }
 
 TEST(PythonFiles, OfTheProgramAndOfOthers) {
-  for (const char* own : {"train.py", "/home/u/project/data.py", "<string>", "/work/lib/python/mine.py"}) {
+  for (const char* own : {"train.py", "/home/u/project/data.py", "<string>", "/srv/project/lib/python/mine.py"}) {
     EXPECT_TRUE(is_own_python_file(own)) << own;
   }
   for (const char* other :

@@ -28,7 +28,8 @@ class SimulatedProgram {
 
   spool::Id place(const std::string& file, std::uint32_t line, const std::string& function, bool backward = false,
                   const std::string& module = {}) {
-    return spool_.place({.line = spool_.line("/work/" + file, line, function), .module = module, .backward = backward});
+    return spool_.place(
+        {.line = spool_.line("/home/user/project/" + file, line, function), .module = module, .backward = backward});
   }
 
   /// The next activity of the GPU begins a step.

@@ -21,7 +21,7 @@ std::string host_part(const char* title, std::span<const Column<Row, HostProfile
                      more > 0 ? fmt::format("<p class=\"lead\">and {} more</p>\n", count(more)) : "");
 }
 
-/// "12.1 s on CPUs; 3.2 s waits for a lock, 1.1 s sleeps": all threads.
+/// "All threads together: running 12.1 s, waits for a lock 3.2 s."
 std::string times_sentence(const HostTimes& times) {
   std::vector<ThreadState> states(kThreadStates.begin(), kThreadStates.end());
   std::erase_if(states, [&](ThreadState state) { return !(times.of(state) > 0); });

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "report/json/steps_json.hpp"
+
 namespace roofline {
 namespace {
 
@@ -11,12 +13,6 @@ int read_line_number(const JsonValue& json) {
   const std::int64_t number = json.integer();
   if (number < 0 || number > std::numeric_limits<int>::max()) json.fail("no line has this number");
   return static_cast<int>(number);
-}
-
-double read_host_seconds(const JsonValue& json) {
-  const double seconds = json.number();
-  if (seconds < 0) json.fail("a time can't be negative");
-  return seconds;
 }
 
 int read_entry(const JsonValue& json, std::size_t count) {
@@ -39,7 +35,7 @@ HostTimes read_host_times(const JsonValue& json) {
   for (const auto& [id, seconds] : json.members()) {
     const std::optional<ThreadState> state = parse_thread_state(id);
     if (!state) json.fail("unknown state of a thread '" + id + "'");
-    times.of(*state) = read_host_seconds(seconds);
+    times.of(*state) = read_seconds(seconds);
   }
   return times;
 }
@@ -83,11 +79,11 @@ HostThreadSum read_host_thread(const JsonValue& json, std::size_t lines) {
                        .times = read_host_times(json["seconds"])};
   if (const auto hottest = json.find("hottest")) {
     sum.hottest_line = read_entry((*hottest)["line"], lines);
-    sum.hottest_s = read_host_seconds((*hottest)["seconds"]);
+    sum.hottest_s = read_seconds((*hottest)["seconds"]);
   }
   if (const auto wait = json.find("longest_wait")) {
     sum.longest_wait = read_entry((*wait)["line"], lines);
-    sum.longest_wait_s = read_host_seconds((*wait)["seconds"]);
+    sum.longest_wait_s = read_seconds((*wait)["seconds"]);
   }
   return sum;
 }
@@ -117,18 +113,36 @@ HostStackSum read_host_stack(const JsonValue& json, const HostProfile& host) {
   HostStackSum stack = {.thread = read_entry(json["thread"], host.threads.size()),
                         .frames = {},
                         .state = json["state"].word(parse_thread_state, "state of a thread"),
-                        .seconds = read_host_seconds(json["seconds"])};
+                        .seconds = read_seconds(json["seconds"])};
   for (const JsonValue& frame : json["frames"].elements()) {
     stack.frames.push_back(read_entry(frame, host.frames.size()));
   }
   return stack;
 }
 
-/// A frame's members and what was summed of it.
+/// A frame's members and its sums.
 Json host_place_to_json(const HostFrame& place, const HostTimes& times) {
   Json json = host_frame_to_json(place);
   json["seconds"] = host_times_to_json(times);
   return json;
+}
+
+Json host_line_to_json(const HostLineSum& line) { return host_place_to_json(line.place, line.times); }
+
+HostLineSum read_host_line(const JsonValue& json) {
+  return {.place = read_host_frame(json), .times = read_host_times(json["seconds"])};
+}
+
+Json host_function_to_json(const HostFunctionSum& function) {
+  Json json = host_place_to_json(function.place, function.times);
+  json["inclusive_cpu_s"] = function.inclusive_cpu_s;
+  return json;
+}
+
+HostFunctionSum read_host_function(const JsonValue& json) {
+  return {.place = read_host_frame(json),
+          .times = read_host_times(json["seconds"]),
+          .inclusive_cpu_s = read_seconds(json["inclusive_cpu_s"])};
 }
 
 }  // namespace
@@ -140,50 +154,34 @@ Json host_to_json(const HostProfile& host) {
   json["seconds"] = host_times_to_json(host.times);
   json["thread_count"] = host.thread_count;
   json["process_count"] = host.process_count;
-  for (const char* list : {"lines", "functions", "threads", "processes", "frames", "stacks"})
-    json[list] = Json::array();
-  for (const HostLineSum& line : host.lines) json["lines"].push_back(host_place_to_json(line.place, line.times));
-  for (const HostFunctionSum& function : host.functions) {
-    Json entry = host_place_to_json(function.place, function.times);
-    entry["inclusive_cpu_s"] = function.inclusive_cpu_s;
-    json["functions"].push_back(std::move(entry));
-  }
-  for (const HostThreadSum& thread : host.threads) json["threads"].push_back(host_thread_to_json(thread));
-  for (const HostProcessSum& process : host.processes) json["processes"].push_back(host_process_to_json(process));
-  for (const HostFrame& frame : host.frames) json["frames"].push_back(host_frame_to_json(frame));
-  for (const HostStackSum& stack : host.stacks) json["stacks"].push_back(host_stack_to_json(stack));
+  json["lines"] = list_to_json(host.lines, host_line_to_json);
+  json["functions"] = list_to_json(host.functions, host_function_to_json);
+  json["threads"] = list_to_json(host.threads, host_thread_to_json);
+  json["processes"] = list_to_json(host.processes, host_process_to_json);
+  json["frames"] = list_to_json(host.frames, host_frame_to_json);
+  json["stacks"] = list_to_json(host.stacks, host_stack_to_json);
   return json;
 }
 
 HostProfile read_host(const JsonValue& json) {
-  HostProfile host = {.wall_s = read_host_seconds(json["wall_s"]),
-                      .rate_hz = read_host_seconds(json["rate_hz"]),
-                      .cost_s = read_host_seconds(json["cost_s"]),
+  HostProfile host = {.wall_s = read_seconds(json["wall_s"]),
+                      .rate_hz = read_seconds(json["rate_hz"]),
+                      .cost_s = read_seconds(json["cost_s"]),
                       .samples = json["samples"].integer(),
                       .why_none = json.text_or("why_none", ""),
                       .why_no_native = json.text_or("why_no_native", ""),
                       .times = read_host_times(json["seconds"]),
                       .thread_count = json["thread_count"].integer(),
                       .process_count = json["process_count"].integer(),
-                      .lines = {},
-                      .functions = {},
+                      .lines = read_list(json["lines"], read_host_line),
+                      .functions = read_list(json["functions"], read_host_function),
                       .threads = {},
-                      .processes = {},
-                      .frames = {},
+                      .processes = read_list(json["processes"], read_process_sum),
+                      .frames = read_list(json["frames"], read_host_frame),
                       .stacks = {}};
-  for (const JsonValue& line : json["lines"].elements()) {
-    host.lines.push_back({read_host_frame(line), read_host_times(line["seconds"])});
-  }
-  for (const JsonValue& function : json["functions"].elements()) {
-    host.functions.push_back({read_host_frame(function), read_host_times(function["seconds"]),
-                              read_host_seconds(function["inclusive_cpu_s"])});
-  }
-  for (const JsonValue& thread : json["threads"].elements()) {
-    host.threads.push_back(read_host_thread(thread, host.lines.size()));
-  }
-  for (const JsonValue& process : json["processes"].elements()) host.processes.push_back(read_process_sum(process));
-  for (const JsonValue& frame : json["frames"].elements()) host.frames.push_back(read_host_frame(frame));
-  for (const JsonValue& stack : json["stacks"].elements()) host.stacks.push_back(read_host_stack(stack, host));
+  host.threads =
+      read_list(json["threads"], [&](const JsonValue& thread) { return read_host_thread(thread, host.lines.size()); });
+  host.stacks = read_list(json["stacks"], [&](const JsonValue& stack) { return read_host_stack(stack, host); });
   return host;
 }
 
