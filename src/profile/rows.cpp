@@ -142,7 +142,7 @@ std::string line_text(const ProcessTrace& trace, spool::Id id, const std::string
   if (!folder.empty() && file.starts_with(folder + "/")) {
     file.remove_prefix(folder.size() + 1);
   } else if (folder.empty()) {
-    file.remove_prefix(file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/') + 1);
+    file = last_path_part(file);
   }
   return fmt::format("{}:{} {}", file, line.number, trace.text(line.function));
 }

@@ -14,6 +14,7 @@
 #include "profile/phases.hpp"
 #include "profile/repetition.hpp"
 #include "profile/wall_time.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -26,11 +27,9 @@ struct RangeInstances {
   std::size_t depth = 0;  ///< ranges around it
 };
 
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 bool is_named(std::string_view path, const std::string& wanted) {
   const std::string plain = without_numbers(wanted);
-  return path == plain || last_part(path) == plain;
+  return path == plain || last_path_part(path) == plain;
 }
 
 /// Whether one of a range's words is what people call a step.
@@ -107,7 +106,7 @@ std::optional<Segments> segments_by_range(const std::vector<SequenceElement>& el
   double best_share = 0;
   const std::map<std::string, RangeInstances> all = range_instances(trace);
   for (const auto& [path, instances] : all) {
-    if (wanted.empty() ? !is_called_step(last_part(path)) : !is_named(path, wanted)) continue;
+    if (wanted.empty() ? !is_called_step(last_path_part(path)) : !is_named(path, wanted)) continue;
     const double share = share_within(elements, instances.spans);
     if (instances.spans.size() <= kFewestSteps || (wanted.empty() && share < kMost)) continue;
     const bool better = best == nullptr || share > best_share || (share == best_share && instances.depth < best->depth);

@@ -12,8 +12,6 @@
 namespace roofline {
 namespace {
 
-std::string file_name(const LineSum& line) { return line.file.substr(line.file.find_last_of('/') + 1); }
-
 std::string copy_rate(const CopySum& copy) {
   return rate(copy.total_s > 0 ? copy.bytes / copy.total_s : std::nan(""), CeilingKind::bandwidth);
 }
@@ -34,7 +32,8 @@ constexpr Column<LineRow, Profile> kLineColumns[] = {
      .text = [](const LineRow& r) { return fmt::format("{}:{} {}", r.line.file, r.line.number, r.line.function); },
      .terminal = {.text =
                       [](const LineRow& r) {
-                        return clean_line(fmt::format("{}:{} {}", file_name(r.line), r.line.number, r.line.function));
+                        return clean_line(
+                            fmt::format("{}:{} {}", last_path_part(r.line.file), r.line.number, r.line.function));
                       },
                   .first_to = 24,
                   .shrinks = true},
@@ -42,7 +41,7 @@ constexpr Column<LineRow, Profile> kLineColumns[] = {
                   [](const LineRow& r) {
                     if (!r.instead.empty()) return r.instead;
                     return fmt::format("{}<small>{}</small>",
-                                       html_name(fmt::format("{}:{}", file_name(r.line), r.line.number), 60),
+                                       html_name(fmt::format("{}:{}", last_path_part(r.line.file), r.line.number), 60),
                                        html_name(r.line.function, 60));
                   },
               .attributes =

@@ -220,13 +220,12 @@ double fraction_of_roof(const CopySum& copy) {
 }
 
 std::string program_name(const Profile& profile) {
-  const auto base = [](const std::string& path) { return path.substr(path.find_last_of('/') + 1); };
   // For an interpreter the script is the program.
-  const bool script = profile.program.size() > 1 && base(profile.program.front()).starts_with("python") &&
+  const bool script = profile.program.size() > 1 && last_path_part(profile.program.front()).starts_with("python") &&
                       !profile.program[1].starts_with("-");
   std::string name;
   for (std::size_t i = script ? 1 : 0; i < profile.program.size(); ++i) {
-    name += name.empty() ? base(profile.program[i]) : " " + profile.program[i];
+    name += name.empty() ? std::string(last_path_part(profile.program[i])) : " " + profile.program[i];
   }
   return name.empty() ? "a program" : clean_line(name);
 }

@@ -27,8 +27,7 @@ bool in_worker_loop(const HostFrame& frame) {
 
 std::string HostPlace::text() const {
   if (!known()) return {};
-  const std::size_t slash = file.rfind('/');
-  const std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
+  const std::string_view name = last_path_part(file);
   if (line > 0) return fmt::format("{}:{} {}", name, line, function);
   return name.empty() ? function : fmt::format("{} {}", name, function);
 }

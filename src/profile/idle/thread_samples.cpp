@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "text/text.hpp"
+
 namespace roofline {
 namespace {
-
-std::string file_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
-}
 
 bool on_cpu(ThreadState state) { return state == ThreadState::running || state == ThreadState::runnable; }
 
@@ -33,7 +30,8 @@ ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& record
     for (const spool::Launch& launch : trace.launches) {
       ids.insert(launch.thread);
       const spool::Line& line = trace.line(trace.place(trace.kind(launch.kind).place).line);
-      if (line.id != 0) launching_lines_.insert({file_name(trace.text(line.file)), static_cast<int>(line.number)});
+      if (line.id != 0)
+        launching_lines_.insert({std::string(last_path_part(trace.text(line.file))), static_cast<int>(line.number)});
     }
     for (const std::uint32_t id : ids) {
       if (const int found = thread(trace.process.pid, id); found >= 0) launching_[trace.process.pid].push_back(found);
@@ -182,8 +180,8 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   const StackView frames = stack(index);
   const HostPlace place = frames.place();
   if (frames.loads_data()) return {SavingCause::data_loading, place};
-  if (next.full_speed &&
-      (frames.empty() || frames.dispatches() || launching_lines_.contains({file_name(place.file), place.line}))) {
+  if (next.full_speed && (frames.empty() || frames.dispatches() ||
+                          launching_lines_.contains({std::string(last_path_part(place.file)), place.line}))) {
     return {SavingCause::launch_rate, place};
   }
   if (next.input_copy) return {SavingCause::data_loading, place};
