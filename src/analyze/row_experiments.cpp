@@ -1,4 +1,4 @@
-// In L2 first: its share of the time decides whether instructions or accesses are examined.
+// In a cache first: its share of the time decides whether instructions or accesses are examined.
 #include "analyze/row_experiments.hpp"
 
 #include <fmt/format.h>
@@ -101,11 +101,14 @@ class RowExperiments {
                       .count = count});
   }
 
-  /// Half of the L2 of one core; 16-bit elements leave room for the same number in fp32.
+  /// The cache of the smaller working set is L1 for a row in L2.
+  bool in_l1() const { return point_.work.cache == Level::l2; }
+
+  /// Half of the L2, or of the L1, of one core; 16-bit elements leave room for the same number in fp32.
   double cache_target() const {
-    double bytes = 256 * 1024;
+    double bytes = in_l1() ? 32 * 1024 : 256 * 1024;
     for (const CacheInfo& cache : all_.info().caches) {
-      if (cache.level != Level::l2) continue;
+      if (cache.level != (in_l1() ? Level::l1 : Level::l2)) continue;
       const auto threads = static_cast<double>(all_.info().units);
       bytes = std::min(cache.bytes, cache.bytes * static_cast<double>(cache.instances) / threads);
     }
@@ -212,7 +215,7 @@ class RowExperiments {
     const double slower = core_hz && row_hz ? *core_hz / *row_hz : 1;
     const TimeRatio share = ratio.scaled(slower * units_ / small_units_ / threads);
     share_ = share.value;
-    add(ExperimentKind::in_cache, variant_text(*small_, "1 thread"), share);
+    add(in_l1() ? ExperimentKind::in_l1 : ExperimentKind::in_cache, variant_text(*small_, "1 thread"), share);
   }
 
   void examine_instructions() {

@@ -8,10 +8,10 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 16> kExperimentKinds = {
-    "in_cache",    "all_threads", "slowest_thread",     "double_size",      "other_type",   "small_pages",
-    "staggered",   "realigned",   "flushed_subnormals", "reassociated",     "unvectorized", "multiplied",
-    "unforwarded", "line_visits", "page_jumps",         "ascending_indices"};
+constexpr std::array<std::string_view, 17> kExperimentKinds = {
+    "in_cache",    "in_l1",       "all_threads", "slowest_thread",     "double_size",      "other_type",
+    "small_pages", "staggered",   "realigned",   "flushed_subnormals", "reassociated",     "unvectorized",
+    "multiplied",  "unforwarded", "line_visits", "page_jumps",         "ascending_indices"};
 
 }  // namespace
 

@@ -14,6 +14,7 @@ namespace roofline {
 /// What was changed. docs/method.md ("Diagnosis by experiment") says what each shows.
 enum class ExperimentKind : std::uint8_t {
   in_cache,            ///< core time: a working set in L2 on one thread, over the row's time (thread count considered)
+  in_l1,               ///< the same of a row in L2: a working set in L1
   all_threads,         ///< CPU time of all threads over that of one, each with a working set of that size in its L2
   slowest_thread,      ///< CPU time of the slowest thread over the mean of all threads, of the row itself
   double_size,         ///< twice the size, per unit of work

@@ -95,8 +95,8 @@ class NineKernels(planted_cpu_test.OnACpu):
         self.assertRegex(row["limiting_ceiling"], ceiling)
         self.assertTrue(rules, "a row has a verdict")
         self.assertFalse(set(never) & set(rules), (rules, row.get("experiments")))
-        if row.get("experiments") and any(one["kind"] == "in_cache" for one in row["experiments"]):
-            certain = [one for one in row["experiments"] if one["kind"] == "in_cache" and one["ratio"] < 1.25]
+        if row.get("experiments"):
+            certain = [one for one in row["experiments"] if one["kind"] in ("in_cache", "in_l1") and one["ratio"] < 1.25]
             if certain and "ci95" in certain[0] and certain[0]["ci95"][1] - certain[0]["ci95"][0] < 0.2:
                 self.assertNotIn(rules[0], UNEXPLAINED - {"integer-uncounted"}, (rules, row["experiments"]))
         return None if rules[0] in LOAD else rules[0]

@@ -188,7 +188,7 @@ TEST(Experiments, AreReadAsTheyWereWritten) {
 }
 
 TEST(Experiments, KindsAreSpelledOnce) {
-  for (int i = 0; i <= static_cast<int>(Kind::page_jumps); ++i) {
+  for (int i = 0; i <= static_cast<int>(Kind::ascending_indices); ++i) {
     const auto kind = static_cast<Kind>(i);
     EXPECT_EQ(parse_experiment_kind(to_string(kind)), kind);
   }

@@ -82,6 +82,7 @@ Quantities sample_quantities(const Rule& rule) {
     for (auto it = std::sregex_iterator(text.begin(), text.end(), kPlaceholder); it != std::sregex_iterator(); ++it) {
       const std::string name = (*it)[1].str();
       const bool names = name == "pipe" || name == "level" || name == "second";
+      if (name == "experiment.cache") quantities[name] = static_cast<double>(Level::l2);
       quantities.try_emplace(name, names ? 1 : sample_value(rule, name));
     }
   }

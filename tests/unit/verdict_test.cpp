@@ -595,6 +595,14 @@ TEST(CpuVerdicts, OfARowThatACacheServesDoNotSpeakOfMainMemory) {
   relu.point.experiments = {
       {.kind = ExperimentKind::in_cache, .variant = "n=1", .ratio = 1, .ci95 = {0.99, 1.01}, .count = 0}};
   EXPECT_EQ(relu.verdict().rule, "uncounted-cache");
+  relu.point.experiments[0].kind = ExperimentKind::in_l1;
+  EXPECT_EQ(relu.verdict().rule, "core-bound");
+  relu.point.experiments[0].ratio = 0.75;
+  EXPECT_EQ(relu.verdict().rule, "no-overlap");
+  relu.point.experiments[0].ratio = 0.5;
+  EXPECT_EQ(relu.verdict().rule, "cache-limited");
+  relu.point.experiments[0].kind = ExperimentKind::in_cache;
+  relu.point.experiments[0].ratio = 1;
   relu.point.work.cache = Level::l3;
   relu.point.bound = bound_of(relu.point.work, relu.report.machine);
   relu.at(0.5);

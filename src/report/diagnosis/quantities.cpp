@@ -90,6 +90,12 @@ void add_measurement(Collector& out, const Point& point, const Machine& machine)
   out.set("time.q95", time.q95);
 }
 
+/// Whether a row in L2 ran with a working set in L1.
+bool has_smaller_set(const Point& point) {
+  return std::ranges::any_of(point.experiments,
+                             [](const Experiment& one) { return one.kind == ExperimentKind::in_l1; });
+}
+
 void add_bound(Collector& out, const Point& point, const Machine& machine) {
   const double time = time_at_roof_speed(point);
   const double fraction = point.fraction_of_roof();
@@ -101,7 +107,7 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
   }
   const bool cached = point.work.cache && point.bound.label == BoundLabel::memory;
   out.flag_is("cached", cached);
-  out.flag_is("cached.near", cached && point.work.cache != Level::l3);
+  out.flag_is("cached.near", cached && point.work.cache != Level::l3 && !has_smaller_set(point));
   if (fraction < 1) out.set("roof.missing", 1 - fraction);
   out.flag_is("memory.bound", point.bound.label == BoundLabel::memory);
   out.flag_is("compute.bound", point.bound.label == BoundLabel::compute);
@@ -473,8 +479,9 @@ bool is_certain(const Experiment& experiment) {
   constexpr double kWidest = 0.2;
   // A smaller size that costs more per unit of work has costs of its own.
   constexpr double kComparable = 1.25;
-  if (experiment.kind == ExperimentKind::in_cache && experiment.ratio > kComparable) return false;
-  const double whole = experiment.kind == ExperimentKind::in_cache ? std::max(1.0, experiment.ratio) : experiment.ratio;
+  const bool share = experiment.kind == ExperimentKind::in_cache || experiment.kind == ExperimentKind::in_l1;
+  if (share && experiment.ratio > kComparable) return false;
+  const double whole = share ? std::max(1.0, experiment.ratio) : experiment.ratio;
   return experiment.ratio > 0 && !(experiment.ci95.known() && experiment.ci95.width() > kWidest * whole);
 }
 
@@ -494,6 +501,9 @@ void add_experiments(Collector& out, const Point& point, const Machine& machine)
     if (!is_certain(experiment)) continue;
     switch (experiment.kind) {
       case ExperimentKind::in_cache:
+      case ExperimentKind::in_l1:
+        out.set("experiment.cache",
+                static_cast<double>(experiment.kind == ExperimentKind::in_l1 ? Level::l1 : Level::l2));
         out.set("experiment.in_cache.share", ratio);
         out.set("experiment.in_cache.gain", 1 / ratio);
         out.set("experiment.explained", ratio + point.fraction_of_roof());

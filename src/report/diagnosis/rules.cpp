@@ -323,11 +323,11 @@ constexpr Rule kRules[] = {
      "Let the compiler vectorise the inner loop (restrict, unit stride, no calls; -fopt-info-vec-missed says why not).",
      kExperiment},
     {"conversions", kCpu, {kUnderRoof, kCoreTime, above("experiment.type.slowdown", 1.15)},
-     "In L2 each element takes {experiment.type.slowdown} the time of an fp32 one: converting 16-bit elements costs more "
+     "In {experiment.cache} each element takes {experiment.type.slowdown} the time of an fp32 one: converting 16-bit elements costs more "
      "than it saves.",
      "Convert whole vectors (F16C, AVX512_FP16, AVX512_BF16), or keep data that stays in cache in fp32.", kExperiment},
     {"cache-or-threads", kCpu, {kUnderRoof, kComputeBound, below("experiment.in_cache.share", kCoreLimits)},
-     "Instructions need {experiment.in_cache.share} of the time (on one thread with data in L2): cache misses or waiting "
+     "Instructions need {experiment.in_cache.share} of the time (on one thread with data in {experiment.cache}): cache misses or waiting "
      "threads take the rest.",
      "Block the loops for each cache (sums in registers, packed operands in L1 and L2), with equally many blocks per "
      "thread.",
@@ -346,17 +346,24 @@ constexpr Rule kRules[] = {
     {"integer-operations", kCpu,
      {kUnderRoof, kMemoryBound, is("integer.unmeasured"), is("cached.near", false),
       above("experiment.in_cache.share", 0.6)},
-     "Instructions need {experiment.in_cache.share} of the time (on one thread with data in L2). It computes with "
+     "Instructions need {experiment.in_cache.share} of the time (on one thread with data in {experiment.cache}). It computes with "
      "integers, for which there is no measured roof.",
      "No action: without counters nothing tells which instructions take the time.", kExperiment,
      RuleKind::unexplained},
-    {"no-overlap", kCpu, {kUnderRoof, kMemoryBound, kFromMemory, below("experiment.in_cache.share", kCoreLimits)},
-     "Instructions alone need {experiment.in_cache.share} of the time (in L2), the bytes {roof.fraction}: they do not "
+    {"cache-limited", kCpu, {kUnderRoof, kMemoryBound, is("cached"), below("experiment.in_cache.share", 0.6)},
+     "In {experiment.cache} the same loop is {experiment.in_cache.gain} as fast: {level} limits it, at {roof.fraction} of "
+     "its roof.",
+     "Block the loops so that data is used again while it is in {experiment.cache}; else move fewer bytes (fusion, a "
+     "smaller type).",
+     kExperiment},
+    {"no-overlap", kCpu,
+     {kUnderRoof, kMemoryBound, is("cached.near", false), below("experiment.in_cache.share", kCoreLimits)},
+     "Instructions alone need {experiment.in_cache.share} of the time (in {experiment.cache}), the bytes {roof.fraction}: they do not "
      "fully overlap.",
      "Prefetch further ahead, and use cheaper arithmetic.", kExperiment},
-    // A hot row in L1 or L2 is the same run as its experiment in L2, which then shows nothing.
+    // A row in L1 is the same run as its experiment, which then shows nothing.
     {"core-bound", kCpu, {kUnderRoof, is("cached.near", false), above("experiment.in_cache.share", kCoreLimits)},
-     "Instructions limit it: on one thread with data in L2 the same work takes {experiment.in_cache.share} of the time.",
+     "Instructions limit it: on one thread with data in {experiment.cache} the same work takes {experiment.in_cache.share} of the time.",
      "Check the inner loop: full-width vectors, about ten independent sums, each operand loaded once.", kExperiment},
     // Half as fast as the roof of arithmetic may be one thread of two; a quarter, one lane of four.
     {"no-vectors", kCpu, {kUnderRoof, kComputeBound, below("scalar", 1.2), above("lanes", 1)},
