@@ -1,11 +1,15 @@
 #include "profile/idle_savings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "measure/statistics.hpp"
 #include "profile/slow_steps.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
@@ -35,10 +39,10 @@ struct SplitSteps {
 };
 
 SplitSteps split(const FoundSteps& found) {
-  constexpr std::size_t kMostSlow = 3, kFewest = 10;  // one in ten at most
+  constexpr std::size_t kFewest = 4;  // one in four at most
   const std::vector<std::size_t> slow = slow_steps(found);
   SplitSteps steps = {found.uncounted(), {}};
-  if (slow.empty() || slow.size() > kMostSlow || slow.size() * kFewest > steps.usual.size()) return steps;
+  if (slow.empty() || slow.size() * kFewest > steps.usual.size()) return steps;
   for (const std::size_t step : slow) {
     steps.slow.push_back(found.all[step].span);
     std::erase(steps.usual, found.all[step].span);
@@ -58,6 +62,65 @@ SavingClaim idle_claim(SavingCause cause, const std::string& line, const SumOfPa
   claim.saving.evidence = sum.evidence;
   claim.saving.action = action_against(cause, framework);
   return claim;
+}
+
+double median_length(const std::vector<Span>& spans) {
+  std::vector<double> lengths;
+  for (const Span& span : spans) lengths.push_back(seconds(span.length()));
+  return median(std::move(lengths));
+}
+
+/// Launches take time everywhere: those of slow steps are no cause of their own.
+bool of_launches(SavingCause cause) {
+  return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate ||
+         cause == SavingCause::between_kernels;
+}
+
+/// What slow steps lost at one line more than the others do.
+struct LostAtLine {
+  double seconds = 0, largest_s = 0;
+  SavingCause cause = SavingCause::unknown_idle;  ///< of the largest part
+  std::string evidence;
+};
+
+/// The idle time that slow steps have more than the others; what they have in common with them is added to `usual`.
+std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts& slow, SumsOfParts& usual,
+                                     Framework framework) {
+  constexpr double kGoodPart = 0.3;  // of what the slow steps take longer
+  const auto count = static_cast<double>(steps.slow.size());
+  const double as_usual = count / static_cast<double>(steps.usual.size());
+  const double usual_s = median_length(steps.usual);
+  const double longer = seconds(total_length(steps.slow)) - count * usual_s;
+  std::map<std::string, LostAtLine> lines;
+  std::vector<SavingClaim> claims;
+  for (const auto& [of, sum] : slow) {
+    SumOfParts& same = usual[of];
+    if (same.evidence.empty()) same.evidence = sum.evidence;
+    const double expected = of_launches(of.first) ? sum.seconds : std::min(sum.seconds, same.seconds * as_usual);
+    same.seconds += expected;
+    const double excess = sum.seconds - expected;
+    if (!(excess > 0)) continue;
+    claims.push_back(idle_claim(of.first, of.second, sum, excess, true, framework));
+    if (of.first == SavingCause::unknown_idle || of.second.empty()) continue;
+    LostAtLine& at = lines[of.second];
+    at.seconds += excess;
+    if (excess <= at.largest_s) continue;
+    at.largest_s = excess;
+    at.cause = of.first;
+    at.evidence = sum.evidence;
+  }
+  if (steps.slow.size() < 2) return claims;  // a single event
+  for (const auto& [line, lost] : lines) {
+    if (lost.seconds < kGoodPart * longer) continue;
+    std::erase_if(claims, [&line = line](const SavingClaim& claim) { return claim.saving.line == line; });
+    SavingClaim claim = idle_claim(SavingCause::slow_steps, line, {}, lost.seconds, false, framework);
+    claim.saving.evidence =
+        fmt::format("{} of {} steps take {} instead of {}; {} of the difference at this line: {}, {}",
+                    steps.slow.size(), steps.slow.size() + steps.usual.size(), duration(median_length(steps.slow)),
+                    duration(usual_s), percent(lost.seconds / longer), what_is_lost(lost.cause), lost.evidence);
+    claims.push_back(std::move(claim));
+  }
+  return claims;
 }
 
 /// The second half of that time.
@@ -103,15 +166,7 @@ std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector
   const SplitSteps steps = split(found);
   SumsOfParts usual = sum_of(parts(steps.usual));
   if (!steps.slow.empty()) {
-    const double as_usual = static_cast<double>(steps.slow.size()) / static_cast<double>(steps.usual.size());
-    for (const auto& [of, sum] : sum_of(parts(steps.slow))) {
-      SumOfParts& same = usual[of];
-      const double expected = std::min(sum.seconds, same.seconds * as_usual);
-      if (sum.seconds > expected) {
-        claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - expected, true, framework));
-      }
-      same.seconds += expected;
-    }
+    claims = slow_claims(steps, sum_of(parts(steps.slow)), usual, framework);
   }
   for (const auto& [of, sum] : usual) {
     claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds, false, framework));

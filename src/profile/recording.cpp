@@ -420,11 +420,15 @@ void Recording::join_variants() {
 
 const spool::Place& Recording::place(const Activity& activity) const {
   const ProcessTrace& trace = traces[static_cast<std::size_t>(activity.process)];
+  // Records of many small copies may lack a place that their calls have.
+  const auto place_of = [&](spool::Id written) -> const spool::Place& {
+    return trace.place(written == 0 && activity.call != nullptr ? activity.call->place : written);
+  };
   switch (activity.what) {
     case ActivityKind::copy:
-      return trace.place(trace.copies[activity.index].place);
+      return place_of(trace.copies[activity.index].place);
     case ActivityKind::fill:
-      return trace.place(trace.fills[activity.index].place);
+      return place_of(trace.fills[activity.index].place);
     case ActivityKind::kernel:
       break;
   }

@@ -12,6 +12,7 @@ namespace roofline {
 namespace {
 
 constexpr std::size_t kFewestUntouched = 5;  // steps whose median means something
+constexpr double kSameSteps = 1.1;           // longer than the recorded ones: they did something else
 
 /// What the host of a process and the GPUs did until the first step, each moment once.
 std::vector<StartUpShare> start_up_of(const Recording& recording, int process, std::uint64_t first_step) {
@@ -45,6 +46,19 @@ std::vector<StartUpShare> start_up_of(const Recording& recording, int process, s
 
 }  // namespace
 
+/// Steps that were not recorded are shorter: recording made the GPU wait for the host.
+void take_out_recording(Steps& steps) {
+  if (!steps.untouched_s) return;
+  const double added = (steps.median_s - *steps.untouched_s) * static_cast<double>(steps.count);
+  for (WallTime& wall : steps.devices) {
+    const double idle = wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+    if (!(added > 0 && idle > 0)) continue;
+    wall.recording_s = std::min(added, idle);
+    const double left = 1 - wall.recording_s / idle;
+    for (double* const part : {&wall.idle_launching_s, &wall.idle_waiting_s, &wall.idle_elsewhere_s}) *part *= left;
+  }
+}
+
 std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& found, const RowTimes& rows,
                                const std::vector<Point>& points) {
   std::vector<double> lengths = uncounted_seconds(found.all);
@@ -68,6 +82,8 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   for (const WallTime& wall : steps.devices) steps.at_roof_s += wall.at_roof_s / static_cast<double>(steps.count);
   std::vector<double> untouched = untouched_steps(recording, found.uncounted());
   if (untouched.size() >= kFewestUntouched) steps.untouched_s = median(std::move(untouched));
+  if (steps.untouched_s && *steps.untouched_s > kSameSteps * steps.median_s) steps.untouched_s.reset();
+  take_out_recording(steps);
   steps.slow = explain_slow_steps(recording, found);
   return steps;
 }

@@ -92,7 +92,7 @@ Parts parts_of(const Report& report, const WallTime& wall, std::int64_t count) {
   of(parts, WallPart::after) = usable_s(wall.after_s);
   of(parts, WallPart::counting) = usable_s(wall.counting_s);
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
-  const double left = usable_s(wall.wall_s) - sum;
+  const double left = usable_s(wall.wall_s) - usable_s(wall.recording_s) - sum;
   if (left > 1e-6 * sum) of(parts, WallPart::unknown) = left;
   for (double& part : parts) part /= static_cast<double>(count);
   return parts;

@@ -56,6 +56,7 @@ struct WallTime {
   double kernels_s = 0;         ///< at least one kernel runs
   double copies_s = 0;          ///< copies or memsets run, and no kernel
   double counting_s = 0;        ///< idle while the profiler reads counters
+  double recording_s = 0;       ///< of steps: idle time that recording added; not part of the idle times below
   double idle_launching_s = 0;  ///< idle, host in a launching call
   double idle_waiting_s = 0;    ///< idle, host in another CUDA call: it waits, allocates or loads modules
   double idle_elsewhere_s = 0;  ///< idle, host outside CUDA
@@ -160,6 +161,7 @@ enum class SavingCause : std::uint8_t {
   kernel,             ///< a kernel below its roof
   memory_growth,      ///< memory in use grows from step to step
   copies,             ///< copies without overlap
+  between_kernels,    ///< the GPU's own time from a kernel to the next one that was already queued
   late_stream,        ///< a stream waited for another one
   unknown_idle        ///< idle time without evidence of its cause
 };

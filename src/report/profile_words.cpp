@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 33> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 34> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, 33> kSavingCauses = {"data_loading",
                                                             "kernel",
                                                             "memory_growth",
                                                             "copies",
+                                                            "between_kernels",
                                                             "late_stream",
                                                             "unknown_idle"};
 static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unknown_idle) + 1);

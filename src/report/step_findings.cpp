@@ -70,9 +70,16 @@ std::string step_answer(const Report& report) {
 std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {
   if (!report.profile || !report.profile->steps) return {};
   const auto first = std::find_if(hotspots.begin(), hotspots.end(), [](const Hotspot& hotspot) {
-    return hotspot.seconds > 0 && !hotspot.one_off && hotspot.known_cause && !hotspot.beside && !hotspot.action.empty();
+    return hotspot.seconds > 0 && !hotspot.one_off && hotspot.cause != SavingCause::unknown_idle && !hotspot.beside &&
+           !hotspot.action.empty();
   });
   if (first == hotspots.end()) return {};
+  constexpr double kStandsOut = 0.05;  // of a step
+  const auto budget = whole_budget(report);
+  if (budget && first->seconds < kStandsOut * budget->wall_s) {
+    return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *first),
+                       shorten(clean_line(first->text), 200), first->action);
+  }
   return fmt::format("First: {} At most {}. {}", shorten(clean_line(first->text), 200), saving_time(report, *first),
                      first->action);
 }

@@ -159,7 +159,7 @@ std::vector<double> step_lengths(const FoundSteps& found) {
 }
 
 double all_parts_of(const WallTime& wall) {
-  return wall.before_s + wall.kernels_s + wall.copies_s + wall.counting_s + wall.idle_launching_s +
+  return wall.before_s + wall.kernels_s + wall.copies_s + wall.counting_s + wall.recording_s + wall.idle_launching_s +
          wall.idle_waiting_s + wall.idle_elsewhere_s + wall.after_s;
 }
 

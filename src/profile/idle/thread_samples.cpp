@@ -207,6 +207,8 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
       const int main =
           nearest(thread(about(sample(index).thread).pid, about(sample(index).thread).pid), sample(index).time);
       if (main >= 0 && (sample(main).state != ThreadState::lock || awaits_queue(main))) return cause_of(main, next);
+      // Both wait: one hands over to the other.
+      if (next.full_speed && main >= 0 && main != index) return {SavingCause::launch_rate, frames.place()};
       return {SavingCause::wait_lock, frames.place()};
     }
     case ThreadState::network:

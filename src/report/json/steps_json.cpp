@@ -29,20 +29,22 @@ SlowStep read_slow(const JsonValue& json) {
 }  // namespace
 
 Json wall_to_json(const WallTime& wall) {
-  return {{"device", wall.device},
-          {"name", wall.device_name},
-          {"wall_s", wall.wall_s},
-          {"before_s", wall.before_s},
-          {"kernels_s", wall.kernels_s},
-          {"copies_s", wall.copies_s},
-          {"counting_s", wall.counting_s},
-          {"idle_launching_s", wall.idle_launching_s},
-          {"idle_waiting_s", wall.idle_waiting_s},
-          {"idle_elsewhere_s", wall.idle_elsewhere_s},
-          {"after_s", wall.after_s},
-          {"kernel_s", wall.kernel_s},
-          {"roofed_s", wall.roofed_s},
-          {"at_roof_s", wall.at_roof_s}};
+  Json json = {{"device", wall.device},
+               {"name", wall.device_name},
+               {"wall_s", wall.wall_s},
+               {"before_s", wall.before_s},
+               {"kernels_s", wall.kernels_s},
+               {"copies_s", wall.copies_s},
+               {"counting_s", wall.counting_s},
+               {"idle_launching_s", wall.idle_launching_s},
+               {"idle_waiting_s", wall.idle_waiting_s},
+               {"idle_elsewhere_s", wall.idle_elsewhere_s},
+               {"after_s", wall.after_s},
+               {"kernel_s", wall.kernel_s},
+               {"roofed_s", wall.roofed_s},
+               {"at_roof_s", wall.at_roof_s}};
+  if (wall.recording_s > 0) json["recording_s"] = wall.recording_s;
+  return json;
 }
 
 WallTime read_wall(const JsonValue& json) {
@@ -53,6 +55,7 @@ WallTime read_wall(const JsonValue& json) {
           .kernels_s = read_seconds(json["kernels_s"]),
           .copies_s = read_seconds(json["copies_s"]),
           .counting_s = json["counting_s"].number(),
+          .recording_s = json.optional_number("recording_s").value_or(0),
           .idle_launching_s = json["idle_launching_s"].number(),
           .idle_waiting_s = json["idle_waiting_s"].number(),
           .idle_elsewhere_s = json["idle_elsewhere_s"].number(),
