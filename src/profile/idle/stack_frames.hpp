@@ -26,7 +26,8 @@ class StackView {
   bool empty() const { return size_ == 0; }
   /// The innermost line of the program; of a library where it has none.
   HostPlace place() const;
-  bool native() const;  ///< the innermost frame is no Python
+  bool native() const;      ///< the innermost frame is no Python
+  bool in_program() const;  ///< a frame is the program's
 
   bool compiles() const;      ///< torch.compile, Triton, XLA, Numba or NVRTC at work
   bool loads_data() const;    ///< a data loader of a framework, or a library that reads and transforms inputs
@@ -36,6 +37,8 @@ class StackView {
   bool dispatches() const;    ///< the framework or the driver, on the way to a launch
   bool talks_to_network() const;
   bool works_for_loader() const;  ///< of a worker: it makes an item, and does not wait for its next task
+  /// Of a worker: the innermost line of the program that it runs; the dataset's method where that is a library's.
+  HostPlace place_in_worker() const;
 
  private:
   template <typename Test>
