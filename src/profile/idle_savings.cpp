@@ -34,11 +34,25 @@ struct SplitSteps {
   std::vector<Span> usual, slow;
 };
 
+/// Where there are more than `most` slow steps, the few that are far longer than all others: code that was compiled
+/// late.
+std::vector<std::size_t> longest_by_far(const FoundSteps& found, std::vector<std::size_t> slow, std::size_t most) {
+  constexpr std::uint64_t kFar = 10;
+  const auto length = [&](std::size_t step) { return found.all[step].span.length(); };
+  std::stable_sort(slow.begin(), slow.end(), [&](auto a, auto b) { return length(a) > length(b); });
+  std::size_t few = std::min(most, slow.size() - 1);
+  while (few > 0 && length(slow[few - 1]) < kFar * length(slow[few])) --few;
+  slow.resize(few);
+  std::sort(slow.begin(), slow.end());
+  return slow;
+}
+
 SplitSteps split(const FoundSteps& found) {
   constexpr std::size_t kMostSlow = 3, kFewest = 10;  // one in ten at most
-  const std::vector<std::size_t> slow = slow_steps(found);
+  std::vector<std::size_t> slow = slow_steps(found);
   SplitSteps steps = {found.uncounted(), {}};
-  if (slow.empty() || slow.size() > kMostSlow || slow.size() * kFewest > steps.usual.size()) return steps;
+  if (slow.size() > kMostSlow) slow = longest_by_far(found, std::move(slow), kMostSlow);
+  if (slow.empty() || slow.size() * kFewest > steps.usual.size()) return steps;
   for (const std::size_t step : slow) {
     steps.slow.push_back(found.all[step].span);
     std::erase(steps.usual, found.all[step].span);
@@ -107,8 +121,11 @@ std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector
     for (const auto& [of, sum] : sum_of(parts(steps.slow))) {
       SumOfParts& same = usual[of];
       const double expected = std::min(sum.seconds, same.seconds * as_usual);
+      // Code that is compiled in several steps is compiled again, and not late.
+      constexpr std::size_t kSeveral = 3;
+      const bool again = of.first == SavingCause::recompilation && steps.slow.size() >= kSeveral;
       if (sum.seconds > expected) {
-        claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - expected, true, framework));
+        claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - expected, !again, framework));
       }
       same.seconds += expected;
     }

@@ -211,7 +211,7 @@ HostPlace ThreadSamples::holder_of_gil(int index) const {
 
 SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   const StackView frames = stack(index);
-  const HostPlace place = frames.place();
+  const HostPlace place = place_in_program(index);
   if (frames.loads_data()) return {SavingCause::data_loading, place};
   if (next.full_speed && (frames.empty() || frames.dispatches() ||
                           launching_lines_.contains({std::string(last_path_part(place.file)), place.line}))) {
@@ -225,6 +225,7 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
   const StackView frames = stack(index);
   if (compiles(index)) return {SavingCause::recompilation, place_in_program(index)};
   if (awaits_queue(index)) return wait_for_workers(index);
+  const HostPlace place = place_in_program(index);
   switch (sample(index).state) {
     case ThreadState::running:
     case ThreadState::runnable:
@@ -238,26 +239,26 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
         return compiles(other) ? SampledCause{SavingCause::recompilation, place_in_program(other)} : ran(other, next);
       const int main = main_beside(index);
       if (main >= 0 && (sample(main).state != ThreadState::lock || awaits_queue(main))) return cause_of(main, next);
-      return {SavingCause::wait_lock, frames.place()};
+      return {SavingCause::wait_lock, place};
     }
     case ThreadState::network:
-      return {SavingCause::wait_network, frames.place()};
+      return {SavingCause::wait_network, place};
     case ThreadState::poll:
-      return {frames.talks_to_network() ? SavingCause::wait_network : SavingCause::wait_queue, frames.place()};
+      return {frames.talks_to_network() ? SavingCause::wait_network : SavingCause::wait_queue, place};
     case ThreadState::read:
     case ThreadState::child:
-      return {SavingCause::wait_queue, frames.place()};
+      return {SavingCause::wait_queue, place};
     case ThreadState::disk:
-      return {SavingCause::wait_disk, frames.place()};
+      return {SavingCause::wait_disk, place};
     case ThreadState::sleep:
-      return {SavingCause::sleep, frames.place()};
+      return {SavingCause::sleep, place};
     case ThreadState::gpu:
-      if (next.full_speed) return {SavingCause::launch_rate, frames.place()};
-      return {SavingCause::synchronize, frames.place()};
+      if (next.full_speed) return {SavingCause::launch_rate, place};
+      return {SavingCause::synchronize, place};
     case ThreadState::other:
       break;
   }
-  return {SavingCause::unknown_idle, frames.place()};
+  return {SavingCause::unknown_idle, place};
 }
 
 }  // namespace roofline
