@@ -61,6 +61,7 @@ class IdleAttribution {
       : recording_(recording), samples_(samples, recording), activities_(recording, steps) {
     for (const ProcessTrace& trace : recording.traces) calls_.emplace_back(trace);
     gaps_ = idle_gaps(recording, calls_, steps);
+    small_copies_ = places_of_small_copies(activities_);
     for (const OptimizerRun& run : optimizer_runs(activities_)) {
       for (const StepActivity* launch : run.launches) optimizer_.insert(launch->activity);
     }
@@ -123,15 +124,30 @@ class IdleAttribution {
     return tiny ? SavingCause::tiny_kernels : SavingCause::launch_rate;
   }
 
+  /// Whether the gap is one between many small copies: then what the host did in it is the making of the next copy.
+  bool before_small_copy(const IdleGap& gap, SavingCause cause) const {
+    constexpr double kOneCopy = 200e-6;  // seconds of the host: a framework's way to a copy takes less
+    const bool of_host = cause == SavingCause::launch_rate || cause == SavingCause::data_loading ||
+                         cause == SavingCause::host_python || cause == SavingCause::host_native ||
+                         cause == SavingCause::copies || cause == SavingCause::pageable_copy;
+    return of_host && gap.next->what == ActivityKind::copy && gap.launch_interval_s <= kOneCopy &&
+           small_copies_.contains({gap.process, recording_.place(*gap.next).id});
+  }
+
   /// A part of one gap, at a line.
   IdleSums::Sum& add(const IdleGap& gap, SavingCause cause, const std::string& group, const std::string& line,
-                     double time) {
+                     double time, CauseDetail detail = CauseDetail::none) {
+    const auto number = static_cast<std::size_t>(&gap - gaps_.data());
+    if (before_small_copy(gap, cause)) {
+      const std::string& copied_at = next_line(gap);
+      return sums_.add({gap.device, SavingCause::copies, CauseDetail::small_copies, copied_at, copied_at, time, number,
+                        gap.seconds});
+    }
     const bool launching = cause == SavingCause::launch_rate;
     if (launching) cause = launch_cause(gap);
     // Launches have lines all over the program, and one cause.
     const bool one_part = launching || cause == SavingCause::late_stream || cause == SavingCause::unknown_idle;
-    const auto number = static_cast<std::size_t>(&gap - gaps_.data());
-    IdleSums::Sum& sum = sums_.add({gap.device, cause, one_part ? "" : group, line, time, number, gap.seconds});
+    IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, one_part ? "" : group, line, time, number, gap.seconds});
     if (launching && cause != SavingCause::unfused_optimizer && launch_s_.contains(gap.device)) {
       sum.facts[fmt::format("median kernel {}, a launch every {}", duration(kernel_s_.at(gap.device)),
                             duration(launch_s_.at(gap.device)))] += time;
@@ -141,7 +157,7 @@ class IdleAttribution {
 
   void add_known(const IdleGap& gap, const KnownPart& part) {
     const std::string line = part.place != 0 ? line_at(gap, part.place) : std::string();
-    IdleSums::Sum& sum = add(gap, part.cause, line, line, part.seconds);
+    IdleSums::Sum& sum = add(gap, part.cause, line, line, part.seconds, part.detail);
     if (part.call != 0) sum.calls[fmt::format("in or after {}", trace(gap).text(part.call))] += part.seconds;
   }
 
@@ -296,6 +312,7 @@ class IdleAttribution {
   std::vector<HostCalls> calls_;
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
+  std::set<CopyPlace> small_copies_;
   std::map<int, double> kernel_s_, launch_s_;               ///< by device
   std::map<std::pair<int, spool::Id>, std::string> lines_;  ///< by process and place
   std::array<std::map<AlikeKey, Evidence>, kWidths> evidence_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "profile/slow_steps.hpp"
@@ -10,17 +11,26 @@
 namespace roofline {
 namespace {
 
+/// What parts have in common that are one potential saving.
+struct PartKey {
+  SavingCause cause = SavingCause::unknown_idle;
+  CauseDetail detail = CauseDetail::none;
+  std::string line;
+
+  auto operator<=>(const PartKey&) const = default;
+};
+
 /// Parts of one cause and line, on all GPUs.
 struct SumOfParts {
   double seconds = 0, largest_s = 0;
   std::string evidence;  ///< of the largest part
 };
-using SumsOfParts = std::map<std::pair<SavingCause, std::string>, SumOfParts>;
+using SumsOfParts = std::map<PartKey, SumOfParts>;
 
 SumsOfParts sum_of(const std::vector<IdlePart>& parts) {
   SumsOfParts sums;
   for (const IdlePart& part : parts) {
-    SumOfParts& sum = sums[{part.cause, part.line}];
+    SumOfParts& sum = sums[{part.cause, part.detail, part.line}];
     sum.seconds += part.seconds;
     if (part.seconds <= sum.largest_s) continue;
     sum.largest_s = part.seconds;
@@ -60,17 +70,16 @@ SplitSteps split(const FoundSteps& found) {
   return steps;
 }
 
-SavingClaim idle_claim(SavingCause cause, const std::string& line, const SumOfParts& sum, double seconds, bool one_off,
-                       Framework framework) {
+SavingClaim idle_claim(const PartKey& of, const SumOfParts& sum, double seconds, bool one_off, Framework framework) {
   SavingClaim claim;
   claim.saving.kind = SavingKind::idle;
-  claim.saving.cause = cause;
-  claim.saving.line = line;
+  claim.saving.cause = of.cause;
+  claim.saving.line = of.line;
   claim.saving.one_off = one_off;
   claim.saving.seconds = seconds;
-  claim.saving.what = what_is_lost(cause);
+  claim.saving.what = what_is_lost(of.cause, of.detail);
   claim.saving.evidence = sum.evidence;
-  claim.saving.action = action_against(cause, framework);
+  claim.saving.action = action_against(of.cause, framework, of.detail);
   return claim;
 }
 
@@ -92,7 +101,7 @@ std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, 
                                                Framework framework) {
   std::vector<SavingClaim> claims;
   const auto of_start = [](const auto& sum) {
-    return sum.first.first == SavingCause::module_load || sum.first.first == SavingCause::recompilation;
+    return sum.first.cause == SavingCause::module_load || sum.first.cause == SavingCause::recompilation;
   };
   const SumsOfParts all = sum_of(parts(active));
   SumsOfParts later;
@@ -100,9 +109,9 @@ std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, 
   for (const auto& entry : all) {
     const auto& [of, sum] = entry;
     const double recurring = of_start(entry) ? std::min(sum.seconds, 2 * later[of].seconds) : sum.seconds;
-    if (recurring > 0) claims.push_back(idle_claim(of.first, of.second, sum, recurring, false, framework));
+    if (recurring > 0) claims.push_back(idle_claim(of, sum, recurring, false, framework));
     if (sum.seconds > recurring) {
-      claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - recurring, true, framework));
+      claims.push_back(idle_claim(of, sum, sum.seconds - recurring, true, framework));
     }
   }
   return claims;
@@ -123,15 +132,15 @@ std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector
       const double expected = std::min(sum.seconds, same.seconds * as_usual);
       // Code that is compiled in several steps is compiled again, and not late.
       constexpr std::size_t kSeveral = 3;
-      const bool again = of.first == SavingCause::recompilation && steps.slow.size() >= kSeveral;
+      const bool again = of.cause == SavingCause::recompilation && steps.slow.size() >= kSeveral;
       if (sum.seconds > expected) {
-        claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - expected, !again, framework));
+        claims.push_back(idle_claim(of, sum, sum.seconds - expected, !again, framework));
       }
       same.seconds += expected;
     }
   }
   for (const auto& [of, sum] : usual) {
-    claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds, false, framework));
+    claims.push_back(idle_claim(of, sum, sum.seconds, false, framework));
   }
   return claims;
 }

@@ -15,6 +15,7 @@ using Detector = std::vector<FoundCause> (*)(const CauseInputs&);
 /// The more specific ones first: what one has claimed, the next leave out.
 constexpr auto kDetectors = std::to_array<Detector>({
     find_repeated_copies,
+    find_small_copies,
     find_pageable_copies,
     find_repeated_casts,
     find_unfused_optimizers,
