@@ -50,7 +50,7 @@ struct Evidence {
     std::map<std::string, double> lines;  ///< weight of each
     std::string fact;                     ///< what the samples show besides the line
   };
-  std::map<std::pair<SavingCause, std::string>, Share> causes;  ///< with the function
+  std::map<std::tuple<SavingCause, CauseDetail, std::string>, Share> causes;  ///< with the function
   double weight = 0;
   std::int64_t samples = 0;
 };
@@ -66,6 +66,7 @@ class IdleAttribution {
       for (const StepActivity* launch : run.launches) optimizer_.insert(launch->activity);
     }
     find_rates();
+    find_reloading(steps);
   }
 
   std::vector<IdlePart> parts() {
@@ -155,14 +156,40 @@ class IdleAttribution {
     return sum;
   }
 
+  /// Code that is loaded from one line in several steps is other code each time, or the same one again.
+  bool loads_again(const IdleGap& gap, const KnownPart& part) const {
+    return part.cause == SavingCause::module_load && part.call != 0 && reloading_.contains({gap.process, part.place});
+  }
+
+  void find_reloading(const std::vector<Span>& steps) {
+    constexpr std::size_t kSeveral = 3;
+    std::map<std::pair<int, spool::Id>, std::set<std::size_t>> loads;  // steps
+    for (std::size_t process = 0; process < recording_.traces.size(); ++process) {
+      for (const spool::Call& call : recording_.traces[process].calls) {
+        if (call.kind != spool::CallKind::load) continue;
+        const auto after = std::upper_bound(steps.begin(), steps.end(), call.start,
+                                            [](std::uint64_t at, const Span& step) { return at < step.start; });
+        if (after == steps.begin() || call.start >= std::prev(after)->end) continue;
+        loads[{static_cast<int>(process), call.place}].insert(static_cast<std::size_t>(after - steps.begin()));
+      }
+    }
+    for (const auto& [place, in] : loads) {
+      if (in.size() >= kSeveral) reloading_.insert(place);
+    }
+  }
+
   void add_known(const IdleGap& gap, const KnownPart& part) {
     const std::string line = part.place != 0 ? line_at(gap, part.place) : std::string();
-    IdleSums::Sum& sum = add(gap, part.cause, line, line, part.seconds, part.detail);
+    const bool checks = part.cause == SavingCause::item_sync && samples_.traces_anomalies() &&
+                        trace(gap).place(part.place).backward != 0;
+    const SavingCause cause = loads_again(gap, part) ? SavingCause::recompilation : part.cause;
+    IdleSums::Sum& sum = add(gap, cause, line, line, part.seconds, checks ? CauseDetail::anomaly_mode : part.detail);
     if (part.call != 0) sum.calls[fmt::format("in or after {}", trace(gap).text(part.call))] += part.seconds;
   }
 
   static void count(Evidence& evidence, const SampledCause& cause, double weight) {
-    Evidence::Share& share = evidence.causes[{cause.cause, cause.place.file + ":" + cause.place.function}];
+    Evidence::Share& share =
+        evidence.causes[{cause.cause, cause.detail, cause.place.file + ":" + cause.place.function}];
     share.weight += weight;
     share.lines[cause.place.text()] += weight;
     evidence.weight += weight;
@@ -230,7 +257,7 @@ class IdleAttribution {
       return;
     }
     for (const auto& [key, share] : evidence->causes) {
-      const auto& [cause, function] = key;
+      const auto& [cause, detail, function] = key;
       const double time = gap.rest_s * share.weight / evidence->weight;
       if (cause == SavingCause::launch_rate) {
         add(gap, cause, "", next_line(gap), time);
@@ -238,7 +265,7 @@ class IdleAttribution {
       }
       for (const auto& [line, weight] : share.lines) {
         const double part = time * weight / share.weight;
-        add(gap, cause, function, line, part).facts[share.fact] += part;
+        add(gap, cause, function, line, part, detail).facts[share.fact] += part;
       }
     }
   }
@@ -249,7 +276,8 @@ class IdleAttribution {
     const WorkerActivity& workers = samples_.workers(thread);
     const std::string name = thread < 0 ? std::string() : samples_.about(thread).name;
     for (auto& [cause, share] : evidence.causes) {
-      const bool awaited = cause.first == SavingCause::few_workers || cause.first == SavingCause::wait_queue;
+      const bool awaited =
+          std::get<0>(cause) == SavingCause::few_workers || std::get<0>(cause) == SavingCause::wait_queue;
       if (awaited && workers.workers > 0) {
         share.fact = fmt::format("{} worker{}, {} of the time at work, {} on a CPU", workers.workers,
                                  workers.workers == 1 ? "" : "s", percent(workers.busy), percent(workers.on_cpu));
@@ -313,6 +341,7 @@ class IdleAttribution {
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
   std::set<CopyPlace> small_copies_;
+  std::set<std::pair<int, spool::Id>> reloading_;           ///< process and place
   std::map<int, double> kernel_s_, launch_s_;               ///< by device
   std::map<std::pair<int, spool::Id>, std::string> lines_;  ///< by process and place
   std::array<std::map<AlikeKey, Evidence>, kWidths> evidence_;

@@ -127,6 +127,28 @@ bool StackView::compiles() const {
   });
 }
 
+CauseDetail StackView::compiler() const {
+  const auto in = [this](std::initializer_list<std::string_view> parts) {
+    return any([&](const HostFrame& of) { return contains_any(of.file, parts); });
+  };
+  if (in({"torch/_dynamo/", "torch/_inductor/", "jax/_src/"})) return CauseDetail::none;
+  if (in({"triton/compiler/", "triton/backends/", "triton/runtime/"})) return CauseDetail::triton_compiler;
+  if (in({"numba/core/", "numba/cuda/"})) return CauseDetail::numba_compiler;
+  const bool cupy = in({"cupy/"});  // its row has its own words for this
+  return !cupy && in({"libnvrtc"}) ? CauseDetail::nvrtc_compiler : CauseDetail::none;
+}
+
+bool StackView::traces_anomalies() const {
+  return any([](const HostFrame& of) {
+    return (of.file.ends_with("torch/fx/traceback.py") && plain_function(of) == "format_stack") ||
+           contains_any(of.function, {"PyAnomalyMetadata"});
+  });
+}
+
+bool StackView::prints_tensor() const {
+  return any([](const HostFrame& of) { return contains_any(of.file, {"torch/_tensor_str.py"}); });
+}
+
 bool StackView::loads_data() const {
   return any([](const HostFrame& of) {
     return in_loader(of) ||

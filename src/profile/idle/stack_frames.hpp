@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "profile/cause_detail.hpp"
 #include "sample/host_samples.hpp"
 
 namespace roofline {
@@ -29,7 +30,10 @@ class StackView {
   bool native() const;      ///< the innermost frame is no Python
   bool in_program() const;  ///< a frame is the program's
 
-  bool compiles() const;      ///< torch.compile, Triton, XLA, Numba or NVRTC at work
+  bool compiles() const;          ///< torch.compile, Triton, XLA, Numba or NVRTC at work
+  CauseDetail compiler() const;   ///< that one; none: torch.compile or XLA
+  bool traces_anomalies() const;  ///< autograd's anomaly mode stores the stack of an operation
+  bool prints_tensor() const;
   bool loads_data() const;    ///< a data loader of a framework, or a library that reads and transforms inputs
   bool awaits_queue() const;  ///< takes something from workers: a loader's queue, a pool's result, a pipe
   bool in_profiler() const;   ///< our library or CUPTI

@@ -42,6 +42,10 @@ ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& record
     if (main >= 0 && !ids.contains(trace.process.pid)) launching_[trace.process.pid].push_back(main);
   }
   find_workers();
+  for (std::size_t i = 0; i < samples.stacks.size() && !traces_anomalies_; ++i) {
+    const StackView frames(samples, static_cast<int>(i));
+    traces_anomalies_ = frames.traces_anomalies() && !frames.compiles();
+  }
 }
 
 int ThreadSamples::thread(std::int64_t pid, std::int64_t tid) const {
@@ -209,9 +213,17 @@ HostPlace ThreadSamples::holder_of_gil(int index) const {
   return at < 0 ? HostPlace() : stack(at).place();
 }
 
+SampledCause ThreadSamples::compilation(int index) const {
+  const StackView frames = stack(index);
+  return {SavingCause::recompilation, place_in_program(index),
+          frames.compiles() ? frames.compiler() : stack(main_beside(index)).compiler()};
+}
+
 SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   const StackView frames = stack(index);
   const HostPlace place = place_in_program(index);
+  if (frames.traces_anomalies()) return {SavingCause::item_sync, place, CauseDetail::anomaly_mode};
+  if (frames.prints_tensor()) return {SavingCause::logging_sync, place};
   if (frames.loads_data()) return {SavingCause::data_loading, place};
   if (next.full_speed && (frames.empty() || frames.dispatches() ||
                           launching_lines_.contains({std::string(last_path_part(place.file)), place.line}))) {
@@ -223,7 +235,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
 
 SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
   const StackView frames = stack(index);
-  if (compiles(index)) return {SavingCause::recompilation, place_in_program(index)};
+  if (compiles(index)) return compilation(index);
   if (awaits_queue(index)) return wait_for_workers(index);
   const HostPlace place = place_in_program(index);
   switch (sample(index).state) {
@@ -235,8 +247,7 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
     case ThreadState::lock: {
       const int other = running_for(index);
       if (other >= 0 && sample(other).state == ThreadState::gil) return {SavingCause::gil, holder_of_gil(other)};
-      if (other >= 0)
-        return compiles(other) ? SampledCause{SavingCause::recompilation, place_in_program(other)} : ran(other, next);
+      if (other >= 0) return compiles(other) ? compilation(other) : ran(other, next);
       const int main = main_beside(index);
       if (main >= 0 && (sample(main).state != ThreadState::lock || awaits_queue(main))) return cause_of(main, next);
       return {SavingCause::wait_lock, place};
