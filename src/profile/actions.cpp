@@ -91,7 +91,8 @@ constexpr CauseRow kCauseRows[] = {
      "Allow TF32: cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), or use bf16.",
      "Call torch.set_float32_matmul_precision(\"high\"), or use autocast with bfloat16.",
      "Set jax_default_matmul_precision=\"tensorfloat32\", or use bfloat16."},
-    {SavingCause::small_batch, "Grids are smaller than the GPU", "Batch more work per launch.",
+    {SavingCause::small_batch, "Grids are smaller than the GPU",
+     "Batch more work per launch, or run independent work on other streams.",
      "Increase batch_size, or run several requests in one batch.", "Increase the batch size, or use jax.vmap."},
     {SavingCause::wait_disk, "GPU idle: the host waits for a disk",
      "Read ahead on another thread, or keep the data in memory or on local NVMe.",
@@ -157,6 +158,16 @@ constexpr DetailRow kDetailRows[] = {
      "Use cudaMemcpyAsync on another stream instead of cudaMemcpy, and wait with an event where the data is needed.",
      "The memory is pinned: use .to(device, non_blocking=True) without a synchronisation behind it.", "",
      "The memory is pinned: use array.set(pinned, stream=…) on a non-blocking stream."},
+    {CauseDetail::readback, "Copies to pageable memory",
+     "Copy into pinned memory (cudaHostAlloc) with cudaMemcpyAsync, and wait once when the values are needed.",
+     "Copy into pinned memory (torch.empty(…, pin_memory=True)) with non_blocking=True, and synchronise once when the "
+     "values are needed.",
+     "Call copy_to_host_async() first, and np.asarray when the values are needed.",
+     "Copy into pinned memory: array.get(out=cupyx.empty_pinned(…), blocking=False)."},
+    {CauseDetail::unified_memory, "Pages of unified memory migrate in the loop",
+     "Prefetch before the kernel (cudaMemPrefetchAsync), set the location (cudaMemAdvise), or use cudaMalloc and "
+     "copies.",
+     "", "", "Use CuPy's default memory pool instead of malloc_managed, and cupy.asarray for inputs."},
     {CauseDetail::host_memory, "GPU idle: pinned host memory is allocated or freed in the loop",
      "Allocate or register it once before the loop (cudaHostAlloc, cudaHostRegister) and reuse it.",
      "Call pin_memory() once before the loop and reuse the buffer, or use DataLoader(pin_memory=True).", "",
@@ -182,7 +193,15 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::nvrtc_compiler, "GPU idle: CUDA C++ is compiled again (NVRTC)",
      "Compile once before the loop and keep the module (nvrtcCompileProgram, cuModuleLoadData).",
      "Compile once before the loop (load_inline, torch.cuda._compile_kernel) and keep the function.", "",
-     "Build RawKernel and RawModule once before the loop; each new source or option compiles."}};
+     "Build RawKernel and RawModule once before the loop; each new source or option compiles."},
+    {CauseDetail::long_sums, "Reductions with fewer blocks than the GPU has SMs",
+     "Split each reduction: partial results of many blocks and a second kernel, or cub::DeviceReduce.",
+     "Reduce in two stages, so that more blocks work: x.view(k, -1).sum(1).sum(0), or a matrix product.",
+     "Reduce in two stages, so that more blocks work (reshape, sum, sum), or use a matrix product.",
+     "Reduce in two stages (reshape, sum, sum), along another axis, or by a matrix product; CUPY_ACCELERATORS=cub."},
+    {CauseDetail::own_grid, "Grids are smaller than the GPU",
+     "Launch at least as many blocks as the GPU has SMs: less work per block, or a second dimension of the grid.", "",
+     "", ""}};
 
 /// Null: the row of the cause has the texts.
 const DetailRow* row_of_detail(CauseDetail detail) {
@@ -247,7 +266,7 @@ std::string action_for_copies(const CopySum& copy, double fraction, Framework fr
     return "Prefetch it before use (cudaMemPrefetchAsync), or set its location (cudaMemAdvise).";
   }
   if (copy.bytes / static_cast<double>(copy.copies) < kSmall) {
-    return copy.path.host() == CopyMemory::pinned
+    return copy.path.direction == CopyDirection::host_to_device
                ? action_against(SavingCause::copies, framework, CauseDetail::small_copies)
                : "Merge small copies into one.";
   }

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "profile/actions.hpp"
 #include "profile/causes/detectors.hpp"
 #include "text/format.hpp"
 
@@ -101,7 +100,7 @@ std::vector<FoundCause> find_small_copies(const CauseInputs& inputs) {
     saving.what = "Many small copies instead of one";
     saving.evidence = fmt::format("{} copies of {}, {} in each step, {}", count(copies.sum.count), copies.size(),
                                   count(std::llround(in_a_step)), duration(copies.total_s));
-    saving.action = action_against(SavingCause::copies, framework_of(steps.recording), CauseDetail::small_copies);
+    saving.action = action_against(SavingCause::copies, inputs.framework, CauseDetail::small_copies);
     found.push_back({std::move(saving), std::move(copies.activities)});
   }
   return found;
@@ -144,7 +143,7 @@ std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs) {
                               tensors_of_line == 1 ? "A tensor is" : fmt::format("{} tensors are", tensors_of_line));
     saving.evidence = fmt::format("{} copies of {} in {} steps, {}", count(copies.sum.count), copies.size(),
                                   steps.steps.size(), duration(copies.total_s));
-    saving.action = "Copy it to the GPU once, before the loop.";
+    saving.action = action_against(SavingCause::repeated_copy, inputs.framework);
     found.push_back({std::move(saving), std::move(copies.activities)});
   }
   return found;
@@ -169,10 +168,8 @@ std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs) {
         fmt::format("{} copies of {} in {}, {}; no kernel runs in {} of it", count(copies.sum.count), copies.size(),
                     duration(copies.total_s), rate(copies.bytes / copies.total_s, CeilingKind::bandwidth),
                     percent(copies.sum.seconds / copies.total_s));
-    saving.action = place.second ? "Use pinned memory and asynchronous copies: DataLoader(pin_memory=True) and "
-                                   ".to(device, non_blocking=True), or cudaHostAlloc and cudaMemcpyAsync."
-                                 : "Copy into pinned memory (torch.empty(…, pin_memory=True), cudaHostAlloc) with "
-                                   "non_blocking=True, and synchronise once when the values are needed.";
+    saving.action = place.second ? action_against(SavingCause::pageable_copy, inputs.framework)
+                                 : action_against(SavingCause::pageable_copy, inputs.framework, CauseDetail::readback);
     found.push_back({std::move(saving), std::move(copies.activities)});
   }
   return found;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/machine.hpp"
+#include "profile/actions.hpp"
 #include "profile/causes/step_activities.hpp"
 #include "report/report.hpp"
 
@@ -20,6 +21,7 @@ struct CauseInputs {
   const StepActivities& steps;
   const std::vector<Point>& points;
   const Machine& machine;
+  Framework framework = Framework::cuda;
   std::set<const Activity*> claimed = {};  ///< by causes found before: left out
 
   bool free(const StepActivity& activity) const { return !claimed.contains(activity.activity); }
@@ -29,6 +31,8 @@ struct CauseInputs {
 std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs);
 std::vector<FoundCause> find_small_copies(const CauseInputs& inputs);
 std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs);
+// migrations.cpp
+std::vector<FoundCause> find_migrations(const CauseInputs& inputs);
 // casts.cpp
 std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs);
 // attention.cpp
