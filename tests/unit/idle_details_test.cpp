@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Frames = HostSamplesBuilder;
+using SampleFrames = HostSamplesBuilder;
 
 class IdleDetails : public testing::Test {
  protected:
@@ -55,7 +55,7 @@ class IdleDetails : public testing::Test {
 
   int stack(const std::vector<HostFrame>& frames) {
     std::vector<HostFrame> all = frames;
-    all.push_back(Frames::own("train.py", 30, "step"));
+    all.push_back(SampleFrames::own("train.py", 30, "step"));
     return program_.samples().stack(all);
   }
 
@@ -121,7 +121,7 @@ TEST_F(IdleDetails, ManySmallCopiesAreOneCause) {
   for (const bool many : {true, false}) {
     restart();
     const spool::Id copy = program_.place("train.py", 15, "load_batch");
-    const int own = program_.samples().stack({Frames::own("train.py", 15, "load_batch")});
+    const int own = program_.samples().stack({SampleFrames::own("train.py", 15, "load_batch")});
     steps(20, [&](int) {
       for (int i = 0; i < (many ? 400 : 4); ++i) {
         program_.host(10 * kUs, ThreadState::running, own);
@@ -141,8 +141,8 @@ TEST_F(IdleDetails, ManySmallCopiesAreOneCause) {
 
 TEST_F(IdleDetails, ItemsThatAreDecodedBeforeTheirCopiesAreLoadingOfData) {
   const spool::Id copy = program_.place("train.py", 15, "load_batch");
-  const int decoding =
-      program_.samples().stack({Frames::library("PIL/Image.py", "resize"), Frames::own("train.py", 15, "load_batch")});
+  const int decoding = program_.samples().stack(
+      {SampleFrames::library("PIL/Image.py", "resize"), SampleFrames::own("train.py", 15, "load_batch")});
   steps(10, [&](int) {
     for (int i = 0; i < 20; ++i) {
       program_.host(2 * kMs, ThreadState::running, decoding);
@@ -168,8 +168,8 @@ TEST_F(IdleDetails, AWaitForACopyFromPinnedMemory) {
 
 TEST_F(IdleDetails, AnomalyModeOfAutograd) {
   const spool::Id backward = program_.place("train.py", 31, "step", true);
-  const int tracing = stack(
-      {Frames::library("traceback.py", "extract_stack"), Frames::library("torch/fx/traceback.py", "format_stack")});
+  const int tracing = stack({SampleFrames::library("traceback.py", "extract_stack"),
+                             SampleFrames::library("torch/fx/traceback.py", "format_stack")});
   steps(20, [&](int) {
     for (int i = 0; i < 10; ++i) {
       program_.host(2 * kMs, ThreadState::running, tracing);
@@ -200,7 +200,7 @@ TEST_F(IdleDetails, AValueOfBackwardIsNoAnomalyMode) {
 }
 
 TEST_F(IdleDetails, ATensorThatIsPrinted) {
-  const int printing = stack({Frames::library("torch/_tensor_str.py", "_tensor_str")});
+  const int printing = stack({SampleFrames::library("torch/_tensor_str.py", "_tensor_str")});
   steps(20, [&](int) {
     program_.host(10 * kMs, ThreadState::running, printing);
     program_.launch(kernel_, 300 * kUs);
@@ -212,16 +212,18 @@ TEST_F(IdleDetails, ATensorThatIsPrinted) {
 
 TEST_F(IdleDetails, CompilersAreToldApart) {
   const std::vector<std::pair<std::vector<HostFrame>, CauseDetail>> compilers = {
-      {{Frames::library("torch/_inductor/graph.py", "run")}, CauseDetail::none},
-      {{Frames::native("xla_cuda_plugin.so", "llvm::PassManager::run"), Frames::library("jax/_src/compiler.py", "f")},
+      {{SampleFrames::library("torch/_inductor/graph.py", "run")}, CauseDetail::none},
+      {{SampleFrames::native("xla_cuda_plugin.so", "llvm::PassManager::run"),
+        SampleFrames::library("jax/_src/compiler.py", "f")},
        CauseDetail::none},
-      {{Frames::library("triton/compiler/compiler.py", "compile")}, CauseDetail::triton_compiler},
-      {{Frames::library("triton/compiler/compiler.py", "compile"),
-        Frames::library("torch/_inductor/async_compile.py", "triton")},
+      {{SampleFrames::library("triton/compiler/compiler.py", "compile")}, CauseDetail::triton_compiler},
+      {{SampleFrames::library("triton/compiler/compiler.py", "compile"),
+        SampleFrames::library("torch/_inductor/async_compile.py", "triton")},
        CauseDetail::none},
-      {{Frames::library("numba/core/compiler.py", "compile_extra")}, CauseDetail::numba_compiler},
-      {{Frames::native("libnvrtc.so.13", "nvrtcCompileProgram")}, CauseDetail::nvrtc_compiler},
-      {{Frames::native("libnvrtc.so.13", "nvrtcCompileProgram"), Frames::library("cupy/cuda/compiler.py", "compile")},
+      {{SampleFrames::library("numba/core/compiler.py", "compile_extra")}, CauseDetail::numba_compiler},
+      {{SampleFrames::native("libnvrtc.so.13", "nvrtcCompileProgram")}, CauseDetail::nvrtc_compiler},
+      {{SampleFrames::native("libnvrtc.so.13", "nvrtcCompileProgram"),
+        SampleFrames::library("cupy/cuda/compiler.py", "compile")},
        CauseDetail::none}};
   for (const auto& [frames, detail] : compilers) {
     restart();
@@ -241,17 +243,17 @@ TEST_F(IdleDetails, ARuntimesThreadThatTunesIsACompiler) {
   for (const bool compiles : {true, false}) {
     restart();
     const int beside = program_.samples().thread(SimulatedProgram::kPid, SimulatedProgram::kPid);
-    const int waits = program_.samples().stack({Frames::native("libc.so.6", "poll")});
+    const int waits = program_.samples().stack({SampleFrames::native("libc.so.6", "poll")});
     program_.other(beside, ThreadState::lock,
-                   compiles ? stack({Frames::library("jax/_src/compiler.py", "backend_compile_and_load")})
-                            : stack({Frames::library("queue.py", "join")}));
+                   compiles ? stack({SampleFrames::library("jax/_src/compiler.py", "backend_compile_and_load")})
+                            : stack({SampleFrames::library("queue.py", "join")}));
     steps(20, [&](int) {
       program_.host(50 * kMs, ThreadState::poll, waits);
       program_.launch(kernel_, 300 * kUs);
     });
     const Largest found = largest();
     EXPECT_EQ(found.part.cause, compiles ? SavingCause::recompilation : SavingCause::wait_queue);
-    if (compiles) EXPECT_EQ(found.part.line, "train.py:30 step");
+    EXPECT_EQ(found.part.line == "train.py:30 step", compiles) << found.part.line;
   }
 }
 
