@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "measure/statistics.hpp"
@@ -14,17 +15,26 @@
 namespace roofline {
 namespace {
 
+/// What parts have in common that are one potential saving.
+struct PartKey {
+  SavingCause cause = SavingCause::unknown_idle;
+  CauseDetail detail = CauseDetail::none;
+  std::string line;
+
+  auto operator<=>(const PartKey&) const = default;
+};
+
 /// Parts of one cause and line, on all GPUs.
 struct SumOfParts {
   double seconds = 0, largest_s = 0;
   std::string evidence;  ///< of the largest part
 };
-using SumsOfParts = std::map<std::pair<SavingCause, std::string>, SumOfParts>;
+using SumsOfParts = std::map<PartKey, SumOfParts>;
 
 SumsOfParts sum_of(const std::vector<IdlePart>& parts) {
   SumsOfParts sums;
   for (const IdlePart& part : parts) {
-    SumOfParts& sum = sums[{part.cause, part.line}];
+    SumOfParts& sum = sums[{part.cause, part.detail, part.line}];
     sum.seconds += part.seconds;
     if (part.seconds <= sum.largest_s) continue;
     sum.largest_s = part.seconds;
@@ -38,10 +48,25 @@ struct SplitSteps {
   std::vector<Span> usual, slow;
 };
 
+/// Where there are more than `most` slow steps, the few that are far longer than all others: code that was compiled
+/// late.
+std::vector<std::size_t> longest_by_far(const FoundSteps& found, std::vector<std::size_t> slow, std::size_t most) {
+  constexpr std::uint64_t kFar = 10;
+  const auto length = [&](std::size_t step) { return found.all[step].span.length(); };
+  std::stable_sort(slow.begin(), slow.end(), [&](auto a, auto b) { return length(a) > length(b); });
+  std::size_t few = std::min(most, slow.size() - 1);
+  while (few > 0 && length(slow[few - 1]) < kFar * length(slow[few])) --few;
+  slow.resize(few);
+  std::sort(slow.begin(), slow.end());
+  return slow;
+}
+
 SplitSteps split(const FoundSteps& found) {
   constexpr std::size_t kFewest = 4;  // one in four at most
-  const std::vector<std::size_t> slow = slow_steps(found);
+  constexpr std::size_t kFew = 3;
+  std::vector<std::size_t> slow = slow_steps(found);
   SplitSteps steps = {found.uncounted(), {}};
+  if (slow.size() * kFewest > steps.usual.size()) slow = longest_by_far(found, std::move(slow), kFew);
   if (slow.empty() || slow.size() * kFewest > steps.usual.size()) return steps;
   for (const std::size_t step : slow) {
     steps.slow.push_back(found.all[step].span);
@@ -50,17 +75,16 @@ SplitSteps split(const FoundSteps& found) {
   return steps;
 }
 
-SavingClaim idle_claim(SavingCause cause, const std::string& line, const SumOfParts& sum, double seconds, bool one_off,
-                       Framework framework) {
+SavingClaim idle_claim(const PartKey& of, const SumOfParts& sum, double seconds, bool one_off, Framework framework) {
   SavingClaim claim;
   claim.saving.kind = SavingKind::idle;
-  claim.saving.cause = cause;
-  claim.saving.line = line;
+  claim.saving.cause = of.cause;
+  claim.saving.line = of.line;
   claim.saving.one_off = one_off;
   claim.saving.seconds = seconds;
-  claim.saving.what = what_is_lost(cause);
+  claim.saving.what = what_is_lost(of.cause, of.detail);
   claim.saving.evidence = sum.evidence;
-  claim.saving.action = action_against(cause, framework);
+  claim.saving.action = action_against(of.cause, framework, of.detail);
   return claim;
 }
 
@@ -74,6 +98,11 @@ double median_length(const std::vector<Span>& spans) {
 bool of_launches(SavingCause cause) {
   return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate ||
          cause == SavingCause::between_kernels;
+}
+
+/// Not called slow steps: the cause says more, or nothing.
+bool has_own_name(SavingCause cause) {
+  return cause == SavingCause::recompilation || cause == SavingCause::module_load || cause == SavingCause::unknown_idle;
 }
 
 /// What slow steps lost at one line more than the others do.
@@ -96,24 +125,30 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
   for (const auto& [of, sum] : slow) {
     SumOfParts& same = usual[of];
     if (same.evidence.empty()) same.evidence = sum.evidence;
-    const double expected = of_launches(of.first) ? sum.seconds : std::min(sum.seconds, same.seconds * as_usual);
+    const double expected = of_launches(of.cause) ? sum.seconds : std::min(sum.seconds, same.seconds * as_usual);
     same.seconds += expected;
     const double excess = sum.seconds - expected;
     if (!(excess > 0)) continue;
-    claims.push_back(idle_claim(of.first, of.second, sum, excess, true, framework));
-    if (of.first == SavingCause::unknown_idle || of.second.empty()) continue;
-    LostAtLine& at = lines[of.second];
+    // Code that is compiled in several steps is compiled again, and not late.
+    constexpr std::size_t kSeveral = 3;
+    const bool again = of.cause == SavingCause::recompilation && steps.slow.size() >= kSeveral;
+    claims.push_back(idle_claim(of, sum, excess, !again, framework));
+    if (has_own_name(of.cause) || of.line.empty()) continue;
+    LostAtLine& at = lines[of.line];
     at.seconds += excess;
     if (excess <= at.largest_s) continue;
     at.largest_s = excess;
-    at.cause = of.first;
+    at.cause = of.cause;
     at.evidence = sum.evidence;
   }
   if (steps.slow.size() < 2) return claims;  // a single event
   for (const auto& [line, lost] : lines) {
     if (lost.seconds < kGoodPart * longer) continue;
-    std::erase_if(claims, [&line = line](const SavingClaim& claim) { return claim.saving.line == line; });
-    SavingClaim claim = idle_claim(SavingCause::slow_steps, line, {}, lost.seconds, false, framework);
+    std::erase_if(claims, [&line = line](const SavingClaim& claim) {
+      return claim.saving.line == line && !has_own_name(claim.saving.cause);
+    });
+    SavingClaim claim = idle_claim({.cause = SavingCause::slow_steps, .detail = CauseDetail::none, .line = line}, {},
+                                   lost.seconds, false, framework);
     claim.saving.evidence =
         fmt::format("{} of {} steps take {} instead of {}; {} of the difference at this line: {}, {}",
                     steps.slow.size(), steps.slow.size() + steps.usual.size(), duration(median_length(steps.slow)),
@@ -141,7 +176,7 @@ std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, 
                                                Framework framework) {
   std::vector<SavingClaim> claims;
   const auto of_start = [](const auto& sum) {
-    return sum.first.first == SavingCause::module_load || sum.first.first == SavingCause::recompilation;
+    return sum.first.cause == SavingCause::module_load || sum.first.cause == SavingCause::recompilation;
   };
   const SumsOfParts all = sum_of(parts(active));
   SumsOfParts later;
@@ -149,9 +184,9 @@ std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, 
   for (const auto& entry : all) {
     const auto& [of, sum] = entry;
     const double recurring = of_start(entry) ? std::min(sum.seconds, 2 * later[of].seconds) : sum.seconds;
-    if (recurring > 0) claims.push_back(idle_claim(of.first, of.second, sum, recurring, false, framework));
+    if (recurring > 0) claims.push_back(idle_claim(of, sum, recurring, false, framework));
     if (sum.seconds > recurring) {
-      claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - recurring, true, framework));
+      claims.push_back(idle_claim(of, sum, sum.seconds - recurring, true, framework));
     }
   }
   return claims;
@@ -169,7 +204,7 @@ std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector
     claims = slow_claims(steps, sum_of(parts(steps.slow)), usual, framework);
   }
   for (const auto& [of, sum] : usual) {
-    claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds, false, framework));
+    claims.push_back(idle_claim(of, sum, sum.seconds, false, framework));
   }
   return claims;
 }

@@ -420,15 +420,15 @@ void Recording::join_variants() {
 
 const spool::Place& Recording::place(const Activity& activity) const {
   const ProcessTrace& trace = traces[static_cast<std::size_t>(activity.process)];
-  // Records of many small copies may lack a place that their calls have.
-  const auto place_of = [&](spool::Id written) -> const spool::Place& {
-    return trace.place(written == 0 && activity.call != nullptr ? activity.call->place : written);
+  // The place of a transfer is lost where very many are awaited; that of its call is not.
+  const auto of_transfer = [&](spool::Id place) -> const spool::Place& {
+    return trace.place(place == 0 && activity.call != nullptr ? activity.call->place : place);
   };
   switch (activity.what) {
     case ActivityKind::copy:
-      return place_of(trace.copies[activity.index].place);
+      return of_transfer(trace.copies[activity.index].place);
     case ActivityKind::fill:
-      return place_of(trace.fills[activity.index].place);
+      return of_transfer(trace.fills[activity.index].place);
     case ActivityKind::kernel:
       break;
   }

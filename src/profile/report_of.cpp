@@ -112,11 +112,11 @@ void add_steps(Profile& profile, const Recording& recording, const std::vector<P
   const FoundSteps found = find_steps(recording, facts.step_range);
   profile.why_no_steps = found.why_none;
   const RowTimes rows = row_times(recording, found.uncounted());
-  profile.steps = sum_steps(recording, found, rows, points);
-  profile.savings = savings_of(recording, found, points, rows, machine, profile, [&](const std::vector<Span>& spans) {
-    static const HostSamples kNone;
-    return idle_parts(recording, spans, facts.host ? *facts.host : kNone);
-  });
+  static const HostSamples kNone;
+  const HostSamples& samples = facts.host ? *facts.host : kNone;
+  profile.steps = sum_steps(recording, found, rows, points, samples);
+  profile.savings = savings_of(recording, found, points, rows, machine, profile,
+                               [&](const std::vector<Span>& spans) { return idle_parts(recording, spans, samples); });
 }
 
 /// Rows by total time, the largest first, with all that refers to them.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "measure/statistics.hpp"
+#include "profile/idle/stack_frames.hpp"
 #include "profile/phases.hpp"
 #include "profile/slow_steps.hpp"
 #include "profile/wall_time.hpp"
@@ -14,8 +15,24 @@ namespace {
 constexpr std::size_t kFewestUntouched = 5;  // steps whose median means something
 constexpr double kSameSteps = 1.1;           // longer than the recorded ones: they did something else
 
+/// When a thread of the process ran a compiler, or its main thread waited in one.
+std::vector<Span> compiling_spans(const HostSamples& samples, std::int64_t pid) {
+  std::vector<bool> compiles(samples.stacks.size(), false);
+  for (std::size_t i = 0; i < compiles.size(); ++i) compiles[i] = StackView(samples, static_cast<int>(i)).compiles();
+  std::vector<Span> spans;
+  for (const HostSample& sample : samples.samples) {
+    if (sample.stack < 0 || !compiles[static_cast<std::size_t>(sample.stack)]) continue;
+    const HostThread& thread = samples.threads[static_cast<std::size_t>(sample.thread)];
+    if (thread.pid != pid || (!thread.main && sample.state != ThreadState::running)) continue;
+    const auto length = static_cast<std::uint64_t>(static_cast<double>(sample.seconds) * 1e9);
+    spans.push_back({sample.time - std::min(length, sample.time), sample.time});
+  }
+  return spans;
+}
+
 /// What the host of a process and the GPUs did until the first step, each moment once.
-std::vector<StartUpShare> start_up_of(const Recording& recording, int process, std::uint64_t first_step) {
+std::vector<StartUpShare> start_up_of(const Recording& recording, int process, std::uint64_t first_step,
+                                      const HostSamples& samples) {
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(process)];
   std::vector<Span> loading, allocating, busy;
   for (const spool::Call& call : trace.calls) {
@@ -37,6 +54,7 @@ std::vector<StartUpShare> start_up_of(const Recording& recording, int process, s
   take(StartUpPart::counting, counting_spans(trace));
   take(StartUpPart::loading, std::move(loading));
   take(StartUpPart::allocating, std::move(allocating));
+  take(StartUpPart::compiling, compiling_spans(samples, trace.process.pid));
   take(StartUpPart::gpu, std::move(busy));
   take(StartUpPart::host, left);
   std::stable_sort(shares.begin(), shares.end(),
@@ -60,7 +78,7 @@ void take_out_recording(Steps& steps) {
 }
 
 std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& found, const RowTimes& rows,
-                               const std::vector<Point>& points) {
+                               const std::vector<Point>& points, const HostSamples& samples) {
   std::vector<double> lengths = uncounted_seconds(found.all);
   if (lengths.empty()) return std::nullopt;
   Steps steps;
@@ -76,7 +94,7 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   const std::uint64_t first = found.all.front().span.start, last = found.all.back().span.end;
   steps.start_up_s = first > recording.start ? seconds(first - recording.start) : 0;
   steps.tear_down_s = recording.end > last ? seconds(recording.end - last) : 0;
-  steps.start_up = start_up_of(recording, found.process, first);
+  steps.start_up = start_up_of(recording, found.process, first, samples);
   steps.devices = wall_times(recording, found.uncounted());
   add_roofs(steps.devices, rows, points);
   for (const WallTime& wall : steps.devices) steps.at_roof_s += wall.at_roof_s / static_cast<double>(steps.count);

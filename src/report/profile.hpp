@@ -220,10 +220,11 @@ enum class StartUpPart : std::uint8_t {
   counting,     ///< profiler overhead
   loading,      ///< CUDA modules
   allocating,   ///< memory of the GPU
-  gpu,          ///< a GPU works and the host is in neither: initialisation, autotuning
-  host          ///< the rest: Python, compilation, data
+  compiling,    ///< of code, by samples of the host, with the tuning of kernels that belongs to it
+  gpu,          ///< a GPU works and the host is in none of these: initialisation, autotuning
+  host          ///< the rest: Python, data; compilation where the host was not sampled
 };
-inline constexpr std::size_t kStartUpParts = 6;
+inline constexpr std::size_t kStartUpParts = 7;
 std::string_view to_string(StartUpPart part);
 std::optional<StartUpPart> parse_start_up_part(std::string_view text);
 

@@ -44,8 +44,8 @@ constexpr std::array<std::string_view, 34> kSavingCauses = {"data_loading",
 static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unknown_idle) + 1);
 
 constexpr std::array<std::string_view, 3> kStepSources = {"repetition", "range", "optimizer"};
-constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading",
-                                                                  "allocating",  "gpu",      "host"};
+constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading", "allocating",
+                                                                  "compiling",   "gpu",      "host"};
 
 }  // namespace
 

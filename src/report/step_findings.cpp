@@ -23,6 +23,8 @@ const StartUpText& text_of_start_up(StartUpPart part) {
        {"profiler overhead (counters)", ""},
        {"loading CUDA modules", "Load only what is used: CUDA_MODULE_LOADING=LAZY."},
        {"allocating GPU memory", "Allocate once, from a pool."},
+       {"compiling (torch.compile, XLA, Triton, NVRTC)",
+        "Keep compiled code between runs: TORCHINDUCTOR_CACHE_DIR, JAX_COMPILATION_CACHE_DIR, TRITON_CACHE_DIR."},
        {"GPU working (initialisation, autotuning)",
         "Keep autotuning results (TORCHINDUCTOR_CACHE_DIR, XLA's autotune cache) between runs."},
        {"host working (Python, compilation, data)",

@@ -75,8 +75,8 @@ bool is_own_native_file(std::string_view path) {
   if (!path.starts_with('/')) return false;
   static constexpr auto kSystem = std::to_array<std::string_view>(
       {"/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/", "/opt/cuda", "/opt/nvidia", "/nix/store/", "/snap/"});
-  static constexpr auto kInstalled =
-      std::to_array<std::string_view>({"/site-packages/", "/dist-packages/", "/lib-dynload/", "/libpython3"});
+  static constexpr auto kInstalled = std::to_array<std::string_view>(
+      {"/site-packages/", "/dist-packages/", "/lib-dynload/", "/libpython3", "/libroofline_inject.so"});
   if (path.starts_with("/usr/src/") || path.starts_with("/usr/local/src/")) return true;
   const auto begins = [path](std::string_view part) { return path.starts_with(part); };
   const auto holds = [path](std::string_view part) { return path.find(part) != std::string_view::npos; };

@@ -81,7 +81,7 @@ class GapSplit {
     if (gap_.wait != nullptr) {
       from = std::min(std::max(gap_.wait->span.end, idle_.start), ready);
       const double waiting = std::min(host, seconds(from - idle_.start) * gap_.seconds / seconds(idle_.length()));
-      take({*gap_.wait->waited, waiting, gap_.wait->place, gap_.wait->name});
+      take(of_wait(*gap_.wait, waiting));
       host -= waiting;
       delay = {gap_.wait, std::max(0.0, seconds(gap_.wait->span.length()) - waiting)};
     }
@@ -91,10 +91,14 @@ class GapSplit {
   }
 
  private:
+  static KnownPart of_wait(const HostCall& wait, double time) {
+    return {*wait.waited, time, wait.place, wait.name, wait.detail};
+  }
+
   void take(const KnownPart& part) {
     const double of = std::clamp(part.seconds, 0.0, left_);
     left_ -= of;
-    if (of > 0) gap_.known.push_back({part.cause, of, part.place, part.call});
+    if (of > 0) gap_.known.push_back({part.cause, of, part.place, part.call, part.detail});
   }
 
   /// Launches that would have been made ahead without the wait before.
@@ -108,13 +112,13 @@ class GapSplit {
       if (!(late > 0)) continue;
       part.seconds -= late;
       delay.seconds -= late;
-      gap_.known.push_back({*delay.wait->waited, late, delay.wait->place, delay.wait->name});
+      gap_.known.push_back(of_wait(*delay.wait, late));
     }
     if (!gap_.work.full_speed) return;
     const double late = std::min(gap_.rest_s, delay.seconds);
     gap_.rest_s -= late;
     delay.seconds -= late;
-    if (late > 0) gap_.known.push_back({*delay.wait->waited, late, delay.wait->place, delay.wait->name});
+    if (late > 0) gap_.known.push_back(of_wait(*delay.wait, late));
   }
 
   /// From the launch to the start of what it launches.
@@ -129,7 +133,7 @@ class GapSplit {
     if (staged) {
       take({SavingCause::pageable_copy, share - loading, place_, 0});
     } else if (gap_.wait != nullptr) {  // without the wait it would have been launched ahead
-      take({*gap_.wait->waited, share - loading, gap_.wait->place, gap_.wait->name});
+      take(of_wait(*gap_.wait, share - loading));
     } else {
       take({SavingCause::launch_rate, share - loading, place_, 0});
     }
@@ -145,10 +149,10 @@ class GapSplit {
     const double scale = host / static_cast<double>(length);
     std::uint64_t explained = 0;
     std::int64_t launches = 1;
-    const auto explain = [&](SavingCause cause, std::uint64_t time, spool::Id place, spool::Id call) {
+    const auto explain = [&](SavingCause cause, std::uint64_t time, const HostCall& call, spool::Id name) {
       time = std::min(time, length - explained);
       explained += time;
-      take({cause, static_cast<double>(time) * scale, place, call});
+      take({cause, static_cast<double>(time) * scale, call.place, name, call.detail});
     };
     for (const std::uint32_t thread : threads_) {
       for (const HostCall& call : calls_.within(thread, gap_.host)) {
@@ -156,23 +160,26 @@ class GapSplit {
         const std::uint64_t time = overlap(call.span, gap_.host).length();
         switch (call.kind) {
           case spool::CallKind::load:
-            gap_.loads_code = true;
-            explain(SavingCause::module_load, time, call.place, call.name);
+            gap_.loads_code |= call.detail != CauseDetail::graphs;
+            explain(call.detail == CauseDetail::graphs ? SavingCause::allocation : SavingCause::module_load, time, call,
+                    call.name);
             break;
           case spool::CallKind::launch:
           case spool::CallKind::graph_launch:
             ++launches;
-            explain(SavingCause::launch_rate, time, call.place, 0);
+            explain(SavingCause::launch_rate, time, call, 0);
             break;
           case spool::CallKind::allocate:
           case spool::CallKind::release:
-            explain(SavingCause::allocation, time, call.place, call.name);
+            explain(SavingCause::allocation, time, call, call.name);
             break;
           case spool::CallKind::other:
+            if (call.detail != CauseDetail::none) explain(SavingCause::allocation, time, call, call.name);
+            break;
           case spool::CallKind::event:
             break;
           default:
-            explain(call.waited.value_or(SavingCause::launch_rate), time, call.place, call.name);
+            explain(call.waited.value_or(SavingCause::launch_rate), time, call, call.name);
             break;
         }
       }
@@ -181,7 +188,7 @@ class GapSplit {
     if (gap_.wait != nullptr) {
       // Without the wait, what the host did then would have run beside what the GPU did before.
       const double late = std::min(rest, delay.seconds);
-      take({*gap_.wait->waited, late, gap_.wait->place, gap_.wait->name});
+      take(of_wait(*gap_.wait, late));
       rest -= late;
       delay.seconds -= late;
     }
