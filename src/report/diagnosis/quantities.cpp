@@ -139,8 +139,7 @@ std::optional<double> level_utilization(Level level, const Point& point, const M
 
 /// Operations by pipe: the larger of modelled and counted.
 std::map<Pipe, double> operations_of(const Work& work, const Counters* counters) {
-  std::map<Pipe, double> operations = work.flops;
-  for (const auto& [pipe, count] : work.uncounted) operations[pipe] += count;
+  std::map<Pipe, double> operations = work.operations();
   if (counters == nullptr) return operations;
   for (const auto& [pipe, count] : counted_flops(*counters)) operations[pipe] = std::max(operations[pipe], count);
   return operations;
