@@ -32,7 +32,7 @@
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 #include "report/json/json_value.hpp"
-#include "user/compile.hpp"
+#include "user/kernel_cache.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;

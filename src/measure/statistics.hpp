@@ -2,6 +2,8 @@
 // is in docs/method.md, and tests/unit/sampler_evidence_test.cpp recomputes it.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,6 +19,15 @@ double quantile(std::span<const double> ascending, double p);
 
 /// The middle value (the mean of the two middle ones); NaN for none.
 double median(std::vector<double> values);
+
+/// The middle value, of an even number the upper one of the middle two; `none` for none.
+template <typename Value>
+Value upper_median(std::vector<Value> values, Value none = {}) {
+  if (values.empty()) return none;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 /// The clock at which `of_s` seconds are the median cycles of samples with these seconds and clocks; nothing without
 /// samples, or where some lack a clock. An interruption of a clock's reading moves the median little.

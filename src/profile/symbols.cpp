@@ -4,6 +4,8 @@
 #include <cctype>
 #include <vector>
 
+#include "text/text.hpp"
+
 namespace roofline {
 namespace {
 
@@ -33,12 +35,6 @@ std::vector<std::size_t> outside(std::string_view text, std::string_view separat
     if (depth.at(text[i]) == 0 && text.substr(i).starts_with(separator)) places.push_back(i);
   }
   return places;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 /// What precedes the first such bracket outside of others.

@@ -97,6 +97,10 @@ std::string saving_time(const Report& report, const Hotspot& hotspot) {
   return fmt::format("{} a step{}", duration(hotspot.seconds), share);
 }
 
+std::string once_text(const Report& report, const Hotspot& hotspot) {
+  return hotspot.one_off ? fmt::format(" ({})", saving_time(report, hotspot)) : "";
+}
+
 std::vector<std::string> slow_step_lines(const Report& report) {
   std::vector<std::string> lines;
   if (!report.profile || !report.profile->steps) return lines;

@@ -19,6 +19,9 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
 /// "12.3 ms a step (13.3 %)"; "210 ms once"; without steps "1.2 s".
 std::string saving_time(const Report& report, const Hotspot& hotspot);
 
+/// " (210 ms once)" of a single event, whose time is spread over the steps; empty for others.
+std::string once_text(const Report& report, const Hotspot& hotspot);
+
 /// Steps that were much slower than the others, each with what was different.
 std::vector<std::string> slow_step_lines(const Report& report);
 
