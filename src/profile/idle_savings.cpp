@@ -66,7 +66,10 @@ SplitSteps split(const FoundSteps& found) {
   constexpr std::size_t kFew = 3;
   std::vector<std::size_t> slow = slow_steps(found);
   SplitSteps steps = {found.uncounted(), {}};
-  if (slow.size() * kFewest > steps.usual.size()) slow = longest_by_far(found, std::move(slow), kFew);
+  if (slow.size() > kFew) {
+    std::vector<std::size_t> longest = longest_by_far(found, slow, kFew);
+    if (!longest.empty()) slow = std::move(longest);
+  }
   if (slow.empty() || slow.size() * kFewest > steps.usual.size()) return steps;
   for (const std::size_t step : slow) {
     steps.slow.push_back(found.all[step].span);
@@ -100,9 +103,23 @@ bool of_launches(SavingCause cause) {
          cause == SavingCause::between_kernels;
 }
 
-/// Not called slow steps: the cause says more, or nothing.
-bool has_own_name(SavingCause cause) {
-  return cause == SavingCause::recompilation || cause == SavingCause::module_load || cause == SavingCause::unknown_idle;
+/// What a program does in some steps only, such as saving, evaluating and logging. Other causes say more by their own
+/// names.
+bool of_rare_work(SavingCause cause) {
+  switch (cause) {
+    case SavingCause::host_python:
+    case SavingCause::host_native:
+    case SavingCause::wait_disk:
+    case SavingCause::wait_network:
+    case SavingCause::wait_lock:
+    case SavingCause::sleep:
+    case SavingCause::item_sync:
+    case SavingCause::logging_sync:
+    case SavingCause::synchronize:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// What slow steps lost at one line more than the others do.
@@ -125,15 +142,17 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
   for (const auto& [of, sum] : slow) {
     SumOfParts& same = usual[of];
     if (same.evidence.empty()) same.evidence = sum.evidence;
-    const double expected = of_launches(of.cause) ? sum.seconds : std::min(sum.seconds, same.seconds * as_usual);
-    same.seconds += expected;
+    const double expected = std::min(sum.seconds, same.seconds * as_usual);
     const double excess = sum.seconds - expected;
-    if (!(excess > 0)) continue;
+    // What takes more time in the other steps is no matter of the slow ones.
+    const bool of_all = of_launches(of.cause) || same.seconds >= excess;
+    same.seconds += of_all ? sum.seconds : expected;
+    if (of_all || !(excess > 0)) continue;
     // Code that is compiled in several steps is compiled again, and not late.
     constexpr std::size_t kSeveral = 3;
     const bool again = of.cause == SavingCause::recompilation && steps.slow.size() >= kSeveral;
     claims.push_back(idle_claim(of, sum, excess, !again, framework));
-    if (has_own_name(of.cause) || of.line.empty()) continue;
+    if (!of_rare_work(of.cause) || of.line.empty()) continue;
     LostAtLine& at = lines[of.line];
     at.seconds += excess;
     if (excess <= at.largest_s) continue;
@@ -145,7 +164,7 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
   for (const auto& [line, lost] : lines) {
     if (lost.seconds < kGoodPart * longer) continue;
     std::erase_if(claims, [&line = line](const SavingClaim& claim) {
-      return claim.saving.line == line && !has_own_name(claim.saving.cause);
+      return claim.saving.line == line && of_rare_work(claim.saving.cause);
     });
     SavingClaim claim = idle_claim({.cause = SavingCause::slow_steps, .detail = CauseDetail::none, .line = line}, {},
                                    lost.seconds, false, framework);

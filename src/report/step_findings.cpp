@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "report/budget.hpp"
 #include "report/roofs.hpp"
@@ -50,8 +51,11 @@ std::string start_up_text(const Steps& steps) {
 
 std::string step_answer(const Report& report) {
   const Steps& steps = *report.profile->steps;
-  const std::string range = fmt::format("{}, {} to {}", count(steps.count) + (steps.count == 1 ? " step" : " steps"),
-                                        duration(steps.low_s), duration(steps.high_s));
+  constexpr double kFar = 0.05;  // of the median
+  std::string range = fmt::format("{}, {} to {}", count(steps.count) + (steps.count == 1 ? " step" : " steps"),
+                                  duration(steps.low_s), duration(steps.high_s));
+  const double mean = steps.total_s / static_cast<double>(steps.count);  // what the bar and the savings are parts of
+  if (std::abs(mean / steps.median_s - 1) > kFar) range += ", mean " + duration(mean);
   std::string text = steps.untouched_s ? fmt::format("A step takes {} ({} while recorded: {}).",
                                                      duration(*steps.untouched_s), duration(steps.median_s), range)
                                        : fmt::format("A step takes {} ({}).", duration(steps.median_s), range);
@@ -76,7 +80,7 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
            !hotspot.action.empty();
   });
   if (first == hotspots.end()) return {};
-  constexpr double kStandsOut = 0.05;  // of a step
+  constexpr double kStandsOut = 0.1;  // of a step
   const auto budget = whole_budget(report);
   if (budget && first->seconds < kStandsOut * budget->wall_s) {
     return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *first),
