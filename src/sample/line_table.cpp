@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "sample/bytes.hpp"
+#include "sample/own_files.hpp"
 
 namespace roofline {
 namespace {
@@ -272,10 +273,6 @@ class LineProgram {
 };
 
 }  // namespace
-
-bool is_system_source(std::string_view file) {
-  return file.starts_with("/usr/") || file.find("/include/c++/") != std::string_view::npos;
-}
 
 SourceLines source_lines(const ElfFile& elf, const std::vector<std::uint64_t>& addresses) {
   SourceLines lines = {std::vector<SourceLine>(addresses.size()), std::vector<SourceLine>(addresses.size())};

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sample/elf_file.hpp"
@@ -15,9 +14,6 @@ struct SourceLine {
   int line = 0;
   std::uint64_t address = 0;  ///< where this row begins
 };
-
-/// Whether a source file belongs to the system. Its inlined code is in functions of other files.
-bool is_system_source(std::string_view file);
 
 /// The lines of linked addresses; empty for those of which the file has none.
 struct SourceLines {

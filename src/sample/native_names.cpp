@@ -7,6 +7,7 @@
 #include <map>
 
 #include "sample/line_table.hpp"
+#include "sample/own_files.hpp"
 #include "text/demangle.hpp"
 
 namespace roofline {
@@ -69,18 +70,6 @@ std::vector<HostFrame> native_frames(const CodeModules& modules, const std::vect
   frames.reserve(places.size());
   for (const CodePlace& place : places) frames.push_back(named[place]);
   return frames;
-}
-
-bool is_own_native_file(std::string_view path) {
-  if (!path.starts_with('/')) return false;
-  static constexpr auto kSystem = std::to_array<std::string_view>(
-      {"/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/", "/opt/cuda", "/opt/nvidia", "/nix/store/", "/snap/"});
-  static constexpr auto kInstalled =
-      std::to_array<std::string_view>({"/site-packages/", "/dist-packages/", "/lib-dynload/", "/libpython3"});
-  if (path.starts_with("/usr/src/") || path.starts_with("/usr/local/src/")) return true;
-  const auto begins = [path](std::string_view part) { return path.starts_with(part); };
-  const auto holds = [path](std::string_view part) { return path.find(part) != std::string_view::npos; };
-  return !std::ranges::any_of(kSystem, begins) && !std::ranges::any_of(kInstalled, holds);
 }
 
 bool waits_for_gpu(const HostFrame& frame) {
