@@ -8,7 +8,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::string_view kStub = "__device_stub_";
+constexpr std::string_view kStubPrefix = "__device_stub_";
 
 bool is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
@@ -72,7 +72,7 @@ FunctionRole function_role(std::string_view symbol) {
       std::to_array<std::string_view>({"thrust", "cub", "cutlass", "cute", "cudart", "cooperative_groups", "__gnu_cxx",
                                        "__cxxabiv1", "__cuda_runtime"});
   const NameParts name = parts_of(symbol);
-  if (name.first.starts_with(kStub)) return FunctionRole::stub;
+  if (name.first.starts_with(kStubPrefix)) return FunctionRole::stub;
   const bool plain = !symbol.starts_with("_Z");
   if (name.standard || (name.qualified && std::ranges::find(kNamespaces, name.first) != kNamespaces.end()) ||
       ((plain || (!name.qualified && name.header)) && is_cuda_call(name.first)) || name.first.starts_with("__cuda") ||
@@ -83,7 +83,8 @@ FunctionRole function_role(std::string_view symbol) {
 }
 
 std::uint64_t wrapper_identity(std::string_view symbol) {
-  if (const NameParts name = parts_of(symbol); name.first.starts_with(kStub)) symbol = name.first.substr(kStub.size());
+  if (const NameParts name = parts_of(symbol); name.first.starts_with(kStubPrefix))
+    symbol = name.first.substr(kStubPrefix.size());
   const std::hash<std::string_view> hash;
   // The device's name of a kernel in an anonymous namespace has the name of its file in it.
   for (const std::string_view anonymous : {"_GLOBAL__N_", "_INTERNAL_"}) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sample/elf_file.hpp"
@@ -13,6 +15,25 @@ struct SourceLine {
   std::string file;  ///< with its folder as the table has it; empty: not known
   int line = 0;
   std::uint64_t address = 0;  ///< where this row begins
+};
+
+/// Sections with line tables; empty where the file has none.
+struct LineSections {
+  explicit LineSections(const ElfFile& elf);
+
+  std::string lines, line_texts, texts;
+};
+
+/// The files of line tables, by the table's offset in .debug_line and the file's number in it.
+class LineFileNames {
+ public:
+  explicit LineFileNames(const ElfFile& elf) : sections_(elf) {}
+  /// Empty: not known.
+  std::string name(std::uint64_t table, std::uint64_t file);
+
+ private:
+  LineSections sections_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> known_;
 };
 
 /// The lines of linked addresses; empty for those of which the file has none.
