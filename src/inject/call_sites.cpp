@@ -108,7 +108,8 @@ spool::Id CallSites::of(const Caller& caller, const char* kernel) {
   if (const Recent::Known* const known = recent.find(caller)) return known->code;
   const std::lock_guard lock(mutex_);
   if (!may_unwind()) return 0;
-  const Found found = unwind(caller, kernel, std::min<std::uint64_t>(recent.stack[1], caller.stack_pointer + kMostStack));
+  const Found found =
+      unwind(caller, kernel, std::min<std::uint64_t>(recent.stack[1], caller.stack_pointer + kMostStack));
   Recent::Layout layout;
   layout.program_counter = caller.program_counter;
   layout.stack_pointer = caller.stack_pointer;
@@ -162,24 +163,14 @@ class CallSites::Walk {
     if (!own && (with_lines_ != 0 || !module.has_lines())) return 0;
     const LoadedFunction* const function = module.function_at(address);
     if (function == nullptr || function->role == FunctionRole::runtime) return 0;
-    if (function->role == FunctionRole::stub) {
-      stub_ = function->wrapper;
-      return 0;
-    }
-    if (function->wrapper == stub_ || function->wrapper == kernel_) {
-      stub_ = 0;
-      return 0;
-    }
-    const spool::Id code = record(module, address, stub_ != 0 ? spool::kCallsStub : 0U);
-    stub_ = 0;
-    if (own) return code;
-    with_lines_ = code;
-    return 0;
-  }
-
-  spool::Id record(LoadedModule& module, std::uint64_t address, std::uint32_t flags) {
+    const bool stub = function->role == FunctionRole::stub;
+    const bool wrapper = function->wrapper == stub_ || function->wrapper == kernel_;
+    stub_ = stub ? function->wrapper : 0;
+    if (stub || wrapper) return 0;
     if (module.file == 0) module.file = sites_.spool_.code_file(module.path(), module.build_id());
-    return sites_.spool_.code({0, module.file, address, flags, 0});
+    const spool::Id code = sites_.spool_.code(module.file, address);
+    if (!own) with_lines_ = code;
+    return own ? code : 0;
   }
 
   CallSites& sites_;

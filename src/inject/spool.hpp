@@ -144,7 +144,7 @@ struct Place {
   Id module;               ///< text: the module's path ("blocks.3.attn.qkv"); of a backward launch: of its forward
   std::uint32_t backward;  ///< 1 where autograd launched it
   Id operation;            ///< text: autograd's node ("AddmmBackward0"); 0 in forward
-  Id code;                 ///< where `line` is 0: the call in the program's native code; absent before version 0.10
+  Id code;                 ///< where `line` is 0: the call in the program's native code; absent in older recordings
   Id reserved;
 };
 /// Bytes of a place in recordings without native code.
@@ -162,11 +162,6 @@ struct CodeFile {
 struct Code {
   Id id, file;            ///< `file`: of a CodeFile
   std::uint64_t address;  ///< as the file is linked, of the last byte of the call
-  std::uint32_t flags;    ///< CodeFlag
-  std::uint32_t reserved;
-};
-enum CodeFlag : std::uint32_t {
-  kCallsStub = 1  ///< calls a kernel's stub: the kernel's wrapper, which nvcc generates, is inlined there
 };
 
 /// What launches have in common that are taken for alike: the function, its geometry, its scalar parameters, the place.

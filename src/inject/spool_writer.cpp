@@ -144,16 +144,11 @@ spool::Id SpoolWriter::code_file(std::string_view path, std::string_view build_i
   return found->second;
 }
 
-spool::Id SpoolWriter::code(const spool::Code& code) {
+spool::Id SpoolWriter::code(spool::Id file, std::uint64_t address) {
   const std::lock_guard lock(names_mutex_);
   if (codes_.size() >= kMostNames) return 0;
-  const auto [found, added] =
-      codes_.try_emplace(std::tuple(code.file, code.address, code.flags), static_cast<spool::Id>(codes_.size() + 1));
-  if (added) {
-    spool::Code record = code;
-    record.id = found->second;
-    write(spool::Type::code, record);
-  }
+  const auto [found, added] = codes_.try_emplace(std::pair(file, address), static_cast<spool::Id>(codes_.size() + 1));
+  if (added) write(spool::Type::code, spool::Code{found->second, file, address});
   return found->second;
 }
 
