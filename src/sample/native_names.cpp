@@ -42,23 +42,6 @@ std::unordered_set<std::uint64_t> wrappers_of(const ElfFile& elf) {
   return wrappers;
 }
 
-/// The innermost of these functions that is the program's own source, by lines: `innermost` is the first one's.
-std::optional<HostFrame> program_frame(const std::vector<InlinedFunction>& functions, const SourceLine& innermost,
-                                       const std::unordered_set<std::uint64_t>& wrappers) {
-  std::string file = innermost.file;
-  int line = innermost.line;
-  for (const InlinedFunction& of : functions) {
-    const bool generated = wrappers.contains(wrapper_identity(of.function));
-    const bool program = !generated && function_role(of.function) == FunctionRole::program;
-    if (program && line != 0 && !file.empty() && !is_system_source(file)) {
-      return HostFrame{function_name(of.function), file, line, false, true};
-    }
-    file = of.call_file;
-    line = of.call_line;
-  }
-  return std::nullopt;
-}
-
 /// Symbols and lines of sorted addresses, from one file, where they are not known yet.
 class FrameNames {
  public:
@@ -72,13 +55,14 @@ class FrameNames {
   void add(std::size_t index, HostFrame& frame) const {
     const ElfSymbol& symbol = symbols_[index];
     if (frame.function == "[unknown]" && !symbol.name.empty()) frame.function = function_name(symbol.name);
+    // CUDA's functions may be linked into the program, and nvcc adds some to it.
+    const bool program = function_role(symbol.name) == FunctionRole::program && !is_wrapper(symbol.name);
+    frame.own = frame.own && program;
     const SourceLine& at = lines_.at[index];
     if (frame.line != 0 || at.line == 0 || at.file.empty()) return;
-    if (own_) {
-      if (const auto program = program_frame(functions_[index], at, wrappers_)) {
-        frame = *program;
-        return;
-      }
+    if (const auto found = own_ ? program_frame(functions_[index], at) : std::nullopt) {
+      frame = *found;
+      return;
     }
     // Code that was inlined from a system header is shown as the line of the function that contains it.
     const SourceLine& around = lines_.around[index];
@@ -86,10 +70,30 @@ class FrameNames {
     const SourceLine& line = within ? around : at;
     frame.file = line.file;
     frame.line = line.line;
-    frame.own = own_ && !is_system_source(line.file);
+    frame.own = own_ && program && !is_system_source(line.file);
   }
 
  private:
+  bool is_wrapper(std::string_view symbol) const {
+    return !wrappers_.empty() && wrappers_.contains(wrapper_identity(symbol));
+  }
+
+  /// The innermost of these functions that is the program's own source, by lines: `innermost` is the first one's.
+  std::optional<HostFrame> program_frame(const std::vector<InlinedFunction>& functions,
+                                         const SourceLine& innermost) const {
+    std::string file = innermost.file;
+    int line = innermost.line;
+    for (const InlinedFunction& of : functions) {
+      const bool program = function_role(of.function) == FunctionRole::program && !is_wrapper(of.function);
+      if (program && line != 0 && !file.empty() && !is_system_source(file)) {
+        return HostFrame{function_name(of.function), file, line, false, true};
+      }
+      file = of.call_file;
+      line = of.call_line;
+    }
+    return std::nullopt;
+  }
+
   bool own_;
   std::vector<ElfSymbol> symbols_;
   SourceLines lines_;
