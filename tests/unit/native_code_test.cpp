@@ -11,6 +11,7 @@
 #include "sample/line_table.hpp"
 #include "sample/native_names.hpp"
 #include "sample/native_stack.hpp"
+#include "sample/own_files.hpp"
 #include "sample/remote_memory.hpp"
 #include "sample/unwind_rows.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "profile/symbols.hpp"
+#include "sample/function_roles.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -52,6 +54,29 @@ bool in_worker_loop(const HostFrame& frame) {
          (frame.file.ends_with("threading.py") && plain_function(frame) == "run");
 }
 
+/// Where a thread waits, and not what it waits for or who called.
+bool in_system_library(const HostFrame& frame) {
+  const std::string_view library = last_path_part(frame.file);
+  for (const std::string_view part :
+       {"libc.so", "libc-", "libpthread", "ld-linux", "ld-2.", "libstdc++", "libgcc_s", "[vdso]"}) {
+    if (library.starts_with(part)) return true;
+  }
+  return false;
+}
+
+/// How much a frame tells: the program's line most, then a line of Python, then a library's function.
+int rank_of(const HostFrame& frame) {
+  constexpr int kUnknown = 0, kSystem = 1, kFunction = 2, kPython = 3, kOwn = 4;
+  // CUDA's functions may be linked into the program. Names of C++ functions end with parameters.
+  const bool stub = frame.function.starts_with("__device_stub_");
+  const bool of_c = !frame.python && frame.function.find('(') == std::string::npos;
+  if (stub || (of_c && function_role(frame.function) != FunctionRole::program)) return kSystem;
+  if (is_own(frame)) return kOwn;
+  if (frame.python) return kPython;
+  if (frame.function.empty() || frame.function == "[unknown]") return kUnknown;
+  return in_system_library(frame) ? kSystem : kFunction;
+}
+
 }  // namespace
 
 std::string HostPlace::text() const {
@@ -81,15 +106,16 @@ bool StackView::any(Test&& test) const {
 }
 
 HostPlace StackView::place() const {
-  const HostFrame* python = nullptr;
+  const HostFrame* best = nullptr;
+  int best_rank = -1;
   for (std::size_t i = 0; i < size_; ++i) {
-    const HostFrame& of = frame(i);
-    if (is_own(of)) return {of.file, of.function, of.line};
-    if (of.python && python == nullptr) python = &of;
+    const int rank = rank_of(frame(i));
+    if (rank <= best_rank) continue;
+    best = &frame(i);
+    best_rank = rank;
   }
-  if (size_ == 0) return {};
-  const HostFrame& of = python != nullptr ? *python : frame(0);
-  return {of.file, of.function, of.line};
+  if (best == nullptr) return {};
+  return {best->file, best->python ? best->function : without_parameters(best->function), best->line};
 }
 
 bool StackView::native() const { return size_ > 0 && !frame(0).python; }

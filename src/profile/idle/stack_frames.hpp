@@ -25,7 +25,8 @@ class StackView {
   StackView(const HostSamples& samples, int stack);
 
   bool empty() const { return size_ == 0; }
-  /// The innermost line of the program; of a library where it has none.
+  /// The innermost line of the program; without one, of Python; without one, the innermost function that has a name
+  /// and is not of the C or C++ library.
   HostPlace place() const;
   bool native() const;      ///< the innermost frame is no Python
   bool in_program() const;  ///< a frame is the program's

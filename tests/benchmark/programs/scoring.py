@@ -8,7 +8,7 @@ from dataclasses import dataclass
 HERE = pathlib.Path(__file__).resolve().parent
 # Headroom of kernels, and idle time that is said to be unexplained: a healthy program can have them.
 NO_FAULT = frozenset({"kernel", "fusion", "between_kernels", "unknown_idle"})
-MATERIAL = 0.1  # of the steps' time: a smaller finding in a healthy program is not counted
+MATERIAL = 0.05  # of the steps' time: a smaller finding in a healthy program is not counted
 ROUNDING = 1.01  # of a part of the time bar: a saving may exceed it by what rounding adds
 
 RIGHT, IN_PART, MISSED, CLEAN, INVENTED, DID_NOT_RUN = "right", "in part", "missed", "clean", "invented", "did not run"
