@@ -71,6 +71,14 @@ bool has_row(double difference_s, double visible_s, std::size_t rows) {
   return rows < kMostCostRows && std::abs(difference_s) >= visible_s;
 }
 
+/// A kernel's own sentence has figures of one run.
+std::string name_of_cause(const CauseCost& cause) {
+  if (!cause.cause) return "GPU idle: no cause of its own";
+  const bool kernel = cause.kind == SavingKind::kernel && !cause.kernel.empty();
+  const std::string name = kernel ? fmt::format("{} below its roof", clean_line(cause.kernel)) : clean_line(cause.what);
+  return cause.line.empty() ? name : fmt::format("{} ({})", name, clean_line(cause.line));
+}
+
 ShownCosts shown_causes(const ProgramChange& change, double visible_s) {
   ShownCosts shown{.table = CostTable::causes, .unit = change.unit, .rows = {}};
   double other_before = 0, other_now = 0;
@@ -82,9 +90,7 @@ ShownCosts shown_causes(const ProgramChange& change, double visible_s) {
       ++others;
       continue;
     }
-    std::string name = cause.cause.cause ? clean_line(cause.cause.what) : "GPU idle: no cause of its own";
-    if (!cause.cause.line.empty()) name += fmt::format(" ({})", clean_line(cause.cause.line));
-    shown.rows.push_back(row_of_costs(std::move(name), cause.before_s, cause.now_s, visible_s));
+    shown.rows.push_back(row_of_costs(name_of_cause(cause.cause), cause.before_s, cause.now_s, visible_s));
     shown.rows.back().word = change_word(cause.change);
   }
   if (others > 0 && !shown.rows.empty()) {

@@ -82,11 +82,9 @@ void add_kernels(ProgramCost& cost, const Report& report, Cost cost_of_row) {
 }
 
 void add_step_times(ProgramCost& cost, const Steps& steps) {
-  const auto interval = [](const Interval& ci95, double low, double high) {
-    return ci95.known() ? ci95 : Interval{low, high};
-  };
-  // Too few steps for an interval: all that was seen.
-  cost.typical = {steps.median_s, interval(steps.ci95, steps.low_s, steps.high_s)};
+  // Too few steps for an interval, or a file of an earlier version: nearly all that was seen.
+  cost.of_percentiles = !steps.ci95.known();
+  cost.typical = {steps.median_s, cost.of_percentiles ? Interval{steps.low_s, steps.high_s} : steps.ci95};
   cost.mean.ci95 = steps.mean_ci95;
   if (steps.untouched_s) cost.unrecorded = {*steps.untouched_s, steps.untouched_ci95};
   cost.slow_s = steps.high_s;
@@ -158,6 +156,7 @@ ProgramCost mean_cost(const std::vector<const ProgramCost*>& runs) {
     mean.steps += run->steps;
     mean.has_causes = mean.has_causes && run->has_causes;
     mean.has_kernels = mean.has_kernels && run->has_kernels;
+    mean.of_percentiles = mean.of_percentiles || run->of_percentiles;
     mean.mean.seconds += share * run->mean.seconds;
     for (std::size_t i = 0; i < kWallParts; ++i) mean.parts.at(i) += share * run->parts.at(i);
     for (std::size_t i = 0; i < kStartUpParts; ++i) mean.start_up.at(i) += share * run->start_up.at(i);

@@ -42,13 +42,14 @@ struct KernelCost {
 
 struct ProgramCost {
   std::int64_t gpus = 0;
-  std::int64_t steps = 0;    ///< that the figures are of; 0 of a run
-  CostTime typical = {};     ///< median step while recorded; of a run the time in which the GPU is busy
-  CostTime mean = {};        ///< mean step, which the parts add up to
-  CostTime unrecorded = {};  ///< median step while nothing was recorded; NaN where not measured
-  double slow_s = kNaN;      ///< 95th percentile of the steps
-  double slowest_s = kNaN;   ///< of the slow steps; NaN where there is none
-  double start_up_s = kNaN;  ///< before the first step, without profiler overhead
+  std::int64_t steps = 0;       ///< that the figures are of; 0 of a run
+  CostTime typical = {};        ///< median step while recorded; of a run the time in which the GPU is busy
+  CostTime mean = {};           ///< mean step, which the parts add up to
+  CostTime unrecorded = {};     ///< median step while nothing was recorded; NaN where not measured
+  bool of_percentiles = false;  ///< `typical` has no interval of its own: it is 5th and 95th percentile of the steps
+  double slow_s = kNaN;         ///< 95th percentile of the steps
+  double slowest_s = kNaN;      ///< of the slow steps; NaN where there is none
+  double start_up_s = kNaN;     ///< before the first step, without profiler overhead
   std::array<double, kStartUpParts> start_up = {};
   std::array<double, kWallParts> parts = {};
   std::vector<CauseCost> causes = {};    ///< each kind, cause, line and kernel once; those of idle time add up to it

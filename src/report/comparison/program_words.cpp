@@ -62,6 +62,10 @@ std::string slow_steps_sentence(const ProgramChange& change) {
 
 std::string covered_by_step_intervals(const ProgramChange& change) {
   if (change.typical.basis == RatioBasis::runs) return "The intervals cover the scatter between runs.";
+  if (!change.unrecorded && (change.before.of_percentiles || change.now.of_percentiles)) {
+    return "The interval is from the 5th and 95th percentile of the steps: too few steps, or a file of an earlier "
+           "version.";
+  }
   return "The intervals are from the spread of steps in one run per side: they do not cover the scatter between runs.";
 }
 
@@ -89,8 +93,9 @@ void note_if_other(std::vector<std::string>& notes, std::string_view what, std::
 
 std::string relative_change(double ratio) {
   if (!std::isfinite(ratio)) return kAbsent;
-  const std::string digits = fmt::format("{:.1f} %", 100 * std::abs(ratio - 1));
-  return (ratio < 1 ? kMinus : "+") + digits;
+  const double tenths = std::round(1000 * std::abs(ratio - 1));
+  const char* sign = tenths == 0 ? "" : ratio < 1 ? kMinus : "+";
+  return fmt::format("{}{:.1f} %", sign, tenths / 10);
 }
 
 std::string signed_duration(double seconds) {
