@@ -84,6 +84,8 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   Steps steps;
   for (const double length : lengths) steps.total_s += length;
   for (const Step& step : found.all) steps.launches += step.counted ? 0 : step.launches;
+  steps.ci95 = estimate_median(lengths).ci95;
+  steps.mean_ci95 = mean_interval(lengths);
   std::sort(lengths.begin(), lengths.end());
   steps.source = found.source;
   steps.count = static_cast<std::int64_t>(lengths.size());
@@ -99,8 +101,14 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   add_roofs(steps.devices, rows, points);
   for (const WallTime& wall : steps.devices) steps.at_roof_s += wall.at_roof_s / static_cast<double>(steps.count);
   std::vector<double> untouched = untouched_steps(recording, found.uncounted());
-  if (untouched.size() >= kFewestUntouched) steps.untouched_s = median(std::move(untouched));
-  if (steps.untouched_s && *steps.untouched_s > kSameSteps * steps.median_s) steps.untouched_s.reset();
+  if (untouched.size() >= kFewestUntouched) {
+    steps.untouched_ci95 = estimate_median(untouched).ci95;
+    steps.untouched_s = median(std::move(untouched));
+  }
+  if (steps.untouched_s && *steps.untouched_s > kSameSteps * steps.median_s) {
+    steps.untouched_s.reset();
+    steps.untouched_ci95 = {};
+  }
   take_out_recording(steps);
   steps.slow = explain_slow_steps(recording, found);
   return steps;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/ceiling.hpp"
 #include "report/host_profile.hpp"
 
 namespace roofline {
@@ -23,6 +24,12 @@ std::string_view to_string(TimeSource source);
 std::string_view to_string(WorkSource source);  ///< empty for none
 std::optional<TimeSource> parse_time_source(std::string_view text);
 std::optional<WorkSource> parse_work_source(std::string_view text);
+
+/// What a launch signature costs in a steady step: means over the uncounted steps, of all GPUs together.
+struct StepCost {
+  double launches = 0;  ///< one that lies partly within steps counts in part
+  double seconds = 0;
+};
 
 /// A launch signature, which is a row of the report; the point has its times.
 struct ProfiledKind {
@@ -45,6 +52,7 @@ struct ProfiledKind {
   TimeSource time_source = TimeSource::traced;
   WorkSource work_source = WorkSource::none;
   std::string sources;  ///< of an imported row: which tool gave which figure; empty for own recordings
+  std::optional<StepCost> step = {};  ///< nothing where it is in no step, and in files of earlier versions
 };
 
 /// The wall time of one GPU by use; the parts add up to `wall_s`.
@@ -244,12 +252,15 @@ struct Steps {
   StepSource source = StepSource::repetition;
   std::int64_t count = 0;                      ///< in which nothing was counted: those that all figures are of
   double median_s = 0, low_s = 0, high_s = 0;  ///< of a step; 5th and 95th percentile
+  Interval ci95 = {};                          ///< of the median
   double total_s = 0;                          ///< of these steps: what the savings are parts of
+  Interval mean_ci95 = {};                     ///< of total_s / count
   double start_up_s = 0, tear_down_s = 0;      ///< before the first and after the last of all steps
   std::vector<StartUpShare> start_up;          ///< parts of start_up_s, which they add up to, the largest first
   double at_roof_s = 0;                        ///< of a step: its kernels at their roofs; 0: not known
   double launches = 0;                         ///< of a step
   std::optional<double> untouched_s;           ///< median step while nothing was recorded
+  Interval untouched_ci95 = {};                ///< of that median
   std::vector<WallTime> devices;               ///< of these steps; the parts of each add up to total_s
   std::vector<SlowStep> slow;
 };

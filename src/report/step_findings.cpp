@@ -49,6 +49,8 @@ std::string start_up_text(const Steps& steps) {
 
 }  // namespace
 
+std::string_view name_of(StartUpPart part) { return text_of_start_up(part).name; }
+
 std::string step_answer(const Report& report) {
   const Steps& steps = *report.profile->steps;
   constexpr double kFar = 0.05;  // of the median

@@ -14,6 +14,7 @@
 
 #include "host_samples_builder.hpp"
 #include "profile/process_trace.hpp"
+#include "profile/profile.hpp"
 #include "profile/recording.hpp"
 #include "profile/row_times.hpp"
 #include "profile/rows.hpp"
@@ -184,6 +185,10 @@ TEST_F(StepsTest, OfAPlainLoop) {
   EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(418e-6, 1e-12)));
   const Steps steps = sums_of(found).value();
   EXPECT_NEAR(steps.median_s, 418e-6, 1e-12);
+  for (const Interval& interval : {steps.ci95, steps.mean_ci95}) {
+    EXPECT_NEAR(interval.low, 418e-6, 1e-12);
+    EXPECT_NEAR(interval.high, 418e-6, 1e-12);
+  }
   EXPECT_DOUBLE_EQ(steps.launches, 4);
   EXPECT_NEAR(steps.total_s, static_cast<double>(steps.count) * 418e-6, 1e-9);
   ASSERT_EQ(steps.devices.size(), 1U);
@@ -433,6 +438,28 @@ TEST_F(StepsTest, OfTwoProcessesThoseOfTheBusierOne) {
   for (const WallTime& wall : steps.devices) {
     EXPECT_NEAR(wall.wall_s, steps.total_s, 1e-12);
     EXPECT_NEAR(all_parts_of(wall), steps.total_s, 1e-9);
+  }
+}
+
+TEST_F(StepsTest, RowsHaveTheirCostInAStep) {
+  FakeProgram program;
+  program.run("init", 50).wait(5000);
+  program.repeat(40, [&](int) { program.forward_and_backward().run("norm", 20).wait(60); });
+  program.spool().end(program.now());
+  ProgramFacts facts;
+  facts.counters_wanted = false;
+  const Report report = report_of({read_spool(program.spool().write(folder_ / "costs.spool"))}, facts, gpu_of_steps());
+  ASSERT_TRUE(report.profile->steps);
+  for (const Point& point : report.points) {
+    const std::optional<StepCost>& cost = point.profiled->step;
+    const std::string& name = point.workload.op;
+    if (name == "init") {
+      EXPECT_FALSE(cost);
+    } else {
+      ASSERT_TRUE(cost) << name;
+      EXPECT_NEAR(cost->launches, name == "norm" ? 2 : 1, 1e-9) << name;
+      EXPECT_NEAR(cost->seconds, name == "conv" ? 100e-6 : name == "norm" ? 40e-6 : 200e-6, 1e-12) << name;
+    }
   }
 }
 

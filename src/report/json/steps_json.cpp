@@ -77,7 +77,10 @@ Json steps_to_json(const Steps& steps) {
                {"start_up", list_to_json(steps.start_up, start_up_to_json)},
                {"at_roof_s", steps.at_roof_s},
                {"launches", steps.launches}};
+  put_interval(json, "ci95", steps.ci95);
+  put_interval(json, "mean_ci95", steps.mean_ci95);
   if (steps.untouched_s) json["untouched_s"] = *steps.untouched_s;
+  put_interval(json, "untouched_ci95", steps.untouched_ci95);
   json["devices"] = list_to_json(steps.devices, wall_to_json);
   json["slow"] = list_to_json(steps.slow, slow_to_json);
   return json;
@@ -89,13 +92,16 @@ Steps read_steps(const JsonValue& json) {
               .median_s = read_seconds(json["median_s"]),
               .low_s = read_seconds(json["low_s"]),
               .high_s = read_seconds(json["high_s"]),
+              .ci95 = json.optional_interval("ci95"),
               .total_s = read_seconds(json["total_s"]),
+              .mean_ci95 = json.optional_interval("mean_ci95"),
               .start_up_s = read_seconds(json["start_up_s"]),
               .tear_down_s = read_seconds(json["tear_down_s"]),
               .start_up = read_list(json["start_up"], read_start_up),
               .at_roof_s = read_seconds(json["at_roof_s"]),
               .launches = json["launches"].number(),
               .untouched_s = json.optional_number("untouched_s"),
+              .untouched_ci95 = json.optional_interval("untouched_ci95"),
               .devices = read_list(json["devices"], read_wall),
               .slow = read_list(json["slow"], read_slow)};
   if (steps.count < 1) json["count"].fail("there is at least one step");
