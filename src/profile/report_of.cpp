@@ -82,7 +82,6 @@ Profile profile_of(const Recording& recording, const ProgramFacts& facts, const 
   profile.ranges = sum_ranges(recording);
   profile.modules = sum_modules(recording);
   profile.lines = sum_lines(recording, facts.folder);
-  profile.timeline = busiest_window(recording);
   double lines = 0, modules = 0;
   for (const LineSum& line : profile.lines) lines += line.total_s;
   for (const TreeSum& module : profile.modules) modules += module.parent < 0 ? module.total_s : 0;
@@ -105,7 +104,7 @@ void add_row_sums(Profile& profile, const std::vector<Point>& points) {
   profile.counted_s = std::min(profile.counted_s, profile.kernel_s);
 }
 
-/// Steps and savings, which need the rows with their bounds.
+/// Steps, savings and the timeline; savings need the rows with their bounds.
 void add_steps(Profile& profile, const Recording& recording, const std::vector<Point>& points,
                const ProgramFacts& facts, const Machine& machine) {
   add_roofs(profile.devices, row_times(recording), points);
@@ -113,10 +112,12 @@ void add_steps(Profile& profile, const Recording& recording, const std::vector<P
   profile.why_no_steps = found.why_none;
   const RowTimes rows = row_times(recording, found.uncounted());
   profile.steps = sum_steps(recording, found, rows, points);
+  static const HostSamples kNone;
+  const HostSamples& samples = facts.host ? *facts.host : kNone;
   profile.savings = savings_of(recording, found, points, rows, machine, profile, [&](const std::vector<Span>& spans) {
-    static const HostSamples kNone;
-    return idle_parts(recording, spans, facts.host ? *facts.host : kNone);
+    return idle_parts(recording, spans, samples);
   });
+  profile.timeline = timeline_of(recording, found, samples);
 }
 
 /// Rows by total time, the largest first, with all that refers to them.
