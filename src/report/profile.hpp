@@ -189,21 +189,42 @@ struct Saving {
   int point = -1;        ///< row that it concerns; -1: none
 };
 
+/// What the bars of a lane are.
+enum class LaneKind : std::uint8_t {
+  stream,  ///< kernels, copies and memsets of a GPU's stream
+  idle,    ///< times in which a GPU ran nothing, by cause
+  calls,   ///< calls of CUDA by a host thread
+  samples  ///< what a host thread did, as sampled
+};
+std::string_view to_string(LaneKind kind);
+std::optional<LaneKind> parse_lane_kind(std::string_view text);
+
 /// A bar of the timeline.
 struct Slice {
-  double start_s = 0, end_s = 0;  ///< from the timeline's beginning
-  int point = -1;                 ///< row of a kernel; -1: something else
-  std::string text;               ///< for what is no row: "copy, host to device"
+  double start_s = 0, end_s = 0;          ///< from the timeline's beginning
+  int point = -1;                         ///< row of a kernel, or of what a call launches; -1: something else
+  std::string text = {};                  ///< for what is no row: "copy, host to device"
+  std::string line = {};                  ///< "train.py:31 load_batch"; empty: not known, or that of its row
+  std::optional<ThreadState> state = {};  ///< of a sample; of a call that waits for the GPU
+  std::optional<SavingCause> cause = {};  ///< of idle time
+  /// Of several short bars as one, which is named after the bars with the most time: their number and time. 0: one bar.
+  std::int64_t merged = 0;
+  double busy_s = 0;
 };
 struct Lane {
   std::string name;  ///< "GPU 0, stream 7", "thread 4711"
-  bool host = false;
+  LaneKind kind = LaneKind::stream;
   std::vector<Slice> slices;
+
+  bool host() const { return kind == LaneKind::calls || kind == LaneKind::samples; }
 };
+/// A typical step; of a program without steps the window with the most GPU work.
 struct Timeline {
   double start_s = 0;  ///< from the beginning of the recording
   double length_s = 0;
   std::vector<Lane> lanes;
+  std::optional<std::int64_t> step = {};  ///< from 0 on, of the steady steps; nothing for a window
+  std::int64_t hidden_threads = 0;        ///< sampled threads without a lane
 };
 
 struct ProfiledProcess {

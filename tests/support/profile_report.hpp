@@ -217,9 +217,9 @@ inline std::vector<LineSum> lines_of(const Report& report) {
 /// One step on two streams with the host's thread below: the rows one after another, gaps where the optimizer begins.
 inline Timeline timeline_of(const Report& report) {
   Timeline timeline{.start_s = 2.25, .length_s = 0, .lanes = {}};
-  Lane compute{.name = "GPU 0, stream 7", .host = false, .slices = {}};
-  Lane copies{.name = "GPU 0, stream 13", .host = false, .slices = {}};
-  Lane host{.name = "thread 4711", .host = true, .slices = {}};
+  Lane compute{.name = "GPU 0, stream 7", .kind = LaneKind::stream, .slices = {}};
+  Lane copies{.name = "GPU 0, stream 13", .kind = LaneKind::stream, .slices = {}};
+  Lane host{.name = "thread 4711", .kind = LaneKind::calls, .slices = {}};
   double at = 40e-6;
   copies.slices.push_back({.start_s = 0, .end_s = 36e-6, .point = -1, .text = "copy, host to device, page-locked"});
   for (std::size_t i = 0; i < report.points.size(); ++i) {
