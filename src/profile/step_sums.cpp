@@ -64,7 +64,6 @@ std::vector<StartUpShare> start_up_of(const Recording& recording, int process, s
 
 }  // namespace
 
-/// Steps that were not recorded are shorter: recording made the GPU wait for the host.
 void take_out_recording(Steps& steps) {
   if (!steps.untouched_s) return;
   const double added = (steps.median_s - *steps.untouched_s) * static_cast<double>(steps.count);

@@ -17,4 +17,7 @@ namespace roofline {
 std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& found, const RowTimes& rows,
                                const std::vector<Point>& points, const HostSamples& samples = {});
 
+/// Moves what recording added to the idle times into `recording_s`: steps that were not recorded are shorter.
+void take_out_recording(Steps& steps);
+
 }  // namespace roofline

@@ -216,6 +216,44 @@ TEST_F(IdleCauses, ASynchronisationOfAnIdleGpuIsNotTheCauseOfALongPause) {
   EXPECT_GT(found.share(SavingCause::synchronize), 0.01);
 }
 
+TEST_F(IdleCauses, OfALoopThatLaunchesSlowlyASynchronisationHasNoMoreThanItsWait) {
+  const spool::Id line = program_.place("train.py", 16, "step");
+  const spool::Id tiny = program_.spool().kind("vectorized_elementwise_kernel", program_.place("train.py", 5, "step"));
+  steps(50, [&](int) {
+    for (int i = 0; i < 20; ++i) {
+      program_.launch(tiny, 2 * kMicro);
+      program_.host(20 * kMicro, ThreadState::running, -1);
+    }
+    program_.wait("cuCtxSynchronize", line);  // the GPU has been idle for long: 2 us
+  });
+  const IdleResult found = result();
+  EXPECT_EQ(found.first().cause, SavingCause::tiny_kernels);
+  EXPECT_LE(found.share(SavingCause::synchronize) * found.idle, 50 * 2e-6 + 1e-9);
+}
+
+TEST_F(IdleCauses, TheDelayOfAWaitLastsUntilTheHostIsAheadAgain) {
+  const spool::Id line = program_.place("train.py", 16, "step");
+  steps(50, [&](int) {
+    program_.launch(kernel_, kMilli);
+    program_.wait("cuCtxSynchronize", line);  // 1 ms in which the host could have launched what follows
+    for (int i = 0; i < 20; ++i) {
+      program_.launch(kernel_, 10 * kMicro);
+      program_.host(20 * kMicro, ThreadState::running, -1);
+    }
+  });
+  const IdleResult found = result();
+  EXPECT_EQ(found.first().cause, SavingCause::synchronize);
+  EXPECT_GT(found.share(SavingCause::synchronize), 0.9);
+}
+
+TEST_F(IdleCauses, BetweenQueuedKernelsTheTimeIsTheGpus) {
+  steps(40, [&](int) { launches(50, 200 * kMicro); });
+  const IdleResult found = result();
+  EXPECT_EQ(found.first().cause, SavingCause::between_kernels);
+  EXPECT_GT(found.share(SavingCause::between_kernels), 0.9);
+  EXPECT_LT(found.share(SavingCause::launch_rate) + found.share(SavingCause::tiny_kernels), 0.1);
+}
+
 TEST_F(IdleCauses, AWaitInPrintIsLogging) {
   const spool::Id line = program_.place("train.py", 18, "step");
   const int printing = program_.samples().stack(

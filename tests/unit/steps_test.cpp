@@ -544,6 +544,58 @@ TEST_F(StepsTest, ALongGapInOneStepIsAOneOff) {
   EXPECT_FALSE(of(SavingCause::pageable_copy).one_off);
 }
 
+TEST_F(StepsTest, WorkOfSomeStepsIsACauseOfSlowSteps) {
+  struct Case {
+    SavingCause of_slow;
+    bool also_usual;
+    SavingCause expected;
+  };
+  for (const Case& one : {Case{SavingCause::wait_disk, false, SavingCause::slow_steps},
+                          Case{SavingCause::few_workers, false, SavingCause::few_workers},
+                          Case{SavingCause::wait_disk, true, SavingCause::wait_disk}}) {
+    traces_.clear();
+    FakeProgram program;
+    program.repeat(60, [&](int step) { program.copy(30).forward_and_backward().wait(step % 12 == 6 ? 5000 : 1000); });
+    const FoundSteps found = steps_of(program);
+    const Steps steps = sums_of(found).value();
+    const IdleParts idle = [&](const std::vector<Span>& spans) {
+      std::vector<IdlePart> parts;
+      for (const Span& span : spans) {
+        const bool slow = span.length() > 4 * kMillisecond;
+        if (slow || one.also_usual) parts.push_back(idle_part(one.of_slow, slow ? 4e-3 : 0.9e-3, "train.py:31 save"));
+      }
+      return parts;
+    };
+    const std::vector<Saving> savings = savings_of_steps(found, steps, idle);
+    const auto at_line = std::find_if(savings.begin(), savings.end(),
+                                      [](const Saving& saving) { return saving.line == "train.py:31 save"; });
+    ASSERT_NE(at_line, savings.end());
+    EXPECT_EQ(at_line->cause, one.expected);
+    if (one.expected == SavingCause::slow_steps) {
+      EXPECT_FALSE(at_line->one_off);
+      EXPECT_NEAR(at_line->seconds, 5 * 4e-3, 1e-6);
+    }
+  }
+}
+
+TEST_F(StepsTest, WhatRecordingAddsIsNoIdleTimeOfTheProgram) {
+  Steps steps;
+  steps.count = 100;
+  steps.median_s = 10e-3;
+  steps.untouched_s = 8e-3;
+  steps.devices = {{.wall_s = 1, .kernels_s = 0.5, .idle_launching_s = 0.3, .idle_elsewhere_s = 0.2}};
+  take_out_recording(steps);
+  EXPECT_NEAR(steps.devices[0].recording_s, 0.2, 1e-12);
+  EXPECT_NEAR(steps.devices[0].idle_launching_s, 0.18, 1e-12);
+  EXPECT_NEAR(steps.devices[0].idle_elsewhere_s, 0.12, 1e-12);
+  EXPECT_NEAR(all_parts_of(steps.devices[0]), 1, 1e-12);
+  Steps faster = steps;
+  faster.untouched_s = 12e-3;  // longer than the recorded ones
+  faster.devices[0].recording_s = 0;
+  take_out_recording(faster);
+  EXPECT_EQ(faster.devices[0].recording_s, 0);
+}
+
 // A program of random launches, copies, waits and calls, which may have steps or not: what the parts of the bar have is
 // all that there is to save.
 TEST_F(StepsTest, CodeThatIsCompiledLateIsASingleEventAndInSeveralStepsIsNot) {
