@@ -380,9 +380,8 @@ inline Report profile_report() {
   return report;
 }
 
-/// With samples of its one thread: 3 s in load(), 1 s asleep.
-inline Report sampled_profile_report() {
-  Report report = profile_report();
+/// One thread: 3 s in load(), 1 s asleep.
+inline HostProfile host_of_one_thread() {
   HostProfile host;
   HostThread thread;
   thread.pid = thread.tid = 7;
@@ -401,14 +400,48 @@ inline Report sampled_profile_report() {
   host.processes = {{.pid = 7, .parent = 1, .command = thread.command, .threads = 1, .times = host.times}};
   host.stacks = {{.thread = 0, .frames = {0}, .state = ThreadState::running, .seconds = 3},
                  {.thread = 0, .frames = {0}, .state = ThreadState::sleep, .seconds = 1}};
-  report.profile->host = std::move(host);
+  return host;
+}
+
+inline Report sampled_profile_report() {
+  Report report = profile_report();
+  report.profile->host = host_of_one_thread();
   return report;
 }
 
-/// The same with steps: its savings are of these, one of them of a single step.
+/// The timeline of a typical step: with samples, idle times and a merged bar.
+inline void add_step_lanes(Timeline& timeline) {
+  timeline.step = 16;
+  timeline.hidden_threads = 2;
+  const double length = timeline.length_s;
+  Lane idle{.name = "GPU 0: idle", .kind = LaneKind::idle, .slices = {}};
+  idle.slices.push_back({.start_s = 0,
+                         .end_s = 40e-6,
+                         .text = "GPU idle: the host reads a value back and waits for it",
+                         .line = "train.py:41 main",
+                         .cause = SavingCause::item_sync});
+  idle.slices.push_back({.start_s = 0.5 * length,
+                         .end_s = 0.6 * length,
+                         .text = "GPU idle: the host launches too slowly",
+                         .cause = SavingCause::launch_rate,
+                         .merged = 40,
+                         .busy_s = 0.05 * length});
+  Lane samples{.name = "thread 4711: samples", .kind = LaneKind::samples, .slices = {}};
+  samples.slices.push_back(
+      {.start_s = 0, .end_s = 0.6 * length, .line = "train.py:36 main", .state = ThreadState::running});
+  samples.slices.push_back(
+      {.start_s = 0.62 * length, .end_s = length, .line = "train.py:41 main", .state = ThreadState::gpu});
+  timeline.lanes[2].name = "thread 4711: CUDA calls";
+  timeline.lanes[2].slices.back().state = ThreadState::gpu;
+  timeline.lanes.insert(timeline.lanes.begin() + 2, idle);
+  timeline.lanes.push_back(samples);
+}
+
+/// The same with samples and steps: its savings are of these, one of them of a single step.
 inline Report stepped_profile_report() {
-  Report report = profile_report();
+  Report report = sampled_profile_report();
   Profile& p = *report.profile;
+  add_step_lanes(*p.timeline);
   Steps& steps = p.steps.emplace();
   steps.source = StepSource::optimizer;
   steps.count = 350;

@@ -171,15 +171,34 @@ TEST_F(TimelineTest, ThreadsThatOnlyWaitHaveNoLane) {
   EXPECT_NE(found.lanes.back().name.find("worker"), std::string::npos);
 }
 
-TEST_F(TimelineTest, WithoutStepsItIsTheBusiestWindow) {
-  for (int i = 0; i < 6; ++i) step();
-  program_.spool().end(program_.now() + kMs);
-  traces_ = {read_spool(program_.spool().write(folder_ / "100.1.spool"))};
+TEST_F(TimelineTest, WithoutStepsItIsOfTheBusiestMoments) {
+  SpoolBuilder spool;
+  const spool::Id kind = spool.kind("work");
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const std::uint64_t at = i * 20 * kMs;
+    const std::uint64_t length = i == 30 ? 15 * kMs : SimulatedProgram::kUs;
+    spool.launch(kind, at, at + 1000, at + 2000, at + 2000 + length);
+  }
+  spool.end(1000 * kMs);
+  traces_ = {read_spool(spool.write(folder_ / "100.1.spool"))};
   const Recording recording(traces_);
-  const Timeline found = timeline_of(recording, {}, {}, 0.02).value();
+  const Timeline found = timeline_of(recording, {}, {}, 0.1).value();
   EXPECT_FALSE(found.step);
-  EXPECT_LE(found.length_s, 0.02);
-  EXPECT_FALSE(timeline_of(Recording({}), {}, {}));
+  EXPECT_LE(found.length_s, 0.1);
+  EXPECT_LE(found.start_s, 0.6001);
+  EXPECT_GE(found.start_s + found.length_s, 0.615);
+  EXPECT_EQ(found.lanes.size(), 3U);
+  const Lane stream = lane(found, LaneKind::stream);
+  EXPECT_EQ(std::ranges::count(stream.slices, 0, &Slice::point), static_cast<std::ptrdiff_t>(stream.slices.size()));
+  for (const Slice& slice : stream.slices) {
+    EXPECT_GE(slice.start_s, 0);
+    EXPECT_LE(slice.end_s, found.length_s + 1e-12);
+  }
+}
+
+TEST_F(TimelineTest, WithoutActivitiesThereIsNone) {
+  const Recording recording(traces_);
+  EXPECT_FALSE(timeline_of(recording, {}, {}));
 }
 
 TEST(TimelineLanes, BarsAreCutAtTheWindow) {
