@@ -40,15 +40,17 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
     return wrapped(first, for_terminal(clean_line(text), style), style);
   };
   std::string text = line("before  ", title_of(*comparison.base, comparison.base_runs)) +
-                     line("now     ", title_of(*comparison.now, comparison.now_runs)) + "\n";
+                     line("now     ", title_of(*comparison.now, comparison.now_runs));
   const auto add_findings = [&] {
     for (const std::string& sentence : comparison_findings(comparison)) text += line("", sentence);
   };
   if (comparison.of_steps()) {
+    text += '\n';
     add_findings();
     return text + terminal_costs(*comparison.program, style);
   }
-  if (comparison.program) text += terminal_costs(*comparison.program, style) + '\n';
+  if (comparison.program) text += terminal_costs(*comparison.program, style);
+  text += '\n';
   if (!comparison.changes.empty()) {
     text +=
         terminal_table(comparison_columns(), comparison, comparison_rows(comparison, worst_first(comparison)), style) +

@@ -130,6 +130,7 @@ TEST(ProfileJson, ReadingRestoresTheSteps) {
   written.profile->steps->untouched_ci95 = {13.0e-3, 13.2e-3};
   written.profile->steps->ci95 = {13.3e-3, 13.5e-3};
   written.profile->steps->mean_ci95 = {13.6e-3, 14.1e-3};
+  written.points[4].profiled->step.reset();
   written.points[5].profiled->step = {.launches = 2.5, .seconds = 0.7e-3};
   const Report read = parse_report(render_json(written), "run.json");
   ASSERT_TRUE(read.profile->steps);

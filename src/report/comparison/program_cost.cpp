@@ -50,7 +50,8 @@ void add_causes(ProgramCost& cost, const Report& report, double units) {
   double idle = 0;
   for (const Saving& saving : report.profile->savings) {
     CauseCost one{.kind = saving.kind, .cause = saving.cause, .line = saving.line, .what = saving.what};
-    if (saving.point >= 0) one.kernel = report.points[static_cast<std::size_t>(saving.point)].workload.op;
+    const auto row = static_cast<std::size_t>(saving.point);
+    if (saving.point >= 0 && row < report.points.size()) one.kernel = report.points[row].workload.op;
     one.seconds = saving.seconds;
     if (saving.kind == SavingKind::idle) idle += saving.seconds / units;
     merge_cause(cost.causes, known, std::move(one), 1 / units);
