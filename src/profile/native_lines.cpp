@@ -58,7 +58,7 @@ class LineRecords {
 std::string field(std::string_view text) {
   std::string result(text);
   std::replace_if(
-      result.begin(), result.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+      result.begin(), result.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
   return result;
 }
 

@@ -164,6 +164,15 @@ constexpr auto kForms = std::to_array<Form>({
     {0x1f21, Encoding::offset, Meaning::skipped},            // GNU_strp_alt
 });
 
+/// DW_AT_…, in the order of DebugAttribute.
+constexpr auto kAttributes =
+    std::to_array<std::uint64_t>({0x01, 0x03, 0x10, 0x11, 0x12, 0x31, 0x47, 0x55, 0x58, 0x59, 0x6e, 0x72, 0x73, 0x74});
+static_assert(kAttributes.size() == kDebugAttributes);
+
+DebugAttribute attribute_of(std::uint64_t number) {
+  return static_cast<DebugAttribute>(std::ranges::find(kAttributes, number) - kAttributes.begin());
+}
+
 /// Little-endian; of more than 8 bytes nothing but their place is read.
 std::uint64_t read_fixed(ByteCursor& cursor, int size) {
   constexpr int kBits = 8, kMost = 8;
@@ -221,11 +230,14 @@ DebugAbbreviations read_abbreviations(std::string_view section, std::uint64_t of
     abbreviation.tag = cursor.unsigned_leb();
     abbreviation.children = cursor.byte() != 0;
     while (cursor.good()) {
+      const std::uint64_t attribute = cursor.unsigned_leb(), form = cursor.unsigned_leb();
+      if (attribute == 0 && form == 0) break;
       DebugAbbreviation::Column column;
-      column.attribute = static_cast<std::uint16_t>(cursor.unsigned_leb());
-      column.form = static_cast<std::uint16_t>(cursor.unsigned_leb());
-      if (column.form == kImplicitConstant) column.constant = cursor.signed_leb();
-      if (column.attribute == 0 && column.form == 0) break;
+      column.attribute = attribute_of(attribute);
+      column.constant = form == kImplicitConstant ? cursor.signed_leb() : 1;
+      const auto known = std::ranges::find(kForms, form, &Form::form);
+      abbreviation.readable &= known != kForms.end();
+      column.form = static_cast<std::uint8_t>(known - kForms.begin());
       abbreviation.columns.push_back(column);
     }
     table[code] = std::move(abbreviation);
@@ -252,9 +264,9 @@ std::vector<DebugUnit> read_units(std::string_view info) {
     unit.abbreviations = read_offset(cursor, unit.wide);
     if (unit.version < 5) cursor.byte();
     unit.first = cursor.at();
+    if (!cursor.good() || unit.end < unit.first) break;
     const bool readable = unit.version >= 2 && unit.version <= 5 && (type == kCompile || type == kPartial);
-    if (readable && cursor.good()) units.push_back(unit);
-    if (unit.end < unit.first) break;
+    if (readable) units.push_back(unit);
     cursor.skip(unit.end - unit.first);
   }
   return units;
@@ -266,50 +278,36 @@ std::uint64_t indexed_address(std::uint64_t index, const DebugUnit& unit, const 
   return cursor.number<std::uint64_t>();
 }
 
-bool read_value(ByteCursor& cursor, const DebugAbbreviation::Column& column, const DebugUnit& unit,
-                const DebugSections& sections, DebugValue& value) {
+DebugValue read_value(ByteCursor& cursor, const DebugAbbreviation::Column& column, const DebugUnit& unit,
+                      const DebugSections& sections) {
   using Kind = DebugValue::Kind;
-  value = {};
-  const auto form = std::ranges::find(kForms, column.form, &Form::form);
-  if (form == kForms.end()) return false;
-  if (form->meaning == Meaning::text) {
-    value = {Kind::text, 0, cursor.text()};
-    return cursor.good();
-  }
-  const std::uint64_t number = read_number(cursor, *form, column, unit);
-  switch (form->meaning) {
+  const Form& form = kForms[column.form];
+  if (form.meaning == Meaning::text) return {Kind::text, 0, cursor.text()};
+  const std::uint64_t number = read_number(cursor, form, column, unit);
+  switch (form.meaning) {
+    case Meaning::number:
+      return {Kind::number, number, {}};
+    case Meaning::address:
+      return {Kind::address, number, {}};
+    case Meaning::address_index:
+      return {Kind::address_index, number, {}};
+    case Meaning::text_offset:
+      return {Kind::text, 0, text_in(sections.texts, number)};
+    case Meaning::line_text_offset:
+      return {Kind::text, 0, text_in(sections.line_texts, number)};
+    case Meaning::text_index:
+      return {Kind::text, 0, indexed_text(number, unit, sections)};
+    case Meaning::entry:
+      return {Kind::entry, number, {}};
+    case Meaning::entry_of_unit:
+      return {Kind::entry, unit.start + number, {}};
+    case Meaning::range_index:
+      return {Kind::range_index, number, {}};
     case Meaning::skipped:
     case Meaning::text:
       break;
-    case Meaning::number:
-      value = {Kind::number, number, {}};
-      break;
-    case Meaning::address:
-      value = {Kind::address, number, {}};
-      break;
-    case Meaning::address_index:
-      value = {Kind::address_index, number, {}};
-      break;
-    case Meaning::text_offset:
-      value = {Kind::text, 0, text_in(sections.texts, number)};
-      break;
-    case Meaning::line_text_offset:
-      value = {Kind::text, 0, text_in(sections.line_texts, number)};
-      break;
-    case Meaning::text_index:
-      value = {Kind::text, 0, indexed_text(number, unit, sections)};
-      break;
-    case Meaning::entry:
-      value = {Kind::entry, number, {}};
-      break;
-    case Meaning::entry_of_unit:
-      value = {Kind::entry, unit.start + number, {}};
-      break;
-    case Meaning::range_index:
-      value = {Kind::range_index, number, {}};
-      break;
   }
-  return cursor.good();
+  return {};
 }
 
 std::vector<DebugRange> read_ranges(const DebugValue& value, const DebugUnit& unit, const DebugSections& sections) {

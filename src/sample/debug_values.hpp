@@ -1,6 +1,7 @@
 // The values of .debug_info: abbreviations, and attributes by their forms (DWARF 2 to 5). Nothing in it is trusted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,31 +20,35 @@ struct DebugSections {
   std::string info, abbreviations, texts, line_texts, text_offsets, addresses, ranges, range_lists;
 };
 
-/// Of the attributes that are read (DW_AT_…).
-enum class DebugAttribute : std::uint16_t {
-  sibling = 0x01,
-  name = 0x03,
-  line_table = 0x10,
-  low = 0x11,
-  high = 0x12,
-  origin = 0x31,
-  specification = 0x47,
-  ranges = 0x55,
-  call_file = 0x58,
-  call_line = 0x59,
-  linkage_name = 0x6e,
-  text_offsets_base = 0x72,
-  addresses_base = 0x73,
-  range_lists_base = 0x74
+/// The attributes that are read.
+enum class DebugAttribute : std::uint8_t {
+  sibling,
+  name,
+  line_table,
+  low,
+  high,
+  origin,
+  specification,
+  ranges,
+  call_file,
+  call_line,
+  linkage_name,
+  text_offsets_base,
+  addresses_base,
+  range_lists_base,
+  other
 };
+inline constexpr std::size_t kDebugAttributes = static_cast<std::size_t>(DebugAttribute::other);
 
 struct DebugAbbreviation {
   struct Column {
-    std::uint16_t attribute = 0, form = 0;
+    DebugAttribute attribute = DebugAttribute::other;
+    std::uint8_t form = 0;      ///< how its values are written: an index into the forms that are known
     std::int64_t constant = 0;  ///< of a form without bytes
   };
   std::uint64_t tag = 0;
   bool children = false;
+  bool readable = true;  ///< all of its forms are known
   std::vector<Column> columns;
 };
 using DebugAbbreviations = std::unordered_map<std::uint64_t, DebugAbbreviation>;
@@ -69,10 +74,9 @@ struct DebugValue {
   std::string_view text;
 };
 
-/// Reads one value, and moves past it. `none` for forms that are not needed. False: the form is not known, so nothing
-/// after it can be read.
-bool read_value(ByteCursor& cursor, const DebugAbbreviation::Column& column, const DebugUnit& unit,
-                const DebugSections& sections, DebugValue& value);
+/// Reads one value, and moves past it. `none` for forms that are not needed.
+DebugValue read_value(ByteCursor& cursor, const DebugAbbreviation::Column& column, const DebugUnit& unit,
+                      const DebugSections& sections);
 
 /// A range of addresses, without its end.
 struct DebugRange {

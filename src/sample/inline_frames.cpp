@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 
 #include "sample/debug_values.hpp"
@@ -17,12 +16,9 @@ constexpr std::uint64_t kSubprogram = 0x2e, kInlinedSubroutine = 0x1d;
 struct DebugEntry {
   std::uint64_t tag = 0;
   bool children = false;
-  std::map<DebugAttribute, DebugValue> values;
+  std::array<DebugValue, kDebugAttributes> values;
 
-  DebugValue value(DebugAttribute attribute) const {
-    const auto found = values.find(attribute);
-    return found == values.end() ? DebugValue{} : found->second;
-  }
+  const DebugValue& value(DebugAttribute attribute) const { return values[static_cast<std::size_t>(attribute)]; }
   std::uint64_t number(DebugAttribute attribute) const { return value(attribute).number; }
 };
 
@@ -50,36 +46,20 @@ class DebugReader {
     const std::uint64_t code = cursor.unsigned_leb();
     if (code == 0) return std::nullopt;
     const DebugAbbreviations& table = abbreviations_of(unit);
-    const auto abbreviation = table.find(code);
-    if (abbreviation == table.end()) {
-      cursor.skip(cursor.left() + 1);
+    const auto found = table.find(code);
+    if (found == table.end() || !found->second.readable) {
+      cursor.skip(cursor.left() + 1);  // what follows can't be found
       return std::nullopt;
     }
     DebugEntry entry;
-    entry.tag = abbreviation->second.tag;
-    entry.children = abbreviation->second.children;
-    for (const DebugAbbreviation::Column& column : abbreviation->second.columns) {
-      DebugValue value;
-      if (!read_value(cursor, column, unit, sections_, value)) {
-        cursor.skip(cursor.left() + 1);
-        return std::nullopt;
-      }
-      if (value.kind != DebugValue::Kind::none && is_needed(column.attribute)) {
-        entry.values[static_cast<DebugAttribute>(column.attribute)] = value;
-      }
+    entry.tag = found->second.tag;
+    entry.children = found->second.children;
+    for (const DebugAbbreviation::Column& column : found->second.columns) {
+      const DebugValue value = read_value(cursor, column, unit, sections_);
+      if (column.attribute == DebugAttribute::other || value.kind == DebugValue::Kind::none) continue;
+      entry.values[static_cast<std::size_t>(column.attribute)] = value;
     }
-    return entry;
-  }
-
-  static bool is_needed(std::uint16_t attribute) {
-    static constexpr std::array kNeeded = {DebugAttribute::sibling,        DebugAttribute::name,
-                                           DebugAttribute::line_table,     DebugAttribute::low,
-                                           DebugAttribute::high,           DebugAttribute::origin,
-                                           DebugAttribute::specification,  DebugAttribute::ranges,
-                                           DebugAttribute::call_file,      DebugAttribute::call_line,
-                                           DebugAttribute::linkage_name,   DebugAttribute::text_offsets_base,
-                                           DebugAttribute::addresses_base, DebugAttribute::range_lists_base};
-    return std::ranges::find(kNeeded, static_cast<DebugAttribute>(attribute)) != kNeeded.end();
+    return cursor.good() ? std::optional(entry) : std::nullopt;
   }
 
   std::uint64_t address_of(const DebugValue& value, const DebugUnit& unit) const {

@@ -82,6 +82,7 @@ void run_fiber() {
 }  // namespace
 
 int main() {
+  cuInit(0);
   for (int round = 0; round < 3; ++round) {
     inner(1);
     recursive(4);
