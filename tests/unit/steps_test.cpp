@@ -583,7 +583,12 @@ TEST_F(StepsTest, WhatRecordingAddsIsNoIdleTimeOfTheProgram) {
   steps.count = 100;
   steps.median_s = 10e-3;
   steps.untouched_s = 8e-3;
-  steps.devices = {{.wall_s = 1, .kernels_s = 0.5, .idle_launching_s = 0.3, .idle_elsewhere_s = 0.2}};
+  WallTime wall;
+  wall.wall_s = 1;
+  wall.kernels_s = 0.5;
+  wall.idle_launching_s = 0.3;
+  wall.idle_elsewhere_s = 0.2;
+  steps.devices = {wall};
   take_out_recording(steps);
   EXPECT_NEAR(steps.devices[0].recording_s, 0.2, 1e-12);
   EXPECT_NEAR(steps.devices[0].idle_launching_s, 0.18, 1e-12);
