@@ -51,7 +51,7 @@ struct ProfiledKind {
   std::string mixed;         ///< why its launches seem to do different work; empty: they don't
   TimeSource time_source = TimeSource::traced;
   WorkSource work_source = WorkSource::none;
-  std::string sources;  ///< of an imported row: which tool gave which figure; empty for own recordings
+  std::string sources;                ///< of an imported row: which tool gave which figure; empty for own recordings
   std::optional<StepCost> step = {};  ///< nothing where it is in no step, and in files of earlier versions
 };
 
@@ -110,7 +110,7 @@ struct CopySum {
   std::int64_t copies = 0;
   double bytes = 0;
   double total_s = 0;
-  std::string roof;  ///< its limiting roof; empty: none was measured
+  std::string roof = {};  ///< its limiting roof; empty: none was measured
   double roof_bytes_per_s = 0;
   std::string line = {};  ///< "train.py:31 main", where most of its time is from; empty: not known
 };
