@@ -72,6 +72,11 @@ struct MedianEstimate {
 };
 MedianEstimate estimate_median(std::span<const double> series);
 
+/// The 95 % interval of the arithmetic mean, in the order taken: Student's t with the effective sample size, on the
+/// logarithm, so that it is positive. Few large values widen it: they may be chance. NaN bounds with fewer than 6
+/// effective samples.
+Interval mean_interval(std::span<const double> series);
+
 /// Whether the first and the last third of a series differ: their medians by more than `threshold` (relative), and
 /// beyond the 95 % intervals of both. A third's own slope is removed before its interval is computed, because a
 /// steady drift would otherwise count as autocorrelation and hide itself. False for fewer than 18 samples.

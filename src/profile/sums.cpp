@@ -44,16 +44,6 @@ bool on_host(CopyMemory memory) {
   return memory == CopyMemory::pageable || memory == CopyMemory::pinned || memory == CopyMemory::unified;
 }
 
-CopyPath path_of(const spool::Copy& copy) {
-  const CopyMemory from = memory_of(copy.from), to = memory_of(copy.to);
-  if (copy.peer != copy.device) return {.direction = CopyDirection::device_to_peer};
-  if (on_host(from) && on_host(to)) return {.direction = CopyDirection::host_to_host};
-  if (on_host(from)) return {.direction = CopyDirection::host_to_device, .from = from};
-  if (on_host(to)) return {.direction = CopyDirection::device_to_host, .to = to};
-  if (from == CopyMemory::device && to == CopyMemory::device) return {.direction = CopyDirection::device_to_device};
-  return {.direction = CopyDirection::other, .from = from, .to = to};
-}
-
 /// The roof of such copies. Pageable copies have the same one, because pinned memory would reach it.
 const Ceiling* roof_of(CopyDirection direction, const Machine& machine) {
   switch (direction) {
@@ -134,6 +124,16 @@ void for_each_kernel(const Recording& recording, Add&& add) {
 
 }  // namespace
 
+CopyPath copy_path(const spool::Copy& copy) {
+  const CopyMemory from = memory_of(copy.from), to = memory_of(copy.to);
+  if (copy.peer != copy.device) return {.direction = CopyDirection::device_to_peer};
+  if (on_host(from) && on_host(to)) return {.direction = CopyDirection::host_to_host};
+  if (on_host(from)) return {.direction = CopyDirection::host_to_device, .from = from};
+  if (on_host(to)) return {.direction = CopyDirection::device_to_host, .to = to};
+  if (from == CopyMemory::device && to == CopyMemory::device) return {.direction = CopyDirection::device_to_device};
+  return {.direction = CopyDirection::other, .from = from, .to = to};
+}
+
 std::vector<CallSum> sum_calls(const Recording& recording) {
   std::map<std::string, std::vector<double>, std::less<>> times;
   for (const ProcessTrace& trace : recording.traces) {
@@ -168,7 +168,7 @@ std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machi
     if (!is_within(activity.start)) continue;
     const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(activity.process)];
     const bool copy = activity.what == ActivityKind::copy;
-    const CopyPath path = copy ? path_of(trace.copies[activity.index]) : CopyPath{.direction = CopyDirection::memset};
+    const CopyPath path = copy ? copy_path(trace.copies[activity.index]) : CopyPath{.direction = CopyDirection::memset};
     CopySum& sum = sums[path];
     sum.path = path;
     ++sum.copies;
@@ -218,7 +218,7 @@ std::vector<LineSum> sum_lines(const Recording& recording, const std::string& fo
   std::map<std::tuple<std::string, std::uint32_t, std::string>, LineSum> sums;
   for_each_kernel(recording, [&](const Activity& kernel, const ProcessTrace& trace, const spool::Place& place) {
     const spool::Line& line = trace.line(place.line);
-    if (line.id == 0) return;
+    if (line.id == 0 || line.number == 0) return;  // of native code, the function alone may be known
     std::string_view file = trace.text(line.file);
     if (!folder.empty() && file.starts_with(folder + "/")) file.remove_prefix(folder.size() + 1);
     LineSum& sum = sums[{std::string(file), line.number, std::string(trace.text(line.function))}];

@@ -14,6 +14,9 @@ namespace roofline {
 /// Calls of the driver, launches among them, largest total first.
 std::vector<CallSum> sum_calls(const Recording& recording);
 
+/// Which way a copy goes, and between what kinds of memory.
+CopyPath copy_path(const spool::Copy& copy);
+
 /// Copies and memsets by direction, each against the measured roof of its link, largest total first; where `within`
 /// (sorted, disjoint) is not empty, those that begin in it.
 std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machine,

@@ -102,4 +102,18 @@ std::string short_name(std::string_view demangled) {
   return std::string(base) + (arguments.empty() ? "" : "<" + arguments + ">");
 }
 
+std::string without_parameters(std::string_view demangled) {
+  std::string text(demangled);
+  erase_all(text, "(anonymous namespace)::");
+  std::string_view name = before(text, "(");
+  if (name.ends_with("operator") && text.substr(name.size()).starts_with("()")) {
+    name = name.ends_with("}::operator") ? name.substr(0, name.rfind("::"))
+                                         : std::string_view(text).substr(0, name.size() + 2);
+  }
+  if (const auto words = outside(name, " "); !words.empty() && name.find("operator") == std::string_view::npos) {
+    name.remove_prefix(words.back() + 1);
+  }
+  return name.empty() ? std::string(demangled) : std::string(name);
+}
+
 }  // namespace roofline

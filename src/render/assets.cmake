@@ -28,13 +28,13 @@ roofline_minified(roofline_dark_css dark.css --loader=css FROM dark.css)
 roofline_minified(roofline_profile_css profile.css --loader=css FROM profile.css)
 roofline_minified(roofline_unpack_js unpack.js FROM unpack.js)
 
-# In the order in which the parts need each other; a suite's page has no timeline.
+# In the order in which the parts need each other; a suite's page has no charts of bars.
 set(before base rows view names cards pointer table)
 set(after files state)
 list(TRANSFORM before REPLACE "(.+)" "page/\\1.js")
 list(TRANSFORM after REPLACE "(.+)" "page/\\1.js")
 roofline_minified(roofline_suite_js suite.js --format=iife FROM ${before} ${after})
-roofline_minified(roofline_profile_js profile.js --format=iife FROM ${before} page/timeline.js ${after})
+roofline_minified(roofline_profile_js profile.js --format=iife FROM ${before} page/bars.js page/timeline.js ${after})
 
 # The page's own letters only: a third of the chart's subset. What is missing here comes from the reader's fonts. Without
 # subroutines the outlines compress better, and the chart's widths know no kerning.

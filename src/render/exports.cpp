@@ -53,6 +53,38 @@ Json arguments_of(const Point& point) {
   return arguments;
 }
 
+std::string_view category_of(LaneKind lane, const Slice& slice) {
+  switch (lane) {
+    case LaneKind::calls:
+      return "call";
+    case LaneKind::samples:
+      return "sample";
+    case LaneKind::idle:
+      return "idle";
+    case LaneKind::stream:
+      break;
+  }
+  return slice.point >= 0 ? "kernel" : "copy";
+}
+
+std::string name_of(const Slice& slice, const Point* point) {
+  if (!slice.text.empty()) return slice.text;
+  if (point != nullptr) return point->workload.label;
+  return slice.line.empty() && slice.state ? std::string(to_string(*slice.state)) : slice.line;
+}
+
+Json arguments_of(const Slice& slice, const Point* point) {
+  Json arguments = point != nullptr && point->profiled ? arguments_of(*point) : Json::object();
+  if (!slice.line.empty()) arguments["line"] = slice.line;
+  if (slice.state) arguments["state"] = to_string(*slice.state);
+  if (slice.cause) arguments["cause"] = to_string(*slice.cause);
+  if (slice.merged > 0) {
+    arguments["merged"] = slice.merged;
+    arguments["busy_s"] = slice.busy_s;
+  }
+  return arguments;
+}
+
 Json json_of(const Value& value) {
   return std::visit(
       [](const auto& held) -> Json {
@@ -78,20 +110,18 @@ std::string render_trace(const Runs& runs) {
   Json events = Json::array({process_name(kGpu, "GPU"), process_name(kHost, "host")});
   int thread = 0;
   for (const Lane& lane : timeline.lanes) {
-    const int process = lane.host ? kHost : kGpu;
+    const int process = lane.host() ? kHost : kGpu;
     events.push_back(thread_name(process, ++thread, lane.name));
     for (const Slice& slice : lane.slices) {
       const Point* point = slice.point >= 0 ? &report.points[static_cast<std::size_t>(slice.point)] : nullptr;
       Json event = {{"ph", "X"},
-                    {"cat", lane.host          ? "call"
-                            : point != nullptr ? "kernel"
-                                               : "copy"},
-                    {"name", point != nullptr ? point->workload.label : slice.text},
+                    {"cat", category_of(lane.kind, slice)},
+                    {"name", name_of(slice, point)},
                     {"pid", process},
                     {"tid", thread},
                     {"ts", (timeline.start_s + slice.start_s) * kMicro},
                     {"dur", (slice.end_s - slice.start_s) * kMicro}};
-      if (point != nullptr && point->profiled) event["args"] = arguments_of(*point);
+      if (Json arguments = arguments_of(slice, point); !arguments.empty()) event["args"] = std::move(arguments);
       events.push_back(std::move(event));
     }
   }

@@ -6,8 +6,11 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "model/error.hpp"
+#include "report/folded_stacks.hpp"
 #include "report/json/json_value.hpp"
 #include "report/profile_findings.hpp"
 #include "text/text.hpp"
@@ -17,32 +20,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const HostProfile& host_of(const Runs& runs) {
-  const auto& profile = runs.last().profile;
-  if (!profile || !profile->host || profile->host->stacks.empty()) {
-    throw UsageError("this report has no stacks of the host",
-                     "roofline profile records them, unless --no-host is given");
-  }
-  return *profile->host;
+[[noreturn]] void refuse() {
+  throw UsageError("this report has no stacks",
+                   "roofline profile records them: of the host unless --no-host is given, of "
+                   "GPUs where kernels ran");
 }
 
-/// "load (data.py:31)", "memcpy (libc.so.6)".
-std::string frame_name(const HostFrame& frame) {
-  const std::string_view file = last_path_part(frame.file);
-  if (file.empty()) return clean_line(frame.function);
-  return clean_line(frame.line > 0 ? fmt::format("{} ({}:{})", frame.function, file, frame.line)
-                                   : fmt::format("{} ({})", frame.function, file));
-}
-
-/// The state of a thread that does not run, as the innermost frame; empty for one that does.
-std::string state_name(ThreadState state) {
-  return state == ThreadState::running ? std::string() : fmt::format("[{}]", to_string(state));
-}
-
-std::string stack_thread_name(const HostThread& thread) {
-  const std::string_view command = thread.command;
-  const std::string_view name = last_path_part(command.substr(0, command.find(' ')));
-  return clean_line(fmt::format("{} {}", name.empty() ? thread.name : name, thread.pid));
+const HostProfile* host_of(const Report& report) {
+  return report.profile && report.profile->host ? &*report.profile->host : nullptr;
 }
 
 /// Semicolons are between frames.
@@ -51,67 +36,110 @@ std::string collapsed(std::string name) {
   return name;
 }
 
+/// The frames of a stack, that of a wait at its end.
+std::vector<std::string> frame_names(const FoldedStack& stack) {
+  std::vector<std::string> names;
+  for (const StackFrame& frame : stack.frames) names.push_back(frame.name);
+  if (stack.state != ThreadState::running) names.push_back(state_frame(stack.state));
+  return names;
+}
+
+/// Frames of a speedscope file by their contents.
+class SpeedscopeFrames {
+ public:
+  std::size_t add(Json frame) {
+    const auto [found, is_new] = index_.try_emplace(to_json_text(frame), list_.size());
+    if (is_new) list_.push_back(std::move(frame));
+    return found->second;
+  }
+  std::size_t add(const HostFrame& frame) {
+    Json entry = {{"name", clean_line(frame.function)}};
+    if (!frame.file.empty()) entry["file"] = clean_line(frame.file);
+    if (frame.line > 0) entry["line"] = frame.line;
+    return add(std::move(entry));
+  }
+  Json take() { return std::move(list_); }
+
+ private:
+  Json list_ = Json::array();
+  std::map<std::string, std::size_t> index_;
+};
+
+/// One of the profiles of a speedscope file: samples with weights.
+class SpeedscopeProfile {
+ public:
+  void add(Json sample, double seconds) {
+    samples_.push_back(std::move(sample));
+    weights_.push_back(seconds);
+    total_ += seconds;
+  }
+  void put(Json& profiles, const std::string& name) {
+    if (samples_.empty()) return;
+    profiles.push_back({{"type", "sampled"},
+                        {"name", name},
+                        {"unit", "seconds"},
+                        {"startValue", 0},
+                        {"endValue", total_},
+                        {"samples", std::move(samples_)},
+                        {"weights", std::move(weights_)}});
+  }
+
+ private:
+  Json samples_ = Json::array(), weights_ = Json::array();
+  double total_ = 0;
+};
+
 }  // namespace
 
 std::string render_stacks(const Runs& runs) {
   constexpr double kMicroseconds = 1e6;
-  const HostProfile& host = host_of(runs);
-  std::map<std::string, double> lines;  // several stacks may have one text
-  for (const HostStackSum& stack : host.stacks) {
-    const HostThread& thread = host.threads.at(static_cast<std::size_t>(stack.thread)).thread;
-    std::string line = collapsed(stack_thread_name(thread)) + ';' +
-                       collapsed(clean_line(fmt::format("{} {}", thread.name, thread.tid)));
-    for (const int frame : stack.frames)
-      line += ';' + collapsed(frame_name(host.frames.at(static_cast<std::size_t>(frame))));
-    if (const std::string state = state_name(stack.state); !state.empty()) line += ';' + state;
-    lines[line] += stack.seconds;
-  }
+  const HostProfile* const host = host_of(runs.last());
   std::string text;
-  for (const auto& [line, seconds] : lines) text += fmt::format("{} {}\n", line, std::llround(seconds * kMicroseconds));
+  const auto add = [&](const std::vector<FoldedStack>& stacks) {
+    for (const FoldedStack& stack : stacks) {
+      std::string line;
+      for (const std::string& name : frame_names(stack)) line += (line.empty() ? "" : ";") + collapsed(name);
+      text += fmt::format("{} {}\n", line, std::llround(stack.seconds * kMicroseconds));
+    }
+  };
+  if (host != nullptr) add(host_stacks(*host));
+  add(gpu_stacks(runs.last()));
+  if (text.empty()) refuse();
   return text;
 }
 
 std::string render_speedscope(const Runs& runs) {
-  const HostProfile& host = host_of(runs);
-  Json frames = Json::array();
-  for (const HostFrame& frame : host.frames) {
-    Json entry = {{"name", clean_line(frame.function)}};
-    if (!frame.file.empty()) entry["file"] = clean_line(frame.file);
-    if (frame.line > 0) entry["line"] = frame.line;
-    frames.push_back(std::move(entry));
-  }
-  std::map<ThreadState, std::size_t> states;
-  for (const HostStackSum& stack : host.stacks) {
-    if (stack.state == ThreadState::running || !states.try_emplace(stack.state, frames.size()).second) continue;
-    frames.push_back({{"name", state_name(stack.state)}});
-  }
+  const Report& report = runs.last();
+  const HostProfile* const host = host_of(report);
+  SpeedscopeFrames frames;
   Json profiles = Json::array();
-  for (std::size_t i = 0; i < host.threads.size(); ++i) {
-    Json samples = Json::array(), weights = Json::array();
-    double total = 0;
-    for (const HostStackSum& stack : host.stacks) {
-      if (static_cast<std::size_t>(stack.thread) != i) continue;
-      Json sample = stack.frames;
-      if (stack.state != ThreadState::running) sample.push_back(states.at(stack.state));
-      samples.push_back(std::move(sample));
-      weights.push_back(stack.seconds);
-      total += stack.seconds;
+  std::map<int, SpeedscopeProfile> threads;
+  if (host != nullptr) {
+    std::vector<std::size_t> indices;
+    for (const HostFrame& frame : host->frames) indices.push_back(frames.add(frame));
+    for (const HostStackSum& stack : host->stacks) {
+      Json sample = Json::array();
+      for (const int frame : stack.frames) sample.push_back(indices.at(static_cast<std::size_t>(frame)));
+      if (stack.state != ThreadState::running) sample.push_back(frames.add(Json{{"name", state_frame(stack.state)}}));
+      threads[stack.thread].add(std::move(sample), stack.seconds);
     }
-    if (samples.empty()) continue;
-    const HostThread& thread = host.threads[i].thread;
-    profiles.push_back(
-        {{"type", "sampled"},
-         {"name", clean_line(fmt::format("{}: {} {}", stack_thread_name(thread), thread.name, thread.tid))},
-         {"unit", "seconds"},
-         {"startValue", 0},
-         {"endValue", total},
-         {"samples", std::move(samples)},
-         {"weights", std::move(weights)}});
   }
+  for (auto& [index, profile] : threads) {
+    const HostThread& thread = host->threads.at(static_cast<std::size_t>(index)).thread;
+    profile.put(profiles, clean_line(fmt::format("{}: {} {}", process_name(thread), thread.name, thread.tid)));
+  }
+  SpeedscopeProfile gpu;
+  for (const FoldedStack& stack : gpu_stacks(report)) {
+    Json sample = Json::array();
+    for (const std::string& name : frame_names(stack)) sample.push_back(frames.add(Json{{"name", name}}));
+    gpu.add(std::move(sample), stack.seconds);
+  }
+  gpu.put(profiles, "GPU time");
+  if (profiles.empty()) refuse();
   return to_json_text({{"$schema", "https://www.speedscope.app/file-format-schema.json"},
-                       {"name", program_name(*runs.last().profile)},
-                       {"exporter", "roofline " + runs.last().invocation.tool_version},
-                       {"shared", {{"frames", std::move(frames)}}},
+                       {"name", program_name(*report.profile)},
+                       {"exporter", "roofline " + report.invocation.tool_version},
+                       {"shared", {{"frames", frames.take()}}},
                        {"profiles", std::move(profiles)}});
 }
 

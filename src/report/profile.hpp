@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/ceiling.hpp"
 #include "report/host_profile.hpp"
 
 namespace roofline {
@@ -23,6 +24,12 @@ std::string_view to_string(TimeSource source);
 std::string_view to_string(WorkSource source);  ///< empty for none
 std::optional<TimeSource> parse_time_source(std::string_view text);
 std::optional<WorkSource> parse_work_source(std::string_view text);
+
+/// What a launch signature costs in a steady step: means over the uncounted steps, of all GPUs together.
+struct StepCost {
+  double launches = 0;  ///< one that lies partly within steps counts in part
+  double seconds = 0;
+};
 
 /// A launch signature, which is a row of the report; the point has its times.
 struct ProfiledKind {
@@ -45,6 +52,7 @@ struct ProfiledKind {
   TimeSource time_source = TimeSource::traced;
   WorkSource work_source = WorkSource::none;
   std::string sources;  ///< of an imported row: which tool gave which figure; empty for own recordings
+  std::optional<StepCost> step = {};  ///< nothing where it is in no step, and in files of earlier versions
 };
 
 /// The wall time of one GPU by use; the parts add up to `wall_s`.
@@ -56,6 +64,7 @@ struct WallTime {
   double kernels_s = 0;         ///< at least one kernel runs
   double copies_s = 0;          ///< copies or memsets run, and no kernel
   double counting_s = 0;        ///< idle while the profiler reads counters
+  double recording_s = 0;       ///< of steps: idle time that recording added; not part of the idle times below
   double idle_launching_s = 0;  ///< idle, host in a launching call
   double idle_waiting_s = 0;    ///< idle, host in another CUDA call: it waits, allocates or loads modules
   double idle_elsewhere_s = 0;  ///< idle, host outside CUDA
@@ -160,6 +169,7 @@ enum class SavingCause : std::uint8_t {
   kernel,             ///< a kernel below its roof
   memory_growth,      ///< memory in use grows from step to step
   copies,             ///< copies without overlap
+  between_kernels,    ///< the GPU's own time from a kernel to the next one that was already queued
   late_stream,        ///< a stream waited for another one
   unknown_idle        ///< idle time without evidence of its cause
 };
@@ -179,21 +189,42 @@ struct Saving {
   int point = -1;        ///< row that it concerns; -1: none
 };
 
+/// What the bars of a lane are.
+enum class LaneKind : std::uint8_t {
+  stream,  ///< kernels, copies and memsets of a GPU's stream
+  idle,    ///< times in which a GPU ran nothing, by cause
+  calls,   ///< calls of CUDA by a host thread
+  samples  ///< what a host thread did, as sampled
+};
+std::string_view to_string(LaneKind kind);
+std::optional<LaneKind> parse_lane_kind(std::string_view text);
+
 /// A bar of the timeline.
 struct Slice {
-  double start_s = 0, end_s = 0;  ///< from the timeline's beginning
-  int point = -1;                 ///< row of a kernel; -1: something else
-  std::string text;               ///< for what is no row: "copy, host to device"
+  double start_s = 0, end_s = 0;          ///< from the timeline's beginning
+  int point = -1;                         ///< row of a kernel, or of what a call launches; -1: something else
+  std::string text = {};                  ///< for what is no row: "copy, host to device"
+  std::string line = {};                  ///< "train.py:31 load_batch"; empty: not known, or that of its row
+  std::optional<ThreadState> state = {};  ///< of a sample; of a call that waits for the GPU
+  std::optional<SavingCause> cause = {};  ///< of idle time
+  /// Of several short bars as one, which is named after the bars with the most time: their number and time. 0: one bar.
+  std::int64_t merged = 0;
+  double busy_s = 0;
 };
 struct Lane {
   std::string name;  ///< "GPU 0, stream 7", "thread 4711"
-  bool host = false;
+  LaneKind kind = LaneKind::stream;
   std::vector<Slice> slices;
+
+  bool host() const { return kind == LaneKind::calls || kind == LaneKind::samples; }
 };
+/// A typical step; of a program without steps the window with the most GPU work.
 struct Timeline {
   double start_s = 0;  ///< from the beginning of the recording
   double length_s = 0;
   std::vector<Lane> lanes;
+  std::optional<std::int64_t> step = {};  ///< from 0 on, of the steady steps; nothing for a window
+  std::int64_t hidden_threads = 0;        ///< sampled threads without a lane
 };
 
 struct ProfiledProcess {
@@ -218,10 +249,11 @@ enum class StartUpPart : std::uint8_t {
   counting,     ///< profiler overhead
   loading,      ///< CUDA modules
   allocating,   ///< memory of the GPU
-  gpu,          ///< a GPU works and the host is in neither: initialisation, autotuning
-  host          ///< the rest: Python, compilation, data
+  compiling,    ///< of code, by samples of the host, with the tuning of kernels that belongs to it
+  gpu,          ///< a GPU works and the host is in none of these: initialisation, autotuning
+  host          ///< the rest: Python, data; compilation where the host was not sampled
 };
-inline constexpr std::size_t kStartUpParts = 6;
+inline constexpr std::size_t kStartUpParts = 7;
 std::string_view to_string(StartUpPart part);
 std::optional<StartUpPart> parse_start_up_part(std::string_view text);
 
@@ -241,12 +273,15 @@ struct Steps {
   StepSource source = StepSource::repetition;
   std::int64_t count = 0;                      ///< in which nothing was counted: those that all figures are of
   double median_s = 0, low_s = 0, high_s = 0;  ///< of a step; 5th and 95th percentile
+  Interval ci95 = {};                          ///< of the median
   double total_s = 0;                          ///< of these steps: what the savings are parts of
+  Interval mean_ci95 = {};                     ///< of total_s / count
   double start_up_s = 0, tear_down_s = 0;      ///< before the first and after the last of all steps
   std::vector<StartUpShare> start_up;          ///< parts of start_up_s, which they add up to, the largest first
   double at_roof_s = 0;                        ///< of a step: its kernels at their roofs; 0: not known
   double launches = 0;                         ///< of a step
   std::optional<double> untouched_s;           ///< median step while nothing was recorded
+  Interval untouched_ci95 = {};                ///< of that median
   std::vector<WallTime> devices;               ///< of these steps; the parts of each add up to total_s
   std::vector<SlowStep> slow;
 };

@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 33> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 34> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -38,22 +38,26 @@ constexpr std::array<std::string_view, 33> kSavingCauses = {"data_loading",
                                                             "kernel",
                                                             "memory_growth",
                                                             "copies",
+                                                            "between_kernels",
                                                             "late_stream",
                                                             "unknown_idle"};
 static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unknown_idle) + 1);
 
 constexpr std::array<std::string_view, 3> kStepSources = {"repetition", "range", "optimizer"};
-constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading",
-                                                                  "allocating",  "gpu",      "host"};
+constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading", "allocating",
+                                                                  "compiling",   "gpu",      "host"};
+constexpr std::array<std::string_view, 4> kLaneKinds = {"stream", "idle", "calls", "samples"};
 
 }  // namespace
 
 std::string_view to_string(SavingCause cause) { return spell(kSavingCauses, cause); }
 std::string_view to_string(StepSource source) { return spell(kStepSources, source); }
+std::string_view to_string(LaneKind kind) { return spell(kLaneKinds, kind); }
 std::string_view to_string(StartUpPart part) { return spell(kStartUp, part); }
 std::optional<SavingCause> parse_saving_cause(std::string_view text) {
   return unspell<SavingCause>(kSavingCauses, text);
 }
+std::optional<LaneKind> parse_lane_kind(std::string_view text) { return unspell<LaneKind>(kLaneKinds, text); }
 std::optional<StepSource> parse_step_source(std::string_view text) { return unspell<StepSource>(kStepSources, text); }
 std::optional<StartUpPart> parse_start_up_part(std::string_view text) { return unspell<StartUpPart>(kStartUp, text); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "report/report.hpp"
 
 namespace roofline {
+
+/// "loading CUDA modules".
+std::string_view name_of(StartUpPart part);
 
 /// "A step takes 92.3 ms (61 steps, 90.9 ms to 94.0 ms). At the measured roofs 4.1 ms."
 std::string step_answer(const Report& report);

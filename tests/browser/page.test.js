@@ -17,7 +17,7 @@ describe('report.html', { skip: reason ?? false }, () => {
   const on = (name, options, check) => session.on(name, options, check);
 
   const names = ['h200', 'counted', 'cpu', 'stress', 'hostile', 'odd', 'empty', 'many', 'two',
-    'profile', 'profile-uncounted', 'profile-small', 'profile-hostile', 'profile-two'];
+    'profile', 'profile-steps', 'profile-uncounted', 'profile-small', 'profile-hostile', 'profile-two'];
   const plottable = async page => page.locator('.layer-points .point').count();
 
   for (const name of names) {

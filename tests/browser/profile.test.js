@@ -15,7 +15,7 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
   after(() => shared.close());
 
   const on = (name, options, check) => session.on(name, options, check);
-  const names = ['profile', 'profile-uncounted', 'profile-small', 'profile-hostile', 'profile-two'];
+  const names = ['profile', 'profile-steps', 'profile-uncounted', 'profile-small', 'profile-hostile', 'profile-two'];
 
   for (const name of names) {
     test(`${name}: nothing is wider than a phone`, async () => {
@@ -29,7 +29,7 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
   test('the file in the page is by its schema', async () => {
     const schema = new URL('../../docs/schema/report.schema.json', import.meta.url);
     const validate = validator(JSON.parse(readFileSync(schema, 'utf8')));
-    for (const name of ['profile', 'profile-uncounted', 'profile-small']) {
+    for (const name of ['profile', 'profile-steps', 'profile-uncounted', 'profile-small']) {
       await on(`${name}.html`, {}, async page => {
         assert.ok(validate(await embedded(page)), JSON.stringify(validate.errors?.slice(0, 3)));
       });
@@ -108,15 +108,17 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
     await on('profile.html', {}, async page => {
       const timeline = page.locator('#timeline');
       await timeline.scrollIntoViewIfNeeded();
-      const bar = page.locator('#timeline .slice', { hasText: 'softmax_warp_forward' }).first();
-      await bar.hover({ force: true });
+      const box = await page.locator('#timeline .names svg', { hasText: 'softmax_warp_forward' }).first().boundingBox();
+      await page.mouse.move(box.x + 3, box.y + box.height / 2);
       assert.match(await page.locator('.card:visible').innerText(), /softmax_warp_forward_log[\s\S]*1\.59 ms, from[\s\S]*stream 7/);
       await timeline.focus();
       await page.keyboard.press('ArrowRight');
       const first = await page.locator('#live').textContent();
-      assert.match(first, /GPU 0, stream 7/);
+      assert.match(first, /thread 4711/, 'the host is above');
       await page.keyboard.press('ArrowRight');
       assert.notEqual(await page.locator('#live').textContent(), first);
+      await page.keyboard.press('ArrowDown');
+      assert.match(await page.locator('#live').textContent(), /GPU 0, stream 7/);
       await page.keyboard.press('ArrowDown');
       assert.match(await page.locator('#live').textContent(), /stream 13/);
       await page.keyboard.press('ArrowUp');
@@ -125,12 +127,101 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
     });
   });
 
+  test('the search of the timeline marks what it finds, counts it, and leads to it', async () => {
+    await on('profile-steps.html', {}, async page => {
+      const search = page.locator('#timeline-search');
+      const found = page.locator('#timeline-found');
+      const marked = page.locator('#timeline rect.hit');
+      await search.fill('SOFTMAX_warp_forward');
+      assert.match(await found.innerText(), /^\d+ bars?, .*s, \d+\.\d %$/);
+      const count = await marked.count();
+      assert.equal(count, parseInt(await found.innerText()));
+      assert.ok(count > 0 && count < await page.locator('#timeline rect').count());
+      await search.press('Enter');
+      assert.match(await page.locator('#live').textContent(), /softmax_warp_forward/);
+      await search.fill('train.py:41');
+      assert.ok(await marked.count() >= 2, 'a line is found in samples and in idle times');
+      await search.fill('no such kernel');
+      assert.equal(await marked.count(), 0);
+      assert.doesNotMatch(await found.innerText(), /\d/);
+      await search.press('Escape');
+      assert.equal(await search.inputValue(), '');
+      assert.equal(await page.locator('#timeline.searching').count(), 0);
+    });
+  });
+
+  test('a bar that is too narrow to be seen is zoomed to', async () => {
+    await on('profile-steps.html', {}, async page => {
+      const search = page.locator('#timeline-search');
+      await search.fill('cudaLaunchKernel');
+      await search.press('Enter');
+      await page.waitForFunction(() => document.querySelector('#timeline rect.cur')?.getBoundingClientRect().width > 20);
+      const [bar, chart] = [await page.locator('#timeline rect.cur').boundingBox(), await page.locator('#timeline').boundingBox()];
+      assert.ok(bar.x >= chart.x && bar.x + bar.width <= chart.x + chart.width);
+    });
+  });
+
+  test('lanes of the timeline: host above GPU, each kind in its colour', async () => {
+    await on('profile-steps.html', {}, async page => {
+      const names = await page.locator('#timeline .lane-name').allTextContents();
+      assert.deepEqual(names, ['thread 4711: CUDA calls', 'thread 4711: samples', 'GPU 0, stream 7', 'GPU 0, stream 13', 'GPU 0: idle']);
+      const fills = await page.evaluate(() => ['idle', 'run', 'call'].map(name => getComputedStyle(document.querySelector(`#timeline .${name}`)).fill));
+      assert.equal(new Set(fills).size, 3, fills.join());
+      const idle = page.locator('#timeline rect.idle');
+      assert.equal(await idle.count(), 2);
+      await idle.last().scrollIntoViewIfNeeded();
+      await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+      const box = await idle.last().boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + 5);
+      assert.match(await page.locator('.card:visible').innerText(), /40 bars/);
+    });
+  });
+
+  test('a flame graph zooms to the bar that is clicked, and back', async () => {
+    await on('profile-steps.html', {}, async page => {
+      const bars = page.locator('#flame-gpu rect');
+      const settled = () => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+      await page.locator('#flame-gpu').scrollIntoViewIfNeeded();
+      const chart = await page.locator('#flame-gpu').boundingBox();
+      const narrow = await page.evaluate(() => [...document.querySelectorAll('#flame-gpu rect')]
+        .findIndex(bar => parseFloat(bar.getAttribute('width')) < 20 && parseFloat(bar.getAttribute('width')) > 5));
+      assert.ok(narrow > 0);
+      await bars.nth(narrow).click({ force: true });
+      await settled();
+      const box = await bars.nth(narrow).boundingBox();
+      assert.ok(Math.abs(box.width - chart.width) < 3, `${box.width} of ${chart.width}`);
+      await page.locator('#flame-gpu').focus();
+      await page.keyboard.press('0');
+      await settled();
+      assert.ok((await bars.nth(narrow).boundingBox()).width < chart.width / 4);
+      for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+      await settled();
+      assert.ok(await page.evaluate(() => parseFloat(document.querySelector('#flame-gpu .window').getAttribute('width')) > 100));
+    });
+  });
+
+  test('flame graphs: no row is longer than the one above, and the search marks frames', async () => {
+    await on('profile-steps.html', {}, async page => {
+      for (const id of ['flame-gpu', 'flame-cpu', 'flame-wait']) {
+        const widths = await page.evaluate(id => [...document.querySelectorAll(`#${id} .lane`)].map(lane =>
+          [...lane.querySelectorAll('rect')].reduce((sum, bar) => sum + parseFloat(bar.getAttribute('width')), 0)), id);
+        assert.ok(Math.abs(widths[0] - 100) < 0.1, `${id}: ${widths[0]}`);
+        for (let row = 1; row < widths.length; ++row) assert.ok(widths[row] < widths[row - 1] + 0.1, `${id}: ${widths}`);
+      }
+      await page.locator('#flame-cpu-search').fill('train.py:12');
+      assert.match(await page.locator('#flame-cpu-found').innerText(), /^1 bar, 3 s, 100/);
+    });
+  });
+
   test('is complete without script: names of long bars, tool tips, every row', async () => {
     await on('profile.html', { javaScriptEnabled: false }, async page => {
       assert.equal(await page.locator('#results tbody tr').count(), 37);
       assert.ok(await page.locator('#timeline text', { hasText: 'cudaStreamSynchronize' }).isVisible());
-      assert.ok(await page.locator('#timeline .slice title').count() > 50);
+      assert.ok(await page.locator('#timeline .lane title').count() > 50);
       assert.equal(await page.locator('#time .zoom').isVisible(), false);
+      assert.equal(await page.locator('#timeline-search').isVisible(), false);
+      assert.ok(await page.locator('#flame-gpu text', { hasText: 'GPU 0' }).isVisible());
+      assert.ok(await page.locator('#flame-gpu title').count() > 20);
     });
   });
 

@@ -163,6 +163,7 @@ int main(int argc, char** argv) {
     roofline::write_pages(folder, "empty", roofline::Report{});
     roofline::write_pages(folder, "many", roofline::example::random_report(500));
     roofline::write_pages(folder, "profile", roofline::example::profile_report());
+    roofline::write_pages(folder, "profile-steps", roofline::example::stepped_profile_report());
     roofline::write_pages(folder, "profile-uncounted", roofline::example::uncounted_profile_report());
     roofline::write_pages(folder, "profile-small", roofline::example::small_profile_report());
     roofline::write_pages(folder, "profile-hostile", roofline::example::hostile_profile_report());

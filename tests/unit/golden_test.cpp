@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "cli/commands.hpp"
@@ -15,6 +17,7 @@
 #include "render/render.hpp"
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/findings.hpp"
+#include "report/json/json.hpp"
 #include "report/machine_findings.hpp"
 #include "report/node_findings.hpp"
 #include "report/profile_findings.hpp"
@@ -219,6 +222,23 @@ TEST(Golden, PageOfAProfile) {
   expect_golden("page-profile.txt", visible_text(render_html(example::profile_report())));
 }
 
+TEST(Golden, TerminalOfSteps) {
+  expect_golden("terminal-steps.txt", render_terminal(example::stepped_profile_report(), kWide));
+}
+
+TEST(Golden, MarkdownOfSteps) { expect_golden("steps.md", render_markdown(example::stepped_profile_report())); }
+
+TEST(Golden, PageOfSteps) {
+  expect_golden("page-steps.txt", visible_text(render_html(example::stepped_profile_report())));
+}
+
+/// Without machine and rows, and with two bars of each lane.
+TEST(Golden, DocumentOfSteps) {
+  Report report = example::stepped_profile_report();
+  for (Lane& lane : report.profile->timeline->lanes) lane.slices.resize(std::min<std::size_t>(lane.slices.size(), 2));
+  expect_golden("steps.json", report_to_json(report)["profile"].dump(2) + "\n");
+}
+
 TEST(Golden, Charts) {
   expect_golden("charts.txt", texts_of_svg(render_svg(example::sample_report())) + "\n" +
                                   texts_of_svg(render_svg(example::uncounted_profile_report())));
@@ -236,8 +256,10 @@ TEST(Golden, Comparison) {
   programs[1].profile->wall_s -= 0.8;
   programs[1].points.erase(programs[1].points.begin() + example::row_of(programs[1], "softmax_warp_backward_log"));
   const Comparison profiles = comparison_of(programs[0], programs[1]);
+  std::vector<Report> steps = {example::stepped_profile_report(), example::stepped_profile_report()};
+  example::hasten_steps(steps[1]);
   std::string text;
-  for (const Comparison& comparison : {suites, profiles}) {
+  for (const Comparison& comparison : {suites, profiles, comparison_of(steps[0], steps[1])}) {
     text += render_comparison_terminal(comparison, kWide) + "\n" + outcome_line(comparison) + "\n\n";
     text += render_comparison_markdown(comparison) + "\n";
   }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "model/error.hpp"
 #include "report/json/json.hpp"
@@ -126,6 +127,11 @@ TEST(ProfileJson, ReadingRestoresTheValuesThemselves) {
 TEST(ProfileJson, ReadingRestoresTheSteps) {
   Report written = example::stepped_profile_report();
   written.profile->steps->untouched_s = 13.1e-3;
+  written.profile->steps->untouched_ci95 = {13.0e-3, 13.2e-3};
+  written.profile->steps->ci95 = {13.3e-3, 13.5e-3};
+  written.profile->steps->mean_ci95 = {13.6e-3, 14.1e-3};
+  written.points[4].profiled->step.reset();
+  written.points[5].profiled->step = {.launches = 2.5, .seconds = 0.7e-3};
   const Report read = parse_report(render_json(written), "run.json");
   ASSERT_TRUE(read.profile->steps);
   const Steps& before = *written.profile->steps;
@@ -134,6 +140,12 @@ TEST(ProfileJson, ReadingRestoresTheSteps) {
   EXPECT_EQ(after.count, before.count);
   EXPECT_EQ(after.median_s, before.median_s);
   EXPECT_EQ(after.untouched_s, before.untouched_s);
+  EXPECT_EQ(after.untouched_ci95.high, before.untouched_ci95.high);
+  EXPECT_EQ(after.ci95.low, before.ci95.low);
+  EXPECT_EQ(after.mean_ci95.high, before.mean_ci95.high);
+  EXPECT_EQ(read.points[5].profiled->step.value().launches, 2.5);
+  EXPECT_EQ(read.points[5].profiled->step.value().seconds, 0.7e-3);
+  EXPECT_FALSE(read.points[4].profiled->step);
   EXPECT_EQ(after.start_up.at(1).part, StartUpPart::loading);
   EXPECT_EQ(after.devices.at(0).kernels_s, before.devices[0].kernels_s);
   EXPECT_EQ(after.slow.at(0).different, before.slow[0].different);
@@ -182,6 +194,30 @@ TEST(ProfileJson, TheSchemaHasItsKeys) {
   }
 }
 
+TEST(ProfileJson, ATimelineIsReadAsItWasWritten) {
+  const Report written = example::stepped_profile_report();
+  const Timeline& before = *written.profile->timeline;
+  const Timeline after = *parse_report(render_json(written), "run.json").profile->timeline;
+  EXPECT_EQ(after.step, before.step);
+  EXPECT_EQ(after.hidden_threads, before.hidden_threads);
+  ASSERT_EQ(after.lanes.size(), before.lanes.size());
+  for (std::size_t i = 0; i < before.lanes.size(); ++i) {
+    EXPECT_EQ(after.lanes[i].kind, before.lanes[i].kind);
+    const Slice &a = after.lanes[i].slices.back(), &b = before.lanes[i].slices.back();
+    EXPECT_EQ(std::tie(a.start_s, a.end_s, a.point, a.text, a.line, a.state, a.cause, a.merged, a.busy_s),
+              std::tie(b.start_s, b.end_s, b.point, b.text, b.line, b.state, b.cause, b.merged, b.busy_s));
+  }
+}
+
+TEST(ProfileJson, ALaneOfAnEarlierVersionOnlySaysWhetherItIsTheHosts) {
+  Json json = report_to_json(example::profile_report());
+  for (Json& lane : json["profile"]["timeline"]["lanes"]) lane.erase("kind");
+  const Timeline read = *parse_report(json.dump(), "run.json").profile->timeline;
+  EXPECT_EQ(read.lanes[0].kind, LaneKind::stream);
+  EXPECT_EQ(read.lanes[2].kind, LaneKind::calls);
+  EXPECT_FALSE(read.step);
+}
+
 TEST(ProfileJson, EachFigureSaysWhereItIsFrom) {
   const Json json = report_to_json(example::profile_report());
   EXPECT_EQ(json["profile"]["sources"]["kernel_s"], "traced");
@@ -224,6 +260,15 @@ TEST(ProfileJson, WhatCannotBeIsRefusedWithItsPlace) {
   EXPECT_THAT(
       profile_complaint_after([](Json& j) { j["profile"]["timeline"]["lanes"][0]["slices"][2]["result"] = 1e9; }),
       mentions("profile.timeline.lanes[0].slices[2].result: ", "integer"));
+  EXPECT_THAT(
+      profile_complaint_after([](Json& j) { j["profile"]["timeline"]["lanes"][0]["slices"][2]["result"] = 999; }),
+      mentions("profile.timeline.lanes[0].slices[2].result: ", "999"));
+  EXPECT_THAT(
+      profile_complaint_after([](Json& j) { j["profile"]["timeline"]["lanes"][0]["slices"][2]["result"] = 1L << 33; }),
+      mentions("profile.timeline.lanes[0].slices[2].result: "));
+  EXPECT_THAT(
+      profile_complaint_after([](Json& j) { j["profile"]["timeline"]["lanes"][2]["slices"][0]["state"] = "idle"; }),
+      mentions("profile.timeline.lanes[2].slices[0].state: ", "'idle'"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["lines"][0]["line"] = 5000000000; }),
               mentions("profile.lines[0].line: "));
   EXPECT_THAT(profile_complaint_after([](Json& j) {

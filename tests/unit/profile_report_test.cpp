@@ -346,11 +346,64 @@ TEST(ProfilePage, ALongTimelineIsCutAndSaysSo) {
   Report report = example::profile_report();
   Timeline& timeline = *report.profile->timeline;
   timeline.lanes[0].slices.assign(5000, timeline.lanes[0].slices[0]);
-  timeline.lanes.resize(30, timeline.lanes[2]);
+  timeline.lanes.resize(46, timeline.lanes[2]);
   const std::string html = render_html(report);
   EXPECT_THAT(html, HasSubstr("bars not shown"));
   EXPECT_THAT(html, HasSubstr("6 lanes not shown"));
   EXPECT_THAT(render_html(example::profile_report()), Not(HasSubstr("lanes not shown")));
+}
+
+/// The names of the lanes of a page's timeline, from the top.
+std::vector<std::string> lanes_on_page(const std::string& html) {
+  std::vector<std::string> names;
+  const std::string mark = "data-name=\"", page = html.substr(0, html.find("id=\"flames\""));
+  for (std::size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + 1)) {
+    names.push_back(page.substr(at + mark.size(), page.find('"', at + mark.size()) - at - mark.size()));
+  }
+  return names;
+}
+
+TEST(ProfilePage, HostThreadsAreAboveTheGpusInATypicalStep) {
+  const Report report = example::stepped_profile_report();
+  const std::string html = render_html(report);
+  EXPECT_THAT(lanes_on_page(html), testing::ElementsAre("thread 4711: CUDA calls", "thread 4711: samples",
+                                                        "GPU 0, stream 7", "GPU 0, stream 13", "GPU 0: idle"));
+  EXPECT_THAT(html,
+              mentions("id=\"time\"", "Step 16", "40 short bars are merged into 1", "2 threads not seen on a CPU"));
+  EXPECT_LT(html.find("id=\"time\""), html.find("id=\"flames\""));
+  EXPECT_LT(html.find("id=\"spend\""), html.find("id=\"time\""));
+  EXPECT_LT(html.find("id=\"flames\""), html.find("id=\"chart\""));
+}
+
+TEST(ProfilePage, AMergedBarIsAsPaleAsItIsEmpty) {
+  Report report = example::stepped_profile_report();
+  const std::string pale = "fill-opacity=\"0.30\"";
+  EXPECT_THAT(render_html(report), HasSubstr(pale)) << "half of it is covered";
+  for (Slice& slice : report.profile->timeline->lanes[2].slices) slice.merged = 0;
+  EXPECT_THAT(render_html(report), Not(HasSubstr(pale)));
+}
+
+TEST(ProfilePage, FlameGraphsAreOfWhatWasRecorded) {
+  const std::string both = render_html(example::stepped_profile_report());
+  for (const char* id : {"flame-gpu", "flame-cpu", "flame-wait"}) {
+    EXPECT_THAT(both, HasSubstr("id=\"" + std::string(id) + "\"")) << id;
+  }
+  const std::string gpu = render_html(example::profile_report());
+  EXPECT_THAT(gpu, HasSubstr("id=\"flame-gpu\""));
+  EXPECT_THAT(gpu, Not(HasSubstr("id=\"flame-cpu\"")));
+}
+
+TEST(ProfilePage, ItsSizeIsBounded) {
+  Report report = example::stepped_profile_report();
+  const std::size_t before = render_html(report).size();
+  HostProfile& host = *report.profile->host;
+  for (int i = 0; i < 20000; ++i) {
+    host.frames.push_back(
+        {.function = "f" + std::to_string(i), .file = "a.py", .line = 1, .python = true, .own = true});
+    host.stacks.push_back({.thread = 0, .frames = {0, static_cast<int>(host.frames.size()) - 1}, .seconds = 1e-3});
+  }
+  // The page has the report, too, but compressed.
+  EXPECT_LT(render_html(report).size(), before + 1'000'000);
 }
 
 TEST(ProfilePage, HostileNamesStayText) {
@@ -507,10 +560,11 @@ TEST(ProfileComparison, TellsWhatTheProgramsTook) {
   const std::vector<Report> runs = before_and_after();
   const Comparison comparison = comparison_of(Runs(runs));
   const std::vector<std::string> said = comparison_findings(comparison);
-  EXPECT_THAT(said[0], mentions("6.9 s before, 6.1 s now", "0.884"));
-  EXPECT_THAT(said[1], mentions("4.15 s before, 3.35 s now"));
-  EXPECT_THAT(said[2], HasSubstr("softmax_warp_backward_log"));
-  EXPECT_THAT(said[3], HasSubstr("36 kernels"));
+  EXPECT_EQ(comparison.program.value().unit, CostUnit::run);
+  EXPECT_THAT(said[2], mentions("6.9 s before, 6.1 s now", "0.884"));
+  EXPECT_THAT(said[3], mentions("4.15 s before, 3.35 s now"));
+  EXPECT_THAT(said[4], HasSubstr("softmax_warp_backward_log"));
+  EXPECT_THAT(said[5], HasSubstr("36 kernels"));
   for (const std::string& text :
        {render_comparison_terminal(comparison, {}), render_comparison_markdown(comparison), render_html(runs)}) {
     EXPECT_THAT(text, HasSubstr("−803 ms"));

@@ -597,28 +597,6 @@ TEST_F(FirstSaving, IdleIsNotExplainedWhereWeWereTheCause) {
   EXPECT_THAT(kinds(800e-6), testing::Not(testing::Contains(SavingKind::idle)));
 }
 
-TEST_F(ProfileTest, TheTimelineIsOfTheBusiestMoments) {
-  SpoolBuilder spool;
-  const spool::Id kind = spool.kind("work");
-  for (std::uint64_t i = 0; i < 50; ++i) {
-    const std::uint64_t at = i * 20 * kMs;
-    const std::uint64_t length = i == 30 ? 15 * kMs : kUs;
-    spool.launch(kind, at, at + kUs, at + 2 * kUs, at + 2 * kUs + length);
-  }
-  spool.end(1000 * kMs);
-  const Profile profile = *report(spool).profile;
-  ASSERT_TRUE(profile.timeline);
-  EXPECT_LE(profile.timeline->start_s, 0.6001);
-  EXPECT_GE(profile.timeline->start_s + profile.timeline->length_s, 0.615);
-  ASSERT_EQ(profile.timeline->lanes.size(), 2U);
-  EXPECT_TRUE(profile.timeline->lanes[1].host);
-  for (const Slice& slice : profile.timeline->lanes[0].slices) {
-    EXPECT_GE(slice.start_s, 0);
-    EXPECT_LE(slice.end_s, profile.timeline->length_s + 1e-12);
-    EXPECT_EQ(slice.point, 0);
-  }
-}
-
 TEST_F(ProfileTest, AProgramThatNeverUsedAGpuSaysSo) {
   const Report done =
       report_of({}, {.program = {"true"}, .folder = {}, .run = ProgramRun{}, .untraced_s = {}}, machine());

@@ -120,6 +120,8 @@ std::string folded(const char* id, const char* title, const std::string& content
 std::string contents(const std::string& body) {
   static constexpr std::pair<const char*, const char*> kParts[] = {{"changes", "Before and now"},
                                                                    {"spend", "Where to spend time"},
+                                                                   {"time", "Timeline"},
+                                                                   {"flames", "Flame graphs"},
                                                                    {"chart", "Chart"},
                                                                    {"network", "Network"},
                                                                    {"steps", "Steps"},
@@ -129,7 +131,6 @@ std::string contents(const std::string& body) {
                                                                    {"ranges", "Ranges"},
                                                                    {"kernels", "Kernels"},
                                                                    {"verdicts", "Verdicts"},
-                                                                   {"time", "Timeline"},
                                                                    {"copies", "Copies"},
                                                                    {"calls", "Calls"},
                                                                    {"evidence", "Counters"},
@@ -150,12 +151,14 @@ std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& 
   const bool of_host = is_of_host(report);
   std::string html =
       html_answer(report, judged) + html_changes(runs) + html_hotspots(report, judged) + facts_list(report);
+  if (report.profile) html += html_timeline(report);
   if (of_host) html += html_host(report);
+  if (report.profile) html += html_flames(report);
   if (!of_host || !report.machine.ceilings.empty()) html += chart(runs, drawing, marks) + network_chart(runs);
   if (report.profile) html += html_steps(report) + html_lines(report) + html_trees(report);
   if (report.profile && !of_host) html += html_host(report);
   html += html_kernels(report, marks, judged) + html_verdicts(report, judged);
-  if (report.profile) html += html_timeline(report) + html_copies(report) + html_calls(report);
+  if (report.profile) html += html_copies(report) + html_calls(report);
   html += folded("evidence", "Counters, and time by resource", html_counters(report) + html_times(report, marks));
   html +=
       folded("device", "Machine: roofs, audits, sweeps", html_machine(report.machine) + html_sweeps(report.machine));

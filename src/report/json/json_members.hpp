@@ -1,8 +1,11 @@
 // The members of a value, listed once for writing and reading: members(io, value) names them in the order of the
 // file, and `io` is a JsonWriter or a JsonReader. Words have a function vocabulary(word), which gives what parses them
-// and what messages call them. Internal to src/report.
+// and what messages call them; they are written by id_of(word) where there is one, else by to_string(word). Internal to
+// src/report.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -33,6 +36,10 @@ class JsonWriter {
   void positive(const char* key, auto value) {
     if (value > 0) (*this)(key, value);
   }
+  /// An index, where it is not negative.
+  void index(const char* key, int value) {
+    if (value >= 0) (*this)(key, value);
+  }
   void number_or(const char* key, double value, double) { put_number(json, key, value); }
   void text(const char* key, const std::string& value) { put_text(json, key, value); }
   void interval(const char* key, const Interval& value) { put_interval(json, key, value); }
@@ -62,6 +69,13 @@ class JsonReader {
     if (needed || json.find(key)) read_into(json[key], value.emplace());
   }
   void positive(const char* key, auto& value) { since(key, value); }
+  void index(const char* key, int& value) {
+    const auto found = json.find(key);
+    if (!found) return;
+    const auto number = found->natural();
+    if (number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) found->fail("out of range");
+    value = static_cast<int>(number);
+  }
   void number_or(const char* key, double& value, double otherwise) { value = json.number_or(key, otherwise); }
   void text(const char* key, std::string& value) { value = json.text_or(key, ""); }
   void interval(const char* key, Interval& value) { value = json.optional_interval(key); }
@@ -74,7 +88,11 @@ class JsonReader {
 nlohmann::ordered_json to_json_value(const auto& value) {
   using Value = std::remove_cvref_t<decltype(value)>;
   if constexpr (std::is_enum_v<Value>) {
-    return to_string(value);
+    if constexpr (requires { id_of(value); }) {
+      return id_of(value);
+    } else {
+      return to_string(value);
+    }
   } else if constexpr (std::is_arithmetic_v<Value> || std::is_same_v<Value, std::string>) {
     return value;
   } else if constexpr (requires { value.front(); }) {

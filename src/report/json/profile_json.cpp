@@ -10,6 +10,7 @@
 
 #include "report/json/host_json.hpp"
 #include "report/json/steps_json.hpp"
+#include "report/json/timeline_json.hpp"
 #include "report/profile_findings.hpp"
 
 namespace roofline {
@@ -163,32 +164,6 @@ LineSum read_line(const JsonValue& json) {
           .backward_s = json["backward_s"].number()};
 }
 
-Json slice_to_json(const Slice& slice) {
-  Json json = {{"start_s", slice.start_s}, {"end_s", slice.end_s}};
-  if (slice.point >= 0) json["result"] = slice.point;
-  put_text(json, "text", slice.text);
-  return json;
-}
-
-Json lane_to_json(const Lane& lane) {
-  return {{"name", lane.name}, {"host", lane.host}, {"slices", list_to_json(lane.slices, slice_to_json)}};
-}
-
-Timeline read_timeline(const JsonValue& json, std::size_t rows) {
-  const auto slice = [rows](const JsonValue& one) {
-    return Slice{.start_s = one["start_s"].number(),
-                 .end_s = one["end_s"].number(),
-                 .point = read_index(one, "result", rows, "result"),
-                 .text = one.text_or("text", "")};
-  };
-  const auto lane = [&](const JsonValue& one) {
-    return Lane{.name = one["name"].text(), .host = one["host"].boolean(), .slices = read_list(one["slices"], slice)};
-  };
-  return {.start_s = json["start_s"].number(),
-          .length_s = json["length_s"].number(),
-          .lanes = read_list(json["lanes"], lane)};
-}
-
 /// Where sums are from; a row says it of its own figures.
 Json sources_of(const Report& report) {
   Json sources = Json::object();
@@ -220,6 +195,10 @@ std::optional<int> optional_int(const JsonValue& json, std::string_view key) {
 
 Json dimensions(const std::array<std::int64_t, 3>& extents) {
   return Json::array({extents[0], extents[1], extents[2]});
+}
+
+StepCost read_step_cost(const JsonValue& json) {
+  return {.launches = json["launches"].number(), .seconds = read_seconds(json["seconds"])};
 }
 
 std::array<std::int64_t, 3> read_dimensions(const JsonValue& json) {
@@ -259,10 +238,7 @@ Json profile_to_json(const Report& report) {
   json["lines"] = list_to_json(profile.lines, line_to_json);
   json["without_line_s"] = profile.without_line_s;
   json["without_module_s"] = profile.without_module_s;
-  if (const auto& timeline = profile.timeline) {
-    json["timeline"] = {{"start_s", timeline->start_s}, {"length_s", timeline->length_s}};
-    json["timeline"]["lanes"] = list_to_json(timeline->lanes, lane_to_json);
-  }
+  if (profile.timeline) json["timeline"] = timeline_to_json(*profile.timeline);
   if (profile.host) json["host"] = host_to_json(*profile.host);
   return json;
 }
@@ -323,12 +299,13 @@ Json profiled_to_json(const Point& point) {
   json["complete"] = kind.complete;
   put_text(json, "not_counted", kind.not_counted);
   put_text(json, "mixed", kind.mixed);
+  if (kind.step) json["step"] = {{"launches", kind.step->launches}, {"seconds", kind.step->seconds}};
   return json;
 }
 
 ProfiledKind read_profiled(const JsonValue& json) {
   const JsonValue sources = json["sources"];
-  const auto work = sources.find("work");
+  const auto work = sources.find("work"), step = json.find("step");
   return {.full_name = json["full_name"].text(),
           .launches = json["launches"].integer(),
           .total_s = read_seconds(json["total_s"]),
@@ -349,7 +326,8 @@ ProfiledKind read_profiled(const JsonValue& json) {
           .mixed = json.text_or("mixed", ""),
           .time_source = sources["time_s"].word(parse_time_source, "source of times"),
           .work_source = work ? work->word(parse_work_source, "source of work") : WorkSource::none,
-          .sources = {}};  // beside it in the file, as impl_summary
+          .sources = {},  // beside it in the file, as impl_summary
+          .step = step ? std::optional(read_step_cost(*step)) : std::nullopt};
 }
 
 }  // namespace roofline

@@ -1,0 +1,309 @@
+#include "profile/timeline_lanes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "profile/actions.hpp"
+#include "profile/host_sums.hpp"
+#include "profile/idle/idle_gaps.hpp"
+#include "profile/idle/thread_samples.hpp"
+#include "profile/rows.hpp"
+#include "profile/sums.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+const ProcessTrace& trace_of(const Recording& recording, int process) {
+  return recording.traces[static_cast<std::size_t>(process)];
+}
+
+std::string gpu_name(const Recording& recording, int device) {
+  return fmt::format("GPU {}", recording.devices[static_cast<std::size_t>(device)].about.index);
+}
+
+/// Sorted by start.
+std::vector<Slice>& sorted(std::vector<Slice>& slices) {
+  std::ranges::stable_sort(slices, {}, &Slice::start_s);
+  return slices;
+}
+
+Slice slice_of(const Activity& activity, const Recording& recording, const Span& window) {
+  Slice slice = slice_within(window, activity.start, activity.end);
+  slice.point = activity.group;
+  const ProcessTrace& trace = trace_of(recording, activity.process);
+  if (activity.what == ActivityKind::copy) {
+    const spool::Copy& copy = trace.copies[activity.index];
+    slice.text = fmt::format("copy, {}, {}", to_string(copy_path(copy)), binary_bytes(static_cast<double>(copy.bytes)));
+  } else if (activity.what == ActivityKind::fill) {
+    slice.text = fmt::format("memset, {}", binary_bytes(static_cast<double>(trace.fills[activity.index].bytes)));
+  }
+  if (activity.what != ActivityKind::kernel) slice.line = line_text(trace, recording.place(activity).line);
+  return slice;
+}
+
+/// What made a GPU wait.
+struct GapCause {
+  SavingCause cause = SavingCause::unknown_idle;
+  std::string line;
+};
+
+/// What most samples of the launching thread within the gap show; unknown without samples.
+GapCause sampled_cause(const IdleGap& gap, std::int64_t pid, const ThreadSamples& samples) {
+  GapCause best;
+  if (gap.work.full_speed) best.cause = SavingCause::launch_rate;
+  std::map<std::pair<SavingCause, std::string>, double> causes;
+  double most = 0;
+  for (const int index : samples.within(samples.thread(pid, gap.thread), gap.host)) {
+    if (samples.stack(index).in_profiler()) continue;
+    const SampledCause cause = samples.cause_of(index, gap.work);
+    double& weight = causes[{cause.cause, cause.place.text()}];
+    weight += samples.weight(index, gap.host);
+    if (weight <= most) continue;
+    most = weight;
+    best = {cause.cause, cause.place.text()};
+  }
+  return best;
+}
+
+GapCause cause_of(const IdleGap& gap, const Recording& recording, const ThreadSamples& samples) {
+  const ProcessTrace& trace = trace_of(recording, gap.process);
+  const auto longest = std::ranges::max_element(gap.known, {}, &KnownPart::seconds);
+  GapCause cause;
+  if (longest != gap.known.end() && longest->seconds >= gap.rest_s) {
+    cause.cause = longest->cause;
+    if (longest->place != 0) cause.line = line_text(trace, trace.place(longest->place).line);
+  } else {
+    cause = sampled_cause(gap, trace.process.pid, samples);
+  }
+  if (cause.line.empty()) cause.line = line_text(trace, recording.place(*gap.next).line);
+  return cause;
+}
+
+/// Collects the lanes of host threads.
+class Threads {
+ public:
+  Threads(const Recording& recording, const Span& window, const HostSamples& samples)
+      : recording_(recording), window_(window), samples_(samples) {}
+
+  void add_calls() {
+    std::map<const spool::Launch*, int> rows;
+    for (const Activity& activity : recording_.activities) {
+      if (activity.launch != nullptr && activity.launch->start < window_.end) {
+        rows[activity.launch] = activity.graph >= 0 ? activity.graph : activity.group;
+      }
+    }
+    for (const ProcessTrace& trace : recording_.traces) {
+      for (const spool::Launch& launch : trace.launches) {
+        const bool graph = (trace.kind(launch.kind).flags & spool::kGraph) != 0;
+        const auto row = rows.find(&launch);
+        add_call(trace, launch.thread, launch.start, launch.end,
+                 {.point = row == rows.end() ? -1 : row->second, .text = graph ? "graph launch" : "kernel launch"});
+      }
+      for (const spool::Call& call : trace.calls) {
+        Slice slice = {.text = std::string(trace.text(call.name)),
+                       .line = line_text(trace, trace.place(call.place).line)};
+        if (call.kind == spool::CallKind::synchronise) slice.state = ThreadState::gpu;
+        add_call(trace, call.thread, call.start, call.end, std::move(slice));
+      }
+    }
+  }
+
+  void add_samples() {
+    for (auto& [key, thread] : threads_) sorted(thread.calls);
+    for (const HostSample& sample : samples_.samples) {
+      const HostThread& about = samples_.threads[static_cast<std::size_t>(sample.thread)];
+      Slice slice = slice_within(window_, sample.time - std::min(sample.time, reach(sample)), sample.time);
+      if (!(slice.end_s > slice.start_s)) continue;
+      OfThread& thread = threads_[{about.pid, about.tid}];
+      slice.start_s = std::max(slice.start_s, ran_until(thread, slice.end_s));
+      if (!(slice.end_s > slice.start_s)) continue;
+      if (thread.name.empty()) thread.name = about.name;
+      slice.state = sample.state;
+      slice.line = place_of(sample);
+      thread.sampled = true;
+      const bool ready = sample.state == ThreadState::running || sample.state == ThreadState::runnable ||
+                         sample.state == ThreadState::gil;
+      if (ready) thread.ready_s += slice.end_s - slice.start_s;
+      add_sample(thread.samples, std::move(slice));
+    }
+  }
+
+  ThreadLanes take() {
+    constexpr std::size_t kMostShownThreads = 10;
+    std::vector<std::pair<const Key*, OfThread*>> busiest;
+    ThreadLanes result;
+    for (auto& [key, thread] : threads_) {
+      if (thread.sampled) ++result.hidden;
+      if (!thread.calls.empty() || thread.ready_s > 0) busiest.emplace_back(&key, &thread);
+    }
+    std::ranges::stable_sort(busiest, std::greater(), [](const auto& entry) {
+      const auto& [key, thread] = entry;
+      const bool main = !thread->calls.empty() && key->first == key->second;
+      return std::tuple(main, thread->calls.size(), thread->ready_s);
+    });
+    busiest.resize(std::min(busiest.size(), kMostShownThreads));
+    for (const auto& [key, thread] : busiest) {
+      const std::string name = lane_name(*key, *thread);
+      if (thread->sampled) --result.hidden;
+      put(result.lanes, name + ": CUDA calls", LaneKind::calls, thread->calls);
+      put(result.lanes, name + ": samples", LaneKind::samples, thread->samples);
+    }
+    return result;
+  }
+
+ private:
+  using Key = std::pair<std::int64_t, std::int64_t>;  ///< pid, tid
+  struct OfThread {
+    std::string name;
+    std::vector<Slice> calls, samples;
+    double ready_s = 0;
+    bool sampled = false;
+  };
+
+  static void put(std::vector<Lane>& lanes, std::string name, LaneKind kind, std::vector<Slice>& slices) {
+    if (slices.empty()) return;
+    lanes.push_back({.name = std::move(name), .kind = kind, .slices = std::move(sorted(slices))});
+  }
+
+  /// `slice` has all but its time.
+  void add_call(const ProcessTrace& trace, std::uint32_t thread, std::uint64_t start, std::uint64_t end, Slice slice) {
+    if (end <= window_.start || start >= window_.end) return;
+    const Slice time = slice_within(window_, start, end);
+    slice.start_s = time.start_s;
+    slice.end_s = time.end_s;
+    OfThread& of = threads_[{trace.process.pid, thread}];
+    if (of.name.empty()) of.name = name_in(trace, thread);
+    of.calls.push_back(std::move(slice));
+  }
+
+  /// Nanoseconds before its moment of which a sample tells. A thread that waits has done so since it ran last.
+  std::uint64_t reach(const HostSample& sample) const {
+    constexpr double kRunning = 0.01;  // seconds: where it ran before that is not known
+    double length = sample.seconds > 0 ? sample.seconds : samples_.rate_hz > 0 ? 1 / samples_.rate_hz : 0;
+    if (sample.state == ThreadState::running) length = std::min(length, kRunning);
+    return static_cast<std::uint64_t>(length * 1e9);
+  }
+
+  /// When the thread left the last call that ended before that moment, which it can't have waited through.
+  static double ran_until(const OfThread& thread, double moment) {
+    double end = 0;
+    for (auto call = std::ranges::upper_bound(thread.calls, moment, {}, &Slice::start_s);
+         call != thread.calls.begin();) {
+      --call;
+      if (call->end_s > moment) continue;
+      end = call->end_s;
+      break;
+    }
+    return end;
+  }
+
+  /// Consecutive samples of one state and line are one bar.
+  static void add_sample(std::vector<Slice>& slices, Slice slice) {
+    constexpr double kNear = 1e-3;  // seconds: an interval ends where the next one begins, but for rounding and delays
+    if (!slices.empty()) {
+      Slice& last = slices.back();
+      if (last.state == slice.state && last.line == slice.line && slice.start_s <= last.end_s + kNear) {
+        last.end_s = std::max(last.end_s, slice.end_s);
+        return;
+      }
+      slice.start_s = std::clamp(last.end_s, slice.start_s, slice.end_s);
+    }
+    slices.push_back(std::move(slice));
+  }
+
+  std::string place_of(const HostSample& sample) const {
+    if (sample.stack < 0) return {};
+    const int frame = charged_frame(samples_, samples_.stacks[static_cast<std::size_t>(sample.stack)]);
+    return frame < 0 ? std::string() : place_text(samples_.frames[static_cast<std::size_t>(frame)]);
+  }
+
+  static std::string name_in(const ProcessTrace& trace, std::uint32_t id) {
+    const auto found = std::ranges::find(trace.threads, id, &spool::Thread::id);
+    return found == trace.threads.end() ? std::string() : std::string(trace.text(found->name));
+  }
+
+  static std::string lane_name(const Key& key, const OfThread& thread) {
+    return fmt::format("thread {}{}", key.second, thread.name.empty() ? "" : fmt::format(" ({})", thread.name));
+  }
+
+  const Recording& recording_;
+  const Span window_;
+  const HostSamples& samples_;
+  std::map<Key, OfThread> threads_;
+};
+
+}  // namespace
+
+Slice slice_within(const Span& window, std::uint64_t start, std::uint64_t end) {
+  const auto at = [&](std::uint64_t time) {
+    return seconds(std::clamp(time, window.start, window.end) - window.start);
+  };
+  return {.start_s = at(start), .end_s = at(std::max(start, end))};
+}
+
+std::vector<Lane> stream_lanes(const Recording& recording, const Span& window) {
+  std::map<std::tuple<int, int, std::uint32_t>, Lane> lanes;  // by device, process and stream
+  for (const Activity& activity : recording.activities) {
+    if (activity.end <= window.start || activity.start >= window.end) continue;
+    Lane& lane = lanes[{activity.device, activity.process, activity.stream}];
+    if (lane.name.empty()) {
+      lane.name = fmt::format("{}, stream {}", gpu_name(recording, activity.device), activity.stream);
+      if (recording.traces.size() > 1) {
+        lane.name += fmt::format(", process {}", trace_of(recording, activity.process).process.pid);
+      }
+    }
+    lane.slices.push_back(slice_of(activity, recording, window));
+  }
+  std::vector<Lane> list;
+  for (auto& [key, lane] : lanes) {
+    sorted(lane.slices);
+    list.push_back(std::move(lane));
+  }
+  return list;
+}
+
+std::vector<Lane> idle_lanes(const Recording& recording, const Span& window, const HostSamples& samples) {
+  std::vector<HostCalls> calls;
+  for (const ProcessTrace& trace : recording.traces) calls.emplace_back(trace);
+  const ThreadSamples threads(samples, recording);
+  std::map<std::pair<int, std::uint64_t>, GapCause> causes;  // by device, and the time at which the gap ended
+  for (const IdleGap& gap : idle_gaps(recording, calls, {window})) {
+    causes[{gap.device, gap.next->start}] = cause_of(gap, recording, threads);
+  }
+  std::vector<std::vector<Span>> busy(recording.devices.size());
+  for (const Activity& activity : recording.activities) {
+    busy[static_cast<std::size_t>(activity.device)].push_back({activity.start, activity.end});
+  }
+  std::vector<Lane> lanes;
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    const int device = static_cast<int>(i);
+    Lane lane = {.name = gpu_name(recording, device) + ": idle", .kind = LaneKind::idle, .slices = {}};
+    for (const Span& idle : uncovered({window}, covered(std::move(busy[i])))) {
+      Slice slice = slice_within(window, idle.start, idle.end);
+      // A gap may end after the window.
+      const auto found = causes.lower_bound({device, idle.end});
+      const GapCause cause = found != causes.end() && found->first.first == device ? found->second : GapCause{};
+      slice.cause = cause.cause;
+      slice.text = what_is_lost(cause.cause);
+      slice.line = cause.line;
+      lane.slices.push_back(std::move(slice));
+    }
+    if (!lane.slices.empty()) lanes.push_back(std::move(lane));
+  }
+  return lanes;
+}
+
+ThreadLanes thread_lanes(const Recording& recording, const Span& window, const HostSamples& samples) {
+  Threads threads(recording, window, samples);
+  threads.add_calls();
+  threads.add_samples();
+  return threads.take();
+}
+
+}  // namespace roofline
