@@ -30,15 +30,15 @@ std::string words_of(int status) {
     case 10:
       return "the driver did not answer in time";
     case 13:
-      return "this driver has no such question";
+      return "this driver lacks the function";
     case 15:
-      return "the GPU is lost: it has fallen off the bus, or can't be reached";
+      return "the GPU is lost: it fell off the bus or can't be reached";
     case 16:
       return "the GPU must be reset";
     case 17:
-      return "the system refuses (a cgroup without the device?)";
+      return "the operating system denies access (a cgroup without the device?)";
     case 18:
-      return "the driver and its libraries are of different versions: reboot, or load the new driver";
+      return "the versions of driver and library differ: reboot, or load the new driver";
     default:
       return fmt::format("NVML error {}", status);
   }
@@ -111,8 +111,8 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id) try {
 std::vector<GpuIdentity> Nvml::list() {
   const auto state = State::started();
   unsigned count = 0;
-  const int status = state->device_count == nullptr ? nvml::kNoSuchQuestion : state->device_count(&count);
-  if (status != nvml::kSuccess) throw Error("NVML does not say which GPUs there are: " + nvml::words_of(status));
+  const int status = state->device_count == nullptr ? nvml::kFunctionNotFound : state->device_count(&count);
+  if (status != nvml::kSuccess) throw Error("NVML can't list the GPUs: " + nvml::words_of(status));
   std::vector<GpuIdentity> gpus;
   for (unsigned index = 0; index < count; ++index) {
     if (state->by_index == nullptr || state->by_index(index, &state->device) != nvml::kSuccess) continue;

@@ -17,7 +17,7 @@ namespace nvml {
 
 using Handle = void*;  ///< of a GPU
 inline constexpr int kSuccess = 0;
-inline constexpr int kNoSuchQuestion = 13;
+inline constexpr int kFunctionNotFound = 13;
 
 /// nvmlSample_t: time in microseconds since 1970, and a union whose active member is given by a separate type.
 struct RawSample {
@@ -165,7 +165,7 @@ struct Nvml::State : SharedLibrary {
   /// Queries the device; false if the driver lacks the function or returns an error.
   template <typename Function, typename... Arguments>
   bool ask(Function* function, Arguments... arguments) const {
-    const int status = function == nullptr ? nvml::kNoSuchQuestion : function(device, arguments...);
+    const int status = function == nullptr ? nvml::kFunctionNotFound : function(device, arguments...);
     if (status != nvml::kSuccess) refused = status;
     return status == nvml::kSuccess;
   }
