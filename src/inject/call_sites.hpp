@@ -47,7 +47,7 @@ class CallSites {
   std::mutex mutex_;
   LoadedModules modules_;
   std::atomic<std::uint64_t> unwound_ = 0;
-  std::uint64_t began_ = 0, spent_ = 0;  ///< ns
+  std::uint64_t began_ = 0, spent_ = 0;  ///< ns, of time and of CPU time
 };
 
 }  // namespace roofline::inject
