@@ -1,4 +1,4 @@
-"""A second thread fingerprints a snapshot of 8 MiB and holds the lock that the training needs in every step."""
+"""A second thread fingerprints a snapshot of 16 MiB and holds the lock that the training needs in every step."""
 import contextlib
 import hashlib
 import os
@@ -16,7 +16,7 @@ LOCK = threading.Lock()
 def fingerprint_snapshots(snapshot, stop):
     while not stop.is_set():
         with contextlib.nullcontext() if FIXED else LOCK:
-            hashlib.sha256(snapshot).hexdigest()  # FAULT
+            hashlib.sha512(snapshot).hexdigest()  # FAULT
         time.sleep(0.002)
 
 
@@ -37,7 +37,7 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
     batches = torch.randn(8, 4096, 4096, device="cuda")
     stop = threading.Event()
-    thread = threading.Thread(target=fingerprint_snapshots, args=(os.urandom(8 << 20), stop))
+    thread = threading.Thread(target=fingerprint_snapshots, args=(os.urandom(16 << 20), stop))
     thread.start()
     counts = {}
     for step in steps(torch.cuda.synchronize):

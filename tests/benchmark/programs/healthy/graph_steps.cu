@@ -40,6 +40,12 @@ int main() {
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream));
   const cudaGraphExec_t graph = capture(stream, now, next);
-  run_steps([&](long) { check(cudaGraphLaunch(graph, stream)); });
+  cudaEvent_t ends[4] = {};
+  for (cudaEvent_t& end : ends) check(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
+  run_steps([&](long step) {
+    check(cudaEventSynchronize(ends[step % 4]));  // at most four launches ahead of the GPU
+    check(cudaGraphLaunch(graph, stream));
+    check(cudaEventRecord(ends[step % 4], stream));
+  });
   check(cudaGraphExecDestroy(graph));
 }
