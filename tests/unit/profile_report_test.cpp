@@ -283,11 +283,11 @@ void expect_in_order(const std::string& text, const std::vector<std::string>& pa
 
 TEST(ProfilePage, OpensWithTheAnswerThenWhatToDo) {
   const std::string html = render_html(example::profile_report());
-  expect_in_order(
-      html, {"6.90 s", "4.63 s", "<svg class=\"budget-bar", "<section id=\"spend\"", "<section id=\"chart\"",
-             "<section id=\"lines\"", "<section id=\"modules\"", "<section id=\"ranges\"", "<section id=\"kernels\"",
-             "<section id=\"verdicts\"", "<section id=\"time\"", "<section id=\"copies\"", "<section id=\"calls\"",
-             "<section id=\"machine\"", "<section id=\"recording\"", "<section id=\"method\""});
+  expect_in_order(html, {"6.90 s", "4.63 s", "<svg class=\"budget-bar", "<section id=\"spend\"", "<section id=\"time\"",
+                         "<section id=\"flames\"", "<section id=\"chart\"", "<section id=\"lines\"",
+                         "<section id=\"modules\"", "<section id=\"ranges\"", "<section id=\"kernels\"",
+                         "<section id=\"verdicts\"", "<section id=\"copies\"", "<section id=\"calls\"",
+                         "<section id=\"machine\"", "<section id=\"recording\"", "<section id=\"method\""});
 }
 
 TEST(ProfilePage, WhatTimeIsLostToStandsInTheOrderOfWhatItCouldWin) {
@@ -346,7 +346,7 @@ TEST(ProfilePage, ALongTimelineIsCutAndSaysSo) {
   Report report = example::profile_report();
   Timeline& timeline = *report.profile->timeline;
   timeline.lanes[0].slices.assign(5000, timeline.lanes[0].slices[0]);
-  timeline.lanes.resize(46, timeline.lanes[2]);
+  timeline.lanes.assign(46, timeline.lanes[0]);
   const std::string html = render_html(report);
   EXPECT_THAT(html, HasSubstr("bars not shown"));
   EXPECT_THAT(html, HasSubstr("6 lanes not shown"));
