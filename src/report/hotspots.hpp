@@ -16,9 +16,9 @@ struct Hotspot {
   std::string text;    ///< a sentence or two
   std::string evidence;  ///< figures in one line; may be empty
   std::string action;
-  std::vector<std::size_t> rows;  ///< in Report::points, the largest gain first
-  bool beside = false;            ///< its rows are in other entries, too: it adds nothing to the sum
-  bool one_off = false;           ///< of a single event of the run: `seconds` is its share of each step
+  std::vector<std::size_t> rows;          ///< in Report::points, the largest gain first
+  bool beside = false;                    ///< its rows are in other entries, too: it adds nothing to the sum
+  bool one_off = false;                   ///< of a single event of the run: `seconds` is its share of each step
   std::optional<SavingCause> cause = {};  ///< of a program's saving
 };
 
