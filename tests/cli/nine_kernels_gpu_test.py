@@ -39,7 +39,8 @@ class NineKernels(OnAGpu):
             shutil.copy(path, self.folder)
         text = (SOURCES / "nine_kernels.yaml").read_text()
         if wrong:
-            text = text.replace("WRONG: 0 }", "WRONG: 1 }").replace("scalar: cols - 0", "scalar: cols - 16")  # aligned, as it was compiled for
+            # The Triton kernel was compiled for multiples of 16.
+            text = text.replace("WRONG: 0 }", "WRONG: 1 }").replace("scalar: cols - 0", "scalar: cols - 16")
         rows = {row["label"]: row for row in self.rows(text, code=1 if wrong else 0)}
         self.assertEqual(set(rows), set(EXPECTED))
         return rows
