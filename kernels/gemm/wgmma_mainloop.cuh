@@ -27,6 +27,7 @@
 
 #include <cooperative_groups.h>
 
+#include "kernels/blocks/cuda/mma.cuh"
 #include "kernels/blocks/cuda/tma.cuh"
 #include "kernels/blocks/cuda/wgmma.cuh"
 
@@ -136,17 +137,6 @@ __device__ inline void store_matrices(std::uint32_t to, const std::uint32_t (&ti
 #endif
 }
 
-template <typename Out>
-__device__ std::uint32_t pack_results(float low, float high) {
-  if constexpr (std::is_same_v<Out, __half>) {
-    const __half2 pair = __floats2half2_rn(low, high);
-    return reinterpret_cast<const std::uint32_t&>(pair);
-  } else {
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-    return reinterpret_cast<const std::uint32_t&>(pair);
-  }
-}
-
 /// Stores a warp's 16 rows, 64 columns at a time, through its own two buffers: a buffer is reused once TMA has read
 /// it, so a warp waits for no other.
 template <typename Config>
@@ -165,7 +155,7 @@ __device__ void store_results(const float (&sums)[Config::kTileN / 2], std::byte
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int at = chunk * 32 + pair * 8 + i * 2;
-        tiles[i] = pack_results<typename Config::Result>(sums[at], sums[at + 1]);
+        tiles[i] = mma::pack<typename Config::Result>(sums[at], sums[at + 1]);
       }
       const int sixteen_bytes = (pair * 2 + lane / 16) ^ (lane_row % 8);  // the 128-byte swizzle
       store_matrices(shared_address(buffer) + static_cast<std::uint32_t>(lane_row * 128 + sixteen_bytes * 16), tiles);

@@ -5,22 +5,16 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <span>
 
 #include "analyze/choose_implementation.hpp"
+#include "analyze/count_rows.hpp"
 #include "analyze/count_workload.hpp"
 #include "analyze/experiments.hpp"
-#include "analyze/follow.hpp"
 #include "analyze/invocation.hpp"
-#include "analyze/measure_workload.hpp"
 #include "analyze/own_kernels.hpp"
-#include "analyze/pair_row.hpp"
-#include "analyze/reference_probe.hpp"
-#include "device/isolate.hpp"
+#include "analyze/workload_worker.hpp"
 #include "host/host.hpp"
-#include "host/interrupt.hpp"
 #include "model/error.hpp"
-#include "report/json/counters_json.hpp"
 #include "report/json/json.hpp"
 #include "report/roof_share.hpp"
 
@@ -28,117 +22,6 @@ namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr auto kReplaceBadText = Json::error_handler_t::replace;
-
-Outcome without_run(PointStatus status, std::string reason) {
-  Outcome outcome;
-  outcome.status = status;
-  outcome.reason = std::move(reason);
-  return outcome;
-}
-
-/// Where a row's work is done: the cache that its data stay in if it is hot; on a CPU also the threads and parallel
-/// regions of its implementation, and what it only writes.
-void place(Work& work, const SuiteEntry& entry, const Machine& machine) {
-  const bool on_cpu = machine.device.kind == DeviceKind::cpu;
-  const std::int64_t all = machine.device.units;
-  if (on_cpu && entry.implementation) {
-    const Implementation& implementation = *entry.implementation;
-    if (implementation.threads < all) work.threads = implementation.threads;
-    if (implementation.regions) work.launches = all > 1 ? *implementation.regions : 0;
-  }
-  double bytes = 0, write_only = 0;
-  for (const TensorSpec& tensor : entry.op->tensors(entry.workload)) {
-    bytes += static_cast<double>(tensor.bytes());
-    if (!is_read(tensor.role)) write_only += static_cast<double>(tensor.bytes());
-  }
-  if (on_cpu) work.write_only = write_only;
-  // Each rank of a collective has caches of its own, and links limit it.
-  if (entry.workload.cache == CacheMode::hot && !work.collective) work.cache = machine.cache_for(bytes, work.threads);
-}
-
-/// A row with everything except its outcome and what follows from it.
-Point planned_point(const SuiteEntry& entry, const Machine& machine) {
-  Point point;
-  point.workload = entry.workload;
-  point.family = entry.op->family();
-  point.work = on_units_of(machine, entry.op->work(entry.workload, machine.device.kind));
-  if (entry.implementation) {
-    point.implementation_summary = entry.implementation->summary;
-    point.non_temporal_stores = entry.implementation->non_temporal_stores;
-    if (entry.implementation->extra_traffic) point.work.extra = entry.implementation->extra_traffic(entry.workload);
-  }
-  place(point.work, entry, machine);
-  return point;
-}
-
-/// In the child: opens the device at the first workload that needs it and keeps it for the following ones.
-class WorkloadWorker {
- public:
-  WorkloadWorker(const Suite& suite, const Machine& machine, const AnalyzeOptions& options)
-      : suite_(suite), machine_(machine), options_(options) {}
-
-  AfterJob run(std::int64_t job, const Send& send) {
-    const SuiteEntry& entry = suite_.entries[static_cast<std::size_t>(job)];
-    AfterJob after = AfterJob::next;
-    Outcome outcome;
-    std::string implementation = entry.workload.implementation;
-    try {
-      outcome = entry.skip_reason.empty() ? measure(entry, implementation, send)
-                                          : without_run(PointStatus::skipped, entry.skip_reason);
-    } catch (const std::exception& error) {
-      // Either the context is lost, or the device could not be reopened after that.
-      outcome = without_run(PointStatus::failed, error.what());
-      after = AfterJob::fresh_process;
-    }
-    send(Json({{"implementation", implementation}, {"outcome", outcome_to_json(outcome)}})
-             .dump(-1, ' ', false, kReplaceBadText));
-    return after;
-  }
-
- private:
-  Outcome measure(const SuiteEntry& entry, std::string& implementation, const Send& send) {
-    const DeviceChoice& choice = options_.device;
-    if (!device_) {
-      device_ = open_ranks(choice, options_.together);
-      reference_.emplace(machine_, *device_);
-      pairs_.emplace(machine_, *device_, *reference_);
-      send(Json({{"opened", true}}).dump());
-    }
-    const SuiteEntry here = choose_implementation(entry, *device_);
-    implementation = here.workload.implementation;
-    if (options_.together) announce_row(here, &entry - suite_.entries.data(), *device_, *options_.together);
-    const std::optional<ReferenceRates> before = reference_->latest();
-    pairs_->make_room();
-    Outcome outcome = measure_workload(here, *device_, options_.sampler, options_.raw, interrupted,
-                                       [&](Outcome& timed, const Bench& bench) { pair(here, timed, bench); });
-    if (before && outcome.time) outcome.reference_rates = between(*before, *reference_->latest());
-    return outcome;
-  }
-
-  /// Not between processes: each would have to run the same probe at the same time. Other programs on its CPUs do not
-  /// cancel out: a probe's launch of a millisecond waits for each preempted thread, a row's longer launch lets the
-  /// other threads take its work. Such pairs are dropped, and the row is one under contention.
-  void pair(const SuiteEntry& entry, Outcome& outcome, const Bench& bench) {
-    if (options_.together) return;
-    Point row = planned_point(entry, machine_);
-    static_cast<Outcome&>(row) = outcome;
-    row.bound = bound_of(row.work, machine_, row.time->clock_hz);
-    const auto contention = device_->watch_contention(entry.implementation->threads);
-    outcome.paired = pairs_->measure(row, bench, pair_options(options_.sampler));
-    const Contention seen = contention();
-    if (!outcome.paired || !is_significant(seen)) return;
-    outcome.paired.reset();
-    if (!outcome.contention) outcome.contention = seen;
-  }
-
-  const Suite& suite_;
-  const Machine& machine_;
-  const AnalyzeOptions& options_;
-  std::unique_ptr<Device> device_;
-  std::optional<ReferenceProbe> reference_;
-  std::optional<RowPairs> pairs_;
-};
 
 /// A lost device (a GPU that fell off the bus) cannot be opened by the next process, nor by the one after it. The
 /// remaining rows are then not tried one by one, each for its full limit.
@@ -157,13 +40,6 @@ class LostDevice {
   bool opened_ = true;
   int in_vain_ = 0;
 };
-
-/// The lower of the limit of all rows and the row's own from the suite.
-std::optional<double> limit_of(const SuiteEntry& entry, const AnalyzeOptions& options) {
-  const std::optional<double> own = entry.time_limit_s();
-  if (!own || !options.row_limit_s) return own ? own : options.row_limit_s;
-  return std::min(*own, *options.row_limit_s);
-}
 
 /// Whether timing the row again may help: contention may have passed, or the median may become known, unless
 /// samples were too few.
@@ -207,112 +83,6 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
                       "re-timing (noisy): " + report.points[rows[done]].workload.label, std::nullopt});
   };
   report.cancelled = run_isolated(jobs) == JobsEnd::interrupted || report.cancelled;
-}
-
-/// In the child: the device and its counters, opened at the first workloads.
-class CountingWorker {
- public:
-  explicit CountingWorker(const AnalyzeOptions& options) : options_(options) {}
-
-  /// Sends one message per workload: its counts, or the reason why there are none.
-  AfterJob run(std::span<const SuiteEntry* const> entries, const Send& send) {
-    try {
-      if (!device_) device_ = open_device(options_.device.kind, options_.device.index, options_.device.options);
-      if (!reader_) reader_ = make_counter_reader(*device_, *options_.counters);
-    } catch (const Error& error) {
-      const std::string hint = error.hint().empty() ? "" : fmt::format(" ({})", error.hint());
-      for (std::size_t i = 0; i < entries.size(); ++i) send(Json({{"refused", error.what() + hint}}).dump());
-      return AfterJob::next;
-    }
-    try {
-      for (const Counters& counters : count_workloads(entries, *device_, *reader_))
-        send(counters_to_json(counters).dump());
-      return AfterJob::next;
-    } catch (const PoisonedDevice& error) {
-      for (std::size_t i = 0; i < entries.size(); ++i) send(Json({{"failed", error.what()}}).dump());
-      return AfterJob::fresh_process;
-    } catch (const std::exception&) {
-      // Together they may need more memory than available.
-      for (const SuiteEntry* entry : entries) send(one(*entry).dump());
-      return AfterJob::next;
-    }
-  }
-
- private:
-  Json one(const SuiteEntry& entry) {
-    try {
-      const SuiteEntry* const only = &entry;
-      return counters_to_json(count_workloads({&only, 1}, *device_, *reader_).front());
-    } catch (const std::exception& error) {
-      return {{"failed", error.what()}};
-    }
-  }
-
-  const AnalyzeOptions& options_;
-  std::unique_ptr<Device> device_;
-  std::unique_ptr<CounterReader> reader_;
-};
-
-/// Counts every timed row, a few at a time. What cannot be counted becomes a note; one note if nothing can.
-void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
-  constexpr std::size_t kTogether = 8;
-  std::vector<std::size_t> rows, together;
-  std::vector<const SuiteEntry*> entries;
-  for (std::size_t i = 0; i < report.points.size(); ++i) {
-    if (report.points[i].status != PointStatus::ok) continue;
-    // A profiler serialises kernels, and those of a collective wait for each other.
-    (report.points[i].work.collective ? together : rows).push_back(i);
-  }
-  for (const std::size_t row : rows) entries.push_back(&suite.entries[row]);
-  if (!together.empty()) {
-    report.notes.push_back(
-        fmt::format("No hardware counters for {} with collectives: their kernels wait for each other, "
-                    "but the profiler serialises kernels",
-                    together.size() == 1 ? "the row" : fmt::format("the {} rows", together.size())));
-  }
-  const auto first_of = [](std::int64_t job) { return static_cast<std::size_t>(job) * kTogether; };
-  const auto entries_of = [&](std::int64_t job) {
-    const std::size_t first = first_of(job);
-    return std::span<const SuiteEntry* const>(entries).subspan(first, std::min(kTogether, entries.size() - first));
-  };
-  CountingWorker worker(options);
-  std::string refused;
-  std::size_t done = 0;
-  Jobs jobs;
-  jobs.count = static_cast<std::int64_t>((rows.size() + kTogether - 1) / kTogether);
-  jobs.run = [&](std::int64_t job, const Send& send) { return worker.run(entries_of(job), send); };
-  jobs.on_message = [&](std::int64_t, std::string_view text) {
-    Point& point = report.points[rows[done++]];
-    const Json json = Json::parse(text);
-    if (json.contains("refused")) {
-      refused = json["refused"].get<std::string>();
-    } else if (json.contains("failed")) {
-      report.notes.push_back(
-          fmt::format("{}: no counters: {}", point.workload.label, json["failed"].get<std::string>()));
-    } else {
-      point.counters = read_counters(JsonValue(json));
-    }
-  };
-  jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
-    const std::size_t end = std::min(first_of(job) + kTogether, rows.size());
-    for (; done < end; ++done) {
-      report.notes.push_back(fmt::format("{}: no counters: {}", report.points[rows[done]].workload.label, reason));
-    }
-  };
-  jobs.limit_s = [&](std::int64_t job) {
-    std::optional<double> limit;
-    for (const SuiteEntry* entry : entries_of(job)) {
-      if (const auto own = limit_of(*entry, options)) limit = limit.value_or(0) + *own;
-    }
-    return limit;
-  };
-  jobs.on_tick = [&] {
-    if (done >= rows.size()) return;
-    options.progress({static_cast<std::int64_t>(done), static_cast<std::int64_t>(rows.size()),
-                      "counting " + report.points[rows[done]].workload.label, std::nullopt});
-  };
-  report.cancelled = run_isolated(jobs) == JobsEnd::interrupted || report.cancelled;
-  if (!refused.empty()) report.notes.push_back("No hardware counters: " + refused);
 }
 
 Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOptions& options) {
@@ -409,7 +179,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
   note_contention(report);
   if (options.counters && !report.cancelled && !lost) {
     const double counting = wall_seconds();
-    count(suite, options, report);
+    count_rows(suite, options, report);
     take_counted_work(suite, report);
     report.invocation.counting_s = wall_seconds() - counting;
     report.invocation.duration_s = wall_seconds() - begin;

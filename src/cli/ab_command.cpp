@@ -32,7 +32,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   flags.device.add_to(command);
   command.add("--only", text("OP", flags.only), "Compare only workloads whose op or label matches this glob");
   command.add("--threshold", percentage(flags.options.threshold),
-              "Slowdown that the comparison must find; smaller ones are no difference (default: 3%)");
+              "Smallest slowdown that counts as a difference (default: 3%)");
   command.add("--max-time", number("SECONDS", flags.options.max_time_s, 0.1, 3600),
               "Sampling time per workload (default: 3), up to three times as long if it may be slower or faster");
   command.add("--row-limit", number("SECONDS", flags.options.round_limit_s, 0, 1e6),

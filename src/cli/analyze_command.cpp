@@ -32,7 +32,7 @@
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 #include "report/json/json_value.hpp"
-#include "user/compile.hpp"
+#include "user/kernel_cache.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -75,7 +75,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--counters", std::move(counters),
               "Also read hardware counters, after the timing; full adds stall reasons");
   command.add("--no-experiments", flag(flags.no_experiments),
-              "Do not re-run unexplained rows of a CPU with changed size, threads and buffers (10 s at most)");
+              "Do not re-run unexplained CPU rows with other sizes, threads and buffers (10 s at most)");
   command.add("--once", flag(flags.once),
               "Run every workload once without timing; for use under a profiler (ncu --profile-from-start off)");
   command.add("--save", text("NAME", flags.save), "Save this run under a name, for --against");

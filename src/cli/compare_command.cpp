@@ -29,7 +29,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.rest = kFilesAfterDashes;
   command.rest_target = &flags.later;
   command.add("--max-slowdown", percentage(flags.max_slowdown),
-              "Slowdown above which a kernel is a regression (default: 3%)");
+              "Slowdown above which a kernel or step is a regression (default: 3%)");
   flags.output.add_to(command);
 }
 
@@ -63,7 +63,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   check_comparable(base.report, now.report, flags.files.front(), flags.later.front());
   const Comparison comparison = comparison_of(base, now, flags.max_slowdown);
   flags.output.put(comparison, global.color);
-  if (print_regressions(comparison, "pass several runs per side, or time both with roofline ab")) {
+  const char* hint = "pass several runs per side, or time both with roofline ab";
+  if (print_regressions(comparison, comparison.of_programs() ? "pass several runs per side" : hint)) {
     return ExitCode::regression;
   }
   if (now.report.complete) return ExitCode::ok;
@@ -74,8 +75,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
 }  // namespace
 
 CommandEntry compare_command() {
-  return CommandRow<Flags>{"compare", "Compare two runs; exit status 3 if a kernel got slower", add_options, run,
-                           finish};
+  return CommandRow<Flags>{"compare", "Compare two runs; exit status 3 if a kernel or a step got slower", add_options,
+                           run, finish};
 }
 
 }  // namespace roofline

@@ -19,7 +19,7 @@
 #include "device/isolate.hpp"
 #include "host/cache_folder.hpp"
 #include "host/files.hpp"
-#include "user/compile.hpp"
+#include "user/compilers.hpp"
 
 namespace roofline {
 namespace {

@@ -47,7 +47,7 @@ void add_options(CommandEntry& command, Flags& flags) {
               "Compare with another calibration; exit status 3 if a roof got slower");
   command.add("--threshold", percentage(flags.threshold), "Smallest difference to report (default: 1%)");
   command.add("--mix", list("READ:WRITE[:in-place]", flags.mixes),
-              "Show only the main memory roof of such a mix of bytes, as in 2:1 or 1:1:in-place");
+              "Show only the main memory roof for this mix of bytes, such as 2:1 or 1:1:in-place");
 }
 
 Machine kept_machine(const DeviceRequest& request) {

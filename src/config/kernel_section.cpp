@@ -73,7 +73,7 @@ class KernelReader {
       for (const YamlValue& buffer : value.elements("buffers")) read_buffer(draft_, buffer, buffer.members("a buffer"));
     }
     if (member.key == "work") read_work(value);
-    if (member.key == "like") read_like(value);
+    if (member.key == "like") draft_.spec.like = &read_op(value, "like");
     if (member.key == "dtype") {
       for (const YamlValue& dtype : value.elements("dtype")) draft_.spec.dtypes.push_back(read_dtype(dtype));
     }
@@ -145,15 +145,6 @@ class KernelReader {
         pipes[*pipe] = read_formula(amount.value, amount.key);
       }
     }
-  }
-
-  void read_like(const YamlValue& yaml) {
-    const std::string given = yaml.text("like");
-    draft_.spec.like = find_op(given);
-    if (draft_.spec.like != nullptr) return;
-    Keys names;
-    for (const Op* op : all_ops()) names.emplace_back(op->name());
-    yaml.fail_unknown("op", given, names, "(see: roofline ops)");
   }
 
   void read_expect(const YamlValue& yaml) {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "op/registry.hpp"
-
 namespace roofline {
 namespace {
 
@@ -33,14 +31,6 @@ Pipe read_pipe(const YamlValue& yaml) {
   const std::string given = yaml.text("needs");
   if (const auto pipe = parse_pipe(given)) return *pipe;
   yaml.fail_unknown("pipe", given, Keys(pipe_names().begin(), pipe_names().end()));
-}
-
-const Op& read_op(const YamlValue& yaml) {
-  const std::string given = yaml.text("op");
-  if (const Op* op = find_op(given)) return *op;
-  Keys names;
-  for (const Op* op : all_ops()) names.emplace_back(op->name());
-  yaml.fail_unknown("op", given, names, "(see: roofline ops)");
 }
 
 /// A mapping from extents to values: each whole, and in the range that the op gives.
@@ -186,7 +176,7 @@ EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults, const
   EntrySpec spec{.op = nullptr, .kernel = nullptr, .where = yaml, .settings = {}};
   EntrySettings common = defaults;
   if (op_member != nullptr) {
-    spec.op = &read_op(op_member->value);
+    spec.op = &read_op(op_member->value, "op");
   } else {
     const SuiteKernel& kernel = read_kernel(kernel_member->value, kernels);
     spec.kernel = kernel.spec;

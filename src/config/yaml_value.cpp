@@ -9,6 +9,7 @@
 #include "config/integer.hpp"
 #include "config/suite.hpp"
 #include "model/error.hpp"
+#include "op/registry.hpp"
 #include "text/nearest_name.hpp"
 
 namespace roofline {
@@ -148,6 +149,14 @@ DType read_dtype(const YamlValue& yaml) {
   const std::string given = yaml.text("dtype");
   if (const auto dtype = parse_dtype(given)) return *dtype;
   yaml.fail_unknown("dtype", given, {dtype_names().begin(), dtype_names().end()});
+}
+
+const Op& read_op(const YamlValue& yaml, const std::string& key) {
+  const std::string given = yaml.text(key);
+  if (const Op* op = find_op(given)) return *op;
+  std::vector<std::string> names;
+  for (const Op* op : all_ops()) names.emplace_back(op->name());
+  yaml.fail_unknown("op", given, names, "(see: roofline ops)");
 }
 
 YamlValue parse_yaml(const std::string& text, const std::string& path) {

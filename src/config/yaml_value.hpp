@@ -15,6 +15,8 @@
 
 namespace roofline {
 
+class Op;
+
 class YamlValue;
 
 /// One "key: value" of a mapping.
@@ -78,6 +80,9 @@ void require_known(const std::vector<YamlMember>& members, const std::vector<std
                    const std::string& where);
 
 DType read_dtype(const YamlValue& yaml);
+
+/// The built-in op that the text of `key` names.
+const Op& read_op(const YamlValue& yaml, const std::string& key);
 
 /// The one document of a YAML text. Throws UsageError with file, line and column.
 YamlValue parse_yaml(const std::string& text, const std::string& path);

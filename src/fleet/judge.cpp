@@ -35,13 +35,6 @@ double quantile_of(std::vector<double>& values, double p) {
   return values[static_cast<std::size_t>(at)];
 }
 
-float median_of(std::vector<float>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 void centre(Column& column, CeilingNorm& norm) {
   std::vector<double> values(column.values.size());
   std::transform(column.values.begin(), column.values.end(), values.begin(), [](const auto& v) { return v.first; });
@@ -57,8 +50,8 @@ void centre(Column& column, CeilingNorm& norm) {
   std::sort(column.sorted.begin(), column.sorted.end());
   norm.spread = kMadToSigma * median(distances);
   column.sigma = std::max(norm.spread, kLeastSpread);
-  norm.core_hz = median_of(column.clocks);
-  norm.temperature_c = median_of(column.temperatures);
+  norm.core_hz = upper_median(column.clocks);
+  norm.temperature_c = upper_median(column.temperatures);
 }
 
 /// Threshold of the slow side at probability `p`, relative to its 90 % quantile: exponential extrapolation from the 75

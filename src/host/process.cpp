@@ -18,6 +18,7 @@
 #include <sstream>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "host/files.hpp"
 #include "model/error.hpp"
@@ -79,16 +80,6 @@ std::optional<ProcessStat> stat_of(pid_t pid) {
 constexpr long kPidfdSendSignal = 424, kPidfdOpen = 434;
 
 }  // namespace
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  close();
-  fd_ = std::exchange(other.fd_, -1);
-  return *this;
-}
-
-void Descriptor::close() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-}
 
 Channel Channel::pipe() {
   std::array<int, 2> ends{};

@@ -9,27 +9,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "host/descriptor.hpp"
 
 namespace roofline {
 
 /// How long a killed process is waited for. One that hangs in a system call stays, whatever signal it gets.
 inline constexpr std::chrono::seconds kReapTimeout{10};
-
-/// A file descriptor, closed with the object and by exec.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  int get() const { return fd_; }
-  void close();
-
- private:
-  int fd_;
-};
 
 /// Two connected ends. Throws Error.
 struct Channel {

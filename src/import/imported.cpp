@@ -6,6 +6,24 @@
 #include <limits>
 
 namespace roofline {
+namespace {
+
+/// What a call of CUDA is about, by its name in the runtime or the driver.
+spool::CallKind call_kind(std::string_view name) {
+  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("GraphLaunch")) return spool::CallKind::graph_launch;
+  if (has("Launch") && !has("Query")) return spool::CallKind::launch;
+  if (has("Memcpy")) return spool::CallKind::copy;
+  if (has("Memset")) return spool::CallKind::fill;
+  if (has("Synchronize")) return spool::CallKind::synchronise;
+  if (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("MemCreate")) return spool::CallKind::allocate;
+  if (has("Free") || has("MemRelease")) return spool::CallKind::release;
+  if (has("ModuleLoad") || has("LibraryLoad") || has("ModuleGetFunction")) return spool::CallKind::load;
+  if (has("Event")) return spool::CallKind::event;
+  return spool::CallKind::other;
+}
+
+}  // namespace
 
 TraceBuilder::TraceBuilder(ProcessTrace& trace) : trace_(trace) {
   // Id 0 means none.
@@ -55,7 +73,9 @@ spool::Id TraceBuilder::place(const ImportedPlace& place) {
                         .line = line,
                         .module = module,
                         .backward = place.backward ? 1U : 0U,
-                        .operation = operation};
+                        .operation = operation,
+                        .code = 0,
+                        .reserved = 0};
   });
 }
 
@@ -90,6 +110,27 @@ spool::Id TraceBuilder::graph_launch() {
     kind.flags = spool::kGraph;
     return kind;
   });
+}
+
+void TraceBuilder::call(std::string_view name, const ImportedCall& call) {
+  const spool::CallKind kind = call_kind(name);
+  if (kind == spool::CallKind::launch || kind == spool::CallKind::graph_launch) {
+    trace_.launches.push_back({.start = call.start,
+                               .end = call.end,
+                               .correlation = call.correlation,
+                               .kind = kind == spool::CallKind::graph_launch ? graph_launch() : 0,
+                               .thread = call.thread,
+                               .flags = 0});
+    return;
+  }
+  trace_.calls.push_back({.start = call.start,
+                          .end = call.end,
+                          .correlation = call.correlation,
+                          .name = text(name),
+                          .kind = kind,
+                          .thread = call.thread,
+                          .place = 0,
+                          .reserved = 0});
 }
 
 std::uint32_t TraceBuilder::quantity(std::string_view name) {
@@ -160,20 +201,6 @@ void note_no_counters(ProcessTrace& trace, std::string_view tool) {
   trace.notes.push_back({.time = 0,
                          .code = spool::NoteCode::not_counted,
                          .text = std::string(tool) + " records no counters; add an ncu report of the program"});
-}
-
-spool::CallKind call_kind(std::string_view name) {
-  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (has("GraphLaunch")) return spool::CallKind::graph_launch;
-  if (has("Launch") && !has("Query")) return spool::CallKind::launch;
-  if (has("Memcpy")) return spool::CallKind::copy;
-  if (has("Memset")) return spool::CallKind::fill;
-  if (has("Synchronize")) return spool::CallKind::synchronise;
-  if (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("MemCreate")) return spool::CallKind::allocate;
-  if (has("Free") || has("MemRelease")) return spool::CallKind::release;
-  if (has("ModuleLoad") || has("LibraryLoad") || has("ModuleGetFunction")) return spool::CallKind::load;
-  if (has("Event")) return spool::CallKind::event;
-  return spool::CallKind::other;
 }
 
 }  // namespace roofline

@@ -44,10 +44,10 @@ struct ImportedProfile {
 /// Where something was launched.
 struct ImportedPlace {
   spool::Id range = 0;
-  std::string_view file, function;  ///< the line of the program's own code; empty: not known
+  std::string_view file = {}, function = {};  ///< the line of the program's own code; empty: not known
   std::uint32_t line = 0;
-  std::string_view module;
-  std::string_view operation;
+  std::string_view module = {};
+  std::string_view operation = {};
   bool backward = false;
 };
 
@@ -60,6 +60,12 @@ struct ImportedKernel {
   std::uint64_t scalars = 0;  ///< distinguishes launches that do different work, like their scalar parameters would
 };
 
+/// When and by which thread something of CUDA was called; `correlation` refers to its GPU work.
+struct ImportedCall {
+  std::uint64_t start = 0, end = 0;
+  std::uint32_t correlation = 0, thread = 0;
+};
+
 /// Builds a trace; each text, range, place and launch signature is stored once.
 class TraceBuilder {
  public:
@@ -69,8 +75,8 @@ class TraceBuilder {
   spool::Id range(spool::Id parent, std::string_view name);
   spool::Id place(const ImportedPlace& place);
   spool::Id kind(const ImportedKernel& kernel);
-  /// The signature of graph launches, whose kernels have rows of their own.
-  spool::Id graph_launch();
+  /// Adds a call of the runtime or the driver. Launches have no signature here: their kernels have.
+  void call(std::string_view name, const ImportedCall& call);
   /// The quantity's place among the values of a launch.
   std::uint32_t quantity(std::string_view name);
 
@@ -84,6 +90,8 @@ class TraceBuilder {
  private:
   template <typename Key, typename Record, typename Make>
   spool::Id intern(std::map<Key, spool::Id>& known, std::vector<Record>& records, const Key& key, Make&& make);
+  /// The signature of graph launches, whose kernels have rows of their own.
+  spool::Id graph_launch();
 
   ProcessTrace& trace_;
   std::unordered_map<std::string, spool::Id> texts_;
@@ -96,8 +104,5 @@ class TraceBuilder {
 
 /// Notes that a tool has no counters, and where to get them.
 void note_no_counters(ProcessTrace& trace, std::string_view tool);
-
-/// What a call of CUDA is about, by its name in the runtime or the driver.
-spool::CallKind call_kind(std::string_view name);
 
 }  // namespace roofline

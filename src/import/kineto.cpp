@@ -6,285 +6,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <map>
+#include <optional>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
-#include "import/chrome_events.hpp"
+#include "import/kineto_context.hpp"
+#include "import/kineto_events.hpp"
 #include "import/op_work.hpp"
-#include "text/format.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
+namespace kineto {
 namespace {
 
-constexpr std::int64_t kNone = -1;
-
-/// Texts by number.
-class Words {
+class ProfileWriter {
  public:
-  std::uint32_t id(std::string_view text) {
-    const auto [found, is_new] = ids_.try_emplace(std::string(text), static_cast<std::uint32_t>(list_.size()));
-    if (is_new) list_.push_back(&found->first);
-    return found->second;
-  }
-  const std::string& operator[](std::uint32_t id) const { return *list_[id]; }
+  explicit ProfileWriter(ByteSource& source) : source_(source), events_(read_events(source)) {}
 
- private:
-  std::unordered_map<std::string, std::uint32_t> ids_;
-  std::vector<const std::string*> list_;
-};
-
-/// Operator calls with equal arguments.
-struct Signature {
-  std::uint32_t name = 0, dims = 0, types = 0, concrete = 0;
-  double flops = 0, bytes = 0;  ///< that Inductor states of its own kernels
-  auto key() const { return std::tie(name, dims, types, concrete, flops, bytes); }
-  bool operator<(const Signature& other) const { return key() < other.key(); }
-};
-
-enum class SpanKind : std::uint8_t { operation, annotation, module, function };
-
-/// Something on a thread of the host.
-struct Span {
-  std::uint64_t start = 0, end = 0;
-  std::uint32_t thread = 0;
-  std::uint32_t what = 0;  ///< signature of an operation, else a word
-  SpanKind kind = SpanKind::operation;
-};
-
-struct Call {
-  std::int64_t correlation = kNone;
-  std::uint64_t start = 0, end = 0;
-  std::uint32_t thread = 0, name = 0;
-};
-
-enum class GpuKind : std::uint8_t { kernel, copy, fill };
-
-struct GpuEvent {
-  std::uint64_t start = 0, end = 0;
-  std::int64_t correlation = kNone, external = kNone;
-  std::uint64_t bytes = 0, graph_node = 0;
-  std::uint32_t name = 0, collective = 0;  ///< words
-  std::uint32_t device = 0, context = 0, stream = 0, graph = 0;
-  std::array<std::uint32_t, 3> grid = {}, block = {};
-  std::uint32_t registers = 0, shared = 0;
-  GpuKind kind = GpuKind::kernel;
-};
-
-/// A thread and a moment.
-struct Moment {
-  std::uint32_t thread = 0;
-  std::uint64_t time = 0;
-  auto operator<=>(const Moment&) const = default;
-};
-
-/// What the host was executing at a moment.
-struct HostContext {
-  spool::Id range = 0;
-  std::string module;
-  std::uint32_t line = 0;  ///< word, "program.py(43): forward"; 0: none
-  std::uint32_t signature = 0;
-  bool backward = false;
-};
-
-std::uint32_t small(std::int64_t value) {
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::uint32_t>::max()));
-}
-
-bool wanted(std::string_view name) {
-  static const std::set<std::string_view> kWanted = {
-      "External id",     "external id",   "correlation",     "device",        "context",
-      "stream",          "grid",          "block",           "shared memory", "registers per thread",
-      "graph id",        "graph node id", "bytes",           "Bytes",         "Input Dims",
-      "Input dims",      "Input type",    "Concrete Inputs", "kernel_flop",   "kernel_num_gb",
-      "Collective name", "In msg nelems", "Out msg nelems",  "Group size",    "dtype",
-      "fromDevice",      "toDevice"};
-  return kWanted.contains(name);
-}
-
-/// Whether the function is the program's own and not PyTorch's or Python's.
-bool is_own_code(std::string_view function) {
-  static constexpr std::string_view kForeign[] = {"site-packages/", "dist-packages/", "/lib/python", "<built-in",
-                                                  "<string>",       "<frozen",        "<eval"};
-  static constexpr std::string_view kRoots[] = {"torch/",           "triton/",   "contextlib.py(", "threading.py(",
-                                                "functools.py(",    "runpy.py(", "concurrent/",    "asyncio/",
-                                                "multiprocessing/", "torch._",   "lib/python"};
-  if (function.find(".py(") == std::string_view::npos) return false;
-  for (const std::string_view part : kForeign) {
-    if (function.find(part) != std::string_view::npos) return false;
-  }
-  return std::none_of(std::begin(kRoots), std::end(kRoots), [&](auto root) { return function.starts_with(root); });
-}
-
-class Kineto {
- public:
-  explicit Kineto(ByteSource& source) : source_(source) {
-    words_.id("");
-    signatures_.emplace_back();
-  }
-
-  ImportedProfile read() {
-    const ChromeTrace trace = read_chrome_trace(source_, wanted, [this](ChromeEvent& event) { take(event); });
-    if (gpu_.empty() && spans_.empty() && calls_.empty()) source_.fail("no torch.profiler events in this trace");
+  ImportedProfile write() {
     ImportedProfile profile;
     profile.kind = ImportedKind::kineto;
     profile.tool = "torch.profiler";
-    profile.devices = trace.devices;
-    profile.trace.process.pid = small(trace.rank >= 0 ? trace.rank : process_);
+    profile.devices = events_.devices;
+    profile.trace.process.pid = small(events_.rank >= 0 ? events_.rank : events_.process);
     profile.trace.times_by = profile.tool;
-    write(profile);
+    TraceBuilder builder(profile.trace);
+    add_devices(profile, builder);
+    places_ = host_contexts(events_, source_, builder, profile.trace);
+    write_calls(builder);
+    write_gpu(profile, builder);
+    builder.finish();
+    add_notes(profile);
     return profile;
   }
 
  private:
-  // Taking in
-
-  void take(ChromeEvent& event) {
-    if (event.phase == "X") {
-      event.category = lower_case(event.category);
-      if (event.category == "kernel") return take_gpu(event, GpuKind::kernel);
-      if (event.category == "gpu_memcpy") return take_gpu(event, GpuKind::copy);
-      if (event.category == "gpu_memset") return take_gpu(event, GpuKind::fill);
-      if (!event.sane()) {
-        ++invalid_times_;
-        return;
-      }
-      if (event.category == "cuda_runtime" || event.category == "cuda_driver" || event.category == "runtime") {
-        take_call(event);
-      } else if (event.category == "cpu_op" || event.category == "operator") {
-        take_operation(event);
-      } else if (event.category == "user_annotation") {
-        add_span(event, SpanKind::annotation, words_.id(event.name));
-      } else if (event.category == "python_function") {
-        take_function(event);
-      }
-    } else if (event.category == "fwdbwd" && event.has_time && event.sane()) {
-      const Moment moment = {thread(event), event.start_ns(source_)};
-      if (event.phase == "s") forward_[event.id] = moment;
-      if (event.phase == "f") backward_.emplace_back(moment, event.id);
-    }
-  }
-
-  static std::int64_t external_of(const ChromeEvent& event) {
-    return event.integer("External id", event.integer("external id", kNone));
-  }
-
-  std::uint32_t thread(const ChromeEvent& event) {
-    const auto [found, is_new] =
-        threads_.try_emplace({event.process, event.thread}, static_cast<std::uint32_t>(threads_.size()));
-    if (is_new) thread_ids_.push_back(small(event.thread));
-    return found->second;
-  }
-
-  void add_span(const ChromeEvent& event, SpanKind kind, std::uint32_t what) {
-    const std::uint64_t start = event.start_ns(source_);
-    spans_.push_back(
-        {.start = start, .end = event.end_ns(source_), .thread = thread(event), .what = what, .kind = kind});
-    process_ = event.process;
-  }
-
-  void take_function(const ChromeEvent& event) {
-    constexpr std::string_view kModule = "nn.Module: ";
-    const std::string_view name = event.name;
-    if (name.starts_with(kModule)) {
-      add_span(event, SpanKind::module, words_.id(name.substr(kModule.size())));
-    } else if (is_own_code(name)) {
-      add_span(event, SpanKind::function, words_.id(name));
-    }
-  }
-
-  void take_operation(const ChromeEvent& event) {
-    Signature signature = {.name = words_.id(event.name)};
-    signature.dims = words_.id(event.has("Input Dims") ? event.text("Input Dims") : event.text("Input dims"));
-    signature.types = words_.id(event.text("Input type"));
-    if (wants_concrete(event.name)) signature.concrete = words_.id(event.text("Concrete Inputs"));
-    constexpr double kGiga = 1e9;
-    signature.flops = std::max(0.0, event.number("kernel_flop", 0));
-    signature.bytes = std::max(0.0, event.number("kernel_num_gb", 0) * kGiga);
-    const auto [found, is_new] = signature_ids_.try_emplace(signature, static_cast<std::uint32_t>(signatures_.size()));
-    if (is_new) signatures_.push_back(signature);
-    const std::int64_t external = external_of(event);
-    if (external != kNone) operations_.emplace_back(external, static_cast<std::uint32_t>(spans_.size()));
-    add_span(event, SpanKind::operation, found->second);
-  }
-
-  void take_call(const ChromeEvent& event) {
-    calls_.push_back({.correlation = event.integer("correlation", kNone),
-                      .start = event.start_ns(source_),
-                      .end = event.end_ns(source_),
-                      .thread = thread(event),
-                      .name = words_.id(event.name)});
-  }
-
-  void take_gpu(const ChromeEvent& event, GpuKind kind) {
-    GpuEvent gpu;
-    gpu.kind = kind;
-    gpu.start = event.start_ns(source_);
-    gpu.end = event.end_ns(source_);
-    gpu.name = words_.id(event.name);
-    gpu.correlation = event.integer("correlation", kNone);
-    gpu.external = external_of(event);
-    gpu.device = small(event.integer("device", event.process));
-    gpu.context = small(event.integer("context", 0));
-    gpu.stream = small(event.integer("stream", event.thread));
-    gpu.graph = small(event.integer("graph id", 0));
-    gpu.graph_node = static_cast<std::uint64_t>(event.integer("graph node id", 0));
-    gpu.bytes =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(0, event.integer("bytes", event.integer("Bytes", 0))));
-    gpu.grid = event.extents("grid");
-    gpu.block = event.extents("block");
-    gpu.registers = small(event.integer("registers per thread", 0));
-    gpu.shared = small(event.integer("shared memory", 0));
-    if (kind == GpuKind::kernel) gpu.collective = collective(event);
-    if (event.integer("fromDevice", 0) != event.integer("toDevice", 0)) gpu.collective = words_.id("peer");
-    gpu_.push_back(gpu);
-  }
-
-  struct Collective {
-    std::string what;
-    double bytes = 0;  ///< that each GPU sends over its links
-  };
-
-  std::uint32_t collective(const ChromeEvent& event) {
-    if (!event.has("Collective name")) return 0;
-    const std::string name(event.text("Collective name"));
-    const double members = std::max(1.0, event.number("Group size", 1));
-    const double in = event.number("In msg nelems", 0), out = event.number("Out msg nelems", 0);
-    const double each = (members - 1) / members;
-    const std::string type(event.text("dtype"));
-    const bool half = type == "BFloat16" || type == "Half", byte = type == "Byte" || type == "Char" || type == "Bool";
-    const double size = half ? 2 : byte || type.starts_with("Float8") ? 1 : type == "Double" || type == "Long" ? 8 : 4;
-    const bool reduces = name.find("allreduce") != std::string::npos || name.find("all_reduce") != std::string::npos;
-    // As nccl-tests count it: what crosses the links of a GPU, whatever the algorithm.
-    const double crossing = reduces ? 2 * each * in : each * std::max(in, out);
-    const std::uint32_t word = words_.id(fmt::format("{}({} {}, {} GPUs)", name, std::max(in, out), type, members));
-    collectives_[word] = crossing * size;
-    return word;
-  }
-
-  // Joining
-
-  void write(ImportedProfile& profile) {
-    TraceBuilder builder(profile.trace);
-    add_devices(profile, builder);
-    std::sort(operations_.begin(), operations_.end());
-    std::sort(calls_.begin(), calls_.end(), [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
-    locate(profile, builder);
-    write_calls(profile.trace, builder);
-    write_gpu(profile, builder);
-    builder.finish();
-    add_notes(profile);
-  }
-
   void add_devices(ImportedProfile& profile, TraceBuilder& builder) {
     std::set<std::uint32_t> known, used;
     for (const DeviceFacts& device : profile.devices) known.insert(device.index);
-    for (const GpuEvent& event : gpu_) used.insert(event.device);
+    for (const GpuEvent& event : events_.gpu) used.insert(event.device);
     for (const std::uint32_t index : used) {
       if (known.contains(index)) continue;
       DeviceFacts unknown = profile.devices.empty() ? DeviceFacts{} : profile.devices.front();
@@ -295,155 +56,12 @@ class Kineto {
     for (const DeviceFacts& device : profile.devices) builder.device(device, source_.name());
   }
 
-  const Call* call_of(std::int64_t correlation) const {
-    if (correlation == kNone) return nullptr;
-    const auto found = std::lower_bound(calls_.begin(), calls_.end(), correlation,
-                                        [](const Call& call, std::int64_t id) { return call.correlation < id; });
-    return found == calls_.end() || found->correlation != correlation ? nullptr : &*found;
-  }
-
-  const Span* operation_of(std::int64_t external) const {
-    const auto found = std::lower_bound(operations_.begin(), operations_.end(), std::pair(external, std::uint32_t{0}));
-    if (external == kNone || found == operations_.end() || found->first != external) return nullptr;
-    return &spans_[found->second];
-  }
-
-  /// The host context in which each GPU event was launched.
-  void locate(ImportedProfile& profile, TraceBuilder& builder) {
-    // The forward of each backward operator first: its kernels are attributed there.
-    std::vector<std::pair<Moment, std::size_t>> asked;
-    std::vector<HostContext> forwards(backward_.size());
-    for (std::size_t i = 0; i < backward_.size(); ++i) {
-      const auto forward = forward_.find(backward_[i].second);
-      if (forward == forward_.end()) continue;
-      asked.emplace_back(forward->second, i);
-      backward_at_.emplace(std::pair(backward_[i].first.thread, backward_[i].first.time), i);
-    }
-    std::vector<std::uint32_t> order(spans_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
-      const Span &x = spans_[a], &y = spans_[b];
-      return std::tie(x.thread, x.start, y.end, x.kind) < std::tie(y.thread, y.start, x.end, y.kind);
-    });
-    sweep(order, asked, forwards, {}, builder, nullptr);
-
-    asked.clear();
-    places_.resize(gpu_.size());
-    for (std::size_t i = 0; i < gpu_.size(); ++i) {
-      if (const Call* call = call_of(gpu_[i].correlation)) {
-        asked.emplace_back(Moment{call->thread, call->start}, i);
-      } else if (const Span* operation = operation_of(gpu_[i].external)) {
-        asked.emplace_back(Moment{operation->thread, operation->start}, i);
-      }
-    }
-    sweep(order, asked, places_, forwards, builder, &profile.trace);
-  }
-
-  struct Open {
-    const Span* span;
-    spool::Id range;  ///< of it and those around it
-  };
-
-  void sweep(const std::vector<std::uint32_t>& order, std::vector<std::pair<Moment, std::size_t>>& asked,
-             std::vector<HostContext>& answers, const std::vector<HostContext>& forwards, TraceBuilder& builder,
-             ProcessTrace* ranges) {
-    std::sort(asked.begin(), asked.end());
-    std::vector<Open> stack;
-    HostContext last;
-    bool changed = true;
-    std::size_t next = 0;
-    const auto close_until = [&](std::uint32_t thread, std::uint64_t time) {
-      const std::size_t before = stack.size();
-      std::erase_if(stack, [&](const Open& open) { return open.span->thread != thread || open.span->end < time; });
-      changed |= stack.size() != before;
-    };
-    const auto open_span = [&](const Span& span) {
-      // Each span visits the open ones; a hostile file could keep all open.
-      constexpr std::size_t kDeepest = 4096;
-      close_until(span.thread, span.start);
-      if (stack.size() >= kDeepest) source_.fail("more than 4096 nested events in a thread");
-      spool::Id range = stack.empty() ? 0 : stack.back().range;
-      if (span.kind == SpanKind::annotation) {
-        range = builder.range(range, words_[span.what]);
-        if (ranges != nullptr) {
-          ranges->range_times.push_back(
-              {.start = span.start, .end = span.end, .range = range, .thread = thread_ids_[span.thread]});
-        }
-      }
-      stack.push_back({&span, range});
-      changed = true;
-    };
-    for (const auto& [moment, index] : asked) {
-      for (; next < order.size(); ++next) {
-        const Span& span = spans_[order[next]];
-        if (std::tie(span.thread, span.start) > std::tie(moment.thread, moment.time)) break;
-        open_span(span);
-      }
-      close_until(moment.thread, moment.time);
-      if (changed) last = host_context(stack, forwards);
-      changed = false;
-      answers[index] = last;
-    }
-    if (ranges == nullptr) return;
-    for (; next < order.size(); ++next) {
-      if (spans_[order[next]].kind == SpanKind::annotation) open_span(spans_[order[next]]);
-    }
-  }
-
-  HostContext host_context(const std::vector<Open>& stack, const std::vector<HostContext>& forwards) const {
-    HostContext here;
-    if (!stack.empty()) here.range = stack.back().range;
-    for (const Open& open : stack) {
-      const Span& span = *open.span;
-      switch (span.kind) {
-        case SpanKind::module:
-          here.module += (here.module.empty() ? "" : ".") + words_[span.what];
-          break;
-        case SpanKind::function:
-          here.line = span.what;
-          break;
-        case SpanKind::operation: {
-          here.signature = span.what;
-          const auto forward = backward_at_.find({span.thread, span.start});
-          if (forward == backward_at_.end() || forwards.empty()) break;
-          here.backward = true;
-          here.module = forwards[forward->second].module;
-          here.line = forwards[forward->second].line;
-          break;
-        }
-        case SpanKind::annotation:
-          break;
-      }
-    }
-    return here;
-  }
-
-  // Writing
-
-  void write_calls(ProcessTrace& trace, TraceBuilder& builder) {
-    std::set<std::int64_t> launched;
-    for (const Call& call : calls_) {
-      const spool::CallKind kind = call_kind(words_[call.name]);
-      const auto correlation = small(call.correlation);
-      if (kind == spool::CallKind::launch || kind == spool::CallKind::graph_launch) {
-        // Its kernels know their kinds themselves.
-        const spool::Id of = kind == spool::CallKind::graph_launch ? builder.graph_launch() : 0;
-        trace.launches.push_back({.start = call.start,
-                                  .end = call.end,
-                                  .correlation = correlation,
-                                  .kind = of,
-                                  .thread = thread_ids_[call.thread],
-                                  .flags = 0});
-      } else {
-        trace.calls.push_back({.start = call.start,
-                               .end = call.end,
-                               .correlation = correlation,
-                               .name = builder.text(words_[call.name]),
-                               .kind = kind,
-                               .thread = thread_ids_[call.thread],
-                               .place = 0,
-                               .reserved = 0});
-      }
+  void write_calls(TraceBuilder& builder) const {
+    for (const Call& call : events_.calls) {
+      builder.call(events_.words[call.name], {.start = call.start,
+                                              .end = call.end,
+                                              .correlation = small(call.correlation),
+                                              .thread = events_.thread_ids[call.thread]});
     }
   }
 
@@ -454,18 +72,19 @@ class Kineto {
   };
 
   std::vector<Share> shares() const {
-    std::vector<Share> shares(gpu_.size());
+    std::vector<Share> shares(events_.gpu.size());
     std::vector<std::uint32_t> order;
-    for (std::size_t i = 0; i < gpu_.size(); ++i) {
-      if (gpu_[i].kind == GpuKind::kernel && gpu_[i].external != kNone) order.push_back(static_cast<std::uint32_t>(i));
+    for (std::size_t i = 0; i < events_.gpu.size(); ++i) {
+      if (events_.gpu[i].kind == GpuKind::kernel && events_.gpu[i].external != kNone)
+        order.push_back(static_cast<std::uint32_t>(i));
     }
     std::stable_sort(order.begin(), order.end(),
-                     [this](auto a, auto b) { return gpu_[a].external < gpu_[b].external; });
+                     [this](auto a, auto b) { return events_.gpu[a].external < events_.gpu[b].external; });
     for (std::size_t i = 0; i < order.size();) {
       std::size_t end = i;
       std::uint32_t longest = order[i];
-      const auto length = [this](std::uint32_t of) { return gpu_[of].end - gpu_[of].start; };
-      for (; end < order.size() && gpu_[order[end]].external == gpu_[order[i]].external; ++end) {
+      const auto length = [this](std::uint32_t of) { return events_.gpu[of].end - events_.gpu[of].start; };
+      for (; end < order.size() && events_.gpu[order[end]].external == events_.gpu[order[i]].external; ++end) {
         if (length(order[end]) > length(longest)) longest = order[end];
       }
       for (std::size_t k = i; k < end; ++k) {
@@ -477,10 +96,10 @@ class Kineto {
   }
 
   OpCall call_of(const Signature& signature) const {
-    return {.name = words_[signature.name],
-            .dims = words_[signature.dims],
-            .types = words_[signature.types],
-            .concrete = words_[signature.concrete]};
+    return {.name = events_.words[signature.name],
+            .dims = events_.words[signature.dims],
+            .types = events_.words[signature.types],
+            .concrete = events_.words[signature.concrete]};
   }
 
   /// Text and work of a signature, computed once.
@@ -494,11 +113,11 @@ class Kineto {
     const auto [found, is_new] = operators_.try_emplace(signature);
     Operator& of = found->second;
     if (!is_new || signature == 0) return of;
-    const OpCall call = call_of(signatures_[signature]);
+    const OpCall call = call_of(events_.signatures[signature]);
     of.text = text_of(call);
     of.work = work_of(call);
     of.by = "roofline, from the shapes of " + of.text;
-    const Signature& stated = signatures_[signature];
+    const Signature& stated = events_.signatures[signature];
     if (!of.work && (stated.flops > 0 || stated.bytes > 0)) {
       OpWork work;
       const bool product = call.name.find("_mm") != std::string_view::npos;
@@ -520,19 +139,19 @@ class Kineto {
   void write_gpu(ImportedProfile& profile, TraceBuilder& builder) {
     const std::vector<Share> share = shares();
     std::map<spool::Id, std::pair<std::int64_t, std::int64_t>> votes;  ///< of launches: with work and without
-    for (std::size_t i = 0; i < gpu_.size(); ++i) {
-      const GpuEvent& event = gpu_[i];
+    for (std::size_t i = 0; i < events_.gpu.size(); ++i) {
+      const GpuEvent& event = events_.gpu[i];
       const HostContext& where = places_[i];
-      const Span* operation = operation_of(event.external);
+      const Span* operation = events_.operation_of(event.external);
       const std::uint32_t signature = operation != nullptr ? operation->what : where.signature;
       const Operator& of = operator_of(signature);
       const bool sends = event.collective != 0 && event.kind == GpuKind::kernel;
-      const spool::Id place = write_place(builder, where, sends ? words_[event.collective] : of.text);
+      const spool::Id place = write_place(builder, where, sends ? events_.words[event.collective] : of.text);
       if (event.kind != GpuKind::kernel) {
         write_transfer(profile.trace, event, place);
         continue;
       }
-      const spool::Id kind = builder.kind({.name = words_[event.name],
+      const spool::Id kind = builder.kind({.name = events_.words[event.name],
                                            .grid = event.grid,
                                            .block = event.block,
                                            .cluster = {},
@@ -552,7 +171,7 @@ class Kineto {
         give_work(profile.trace, kind, collective_work(event.collective), "roofline, from NCCL's message sizes");
         continue;
       }
-      const std::string why = why_no_work(of, share[i], words_[event.name]);
+      const std::string why = why_no_work(of, share[i], events_.words[event.name]);
       ++(why.empty() ? votes[kind].first : votes[kind].second);
       if (why.empty()) {
         give_work(profile.trace, kind, of.work->work, of.by);
@@ -574,8 +193,8 @@ class Kineto {
   Work collective_work(std::uint32_t word) const {
     Work work;
     work.launches = 0;
-    const auto found = collectives_.find(word);
-    if (found != collectives_.end()) work.bytes[Level::nvlink] = {.read = 0, .write = found->second};
+    const auto found = events_.collectives.find(word);
+    if (found != events_.collectives.end()) work.bytes[Level::nvlink] = {.read = 0, .write = found->second};
     return work;
   }
 
@@ -603,7 +222,7 @@ class Kineto {
     place.operation = operation;
     place.backward = where.backward;
     // "program.py(43): forward"
-    const std::string_view text = words_[where.line];
+    const std::string_view text = events_.words[where.line];
     const std::size_t open = text.rfind(".py("), close = text.find("): ", open == std::string_view::npos ? 0 : open);
     if (open != std::string_view::npos && close != std::string_view::npos) {
       place.file = text.substr(0, open + 3);
@@ -638,7 +257,7 @@ class Kineto {
     copy.stream = event.stream;
     copy.place = place;
     // "Memcpy HtoD (Pageable -> Device)"
-    const std::string_view name = words_[event.name];
+    const std::string_view name = events_.words[event.name];
     const std::size_t arrow = name.find("->");
     copy.from = memory_in(name.substr(0, arrow));
     copy.to = arrow == std::string_view::npos ? spool::Memory::unknown : memory_in(name.substr(arrow));
@@ -660,39 +279,28 @@ class Kineto {
 
   void add_notes(ImportedProfile& profile) const {
     note_no_counters(profile.trace, "torch.profiler");
-    if (gpu_.empty()) profile.notes.emplace_back("the trace has no GPU activity (activities=[ProfilerActivity.CUDA])");
-    if (invalid_times_ > 0) {
-      profile.notes.push_back(fmt::format("{} host events with invalid times were skipped", invalid_times_));
+    if (events_.gpu.empty())
+      profile.notes.emplace_back("the trace has no GPU activity (activities=[ProfilerActivity.CUDA])");
+    if (events_.invalid_times > 0) {
+      profile.notes.push_back(fmt::format("{} host events with invalid times were skipped", events_.invalid_times));
     }
-    const bool shapes = std::any_of(signatures_.begin(), signatures_.end(), [](auto& s) { return s.dims != 0; });
-    if (!gpu_.empty() && !shapes) {
+    const bool shapes =
+        std::any_of(events_.signatures.begin(), events_.signatures.end(), [](auto& s) { return s.dims != 0; });
+    if (!events_.gpu.empty() && !shapes) {
       profile.notes.emplace_back("no shapes in the trace (record_shapes=True): operators have times but no work");
     }
   }
 
   ByteSource& source_;
-  Words words_;
-  std::map<Signature, std::uint32_t> signature_ids_;
-  std::vector<Signature> signatures_;
-  std::vector<Span> spans_;
-  std::vector<Call> calls_;
-  std::vector<GpuEvent> gpu_;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> operations_;  ///< spans, by External id
-  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads_;
-  std::vector<std::uint32_t> thread_ids_;
-  std::unordered_map<std::int64_t, Moment> forward_;  ///< by flow
-  std::vector<std::pair<Moment, std::int64_t>> backward_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> backward_at_;
+  const Events events_;
   std::vector<HostContext> places_;  ///< of GPU events
   std::unordered_map<std::uint32_t, Operator> operators_;
-  std::unordered_map<std::uint32_t, double> collectives_;
   std::map<spool::Id, std::string> reasons_;
-  std::int64_t process_ = 0;
-  std::int64_t invalid_times_ = 0;
 };
 
 }  // namespace
+}  // namespace kineto
 
-ImportedProfile read_kineto(ByteSource& source) { return Kineto(source).read(); }
+ImportedProfile read_kineto(ByteSource& source) { return kineto::ProfileWriter(source).write(); }
 
 }  // namespace roofline

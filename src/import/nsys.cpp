@@ -135,27 +135,9 @@ class Nsys {
         const auto [start, end] = times(table, row);
         const std::int64_t thread = row.integer(4);
         const std::string_view name = plain(string(row, 3));
-        const spool::CallKind kind = call_kind(name);
         const std::int64_t key = key_of(process_of(thread), row.integer(2));
-        const auto number = number_of(key);
         moments_.push_back({.thread = thread, .time = start, .key = key});
-        if (kind == spool::CallKind::launch || kind == spool::CallKind::graph_launch) {
-          profile_.trace.launches.push_back({.start = start,
-                                             .end = end,
-                                             .correlation = number,
-                                             .kind = kind == spool::CallKind::graph_launch ? builder.graph_launch() : 0,
-                                             .thread = thread_of(thread),
-                                             .flags = 0});
-        } else {
-          profile_.trace.calls.push_back({.start = start,
-                                          .end = end,
-                                          .correlation = number,
-                                          .name = builder.text(name),
-                                          .kind = kind,
-                                          .thread = thread_of(thread),
-                                          .place = 0,
-                                          .reserved = 0});
-        }
+        builder.call(name, {.start = start, .end = end, .correlation = number_of(key), .thread = thread_of(thread)});
         if (profile_.trace.process.pid == 0) {
           profile_.trace.process.pid = static_cast<std::uint32_t>(process_of(thread));
         }
@@ -176,6 +158,9 @@ class Nsys {
   static std::int64_t key_of(std::int64_t process, std::int64_t correlation) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(process) << 40U ^
                                      static_cast<std::uint64_t>(correlation));
+  }
+  static std::int64_t key_of(const SqliteRow& activity) {
+    return key_of(process_of(activity.integer(6)), activity.integer(5));
   }
   std::uint32_t number_of(std::int64_t key) {
     return correlations_.try_emplace(key, static_cast<std::uint32_t>(correlations_.size() + 1)).first->second;
@@ -231,11 +216,6 @@ class Nsys {
     std::erase_if(stack, [&](const auto& open) { return open.range->thread != thread || open.range->end < time; });
   }
 
-  spool::Id range_of(std::int64_t key) const {
-    const auto found = range_of_.find(key);
-    return found == range_of_.end() ? 0 : found->second;
-  }
-
   /// A device missing from the table gets the facts of the first one.
   std::uint32_t device(std::uint32_t index, TraceBuilder& builder) {
     const bool known = std::any_of(profile_.devices.begin(), profile_.devices.end(),
@@ -249,6 +229,24 @@ class Nsys {
       builder.device(facts, file_);
     }
     return index;
+  }
+
+  /// What kernels, copies and fills have in common, in the first seven columns of their tables.
+  template <typename Record>
+  Record activity(const char* table, const SqliteRow& row, TraceBuilder& builder) {
+    Record record = {};
+    std::tie(record.start, record.end) = times(table, row);
+    record.correlation = number_of(key_of(row));
+    record.device = device(row.small(2), builder);
+    record.context = row.small(3);
+    record.stream = row.small(4);
+    return record;
+  }
+
+  /// Of an activity's launch.
+  spool::Id place_of(const SqliteRow& row, TraceBuilder& builder) const {
+    const auto range = range_of_.find(key_of(row));
+    return range == range_of_.end() ? 0 : builder.place({.range = range->second});
   }
 
   void read_kernels(TraceBuilder& builder) {
@@ -280,8 +278,6 @@ class Nsys {
                     "graphId",
                     "graphNodeId"},
                    [&](const SqliteRow& row) {
-                     const auto [start, end] = times(table, row);
-                     const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
                      ImportedKernel kernel;
                      for (const std::size_t column : {7U, 8U, 9U}) {
                        if (kernel.name.empty()) kernel.name = string(row, column);
@@ -290,39 +286,22 @@ class Nsys {
                      kernel.block = {row.small(13), row.small(14), row.small(15)};
                      kernel.cluster = {row.small(16), row.small(17), row.small(18)};
                      kernel.dynamic_shared = row.small(19);
-                     ImportedPlace place;
-                     place.range = range_of(key);
-                     kernel.place = builder.place(place);
-                     spool::Kernel record = {};
-                     record.start = start;
-                     record.end = end;
-                     record.correlation = number_of(key);
+                     auto record = activity<spool::Kernel>(table, row, builder);
+                     kernel.place = place_of(row, builder);
                      record.kind = builder.kind(kernel);
-                     record.device = device(row.small(2), builder);
-                     record.context = row.small(3);
-                     record.stream = row.small(4);
                      record.static_shared = row.small(20);
                      record.registers = row.small(21);
                      record.local_bytes = row.small(22);
                      profile_.trace.kernels.push_back(record);
                    });
     // Graphs traced as a whole have no kernel records, only a total time.
-    database_.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    const char* graphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+    database_.rows(graphs,
                    {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphId"},
                    [&](const SqliteRow& row) {
-                     const auto [start, end] = times("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", row);
-                     const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
-                     ImportedPlace place;
-                     place.range = range_of(key);
-                     spool::Kernel record = {};
-                     record.start = start;
-                     record.end = end;
-                     record.correlation = number_of(key);
+                     auto record = activity<spool::Kernel>(graphs, row, builder);
                      const std::string name = fmt::format("graph {}", row.integer(7));
-                     record.kind = builder.kind({.name = name, .place = builder.place(place)});
-                     record.device = device(row.small(2), builder);
-                     record.context = row.small(3);
-                     record.stream = row.small(4);
+                     record.kind = builder.kind({.name = name, .place = place_of(row, builder)});
                      profile_.trace.kernels.push_back(record);
                      builder.without_work(record.kind, "graph traced as a whole (use --cuda-graph-trace=node)");
                    });
@@ -353,16 +332,9 @@ class Nsys {
                    {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes",
                     "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"},
                    [&](const SqliteRow& row) {
-                     const auto [start, end] = times(copies, row);
-                     spool::Copy copy = {};
-                     copy.start = start;
-                     copy.end = end;
-                     const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
-                     copy.correlation = number_of(key);
+                     auto copy = activity<spool::Copy>(copies, row, builder);
                      copy.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(7)));
-                     copy.device = copy.peer = device(row.small(2), builder);
-                     copy.context = row.small(3);
-                     copy.stream = row.small(4);
+                     copy.peer = copy.device;
                      constexpr std::int64_t kToDevice = 1, kToHost = 2, kPeer = 10;
                      constexpr std::int64_t kUnifiedToDevice = 11, kUnifiedToHost = 12, kUnifiedBetween = 13;
                      const std::int64_t way = row.integer(8);
@@ -378,28 +350,16 @@ class Nsys {
                        copy.to = way == kUnifiedToHost ? spool::Memory::migrating : spool::Memory::device;
                      }
                      if (way == kPeer) copy.peer = row.has(12) ? row.small(12) : copy.device + 1;
-                     ImportedPlace place;
-                     place.range = range_of(key);
-                     copy.place = builder.place(place);
+                     copy.place = place_of(row, builder);
                      profile_.trace.copies.push_back(copy);
                    });
     const char* fills = "CUPTI_ACTIVITY_KIND_MEMSET";
     database_.rows(fills, {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes"},
                    [&](const SqliteRow& row) {
-                     const auto [start, end] = times(fills, row);
-                     const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
-                     ImportedPlace place;
-                     place.range = range_of(key);
-                     profile_.trace.fills.push_back(
-                         {.start = start,
-                          .end = end,
-                          .bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(7))),
-                          .correlation = number_of(key),
-                          .device = device(row.small(2), builder),
-                          .context = row.small(3),
-                          .stream = row.small(4),
-                          .graph = 0,
-                          .place = builder.place(place)});
+                     auto fill = activity<spool::Fill>(fills, row, builder);
+                     fill.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(7)));
+                     fill.place = place_of(row, builder);
+                     profile_.trace.fills.push_back(fill);
                    });
   }
 

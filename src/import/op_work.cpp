@@ -9,125 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "import/op_arguments.hpp"
 #include "model/find.hpp"
 
 namespace roofline {
 namespace {
 
 using Json = nlohmann::json;
-
-/// An element's type in PyTorch's words.
-struct Element {
-  DType dtype = DType::fp32;
-  double size = 0;
-  bool floating = true;
-};
-
-std::optional<Element> element_of(std::string_view type) {
-  static const std::map<std::string_view, Element> kElements = {
-      {"double", {DType::fp64, 8}},
-      {"float", {DType::fp32, 4}},
-      {"c10::Half", {DType::fp16, 2}},
-      {"c10::BFloat16", {DType::bf16, 2}},
-      {"c10::Float8_e4m3fn", {DType::fp8, 1}},
-      {"c10::Float8_e5m2", {DType::fp8, 1}},
-      {"c10::Float8_e4m3fnuz", {DType::fp8, 1}},
-      {"c10::Float8_e5m2fnuz", {DType::fp8, 1}},
-      {"signed char", {DType::int8, 1, false}},
-      {"unsigned char", {DType::int8, 1, false}},
-      {"bool", {DType::int8, 1, false}},
-      {"short", {DType::int32, 2, false}},
-      {"short int", {DType::int32, 2, false}},
-      {"int", {DType::int32, 4, false}},
-      {"long", {DType::int32, 8, false}},
-      {"long int", {DType::int32, 8, false}},
-  };
-  const auto found = kElements.find(type);
-  return found == kElements.end() ? std::nullopt : std::optional(found->second);
-}
-
-struct Tensor {
-  std::vector<double> shape;
-  Element element;
-
-  double count() const {
-    double product = 1;
-    for (const double extent : shape) product *= extent;
-    return product;
-  }
-  double bytes() const { return count() * element.size; }
-  std::size_t rank() const { return shape.size(); }
-  /// From the end: at(-1) is the innermost extent.
-  double at(int index) const {
-    return shape[index < 0 ? shape.size() - static_cast<std::size_t>(-index) : static_cast<std::size_t>(index)];
-  }
-};
-
-/// The arguments of a call: those that are tensors, by their place.
-class Arguments {
- public:
-  explicit Arguments(const OpCall& call) {
-    const Json dims = parsed(call.dims), types = parsed(call.types);
-    if (!dims.is_array() || !types.is_array()) return;
-    tensors_.resize(dims.size());
-    for (std::size_t i = 0; i < dims.size() && i < types.size(); ++i) {
-      if (!types[i].is_string() || !dims[i].is_array()) continue;
-      const auto element = element_of(types[i].get_ref<const std::string&>());
-      if (!element) continue;
-      Tensor tensor = {.shape = {}, .element = *element};
-      for (const Json& extent : dims[i]) {
-        if (!extent.is_number() || !(extent.get<double>() >= 0)) {
-          tensors_.clear();
-          return;
-        }
-        tensor.shape.push_back(extent.get<double>());
-      }
-      tensors_[i] = std::move(tensor);
-    }
-    concrete_ = parsed(call.concrete);
-  }
-
-  const Tensor* tensor(std::size_t index) const {
-    return index < tensors_.size() && tensors_[index] ? &*tensors_[index] : nullptr;
-  }
-  /// With so many dimensions at least.
-  const Tensor* tensor(std::size_t index, std::size_t rank) const {
-    const Tensor* found = tensor(index);
-    return found != nullptr && found->rank() >= rank ? found : nullptr;
-  }
-  std::vector<const Tensor*> all() const {
-    std::vector<const Tensor*> list;
-    for (const auto& tensor : tensors_) {
-      if (tensor) list.push_back(&*tensor);
-    }
-    return list;
-  }
-  /// A scalar's text: "True", "0."; empty where it was not recorded.
-  std::string word(std::size_t index) const {
-    const bool there = concrete_.is_array() && index < concrete_.size() && concrete_[index].is_string();
-    return there ? concrete_[index].get<std::string>() : "";
-  }
-  /// A list's numbers, "[1, 1]".
-  std::vector<double> numbers(std::size_t index) const {
-    std::vector<double> list;
-    const Json array = parsed(word(index));
-    if (!array.is_array()) return list;
-    for (const Json& number : array) {
-      if (!number.is_number()) return {};
-      list.push_back(number.get<double>());
-    }
-    return list;
-  }
-
- private:
-  static Json parsed(std::string_view text) {
-    constexpr std::size_t kLongestJson = std::size_t{1} << 20;
-    return text.empty() || text.size() > kLongestJson ? Json() : Json::parse(text, nullptr, false);
-  }
-
-  std::vector<std::optional<Tensor>> tensors_;
-  Json concrete_;
-};
 
 constexpr DeviceKind kGpu = DeviceKind::cuda;
 

@@ -1,4 +1,4 @@
-// Places: the innermost range of a thread, and where in the program's Python it is.
+// Places: the innermost range of a thread, and where in the program's Python or native code it is.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ ThreadState& thread_state(const Session& session) {
   return state;
 }
 
-spool::Id current_place(Session& session, ThreadState& thread) {
+spool::Id current_place(Session& session, ThreadState& thread, const char* kernel) {
   spool::Place origin = {};
   if (thread.open_ranges > 0) {
     const std::size_t last = thread.ranges.size() - 1;
@@ -31,9 +31,10 @@ spool::Id current_place(Session& session, ThreadState& thread) {
     origin.module = python.module;
     add_autograd(session, thread, python.own, origin);
   }
+  if (origin.line == 0) origin.code = session.call_sites.of(thread.caller, kernel);
   const spool::Place& known = thread.last_origin;
   if (origin.range != known.range || origin.line != known.line || origin.module != known.module ||
-      origin.backward != known.backward || origin.operation != known.operation) {
+      origin.backward != known.backward || origin.operation != known.operation || origin.code != known.code) {
     thread.last_origin = origin;
     thread.last_place = session.spool.place(origin);
   }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "inject/call_sites.hpp"
 #include "inject/graphs.hpp"
 #include "inject/launches.hpp"
 #include "inject/spool_writer.hpp"
@@ -28,6 +29,7 @@ struct Session {
   SpoolWriter spool;
   Kinds kinds{spool};
   Graphs graphs;
+  CallSites call_sites{spool};
 
   std::string folder;
   std::uint64_t started = 0;

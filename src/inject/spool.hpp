@@ -59,6 +59,8 @@ enum class Type : std::uint16_t {
   copy_source,
   marker,
   marks,
+  code_file,
+  code,
 };
 
 struct Header {
@@ -142,6 +144,24 @@ struct Place {
   Id module;               ///< text: the module's path ("blocks.3.attn.qkv"); of a backward launch: of its forward
   std::uint32_t backward;  ///< 1 where autograd launched it
   Id operation;            ///< text: autograd's node ("AddmmBackward0"); 0 in forward
+  Id code;                 ///< where `line` is 0: the call in the program's native code; absent in older recordings
+  Id reserved;
+};
+/// Bytes of a place in recordings without native code.
+inline constexpr std::uint32_t kPlaceWithoutCode = 24;
+
+/// A program or library that native code is in.
+struct CodeFile {
+  Id id;
+  Id path;      ///< text: as the process sees it
+  Id build_id;  ///< text: hexadecimal digits; 0: it has none
+  std::uint32_t reserved;
+};
+
+/// A call of CUDA in the program's native code.
+struct Code {
+  Id id, file;            ///< `file`: of a CodeFile
+  std::uint64_t address;  ///< as the file is linked, of the last byte of the call
 };
 
 /// What launches have in common that are taken for alike: the function, its geometry, its scalar parameters, the place.
@@ -337,8 +357,8 @@ template <typename... Record>
 constexpr bool keep_alignment() {
   return ((sizeof(Record) % 8 == 0) && ...);
 }
-static_assert(
-    keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel, Copy, Fill,
-                   Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread, CopySource, Marker, Marks>());
+static_assert(keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel,
+                             Copy, Fill, Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread,
+                             CopySource, Marker, Marks, CodeFile, Code>());
 
 }  // namespace roofline::spool

@@ -134,10 +134,28 @@ spool::Id SpoolWriter::line(std::string_view file, std::string_view function, st
   return found->second;
 }
 
-spool::Id SpoolWriter::place(const spool::Place& place) {
-  if (place.range == 0 && place.line == 0 && place.module == 0 && place.backward == 0 && place.operation == 0) return 0;
+spool::Id SpoolWriter::code_file(std::string_view path, std::string_view build_id) {
   const std::lock_guard lock(names_mutex_);
-  const std::tuple key(place.range, place.line, place.module, place.backward, place.operation);
+  const spool::Id path_id = text_locked(path);
+  const spool::Id build = text_locked(build_id);
+  const auto [found, added] =
+      code_files_.try_emplace(std::pair(path_id, build), static_cast<spool::Id>(code_files_.size() + 1));
+  if (added) write(spool::Type::code_file, spool::CodeFile{found->second, path_id, build, 0});
+  return found->second;
+}
+
+spool::Id SpoolWriter::code(spool::Id file, std::uint64_t address) {
+  const std::lock_guard lock(names_mutex_);
+  if (codes_.size() >= kMostNames) return 0;
+  const auto [found, added] = codes_.try_emplace(std::pair(file, address), static_cast<spool::Id>(codes_.size() + 1));
+  if (added) write(spool::Type::code, spool::Code{found->second, file, address});
+  return found->second;
+}
+
+spool::Id SpoolWriter::place(const spool::Place& place) {
+  const std::tuple key(place.range, place.line, place.module, place.backward, place.operation, place.code);
+  if (key == decltype(key)()) return 0;
+  const std::lock_guard lock(names_mutex_);
   if (const auto found = places_.find(key); found != places_.end()) return found->second;
   if (places_.size() >= kMostNames) return 0;
   spool::Place record = place;

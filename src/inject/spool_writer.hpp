@@ -43,6 +43,8 @@ class SpoolWriter {
   /// Of siblings that differ in their digits alone ("step 17"), the first 64 are kept separate.
   spool::Id range(spool::Id parent, std::string_view name, spool::Id domain);
   spool::Id line(std::string_view file, std::string_view function, std::uint32_t number);
+  spool::Id code_file(std::string_view path, std::string_view build_id);
+  spool::Id code(spool::Id file, std::uint64_t address);
   /// place.id is ignored.
   spool::Id place(const spool::Place& place);
 
@@ -81,7 +83,9 @@ class SpoolWriter {
   std::map<std::tuple<spool::Id, spool::Id, spool::Id>, spool::Id> ranges_;
   std::map<std::tuple<spool::Id, spool::Id, spool::Id>, int> alike_;
   std::map<std::tuple<spool::Id, spool::Id, std::uint32_t>, spool::Id> lines_;
-  std::map<std::tuple<spool::Id, spool::Id, spool::Id, std::uint32_t, spool::Id>, spool::Id> places_;
+  std::map<std::pair<spool::Id, spool::Id>, spool::Id> code_files_;
+  std::map<std::pair<spool::Id, std::uint64_t>, spool::Id> codes_;
+  std::map<std::tuple<spool::Id, spool::Id, spool::Id, std::uint32_t, spool::Id, spool::Id>, spool::Id> places_;
 
   std::mutex buffer_mutex_;
   std::vector<char> buffer_;

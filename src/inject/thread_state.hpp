@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "inject/call_sites.hpp"
 #include "inject/counting.hpp"
 #include "inject/graphs.hpp"
 #include "inject/spool.hpp"
@@ -37,6 +38,7 @@ struct ThreadState {
   bool working;            ///< in our own code: what it calls is not the program's
   int nesting;             ///< calls of the driver it is in
   Call call;               ///< the outermost of them
+  Caller caller;           ///< of our callback, in the call that it is in
 
   std::array<OpenRange, 64> ranges;
   std::uint32_t open_ranges;  ///< may be more than there is room for
@@ -67,7 +69,7 @@ class Working {
   ThreadState& state_;
 };
 
-/// The place of what the thread launches now.
-spool::Id current_place(Session& session, ThreadState& thread);
+/// The place of what the thread launches now. `kernel`: the symbol of a kernel; nullptr: none, or not known.
+spool::Id current_place(Session& session, ThreadState& thread, const char* kernel);
 
 }  // namespace roofline::inject

@@ -81,7 +81,7 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
   const LaunchArguments arguments = launch_arguments(call.arguments, data);
   state.captured = is_captured(arguments.stream, call.per_thread_stream);
   if (!state.recorded && !state.captured) return;
-  state.place = current_place(session, thread);
+  state.place = current_place(session, thread, arguments.kernel.symbol);
   if (arguments.graph != nullptr) {
     const Graphs::Kernels kernels = session.graphs.kernels(arguments.graph);
     state.kind = &session.kinds.of_graph(kernels.count, kernels.signature, state.place);
@@ -117,14 +117,14 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
   } else if (call.arguments == Arguments::kernel_node) {
     KernelLaunch node;
     if (!node_arguments(data, node)) return;
-    state.place = current_place(session, thread);
+    state.place = current_place(session, thread, nullptr);
     state.kind = &session.kinds.of_node(node, state.place);
   } else if (call.arguments == Arguments::any_node) {
     KernelLaunch node;
-    state.place = current_place(session, thread);
+    state.place = current_place(session, thread, nullptr);
     if (any_node_arguments(data, node)) state.kind = &session.kinds.of_node(node, state.place);
   } else if (state.recorded || captures.load(std::memory_order_relaxed) > 0) {
-    state.place = current_place(session, thread);
+    state.place = current_place(session, thread, nullptr);
     if (call.kind == spool::CallKind::copy || call.kind == spool::CallKind::fill) {
       remember_place(data.correlationId, state.place);
       follow_transfer(session, call, data, state.recorded);
@@ -228,9 +228,11 @@ void forget_unended(const Session& session, ThreadState& thread) {
   thread.call = {};
 }
 
-void on_callback(Session& session, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+void on_callback(Session& session, const Caller& caller, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                 const void* data) {
   ThreadState& thread = thread_state(session);
   if (thread.working) return;
+  thread.caller = caller;
   const Working working(thread);
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     on_resource(session, thread, id, *static_cast<const CUpti_ResourceData*>(data));
@@ -256,8 +258,11 @@ void on_callback(Session& session, CUpti_CallbackDomain domain, CUpti_CallbackId
 void CUPTIAPI callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   Session* const current = session();
   if (current == nullptr || current->phase.load(std::memory_order_relaxed) == Phase::ended) return;
+  const auto* const frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
+  const Caller caller = {reinterpret_cast<std::uintptr_t>(__builtin_extract_return_addr(__builtin_return_address(0))),
+                         reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()), frame[0]};
   try {
-    on_callback(*current, domain, id, data);
+    on_callback(*current, caller, domain, id, data);
   } catch (...) {  // called by the driver, which is C: exceptions must not propagate
   }
 }

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <numeric>
 
+#include "measure/repeated_ratio.hpp"
 #include "measure/summary.hpp"
 #include "model/nan.hpp"
 
@@ -168,6 +170,18 @@ MedianEstimate estimate_median(std::span<const double> series) {
     estimate.ci95 = {ascending.front() - range, ascending.back() + range};
   }
   return estimate;
+}
+
+Interval mean_interval(std::span<const double> series) {
+  const auto n = static_cast<double>(series.size());
+  const double effective = effective_samples(static_cast<std::int64_t>(series.size()), lag1_autocorrelation(series));
+  if (!(effective >= static_cast<double>(kFewest))) return {};
+  const double mean = std::accumulate(series.begin(), series.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : series) squares += (value - mean) * (value - mean);
+  const double error = std::sqrt(squares / (n - 1) / effective);
+  const double half = student_t(0.95, static_cast<std::int64_t>(effective) - 1) * error / mean;
+  return {mean * std::exp(-half), mean * std::exp(half)};
 }
 
 bool drifts(std::span<const double> series, double threshold) {

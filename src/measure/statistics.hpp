@@ -2,6 +2,8 @@
 // is in docs/method.md, and tests/unit/sampler_evidence_test.cpp recomputes it.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,6 +19,15 @@ double quantile(std::span<const double> ascending, double p);
 
 /// The middle value (the mean of the two middle ones); NaN for none.
 double median(std::vector<double> values);
+
+/// The middle value, of an even number the upper one of the middle two; `none` for none.
+template <typename Value>
+Value upper_median(std::vector<Value> values, Value none = {}) {
+  if (values.empty()) return none;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 /// The clock at which `of_s` seconds are the median cycles of samples with these seconds and clocks; nothing without
 /// samples, or where some lack a clock. An interruption of a clock's reading moves the median little.
@@ -60,6 +71,11 @@ struct MedianEstimate {
   bool quiet = false;
 };
 MedianEstimate estimate_median(std::span<const double> series);
+
+/// The 95 % interval of the arithmetic mean, in the order taken: Student's t with the effective sample size, on the
+/// logarithm, so that it is positive. Few large values widen it: they may be chance. NaN bounds with fewer than 6
+/// effective samples.
+Interval mean_interval(std::span<const double> series);
 
 /// Whether the first and the last third of a series differ: their medians by more than `threshold` (relative), and
 /// beyond the 95 % intervals of both. A third's own slope is removed before its interval is computed, because a

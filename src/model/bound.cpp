@@ -49,12 +49,6 @@ ResourceTime pipe_time(const Machine& machine, Pipe pipe, double operations, std
   return time;
 }
 
-std::map<Pipe, double> operations_by_pipe(const Work& work) {
-  std::map<Pipe, double> sum = work.flops;
-  for (const auto& [pipe, count] : work.uncounted) sum[pipe] += count;
-  return sum;
-}
-
 /// A resource, and the label of a kernel that it limits.
 struct Resource {
   ResourceTime time;
@@ -93,7 +87,7 @@ ResourceTime traffic_time(const Work& work, const Machine& machine, Level level,
 
 std::vector<Resource> resources_of(const Work& work, const Machine& machine, std::optional<double> core_hz) {
   std::vector<Resource> resources;
-  for (const auto& [pipe, count] : operations_by_pipe(work)) {
+  for (const auto& [pipe, count] : work.operations()) {
     if (count > 0) resources.push_back({pipe_time(machine, pipe, count, core_hz, work.threads), BoundLabel::compute});
   }
   for (const auto& [level, traffic] : work.bytes) {

@@ -12,6 +12,12 @@ double Work::total_flops() const {
   return sum;
 }
 
+std::map<Pipe, double> Work::operations() const {
+  std::map<Pipe, double> sum = flops;
+  for (const auto& [pipe, count] : uncounted) sum[pipe] += count;
+  return sum;
+}
+
 std::optional<Pipe> dominant_pipe(const Work& work) {
   const auto most = std::max_element(work.flops.begin(), work.flops.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -49,6 +49,8 @@ struct Work {
   std::optional<double> write_only = {};
 
   double total_flops() const;
+  /// Counted and uncounted ones.
+  std::map<Pipe, double> operations() const;
 };
 
 /// The pipe with most of the counted FLOPs, or nothing if there are none.

@@ -46,23 +46,24 @@ void for_counters(Reading& reading, const Visit& visit) {
   visit("nvlink_tx_bytes", reading.nvlink_tx_bytes);
 }
 
-Json process_to_json(const GpuProcess& process) {
-  Json json = {{"pid", process.pid}, {"name", process.name}};
-  if (process.memory_bytes) json["memory_bytes"] = *process.memory_bytes;
-  if (process.sm_fraction) json["sm_fraction"] = *process.sm_fraction;
-  return json;
-}
-
 GpuProcess process_from_json(const Json& json) {
   GpuProcess process;
   process.pid = json.at("pid");
-  process.name = json.at("name");
+  process.name = json.value("name", "");
   if (json.contains("memory_bytes")) process.memory_bytes = json["memory_bytes"].get<double>();
   if (json.contains("sm_fraction")) process.sm_fraction = json["sm_fraction"].get<double>();
   return process;
 }
 
 }  // namespace
+
+Json process_to_json(const GpuProcess& process) {
+  Json json = {{"pid", process.pid}};
+  if (!process.name.empty()) json["name"] = process.name;
+  if (process.memory_bytes) json["memory_bytes"] = *process.memory_bytes;
+  if (process.sm_fraction) json["sm_fraction"] = *process.sm_fraction;
+  return json;
+}
 
 std::string reading_to_text(const GpuReading& reading) {
   Json json = {{"time_s", reading.time_s}};

@@ -43,18 +43,6 @@ std::uint16_t narrow(double value) {
   return static_cast<std::uint16_t>(sign | (rebased < kInfinity ? rebased : kInfinity));
 }
 
-/// splitmix64's finaliser: every input bit affects every output bit.
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31);
-}
-
-/// The random bits of element `index`: a mixed counter, so that any thread can compute any element.
-std::uint64_t random_bits(std::uint64_t seed, std::int64_t index) {
-  return mix(seed + 0x9E3779B97F4A7C15U * (static_cast<std::uint64_t>(index) + 1));
-}
-
 /// In [-1, 1): a multiple of 2^-24, and so exact in fp32; rounding to 16 bits may reach 1.
 float random_float(std::uint64_t bits) { return static_cast<float>(static_cast<std::int64_t>(bits) >> 39) * 0x1p-24F; }
 double random_double(std::uint64_t bits) {
@@ -93,7 +81,7 @@ void fill_all(std::byte* data, std::int64_t count, std::uint64_t seed, Make make
   constexpr std::int64_t kChunk = std::int64_t{1} << 18;
   host_parallel(count, kChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      const T value = make(random_bits(seed, i));
+      const T value = make(element_bits(seed, static_cast<std::uint64_t>(i)));
       std::memcpy(data + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
     }
   });
@@ -173,7 +161,7 @@ void HostTensor::read(std::int64_t first, std::span<double> out) const {
 }
 
 void HostTensor::fill_random(std::uint64_t seed) {
-  const std::uint64_t base = mix(seed);
+  const std::uint64_t base = mixed_bits(seed);
   const std::int64_t count = spec_.elements;
   switch (spec_.dtype) {
     case DType::fp64:

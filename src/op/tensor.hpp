@@ -20,6 +20,18 @@ constexpr bool is_written(TensorRole role) { return role != TensorRole::input; }
 /// Whether the type has integers that a double does not represent.
 constexpr bool exceeds_double(DType dtype) { return dtype == DType::int64 || dtype == DType::uint64; }
 
+/// splitmix64's finaliser: every input bit affects every output bit.
+inline std::uint64_t mixed_bits(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+/// The random bits of element `index`: a mixed counter, so that any thread can compute any element.
+inline std::uint64_t element_bits(std::uint64_t seed, std::uint64_t index) {
+  return mixed_bits(seed + 0x9E3779B97F4A7C15U * (index + 1));
+}
+
 /// One tensor of an op, in the order in which kernels receive their pointers.
 struct TensorSpec {
   std::string name;

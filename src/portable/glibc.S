@@ -23,6 +23,7 @@ older dlvsym 2.2.5
 older hypot 2.2.5
 older hypotf 2.2.5
 older __pthread_key_create 2.2.5
+older pthread_attr_getstack 2.2.5
 older pthread_cond_clockwait 2.30
 older pthread_condattr_setpshared 2.2.5
 older pthread_create 2.2.5

@@ -16,13 +16,15 @@ struct CauseRow {
   const char* cuda = "";
   const char* torch = "";
   const char* jax = "";
+  const char* cupy = "";
 };
 
 constexpr CauseRow kCauseRows[] = {
     {SavingCause::data_loading, "GPU idle: the launching process prepares input data",
      "Prepare the next batch on another thread while the GPU runs.",
      "Load data in worker processes: DataLoader(num_workers=8, pin_memory=True, prefetch_factor=4).",
-     "Prefetch batches in the background: grain, tf.data prefetch(), or jax.device_put one batch ahead."},
+     "Prefetch batches in the background: grain, tf.data prefetch(), or jax.device_put one batch ahead.",
+     "Prepare the next batch on another thread or process, and copy it on a cupy.cuda.Stream of its own."},
     {SavingCause::few_workers, "GPU idle: too few workers prepare input data",
      "Use more threads for input data, or prepare it on the GPU.",
      "Increase num_workers, or move decoding and augmentation to the GPU (NVIDIA DALI, torchvision v2).",
@@ -30,11 +32,13 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::pageable_copy, "Copies from or to pageable memory",
      "Use pinned memory (cudaHostAlloc) and cudaMemcpyAsync on another stream.",
      "Use pinned memory: DataLoader(pin_memory=True), then .to(device, non_blocking=True).",
-     "Transfer the next batch ahead of its use (jax.device_put), so that the copy overlaps."},
+     "Transfer the next batch ahead of its use (jax.device_put), so that the copy overlaps.",
+     "Copy from pinned memory: cupyx.empty_pinned(), then array.set(pinned, stream=…)."},
     {SavingCause::repeated_copy, "The same data is copied in every step",
      "Copy it once before the loop and keep it on the GPU.",
      "Move it to the GPU once before the loop: tensor.to(device) or register_buffer().",
-     "Call jax.device_put once before the loop and pass the array on."},
+     "Call jax.device_put once before the loop and pass the array on.",
+     "Call cupy.asarray once before the loop and keep the array."},
     {SavingCause::repeated_cast, "Unchanged data is converted in every step",
      "Convert it once before the loop and keep the result.",
      "Convert it once: model.to(torch.bfloat16), or keep the cast tensor outside of the loop.",
@@ -42,11 +46,13 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::item_sync, "GPU idle: the host reads a value back and waits for it",
      "Keep the value on the GPU; read it every N steps with an asynchronous copy.",
      "Keep the value on the GPU: no .item(), .cpu() or if on a tensor; read it every N steps.",
-     "Keep the value on the device: no float(x) or np.asarray(x) in the loop; read it every N steps."},
+     "Keep the value on the device: no float(x) or np.asarray(x) in the loop; read it every N steps.",
+     "Keep the value on the GPU: no float(x), .item(), .get() or if on an array; read it every N steps."},
     {SavingCause::synchronize, "GPU idle: the host synchronises in the loop",
      "Remove the synchronisation; order work with streams and events.",
      "Remove torch.cuda.synchronize() from the loop; time with torch.cuda.Event instead.",
-     "Call block_until_ready() once after the loop, not in every step."},
+     "Call block_until_ready() once after the loop, not in every step.",
+     "Remove Stream.synchronize() from the loop; time with cupy.cuda.Event or cupyx.profiler.benchmark."},
     {SavingCause::logging_sync, "GPU idle: logging reads values back",
      "Log every N steps, from values that were copied asynchronously.",
      "Log every N steps; collect detached tensors and call .item() once per interval.",
@@ -58,7 +64,8 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::tiny_kernels, "GPU idle: kernels are shorter than their launches",
      "Capture the step in a CUDA graph, or merge small kernels.",
      "Use torch.compile(mode=\"reduce-overhead\"), or capture the step in torch.cuda.CUDAGraph.",
-     "Put the whole step into one jax.jit; use lax.scan for inner loops."},
+     "Put the whole step into one jax.jit; use lax.scan for inner loops.",
+     "Merge elementwise operations with cupy.fuse or an ElementwiseKernel, or capture the step in a CUDA graph."},
     {SavingCause::unfused_attention, "Attention as separate kernels",
      "Use a fused attention kernel (cuDNN, FlashAttention).", "Use torch.nn.functional.scaled_dot_product_attention.",
      "Use jax.nn.dot_product_attention(implementation=\"cudnn\")."},
@@ -68,11 +75,14 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::allocation, "GPU idle: memory is allocated or freed in the loop",
      "Allocate once before the loop, or use a memory pool (cudaMallocAsync).",
      "Remove torch.cuda.empty_cache(); set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
-     "Donate buffers (jax.jit(donate_argnums=…)) and keep preallocation on."},
+     "Donate buffers (jax.jit(donate_argnums=…)) and keep preallocation on.",
+     "Keep CuPy's memory pool (no free_all_blocks() in the loop), or write into existing arrays with out=…."},
     {SavingCause::recompilation, "GPU idle: code is compiled again",
      "Compile before the loop (cuModuleLoad, nvrtc) and keep the module.",
-     "Avoid new shapes: pad inputs, or torch.compile(dynamic=True); TORCH_LOGS=recompiles names the reason.",
-     "Avoid new shapes: pad inputs, or mark static arguments; JAX_LOG_COMPILES=1 names the reason."},
+     "Avoid new shapes: pad inputs, or torch.compile(dynamic=True), mark_dynamic; TORCH_LOGS=recompiles names the "
+     "reason.",
+     "Avoid new shapes: pad inputs to a few sizes, or use static_argnums; call jax.jit once, outside of the loop.",
+     "Build ElementwiseKernel, RawKernel and RawModule once before the loop; each new source or type compiles."},
     {SavingCause::checkpointing, "Backward repeats the forward pass (gradient checkpointing)",
      "Keep activations where memory allows.",
      "Checkpoint fewer modules, or use selective checkpointing, where memory allows.",
@@ -81,7 +91,8 @@ constexpr CauseRow kCauseRows[] = {
      "Allow TF32: cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), or use bf16.",
      "Call torch.set_float32_matmul_precision(\"high\"), or use autocast with bfloat16.",
      "Set jax_default_matmul_precision=\"tensorfloat32\", or use bfloat16."},
-    {SavingCause::small_batch, "Grids are smaller than the GPU", "Batch more work per launch.",
+    {SavingCause::small_batch, "Grids are smaller than the GPU",
+     "Batch more work per launch, or run independent work on other streams.",
      "Increase batch_size, or run several requests in one batch.", "Increase the batch size, or use jax.vmap."},
     {SavingCause::wait_disk, "GPU idle: the host waits for a disk",
      "Read ahead on another thread, or keep the data in memory or on local NVMe.",
@@ -95,7 +106,9 @@ constexpr CauseRow kCauseRows[] = {
      "Shorten the critical section, or launch from one thread only.", "", ""},
     {SavingCause::sleep, "GPU idle: the host sleeps", "Remove the sleep, or wait for the event itself.", "", ""},
     {SavingCause::slow_steps, "Some steps take much longer than the others",
-     "Compare a slow step with a typical one in the timeline.", "", ""},
+     "Do this less often, or in the background: on another thread or in another process.",
+     "Do this less often, or in the background: another thread or process, torch.distributed.checkpoint.async_save.",
+     "Do this less often, or in the background: another thread or process, an asynchronous checkpoint (Orbax)."},
     {SavingCause::host_python, "GPU idle: the host runs Python code",
      "Speed this code up, or move it to another process.",
      "Vectorise this code, run it in a DataLoader worker, or overlap it with the GPU.",
@@ -107,21 +120,111 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::launch_rate, "GPU idle: the host launches too slowly",
      "Use a CUDA graph, fused kernels or larger batches.",
      "Use torch.compile(mode=\"reduce-overhead\"), a CUDA graph, or larger batches.",
-     "Put the whole step into one jax.jit."},
+     "Put the whole step into one jax.jit.",
+     "Merge operations with cupy.fuse, capture the step in a CUDA graph, or use larger arrays."},
     {SavingCause::fusion, "Memory-bound kernels in sequence",
      "Fuse them, so that intermediate results stay in registers.", "Fuse them: torch.compile, or a Triton kernel.",
-     "Put them into one jax.jit, so that XLA fuses them."},
+     "Put them into one jax.jit, so that XLA fuses them.",
+     "Fuse them: cupy.fuse, or an ElementwiseKernel or ReductionKernel."},
     {SavingCause::kernel, "A kernel below its roof",
      "Compare with a library kernel of the same shape, or tune its tile and launch configuration.", "", ""},
     {SavingCause::memory_growth, "Memory in use grows from step to step", "Free or reuse buffers in every step.",
      "Keep no graph: use loss.detach() or loss.item() every N steps in running sums.", ""},
     {SavingCause::copies, "Copies without overlap", "Overlap the copies with kernels on another stream.",
      "Copy on another stream: torch.cuda.Stream and non_blocking=True.",
-     "Transfer the next batch ahead of its use (jax.device_put)."},
+     "Transfer the next batch ahead of its use (jax.device_put).",
+     "Copy on another stream: cupy.cuda.Stream(non_blocking=True) and pinned memory."},
+    {SavingCause::between_kernels, "GPU idle: from a kernel to the next one in its queue",
+     "Fuse small kernels; a CUDA graph shortens the time between two.",
+     "Fuse small kernels (torch.compile); a CUDA graph shortens the time between two.",
+     "Put the kernels into one jax.jit, so that XLA fuses them.", "Fuse small kernels: cupy.fuse or a RawKernel."},
     {SavingCause::late_stream, "GPU idle: a stream waits for another one",
      "Find the event in the timeline; launch the awaited work earlier.", "", ""},
     {SavingCause::unknown_idle, "GPU idle without a known cause",
      "No action: nothing that was recorded shows the cause. The timeline shows the gaps.", "", ""}};
+
+/// Instead of the row of their cause. An empty action is that of CUDA.
+struct DetailRow {
+  CauseDetail detail = CauseDetail::none;
+  const char* what = "";
+  const char* cuda = "";
+  const char* torch = "";
+  const char* jax = "";
+  const char* cupy = "";
+};
+
+constexpr DetailRow kDetailRows[] = {
+    {CauseDetail::small_copies, "GPU idle: many small copies instead of one",
+     "Combine them in one contiguous pinned buffer, and send it as one cudaMemcpyAsync.",
+     "Combine them on the host (torch.stack or torch.cat into one pinned tensor), then one copy: "
+     ".to(device, non_blocking=True).",
+     "Combine them on the host (np.stack), then one copy: jax.device_put.",
+     "Combine them on the host (numpy.stack), then one copy: cupy.asarray."},
+    {CauseDetail::waited_copies, "GPU idle: the host waits for copies from pinned memory",
+     "Use cudaMemcpyAsync on another stream instead of cudaMemcpy, and wait with an event where the data is needed.",
+     "The memory is pinned: use .to(device, non_blocking=True) without a synchronisation behind it.", "",
+     "The memory is pinned: use array.set(pinned, stream=…) on a non-blocking stream."},
+    {CauseDetail::readback, "Copies to pageable memory",
+     "Copy into pinned memory (cudaHostAlloc) with cudaMemcpyAsync, and wait once when the values are needed.",
+     "Copy into pinned memory (torch.empty(…, pin_memory=True)) with non_blocking=True, and synchronise once when the "
+     "values are needed.",
+     "Call copy_to_host_async() first, and np.asarray when the values are needed.",
+     "Copy into pinned memory: array.get(out=cupyx.empty_pinned(…), blocking=False)."},
+    {CauseDetail::unified_memory, "Pages of unified memory migrate in the loop",
+     "Prefetch before the kernel (cudaMemPrefetchAsync), set the location (cudaMemAdvise), or use cudaMalloc and "
+     "copies.",
+     "", "", "Use CuPy's default memory pool instead of malloc_managed, and cupy.asarray for inputs."},
+    {CauseDetail::host_memory, "GPU idle: pinned host memory is allocated or freed in the loop",
+     "Allocate or register it once before the loop (cudaHostAlloc, cudaHostRegister) and reuse it.",
+     "Call pin_memory() once before the loop and reuse the buffer, or use DataLoader(pin_memory=True).", "",
+     "Allocate it once with cupyx.empty_pinned(), and reuse it."},
+    {CauseDetail::streams, "GPU idle: streams or events are created in the loop",
+     "Create streams and events once before the loop and reuse them.",
+     "Create torch.cuda.Stream and torch.cuda.Event once before the loop and reuse them.", "",
+     "Create cupy.cuda.Stream and cupy.cuda.Event once before the loop and reuse them."},
+    {CauseDetail::graphs, "GPU idle: CUDA graphs are instantiated in the loop",
+     "Instantiate the graph once before the loop and launch it; change arguments with "
+     "cudaGraphExecKernelNodeSetParams.",
+     "Capture torch.cuda.CUDAGraph once before the loop; copy new inputs into its static tensors and call replay().",
+     "", "Capture the graph once before the loop; copy new inputs into its arrays and call launch()."},
+    {CauseDetail::anomaly_mode, "GPU idle: autograd's anomaly mode checks every gradient",
+     "Remove torch.autograd.set_detect_anomaly(True); use it only to search for a NaN.", "", "", ""},
+    {CauseDetail::triton_compiler, "GPU idle: Triton compiles kernels again",
+     "Pass values that change as ordinary arguments, not as tl.constexpr; use do_not_specialize, and few block sizes.",
+     "", "", ""},
+    {CauseDetail::numba_compiler, "GPU idle: Numba compiles functions again",
+     "Decorate the function once, outside of the loop, with an explicit signature; pass the same types and array "
+     "layouts.",
+     "", "", ""},
+    {CauseDetail::nvrtc_compiler, "GPU idle: CUDA C++ is compiled again (NVRTC)",
+     "Compile once before the loop and keep the module (nvrtcCompileProgram, cuModuleLoadData).",
+     "Compile once before the loop (load_inline, torch.cuda._compile_kernel) and keep the function.", "",
+     "Build RawKernel and RawModule once before the loop; each new source or option compiles."},
+    {CauseDetail::long_sums, "Reductions with fewer blocks than the GPU has SMs",
+     "Split each reduction: partial results of many blocks and a second kernel, or cub::DeviceReduce.",
+     "Reduce in two stages, so that more blocks work: x.view(k, -1).sum(1).sum(0), or a matrix product.",
+     "Reduce in two stages, so that more blocks work (reshape, sum, sum), or use a matrix product.",
+     "Reduce in two stages (reshape, sum, sum), along another axis, or by a matrix product; CUPY_ACCELERATORS=cub."},
+    {CauseDetail::own_grid, "Grids are smaller than the GPU",
+     "Launch at least as many blocks as the GPU has SMs: less work per block, or a second dimension of the grid.", "",
+     "", ""}};
+
+/// Null: the row of the cause has the texts.
+const DetailRow* row_of_detail(CauseDetail detail) {
+  const auto* const found = std::find_if(std::begin(kDetailRows), std::end(kDetailRows),
+                                         [detail](const DetailRow& row) { return row.detail == detail; });
+  return found == std::end(kDetailRows) ? nullptr : found;
+}
+
+/// The action in that framework's API.
+template <typename Row>
+std::string action_in(const Row& row, Framework framework) {
+  const std::string_view own = framework == Framework::torch  ? row.torch
+                               : framework == Framework::jax  ? row.jax
+                               : framework == Framework::cupy ? row.cupy
+                                                              : "";
+  return std::string(own.empty() ? row.cuda : own);
+}
 
 const CauseRow& row_of_cause(SavingCause cause) {
   const auto* const found = std::find_if(std::begin(kCauseRows), std::end(kCauseRows),
@@ -143,18 +246,22 @@ Framework framework_of(const Recording& recording) {
     const bool torch =
         contains_any(group.symbol, {"2at6native", "at::native", "c10", "triton_poi_", "triton_red_", "triton_per_"});
     if (torch || !group.module.empty()) return Framework::torch;
+    // cupy_add, cupyx_scipy_…; kernels of its users have their own names.
+    if (group.symbol.starts_with("cupy")) return Framework::cupy;
     fusions |= contains_any(group.symbol, {"loop_", "input_", "wrapped_"}) &&
                contains_any(group.symbol, {"fusion", "wrapped_"});
   }
   return fusions ? Framework::jax : Framework::cuda;
 }
 
-std::string what_is_lost(SavingCause cause) { return row_of_cause(cause).what; }
+std::string what_is_lost(SavingCause cause, CauseDetail detail) {
+  const DetailRow* const row = row_of_detail(detail);
+  return row != nullptr ? row->what : row_of_cause(cause).what;
+}
 
-std::string action_against(SavingCause cause, Framework framework) {
-  const CauseRow& row = row_of_cause(cause);
-  const std::string_view own = framework == Framework::torch ? row.torch : framework == Framework::jax ? row.jax : "";
-  return std::string(own.empty() ? row.cuda : own);
+std::string action_against(SavingCause cause, Framework framework, CauseDetail detail) {
+  const DetailRow* const row = row_of_detail(detail);
+  return row != nullptr ? action_in(*row, framework) : action_in(row_of_cause(cause), framework);
 }
 
 std::string action_for_copies(const CopySum& copy, double fraction, Framework framework) {
@@ -164,7 +271,11 @@ std::string action_for_copies(const CopySum& copy, double fraction, Framework fr
   if (copy.path.host() == CopyMemory::unified) {
     return "Prefetch it before use (cudaMemPrefetchAsync), or set its location (cudaMemAdvise).";
   }
-  if (copy.bytes / static_cast<double>(copy.copies) < kSmall) return "Merge small copies into one.";
+  if (copy.bytes / static_cast<double>(copy.copies) < kSmall) {
+    return copy.path.direction == CopyDirection::host_to_device
+               ? action_against(SavingCause::copies, framework, CauseDetail::small_copies)
+               : "Merge small copies into one.";
+  }
   if (copy.path.direction == CopyDirection::memset) {
     return "Drop memsets of memory that the next kernel overwrites entirely.";
   }

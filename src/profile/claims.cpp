@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "report/saving_order.hpp"
 
 namespace roofline {
 namespace {
@@ -77,6 +80,7 @@ std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimi
     savings.back().seconds = seconds;
   }
   std::stable_sort(savings.begin(), savings.end(), larger);
+  put_waits_first(savings, [](const Saving& saving) { return std::optional(saving.cause); });
   return savings;
 }
 

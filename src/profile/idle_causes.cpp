@@ -50,7 +50,7 @@ struct Evidence {
     std::map<std::string, double> lines;  ///< weight of each
     std::string fact;                     ///< what the samples show besides the line
   };
-  std::map<std::pair<SavingCause, std::string>, Share> causes;  ///< with the function
+  std::map<std::tuple<SavingCause, CauseDetail, std::string>, Share> causes;  ///< with the function
   double weight = 0;
   std::int64_t samples = 0;
 };
@@ -61,10 +61,12 @@ class IdleAttribution {
       : recording_(recording), samples_(samples, recording), activities_(recording, steps) {
     for (const ProcessTrace& trace : recording.traces) calls_.emplace_back(trace);
     gaps_ = idle_gaps(recording, calls_, steps);
+    small_copies_ = places_of_small_copies(activities_);
     for (const OptimizerRun& run : optimizer_runs(activities_)) {
       for (const StepActivity* launch : run.launches) optimizer_.insert(launch->activity);
     }
     find_rates();
+    find_reloading(steps);
   }
 
   std::vector<IdlePart> parts() {
@@ -123,15 +125,30 @@ class IdleAttribution {
     return tiny ? SavingCause::tiny_kernels : SavingCause::launch_rate;
   }
 
+  /// Whether the gap is one between many small copies: then what the host did in it is the making of the next copy.
+  bool before_small_copy(const IdleGap& gap, SavingCause cause) const {
+    constexpr double kOneCopy = 200e-6;  // seconds of the host: a framework's way to a copy takes less
+    const bool of_host = cause == SavingCause::launch_rate || cause == SavingCause::data_loading ||
+                         cause == SavingCause::host_python || cause == SavingCause::host_native ||
+                         cause == SavingCause::copies || cause == SavingCause::pageable_copy;
+    return of_host && gap.next->what == ActivityKind::copy && gap.launch_interval_s <= kOneCopy &&
+           small_copies_.contains({gap.process, recording_.place(*gap.next).id});
+  }
+
   /// A part of one gap, at a line.
   IdleSums::Sum& add(const IdleGap& gap, SavingCause cause, const std::string& group, const std::string& line,
-                     double time) {
+                     double time, CauseDetail detail = CauseDetail::none) {
+    const auto number = static_cast<std::size_t>(&gap - gaps_.data());
+    if (before_small_copy(gap, cause)) {
+      const std::string& copied_at = next_line(gap);
+      return sums_.add({gap.device, SavingCause::copies, CauseDetail::small_copies, copied_at, copied_at, time, number,
+                        gap.seconds});
+    }
     const bool launching = cause == SavingCause::launch_rate;
     if (launching) cause = launch_cause(gap);
     // Launches have lines all over the program, and one cause.
     const bool one_part = launching || cause == SavingCause::late_stream || cause == SavingCause::unknown_idle;
-    const auto number = static_cast<std::size_t>(&gap - gaps_.data());
-    IdleSums::Sum& sum = sums_.add({gap.device, cause, one_part ? "" : group, line, time, number, gap.seconds});
+    IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, one_part ? "" : group, line, time, number, gap.seconds});
     if (launching && cause != SavingCause::unfused_optimizer && launch_s_.contains(gap.device)) {
       sum.facts[fmt::format("median kernel {}, a launch every {}", duration(kernel_s_.at(gap.device)),
                             duration(launch_s_.at(gap.device)))] += time;
@@ -139,14 +156,40 @@ class IdleAttribution {
     return sum;
   }
 
+  /// Code that is loaded from one line in several steps is other code each time, or the same one again.
+  bool loads_again(const IdleGap& gap, const KnownPart& part) const {
+    return part.cause == SavingCause::module_load && part.call != 0 && reloading_.contains({gap.process, part.place});
+  }
+
+  void find_reloading(const std::vector<Span>& steps) {
+    constexpr std::size_t kSeveral = 3;
+    std::map<std::pair<int, spool::Id>, std::set<std::size_t>> loads;  // steps
+    for (std::size_t process = 0; process < recording_.traces.size(); ++process) {
+      for (const spool::Call& call : recording_.traces[process].calls) {
+        if (call.kind != spool::CallKind::load) continue;
+        const auto after = std::upper_bound(steps.begin(), steps.end(), call.start,
+                                            [](std::uint64_t at, const Span& step) { return at < step.start; });
+        if (after == steps.begin() || call.start >= std::prev(after)->end) continue;
+        loads[{static_cast<int>(process), call.place}].insert(static_cast<std::size_t>(after - steps.begin()));
+      }
+    }
+    for (const auto& [place, in] : loads) {
+      if (in.size() >= kSeveral) reloading_.insert(place);
+    }
+  }
+
   void add_known(const IdleGap& gap, const KnownPart& part) {
     const std::string line = part.place != 0 ? line_at(gap, part.place) : std::string();
-    IdleSums::Sum& sum = add(gap, part.cause, line, line, part.seconds);
+    const bool checks = part.cause == SavingCause::item_sync && samples_.traces_anomalies() &&
+                        trace(gap).place(part.place).backward != 0;
+    const SavingCause cause = loads_again(gap, part) ? SavingCause::recompilation : part.cause;
+    IdleSums::Sum& sum = add(gap, cause, line, line, part.seconds, checks ? CauseDetail::anomaly_mode : part.detail);
     if (part.call != 0) sum.calls[fmt::format("in or after {}", trace(gap).text(part.call))] += part.seconds;
   }
 
   static void count(Evidence& evidence, const SampledCause& cause, double weight) {
-    Evidence::Share& share = evidence.causes[{cause.cause, cause.place.file + ":" + cause.place.function}];
+    Evidence::Share& share =
+        evidence.causes[{cause.cause, cause.detail, cause.place.file + ":" + cause.place.function}];
     share.weight += weight;
     share.lines[cause.place.text()] += weight;
     evidence.weight += weight;
@@ -214,7 +257,7 @@ class IdleAttribution {
       return;
     }
     for (const auto& [key, share] : evidence->causes) {
-      const auto& [cause, function] = key;
+      const auto& [cause, detail, function] = key;
       const double time = gap.rest_s * share.weight / evidence->weight;
       if (cause == SavingCause::launch_rate) {
         add(gap, cause, "", next_line(gap), time);
@@ -222,7 +265,7 @@ class IdleAttribution {
       }
       for (const auto& [line, weight] : share.lines) {
         const double part = time * weight / share.weight;
-        add(gap, cause, function, line, part).facts[share.fact] += part;
+        add(gap, cause, function, line, part, detail).facts[share.fact] += part;
       }
     }
   }
@@ -233,7 +276,8 @@ class IdleAttribution {
     const WorkerActivity& workers = samples_.workers(thread);
     const std::string name = thread < 0 ? std::string() : samples_.about(thread).name;
     for (auto& [cause, share] : evidence.causes) {
-      const bool awaited = cause.first == SavingCause::few_workers || cause.first == SavingCause::wait_queue;
+      const bool awaited =
+          std::get<0>(cause) == SavingCause::few_workers || std::get<0>(cause) == SavingCause::wait_queue;
       if (awaited && workers.workers > 0) {
         share.fact = fmt::format("{} worker{}, {} of the time at work, {} on a CPU", workers.workers,
                                  workers.workers == 1 ? "" : "s", percent(workers.busy), percent(workers.on_cpu));
@@ -296,6 +340,8 @@ class IdleAttribution {
   std::vector<HostCalls> calls_;
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
+  std::set<CopyPlace> small_copies_;
+  std::set<std::pair<int, spool::Id>> reloading_;           ///< process and place
   std::map<int, double> kernel_s_, launch_s_;               ///< by device
   std::map<std::pair<int, spool::Id>, std::string> lines_;  ///< by process and place
   std::array<std::map<AlikeKey, Evidence>, kWidths> evidence_;

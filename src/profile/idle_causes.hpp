@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "profile/cause_detail.hpp"
 #include "profile/intervals.hpp"
 #include "profile/recording.hpp"
 #include "report/profile.hpp"
@@ -17,6 +18,7 @@ struct IdlePart {
   double seconds = 0;
   std::string line;      ///< that causes it; empty: not known
   std::string evidence;  ///< figures: "61 gaps, median 3.1 ms; in 97 % of them the thread ran load_batch (data.py:31)"
+  CauseDetail detail = CauseDetail::none;
 };
 
 /// The idle time of each device within `steps` (sorted, disjoint), in disjoint parts whose sum is at most that idle

@@ -1,26 +1,40 @@
 #include "profile/idle_savings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "measure/statistics.hpp"
 #include "profile/slow_steps.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
+
+/// What parts have in common that are one potential saving.
+struct PartKey {
+  SavingCause cause = SavingCause::unknown_idle;
+  CauseDetail detail = CauseDetail::none;
+  std::string line;
+
+  auto operator<=>(const PartKey&) const = default;
+};
 
 /// Parts of one cause and line, on all GPUs.
 struct SumOfParts {
   double seconds = 0, largest_s = 0;
   std::string evidence;  ///< of the largest part
 };
-using SumsOfParts = std::map<std::pair<SavingCause, std::string>, SumOfParts>;
+using SumsOfParts = std::map<PartKey, SumOfParts>;
 
 SumsOfParts sum_of(const std::vector<IdlePart>& parts) {
   SumsOfParts sums;
   for (const IdlePart& part : parts) {
-    SumOfParts& sum = sums[{part.cause, part.line}];
+    SumOfParts& sum = sums[{part.cause, part.detail, part.line}];
     sum.seconds += part.seconds;
     if (part.seconds <= sum.largest_s) continue;
     sum.largest_s = part.seconds;
@@ -34,11 +48,29 @@ struct SplitSteps {
   std::vector<Span> usual, slow;
 };
 
+/// Where there are more than `most` slow steps, the few that are far longer than all others: code that was compiled
+/// late.
+std::vector<std::size_t> longest_by_far(const FoundSteps& found, std::vector<std::size_t> slow, std::size_t most) {
+  constexpr std::uint64_t kFar = 10;
+  const auto length = [&](std::size_t step) { return found.all[step].span.length(); };
+  std::stable_sort(slow.begin(), slow.end(), [&](auto a, auto b) { return length(a) > length(b); });
+  std::size_t few = std::min(most, slow.size() - 1);
+  while (few > 0 && length(slow[few - 1]) < kFar * length(slow[few])) --few;
+  slow.resize(few);
+  std::sort(slow.begin(), slow.end());
+  return slow;
+}
+
 SplitSteps split(const FoundSteps& found) {
-  constexpr std::size_t kMostSlow = 3, kFewest = 10;  // one in ten at most
-  const std::vector<std::size_t> slow = slow_steps(found);
+  constexpr std::size_t kFewest = 4;  // one in four at most
+  constexpr std::size_t kFew = 3;
+  std::vector<std::size_t> slow = slow_steps(found);
   SplitSteps steps = {found.uncounted(), {}};
-  if (slow.empty() || slow.size() > kMostSlow || slow.size() * kFewest > steps.usual.size()) return steps;
+  if (slow.size() > kFew) {
+    std::vector<std::size_t> longest = longest_by_far(found, slow, kFew);
+    if (!longest.empty()) slow = std::move(longest);
+  }
+  if (slow.empty() || slow.size() * kFewest > steps.usual.size()) return steps;
   for (const std::size_t step : slow) {
     steps.slow.push_back(found.all[step].span);
     std::erase(steps.usual, found.all[step].span);
@@ -46,18 +78,103 @@ SplitSteps split(const FoundSteps& found) {
   return steps;
 }
 
-SavingClaim idle_claim(SavingCause cause, const std::string& line, const SumOfParts& sum, double seconds, bool one_off,
-                       Framework framework) {
+SavingClaim idle_claim(const PartKey& of, const SumOfParts& sum, double seconds, bool one_off, Framework framework) {
   SavingClaim claim;
   claim.saving.kind = SavingKind::idle;
-  claim.saving.cause = cause;
-  claim.saving.line = line;
+  claim.saving.cause = of.cause;
+  claim.saving.line = of.line;
   claim.saving.one_off = one_off;
   claim.saving.seconds = seconds;
-  claim.saving.what = what_is_lost(cause);
+  claim.saving.what = what_is_lost(of.cause, of.detail);
   claim.saving.evidence = sum.evidence;
-  claim.saving.action = action_against(cause, framework);
+  claim.saving.action = action_against(of.cause, framework, of.detail);
   return claim;
+}
+
+double median_length(const std::vector<Span>& spans) {
+  std::vector<double> lengths;
+  for (const Span& span : spans) lengths.push_back(seconds(span.length()));
+  return median(std::move(lengths));
+}
+
+/// Launches take time everywhere: those of slow steps are no cause of their own.
+bool of_launches(SavingCause cause) {
+  return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate ||
+         cause == SavingCause::between_kernels;
+}
+
+/// What a program does in some steps only, such as saving, evaluating and logging. Other causes say more by their own
+/// names.
+bool of_rare_work(SavingCause cause) {
+  switch (cause) {
+    case SavingCause::host_python:
+    case SavingCause::host_native:
+    case SavingCause::wait_disk:
+    case SavingCause::wait_network:
+    case SavingCause::wait_lock:
+    case SavingCause::sleep:
+    case SavingCause::item_sync:
+    case SavingCause::logging_sync:
+    case SavingCause::synchronize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What slow steps lost at one line more than the others do.
+struct LostAtLine {
+  double seconds = 0, largest_s = 0;
+  SavingCause cause = SavingCause::unknown_idle;  ///< of the largest part
+  std::string evidence;
+};
+
+/// The idle time that slow steps have more than the others; what they have in common with them is added to `usual`.
+std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts& slow, SumsOfParts& usual,
+                                     Framework framework) {
+  constexpr double kGoodPart = 0.3;  // of what the slow steps take longer
+  const auto count = static_cast<double>(steps.slow.size());
+  const double as_usual = count / static_cast<double>(steps.usual.size());
+  const double usual_s = median_length(steps.usual);
+  const double longer = seconds(total_length(steps.slow)) - count * usual_s;
+  std::map<std::string, LostAtLine> lines;
+  std::vector<SavingClaim> claims;
+  for (const auto& [of, sum] : slow) {
+    SumOfParts& same = usual[of];
+    if (same.evidence.empty()) same.evidence = sum.evidence;
+    const double expected = std::min(sum.seconds, same.seconds * as_usual);
+    const double excess = sum.seconds - expected;
+    // What takes more time in the other steps is no matter of the slow ones.
+    const bool of_all = of_launches(of.cause) || same.seconds >= excess;
+    same.seconds += of_all ? sum.seconds : expected;
+    if (of_all || !(excess > 0)) continue;
+    // Code that is compiled in several steps is compiled again, and not late.
+    constexpr std::size_t kSeveral = 3;
+    const bool again = of.cause == SavingCause::recompilation && steps.slow.size() >= kSeveral;
+    claims.push_back(idle_claim(of, sum, excess, !again, framework));
+    if (!of_rare_work(of.cause) || of.line.empty()) continue;
+    LostAtLine& at = lines[of.line];
+    at.seconds += excess;
+    if (excess <= at.largest_s) continue;
+    at.largest_s = excess;
+    at.cause = of.cause;
+    at.evidence = sum.evidence;
+  }
+  if (steps.slow.size() < 2) return claims;  // a single event
+  for (const auto& [line, lost] : lines) {
+    if (lost.seconds < kGoodPart * longer) continue;
+    std::erase_if(claims, [&line = line](const SavingClaim& claim) {
+      return claim.saving.line == line && of_rare_work(claim.saving.cause);
+    });
+    SavingClaim claim = idle_claim({.cause = SavingCause::slow_steps, .detail = CauseDetail::none, .line = line}, {},
+                                   lost.seconds, false, framework);
+    claim.saving.evidence =
+        fmt::format("{} of {} steps take {} instead of {}; {} of the difference at this line: {}, {}",
+                    steps.slow.size(), steps.slow.size() + steps.usual.size(), duration(median_length(steps.slow)),
+                    duration(usual_s), percent(lost.seconds / longer), what_is_lost(lost.cause), lost.evidence);
+    claims.push_back(std::move(claim));
+  }
+  return claims;
 }
 
 /// The second half of that time.
@@ -78,7 +195,7 @@ std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, 
                                                Framework framework) {
   std::vector<SavingClaim> claims;
   const auto of_start = [](const auto& sum) {
-    return sum.first.first == SavingCause::module_load || sum.first.first == SavingCause::recompilation;
+    return sum.first.cause == SavingCause::module_load || sum.first.cause == SavingCause::recompilation;
   };
   const SumsOfParts all = sum_of(parts(active));
   SumsOfParts later;
@@ -86,9 +203,9 @@ std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, 
   for (const auto& entry : all) {
     const auto& [of, sum] = entry;
     const double recurring = of_start(entry) ? std::min(sum.seconds, 2 * later[of].seconds) : sum.seconds;
-    if (recurring > 0) claims.push_back(idle_claim(of.first, of.second, sum, recurring, false, framework));
+    if (recurring > 0) claims.push_back(idle_claim(of, sum, recurring, false, framework));
     if (sum.seconds > recurring) {
-      claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - recurring, true, framework));
+      claims.push_back(idle_claim(of, sum, sum.seconds - recurring, true, framework));
     }
   }
   return claims;
@@ -103,18 +220,10 @@ std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector
   const SplitSteps steps = split(found);
   SumsOfParts usual = sum_of(parts(steps.usual));
   if (!steps.slow.empty()) {
-    const double as_usual = static_cast<double>(steps.slow.size()) / static_cast<double>(steps.usual.size());
-    for (const auto& [of, sum] : sum_of(parts(steps.slow))) {
-      SumOfParts& same = usual[of];
-      const double expected = std::min(sum.seconds, same.seconds * as_usual);
-      if (sum.seconds > expected) {
-        claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds - expected, true, framework));
-      }
-      same.seconds += expected;
-    }
+    claims = slow_claims(steps, sum_of(parts(steps.slow)), usual, framework);
   }
   for (const auto& [of, sum] : usual) {
-    claims.push_back(idle_claim(of.first, of.second, sum, sum.seconds, false, framework));
+    claims.push_back(idle_claim(of, sum, sum.seconds, false, framework));
   }
   return claims;
 }

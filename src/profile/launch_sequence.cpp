@@ -46,6 +46,7 @@ class SequenceBuilder {
   struct Signature {
     std::uint32_t kind = 0, exact = 0;
     bool update = false;
+    bool has_line = false;
   };
 
   void take(const Activity& activity) {
@@ -61,6 +62,7 @@ class SequenceBuilder {
     const Signature signature = signature_of(activity);
     sequence_.elements.push_back({signature.kind, signature.exact, signature.update, host.start, host.end});
     sequence_.on_gpu.push_back({activity.start, activity.end});
+    sequence_.has_line.push_back(signature.has_line);
   }
 
   /// By the host's time; the end of each call becomes the pause of the next one.
@@ -79,6 +81,8 @@ class SequenceBuilder {
       ended = std::max(ended, end);
       sorted.elements.push_back(element);
       sorted.on_gpu.push_back(sequence_.on_gpu[i]);
+      sorted.has_line.push_back(sequence_.has_line[i]);
+      sorted.position.push_back(sorted.position.size());
     }
     sequence_ = std::move(sorted);
   }
@@ -120,17 +124,21 @@ class SequenceBuilder {
                                                 static_cast<int>(trace_.copies[activity.index].to))
                                   : std::string("memset");
     const std::uint64_t bytes = copy ? trace_.copies[activity.index].bytes : trace_.fills[activity.index].bytes;
-    const std::string place = text_of(recording_.place(activity));
-    return {kinds_.of(what + place), exact_.of(fmt::format("{}{}|{}", what, place, bytes)), false};
+    const spool::Place& place = recording_.place(activity);
+    const std::string at = text_of(place);
+    return {kinds_.of(what + at), exact_.of(fmt::format("{}{}|{}", what, at, bytes)), false, place.line != 0};
   }
 
   Signature signature_of(const spool::Kind& kind) {
     const std::string_view symbol = trace_.text(kind.name);
     const spool::Place& place = trace_.place(kind.place);
-    const std::string coarse = fmt::format("{}{}", symbol, text_of(place));
-    const std::string exact = fmt::format("{}|{}|{}|{}", coarse, fmt::join(kind.grid, "x"), fmt::join(kind.block, "x"),
-                                          without_numbers(range_path(trace_, place.range)));
-    return {kinds_.of(coarse), exact_.of(exact), is_update(symbol)};
+    // How many kernels a graph has is a size: a compiler may divide the same work of another shape differently.
+    const bool graph = (kind.flags & spool::kGraph) != 0;
+    const std::string coarse =
+        fmt::format("{}{}", graph ? without_numbers(symbol) : std::string(symbol), text_of(place));
+    const std::string exact = fmt::format("{}{}|{}|{}|{}", symbol, text_of(place), fmt::join(kind.grid, "x"),
+                                          fmt::join(kind.block, "x"), without_numbers(range_path(trace_, place.range)));
+    return {kinds_.of(coarse), exact_.of(exact), is_update(symbol), place.line != 0};
   }
 
   std::string text_of(const spool::Place& place) const {
@@ -148,10 +156,31 @@ class SequenceBuilder {
   std::unordered_map<spool::Id, Signature> of_kinds_;
 };
 
+template <typename Test>
+LaunchSequence elements_where(const LaunchSequence& sequence, Test&& test) {
+  LaunchSequence kept;
+  for (std::size_t i = 0; i < sequence.elements.size(); ++i) {
+    if (!test(i)) continue;
+    kept.elements.push_back(sequence.elements[i]);
+    kept.on_gpu.push_back(sequence.on_gpu[i]);
+    kept.has_line.push_back(sequence.has_line[i]);
+    kept.position.push_back(sequence.position[i]);
+  }
+  return kept;
+}
+
 }  // namespace
 
 LaunchSequence launch_sequence(const Recording& recording, int process) {
   return SequenceBuilder(recording, process).build();
+}
+
+LaunchSequence with_lines(const LaunchSequence& sequence) {
+  return elements_where(sequence, [&](std::size_t i) { return sequence.has_line[i]; });
+}
+
+LaunchSequence launched_from(const LaunchSequence& sequence, std::uint64_t time) {
+  return elements_where(sequence, [&](std::size_t i) { return sequence.elements[i].time >= time; });
 }
 
 int busiest_process(const Recording& recording) {

@@ -37,12 +37,12 @@ struct Body {
   spool::Type type;
   std::string_view bytes;
 
-  /// The struct that it begins with; nothing where the record is too short for it.
+  /// The struct that it begins with; nothing where the record has less than `least` bytes of it. Others are 0.
   template <typename Record>
-  std::optional<Record> as() const {
-    if (bytes.size() < sizeof(Record)) return std::nullopt;
-    Record record;
-    std::memcpy(&record, bytes.data(), sizeof(Record));
+  std::optional<Record> as(std::size_t least = sizeof(Record)) const {
+    if (bytes.size() < least) return std::nullopt;
+    Record record = {};
+    std::memcpy(&record, bytes.data(), std::min(bytes.size(), sizeof(Record)));
     return record;
   }
   template <typename Record>
@@ -78,10 +78,18 @@ class Reader {
         if (const auto record = body.as<spool::Line>()) define(trace_.lines, record->id, *record);
         break;
       case spool::Type::place:
-        if (const auto record = body.as<spool::Place>()) define(trace_.places, record->id, *record);
+        if (const auto record = body.as<spool::Place>(spool::kPlaceWithoutCode)) {
+          define(trace_.places, record->id, *record);
+        }
         break;
       case spool::Type::kind:
         if (const auto record = body.as<spool::Kind>()) define(trace_.kinds, record->id, launchable(*record));
+        break;
+      case spool::Type::code_file:
+        if (const auto record = body.as<spool::CodeFile>()) define(trace_.code_files, record->id, *record);
+        break;
+      case spool::Type::code:
+        if (const auto record = body.as<spool::Code>()) define(trace_.codes, record->id, *record);
         break;
       case spool::Type::counts:
         if (const auto record = body.as<spool::Counts>()) counts(*record, body.tail<spool::Counts>());
@@ -191,6 +199,8 @@ spool::Kind launchable(spool::Kind kind) {
 }
 
 const spool::Kind& ProcessTrace::kind(spool::Id id) const { return by_id(kinds, id); }
+const spool::CodeFile& ProcessTrace::code_file(spool::Id id) const { return by_id(code_files, id); }
+const spool::Code& ProcessTrace::code(spool::Id id) const { return by_id(codes, id); }
 
 std::string_view to_string(SpoolDefect defect) {
   switch (defect) {

@@ -63,6 +63,8 @@ struct ProcessTrace {
   const spool::Line& line(spool::Id id) const;
   const spool::Place& place(spool::Id id) const;
   const spool::Kind& kind(spool::Id id) const;
+  const spool::CodeFile& code_file(spool::Id id) const;
+  const spool::Code& code(spool::Id id) const;
 
   // Of a trace that another tool recorded; empty of our own.
   std::string times_by;  ///< "torch.profiler"
@@ -76,6 +78,8 @@ struct ProcessTrace {
   std::vector<spool::Line> lines;
   std::vector<spool::Place> places;
   std::vector<spool::Kind> kinds;
+  std::vector<spool::CodeFile> code_files;
+  std::vector<spool::Code> codes;
 };
 
 /// The signature with grid and block clamped to CUDA's limits, so that products of values from a file can't overflow.

@@ -15,6 +15,7 @@
 #include "model/error.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/metrics.hpp"
+#include "profile/native_lines.hpp"
 #include "sample/samples_file.hpp"
 
 extern "C" {
@@ -88,6 +89,14 @@ void keep_host_samples(const std::optional<HostSamples>& host, const fs::path& w
   if (host && !host->samples.empty()) write_file(where / kHostSamplesFile, write_host_samples(*host));
 }
 
+/// The lines of native calls in a recording of earlier, where the program's files may have changed since.
+NativeLines kept_native_lines(const fs::path& folder) {
+  constexpr FileLimit kLinesLimit{std::uint64_t{1} << 28, "a file of native source lines"};
+  std::error_code hidden;
+  if (!fs::is_regular_file(folder / kNativeLinesFile, hidden)) return {};
+  return read_native_lines(read_file(folder / kNativeLinesFile, kLinesLimit));
+}
+
 /// The host samples of an earlier run; nothing where it has none or the file is damaged.
 std::optional<HostSamples> kept_host_samples(const fs::path& folder) {
   constexpr FileLimit kSamplesLimit{std::uint64_t{4} << 30, "a file of host samples"};
@@ -154,6 +163,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   run_plain("before");
   std::vector<ProcessTrace> traces;
   std::vector<DefectiveSpool> defective;
+  NativeLines native_lines;
   for (int number = 0; number < options.runs && !(facts.run && facts.run->interrupted); ++number) {
     const PrivateFolder folder;
     ProgramOptions injected = plain;
@@ -172,6 +182,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       options.print_status(fmt::format("running the program again for counters: {} of {}", number + 1, options.runs));
     ProgramRun run = run_program(injected);
     std::vector<ProcessTrace> of_run = read_spools(injected.spools, defective);
+    find_native_lines(of_run, native_lines);
+    add_native_lines(of_run, native_lines);
     if (!options.spools.empty())
       keep(injected.spools, number == 0 ? options.spools : options.spools / fmt::format("run-{}", number + 1));
     if (number == 0) {
@@ -180,7 +192,10 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
         const auto warmup = static_cast<std::uint64_t>(options.warmup_s * 1e9);
         facts.host = cut(*std::move(facts.host), run.start + warmup, run.end);
       }
-      if (!options.spools.empty()) keep_host_samples(facts.host, options.spools);
+      if (!options.spools.empty()) {
+        keep_host_samples(facts.host, options.spools);
+        if (!native_lines.empty()) write_file(options.spools / kNativeLinesFile, write_native_lines(native_lines));
+      }
       facts.run = std::move(run);
       traces = std::move(of_run);
     } else {
@@ -220,7 +235,10 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
   }
   ProgramFacts facts = {
       .program = options.program, .folder = {}, .run = {}, .untraced_s = {}, .step_range = options.step_range};
-  const std::vector<ProcessTrace> traces = read_spools(options.spools, facts.defective_spools);
+  std::vector<ProcessTrace> traces = read_spools(options.spools, facts.defective_spools);
+  NativeLines native_lines = kept_native_lines(options.spools);
+  find_native_lines(traces, native_lines);
+  add_native_lines(traces, native_lines);
   if (options.host) facts.host = kept_host_samples(options.spools);
   if (traces.empty() && !facts.host) {
     const std::vector<std::string> notes = notes_of(facts.defective_spools);

@@ -420,11 +420,15 @@ void Recording::join_variants() {
 
 const spool::Place& Recording::place(const Activity& activity) const {
   const ProcessTrace& trace = traces[static_cast<std::size_t>(activity.process)];
+  // The place of a transfer is lost where very many are awaited; that of its call is not.
+  const auto of_transfer = [&](spool::Id place) -> const spool::Place& {
+    return trace.place(place == 0 && activity.call != nullptr ? activity.call->place : place);
+  };
   switch (activity.what) {
     case ActivityKind::copy:
-      return trace.place(trace.copies[activity.index].place);
+      return of_transfer(trace.copies[activity.index].place);
     case ActivityKind::fill:
-      return trace.place(trace.fills[activity.index].place);
+      return of_transfer(trace.fills[activity.index].place);
     case ActivityKind::kernel:
       break;
   }

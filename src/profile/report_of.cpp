@@ -104,19 +104,29 @@ void add_row_sums(Profile& profile, const std::vector<Point>& points) {
   profile.counted_s = std::min(profile.counted_s, profile.kernel_s);
 }
 
+/// What each row costs in one of `steps` steps.
+void add_step_costs(std::vector<Point>& points, const RowTimes& rows, std::int64_t steps) {
+  for (const auto& [where, time] : rows) {
+    std::optional<StepCost>& cost = points[static_cast<std::size_t>(where.first)].profiled->step;
+    if (!cost) cost.emplace();
+    cost->launches += time.launches / static_cast<double>(steps);
+    cost->seconds += time.kernel_s / static_cast<double>(steps);
+  }
+}
+
 /// Steps, savings and the timeline; savings need the rows with their bounds.
-void add_steps(Profile& profile, const Recording& recording, const std::vector<Point>& points,
-               const ProgramFacts& facts, const Machine& machine) {
+void add_steps(Profile& profile, const Recording& recording, std::vector<Point>& points, const ProgramFacts& facts,
+               const Machine& machine) {
   add_roofs(profile.devices, row_times(recording), points);
   const FoundSteps found = find_steps(recording, facts.step_range);
   profile.why_no_steps = found.why_none;
   const RowTimes rows = row_times(recording, found.uncounted());
-  profile.steps = sum_steps(recording, found, rows, points);
   static const HostSamples kNone;
   const HostSamples& samples = facts.host ? *facts.host : kNone;
-  profile.savings = savings_of(recording, found, points, rows, machine, profile, [&](const std::vector<Span>& spans) {
-    return idle_parts(recording, spans, samples);
-  });
+  profile.steps = sum_steps(recording, found, rows, points, samples);
+  if (profile.steps) add_step_costs(points, rows, profile.steps->count);
+  profile.savings = savings_of(recording, found, points, rows, machine, profile,
+                               [&](const std::vector<Span>& spans) { return idle_parts(recording, spans, samples); });
   profile.timeline = timeline_of(recording, found, samples);
 }
 

@@ -144,6 +144,7 @@ std::string line_text(const ProcessTrace& trace, spool::Id id, const std::string
   } else if (folder.empty()) {
     file = last_path_part(file);
   }
+  if (line.number == 0) return fmt::format("{} {}", file, trace.text(line.function));
   return fmt::format("{}:{} {}", file, line.number, trace.text(line.function));
 }
 

@@ -42,7 +42,7 @@ class SavingFinder {
 
   std::vector<Saving> find(const IdleParts& idle) {
     if (inflation(profile_).value_or(0) <= kMostInflation) {
-      add(idle_savings(found_, active_spans(recording_), idle, framework_));
+      add(without_recording(idle_savings(found_, active_spans(recording_), idle, framework_)));
     }
     add(causes_of(recording_, found_, points_, machine_));
     add_copies();
@@ -55,6 +55,19 @@ class SavingFinder {
 
  private:
   void add(std::vector<SavingClaim> claims) { std::move(claims.begin(), claims.end(), std::back_inserter(claims_)); }
+
+  /// Of the idle time, without what recording added to it.
+  std::vector<SavingClaim> without_recording(std::vector<SavingClaim> claims) const {
+    double idle = 0, added = 0;
+    for (const WallTime& wall : devices_) {
+      idle += wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+      added += wall.recording_s;
+    }
+    if (added > 0) {
+      for (SavingClaim& claim : claims) claim.saving.seconds *= idle / (idle + added);
+    }
+    return claims;
+  }
 
   double whole_s() const { return profile_.steps ? profile_.steps->total_s : profile_.wall_s; }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "measure/statistics.hpp"
+#include "profile/idle/stack_frames.hpp"
 #include "profile/phases.hpp"
 #include "profile/slow_steps.hpp"
 #include "profile/wall_time.hpp"
@@ -12,9 +13,26 @@ namespace roofline {
 namespace {
 
 constexpr std::size_t kFewestUntouched = 5;  // steps whose median means something
+constexpr double kSameSteps = 1.1;           // longer than the recorded ones: they did something else
+
+/// When a thread of the process ran a compiler, or its main thread waited in one.
+std::vector<Span> compiling_spans(const HostSamples& samples, std::int64_t pid) {
+  std::vector<bool> compiles(samples.stacks.size(), false);
+  for (std::size_t i = 0; i < compiles.size(); ++i) compiles[i] = StackView(samples, static_cast<int>(i)).compiles();
+  std::vector<Span> spans;
+  for (const HostSample& sample : samples.samples) {
+    if (sample.stack < 0 || !compiles[static_cast<std::size_t>(sample.stack)]) continue;
+    const HostThread& thread = samples.threads[static_cast<std::size_t>(sample.thread)];
+    if (thread.pid != pid || (!thread.main && sample.state != ThreadState::running)) continue;
+    const auto length = static_cast<std::uint64_t>(static_cast<double>(sample.seconds) * 1e9);
+    spans.push_back({sample.time - std::min(length, sample.time), sample.time});
+  }
+  return spans;
+}
 
 /// What the host of a process and the GPUs did until the first step, each moment once.
-std::vector<StartUpShare> start_up_of(const Recording& recording, int process, std::uint64_t first_step) {
+std::vector<StartUpShare> start_up_of(const Recording& recording, int process, std::uint64_t first_step,
+                                      const HostSamples& samples) {
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(process)];
   std::vector<Span> loading, allocating, busy;
   for (const spool::Call& call : trace.calls) {
@@ -36,6 +54,7 @@ std::vector<StartUpShare> start_up_of(const Recording& recording, int process, s
   take(StartUpPart::counting, counting_spans(trace));
   take(StartUpPart::loading, std::move(loading));
   take(StartUpPart::allocating, std::move(allocating));
+  take(StartUpPart::compiling, compiling_spans(samples, trace.process.pid));
   take(StartUpPart::gpu, std::move(busy));
   take(StartUpPart::host, left);
   std::stable_sort(shares.begin(), shares.end(),
@@ -45,13 +64,27 @@ std::vector<StartUpShare> start_up_of(const Recording& recording, int process, s
 
 }  // namespace
 
+void take_out_recording(Steps& steps) {
+  if (!steps.untouched_s) return;
+  const double added = (steps.median_s - *steps.untouched_s) * static_cast<double>(steps.count);
+  for (WallTime& wall : steps.devices) {
+    const double idle = wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+    if (!(added > 0 && idle > 0)) continue;
+    wall.recording_s = std::min(added, idle);
+    const double left = 1 - wall.recording_s / idle;
+    for (double* const part : {&wall.idle_launching_s, &wall.idle_waiting_s, &wall.idle_elsewhere_s}) *part *= left;
+  }
+}
+
 std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& found, const RowTimes& rows,
-                               const std::vector<Point>& points) {
+                               const std::vector<Point>& points, const HostSamples& samples) {
   std::vector<double> lengths = uncounted_seconds(found.all);
   if (lengths.empty()) return std::nullopt;
   Steps steps;
   for (const double length : lengths) steps.total_s += length;
   for (const Step& step : found.all) steps.launches += step.counted ? 0 : step.launches;
+  steps.ci95 = estimate_median(lengths).ci95;
+  steps.mean_ci95 = mean_interval(lengths);
   std::sort(lengths.begin(), lengths.end());
   steps.source = found.source;
   steps.count = static_cast<std::int64_t>(lengths.size());
@@ -62,12 +95,20 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   const std::uint64_t first = found.all.front().span.start, last = found.all.back().span.end;
   steps.start_up_s = first > recording.start ? seconds(first - recording.start) : 0;
   steps.tear_down_s = recording.end > last ? seconds(recording.end - last) : 0;
-  steps.start_up = start_up_of(recording, found.process, first);
+  steps.start_up = start_up_of(recording, found.process, first, samples);
   steps.devices = wall_times(recording, found.uncounted());
   add_roofs(steps.devices, rows, points);
   for (const WallTime& wall : steps.devices) steps.at_roof_s += wall.at_roof_s / static_cast<double>(steps.count);
   std::vector<double> untouched = untouched_steps(recording, found.uncounted());
-  if (untouched.size() >= kFewestUntouched) steps.untouched_s = median(std::move(untouched));
+  if (untouched.size() >= kFewestUntouched) {
+    steps.untouched_ci95 = estimate_median(untouched).ci95;
+    steps.untouched_s = median(std::move(untouched));
+  }
+  if (steps.untouched_s && *steps.untouched_s > kSameSteps * steps.median_s) {
+    steps.untouched_s.reset();
+    steps.untouched_ci95 = {};
+  }
+  take_out_recording(steps);
   steps.slow = explain_slow_steps(recording, found);
   return steps;
 }

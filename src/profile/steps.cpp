@@ -127,7 +127,8 @@ std::vector<Step> steps_of(const LaunchSequence& sequence, const Segments& segme
     const std::size_t begin = segments.begins[i], end = segments.begins[i + 1];
     const Span span = {sequence.on_gpu[begin].start, sequence.on_gpu[end].start};
     if (!segments.steady[i] || span.start >= span.end || span.start < ended) continue;
-    steps.push_back({.span = span, .counted = false, .launches = static_cast<double>(end - begin)});
+    const auto launches = static_cast<double>(sequence.position[end] - sequence.position[begin]);
+    steps.push_back({.span = span, .counted = false, .launches = launches});
     ended = span.end;
   }
   return steps;
@@ -185,6 +186,62 @@ double share_of_time(const std::vector<Step>& steps, const Recording& recording,
 
 bool has_times(const ProcessTrace& trace) { return trace.times == TimeSource::traced; }
 
+FoundSteps without_steps(FoundSteps found, std::string why) {
+  found.all.clear();
+  found.why_none = std::move(why);
+  return found;
+}
+
+/// `found` with the steps of these segments, or with the reason why they are none.
+FoundSteps steps_in(const Recording& recording, FoundSteps found, const LaunchSequence& sequence,
+                    const std::optional<Segments>& segments) {
+  if (!segments) return without_steps(std::move(found), "most launches do not repeat");
+  found.all = steps_of(sequence, *segments);
+  keep_recorded(found.all, recorded(recording, found.process));
+  mark_counted(found.all, recording, found.process);
+  drop_slow_first(found.all);
+  if (share_of_time(found.all, recording, found.process) < kLeastShareOfTime) {
+    return without_steps(std::move(found), "what repeats takes little of the time");
+  }
+  if (found.all.size() < kFewestSteps) {
+    return without_steps(std::move(found), fmt::format("fewer than {} steps are alike", kFewestSteps));
+  }
+  if (found.uncounted().size() < kFewestSteps) {
+    return without_steps(std::move(found), "counters were read in nearly all steps");
+  }
+  return found;
+}
+
+FoundSteps repeated_steps(const Recording& recording, FoundSteps found, const LaunchSequence& sequence) {
+  const std::optional<Segments> segments = find_repetition(sequence.elements);
+  found.source = segments && segments->by_update ? StepSource::optimizer : StepSource::repetition;
+  return steps_in(recording, std::move(found), sequence, segments);
+}
+
+/// When the last code was loaded; 0: never.
+std::uint64_t last_load(const ProcessTrace& trace) {
+  std::uint64_t last = 0;
+  for (const spool::Call& call : trace.calls) {
+    if (call.kind == spool::CallKind::load) last = std::max(last, call.end);
+  }
+  return last;
+}
+
+/// A compiler that tunes kernels launches more than the steps of a short run do, and between them where it compiles
+/// again. What the program launches itself, and what it launches after its last code was loaded, shows steps
+/// nevertheless. So small a part of the launches needs more steps for evidence.
+FoundSteps steps_beside_start_up(const Recording& recording, const FoundSteps& found, const LaunchSequence& sequence) {
+  constexpr std::size_t kFewestBeside = 10;
+  const std::uint64_t loaded = last_load(recording.traces[static_cast<std::size_t>(found.process)]);
+  const LaunchSequence own = with_lines(sequence);
+  for (const LaunchSequence& part : {own, launched_from(own, loaded), launched_from(sequence, loaded)}) {
+    if (part.elements.size() == sequence.elements.size()) continue;
+    FoundSteps steps = repeated_steps(recording, found, part);
+    if (steps.all.size() >= kFewestBeside) return steps;
+  }
+  return without_steps(found, {});
+}
+
 }  // namespace
 
 std::vector<double> uncounted_seconds(const std::vector<Step>& steps) {
@@ -205,36 +262,23 @@ std::vector<Span> FoundSteps::uncounted() const {
 
 FoundSteps find_steps(const Recording& recording, const std::string& range) {
   FoundSteps found;
-  const auto none = [&found](std::string why) {
-    found.all.clear();
-    found.why_none = std::move(why);
-    return found;
-  };
   found.process = busiest_process(recording);
-  if (found.process < 0) return none("no kernel was recorded");
+  if (found.process < 0) return without_steps(std::move(found), "no kernel was recorded");
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
-  if (!has_times(trace)) return none("the file has no start times");
+  if (!has_times(trace)) return without_steps(std::move(found), "the file has no start times");
   const LaunchSequence sequence = launch_sequence(recording, found.process);
-  std::optional<Segments> segments = segments_by_range(sequence.elements, trace, range);
-  if (segments) {
+  if (const auto segments = segments_by_range(sequence.elements, trace, range)) {
     found.source = StepSource::range;
-  } else if (!range.empty()) {
-    return none(fmt::format("no range is called \"{}\", or it is there fewer than {} times", range, kFewestSteps + 1));
-  } else {
-    segments = find_repetition(sequence.elements);
-    if (segments && segments->by_update) found.source = StepSource::optimizer;
+    return steps_in(recording, std::move(found), sequence, segments);
   }
-  if (!segments) return none("most launches do not repeat");
-  found.all = steps_of(sequence, *segments);
-  keep_recorded(found.all, recorded(recording, found.process));
-  mark_counted(found.all, recording, found.process);
-  drop_slow_first(found.all);
-  if (share_of_time(found.all, recording, found.process) < kLeastShareOfTime) {
-    return none("what repeats takes little of the time");
+  if (!range.empty()) {
+    return without_steps(std::move(found), fmt::format("no range is called \"{}\", or it is there fewer than {} times",
+                                                       range, kFewestSteps + 1));
   }
-  if (found.all.size() < kFewestSteps) return none(fmt::format("fewer than {} steps are alike", kFewestSteps));
-  if (found.uncounted().size() < kFewestSteps) return none("counters were read in nearly all steps");
-  return found;
+  FoundSteps of_all = repeated_steps(recording, found, sequence);
+  if (!of_all.all.empty()) return of_all;
+  FoundSteps beside = steps_beside_start_up(recording, found, sequence);
+  return beside.all.empty() ? of_all : beside;
 }
 
 }  // namespace roofline

@@ -218,7 +218,7 @@ std::vector<LineSum> sum_lines(const Recording& recording, const std::string& fo
   std::map<std::tuple<std::string, std::uint32_t, std::string>, LineSum> sums;
   for_each_kernel(recording, [&](const Activity& kernel, const ProcessTrace& trace, const spool::Place& place) {
     const spool::Line& line = trace.line(place.line);
-    if (line.id == 0) return;
+    if (line.id == 0 || line.number == 0) return;  // of native code, the function alone may be known
     std::string_view file = trace.text(line.file);
     if (!folder.empty() && file.starts_with(folder + "/")) file.remove_prefix(folder.size() + 1);
     LineSum& sum = sums[{std::string(file), line.number, std::string(trace.text(line.function))}];

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <vector>
 
+#include "text/text.hpp"
+
 namespace roofline {
 namespace {
 
@@ -33,12 +35,6 @@ std::vector<std::size_t> outside(std::string_view text, std::string_view separat
     if (depth.at(text[i]) == 0 && text.substr(i).starts_with(separator)) places.push_back(i);
   }
   return places;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 /// What precedes the first such bracket outside of others.
@@ -104,6 +100,20 @@ std::string short_name(std::string_view demangled) {
     }
   }
   return std::string(base) + (arguments.empty() ? "" : "<" + arguments + ">");
+}
+
+std::string without_parameters(std::string_view demangled) {
+  std::string text(demangled);
+  erase_all(text, "(anonymous namespace)::");
+  std::string_view name = before(text, "(");
+  if (name.ends_with("operator") && text.substr(name.size()).starts_with("()")) {
+    name = name.ends_with("}::operator") ? name.substr(0, name.rfind("::"))
+                                         : std::string_view(text).substr(0, name.size() + 2);
+  }
+  if (const auto words = outside(name, " "); !words.empty() && name.find("operator") == std::string_view::npos) {
+    name.remove_prefix(words.back() + 1);
+  }
+  return name.empty() ? std::string(demangled) : std::string(name);
 }
 
 }  // namespace roofline

@@ -14,6 +14,7 @@ namespace roofline {
 namespace {
 
 bool of_programs(const Comparison& comparison) { return comparison.of_programs(); }
+bool rows_decide(const Comparison& comparison) { return !comparison.of_steps(); }
 
 /// Of the row in one run.
 Value status_of(const Point* point) { return to_value(point == nullptr ? "" : to_string(point->status)); }
@@ -25,6 +26,16 @@ Value launches_of(const Point* point) {
 }
 Value total_of(const Point* point) {
   return point != nullptr && point->profiled ? Value(point->profiled->total_s) : Value();
+}
+
+/// Of a steady step.
+std::optional<double> step_launches(const Point* point) {
+  const bool known = point != nullptr && point->profiled && point->profiled->step;
+  return known ? std::optional(point->profiled->step->launches) : std::nullopt;
+}
+std::optional<double> step_seconds(const Point* point) {
+  const bool known = point != nullptr && point->profiled && point->profiled->step;
+  return known ? std::optional(point->profiled->step->seconds) : std::nullopt;
 }
 
 std::string time_html(const Point* point) {
@@ -135,6 +146,7 @@ constexpr Column<ComparisonRow, Comparison> kComparisonColumns[] = {
     {.title = "Verdict",
      .place = 8,
      .left = true,
+     .shown = rows_decide,
      .text = verdict_text,
      .terminal = {.title = "",
                   .ink = [](const ComparisonRow& r) { return r.is_regression() ? Ink::bad : Ink::dim; },
@@ -171,6 +183,10 @@ constexpr Column<ComparisonRow, Comparison> kComparisonColumns[] = {
      .value = [](const ComparisonRow& r) -> Value { return conditions_cell(r); },
      .text = conditions_cell,
      .terminal = {.ink = [](const ComparisonRow&) { return Ink::warn; }, .rank = 3}},
+    comparison_csv<[](const ComparisonRow& r) { return step_launches(r.before); }>("step_launches_before", of_programs),
+    comparison_csv<[](const ComparisonRow& r) { return step_seconds(r.before); }>("step_before_s", of_programs),
+    comparison_csv<[](const ComparisonRow& r) { return step_launches(r.now); }>("step_launches_now", of_programs),
+    comparison_csv<[](const ComparisonRow& r) { return step_seconds(r.now); }>("step_now_s", of_programs),
 };
 
 }  // namespace

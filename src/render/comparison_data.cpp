@@ -6,6 +6,7 @@
 #include "render/render.hpp"
 #include "report/comparison/row_conditions.hpp"
 #include "report/json/json_value.hpp"
+#include "report/json/program_change_json.hpp"
 
 namespace roofline {
 namespace {
@@ -42,6 +43,9 @@ Json side_to_json(const Point* point) {
   if (point->profiled) {
     json["launches"] = point->profiled->launches;
     json["total_s"] = point->profiled->total_s;
+    if (const auto& step = point->profiled->step) {
+      json["step"] = {{"launches", step->launches}, {"seconds", step->seconds}};
+    }
   }
   return json;
 }
@@ -79,8 +83,9 @@ Json comparison_to_json(const Comparison& comparison) {
   json["base"] = run_to_json(*comparison.base, comparison.base_runs);
   json["now"] = run_to_json(*comparison.now, comparison.now_runs);
   json["notes"] = comparison_notes(*comparison.base, *comparison.now);
+  if (comparison.program) json["program"] = program_change_to_json(*comparison.program);
   json["rows"] = Json::array();
-  std::int64_t regressions = 0;
+  std::int64_t regressions = comparison.program && comparison.program->is_regression() ? 1 : 0;
   for (const PointChange& change : comparison.changes) {
     json["rows"].push_back(row_to_json(comparison, change));
     if (comparison.is_regression(change)) ++regressions;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "render/comparison_columns.hpp"
+#include "render/program_change_table.hpp"
 #include "render/render.hpp"
 #include "report/profile_findings.hpp"
 #include "text/text.hpp"
@@ -15,6 +16,23 @@ std::string title_of(const Report& report, std::size_t runs) {
   return fmt::format("{} · {} · {}{}", report.machine.device.name, what, report.invocation.started_at, several);
 }
 
+std::string terminal_costs(const ProgramChange& program, const TerminalStyle& style) {
+  std::string text;
+  for (const ShownCosts& costs : cost_tables(program)) {
+    text += '\n' + inked(title_of(costs), Ink::bold, style) + '\n' +
+            terminal_table(cost_columns(), costs, costs.rows, style);
+  }
+  return text;
+}
+
+std::string markdown_costs(const ProgramChange& program) {
+  std::string text;
+  for (const ShownCosts& costs : cost_tables(program)) {
+    text += fmt::format("\n### {}\n\n{}", title_of(costs), markdown_table(cost_columns(), costs, costs.rows));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string render_comparison_terminal(const Comparison& comparison, const TerminalStyle& style) {
@@ -22,13 +40,23 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
     return wrapped(first, for_terminal(clean_line(text), style), style);
   };
   std::string text = line("before  ", title_of(*comparison.base, comparison.base_runs)) +
-                     line("now     ", title_of(*comparison.now, comparison.now_runs)) + "\n";
+                     line("now     ", title_of(*comparison.now, comparison.now_runs));
+  const auto add_findings = [&] {
+    for (const std::string& sentence : comparison_findings(comparison)) text += line("", sentence);
+  };
+  if (comparison.of_steps()) {
+    text += '\n';
+    add_findings();
+    return text + terminal_costs(*comparison.program, style);
+  }
+  if (comparison.program) text += terminal_costs(*comparison.program, style);
+  text += '\n';
   if (!comparison.changes.empty()) {
     text +=
         terminal_table(comparison_columns(), comparison, comparison_rows(comparison, worst_first(comparison)), style) +
         '\n';
   }
-  for (const std::string& sentence : comparison_findings(comparison)) text += line("", sentence);
+  add_findings();
   return text;
 }
 
@@ -40,7 +68,8 @@ std::string render_comparison_markdown(const Comparison& comparison) {
   for (const std::string& note : comparison_notes(*comparison.base, *comparison.now)) {
     text += "- Note: " + escape_markdown(note) + "\n";
   }
-  if (comparison.changes.empty()) return text;
+  if (comparison.program) text += markdown_costs(*comparison.program);
+  if (comparison.changes.empty() || comparison.of_steps()) return text;
   return text + '\n' +
          markdown_table(comparison_columns(), comparison, comparison_rows(comparison, worst_first(comparison)));
 }

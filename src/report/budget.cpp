@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "report/time_scale.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -15,42 +16,15 @@ namespace {
 
 double usable_s(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
 
-/// Seconds of the units that figures are shown in, and the least total that is shown in each.
-struct TimeUnit {
-  double least = 0, seconds = 1;
-  const char* name = "s";
-};
-const TimeUnit& unit_of(double seconds) {
-  static constexpr std::array<TimeUnit, 6> kUnits = {{{7200, 3600, "h"},
-                                                      {600, 60, "min"},
-                                                      {0.9995, 1, "s"},
-                                                      {0.9995e-3, 1e-3, "ms"},
-                                                      {0.9995e-6, 1e-6, "µs"},
-                                                      {0, 1e-9, "ns"}}};
-  return *std::find_if(kUnits.begin(), kUnits.end(), [&](const TimeUnit& unit) { return seconds >= unit.least; });
-}
-
-/// Three digits of the whole.
-int decimals_of(double in_units) { return in_units < 9.995 ? 2 : in_units < 99.95 ? 1 : 0; }
-
-/// Rounds the shares to whole steps that add up to the whole: the largest remainders are rounded up.
-void round_together(Budget& budget) {
-  const TimeUnit& unit = unit_of(budget.wall_s);
-  budget.step_s = unit.seconds * std::pow(10.0, -decimals_of(budget.wall_s / unit.seconds));
+/// Rounds the shares to whole steps that add up to the whole.
+void round_shares(Budget& budget) {
+  const TimeScale scale(budget.wall_s);
+  budget.step_s = scale.digit_s();
   budget.steps = std::llround(budget.wall_s / budget.step_s);
-  std::int64_t left = budget.steps;
-  std::vector<WallShare*> order;
-  for (WallShare& share : budget.shares) {
-    share.steps = static_cast<std::int64_t>(std::floor(share.seconds / budget.step_s));
-    left -= share.steps;
-    order.push_back(&share);
-  }
-  const auto remainder = [&](const WallShare* share) {
-    return share->seconds / budget.step_s - static_cast<double>(share->steps);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const WallShare* a, const WallShare* b) { return remainder(a) > remainder(b); });
-  for (std::size_t i = 0; i < order.size() && left > 0; ++i, --left) ++order[i]->steps;
+  std::vector<double> seconds;
+  for (const WallShare& share : budget.shares) seconds.push_back(share.seconds);
+  const std::vector<std::int64_t> steps = scale.round_together(seconds);
+  for (std::size_t i = 0; i < steps.size(); ++i) budget.shares[i].steps = steps[i];
 }
 
 /// Kernel time of a GPU, the part of it with a roof, and the attainable time of that part.
@@ -92,7 +66,7 @@ Parts parts_of(const Report& report, const WallTime& wall, std::int64_t count) {
   of(parts, WallPart::after) = usable_s(wall.after_s);
   of(parts, WallPart::counting) = usable_s(wall.counting_s);
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
-  const double left = usable_s(wall.wall_s) - sum;
+  const double left = usable_s(wall.wall_s) - usable_s(wall.recording_s) - sum;
   if (left > 1e-6 * sum) of(parts, WallPart::unknown) = left;
   for (double& part : parts) part /= static_cast<double>(count);
   return parts;
@@ -105,7 +79,7 @@ Budget budget_of(std::string device, const Parts& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts.at(i) > 0) budget.shares.push_back({static_cast<WallPart>(i), parts.at(i), 0});
   }
-  round_together(budget);
+  round_shares(budget);
   return budget;
 }
 
@@ -132,6 +106,13 @@ Parts parts_of_suite(const Report& report) {
 }
 
 }  // namespace
+
+std::string_view to_string(WallPart part) {
+  static constexpr std::array<std::string_view, kWallParts> kWords = {
+      "at_roof",        "below_roof", "no_roof", "copies",   "idle_launching", "idle_waiting",
+      "idle_elsewhere", "before",     "after",   "counting", "unaccounted"};
+  return kWords.at(static_cast<std::size_t>(part));
+}
 
 std::string_view name_of(WallPart part) {
   static constexpr std::array<std::string_view, kWallParts> kNames = {"kernels at their roof",
@@ -160,11 +141,7 @@ std::int64_t Budget::steps_of(WallPart part) const {
   return 0;
 }
 
-std::string Budget::text(std::int64_t shown) const {
-  const TimeUnit& unit = unit_of(wall_s);
-  const int decimals = decimals_of(wall_s / unit.seconds);
-  return fmt::format("{:.{}f} {}", static_cast<double>(shown) * step_s / unit.seconds, decimals, unit.name);
-}
+std::string Budget::text(std::int64_t shown) const { return TimeScale(wall_s).text(shown); }
 
 std::string Budget::text(const WallShare& share) const {
   return share.steps == 0 && share.seconds > 0 ? "<" + text(std::int64_t{1}) : text(share.steps);

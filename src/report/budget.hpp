@@ -26,6 +26,7 @@ enum class WallPart : std::uint8_t {
   unknown,   ///< not in any part, in files of other tools
 };
 inline constexpr std::size_t kWallParts = 11;
+std::string_view to_string(WallPart part);  ///< "idle_launching", as files have it
 /// "kernels at their roof", "idle: host launching".
 std::string_view name_of(WallPart part);
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "report/profile_findings.hpp"
+#include "report/saving_order.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -16,9 +17,10 @@ namespace {
 /// With a full stop: an action follows it.
 std::string sentence(const std::string& text) { return text.empty() || text.ends_with('.') ? text : text + '.'; }
 
-/// A kernel's own time is the subject of its verdict.
+/// A kernel's own time is the subject of its verdict. A cause of the program's is a subject of its own.
 bool of_one_kernel(const Saving& saving) {
-  return saving.kind == SavingKind::kernel || saving.kind == SavingKind::traffic;
+  return saving.cause == SavingCause::kernel &&
+         (saving.kind == SavingKind::kernel || saving.kind == SavingKind::traffic);
 }
 
 /// What savings of a program leave of the gains of some rows: savings are of the steps, and disjoint.
@@ -70,12 +72,13 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
                    .rows = {},
                    .beside = false,
                    .one_off = saving.one_off,
-                   .known_cause = saving.cause != SavingCause::unknown_idle});
+                   .cause = saving.cause});
     if (saving.point >= 0 && static_cast<std::size_t>(saving.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(saving.point));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Hotspot& a, const Hotspot& b) { return larger_saving(a.seconds, b.seconds); });
+  put_waits_first(all, [](const Hotspot& hotspot) { return hotspot.cause; });
   return all;
 }
 

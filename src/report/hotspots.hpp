@@ -19,7 +19,7 @@ struct Hotspot {
   std::vector<std::size_t> rows;  ///< in Report::points, the largest gain first
   bool beside = false;            ///< its rows are in other entries, too: it adds nothing to the sum
   bool one_off = false;           ///< of a single event of the run: `seconds` is its share of each step
-  bool known_cause = true;
+  std::optional<SavingCause> cause = {};  ///< of a program's saving
 };
 
 /// The largest saving first; those without a known saving last.

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "measure/statistics.hpp"
 #include "model/nan.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -194,13 +195,6 @@ bool same_path(const Link& a, const Link& b) {
 
 }  // namespace
 
-double upper_median(std::vector<double> values) {
-  if (values.empty()) return kNaN;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 std::string gpu_name(int device) { return fmt::format("GPU {}", device); }
 
 double usual_link(const Node& node, const Link& link, std::string_view name) {
@@ -209,7 +203,7 @@ double usual_link(const Node& node, const Link& link, std::string_view name) {
     const Ceiling* ceiling = other.find(name);
     if (ceiling != nullptr && same_path(link, other)) values.push_back(ceiling->value);
   }
-  return upper_median(std::move(values));
+  return upper_median(std::move(values), kNaN);
 }
 
 bool falls_behind(const Node& node, const Link& link, std::string_view name) {
@@ -223,7 +217,7 @@ double usual_roof(const Node& node, const Machine& machine, const Ceiling& ceili
     const Ceiling* same = other.device.name == machine.device.name ? other.find(ceiling.name, ceiling.regime) : nullptr;
     if (same != nullptr) values.push_back(same->value);
   }
-  return upper_median(std::move(values));
+  return upper_median(std::move(values), kNaN);
 }
 
 bool falls_behind(const Node& node, const Machine& machine, const Ceiling& ceiling) {

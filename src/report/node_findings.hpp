@@ -12,9 +12,6 @@ namespace roofline {
 /// "GPU 3".
 std::string gpu_name(int device);
 
-/// The upper of the middle two, so that of two devices the better one is the norm; NaN of none.
-double upper_median(std::vector<double> values);
-
 /// The norm of links like this one (same kind, as many NVLinks, same PCIe path): the median of their ceilings of that
 /// name, of an even number the better of the middle two. NaN where none was measured.
 double usual_link(const Node& node, const Link& link, std::string_view name);

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 
+#include "measure/statistics.hpp"
 #include "model/find.hpp"
 #include "model/spelling.hpp"
 #include "report/node_findings.hpp"

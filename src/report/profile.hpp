@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/ceiling.hpp"
 #include "report/host_profile.hpp"
 
 namespace roofline {
@@ -23,6 +24,12 @@ std::string_view to_string(TimeSource source);
 std::string_view to_string(WorkSource source);  ///< empty for none
 std::optional<TimeSource> parse_time_source(std::string_view text);
 std::optional<WorkSource> parse_work_source(std::string_view text);
+
+/// What a launch signature costs in a steady step: means over the uncounted steps, of all GPUs together.
+struct StepCost {
+  double launches = 0;  ///< one that lies partly within steps counts in part
+  double seconds = 0;
+};
 
 /// A launch signature, which is a row of the report; the point has its times.
 struct ProfiledKind {
@@ -44,7 +51,8 @@ struct ProfiledKind {
   std::string mixed;         ///< why its launches seem to do different work; empty: they don't
   TimeSource time_source = TimeSource::traced;
   WorkSource work_source = WorkSource::none;
-  std::string sources;  ///< of an imported row: which tool gave which figure; empty for own recordings
+  std::string sources;                ///< of an imported row: which tool gave which figure; empty for own recordings
+  std::optional<StepCost> step = {};  ///< nothing where it is in no step, and in files of earlier versions
 };
 
 /// The wall time of one GPU by use; the parts add up to `wall_s`.
@@ -56,6 +64,7 @@ struct WallTime {
   double kernels_s = 0;         ///< at least one kernel runs
   double copies_s = 0;          ///< copies or memsets run, and no kernel
   double counting_s = 0;        ///< idle while the profiler reads counters
+  double recording_s = 0;       ///< of steps: idle time that recording added; not part of the idle times below
   double idle_launching_s = 0;  ///< idle, host in a launching call
   double idle_waiting_s = 0;    ///< idle, host in another CUDA call: it waits, allocates or loads modules
   double idle_elsewhere_s = 0;  ///< idle, host outside CUDA
@@ -101,7 +110,7 @@ struct CopySum {
   std::int64_t copies = 0;
   double bytes = 0;
   double total_s = 0;
-  std::string roof;  ///< its limiting roof; empty: none was measured
+  std::string roof = {};  ///< its limiting roof; empty: none was measured
   double roof_bytes_per_s = 0;
   std::string line = {};  ///< "train.py:31 main", where most of its time is from; empty: not known
 };
@@ -160,6 +169,7 @@ enum class SavingCause : std::uint8_t {
   kernel,             ///< a kernel below its roof
   memory_growth,      ///< memory in use grows from step to step
   copies,             ///< copies without overlap
+  between_kernels,    ///< the GPU's own time from a kernel to the next one that was already queued
   late_stream,        ///< a stream waited for another one
   unknown_idle        ///< idle time without evidence of its cause
 };
@@ -239,10 +249,11 @@ enum class StartUpPart : std::uint8_t {
   counting,     ///< profiler overhead
   loading,      ///< CUDA modules
   allocating,   ///< memory of the GPU
-  gpu,          ///< a GPU works and the host is in neither: initialisation, autotuning
-  host          ///< the rest: Python, compilation, data
+  compiling,    ///< of code, by samples of the host, with the tuning of kernels that belongs to it
+  gpu,          ///< a GPU works and the host is in none of these: initialisation, autotuning
+  host          ///< the rest: Python, data; compilation where the host was not sampled
 };
-inline constexpr std::size_t kStartUpParts = 6;
+inline constexpr std::size_t kStartUpParts = 7;
 std::string_view to_string(StartUpPart part);
 std::optional<StartUpPart> parse_start_up_part(std::string_view text);
 
@@ -262,12 +273,15 @@ struct Steps {
   StepSource source = StepSource::repetition;
   std::int64_t count = 0;                      ///< in which nothing was counted: those that all figures are of
   double median_s = 0, low_s = 0, high_s = 0;  ///< of a step; 5th and 95th percentile
+  Interval ci95 = {};                          ///< of the median
   double total_s = 0;                          ///< of these steps: what the savings are parts of
+  Interval mean_ci95 = {};                     ///< of total_s / count
   double start_up_s = 0, tear_down_s = 0;      ///< before the first and after the last of all steps
   std::vector<StartUpShare> start_up;          ///< parts of start_up_s, which they add up to, the largest first
   double at_roof_s = 0;                        ///< of a step: its kernels at their roofs; 0: not known
   double launches = 0;                         ///< of a step
   std::optional<double> untouched_s;           ///< median step while nothing was recorded
+  Interval untouched_ci95 = {};                ///< of that median
   std::vector<WallTime> devices;               ///< of these steps; the parts of each add up to total_s
   std::vector<SlowStep> slow;
 };

@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 33> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 34> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -38,13 +38,14 @@ constexpr std::array<std::string_view, 33> kSavingCauses = {"data_loading",
                                                             "kernel",
                                                             "memory_growth",
                                                             "copies",
+                                                            "between_kernels",
                                                             "late_stream",
                                                             "unknown_idle"};
 static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unknown_idle) + 1);
 
 constexpr std::array<std::string_view, 3> kStepSources = {"repetition", "range", "optimizer"};
-constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading",
-                                                                  "allocating",  "gpu",      "host"};
+constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading", "allocating",
+                                                                  "compiling",   "gpu",      "host"};
 constexpr std::array<std::string_view, 4> kLaneKinds = {"stream", "idle", "calls", "samples"};
 
 }  // namespace

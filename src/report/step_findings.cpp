@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "report/budget.hpp"
 #include "report/roofs.hpp"
@@ -23,6 +24,8 @@ const StartUpText& text_of_start_up(StartUpPart part) {
        {"profiler overhead (counters)", ""},
        {"loading CUDA modules", "Load only what is used: CUDA_MODULE_LOADING=LAZY."},
        {"allocating GPU memory", "Allocate once, from a pool."},
+       {"compiling (torch.compile, XLA, Triton, NVRTC)",
+        "Keep compiled code between runs: TORCHINDUCTOR_CACHE_DIR, JAX_COMPILATION_CACHE_DIR, TRITON_CACHE_DIR."},
        {"GPU working (initialisation, autotuning)",
         "Keep autotuning results (TORCHINDUCTOR_CACHE_DIR, XLA's autotune cache) between runs."},
        {"host working (Python, compilation, data)",
@@ -46,10 +49,15 @@ std::string start_up_text(const Steps& steps) {
 
 }  // namespace
 
+std::string_view name_of(StartUpPart part) { return text_of_start_up(part).name; }
+
 std::string step_answer(const Report& report) {
   const Steps& steps = *report.profile->steps;
-  const std::string range = fmt::format("{}, {} to {}", count(steps.count) + (steps.count == 1 ? " step" : " steps"),
-                                        duration(steps.low_s), duration(steps.high_s));
+  constexpr double kFar = 0.05;  // of the median
+  std::string range = fmt::format("{}, {} to {}", count(steps.count) + (steps.count == 1 ? " step" : " steps"),
+                                  duration(steps.low_s), duration(steps.high_s));
+  const double mean = steps.total_s / static_cast<double>(steps.count);  // what the bar and the savings are parts of
+  if (std::abs(mean / steps.median_s - 1) > kFar) range += ", mean " + duration(mean);
   std::string text = steps.untouched_s ? fmt::format("A step takes {} ({} while recorded: {}).",
                                                      duration(*steps.untouched_s), duration(steps.median_s), range)
                                        : fmt::format("A step takes {} ({}).", duration(steps.median_s), range);
@@ -70,9 +78,16 @@ std::string step_answer(const Report& report) {
 std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {
   if (!report.profile || !report.profile->steps) return {};
   const auto first = std::find_if(hotspots.begin(), hotspots.end(), [](const Hotspot& hotspot) {
-    return hotspot.seconds > 0 && !hotspot.one_off && hotspot.known_cause && !hotspot.beside && !hotspot.action.empty();
+    return hotspot.seconds > 0 && !hotspot.one_off && hotspot.cause != SavingCause::unknown_idle && !hotspot.beside &&
+           !hotspot.action.empty();
   });
   if (first == hotspots.end()) return {};
+  constexpr double kStandsOut = 0.1;  // of a step
+  const auto budget = whole_budget(report);
+  if (budget && first->seconds < kStandsOut * budget->wall_s) {
+    return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *first),
+                       shorten(clean_line(first->text), 200), first->action);
+  }
   return fmt::format("First: {} At most {}. {}", shorten(clean_line(first->text), 200), saving_time(report, *first),
                      first->action);
 }
@@ -86,6 +101,10 @@ std::string saving_time(const Report& report, const Hotspot& hotspot) {
   const std::string share =
       budget && budget->wall_s > 0 ? fmt::format(" ({})", percent(hotspot.seconds / budget->wall_s)) : "";
   return fmt::format("{} a step{}", duration(hotspot.seconds), share);
+}
+
+std::string once_text(const Report& report, const Hotspot& hotspot) {
+  return hotspot.one_off ? fmt::format(" ({})", saving_time(report, hotspot)) : "";
 }
 
 std::vector<std::string> slow_step_lines(const Report& report) {

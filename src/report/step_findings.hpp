@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "report/report.hpp"
 
 namespace roofline {
+
+/// "loading CUDA modules".
+std::string_view name_of(StartUpPart part);
 
 /// "A step takes 92.3 ms (61 steps, 90.9 ms to 94.0 ms). At the measured roofs 4.1 ms."
 std::string step_answer(const Report& report);
@@ -18,6 +22,9 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
 
 /// "12.3 ms a step (13.3 %)"; "210 ms once"; without steps "1.2 s".
 std::string saving_time(const Report& report, const Hotspot& hotspot);
+
+/// " (210 ms once)" of a single event, whose time is spread over the steps; empty for others.
+std::string once_text(const Report& report, const Hotspot& hotspot);
 
 /// Steps that were much slower than the others, each with what was different.
 std::vector<std::string> slow_step_lines(const Report& report);

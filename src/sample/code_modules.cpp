@@ -22,6 +22,15 @@ int CodeModules::find(const Mapping& mapping, pid_t pid) {
   return place->second;
 }
 
+int CodeModules::find(const std::string& path) {
+  const auto [place, is_new] = known_.try_emplace({0, 0, path}, size());
+  if (!is_new) return place->second;
+  modules_.push_back(std::make_unique<CodeModule>());
+  modules_.back()->path = path;
+  if (path.starts_with('/')) modules_.back()->elf = ElfFile::open(path);
+  return place->second;
+}
+
 void ProcessCode::reload() {
   mappings_ = parse_mappings(read_proc(fmt::format("/proc/{}/maps", pid_)));
   std::erase_if(mappings_, [](const Mapping& mapping) { return mapping.end <= mapping.start; });

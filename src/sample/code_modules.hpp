@@ -34,6 +34,8 @@ class CodeModules {
  public:
   /// The module of a mapping of a process.
   int find(const Mapping& mapping, pid_t pid);
+  /// The module of a file as this process sees it.
+  int find(const std::string& path);
   CodeModule& operator[](int index) { return *modules_[static_cast<std::size_t>(index)]; }
   const CodeModule& operator[](int index) const { return *modules_[static_cast<std::size_t>(index)]; }
   int size() const { return static_cast<int>(modules_.size()); }

@@ -2,13 +2,13 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string_view>
 
 #include "sample/bytes.hpp"
 
@@ -30,6 +30,17 @@ std::string_view text_at(std::string_view texts, std::size_t at) {
   if (at >= texts.size()) return {};
   const std::string_view rest = texts.substr(at);
   return rest.substr(0, rest.find('\0'));
+}
+
+std::string hexadecimal(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char byte : bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    text += kDigits[value >> 4U];
+    text += kDigits[value & 0xfU];
+  }
+  return text;
 }
 
 }  // namespace
@@ -120,10 +131,10 @@ std::optional<std::uint64_t> ElfFile::unwind_table() const {
 }
 
 template <typename Visit>
-void ElfFile::visit_symbols(const Section& table, const Visit& visit) const {
+void ElfFile::visit_symbols(const Section& table, std::uint64_t most, const Visit& visit) const {
   if (table.link >= sections_.size()) return;
-  const std::string symbols = bytes_of(table, kMostSymbolBytes);
-  const std::string names = bytes_of(sections_[table.link], kMostSymbolBytes);
+  const std::string symbols = bytes_of(table, most);
+  const std::string names = bytes_of(sections_[table.link], most);
   for (std::size_t i = 0; i < symbols.size() / sizeof(Elf64_Sym); ++i) {
     const auto symbol = record_at<Elf64_Sym>(symbols, i);
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) continue;
@@ -131,23 +142,33 @@ void ElfFile::visit_symbols(const Section& table, const Visit& visit) const {
   }
 }
 
-std::vector<ElfSymbol> ElfFile::functions_at(const std::vector<std::uint64_t>& addresses) const {
+void ElfFile::visit_functions(std::uint64_t most, const std::function<void(const ElfFunction&)>& visit) const {
   const Section* table = find_section(SHT_SYMTAB);
   if (table == nullptr) table = find_section(SHT_DYNSYM);
-  std::vector<ElfSymbol> functions(addresses.size());
-  if (table == nullptr) return functions;
-  // A large library has millions of symbols and few that are asked for, so the symbols look for the addresses.
-  visit_symbols(*table, [&](const Elf64_Sym& symbol, std::string_view name) {
+  if (table == nullptr) return;
+  visit_symbols(*table, most, [&](const Elf64_Sym& symbol, std::string_view name) {
     const unsigned type = ELF64_ST_TYPE(symbol.st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || name.empty()) return true;
-    const auto first = std::ranges::lower_bound(addresses, symbol.st_value);
-    for (auto at = first; at != addresses.end() && *at - symbol.st_value < symbol.st_size; ++at) {
-      ElfSymbol& function = functions[static_cast<std::size_t>(at - addresses.begin())];
-      if (function.address <= symbol.st_value) function = {symbol.st_value, symbol.st_size, std::string(name)};
-    }
+    const bool function = (type == STT_FUNC || type == STT_GNU_IFUNC) && !name.empty();
+    if (function) visit({symbol.st_value, symbol.st_size, name});
     return true;
   });
+}
+
+std::vector<ElfSymbol> ElfFile::functions_at(const std::vector<std::uint64_t>& addresses) const {
+  std::vector<ElfSymbol> functions(addresses.size());
+  // A large library has millions of symbols and few that are asked for, so the symbols look for the addresses.
+  visit_functions(kMostSymbolBytes, [&](const ElfFunction& symbol) {
+    const auto first = std::ranges::lower_bound(addresses, symbol.address);
+    for (auto at = first; at != addresses.end() && *at - symbol.address < symbol.size; ++at) {
+      ElfSymbol& function = functions[static_cast<std::size_t>(at - addresses.begin())];
+      if (function.address <= symbol.address) function = {symbol.address, symbol.size, std::string(symbol.name)};
+    }
+  });
   return functions;
+}
+
+bool ElfFile::has_section(std::string_view name) const {
+  return std::ranges::find(sections_, name, &Section::name) != sections_.end();
 }
 
 std::optional<std::uint64_t> ElfFile::address_of(std::string_view name, bool exported_only) const {
@@ -155,7 +176,7 @@ std::optional<std::uint64_t> ElfFile::address_of(std::string_view name, bool exp
   for (const std::uint32_t type : {std::uint32_t{SHT_DYNSYM}, std::uint32_t{SHT_SYMTAB}}) {
     const Section* table = type == SHT_SYMTAB && exported_only ? nullptr : find_section(type);
     if (table == nullptr || address) continue;
-    visit_symbols(*table, [&](const Elf64_Sym& symbol, std::string_view own) {
+    visit_symbols(*table, kMostSymbolBytes, [&](const Elf64_Sym& symbol, std::string_view own) {
       if (own == name) address = symbol.st_value;
       return !address;
     });
@@ -164,16 +185,25 @@ std::optional<std::uint64_t> ElfFile::address_of(std::string_view name, bool exp
 }
 
 std::string ElfFile::build_id() const {
-  constexpr std::uint64_t kMostNotes = 4096, kMostId = 64;
-  const std::string bytes = section(".note.gnu.build-id", kMostNotes);
-  ByteCursor cursor(bytes);
-  const auto name_size = cursor.number<std::uint32_t>(), size = cursor.number<std::uint32_t>();
-  constexpr std::uint64_t kAlignment = 4;
-  cursor.skip(sizeof(std::uint32_t) + (name_size + kAlignment - 1) / kAlignment * kAlignment);
-  std::string digits;
-  if (size > kMostId) return digits;
-  for (const char byte : cursor.bytes(size)) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return digits;
+  constexpr std::uint64_t kMostNotes = 4096;
+  return build_id_of(section(".note.gnu.build-id", kMostNotes));
+}
+
+std::string build_id_of(std::string_view notes) {
+  constexpr std::uint64_t kMostId = 64, kAlignment = 4;
+  const auto aligned = [](std::uint64_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; };
+  ByteCursor cursor(notes);
+  while (!cursor.at_end()) {
+    const auto name_size = cursor.number<std::uint32_t>(), size = cursor.number<std::uint32_t>();
+    const auto type = cursor.number<std::uint32_t>();
+    const std::string_view name = cursor.bytes(aligned(name_size));
+    const std::string_view content = cursor.bytes(aligned(size));
+    if (!cursor.good()) break;
+    if (type == NT_GNU_BUILD_ID && name.starts_with("GNU") && size <= kMostId) {
+      return hexadecimal(content.substr(0, size));
+    }
+  }
+  return {};
 }
 
 }  // namespace roofline

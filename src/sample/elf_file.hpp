@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "host/process.hpp"
+#include "host/descriptor.hpp"
+#include "sample/code_image.hpp"
 
 namespace roofline {
 
@@ -16,25 +18,33 @@ struct ElfSymbol {
   std::string name;  ///< as it stands in the file
 };
 
-class ElfFile {
+/// A function's symbol; the name is valid while it is visited.
+struct ElfFunction {
+  std::uint64_t address = 0, size = 0;
+  std::string_view name;
+};
+
+class ElfFile final : public CodeImage {
  public:
   /// Nothing if it is not a 64-bit ELF file of this machine's byte order.
   static std::optional<ElfFile> open(const std::string& path);
 
   /// The address that a byte of the file is linked at; nothing where no segment loads it.
   std::optional<std::uint64_t> address_of_offset(std::uint64_t offset) const;
-  /// Bytes at a linked address, from the file.
-  bool read_address(std::uint64_t address, void* to, std::size_t size) const;
-  /// Where .eh_frame_hdr is linked; nothing where there is none.
-  std::optional<std::uint64_t> unwind_table() const;
+  bool read_address(std::uint64_t address, void* to, std::size_t size) const override;
+  std::optional<std::uint64_t> unwind_table() const override;
 
   /// The functions that hold these linked addresses (sorted); without a name where no symbol does. From .symtab if the
   /// file has it, else from .dynsym.
   std::vector<ElfSymbol> functions_at(const std::vector<std::uint64_t>& addresses) const;
+  /// Calls `visit` for each function with a name, in the order of the same table. None where it has more than `most`
+  /// bytes of symbols or of names.
+  void visit_functions(std::uint64_t most, const std::function<void(const ElfFunction&)>& visit) const;
   /// The linked address of an exported symbol, or also of one that is not.
   std::optional<std::uint64_t> address_of(std::string_view symbol, bool exported_only) const;
   /// The content of a section; empty where there is none, and where it is compressed or larger than `most`.
   std::string section(std::string_view name, std::uint64_t most) const;
+  bool has_section(std::string_view name) const;
   std::string build_id() const;  ///< in hexadecimal digits; empty: none
 
  private:
@@ -52,12 +62,15 @@ class ElfFile {
   const Section* find_section(std::uint32_t type) const;
   bool read_headers();
   template <typename Visit>
-  void visit_symbols(const Section& table, const Visit& visit) const;
+  void visit_symbols(const Section& table, std::uint64_t most, const Visit& visit) const;
 
   Descriptor file_;
   std::uint64_t size_ = 0;
   std::vector<Segment> segments_;
   std::vector<Section> sections_;
 };
+
+/// The content of the note NT_GNU_BUILD_ID among these, in hexadecimal digits; empty where there is none.
+std::string build_id_of(std::string_view notes);
 
 }  // namespace roofline

@@ -6,16 +6,13 @@
 #include <unordered_map>
 
 #include "sample/bytes.hpp"
+#include "sample/own_files.hpp"
 
 namespace roofline {
 namespace {
 
 constexpr std::uint64_t kMostSection = std::uint64_t{1} << 29;
 constexpr std::uint64_t kMostNames = 1 << 20;
-
-struct LineSections {
-  std::string lines, line_texts, texts;
-};
 
 /// One unit's program.
 class LineProgram {
@@ -31,6 +28,8 @@ class LineProgram {
     reset();
     while (!cursor_.at_end()) step();
   }
+
+  std::string file_name(std::uint64_t number) { return read_header() ? path_of(number) : std::string(); }
 
  private:
   struct File {
@@ -271,24 +270,42 @@ class LineProgram {
   SourceLines* lines_ = nullptr;
 };
 
+/// The bytes of a unit after its length, and moves past them. The cursor is not good any more where it is broken.
+std::string_view next_unit(ByteCursor& cursor, bool& wide) {
+  constexpr std::uint32_t kWide = 0xffffffff;
+  std::uint64_t size = cursor.number<std::uint32_t>();
+  wide = size == kWide;
+  if (wide) size = cursor.number<std::uint64_t>();
+  return cursor.bytes(size);
+}
+
 }  // namespace
 
-bool is_system_source(std::string_view file) {
-  return file.starts_with("/usr/") || file.find("/include/c++/") != std::string_view::npos;
+LineSections::LineSections(const ElfFile& elf)
+    : lines(elf.section(".debug_line", kMostSection)),
+      line_texts(elf.section(".debug_line_str", kMostSection)),
+      texts(elf.section(".debug_str", kMostSection)) {}
+
+std::string LineFileNames::name(std::uint64_t table, std::uint64_t file) {
+  const auto [known, is_new] = known_.try_emplace({table, file});
+  if (is_new && table < sections_.lines.size()) {
+    ByteCursor cursor(sections_.lines, table);
+    bool wide = false;
+    const std::string_view unit = next_unit(cursor, wide);
+    known->second = LineProgram(sections_, unit, wide).file_name(file);
+  }
+  return known->second;
 }
 
 SourceLines source_lines(const ElfFile& elf, const std::vector<std::uint64_t>& addresses) {
   SourceLines lines = {std::vector<SourceLine>(addresses.size()), std::vector<SourceLine>(addresses.size())};
-  const LineSections sections = {elf.section(".debug_line", kMostSection), elf.section(".debug_line_str", kMostSection),
-                                 elf.section(".debug_str", kMostSection)};
+  const LineSections sections(elf);
   ByteCursor cursor(sections.lines);
   while (!cursor.at_end()) {
-    constexpr std::uint32_t kWide = 0xffffffff;
-    std::uint64_t size = cursor.number<std::uint32_t>();
-    const bool wide = size == kWide;
-    if (wide) size = cursor.number<std::uint64_t>();
-    if (!cursor.good() || size > cursor.left()) break;
-    LineProgram(sections, cursor.bytes(size), wide).run(addresses, lines);
+    bool wide = false;
+    const std::string_view unit = next_unit(cursor, wide);
+    if (!cursor.good()) break;
+    LineProgram(sections, unit, wide).run(addresses, lines);
   }
   return lines;
 }

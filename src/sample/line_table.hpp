@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sample/elf_file.hpp"
@@ -16,8 +17,24 @@ struct SourceLine {
   std::uint64_t address = 0;  ///< where this row begins
 };
 
-/// Whether a source file belongs to the system. Its inlined code is in functions of other files.
-bool is_system_source(std::string_view file);
+/// Sections with line tables; empty where the file has none.
+struct LineSections {
+  explicit LineSections(const ElfFile& elf);
+
+  std::string lines, line_texts, texts;
+};
+
+/// The files of line tables, by the table's offset in .debug_line and the file's number in it.
+class LineFileNames {
+ public:
+  explicit LineFileNames(const ElfFile& elf) : sections_(elf) {}
+  /// Empty: not known.
+  std::string name(std::uint64_t table, std::uint64_t file);
+
+ private:
+  LineSections sections_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> known_;
+};
 
 /// The lines of linked addresses; empty for those of which the file has none.
 struct SourceLines {

@@ -5,8 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <string>
+#include <unordered_set>
 
+#include "sample/function_roles.hpp"
+#include "sample/inline_frames.hpp"
 #include "sample/line_table.hpp"
+#include "sample/own_files.hpp"
 #include "text/demangle.hpp"
 
 namespace roofline {
@@ -26,6 +32,75 @@ std::string function_name(const std::string& symbol) {
   return demangled(plain.substr(0, std::min(plain.find(".part."), plain.find(".cold"))));
 }
 
+/// The kernels' wrappers that nvcc generated, as wrapper_identity() has them.
+std::unordered_set<std::uint64_t> wrappers_of(const ElfFile& elf) {
+  constexpr std::uint64_t kMostSymbols = std::uint64_t{256} << 20U;
+  std::unordered_set<std::uint64_t> wrappers;
+  elf.visit_functions(kMostSymbols, [&wrappers](const ElfFunction& symbol) {
+    if (function_role(symbol.name) == FunctionRole::stub) wrappers.insert(wrapper_identity(symbol.name));
+  });
+  return wrappers;
+}
+
+/// Symbols and lines of sorted addresses, from one file, where they are not known yet.
+class FrameNames {
+ public:
+  FrameNames(const ElfFile& elf, const std::vector<std::uint64_t>& addresses, bool own)
+      : own_(own), symbols_(elf.functions_at(addresses)), lines_(source_lines(elf, addresses)) {
+    if (!own) return;
+    functions_ = inlined_functions(elf, addresses);
+    wrappers_ = wrappers_of(elf);
+  }
+
+  void add(std::size_t index, HostFrame& frame) const {
+    const ElfSymbol& symbol = symbols_[index];
+    if (frame.function == "[unknown]" && !symbol.name.empty()) frame.function = function_name(symbol.name);
+    // CUDA's functions may be linked into the program, and nvcc adds some to it.
+    const bool program = function_role(symbol.name) == FunctionRole::program && !is_wrapper(symbol.name);
+    frame.own = frame.own && program;
+    const SourceLine& at = lines_.at[index];
+    if (frame.line != 0 || at.line == 0 || at.file.empty()) return;
+    if (const auto found = own_ ? program_frame(functions_[index], at) : std::nullopt) {
+      frame = *found;
+      return;
+    }
+    // Code that was inlined from a system header is shown as the line of the function that contains it.
+    const SourceLine& around = lines_.around[index];
+    const bool within = own_ && around.line != 0 && around.address >= symbol.address && symbol.size > 0;
+    const SourceLine& line = within ? around : at;
+    frame.file = line.file;
+    frame.line = line.line;
+    frame.own = own_ && program && !is_system_source(line.file);
+  }
+
+ private:
+  bool is_wrapper(std::string_view symbol) const {
+    return !wrappers_.empty() && wrappers_.contains(wrapper_identity(symbol));
+  }
+
+  /// The innermost of these functions that is the program's own source, by lines: `innermost` is the first one's.
+  std::optional<HostFrame> program_frame(const std::vector<InlinedFunction>& functions,
+                                         const SourceLine& innermost) const {
+    std::string file = innermost.file;
+    int line = innermost.line;
+    for (const InlinedFunction& of : functions) {
+      const bool program = function_role(of.function) == FunctionRole::program && !is_wrapper(of.function);
+      if (program && line != 0 && !file.empty() && !is_system_source(file)) {
+        return HostFrame{function_name(of.function), file, line, false, true};
+      }
+      file = of.call_file;
+      line = of.call_line;
+    }
+    return std::nullopt;
+  }
+
+  bool own_;
+  std::vector<ElfSymbol> symbols_;
+  SourceLines lines_;
+  std::vector<std::vector<InlinedFunction>> functions_;
+  std::unordered_set<std::uint64_t> wrappers_;
+};
+
 /// Frames of one module, for sorted addresses without duplicates.
 std::vector<HostFrame> frames_of(const CodeModule& module, const std::vector<std::uint64_t>& addresses) {
   const bool own = is_own_native_file(module.path) && !module.has_interpreter();
@@ -35,20 +110,8 @@ std::vector<HostFrame> frames_of(const CodeModule& module, const std::vector<std
   const std::optional<ElfFile> debug = debug_file_of(*module.elf);
   for (const ElfFile* const elf : {debug ? &*debug : nullptr, &*module.elf}) {
     if (elf == nullptr) continue;
-    const std::vector<ElfSymbol> symbols = elf->functions_at(addresses);
-    const SourceLines lines = source_lines(*elf, addresses);
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      HostFrame& frame = frames[i];
-      if (frame.function == "[unknown]" && !symbols[i].name.empty()) frame.function = function_name(symbols[i].name);
-      if (frame.line != 0 || lines.at[i].line == 0 || lines.at[i].file.empty()) continue;
-      // Code that was inlined from a system header is shown as the line of the function that contains it.
-      const SourceLine& around = lines.around[i];
-      const bool within = own && around.line != 0 && around.address >= symbols[i].address && symbols[i].size > 0;
-      const SourceLine& line = within ? around : lines.at[i];
-      frame.file = line.file;
-      frame.line = line.line;
-      frame.own = own && !is_system_source(line.file);
-    }
+    const FrameNames names(*elf, addresses, own);
+    for (std::size_t i = 0; i < addresses.size(); ++i) names.add(i, frames[i]);
   }
   return frames;
 }
@@ -69,18 +132,6 @@ std::vector<HostFrame> native_frames(const CodeModules& modules, const std::vect
   frames.reserve(places.size());
   for (const CodePlace& place : places) frames.push_back(named[place]);
   return frames;
-}
-
-bool is_own_native_file(std::string_view path) {
-  if (!path.starts_with('/')) return false;
-  static constexpr auto kSystem = std::to_array<std::string_view>(
-      {"/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/", "/opt/cuda", "/opt/nvidia", "/nix/store/", "/snap/"});
-  static constexpr auto kInstalled =
-      std::to_array<std::string_view>({"/site-packages/", "/dist-packages/", "/lib-dynload/", "/libpython3"});
-  if (path.starts_with("/usr/src/") || path.starts_with("/usr/local/src/")) return true;
-  const auto begins = [path](std::string_view part) { return path.starts_with(part); };
-  const auto holds = [path](std::string_view part) { return path.find(part) != std::string_view::npos; };
-  return !std::ranges::any_of(kSystem, begins) && !std::ranges::any_of(kInstalled, holds);
 }
 
 bool waits_for_gpu(const HostFrame& frame) {

@@ -1,7 +1,6 @@
 // Functions, files and lines of places in native code.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "sample/code_modules.hpp"
@@ -12,9 +11,6 @@ namespace roofline {
 /// One frame for each place: symbols and line tables of the module's file, and of its separate debug file where the
 /// system has one.
 std::vector<HostFrame> native_frames(const CodeModules& modules, const std::vector<CodePlace>& places);
-
-/// Whether a program or library is the user's: not of the system and not of an installed Python package.
-bool is_own_native_file(std::string_view path);
 
 /// Whether a function of the CUDA driver or runtime returns only when the GPU has finished: a thread that runs in it is
 /// waiting.

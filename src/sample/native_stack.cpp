@@ -2,30 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace roofline {
 namespace {
 
 constexpr std::uint64_t kWord = 8;
-
-/// A copy of a stack, read by the addresses in its process.
-class StackCopy {
- public:
-  StackCopy(std::uint64_t start, std::string_view bytes) : start_(start), bytes_(bytes) {}
-
-  std::optional<std::uint64_t> word(std::uint64_t address) const {
-    if (address < start_ || bytes_.size() < kWord || address - start_ > bytes_.size() - kWord) return std::nullopt;
-    std::uint64_t value = 0;
-    std::memcpy(&value, bytes_.data() + (address - start_), sizeof value);
-    return value;
-  }
-  std::uint64_t end() const { return start_ + bytes_.size(); }
-
- private:
-  std::uint64_t start_;
-  std::string_view bytes_;
-};
 
 class StackWalk {
  public:
@@ -51,58 +32,11 @@ class StackWalk {
   /// Moves to the caller. False if there is none or it can't be found.
   bool step(const CodePlace& place, bool innermost) {
     CodeModule& module = code_.modules()[place.module];
-    if (module.path == "[vdso]" && innermost) return return_to(stack_.word(registers_.stack_pointer), kWord);
+    if (module.path == "[vdso]" && innermost) return step_over_call(registers_, stack_);
     const UnwindRow row = module.elf ? module.rows.at(*module.elf, place.address) : UnwindRow{};
-    const auto offset = static_cast<std::uint64_t>(row.offset);
-    switch (row.base) {
-      case UnwindRow::Base::outer:
-        return false;
-      case UnwindRow::Base::stack_pointer:
-        return step_to(registers_.stack_pointer + offset, row, innermost);
-      case UnwindRow::Base::plt: {
-        constexpr std::uint64_t kStub = 15, kPushed = 11;
-        const bool pushed = (registers_.program_counter & kStub) >= kPushed;
-        return return_to(stack_.word(registers_.stack_pointer + (pushed ? kWord : 0)), pushed ? 2 * kWord : kWord);
-      }
-      case UnwindRow::Base::frame_pointer:
-        if (!registers_.frame_pointer) registers_.frame_pointer = find_frame_pointer(row);
-        return registers_.frame_pointer && step_to(*registers_.frame_pointer + offset, row, innermost);
-      case UnwindRow::Base::unknown:
-        break;
-    }
-    return step_by_frame_pointer();
-  }
-
-  /// To a caller whose stack pointer was `top`, which only grows on the way out.
-  bool step_to(std::uint64_t top, const UnwindRow& row, bool innermost) {
-    if (top < registers_.stack_pointer || (top == registers_.stack_pointer && !innermost)) return false;
-    std::optional<std::uint64_t> to = registers_.return_address;
-    if (row.return_address) to = stack_.word(top + static_cast<std::uint64_t>(*row.return_address));
-    if (!row.return_address && !innermost) return false;
-    if (row.frame_pointer) registers_.frame_pointer = stack_.word(top + static_cast<std::uint64_t>(*row.frame_pointer));
-    registers_.stack_pointer = top;
-    return resume(to);
-  }
-
-  bool return_to(std::optional<std::uint64_t> address, std::uint64_t popped) {
-    registers_.stack_pointer += popped;
-    return resume(address);
-  }
-
-  bool resume(std::optional<std::uint64_t> address) {
-    if (!address || *address == 0) return false;
-    registers_.program_counter = *address;
-    return true;
-  }
-
-  /// Code without unwind tables: compiled at run time, or with frame pointers only.
-  bool step_by_frame_pointer() {
-    const std::optional<std::uint64_t> frame = registers_.frame_pointer;
-    if (!frame || *frame < registers_.stack_pointer || *frame % kWord != 0) return false;
-    const std::optional<std::uint64_t> to = stack_.word(*frame + kWord);
-    registers_.frame_pointer = stack_.word(*frame);
-    registers_.stack_pointer = *frame + 2 * kWord;
-    return resume(to);
+    const bool by_frame = row.base == UnwindRow::Base::frame_pointer;
+    if (by_frame && !registers_.frame_pointer) registers_.frame_pointer = find_frame_pointer(row);
+    return step_to_caller(registers_, row, stack_, innermost);
   }
 
   /// The frame pointer of a thread in a system call is not known, only its stack pointer is: the first place on the
@@ -144,7 +78,7 @@ class StackWalk {
 
   ProcessCode& code_;
   Registers registers_;
-  StackCopy stack_;
+  StackBytes stack_;
 };
 
 }  // namespace

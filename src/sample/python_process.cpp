@@ -93,7 +93,7 @@ void append_utf8(std::string& text, char32_t point) {
 }  // namespace
 
 bool is_own_python_file(const std::string& file) {
-  if (file.starts_with("<frozen")) return false;
+  if (file.starts_with("<frozen") || file == "<shim>") return false;
   for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"}) {
     if (file.find(part) != std::string::npos) return false;
   }

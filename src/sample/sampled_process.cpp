@@ -137,27 +137,27 @@ ThreadState SampledProcess::state_of(const SampledThread& thread, const std::opt
     return state_of_kernel_function(read_proc(fmt::format("/proc/{}/task/{}/wchan", pid, thread.tid)));
   }
   const auto descriptor = static_cast<int>(call->arguments[0]);
-  switch (call_kind(call->number)) {
-    case CallKind::futex:
+  switch (system_call_kind(call->number)) {
+    case SystemCallKind::futex:
       return python != nullptr && python->is_gil(call->arguments[0]) ? ThreadState::gil : ThreadState::lock;
-    case CallKind::read:
-    case CallKind::socket:
+    case SystemCallKind::read:
+    case SystemCallKind::socket:
       return waits_for(kind_of(descriptor), false);
-    case CallKind::poll:
+    case SystemCallKind::poll:
       return state_of_poll(*call);
-    case CallKind::select:
+    case SystemCallKind::select:
       return state_of_select(*call);
-    case CallKind::epoll:
+    case SystemCallKind::epoll:
       return state_of_any(parse_epoll_targets(read_proc(fmt::format("/proc/{}/fdinfo/{}", pid, descriptor))));
-    case CallKind::sleep:
+    case SystemCallKind::sleep:
       return ThreadState::sleep;
-    case CallKind::child:
+    case SystemCallKind::child:
       return ThreadState::child;
-    case CallKind::ioctl:
+    case SystemCallKind::ioctl:
       return waits_for(kind_of(descriptor), true) == ThreadState::gpu ? ThreadState::gpu : ThreadState::other;
-    case CallKind::file:
+    case SystemCallKind::file:
       return ThreadState::disk;
-    case CallKind::other:
+    case SystemCallKind::other:
       break;
   }
   return state_letter(thread.tid) == 'D' ? ThreadState::disk : ThreadState::other;

@@ -21,60 +21,60 @@ DescriptorKind descriptor_kind(std::string_view link) {
   return DescriptorKind::file;
 }
 
-CallKind call_kind(std::int64_t number) {
-  static constexpr auto kKinds = std::to_array<std::pair<long, CallKind>>({
+SystemCallKind system_call_kind(std::int64_t number) {
+  static constexpr auto kKinds = std::to_array<std::pair<long, SystemCallKind>>({
 #ifdef SYS_poll
-      {SYS_poll, CallKind::poll},
+      {SYS_poll, SystemCallKind::poll},
 #endif
 #ifdef SYS_select
-      {SYS_select, CallKind::select},
+      {SYS_select, SystemCallKind::select},
 #endif
 #ifdef SYS_epoll_wait
-      {SYS_epoll_wait, CallKind::epoll},
+      {SYS_epoll_wait, SystemCallKind::epoll},
 #endif
 #ifdef SYS_pause
-      {SYS_pause, CallKind::sleep},
+      {SYS_pause, SystemCallKind::sleep},
 #endif
 #ifdef SYS_futex_waitv
-      {SYS_futex_waitv, CallKind::futex},
+      {SYS_futex_waitv, SystemCallKind::futex},
 #endif
 #ifdef SYS_epoll_pwait2
-      {SYS_epoll_pwait2, CallKind::epoll},
+      {SYS_epoll_pwait2, SystemCallKind::epoll},
 #endif
-      {SYS_futex, CallKind::futex},
-      {SYS_read, CallKind::read},
-      {SYS_readv, CallKind::read},
-      {SYS_pread64, CallKind::read},
-      {SYS_preadv, CallKind::read},
-      {SYS_write, CallKind::read},
-      {SYS_writev, CallKind::read},
-      {SYS_splice, CallKind::read},
-      {SYS_recvfrom, CallKind::socket},
-      {SYS_recvmsg, CallKind::socket},
-      {SYS_recvmmsg, CallKind::socket},
-      {SYS_sendto, CallKind::socket},
-      {SYS_sendmsg, CallKind::socket},
-      {SYS_accept, CallKind::socket},
-      {SYS_accept4, CallKind::socket},
-      {SYS_connect, CallKind::socket},
-      {SYS_ppoll, CallKind::poll},
-      {SYS_pselect6, CallKind::select},
-      {SYS_epoll_pwait, CallKind::epoll},
-      {SYS_nanosleep, CallKind::sleep},
-      {SYS_clock_nanosleep, CallKind::sleep},
-      {SYS_rt_sigtimedwait, CallKind::sleep},
-      {SYS_rt_sigsuspend, CallKind::sleep},
-      {SYS_wait4, CallKind::child},
-      {SYS_waitid, CallKind::child},
-      {SYS_ioctl, CallKind::ioctl},
-      {SYS_fsync, CallKind::file},
-      {SYS_fdatasync, CallKind::file},
-      {SYS_sync, CallKind::file},
-      {SYS_msync, CallKind::file},
-      {SYS_io_getevents, CallKind::file},
+      {SYS_futex, SystemCallKind::futex},
+      {SYS_read, SystemCallKind::read},
+      {SYS_readv, SystemCallKind::read},
+      {SYS_pread64, SystemCallKind::read},
+      {SYS_preadv, SystemCallKind::read},
+      {SYS_write, SystemCallKind::read},
+      {SYS_writev, SystemCallKind::read},
+      {SYS_splice, SystemCallKind::read},
+      {SYS_recvfrom, SystemCallKind::socket},
+      {SYS_recvmsg, SystemCallKind::socket},
+      {SYS_recvmmsg, SystemCallKind::socket},
+      {SYS_sendto, SystemCallKind::socket},
+      {SYS_sendmsg, SystemCallKind::socket},
+      {SYS_accept, SystemCallKind::socket},
+      {SYS_accept4, SystemCallKind::socket},
+      {SYS_connect, SystemCallKind::socket},
+      {SYS_ppoll, SystemCallKind::poll},
+      {SYS_pselect6, SystemCallKind::select},
+      {SYS_epoll_pwait, SystemCallKind::epoll},
+      {SYS_nanosleep, SystemCallKind::sleep},
+      {SYS_clock_nanosleep, SystemCallKind::sleep},
+      {SYS_rt_sigtimedwait, SystemCallKind::sleep},
+      {SYS_rt_sigsuspend, SystemCallKind::sleep},
+      {SYS_wait4, SystemCallKind::child},
+      {SYS_waitid, SystemCallKind::child},
+      {SYS_ioctl, SystemCallKind::ioctl},
+      {SYS_fsync, SystemCallKind::file},
+      {SYS_fdatasync, SystemCallKind::file},
+      {SYS_sync, SystemCallKind::file},
+      {SYS_msync, SystemCallKind::file},
+      {SYS_io_getevents, SystemCallKind::file},
   });
-  const auto found = std::ranges::find(kKinds, number, &std::pair<long, CallKind>::first);
-  return found == kKinds.end() ? CallKind::other : found->second;
+  const auto found = std::ranges::find(kKinds, number, &std::pair<long, SystemCallKind>::first);
+  return found == kKinds.end() ? SystemCallKind::other : found->second;
 }
 
 ThreadState waits_for(DescriptorKind kind, bool polls) {

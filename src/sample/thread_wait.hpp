@@ -17,8 +17,8 @@ enum class DescriptorKind : std::uint8_t { unknown, file, pipe, terminal, networ
 DescriptorKind descriptor_kind(std::string_view link);
 
 /// System calls grouped by what a thread waits for in them.
-enum class CallKind : std::uint8_t { other, futex, read, socket, poll, select, epoll, sleep, child, ioctl, file };
-CallKind call_kind(std::int64_t number);
+enum class SystemCallKind : std::uint8_t { other, futex, read, socket, poll, select, epoll, sleep, child, ioctl, file };
+SystemCallKind system_call_kind(std::int64_t number);
 
 /// The state of a thread that waits for data of one descriptor, or of several in a poll.
 ThreadState waits_for(DescriptorKind kind, bool polls);

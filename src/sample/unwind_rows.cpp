@@ -46,11 +46,11 @@ std::optional<std::int64_t> read_pointer(ByteCursor& cursor, std::uint8_t encodi
 }
 
 /// The bytes of an entry of .eh_frame after its length; empty where it is broken.
-std::string entry_at(const ElfFile& elf, std::uint64_t address) {
+std::string entry_at(const CodeImage& image, std::uint64_t address) {
   std::uint32_t size = 0;
-  if (!elf.read_address(address, &size, sizeof size) || size < sizeof size || size > kMostEntry) return {};
+  if (!image.read_address(address, &size, sizeof size) || size < sizeof size || size > kMostEntry) return {};
   std::string bytes(size, '\0');
-  return elf.read_address(address + sizeof size, bytes.data(), size) ? bytes : std::string();
+  return image.read_address(address + sizeof size, bytes.data(), size) ? bytes : std::string();
 }
 
 struct CommonEntry {
@@ -232,14 +232,14 @@ class RowMachine {
 };
 
 /// The address of the description that may hold the address, by the sorted table of .eh_frame_hdr.
-std::optional<std::uint64_t> description_of(const ElfFile& elf, std::uint64_t address) {
-  const std::optional<std::uint64_t> table = elf.unwind_table();
+std::optional<std::uint64_t> description_of(const CodeImage& image, std::uint64_t address) {
+  const std::optional<std::uint64_t> table = image.unwind_table();
   struct Head {
     std::uint8_t version, frame, count, table;
     std::int32_t frame_at;
     std::uint32_t entries;
   } head = {};
-  if (!table || !elf.read_address(*table, &head, sizeof head)) return std::nullopt;
+  if (!table || !image.read_address(*table, &head, sizeof head)) return std::nullopt;
   if (head.version != 1 || head.table != kSortedTable || head.count != 0x03 || (head.frame & 0x0fU) != 0x0b) {
     return std::nullopt;
   }
@@ -250,7 +250,7 @@ std::optional<std::uint64_t> description_of(const ElfFile& elf, std::uint64_t ad
   const auto target = static_cast<std::int64_t>(address - *table);
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
-    if (!elf.read_address(*table + sizeof head + middle * sizeof entry, &entry, sizeof entry)) return std::nullopt;
+    if (!image.read_address(*table + sizeof head + middle * sizeof entry, &entry, sizeof entry)) return std::nullopt;
     if (entry.start <= target) {
       found = entry;
       low = middle + 1;
@@ -264,14 +264,14 @@ std::optional<std::uint64_t> description_of(const ElfFile& elf, std::uint64_t ad
 
 }  // namespace
 
-UnwindRow unwind_row(const ElfFile& elf, std::uint64_t address) {
-  const std::optional<std::uint64_t> place = description_of(elf, address);
+UnwindRow unwind_row(const CodeImage& image, std::uint64_t address) {
+  const std::optional<std::uint64_t> place = description_of(image, address);
   if (!place) return {};
-  const std::string description = entry_at(elf, *place);
+  const std::string description = entry_at(image, *place);
   ByteCursor cursor(description);
   const std::uint64_t back = cursor.number<std::uint32_t>();
   if (!cursor.good() || back == 0) return {};
-  const std::string common_bytes = entry_at(elf, *place + sizeof(std::uint32_t) - back);
+  const std::string common_bytes = entry_at(image, *place + sizeof(std::uint32_t) - back);
   const std::optional<CommonEntry> common = parse_common(common_bytes);
   if (!common || common->signal) return {};
   const std::uint64_t field = *place + sizeof(std::uint32_t) + cursor.at();
@@ -289,11 +289,11 @@ UnwindRow unwind_row(const ElfFile& elf, std::uint64_t address) {
   return machine.row();
 }
 
-const UnwindRow& UnwindRows::at(const ElfFile& elf, std::uint64_t address) {
+const UnwindRow& UnwindRows::at(const CodeImage& image, std::uint64_t address) {
   constexpr std::size_t kMostRows = 1 << 18;
   if (rows_.size() > kMostRows) rows_.clear();
   const auto [row, is_new] = rows_.try_emplace(address);
-  if (is_new) row->second = unwind_row(elf, address);
+  if (is_new) row->second = unwind_row(image, address);
   return row->second;
 }
 

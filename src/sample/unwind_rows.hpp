@@ -6,7 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "sample/elf_file.hpp"
+#include "sample/code_image.hpp"
 
 namespace roofline {
 
@@ -27,13 +27,13 @@ struct UnwindRow {
 /// Rows of one file by linked address, each looked up once.
 class UnwindRows {
  public:
-  const UnwindRow& at(const ElfFile& elf, std::uint64_t address);
+  const UnwindRow& at(const CodeImage& image, std::uint64_t address);
 
  private:
   std::unordered_map<std::uint64_t, UnwindRow> rows_;
 };
 
-/// Reads the row from the file. `unknown` where its table does not know the address or is broken.
-UnwindRow unwind_row(const ElfFile& elf, std::uint64_t address);
+/// Reads the row from the image. `unknown` where its table does not know the address or is broken.
+UnwindRow unwind_row(const CodeImage& image, std::uint64_t address);
 
 }  // namespace roofline

@@ -39,6 +39,9 @@ struct CodePoint {
 CodePoint next_code_point(std::string_view text);
 std::u32string code_points(std::string_view text);
 
+/// Without blanks, tabs and carriage returns at both ends.
+std::string_view trimmed(std::string_view text);
+
 /// Whether the text has one of the parts in it.
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);
 

@@ -36,26 +36,11 @@ struct CompileRequest {
 /// Error with the compiler's own words. Compiles only what the cache lacks.
 std::filesystem::path compiled(const CompileRequest& request);
 
-/// Why compiled kernels are not kept in the cache, but in a private folder until the process ends: another user could
-/// put files into it, or it can't be made. Empty where they are kept, and before one is
-/// compiled.
-std::string kernel_cache_problem();
-
 /// Compiles all of them, several at a time, each in a process of its own. What fails, fails again, and at once, when
 /// compiled() is asked for it.
 void compile_ahead(const std::vector<CompileRequest>& requests, const std::function<void(std::size_t done)>& progress);
 
 /// The names of `compiled` entries as the machine code has them: beside a cubin, one a line.
 std::vector<std::string> entry_names(const CompileRequest& request, const std::filesystem::path& compiled);
-
-/// Whether C, C++ or (by nvcc) CUDA C++ can be compiled here: the compiler that compiled() would start is there.
-bool has_compiler(SourceKind kind);
-
-/// Runs a compiler without a shell, its output taken; throws Error where it can't be started or takes too long.
-struct CompilerRun {
-  int status = 0;
-  std::string output;  ///< stdout and stderr; of more than 192 KiB the beginning and the end
-};
-CompilerRun run_compiler(const std::vector<std::string>& argv, double limit_s);
 
 }  // namespace roofline

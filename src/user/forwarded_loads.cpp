@@ -12,6 +12,7 @@
 
 #include "model/find.hpp"
 #include "text/parse.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -24,12 +25,6 @@ struct Instruction {
   std::string_view name;
   std::vector<std::string_view> operands;
 };
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 /// Operands are separated by commas outside of parentheses.
 Instruction parse_instruction(std::string_view line) {

@@ -16,15 +16,8 @@
 namespace roofline {
 namespace {
 
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31);
-}
-
-/// splitmix64 of a counter: any element on its own.
 double uniform(std::uint64_t seed, std::uint64_t index) {
-  return static_cast<double>(mixed(seed + 0x9E3779B97F4A7C15U * (index + 1)) >> 11) * 0x1p-53;
+  return static_cast<double>(element_bits(seed, index) >> 11) * 0x1p-53;
 }
 
 /// Box and Muller.
@@ -67,7 +60,7 @@ class Permutation {
     const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
     std::uint64_t left = index >> half_bits_, right = index & mask;
     for (std::uint64_t round = 0; round < kRounds; ++round) {
-      const std::uint64_t mixes = mixed(seed_ + 0x9E3779B97F4A7C15U * (right * kRounds + round + 1)) & mask;
+      const std::uint64_t mixes = element_bits(seed_, right * kRounds + round) & mask;
       left = std::exchange(right, left ^ mixes);
     }
     return left << half_bits_ | right;
@@ -82,7 +75,7 @@ class Permutation {
 class SparseRows {
  public:
   SparseRows(std::uint64_t seed, std::int64_t rows, std::int64_t nonzeros, std::int64_t columns)
-      : seed_(mixed(seed)), rows_(rows), nonzeros_(nonzeros), columns_(columns) {
+      : seed_(mixed_bits(seed)), rows_(rows), nonzeros_(nonzeros), columns_(columns) {
     per_row_ = static_cast<double>(nonzeros) / static_cast<double>(rows);
     // Lengths vary by their average, or less where a row would be longer than the matrix is wide.
     if (nonzeros > 0) variation_ = std::clamp((static_cast<double>(columns) - 1) / per_row_ - 1, 0.0, 1.0);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "device/device.hpp"
+#include "measure/statistics.hpp"
 #include "op/sampling.hpp"
 #include "op/tolerance.hpp"
 #include "user/binding.hpp"
@@ -43,10 +44,7 @@ double typical_size(const Values& values, std::int64_t count) {
     const double size = std::abs(values(i));
     if (size > 0 && std::isfinite(size)) sizes.push_back(size);
   }
-  if (sizes.empty()) return 1;
-  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
-  std::nth_element(sizes.begin(), middle, sizes.end());
-  return *middle;
+  return upper_median(std::move(sizes), 1.0);
 }
 
 /// Of the arithmetic that a correct kernel is expected to use: fp64 for such an output, products of tf32 where a tensor

@@ -728,6 +728,56 @@ class Profiles(Workspace):
             self.check(self.profile("--from", self.recorded("graph_replay.spool"), "-o", f"{name}.json"), 0)
         self.check(self.run_tool("compare", "a.json", "b.json"), 0)
 
+    def slowed(self, name, factor):
+        """The profile in a.json with steps that take longer: the GPU is idle, and one kernel is slower."""
+        report = json.loads((self.folder / "a.json").read_text())
+        steps = report["profile"]["steps"]
+        for key in ("median_s", "low_s", "high_s"):
+            steps[key] *= factor
+        longer = steps["total_s"] * (factor - 1)
+        steps["total_s"] += longer
+        for device in steps["devices"]:
+            device["wall_s"] += longer
+            device["idle_elsewhere_s"] += longer
+        for key, value in (("ci95", steps["median_s"]), ("mean_ci95", steps["total_s"] / steps["count"])):
+            steps[key] = [0.998 * value, 1.002 * value]
+        (self.folder / name).write_text(json.dumps(report))
+        return name
+
+    def test_steps_of_profiles_are_a_gate(self):
+        self.check(self.profile("--from", self.recorded("training_step.spool"), "-o", "a.json"), 0)
+        same, slow = self.slowed("same.json", 1), self.slowed("slow.json", 1.05)
+        done = self.run_tool("compare", same, same, "--format", "json")
+        self.check(done, 0)
+        comparison = json.loads(done.stdout)
+        check_by("comparison", comparison)
+        program = comparison["program"]
+        self.assertEqual((program["unit"], program["typical"]["change"], program["mean"]["change"]),
+                         ("step", "same", "same"))
+        self.check(self.run_tool("compare", slow, same), 0)
+        self.check(self.run_tool("compare", same, slow, "--max-slowdown", "6%"), 0)
+        done = self.run_tool("compare", same, slow, "--format", "json")
+        self.check(done, 3, "3 %")
+        comparison = json.loads(done.stdout)
+        check_by("comparison", comparison)
+        self.assertEqual((comparison["regressions"], comparison["program"]["regression"]), (1, True))
+        self.assertAlmostEqual(comparison["program"]["typical"]["ratio"], 1.05)
+        parts = comparison["program"]["parts"]
+        mean = comparison["program"]["mean"]
+        self.assertAlmostEqual(sum(part["now_s"] - part["before_s"] for part in parts),
+                               mean["now"]["seconds"] - mean["before"]["seconds"], places=12)
+        self.check(self.run_tool("compare", same, slow, "-o", "both"), 3)
+        for name in ("comparison.md", "comparison.csv", "comparison.json"):
+            self.assertGreater((self.folder / "both" / name).stat().st_size, 100, name)
+
+    def test_a_step_and_a_whole_run_are_not_compared(self):
+        self.check(self.profile("--from", self.recorded("training_step.spool"), "-o", "a.json"), 0)
+        self.check(self.profile("--from", self.recorded("graph_replay.spool"), "-o", "b.json"), 0)
+        done = self.run_tool("compare", "a.json", "b.json", "--format", "json")
+        program = json.loads(done.stdout)["program"]
+        self.assertEqual(program["unit"], "run")
+        self.assertNotIn("causes", program)
+
 
 class Machines(Workspace):
     def test_a_calibration_is_kept_and_found_again(self):

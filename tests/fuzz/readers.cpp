@@ -24,6 +24,7 @@
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
 #include "model/error.hpp"
+#include "profile/native_lines.hpp"
 #include "profile/process_trace.hpp"
 #include "profile/profile.hpp"
 #include "render/fleet/fleet_render.hpp"
@@ -32,6 +33,8 @@
 #include "report/json/json.hpp"
 #include "report/json/node_json.hpp"
 #include "sample/elf_file.hpp"
+#include "sample/function_roles.hpp"
+#include "sample/inline_frames.hpp"
 #include "sample/line_table.hpp"
 #include "sample/samples_file.hpp"
 #include "sample/unwind_rows.hpp"
@@ -269,12 +272,19 @@ void elf(std::string_view bytes) {
   for (const std::uint64_t address : addresses) unwind_row(*file, address);
   file->functions_at(addresses);
   source_lines(*file, addresses);
+  inlined_functions(*file, addresses);
+  file->visit_functions(1 << 20, [](const ElfFunction& function) { wrapper_identity(function.name); });
   file->build_id();
 }
 
 void spool(std::string_view bytes) {
   const std::vector<ProcessTrace> traces = {read_spool(file_of(bytes))};
   check_texts(report_of(traces, {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}}, example::h200()));
+}
+
+void native_lines(std::string_view bytes) {
+  const NativeLines lines = read_native_lines(bytes);
+  require(read_native_lines(write_native_lines(lines)) == lines, "lines that were read can be written");
 }
 
 void cubin(std::string_view bytes) {
@@ -322,6 +332,7 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"spool", spool, 2000},
                                  Reader{"host_samples", host_samples, 1200},
                                  Reader{"elf", elf, 6000},
+                                 Reader{"native_lines", native_lines, 12000},
                                  Reader{"cubin", cubin, 12000},
                                  Reader{"npy", npy, 6000},
                                  Reader{"source", source, 3000},

@@ -98,7 +98,7 @@ TEST_F(Injected, CallsCopiesAndFillsAreBookedToTheirPlace) {
   EXPECT_EQ(spool.range_path(spool.places.at(spool.copies[0].place).range), "copies");
   ASSERT_EQ(spool.fills.size(), 1U);
   EXPECT_EQ(spool.fills[0].bytes, 32U);
-  EXPECT_EQ(spool.fills[0].place, 0U);
+  EXPECT_EQ(spool.places.at(spool.fills[0].place).range, 0U);
   EXPECT_EQ(spool.tallies.back().without_time, 1U);
   EXPECT_EQ(spool.tallies.back().dropped, 3U);
 }

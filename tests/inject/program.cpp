@@ -35,8 +35,9 @@ FakeFunction plain = {"plain", 0, {}, false};
 
 CUfunction handle(FakeFunction& function) { return reinterpret_cast<CUfunction>(&function); }
 
-void launch(FakeFunction& function, unsigned grid = 1, CUstream stream = nullptr, void** parameters = nullptr,
-            void** extra = nullptr) {
+/// Never inlined: all launches are from one line.
+__attribute__((noinline)) void launch(FakeFunction& function, unsigned grid = 1, CUstream stream = nullptr,
+                                      void** parameters = nullptr, void** extra = nullptr) {
   cuLaunchKernel(handle(function), grid, 1, 1, 64, 1, 1, 0, stream, parameters, extra);
 }
 

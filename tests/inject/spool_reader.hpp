@@ -22,6 +22,8 @@ struct Spool {
   std::map<spool::Id, spool::Range> ranges;
   std::map<spool::Id, spool::Line> lines;
   std::map<spool::Id, spool::Place> places = {{0, {}}};
+  std::map<spool::Id, spool::CodeFile> code_files;
+  std::map<spool::Id, spool::Code> codes = {{0, {}}};
   std::map<spool::Id, spool::Kind> kinds;
   std::vector<spool::Device> devices;
   std::vector<spool::Launch> launches;
@@ -146,7 +148,21 @@ inline Spool read_spool(const std::filesystem::path& path) {
         need(place.range == 0 || spool.ranges.count(place.range) != 0, "a place before its range");
         need(place.line == 0 || spool.lines.count(place.line) != 0, "a place before its line");
         need(spool.texts.count(place.module) != 0 && spool.texts.count(place.operation) != 0, "a place before a text");
+        need(spool.codes.count(place.code) != 0, "a place before its code");
         spool.places[place.id] = place;
+        break;
+      }
+      case spool::Type::code_file: {
+        const auto code_file = reading::record<spool::CodeFile>(bytes, at);
+        need(spool.texts.count(code_file.path) != 0 && spool.texts.count(code_file.build_id) != 0,
+             "a file before its path");
+        spool.code_files[code_file.id] = code_file;
+        break;
+      }
+      case spool::Type::code: {
+        const auto code = reading::record<spool::Code>(bytes, at);
+        need(spool.code_files.count(code.file) != 0, "code before its file");
+        spool.codes[code.id] = code;
         break;
       }
       case spool::Type::kind: {

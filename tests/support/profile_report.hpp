@@ -452,6 +452,11 @@ inline Report stepped_profile_report() {
   steps.tear_down_s = 0.2;
   steps.start_up = {{StartUpPart::before_cuda, 0.9}, {StartUpPart::loading, 0.33}, {StartUpPart::host, 0.17}};
   steps.launches = 82;
+  steps.ci95 = {13.38e-3, 13.42e-3};
+  for (Point& point : report.points) {
+    const ProfiledKind& kind = *point.profiled;
+    point.profiled->step = {.launches = static_cast<double>(kind.launches) / kSteps, .seconds = kind.total_s / kSteps};
+  }
   WallTime wall = p.devices[0];
   const double share = 0.875;  // of the recorded steps
   wall.before_s = wall.after_s = 0;
@@ -462,6 +467,7 @@ inline Report stepped_profile_report() {
   wall.wall_s = wall.kernels_s + wall.copies_s + wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
   steps.devices = {wall};
   steps.total_s = wall.wall_s;
+  steps.mean_ci95 = {0.98 * wall.wall_s / 350, 1.02 * wall.wall_s / 350};
   steps.at_roof_s = wall.at_roof_s / static_cast<double>(steps.count);
   steps.slow = {{.number = 17, .seconds = 0.31, .different = "cuModuleLoadData 210 ms longer"}};
   for (Saving& one : p.savings) one.seconds *= share;
@@ -476,6 +482,36 @@ inline Report stepped_profile_report() {
   std::stable_sort(p.savings.begin(), p.savings.end(),
                    [](const Saving& a, const Saving& b) { return a.seconds > b.seconds; });
   return report;
+}
+
+/// The same without the wait for a value in each step, with a faster kernel of the loss and a shorter start-up.
+inline void hasten_steps(Report& report) {
+  Profile& p = *report.profile;
+  Steps& steps = *p.steps;
+  const auto count = static_cast<double>(steps.count);
+  const auto item = std::find_if(p.savings.begin(), p.savings.end(),
+                                 [](const Saving& saving) { return saving.cause == SavingCause::item_sync; });
+  const double saved = std::min(item->seconds, steps.devices[0].idle_elsewhere_s);
+  p.savings.erase(item);
+  Point& loss = report.points[static_cast<std::size_t>(row_of(report, "softmax_warp_backward_log"))];
+  const double faster = 0.4 * loss.profiled->step->seconds;
+  loss.profiled->step->seconds -= faster;
+  WallTime& wall = steps.devices[0];
+  wall.idle_elsewhere_s -= saved;
+  wall.kernels_s -= faster * count;
+  wall.kernel_s -= faster * count;
+  wall.roofed_s -= faster * count;
+  wall.wall_s -= saved + faster * count;
+  steps.total_s = wall.wall_s;
+  const double difference = saved / count + faster;
+  steps.median_s -= difference;
+  steps.low_s -= difference;
+  steps.high_s -= difference;
+  steps.ci95 = {0.998 * steps.median_s, 1.002 * steps.median_s};
+  steps.mean_ci95 = {0.99 * steps.total_s / count, 1.01 * steps.total_s / count};
+  steps.start_up[1].seconds -= 0.2;
+  steps.start_up_s -= 0.2;
+  steps.slow.clear();
 }
 
 /// The same where the driver permits no counters: times, and no work.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/actions.hpp"
 #include "profile/causes/causes.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "simulated_program.hpp"
@@ -101,6 +102,58 @@ TEST_F(Causes, CopiesFromPageableMemoryAreAFaultAndFromPinnedAreNot) {
     EXPECT_EQ(found[0].kind, SavingKind::copies);
     EXPECT_EQ(found[0].line, "train.py:13 step");
     EXPECT_NEAR(found[0].seconds, 10 * 700e-6, 1e-6);
+  }
+}
+
+TEST_F(Causes, ManySmallCopiesFromOneLine) {
+  for (const int copies : {100, 4}) {
+    program_ = SimulatedProgram();
+    const spool::Id copy = line(13), product = kernel(kGemm, line(15));
+    steps(10, [&](int) {
+      for (int i = 0; i < copies; ++i) program_.copy_in(4096, spool::Memory::pinned, 2 * kMicros, copy, false);
+      program_.launch(product, 100 * kMicros);
+    });
+    const std::vector<Saving> found = causes();
+    EXPECT_EQ(found.size(), copies == 100 ? 1U : 0U);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::copies);
+    EXPECT_EQ(found[0].kind, SavingKind::copies);
+    EXPECT_EQ(found[0].line, "train.py:13 step");
+    EXPECT_NEAR(found[0].seconds, 10 * 100 * 2e-6, 1e-6);
+  }
+}
+
+TEST_F(Causes, ATransferThatLostItsPlaceHasThatOfItsCall) {
+  const spool::Id copy = line(13), product = kernel(kGemm, line(15));
+  steps(10, [&](int) {
+    for (int i = 0; i < 100; ++i) {
+      program_.copy_in(4096, spool::Memory::pinned, 2 * kMicros, copy, false);
+      program_.spool().lose_place_of_last_copy();
+    }
+    program_.launch(product, 100 * kMicros);
+  });
+  const std::vector<Saving> found = causes();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].line, "train.py:13 step");
+}
+
+TEST_F(Causes, PagesThatMigrateWhileKernelsRun) {
+  for (const bool migrates : {true, false}) {
+    program_ = SimulatedProgram();
+    const spool::Id some = kernel("my_kernel", line(15));
+    steps(10, [&](int) {
+      const std::uint64_t start = program_.launch(some, kMillis);
+      if (!migrates) return;
+      program_.spool().copy(1 << 20, spool::Memory::migrating, spool::Memory::device, start, start + 100 * kMicros,
+                            start + 500 * kMicros);
+    });
+    const std::vector<Saving> found = causes();
+    EXPECT_EQ(found.size(), migrates ? 1U : 0U);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::copies);
+    EXPECT_EQ(found[0].kind, SavingKind::kernel);
+    EXPECT_EQ(found[0].line, "train.py:15 step");
+    EXPECT_NEAR(found[0].seconds, 10 * 400e-6, 1e-6);
   }
 }
 
@@ -335,6 +388,22 @@ TEST_F(Causes, GridsSmallerThanTheGpu) {
     EXPECT_EQ(found[0].line, "train.py:70 step");
     EXPECT_NEAR(found[0].seconds, 10e-3 * (1 - 8.0 / 132), 1e-5);
   }
+}
+
+TEST_F(Causes, WhatASmallGridNeedsDependsOnItsKernel) {
+  const auto action_for = [&](const char* symbol) {
+    program_ = SimulatedProgram();
+    const spool::Id some = kernel(symbol, line(70), 5);
+    steps(10, [&](int) { program_.launch(some, kMillis); });
+    return causes().at(0).action;
+  };
+  const auto row = [](Framework framework, CauseDetail detail) {
+    return action_against(SavingCause::small_batch, framework, detail);
+  };
+  EXPECT_EQ(action_for("cupy_sum"), row(Framework::cupy, CauseDetail::long_sums));
+  EXPECT_EQ(action_for("_ZN2at6native13reduce_kernelILi512ELi1E"), row(Framework::torch, CauseDetail::long_sums));
+  EXPECT_EQ(action_for("_ZN2at6native29vectorized_elementwise_kernelILi4E"), row(Framework::torch, CauseDetail::none));
+  EXPECT_EQ(action_for("advance_bodies"), row(Framework::cuda, CauseDetail::own_grid));
 }
 
 TEST_F(Causes, SmallGridsSideBySideFillTheGpu) {

@@ -34,6 +34,18 @@ TEST(Claims, TheLargerHasPrecedenceAndTheOtherHasTheRest) {
   EXPECT_DOUBLE_EQ(savings[2].seconds, 1);
 }
 
+TEST(Claims, WaitsThatAreAGoodPartOfSlowLaunchesComeFirst) {
+  const auto first = [](double wait_s, SavingCause wait) {
+    std::vector<SavingClaim> claims = {claim_on(SavingKind::idle, 6), claim_on(SavingKind::idle, wait_s)};
+    claims[0].saving.cause = SavingCause::tiny_kernels;
+    claims[1].saving.cause = wait;
+    return disjoint_savings(std::move(claims), {.idle_s = 10}, 0.1).front().cause;
+  };
+  EXPECT_EQ(first(3, SavingCause::item_sync), SavingCause::item_sync);
+  EXPECT_EQ(first(1, SavingCause::item_sync), SavingCause::tiny_kernels) << "little would be gained";
+  EXPECT_EQ(first(3, SavingCause::host_python), SavingCause::tiny_kernels) << "a graph can be captured beside it";
+}
+
 TEST(Claims, ThereIsNothingToSaveWhereNoTimeIs) {
   EXPECT_TRUE(
       disjoint_savings({claim_on(SavingKind::idle, 3), claim_on(SavingKind::kernel, 1, {{0, 1.0}})}, {}, 0).empty());

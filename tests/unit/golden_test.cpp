@@ -256,8 +256,10 @@ TEST(Golden, Comparison) {
   programs[1].profile->wall_s -= 0.8;
   programs[1].points.erase(programs[1].points.begin() + example::row_of(programs[1], "softmax_warp_backward_log"));
   const Comparison profiles = comparison_of(programs[0], programs[1]);
+  std::vector<Report> steps = {example::stepped_profile_report(), example::stepped_profile_report()};
+  example::hasten_steps(steps[1]);
   std::string text;
-  for (const Comparison& comparison : {suites, profiles}) {
+  for (const Comparison& comparison : {suites, profiles, comparison_of(steps[0], steps[1])}) {
     text += render_comparison_terminal(comparison, kWide) + "\n" + outcome_line(comparison) + "\n\n";
     text += render_comparison_markdown(comparison) + "\n";
   }

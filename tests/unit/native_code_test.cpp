@@ -8,9 +8,12 @@
 #include <fstream>
 
 #include "sample/code_modules.hpp"
+#include "sample/function_roles.hpp"
+#include "sample/inline_frames.hpp"
 #include "sample/line_table.hpp"
 #include "sample/native_names.hpp"
 #include "sample/native_stack.hpp"
+#include "sample/own_files.hpp"
 #include "sample/remote_memory.hpp"
 #include "sample/unwind_rows.hpp"
 
@@ -125,6 +128,8 @@ TEST_F(NativeCode, BrokenFilesAreSurvived) {
     for (const std::uint64_t address : addresses) unwind_row(*elf, address);
     elf->functions_at(addresses);
     source_lines(*elf, addresses);
+    inlined_functions(*elf, addresses);
+    elf->visit_functions(1 << 20, [](const ElfFunction& function) { wrapper_identity(function.name); });
     elf->build_id();
     elf->address_of("main", false);
   };
@@ -145,10 +150,44 @@ TEST(NativeFiles, OfTheProgramAndOfOthers) {
   for (const char* own : {"/home/u/a.out", "/srv/project/build/libmine.so", "/usr/src/x/y.cpp"}) {
     EXPECT_TRUE(is_own_native_file(own)) << own;
   }
-  for (const char* other : {"/usr/lib/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "[vdso]", "",
-                            "/venv/lib/python3.12/site-packages/torch/lib/libtorch.so"}) {
+  for (const char* other :
+       {"/usr/lib/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "[vdso]", "", "/tmp/roofline-1/libroofline_inject.so",
+        "/venv/lib/python3.12/site-packages/torch/lib/libtorch.so", "/home/u/libtorch/lib/libc10.so",
+        "/home/u/cuda/lib64/libcudart.so.13"}) {
     EXPECT_FALSE(is_own_native_file(other)) << other;
   }
+}
+
+TEST(NativeFiles, SourcesOfTheSystemAndOfNvcc) {
+  EXPECT_TRUE(is_system_source("/usr/local/cuda/include/cuda_runtime.h"));
+  EXPECT_TRUE(is_system_source("/tmp/tmpxft_00000eec_00000000-6_nbody.compute_90a.cudafe1.stub.c"));
+  EXPECT_FALSE(is_system_source("/home/u/nbody.cu"));
+}
+
+TEST(FunctionRoles, CudaInTheProgram) {
+  for (const char* runtime :
+       {"cudaLaunchKernel", "cuLaunchKernel", "cudaMemcpyAsync_ptsz", "__cudaPushCallConfiguration",
+        "libcudart_static_4d8b33a106dceb3c07a56e26de61f2d53bb62a68", "cublasSgemm_v2", "_start",
+        "_Z10cudaMallocIfE9cudaErrorPPT_m", "_ZL14cudaMallocHostPPvmj", "_ZN6thrust8for_eachIPfEEvT_S2_",
+        "_ZNSt6thread11_State_implIvE6_M_runEv", "_ZNK3cub6DeviceEv"}) {
+    EXPECT_EQ(function_role(runtime), FunctionRole::runtime) << runtime;
+  }
+  for (const char* own : {"main", "_ZN6Solver4stepEv", "_Z9cudaSolvev", "current", "custom_step",
+                          "_ZZ4mainENKUlvE_clEv", "_ZN2my6thrust4callEv", "", "_Z", "_Z99x", "library_static"}) {
+    EXPECT_EQ(function_role(own), FunctionRole::program) << own;
+  }
+  EXPECT_EQ(function_role("_Z40__device_stub__Z9bodyForcePK6float4PS_fiPK6float4PS_fi"), FunctionRole::stub);
+  EXPECT_EQ(function_role("_ZL25__device_stub__Z5scalePfiPfi"), FunctionRole::stub);
+}
+
+TEST(FunctionRoles, AStubAndItsWrapperHaveOneIdentity) {
+  const auto stub = wrapper_identity("_Z40__device_stub__Z9bodyForcePK6float4PS_fiPK6float4PS_fi");
+  EXPECT_EQ(stub, wrapper_identity("_Z9bodyForcePK6float4PS_fi"));
+  EXPECT_NE(stub, wrapper_identity("_Z9bodyForcePK6float4PS_f")) << "another overload";
+  EXPECT_NE(stub, wrapper_identity("main"));
+  EXPECT_EQ(wrapper_identity("_ZL6kernelPf"), wrapper_identity("_Z6kernelPf")) << "static";
+  EXPECT_EQ(wrapper_identity("_ZN12_GLOBAL__N_16kernelEPf"),
+            wrapper_identity("_ZN45_INTERNAL_00000000_9_nbody_cu_00000000_1234566kernelEPf"));
 }
 
 TEST(NativeFiles, CallsThatReturnAfterTheGpu) {

@@ -24,24 +24,24 @@ std::string all_of(int fd) {
   return bytes;
 }
 
-struct Output {
+struct RunOutput {
   std::string text;
   std::optional<int> status;
 };
-Output run(std::vector<std::string> argv, std::optional<std::vector<std::string>> environment = std::nullopt) {
+RunOutput run(std::vector<std::string> argv, std::optional<std::vector<std::string>> environment = std::nullopt) {
   Channel channel = Channel::pipe();
   Process process = Process::execute({.argv = std::move(argv),
                                       .environment = std::move(environment),
                                       .standard_output = channel.child.get(),
                                       .standard_error = channel.child.get()});
   channel.child.close();
-  Output output{all_of(channel.parent.get()), {}};
+  RunOutput output{all_of(channel.parent.get()), {}};
   output.status = process.reap(kLong);
   return output;
 }
 
 TEST(Process, AProgramsOutputAndExitCodeArrive) {
-  const Output output = run({"sh", "-c", "echo out; echo error >&2; exit 3"});
+  const RunOutput output = run({"sh", "-c", "echo out; echo error >&2; exit 3"});
   EXPECT_EQ(output.text, "out\nerror\n");
   ASSERT_TRUE(output.status);
   EXPECT_TRUE(WIFEXITED(*output.status));

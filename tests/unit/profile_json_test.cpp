@@ -127,6 +127,11 @@ TEST(ProfileJson, ReadingRestoresTheValuesThemselves) {
 TEST(ProfileJson, ReadingRestoresTheSteps) {
   Report written = example::stepped_profile_report();
   written.profile->steps->untouched_s = 13.1e-3;
+  written.profile->steps->untouched_ci95 = {13.0e-3, 13.2e-3};
+  written.profile->steps->ci95 = {13.3e-3, 13.5e-3};
+  written.profile->steps->mean_ci95 = {13.6e-3, 14.1e-3};
+  written.points[4].profiled->step.reset();
+  written.points[5].profiled->step = {.launches = 2.5, .seconds = 0.7e-3};
   const Report read = parse_report(render_json(written), "run.json");
   ASSERT_TRUE(read.profile->steps);
   const Steps& before = *written.profile->steps;
@@ -135,6 +140,12 @@ TEST(ProfileJson, ReadingRestoresTheSteps) {
   EXPECT_EQ(after.count, before.count);
   EXPECT_EQ(after.median_s, before.median_s);
   EXPECT_EQ(after.untouched_s, before.untouched_s);
+  EXPECT_EQ(after.untouched_ci95.high, before.untouched_ci95.high);
+  EXPECT_EQ(after.ci95.low, before.ci95.low);
+  EXPECT_EQ(after.mean_ci95.high, before.mean_ci95.high);
+  EXPECT_EQ(read.points[5].profiled->step.value().launches, 2.5);
+  EXPECT_EQ(read.points[5].profiled->step.value().seconds, 0.7e-3);
+  EXPECT_FALSE(read.points[4].profiled->step);
   EXPECT_EQ(after.start_up.at(1).part, StartUpPart::loading);
   EXPECT_EQ(after.devices.at(0).kernels_s, before.devices[0].kernels_s);
   EXPECT_EQ(after.slow.at(0).different, before.slow[0].different);

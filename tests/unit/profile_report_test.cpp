@@ -283,11 +283,11 @@ void expect_in_order(const std::string& text, const std::vector<std::string>& pa
 
 TEST(ProfilePage, OpensWithTheAnswerThenWhatToDo) {
   const std::string html = render_html(example::profile_report());
-  expect_in_order(
-      html, {"6.90 s", "4.63 s", "<svg class=\"budget-bar", "<section id=\"spend\"", "<section id=\"chart\"",
-             "<section id=\"lines\"", "<section id=\"modules\"", "<section id=\"ranges\"", "<section id=\"kernels\"",
-             "<section id=\"verdicts\"", "<section id=\"time\"", "<section id=\"copies\"", "<section id=\"calls\"",
-             "<section id=\"machine\"", "<section id=\"recording\"", "<section id=\"method\""});
+  expect_in_order(html, {"6.90 s", "4.63 s", "<svg class=\"budget-bar", "<section id=\"spend\"", "<section id=\"time\"",
+                         "<section id=\"flames\"", "<section id=\"chart\"", "<section id=\"lines\"",
+                         "<section id=\"modules\"", "<section id=\"ranges\"", "<section id=\"kernels\"",
+                         "<section id=\"verdicts\"", "<section id=\"copies\"", "<section id=\"calls\"",
+                         "<section id=\"machine\"", "<section id=\"recording\"", "<section id=\"method\""});
 }
 
 TEST(ProfilePage, WhatTimeIsLostToStandsInTheOrderOfWhatItCouldWin) {
@@ -346,7 +346,7 @@ TEST(ProfilePage, ALongTimelineIsCutAndSaysSo) {
   Report report = example::profile_report();
   Timeline& timeline = *report.profile->timeline;
   timeline.lanes[0].slices.assign(5000, timeline.lanes[0].slices[0]);
-  timeline.lanes.resize(46, timeline.lanes[2]);
+  timeline.lanes.assign(46, timeline.lanes[0]);
   const std::string html = render_html(report);
   EXPECT_THAT(html, HasSubstr("bars not shown"));
   EXPECT_THAT(html, HasSubstr("6 lanes not shown"));
@@ -560,10 +560,11 @@ TEST(ProfileComparison, TellsWhatTheProgramsTook) {
   const std::vector<Report> runs = before_and_after();
   const Comparison comparison = comparison_of(Runs(runs));
   const std::vector<std::string> said = comparison_findings(comparison);
-  EXPECT_THAT(said[0], mentions("6.9 s before, 6.1 s now", "0.884"));
-  EXPECT_THAT(said[1], mentions("4.15 s before, 3.35 s now"));
-  EXPECT_THAT(said[2], HasSubstr("softmax_warp_backward_log"));
-  EXPECT_THAT(said[3], HasSubstr("36 kernels"));
+  EXPECT_EQ(comparison.program.value().unit, CostUnit::run);
+  EXPECT_THAT(said[2], mentions("6.9 s before, 6.1 s now", "0.884"));
+  EXPECT_THAT(said[3], mentions("4.15 s before, 3.35 s now"));
+  EXPECT_THAT(said[4], HasSubstr("softmax_warp_backward_log"));
+  EXPECT_THAT(said[5], HasSubstr("36 kernels"));
   for (const std::string& text :
        {render_comparison_terminal(comparison, {}), render_comparison_markdown(comparison), render_html(runs)}) {
     EXPECT_THAT(text, HasSubstr("−803 ms"));

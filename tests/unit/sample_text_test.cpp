@@ -75,13 +75,13 @@ TEST(ProcText, ChildrenAndTargetsOfAnEventLoop) {
 }
 
 TEST(ThreadWait, SystemCallsByWhatTheyWaitFor) {
-  EXPECT_EQ(call_kind(SYS_futex), CallKind::futex);
-  EXPECT_EQ(call_kind(SYS_read), CallKind::read);
-  EXPECT_EQ(call_kind(SYS_clock_nanosleep), CallKind::sleep);
-  EXPECT_EQ(call_kind(SYS_wait4), CallKind::child);
-  EXPECT_EQ(call_kind(SYS_epoll_pwait), CallKind::epoll);
-  EXPECT_EQ(call_kind(SYS_accept4), CallKind::socket);
-  EXPECT_EQ(call_kind(SYS_getpid), CallKind::other);
+  EXPECT_EQ(system_call_kind(SYS_futex), SystemCallKind::futex);
+  EXPECT_EQ(system_call_kind(SYS_read), SystemCallKind::read);
+  EXPECT_EQ(system_call_kind(SYS_clock_nanosleep), SystemCallKind::sleep);
+  EXPECT_EQ(system_call_kind(SYS_wait4), SystemCallKind::child);
+  EXPECT_EQ(system_call_kind(SYS_epoll_pwait), SystemCallKind::epoll);
+  EXPECT_EQ(system_call_kind(SYS_accept4), SystemCallKind::socket);
+  EXPECT_EQ(system_call_kind(SYS_getpid), SystemCallKind::other);
 }
 
 TEST(ThreadWait, DescriptorsByTheirLinks) {

@@ -1,6 +1,7 @@
 // Writes spools as the library inside a program does: known launches for what reads them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -141,7 +142,13 @@ class SpoolBuilder {
     copy.from = from;
     copy.to = to;
     copy.place = place;
+    last_copy_ = bytes_.size() + sizeof(spool::Header);
     add(spool::Type::copy, copy);
+  }
+  /// As where very many transfers were awaited: only the call has the place.
+  void lose_place_of_last_copy() {
+    const spool::Id none = 0;
+    std::memcpy(bytes_.data() + last_copy_ + offsetof(spool::Copy, place), &none, sizeof none);
   }
   /// The same from the host's memory, with the contents that it had.
   void copy_of(std::uint64_t digest, std::uint64_t bytes, spool::Memory from, std::uint64_t call, std::uint64_t start,
@@ -186,6 +193,7 @@ class SpoolBuilder {
   spool::Id ranges_ = 0, lines_ = 0, places_ = 0, kinds_ = 0;
   std::uint32_t correlation_ = 0;
   std::uint32_t thread_ = 1;
+  std::size_t last_copy_ = 0;  ///< where its record is
   std::uint64_t launches_ = 0;
 };
 

@@ -179,6 +179,23 @@ TEST(Statistics, AQuietSeriesHasAnIntervalHoweverCorrelated) {
   EXPECT_TRUE(std::isnan(loud.ci95.low));
 }
 
+TEST(Statistics, TheIntervalOfAMean) {
+  std::vector<double> series = {9, 11, 9, 11, 9, 11, 9, 11, 9, 11};
+  // A standard deviation of 1.054 and, of ten values, t = 2.262.
+  const Interval even = mean_interval(series);
+  EXPECT_NEAR(std::log(even.high / 10), 2.262 * 1.0541 / std::sqrt(10.0) / 10, 1e-4);
+  EXPECT_NEAR(even.low * even.high, 100, 1e-9);
+  series.back() = 60;  // one that is slow may be chance
+  const double mean = 14.9;
+  const Interval spiked = mean_interval(series);
+  EXPECT_LT(spiked.low, 10);
+  EXPECT_GT(spiked.low, 0);
+  EXPECT_GT(spiked.high, mean);
+  EXPECT_EQ(mean_interval(std::vector<double>(8, 3.0)).width(), 0);
+  EXPECT_FALSE(mean_interval(std::vector<double>(5, 3.0)).known());
+  EXPECT_FALSE(mean_interval({}).known());
+}
+
 TEST(Statistics, SummaryOfAKnownSeries) {
   const Summary summary = summarize(std::vector<double>{3, 1, 2, 5, 4});
   EXPECT_EQ(summary.samples, 5);

@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "host_samples_builder.hpp"
 #include "profile/process_trace.hpp"
+#include "profile/profile.hpp"
 #include "profile/recording.hpp"
 #include "profile/row_times.hpp"
 #include "profile/rows.hpp"
@@ -79,6 +81,13 @@ class FakeProgram {
     spool_.kernel(second, launched, at_ + (2 + us) * kMicrosecond, at_ + (2 + 2 * us) * kMicrosecond, 1);
     at_ += (2 + 2 * us) * kMicrosecond;
     return *this;
+  }
+  /// A launch of that graph, of one kernel.
+  FakeProgram& graph(spool::Id kind, std::uint64_t us) {
+    const std::uint32_t launched = spool_.launch_graph(kind, at_, at_ + kMicrosecond);
+    spool_.kernel(this->kind("fusion", spool::kInGraph), launched, at_ + 2 * kMicrosecond,
+                  at_ + (2 + us) * kMicrosecond, 1);
+    return wait(2 + us);
   }
   FakeProgram& copy(std::uint64_t us) {
     spool_.copy(1 << 20, spool::Memory::pageable, spool::Memory::device, at_, at_ + 2 * kMicrosecond,
@@ -159,7 +168,7 @@ std::vector<double> step_lengths(const FoundSteps& found) {
 }
 
 double all_parts_of(const WallTime& wall) {
-  return wall.before_s + wall.kernels_s + wall.copies_s + wall.counting_s + wall.idle_launching_s +
+  return wall.before_s + wall.kernels_s + wall.copies_s + wall.counting_s + wall.recording_s + wall.idle_launching_s +
          wall.idle_waiting_s + wall.idle_elsewhere_s + wall.after_s;
 }
 
@@ -176,6 +185,10 @@ TEST_F(StepsTest, OfAPlainLoop) {
   EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(418e-6, 1e-12)));
   const Steps steps = sums_of(found).value();
   EXPECT_NEAR(steps.median_s, 418e-6, 1e-12);
+  for (const Interval& interval : {steps.ci95, steps.mean_ci95}) {
+    EXPECT_NEAR(interval.low, 418e-6, 1e-12);
+    EXPECT_NEAR(interval.high, 418e-6, 1e-12);
+  }
   EXPECT_DOUBLE_EQ(steps.launches, 4);
   EXPECT_NEAR(steps.total_s, static_cast<double>(steps.count) * 418e-6, 1e-9);
   ASSERT_EQ(steps.devices.size(), 1U);
@@ -245,6 +258,75 @@ TEST_F(StepsTest, TheGpuMayBeFarBehindTheHost) {
   EXPECT_THAT(step_lengths(steps_of(program)), Each(testing::DoubleNear(1e-3, 1e-12)));
 }
 
+/// A program in JAX: each step is one graph from a line, and a copy by a thread of the runtime.
+class CompiledProgram {
+ public:
+  FakeProgram& program() { return program_; }
+
+  void step(int kernels = 17) {
+    program_.spool().on_thread(9);
+    program_.copy(5);
+    program_.spool().on_thread(1);
+    const auto [graph, is_new] = graphs_.try_emplace(kernels, 0);
+    if (is_new) {
+      graph->second =
+          program_.spool().kind("graph of " + std::to_string(kernels) + " kernels", own_line(), spool::kGraph);
+    }
+    program_.graph(graph->second, 40);
+  }
+  /// The runtime's threads tune kernels, which no line of the program launches.
+  void compile(int candidates) {
+    program_.spool().on_thread(5);
+    for (int i = 0; i < candidates; ++i) {
+      program_.run("candidate_" + std::to_string(compiled_) + "_" + std::to_string(i % 40), 3).run("check", 20);
+    }
+    program_.spool().on_thread(1);
+    program_.call("cuModuleLoadData", spool::CallKind::load, 1000).wait(20'000);
+    ++compiled_;
+  }
+
+ private:
+  spool::Id own_line() {
+    if (line_ == 0) line_ = program_.spool().place({.line = program_.spool().line("/home/u/train.py", 24, "step")});
+    return line_;
+  }
+
+  FakeProgram program_;
+  std::map<int, spool::Id> graphs_;
+  spool::Id line_ = 0;
+  int compiled_ = 0;
+};
+
+TEST_F(StepsTest, AfterACompilerThatTunesKernels) {
+  CompiledProgram of;
+  for (int i = 0; i < 20; ++i) of.compile(400);
+  of.program().repeat(300, [&](int) { of.step(); });
+  const FoundSteps found = steps_of(of.program());
+  EXPECT_GE(found.all.size(), 298U);
+  EXPECT_THAT(step_lengths(found), Each(testing::Lt(1e-3)));
+  EXPECT_DOUBLE_EQ(found.all.front().launches, 2);  // with the copy, which has no line
+}
+
+TEST_F(StepsTest, WithACompilerInTheSteps) {
+  CompiledProgram of;
+  of.program().repeat(64, [&](int step) {
+    if (step % 16 == 0) of.compile(400);
+    of.step(17 + step / 16);  // the graph of each shape has another number of kernels
+  });
+  const FoundSteps found = steps_of(of.program());
+  EXPECT_GE(found.all.size(), 60U);
+  EXPECT_EQ(std::count_if(found.all.begin(), found.all.end(), [](const Step& step) { return step.launches > 100; }), 3);
+}
+
+TEST_F(StepsTest, AFewLaunchesBesideACompilerAreNoSteps) {
+  CompiledProgram of;
+  for (int i = 0; i < 20; ++i) of.compile(400);
+  of.program().repeat(6, [&](int) { of.step(); });
+  const FoundSteps found = steps_of(of.program());
+  EXPECT_TRUE(found.all.empty());
+  EXPECT_NE(found.why_none, "");
+}
+
 TEST_F(StepsTest, WhereNothingRepeatsThereAreNone) {
   FakeProgram program;
   for (char letter = 'a'; letter <= 'z'; ++letter) program.run(std::string(3, letter), 10);
@@ -296,6 +378,32 @@ TEST_F(StepsTest, SlowFirstStepsBelongToTheStartUp) {
   EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(358e-6, 1e-12)));
 }
 
+TEST_F(StepsTest, CompilationBeforeTheFirstStepIsAPartOfTheStartUp) {
+  FakeProgram program;
+  program.run("first", 10).wait(300'000);
+  program.repeat(40, [&](int) { program.copy(30).forward_and_backward(); });
+  const FoundSteps found = steps_of(program);
+  HostSamplesBuilder samples;
+  const int main = samples.thread(100, 100), idle = samples.thread(100, 101);
+  const int compiling = samples.stack({HostSamplesBuilder::library("jax/_src/compiler.py", "backend_compile")});
+  const int other = samples.stack({HostSamplesBuilder::own("train.py", 3, "main")});
+  for (int i = 1; i <= 25; ++i) {
+    const std::uint64_t time = static_cast<std::uint64_t>(i) * 10 * kMillisecond;
+    samples.sample(main, time, ThreadState::lock, i <= 20 ? compiling : other);
+    samples.sample(idle, time, ThreadState::lock, compiling);  // waits for work of a compiler
+  }
+  std::vector<Point> points;
+  for (const LaunchGroup& group : recording_->groups) points.push_back(row_of(group, *recording_, gpu_of_steps(), ""));
+  const auto compiled_in = [&](const HostSamples& of) {
+    const Steps steps = sum_steps(*recording_, found, row_times(*recording_, found.uncounted()), points, of).value();
+    double time = 0;
+    for (const StartUpShare& share : steps.start_up) time += share.part == StartUpPart::compiling ? share.seconds : 0;
+    return time;
+  };
+  EXPECT_NEAR(compiled_in(samples.take()), 0.2, 2e-3);
+  EXPECT_EQ(compiled_in({}), 0);
+}
+
 TEST_F(StepsTest, CountedStepsAreLeftOut) {
   FakeProgram program;
   program.repeat(40, [&](int step) {
@@ -330,6 +438,28 @@ TEST_F(StepsTest, OfTwoProcessesThoseOfTheBusierOne) {
   for (const WallTime& wall : steps.devices) {
     EXPECT_NEAR(wall.wall_s, steps.total_s, 1e-12);
     EXPECT_NEAR(all_parts_of(wall), steps.total_s, 1e-9);
+  }
+}
+
+TEST_F(StepsTest, RowsHaveTheirCostInAStep) {
+  FakeProgram program;
+  program.run("init", 50).wait(5000);
+  program.repeat(40, [&](int) { program.forward_and_backward().run("norm", 20).wait(60); });
+  program.spool().end(program.now());
+  ProgramFacts facts;
+  facts.counters_wanted = false;
+  const Report report = report_of({read_spool(program.spool().write(folder_ / "costs.spool"))}, facts, gpu_of_steps());
+  ASSERT_TRUE(report.profile->steps);
+  for (const Point& point : report.points) {
+    const std::optional<StepCost>& cost = point.profiled->step;
+    const std::string& name = point.workload.op;
+    if (name == "init") {
+      EXPECT_FALSE(cost);
+    } else {
+      ASSERT_TRUE(cost) << name;
+      EXPECT_NEAR(cost->launches, name == "norm" ? 2 : 1, 1e-9) << name;
+      EXPECT_NEAR(cost->seconds, name == "conv" ? 100e-6 : name == "norm" ? 40e-6 : 200e-6, 1e-12) << name;
+    }
   }
 }
 
@@ -414,8 +544,93 @@ TEST_F(StepsTest, ALongGapInOneStepIsAOneOff) {
   EXPECT_FALSE(of(SavingCause::pageable_copy).one_off);
 }
 
+TEST_F(StepsTest, WorkOfSomeStepsIsACauseOfSlowSteps) {
+  struct Case {
+    SavingCause of_slow;
+    bool also_usual;
+    SavingCause expected;
+  };
+  for (const Case& one : {Case{SavingCause::wait_disk, false, SavingCause::slow_steps},
+                          Case{SavingCause::few_workers, false, SavingCause::few_workers},
+                          Case{SavingCause::wait_disk, true, SavingCause::wait_disk}}) {
+    traces_.clear();
+    FakeProgram program;
+    program.repeat(60, [&](int step) { program.copy(30).forward_and_backward().wait(step % 12 == 6 ? 5000 : 1000); });
+    const FoundSteps found = steps_of(program);
+    const Steps steps = sums_of(found).value();
+    const IdleParts idle = [&](const std::vector<Span>& spans) {
+      std::vector<IdlePart> parts;
+      for (const Span& span : spans) {
+        const bool slow = span.length() > 4 * kMillisecond;
+        if (slow || one.also_usual) parts.push_back(idle_part(one.of_slow, slow ? 4e-3 : 0.9e-3, "train.py:31 save"));
+      }
+      return parts;
+    };
+    const std::vector<Saving> savings = savings_of_steps(found, steps, idle);
+    const auto at_line = std::find_if(savings.begin(), savings.end(),
+                                      [](const Saving& saving) { return saving.line == "train.py:31 save"; });
+    ASSERT_NE(at_line, savings.end());
+    EXPECT_EQ(at_line->cause, one.expected);
+    if (one.expected == SavingCause::slow_steps) {
+      EXPECT_FALSE(at_line->one_off);
+      EXPECT_NEAR(at_line->seconds, 5 * 4e-3, 1e-6);
+    }
+  }
+}
+
+TEST_F(StepsTest, WhatRecordingAddsIsNoIdleTimeOfTheProgram) {
+  Steps steps;
+  steps.count = 100;
+  steps.median_s = 10e-3;
+  steps.untouched_s = 8e-3;
+  WallTime wall;
+  wall.wall_s = 1;
+  wall.kernels_s = 0.5;
+  wall.idle_launching_s = 0.3;
+  wall.idle_elsewhere_s = 0.2;
+  steps.devices = {wall};
+  take_out_recording(steps);
+  EXPECT_NEAR(steps.devices[0].recording_s, 0.2, 1e-12);
+  EXPECT_NEAR(steps.devices[0].idle_launching_s, 0.18, 1e-12);
+  EXPECT_NEAR(steps.devices[0].idle_elsewhere_s, 0.12, 1e-12);
+  EXPECT_NEAR(all_parts_of(steps.devices[0]), 1, 1e-12);
+  Steps faster = steps;
+  faster.untouched_s = 12e-3;  // longer than the recorded ones
+  faster.devices[0].recording_s = 0;
+  take_out_recording(faster);
+  EXPECT_EQ(faster.devices[0].recording_s, 0);
+}
+
 // A program of random launches, copies, waits and calls, which may have steps or not: what the parts of the bar have is
 // all that there is to save.
+TEST_F(StepsTest, CodeThatIsCompiledLateIsASingleEventAndInSeveralStepsIsNot) {
+  for (const int compilations : {2, 3}) {
+    traces_.clear();
+    FakeProgram program;
+    program.repeat(120, [&](int step) {
+      program.copy(30).forward_and_backward();
+      if (step >= 30 && step < 30 + 20 * compilations && step % 20 == 10) program.wait(500'000);
+      if (step % 15 == 7) program.wait(1500);  // also slow, and nothing beside a compilation
+    });
+    const FoundSteps found = steps_of(program);
+    const Steps steps = sums_of(found).value();
+    const IdleParts idle = [](const std::vector<Span>& spans) {
+      std::vector<IdlePart> parts;
+      for (const Span& span : spans) {
+        const double length = seconds(span.length());
+        if (length > 0.1) parts.push_back(idle_part(SavingCause::recompilation, length, "train.py:24 step"));
+      }
+      return parts;
+    };
+    const std::vector<Saving> savings = savings_of_steps(found, steps, idle);
+    const auto compiled = std::find_if(savings.begin(), savings.end(),
+                                       [](const Saving& saving) { return saving.cause == SavingCause::recompilation; });
+    ASSERT_NE(compiled, savings.end());
+    EXPECT_EQ(compiled->one_off, compilations == 2);
+    EXPECT_NEAR(compiled->seconds, 0.5 * compilations, 0.01);
+  }
+}
+
 TEST_F(StepsTest, SavingsKeepWithinTheirPartsOnAnyTimeline) {
   constexpr int kCases = 1500;
   int with_steps = 0;

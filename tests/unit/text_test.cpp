@@ -102,5 +102,12 @@ TEST(Text, NamesAreListedUpToALimit) {
   EXPECT_EQ(listed(names, 1), "a and 2 more");
 }
 
+TEST(Text, BlanksAtBothEndsAreTrimmed) {
+  EXPECT_EQ(trimmed("addsd"), "addsd");
+  EXPECT_EQ(trimmed(" \taddsd %xmm0, %xmm1\t \r"), "addsd %xmm0, %xmm1");
+  EXPECT_EQ(trimmed(" \t\r"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
 }  // namespace
 }  // namespace roofline

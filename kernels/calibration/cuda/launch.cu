@@ -4,13 +4,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <vector>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/handles.hpp"
+#include "host/host.hpp"
 #include "kernels/calibration/cuda/probe.cuh"
+#include "measure/statistics.hpp"
 #include "op/registry.hpp"
 
 namespace roofline::launch_cuda {
@@ -77,10 +78,10 @@ class HostPacedTimer {
     check(cudaStreamSynchronize(stream_), "preparing a timed batch");
     launch_();  // the first launch after idle time wakes the GPU
     check(cudaEventRecord(start_.get(), stream_), "recording the start");
-    marks[0] = now_s();
+    marks[0] = wall_seconds();
     for (std::size_t i = 1; i <= count; ++i) {
       launch_();
-      marks[i] = now_s();
+      marks[i] = wall_seconds();
     }
     check(cudaEventRecord(stop_.get(), stream_), "recording the stop");
     check(cudaEventSynchronize(stop_.get()), "waiting for a timed batch");
@@ -94,16 +95,10 @@ class HostPacedTimer {
   }
 
  private:
-  static double now_s() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
-
   static double median_step(const std::vector<double>& marks) {
     std::vector<double> steps;
     for (std::size_t i = 1; i < marks.size(); ++i) steps.push_back(marks[i] - marks[i - 1]);
-    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-    std::nth_element(steps.begin(), middle, steps.end());
-    return *middle;
+    return upper_median(std::move(steps));
   }
 
   static constexpr std::int64_t kLeast = 1024;  // as many as a stream's queue holds

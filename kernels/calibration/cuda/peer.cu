@@ -12,6 +12,7 @@
 #include "device/cuda/check.hpp"
 #include "device/cuda/handles.hpp"
 #include "device/cuda/nvml.hpp"
+#include "device/cuda/topology.hpp"
 #include "kernels/blocks/cuda/element.cuh"
 #include "kernels/calibration/cuda/chase.cuh"
 #include "kernels/calibration/cuda/probe.cuh"
@@ -33,18 +34,12 @@ int gpu_count() {
   return count;
 }
 
-bool can_reach(int device, int peer) {
-  int reachable = 0;
-  check(cudaDeviceCanAccessPeer(&reachable, device, peer), "querying peer access");
-  return reachable != 0;
-}
-
 /// The next GPU in cyclic order that is a peer of this one; or -1.
 int find_peer(int device) {
   const int count = gpu_count();
   for (int i = 1; i < count; ++i) {
     const int peer = (device + i) % count;
-    if (can_reach(device, peer)) return peer;
+    if (reaches(device, peer)) return peer;
   }
   return -1;
 }
@@ -313,7 +308,7 @@ Probe next_gpu_probe(Pattern pattern) {
 
 std::optional<std::string> unreachable(const Device& device, int peer) {
   const int index = as_cuda(device).properties().index;
-  if (can_reach(index, peer)) return std::nullopt;
+  if (reaches(index, peer)) return std::nullopt;
   return fmt::format("GPU {} has no peer access to GPU {}: transfers are staged through host memory", index, peer);
 }
 

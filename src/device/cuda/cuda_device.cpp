@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <map>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "device/cuda/handles.hpp"
 #include "device/cuda/nccl.hpp"
 #include "device/cuda/nvml.hpp"
+#include "device/cuda/topology.hpp"
 #include "device/energy_meter.hpp"
 #include "host/rendezvous.hpp"
 #include "model/error.hpp"
@@ -31,12 +31,6 @@ class CudaBuffer final : public Buffer {
   DeviceMemory memory_;
   std::size_t bytes_;
 };
-
-std::unique_ptr<Nvml> open_nvml(int index) {
-  std::array<char, 32> address{};
-  check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), index), "reading the PCI address");
-  return Nvml::open(address.data());
-}
 
 }  // namespace
 
@@ -58,7 +52,7 @@ CudaDevice::CudaDevice(int index, std::shared_ptr<Rendezvous> others) : state_(s
   try {
     check(cudaSetDevice(index), "opening the GPU");
     state_->properties = cuda_properties(index);
-    state_->nvml = open_nvml(index);
+    state_->nvml = Nvml::open(pci_address(index));
     state_->info = describe_cuda_device(state_->properties, state_->nvml.get());
     state_->stream = make_stream();
   } catch (const Error& error) {

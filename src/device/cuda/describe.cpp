@@ -1,13 +1,13 @@
 // A GPU's identity and attributes, from the runtime's attributes and from NVML where there is one.
 #include <fmt/format.h>
 
-#include <array>
 #include <string>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/cuda/throughput.hpp"
+#include "device/cuda/topology.hpp"
 #include "device/slug.hpp"
 
 namespace roofline {
@@ -90,8 +90,6 @@ CudaProperties cuda_properties(int index) {
 DeviceInfo describe_cuda_device(const CudaProperties& properties, const Nvml* nvml) {
   cudaDeviceProp raw;
   check(cudaGetDeviceProperties(&raw, properties.index), "reading the GPU's properties");
-  std::array<char, 32> pci{};
-  check(cudaDeviceGetPCIBusId(pci.data(), static_cast<int>(pci.size()), properties.index), "reading the PCI address");
   int runtime = 0;
   check(cudaRuntimeGetVersion(&runtime), "reading the runtime's version");
   const std::string uuid = uuid_text(raw.uuid);
@@ -113,7 +111,7 @@ DeviceInfo describe_cuda_device(const CudaProperties& properties, const Nvml* nv
       {AttributeKey::cuda_runtime, version_text(runtime)},
       {AttributeKey::memory_bus, fmt::format("{} bit", properties.memory_bus_bits)},
       {AttributeKey::ecc, raw.ECCEnabled != 0 ? "on" : "off"},
-      {AttributeKey::pci_address, pci.data()},
+      {AttributeKey::pci_address, pci_address(properties.index)},
       {AttributeKey::uuid, "GPU-" + uuid},
   };
   if (nvml != nullptr) add_nvml_attributes(*nvml, info.attributes);

@@ -9,6 +9,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/cuda/open.hpp"
+#include "device/cuda/topology.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -87,9 +88,7 @@ DeviceInfo nameless(int index) {
 DeviceListing list_one(int index) {
   try {
     const CudaProperties properties = cuda_properties(index);
-    std::string pci(32, '\0');
-    check(cudaDeviceGetPCIBusId(pci.data(), static_cast<int>(pci.size()), index), "reading the PCI address");
-    const auto nvml = Nvml::open(pci.c_str());
+    const auto nvml = Nvml::open(pci_address(index));
     DeviceInfo info = describe_cuda_device(properties, nvml.get());
     if (const auto obstacle = obstacle_of(properties)) return unusable(*obstacle, std::move(info));
     return {.info = std::move(info), .usable = true, .reason = {}};

@@ -1,9 +1,10 @@
 // The gate and the clock stamps (stamps.hpp).
 #include "device/cuda/stamps.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
+
+#include "measure/statistics.hpp"
 
 namespace roofline {
 namespace {
@@ -66,9 +67,7 @@ std::optional<double> ClockStamps::clock_hz() const {
                      static_cast<double>(after[sm].nanoseconds - before[sm].nanoseconds));
   }
   if (clocks.empty()) return std::nullopt;
-  const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
-  std::nth_element(clocks.begin(), middle, clocks.end());
-  return *middle;
+  return upper_median(std::move(clocks));
 }
 
 }  // namespace roofline

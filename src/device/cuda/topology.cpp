@@ -14,18 +14,6 @@
 namespace roofline {
 namespace {
 
-std::string pci_address(int device) {
-  std::array<char, 32> address{};
-  check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device), "reading the PCI address");
-  return address.data();
-}
-
-bool reaches(int from, int to) {
-  int reachable = 0;
-  check(cudaDeviceCanAccessPeer(&reachable, from, to), "reading peer access");
-  return reachable != 0;
-}
-
 /// Where the driver hides which GPU a link leads to (some virtual machines), links that are up are taken to lead there.
 /// Without NVML, native peer atomics indicate NVLink: PCIe does not support them.
 bool by_nvlink(int from, int to, const Nvml* here, const Nvml* there) {
@@ -42,6 +30,18 @@ bool by_nvlink(int from, int to, const Nvml* here, const Nvml* there) {
 }
 
 }  // namespace
+
+std::string pci_address(int device) {
+  std::array<char, 32> address{};
+  check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device), "reading the PCI address");
+  return address.data();
+}
+
+bool reaches(int from, int to) {
+  int reachable = 0;
+  check(cudaDeviceCanAccessPeer(&reachable, from, to), "reading peer access");
+  return reachable != 0;
+}
 
 void describe_cuda_topology(std::span<const int> devices, Node& node) {
   std::map<int, std::unique_ptr<Nvml>> nvml;

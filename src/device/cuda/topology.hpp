@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "model/node.hpp"
 
@@ -10,5 +11,11 @@ namespace roofline {
 /// The places of these GPUs, and a link for each ordered pair of them, without ceilings. Makes no context. Throws Error
 /// where the driver can't be asked.
 void describe_cuda_topology(std::span<const int> devices, Node& node);
+
+/// "0000:3b:00.0". Throws Error. Not in a build without CUDA, like the next one.
+std::string pci_address(int device);
+
+/// Whether the first GPU can access the memory of the second one.
+bool reaches(int from, int to);
 
 }  // namespace roofline

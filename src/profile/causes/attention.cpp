@@ -72,7 +72,7 @@ std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs) {
         fmt::format("{} times in {} steps; {} kernels between the products take {}, {} of the kernel time",
                     count(attention.chains), steps.steps.size(), count(attention.sum.count),
                     duration(attention.sum.seconds), percent(attention.sum.seconds / steps.kernel_s));
-    saving.action = "Use torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip.";
+    saving.action = action_against(SavingCause::unfused_attention, inputs.framework);
     found.push_back({std::move(saving), std::move(attention.activities)});
   }
   return found;

@@ -36,9 +36,7 @@ std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs) {
     saving.evidence =
         fmt::format("{} conversions in {} steps, {}, {} of the kernel time; nothing else used their sources in between",
                     count(sum.count), steps.steps.size(), duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
-    saving.action =
-        "Convert it once, before the loop, and keep the result (weight = weight.to(torch.bfloat16), "
-        "model.to(torch.bfloat16)).";
+    saving.action = action_against(SavingCause::repeated_cast, inputs.framework);
     found.push_back(std::move(cause));
   }
   return found;

@@ -14,7 +14,9 @@ using Detector = std::vector<FoundCause> (*)(const CauseInputs&);
 
 /// The more specific ones first: what one has claimed, the next leave out.
 constexpr auto kDetectors = std::to_array<Detector>({
+    find_migrations,
     find_repeated_copies,
+    find_small_copies,
     find_pageable_copies,
     find_repeated_casts,
     find_unfused_optimizers,
@@ -46,7 +48,8 @@ std::vector<SavingClaim> causes_of(const Recording& recording, const FoundSteps&
   const StepActivities activities(recording, steps.uncounted());
   std::vector<SavingClaim> claims;
   if (activities.steps.empty()) return claims;
-  CauseInputs inputs = {.steps = activities, .points = points, .machine = machine};
+  CauseInputs inputs = {
+      .steps = activities, .points = points, .machine = machine, .framework = framework_of(recording)};
   for (const Detector detector : kDetectors) {
     for (FoundCause& found : detector(inputs)) {
       if (found.saving.seconds < kLeastShareOfSteps * activities.total_s) continue;

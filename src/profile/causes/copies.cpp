@@ -1,6 +1,7 @@
-// Copies between host and GPU that wait: from pageable memory, and of the same data in every step.
+// Copies between host and GPU that wait: from pageable memory, of the same data in every step, many small ones.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -52,7 +53,58 @@ std::vector<Sources> sources_of(const Recording& recording) {
   return sources;
 }
 
+bool is_small_copy_in(const spool::Copy& copy) {
+  return copy.bytes <= kSmallCopy && of_host(copy.from) && !of_host(copy.to);
+}
+
 }  // namespace
+
+std::set<CopyPlace> places_of_small_copies(const StepActivities& steps) {
+  constexpr double kMany = 16;     // in a step that has any
+  constexpr double kMostly = 0.9;  // of the copies of that place
+  struct Seen {
+    FaultyActivities small;
+    std::int64_t all = 0;
+  };
+  std::map<CopyPlace, Seen> places;
+  for (const StepActivity& entry : steps.all) {
+    if (entry.activity->what != ActivityKind::copy) continue;
+    Seen& seen = places[{entry.activity->process, entry.place.id}];
+    ++seen.all;
+    if (is_small_copy_in(copy_record(steps, entry))) seen.small.add(steps, entry, entry.seconds);
+  }
+  std::set<CopyPlace> found;
+  for (const auto& [place, seen] : places) {
+    const double steps_with_any = seen.small.share_of_steps() * static_cast<double>(steps.steps.size());
+    const auto small = static_cast<double>(seen.small.count);
+    const bool many = small >= kMany * steps_with_any && small >= kMostly * static_cast<double>(seen.all);
+    if (seen.small.count > 0 && many) found.insert(place);
+  }
+  return found;
+}
+
+std::vector<FoundCause> find_small_copies(const CauseInputs& inputs) {
+  const StepActivities& steps = inputs.steps;
+  const std::set<CopyPlace> places = places_of_small_copies(steps);
+  std::map<std::string, Copies> lines;
+  for (const StepActivity& entry : steps.all) {
+    if (entry.activity->what != ActivityKind::copy || !inputs.free(entry)) continue;
+    const spool::Copy& copy = copy_record(steps, entry);
+    if (!is_small_copy_in(copy) || !places.contains({entry.activity->process, entry.place.id})) continue;
+    lines[steps.line(entry)].add(steps, entry, static_cast<double>(copy.bytes));
+  }
+  std::vector<FoundCause> found;
+  for (auto& [line, copies] : lines) {
+    Saving saving = copy_saving(SavingCause::copies, copies.sum);
+    const double in_a_step = static_cast<double>(copies.sum.count) / static_cast<double>(steps.steps.size());
+    saving.what = "Many small copies instead of one";
+    saving.evidence = fmt::format("{} copies of {}, {} in each step, {}", count(copies.sum.count), copies.size(),
+                                  count(std::llround(in_a_step)), duration(copies.total_s));
+    saving.action = action_against(SavingCause::copies, inputs.framework, CauseDetail::small_copies);
+    found.push_back({std::move(saving), std::move(copies.activities)});
+  }
+  return found;
+}
 
 std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs) {
   constexpr double kShareOfSteps = 0.9;
@@ -91,21 +143,20 @@ std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs) {
                               tensors_of_line == 1 ? "A tensor is" : fmt::format("{} tensors are", tensors_of_line));
     saving.evidence = fmt::format("{} copies of {} in {} steps, {}", count(copies.sum.count), copies.size(),
                                   steps.steps.size(), duration(copies.total_s));
-    saving.action = "Copy it to the GPU once, before the loop.";
+    saving.action = action_against(SavingCause::repeated_copy, inputs.framework);
     found.push_back({std::move(saving), std::move(copies.activities)});
   }
   return found;
 }
 
 std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs) {
-  constexpr std::uint64_t kSmall = 64 << 10;  // latency, not the kind of memory, decides about less
   const StepActivities& steps = inputs.steps;
   std::map<std::pair<std::string, bool>, Copies> places;
   for (const StepActivity& entry : steps.all) {
     if (entry.activity->what != ActivityKind::copy || !inputs.free(entry)) continue;
     const spool::Copy& copy = copy_record(steps, entry);
     const bool pageable = copy.from == spool::Memory::pageable || copy.to == spool::Memory::pageable;
-    if (!pageable || copy.bytes < kSmall || (of_host(copy.from) && of_host(copy.to))) continue;
+    if (!pageable || copy.bytes < kSmallCopy || (of_host(copy.from) && of_host(copy.to))) continue;
     places[{steps.line(entry), copy.from == spool::Memory::pageable}].add(steps, entry,
                                                                           static_cast<double>(copy.bytes));
   }
@@ -117,10 +168,8 @@ std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs) {
         fmt::format("{} copies of {} in {}, {}; no kernel runs in {} of it", count(copies.sum.count), copies.size(),
                     duration(copies.total_s), rate(copies.bytes / copies.total_s, CeilingKind::bandwidth),
                     percent(copies.sum.seconds / copies.total_s));
-    saving.action = place.second ? "Use pinned memory and asynchronous copies: DataLoader(pin_memory=True) and "
-                                   ".to(device, non_blocking=True), or cudaHostAlloc and cudaMemcpyAsync."
-                                 : "Copy into pinned memory (torch.empty(…, pin_memory=True), cudaHostAlloc) with "
-                                   "non_blocking=True, and synchronise once when the values are needed.";
+    saving.action = place.second ? action_against(SavingCause::pageable_copy, inputs.framework)
+                                 : action_against(SavingCause::pageable_copy, inputs.framework, CauseDetail::readback);
     found.push_back({std::move(saving), std::move(copies.activities)});
   }
   return found;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/machine.hpp"
+#include "profile/actions.hpp"
 #include "profile/causes/step_activities.hpp"
 #include "report/report.hpp"
 
@@ -20,6 +21,7 @@ struct CauseInputs {
   const StepActivities& steps;
   const std::vector<Point>& points;
   const Machine& machine;
+  Framework framework = Framework::cuda;
   std::set<const Activity*> claimed = {};  ///< by causes found before: left out
 
   bool free(const StepActivity& activity) const { return !claimed.contains(activity.activity); }
@@ -27,7 +29,10 @@ struct CauseInputs {
 
 // copies.cpp
 std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs);
+std::vector<FoundCause> find_small_copies(const CauseInputs& inputs);
 std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs);
+// migrations.cpp
+std::vector<FoundCause> find_migrations(const CauseInputs& inputs);
 // casts.cpp
 std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs);
 // attention.cpp
@@ -39,6 +44,18 @@ std::vector<FoundCause> find_checkpointing(const CauseInputs& inputs);
 // products.cpp
 std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_small_grids(const CauseInputs& inputs);
+
+/// The most bytes of a copy whose time is the call's and not the link's.
+inline constexpr std::uint64_t kSmallCopy = 64 << 10;
+
+/// Of one place in one process: it sends many small copies to the GPU in each step.
+struct CopyPlace {
+  int process = 0;
+  spool::Id place = 0;
+
+  auto operator<=>(const CopyPlace&) const = default;
+};
+std::set<CopyPlace> places_of_small_copies(const StepActivities& steps);
 
 /// Launches of one optimizer's update in a kernel for each parameter and operation.
 struct OptimizerRun {

@@ -43,6 +43,18 @@ bool is_elementwise(std::string_view symbol) {
   return contains_any(symbol, {"elementwise", "dropout", "triton_poi"}) && !is_softmax(symbol);
 }
 
+bool is_reduction(std::string_view symbol) {
+  if (is_product(symbol) || is_collective(symbol) || is_softmax(symbol) || has(symbol, "splitK")) return false;
+  return contains_any(symbol, {"reduce", "Reduce", "argmin", "argmax", "_sum", "_mean", "_prod", "_amin", "_amax",
+                               "_nanmin", "_nanmax", "_norm_ord", "count_nonzero", "logsumexp", "triton_red_"});
+}
+
+bool is_of_library(std::string_view symbol) {
+  return is_product(symbol) || is_collective(symbol) ||
+         contains_any(symbol, {"at6native", "at::native", "cudnn", "cublas", "cub_", "3cub", "cub::", "thrust", "cupy",
+                               "triton_poi_", "triton_red_", "triton_per_", "fusion", "flash", "fmha", "fft"});
+}
+
 bool is_collective(std::string_view symbol) {
   return contains_any(symbol, {"nccl", "nvshmem", "multimem", "all_reduce", "allreduce", "cross_device_reduce"});
 }

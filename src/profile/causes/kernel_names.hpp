@@ -20,6 +20,12 @@ bool is_conversion(std::string_view symbol);
 /// A kernel that computes each element of its output from one element of each input.
 bool is_elementwise(std::string_view symbol);
 
+/// A kernel that sums, counts or searches along an axis, and multiplies no matrices.
+bool is_reduction(std::string_view symbol);
+
+/// A kernel whose grid a library or a compiler chooses: PyTorch, CuPy, cuBLAS, cuDNN, CUTLASS, CUB, Inductor or XLA.
+bool is_of_library(std::string_view symbol);
+
 /// A collective, or another kernel that waits for other GPUs.
 bool is_collective(std::string_view symbol);
 

@@ -108,7 +108,7 @@ std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs) {
     saving.what = "Parameters are updated with a kernel for each parameter and operation";
     saving.evidence = fmt::format("{} kernels in {} steps for {} parameters, {}", count(sum.kernels.count),
                                   steps.steps.size(), sum.parameters, duration(sum.kernels.seconds));
-    saving.action = "Create the optimizer with fused=True, or foreach=True.";
+    saving.action = action_against(SavingCause::unfused_optimizer, inputs.framework);
     found.push_back({std::move(saving), std::move(sum.activities)});
   }
   return found;

@@ -22,6 +22,12 @@ double tf32_share(const Machine& machine) {
   return plain->value / tensor->value;
 }
 
+/// What decides about the number of blocks of such a kernel.
+CauseDetail detail_of_grid(std::string_view symbol) {
+  if (is_reduction(symbol)) return CauseDetail::long_sums;
+  return symbol.empty() || is_of_library(symbol) ? CauseDetail::none : CauseDetail::own_grid;
+}
+
 std::int64_t blocks_of(const spool::Kind& kind) { return std::int64_t{kind.grid[0]} * kind.grid[1] * kind.grid[2]; }
 
 }  // namespace
@@ -48,9 +54,7 @@ std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs) {
   saving.what = "Products in fp32 do not use the tensor cores";
   saving.evidence = fmt::format("{} products on the plain fp32 pipe, {}, {} of the kernel time", count(sum.count),
                                 duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
-  saving.action =
-      "Allow TF32 (torch.set_float32_matmul_precision(\"high\")) or compute in bf16 (torch.autocast), if the precision "
-      "is sufficient.";
+  saving.action = action_against(SavingCause::no_tf32, inputs.framework);
   std::vector<FoundCause> list;
   list.push_back(std::move(found));
   return list;
@@ -100,11 +104,13 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
   saving.line = sum.line();
   saving.seconds = saved;
   saving.point = sum.group();
-  saving.what = "Grids are smaller than the GPU";
+  const CauseDetail detail = detail_of_grid(
+      saving.point < 0 ? std::string_view() : steps.recording.groups[static_cast<std::size_t>(saving.point)].symbol);
+  saving.what = what_is_lost(SavingCause::small_batch, detail);
   saving.evidence =
       fmt::format("{} kernels with at most {} blocks for {} SMs take {}, {} of the kernel time", count(sum.count),
                   most_blocks, sms, duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
-  saving.action = "Increase the batch size, or run independent work on other streams.";
+  saving.action = action_against(SavingCause::small_batch, inputs.framework, detail);
   std::vector<FoundCause> list;
   list.push_back(std::move(found));
   return list;

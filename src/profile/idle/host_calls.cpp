@@ -23,12 +23,19 @@ SavingCause cause_of_copy_wait(const spool::Copy& copy) {
 HostCalls::HostCalls(const ProcessTrace& trace) {
   std::unordered_map<std::uint32_t, const spool::Copy*> copies;
   for (const spool::Copy& copy : trace.copies) copies[copy.correlation] = &copy;
+  std::unordered_map<spool::Id, CauseDetail> details;
+  const auto detail_of = [&](spool::Id name) {
+    const auto [found, is_new] = details.try_emplace(name);
+    if (is_new) found->second = detail_of_call(trace.text(name));
+    return found->second;
+  };
   for (const spool::Launch& launch : trace.launches) {
     threads_[launch.thread].push_back(
         {.span = {launch.start, launch.end}, .kind = spool::CallKind::launch, .place = trace.kind(launch.kind).place});
   }
   for (const spool::Call& call : trace.calls) {
     HostCall made = {.span = {call.start, call.end}, .kind = call.kind, .place = call.place, .name = call.name};
+    made.detail = detail_of(call.name);
     if (call.kind == spool::CallKind::copy) {
       const auto found = copies.find(call.correlation);
       if (found != copies.end()) made.copy = found->second;
@@ -43,6 +50,7 @@ HostCalls::HostCalls(const ProcessTrace& trace) {
       if (!trace.text(calls[i].name).ends_with("Async") || calls[i].copy != nullptr) {
         calls[i].waited = cause_of_wait(calls, i);
       }
+      if (calls[i].waited == SavingCause::copies) calls[i].detail = CauseDetail::waited_copies;
     }
   }
   for (const spool::Overhead& overhead : trace.overheads) {

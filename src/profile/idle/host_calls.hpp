@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "profile/cause_detail.hpp"
 #include "profile/intervals.hpp"
 #include "profile/process_trace.hpp"
 #include "report/profile.hpp"
@@ -20,6 +21,7 @@ struct HostCall {
   const spool::Copy* copy = nullptr;
   /// It returned when the GPU had done what it was given before; why the program waited for that.
   std::optional<SavingCause> waited = {};
+  CauseDetail detail = CauseDetail::none;  ///< of that wait, or of what the call creates
 };
 
 class HostCalls {

@@ -36,6 +36,13 @@ std::vector<Span> parts_within(const Span& span, const std::vector<Span>& spans)
   return parts;
 }
 
+/// How much earlier the host would have launched without its last wait for the GPU, as far as no idle time is laid to
+/// that wait yet.
+struct Delay {
+  const HostCall* wait = nullptr;
+  double seconds = 0;
+};
+
 /// Divides one idle time by what the host did.
 class GapSplit {
  public:
@@ -52,11 +59,11 @@ class GapSplit {
     constexpr std::uint64_t kBetweenKernels = 20 * kMicrosecond, kBetweenStreams = 3 * kMicrosecond;
     const bool other_stream = before.stream != gap_.next->stream || before.process != gap_.next->process;
     const bool waits = idle_.length() > (other_stream ? kBetweenStreams : kBetweenKernels);
-    take({waits ? SavingCause::late_stream : SavingCause::launch_rate, left_, place_, 0});
+    take({waits ? SavingCause::late_stream : SavingCause::between_kernels, left_, place_, 0});
   }
 
-  /// `previous`: what the host gave to the GPU before. `busy`: ns that the GPU was busy since a host waited for it.
-  void host_bound(const Handover& next, const Handover* previous, std::uint64_t busy) {
+  /// `previous`: what the host gave to the GPU before. `delay`: of the last wait; changed.
+  void host_bound(const Handover& next, const Handover* previous, Delay& delay) {
     const std::uint64_t ready = std::max(next.call.start, idle_.start);
     // Of its length within the steps, the part before the launch and that after it.
     const double whole = static_cast<double>(idle_.length());
@@ -74,18 +81,44 @@ class GapSplit {
     if (gap_.wait != nullptr) {
       from = std::min(std::max(gap_.wait->span.end, idle_.start), ready);
       const double waiting = std::min(host, seconds(from - idle_.start) * gap_.seconds / seconds(idle_.length()));
-      take({*gap_.wait->waited, waiting, gap_.wait->place, gap_.wait->name});
+      take(of_wait(*gap_.wait, waiting));
       host -= waiting;
+      delay = {gap_.wait, std::max(0.0, seconds(gap_.wait->span.length()) - waiting)};
     }
     gap_.host = {from, ready};
-    calls_in_host(host, busy);
+    calls_in_host(host, delay);
+    if (gap_.wait == nullptr) give_launches_to(delay);
   }
 
  private:
+  static KnownPart of_wait(const HostCall& wait, double time) {
+    return {*wait.waited, time, wait.place, wait.name, wait.detail};
+  }
+
   void take(const KnownPart& part) {
     const double of = std::clamp(part.seconds, 0.0, left_);
     left_ -= of;
-    if (of > 0) gap_.known.push_back({part.cause, of, part.place, part.call});
+    if (of > 0) gap_.known.push_back({part.cause, of, part.place, part.call, part.detail});
+  }
+
+  /// Launches that would have been made ahead without the wait before.
+  void give_launches_to(Delay& delay) {
+    if (delay.wait == nullptr) return;
+    const std::size_t parts = gap_.known.size();
+    for (std::size_t i = 0; i < parts; ++i) {
+      KnownPart& part = gap_.known[i];
+      if (part.cause != SavingCause::launch_rate) continue;
+      const double late = std::min(part.seconds, delay.seconds);
+      if (!(late > 0)) continue;
+      part.seconds -= late;
+      delay.seconds -= late;
+      gap_.known.push_back(of_wait(*delay.wait, late));
+    }
+    if (!gap_.work.full_speed) return;
+    const double late = std::min(gap_.rest_s, delay.seconds);
+    gap_.rest_s -= late;
+    delay.seconds -= late;
+    if (late > 0) gap_.known.push_back(of_wait(*delay.wait, late));
   }
 
   /// From the launch to the start of what it launches.
@@ -100,14 +133,14 @@ class GapSplit {
     if (staged) {
       take({SavingCause::pageable_copy, share - loading, place_, 0});
     } else if (gap_.wait != nullptr) {  // without the wait it would have been launched ahead
-      take({*gap_.wait->waited, share - loading, gap_.wait->place, gap_.wait->name});
+      take(of_wait(*gap_.wait, share - loading));
     } else {
       take({SavingCause::launch_rate, share - loading, place_, 0});
     }
   }
 
   /// `host`: seconds before the launch that what is in gap_.host explains.
-  void calls_in_host(double host, std::uint64_t busy) {
+  void calls_in_host(double host, Delay& delay) {
     const std::uint64_t length = gap_.host.length();
     if (length == 0) {
       take({SavingCause::launch_rate, host, place_, 0});
@@ -116,10 +149,10 @@ class GapSplit {
     const double scale = host / static_cast<double>(length);
     std::uint64_t explained = 0;
     std::int64_t launches = 1;
-    const auto explain = [&](SavingCause cause, std::uint64_t time, spool::Id place, spool::Id call) {
+    const auto explain = [&](SavingCause cause, std::uint64_t time, const HostCall& call, spool::Id name) {
       time = std::min(time, length - explained);
       explained += time;
-      take({cause, static_cast<double>(time) * scale, place, call});
+      take({cause, static_cast<double>(time) * scale, call.place, name, call.detail});
     };
     for (const std::uint32_t thread : threads_) {
       for (const HostCall& call : calls_.within(thread, gap_.host)) {
@@ -127,35 +160,37 @@ class GapSplit {
         const std::uint64_t time = overlap(call.span, gap_.host).length();
         switch (call.kind) {
           case spool::CallKind::load:
-            gap_.loads_code = true;
-            explain(SavingCause::module_load, time, call.place, call.name);
+            gap_.loads_code |= call.detail != CauseDetail::graphs;
+            explain(call.detail == CauseDetail::graphs ? SavingCause::allocation : SavingCause::module_load, time, call,
+                    call.name);
             break;
           case spool::CallKind::launch:
           case spool::CallKind::graph_launch:
             ++launches;
-            explain(SavingCause::launch_rate, time, call.place, 0);
+            explain(SavingCause::launch_rate, time, call, 0);
             break;
           case spool::CallKind::allocate:
           case spool::CallKind::release:
-            explain(SavingCause::allocation, time, call.place, call.name);
+            explain(SavingCause::allocation, time, call, call.name);
             break;
           case spool::CallKind::other:
+            if (call.detail != CauseDetail::none) explain(SavingCause::allocation, time, call, call.name);
+            break;
           case spool::CallKind::event:
             break;
           default:
-            explain(call.waited.value_or(SavingCause::launch_rate), time, call.place, call.name);
+            explain(call.waited.value_or(SavingCause::launch_rate), time, call, call.name);
             break;
         }
       }
     }
     double rest = static_cast<double>(length - explained) * scale;
     if (gap_.wait != nullptr) {
-      // Without the wait, what the host did then would have run beside what the GPU did before. A short time is what
-      // the host needs to launch again.
-      const double most = seconds(std::max(kMillisecond, busy));
-      const double late = std::min(rest, most);
-      take({*gap_.wait->waited, late, gap_.wait->place, gap_.wait->name});
+      // Without the wait, what the host did then would have run beside what the GPU did before.
+      const double late = std::min(rest, delay.seconds);
+      take(of_wait(*gap_.wait, late));
       rest -= late;
+      delay.seconds -= late;
     }
     constexpr std::uint64_t kForOneLaunch = kMillisecond;
     gap_.launch_interval_s = seconds(length) / static_cast<double>(launches);
@@ -203,7 +238,7 @@ std::vector<IdleGap> idle_gaps(const Recording& recording, const std::vector<Hos
                                const std::vector<Span>& steps) {
   struct DeviceState {
     const Activity* last = nullptr;  ///< that ended last
-    std::uint64_t busy = 0;          ///< ns since a host waited for it
+    Delay delay = {};
   };
   const Handovers handovers = handovers_of(recording);
   std::vector<DeviceState> devices(recording.devices.size());
@@ -235,16 +270,12 @@ std::vector<IdleGap> idle_gaps(const Recording& recording, const std::vector<Hos
           const std::vector<Handover>& given = handovers.at({next.process, next.device});
           auto at = std::lower_bound(given.begin(), given.end(), handover->call.start,
                                      [](const Handover& a, std::uint64_t time) { return a.call.start < time; });
-          split.host_bound(*handover, at == given.begin() ? nullptr : &*std::prev(at), device.busy);
+          split.host_bound(*handover, at == given.begin() ? nullptr : &*std::prev(at), device.delay);
         }
-        if (gap.wait != nullptr) device.busy = 0;
         gaps.push_back(std::move(gap));
       }
     }
-    if (next.end > until || device.last == nullptr) {
-      device.busy += next.end - std::max(next.start, until);
-      device.last = &next;
-    }
+    if (next.end > until || device.last == nullptr) device.last = &next;
   }
   return gaps;
 }

@@ -18,6 +18,7 @@ struct KnownPart {
   SavingCause cause = SavingCause::launch_rate;
   double seconds = 0;
   spool::Id place = 0, call = 0;  ///< text; 0: none
+  CauseDetail detail = CauseDetail::none;
 };
 
 struct IdleGap {

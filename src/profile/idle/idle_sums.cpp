@@ -38,7 +38,7 @@ std::string evidence_of(const IdleSums::Sum& sum) {
 std::string IdleSums::Sum::line() const { return key_of_largest(lines); }
 
 IdleSums::Sum& IdleSums::add(const IdleShare& share) {
-  Sum& sum = sums_[{share.device, share.cause, share.group}];
+  Sum& sum = sums_[{share.device, share.cause, share.detail, share.group}];
   sum.seconds += share.seconds;
   if (!share.line.empty()) sum.lines[share.line] += share.seconds;
   if (sum.gaps.empty() || sum.last_gap != share.gap) sum.gaps.push_back(share.gap_s);
@@ -47,16 +47,18 @@ IdleSums::Sum& IdleSums::add(const IdleShare& share) {
 }
 
 void IdleSums::rename(int device, SavingCause from, const std::string& line, SavingCause to) {
-  const auto found = sums_.find({device, from, line});
+  const auto found = sums_.find({device, from, CauseDetail::none, line});
   if (found == sums_.end()) return;
-  merge(sums_[{device, to, line}], found->second);
+  merge(sums_[{device, to, CauseDetail::none, line}], found->second);
   sums_.erase(found);
 }
 
 std::vector<IdlePart> IdleSums::parts() const {
   constexpr double kSmall = 0.1;  // of the cause's time
-  std::map<std::pair<int, SavingCause>, std::vector<const Sum*>> causes;
-  for (const auto& [key, sum] : sums_) causes[{std::get<0>(key), std::get<1>(key)}].push_back(&sum);
+  std::map<std::tuple<int, SavingCause, CauseDetail>, std::vector<const Sum*>> causes;
+  for (const auto& [key, sum] : sums_) {
+    causes[{std::get<0>(key), std::get<1>(key), std::get<2>(key)}].push_back(&sum);
+  }
   std::vector<IdlePart> parts;
   for (auto& [key, sums] : causes) {
     std::stable_sort(sums.begin(), sums.end(), [](const Sum* a, const Sum* b) { return a->seconds > b->seconds; });
@@ -72,7 +74,8 @@ std::vector<IdlePart> IdleSums::parts() const {
     }
     for (const Sum& sum : kept) {
       if (!(sum.seconds > 0)) continue;
-      parts.push_back({key.first, key.second, sum.seconds, sum.line(), evidence_of(sum)});
+      const auto& [device, cause, detail] = key;
+      parts.push_back({device, cause, sum.seconds, sum.line(), evidence_of(sum), detail});
     }
   }
   std::stable_sort(parts.begin(), parts.end(), [](const IdlePart& a, const IdlePart& b) {

@@ -16,6 +16,7 @@ namespace roofline {
 struct IdleShare {
   int device = 0;
   SavingCause cause = SavingCause::unknown_idle;
+  CauseDetail detail = CauseDetail::none;
   std::string group;  ///< shares of one group become one part: a function, a line
   std::string line;
   double seconds = 0;
@@ -41,11 +42,11 @@ class IdleSums {
   /// Small parts of a cause are added to its largest one. Largest first.
   std::vector<IdlePart> parts() const;
 
-  /// Moves a cause's part of that line to another cause.
+  /// Moves a cause's part of that line to another cause, of which nothing more is known.
   void rename(int device, SavingCause from, const std::string& line, SavingCause to);
 
  private:
-  std::map<std::tuple<int, SavingCause, std::string>, Sum> sums_;
+  std::map<std::tuple<int, SavingCause, CauseDetail, std::string>, Sum> sums_;
 };
 
 }  // namespace roofline

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "profile/symbols.hpp"
+#include "sample/function_roles.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -15,12 +17,64 @@ std::string_view plain_function(const HostFrame& frame) {
 
 bool in_loader(const HostFrame& frame) { return contains_any(frame.file, {"torch/utils/data/"}); }
 
+/// Code of the program. The injected library lies in a folder of the user, as the program does.
+bool is_own(const HostFrame& frame) { return frame.own && !contains_any(frame.file, {"libroofline_inject", "<shim>"}); }
+
+/// Takes something from workers: a loader's queue, a pool's result, a pipe.
+bool takes_from_queue(const HostFrame& frame) {
+  const std::string_view function = plain_function(frame);
+  if (frame.file.ends_with("torch/utils/data/dataloader.py")) {
+    return function == "_try_get_data" || function == "_get_data";
+  }
+  // The iterators of tf.data and of DALI wait for their own threads.
+  if (frame.file.ends_with("tensorflow/python/data/ops/iterator_ops.py")) {
+    return function == "__next__" || function == "_next_internal" || function == "get_next";
+  }
+  if (contains_any(frame.file, {"nvidia/dali/pipeline"})) return function == "outputs" || function == "share_outputs";
+  if (frame.file.ends_with("/queue.py") || frame.file.ends_with("multiprocessing/queues.py") ||
+      frame.file.ends_with("multiprocessing/connection.py")) {
+    return function == "get" || function.starts_with("recv") || function.starts_with("_recv") || function == "wait" ||
+           function == "_poll" || function == "poll";
+  }
+  return (frame.file.ends_with("concurrent/futures/_base.py") && function == "result") ||
+         (frame.file.ends_with("multiprocessing/pool.py") && (function == "get" || function == "next"));
+}
+
+/// A worker's wait for room in the queue of its results.
+bool gives_to_queue(const HostFrame& frame) {
+  return plain_function(frame) == "put" &&
+         (frame.file.ends_with("/queue.py") || frame.file.ends_with("multiprocessing/queues.py"));
+}
+
 /// Where a worker process or thread waits for tasks and calls the program's code.
 bool in_worker_loop(const HostFrame& frame) {
   return contains_any(frame.file,
                       {"torch/utils/data/_utils/worker.py", "multiprocessing/process.py", "multiprocessing/pool.py",
                        "concurrent/futures/thread.py", "concurrent/futures/process.py"}) ||
          (frame.file.ends_with("threading.py") && plain_function(frame) == "run");
+}
+
+/// Where a thread waits, and not what it waits for or who called.
+bool in_system_library(const HostFrame& frame) {
+  const std::string_view library = last_path_part(frame.file);
+  for (const std::string_view part :
+       {"libc.so", "libc-", "libpthread", "ld-linux", "ld-2.", "libstdc++", "libgcc_s", "[vdso]"}) {
+    if (library.starts_with(part)) return true;
+  }
+  return false;
+}
+
+/// How much a frame tells: the program's line most, then a line of Python, then a library's function.
+int rank_of(const HostFrame& frame) {
+  constexpr int kUnknown = 0, kSystem = 1, kFunction = 2, kPython = 3, kOwn = 4;
+  // CUDA's functions may be linked into the program. Names of C++ functions end with parameters.
+  const bool stub = frame.function.starts_with("__device_stub_");
+  const bool of_c = !frame.python && frame.function.find('(') == std::string::npos;
+  if (stub || (of_c && function_role(frame.function) != FunctionRole::program)) return kSystem;
+  if (is_own(frame)) return kOwn;
+  if (frame.python) return kPython;
+  if (frame.function.empty() || frame.function == "[unknown]") return kUnknown;
+  return in_system_library(frame) ? kSystem : kFunction;
 }
 
 }  // namespace
@@ -52,18 +106,21 @@ bool StackView::any(Test&& test) const {
 }
 
 HostPlace StackView::place() const {
-  const HostFrame* python = nullptr;
+  const HostFrame* best = nullptr;
+  int best_rank = -1;
   for (std::size_t i = 0; i < size_; ++i) {
-    const HostFrame& of = frame(i);
-    if (of.own) return {of.file, of.function, of.line};
-    if (of.python && python == nullptr) python = &of;
+    const int rank = rank_of(frame(i));
+    if (rank <= best_rank) continue;
+    best = &frame(i);
+    best_rank = rank;
   }
-  if (size_ == 0) return {};
-  const HostFrame& of = python != nullptr ? *python : frame(0);
-  return {of.file, of.function, of.line};
+  if (best == nullptr) return {};
+  return {best->file, best->python ? best->function : without_parameters(best->function), best->line};
 }
 
 bool StackView::native() const { return size_ > 0 && !frame(0).python; }
+
+bool StackView::in_program() const { return any(is_own); }
 
 bool StackView::compiles() const {
   // Modules of a compiler that are imported compile nothing.
@@ -87,38 +144,77 @@ bool StackView::compiles() const {
                                   "jax/_src/interpreters/partial_eval.py",
                                   "numba/core/",
                                   "cupy/cuda/compiler.py",
+                                  "cupy/_core/_fusion_kernel",
                                   "libnvrtc",
                                   "libnvJitLink",
                                   "libnvidia-ptxjitcompiler"}) ||
-           of.function.starts_with("nvrtc");
+           contains_any(of.function, {"llvm::", "mlir::", "xla::gpu::GpuCompiler", "xla::HloPassPipeline"}) ||
+           of.function.starts_with("nvrtc") || of.function.starts_with("nvPTXCompiler");
   });
+}
+
+CauseDetail StackView::compiler() const {
+  const auto in = [this](std::initializer_list<std::string_view> parts) {
+    return any([&](const HostFrame& of) { return contains_any(of.file, parts); });
+  };
+  if (in({"torch/_dynamo/", "torch/_inductor/", "jax/_src/"})) return CauseDetail::none;
+  if (in({"triton/compiler/", "triton/backends/", "triton/runtime/"})) return CauseDetail::triton_compiler;
+  if (in({"numba/core/", "numba/cuda/"})) return CauseDetail::numba_compiler;
+  const bool cupy = in({"cupy/"});  // its row has its own words for this
+  return !cupy && in({"libnvrtc"}) ? CauseDetail::nvrtc_compiler : CauseDetail::none;
+}
+
+bool StackView::traces_anomalies() const {
+  return any([](const HostFrame& of) {
+    return (of.file.ends_with("torch/fx/traceback.py") && plain_function(of) == "format_stack") ||
+           contains_any(of.function, {"PyAnomalyMetadata"});
+  });
+}
+
+bool StackView::prints_tensor() const {
+  return any([](const HostFrame& of) { return contains_any(of.file, {"torch/_tensor_str.py"}); });
 }
 
 bool StackView::loads_data() const {
   return any([](const HostFrame& of) {
     return in_loader(of) ||
-           contains_any(of.file, {"torchvision/transforms/", "torchvision/datasets/", "torchvision/io/", "torchaudio/",
-                                  "/PIL/", "/cv2/", "/albumentations/", "/tokenizers/", "tokenization_",
-                                  "site-packages/datasets/", "webdataset/", "tensorflow/python/data/", "/h5py/",
-                                  "/zarr/", "/pandas/", "/librosa/", "/nvidia/dali/"});
+           contains_any(of.file, {"torchvision/transforms/",
+                                  "torchvision/datasets/",
+                                  "torchvision/io/",
+                                  "torchaudio/",
+                                  "/PIL/",
+                                  "/cv2/",
+                                  "/albumentations/",
+                                  "/tokenizers/",
+                                  "tokenization_",
+                                  "site-packages/datasets/",
+                                  "webdataset/",
+                                  "tensorflow/python/data/",
+                                  "tensorflow_datasets/",
+                                  "/nvidia/dali/",
+                                  "libdali",
+                                  "/grain/",
+                                  "/ffcv/",
+                                  "/streaming/base/",
+                                  "/petastorm/",
+                                  "/litdata/",
+                                  "/monai/data/",
+                                  "/monai/transforms/",
+                                  "/h5py/",
+                                  "/zarr/",
+                                  "/lmdb/",
+                                  "/pyarrow/",
+                                  "/pandas/",
+                                  "/librosa/",
+                                  "/soundfile",
+                                  "/decord/",
+                                  "/skimage/",
+                                  "/imageio/"}) ||
+           of.function.starts_with("tensorflow::data::");
   });
 }
 
-bool StackView::awaits_queue() const {
-  return any([](const HostFrame& of) {
-    const std::string_view function = plain_function(of);
-    if (of.file.ends_with("torch/utils/data/dataloader.py")) {
-      return function == "_try_get_data" || function == "_get_data";
-    }
-    const bool queue = of.file.ends_with("/queue.py") || of.file.ends_with("multiprocessing/queues.py") ||
-                       of.file.ends_with("multiprocessing/connection.py");
-    if (queue)
-      return function == "get" || function.starts_with("recv") || function.starts_with("_recv") || function == "wait" ||
-             function == "_poll" || function == "poll";
-    return (of.file.ends_with("concurrent/futures/_base.py") && function == "result") ||
-           (of.file.ends_with("multiprocessing/pool.py") && (function == "get" || function == "next"));
-  });
-}
+bool StackView::awaits_queue() const { return any(takes_from_queue); }
 
 bool StackView::in_profiler() const {
   return any([](const HostFrame& of) { return contains_any(of.file, {"libroofline_inject", "libcupti"}); });
@@ -156,12 +252,25 @@ bool StackView::works_for_loader() const {
   for (std::size_t i = 0; i < size_; ++i) {
     const HostFrame& of = frame(i);
     // What is outside of the loop is what a fork found on the stack.
-    if (in_worker_loop(of)) return false;
-    if (of.own || contains_any(of.file, {"torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/collate.py"})) {
+    if (in_worker_loop(of) || takes_from_queue(of) || gives_to_queue(of)) return false;
+    if (is_own(of) ||
+        contains_any(of.file, {"torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/collate.py", "libdali"}) ||
+        of.function.starts_with("tensorflow::data::")) {
       return true;
     }
   }
   return false;
+}
+
+HostPlace StackView::place_in_worker() const {
+  const HostFrame* called = nullptr;  // by the loader: the dataset's method
+  for (std::size_t i = 0; i < size_; ++i) {
+    const HostFrame& of = frame(i);
+    if (in_worker_loop(of)) break;
+    if (is_own(of)) return {of.file, of.function, of.line};
+    if (called == nullptr || (of.python && !in_loader(of))) called = &of;
+  }
+  return called == nullptr ? HostPlace() : HostPlace{called->file, called->function, called->line};
 }
 
 }  // namespace roofline

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "profile/cause_detail.hpp"
 #include "sample/host_samples.hpp"
 
 namespace roofline {
@@ -24,11 +25,16 @@ class StackView {
   StackView(const HostSamples& samples, int stack);
 
   bool empty() const { return size_ == 0; }
-  /// The innermost line of the program; of a library where it has none.
+  /// The innermost line of the program; without one, of Python; without one, the innermost function that has a name
+  /// and is not of the C or C++ library.
   HostPlace place() const;
-  bool native() const;  ///< the innermost frame is no Python
+  bool native() const;      ///< the innermost frame is no Python
+  bool in_program() const;  ///< a frame is the program's
 
-  bool compiles() const;      ///< torch.compile, Triton, XLA, Numba or NVRTC at work
+  bool compiles() const;          ///< torch.compile, Triton, XLA, Numba or NVRTC at work
+  CauseDetail compiler() const;   ///< that one; none: torch.compile or XLA
+  bool traces_anomalies() const;  ///< autograd's anomaly mode stores the stack of an operation
+  bool prints_tensor() const;
   bool loads_data() const;    ///< a data loader of a framework, or a library that reads and transforms inputs
   bool awaits_queue() const;  ///< takes something from workers: a loader's queue, a pool's result, a pipe
   bool in_profiler() const;   ///< our library or CUPTI
@@ -36,6 +42,8 @@ class StackView {
   bool dispatches() const;    ///< the framework or the driver, on the way to a launch
   bool talks_to_network() const;
   bool works_for_loader() const;  ///< of a worker: it makes an item, and does not wait for its next task
+  /// Of a worker: the innermost line of the program that it runs; the dataset's method where that is a library's.
+  HostPlace place_in_worker() const;
 
  private:
   template <typename Test>

@@ -24,6 +24,7 @@ ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& record
   }
   for (std::size_t i = 0; i < samples.threads.size(); ++i) {
     threads_[{samples.threads[i].pid, samples.threads[i].tid}] = static_cast<int>(i);
+    parents_[samples.threads[i].pid] = samples.threads[i].parent;
   }
   for (const ProcessTrace& trace : recording.traces) {
     std::set<std::uint32_t> ids;
@@ -41,6 +42,10 @@ ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& record
     if (main >= 0 && !ids.contains(trace.process.pid)) launching_[trace.process.pid].push_back(main);
   }
   find_workers();
+  for (std::size_t i = 0; i < samples.stacks.size() && !traces_anomalies_; ++i) {
+    const StackView frames(samples, static_cast<int>(i));
+    traces_anomalies_ = frames.traces_anomalies() && !frames.compiles();
+  }
 }
 
 int ThreadSamples::thread(std::int64_t pid, std::int64_t tid) const {
@@ -107,6 +112,18 @@ bool ThreadSamples::awaits_queue(int index) const {
   return waits && stack(index).awaits_queue();
 }
 
+/// Also through the server that a start method of multiprocessing forks workers from.
+bool ThreadSamples::descends(std::int64_t process, std::int64_t from) const {
+  constexpr int kMostGenerations = 8;
+  for (int generation = 0; generation < kMostGenerations; ++generation) {
+    const auto parent = parents_.find(process);
+    if (parent == parents_.end()) return false;
+    process = parent->second;
+    if (process == from) return true;
+  }
+  return false;
+}
+
 // A worker is a child process, or another thread of the process, that has made an item at least once.
 void ThreadSamples::find_workers() {
   for (const auto& [pid, launching] : launching_) {
@@ -123,7 +140,7 @@ void ThreadSamples::find_workers() {
     double seen = 0, busy = 0, running = 0;
     for (std::size_t other = 0; other < by_thread_.size(); ++other) {
       const HostThread& about_other = samples_.threads[other];
-      const bool child = about_other.parent == pid && about_other.pid != pid && about_other.main;
+      const bool child = about_other.main && descends(about_other.pid, pid);
       const bool sibling = about_other.pid == pid &&
                            std::find(launching.begin(), launching.end(), static_cast<int>(other)) == launching.end();
       if (!child && !sibling) continue;
@@ -140,7 +157,7 @@ void ThreadSamples::find_workers() {
         running += on_cpu(sample(index).state) ? time_s : 0;
         if (!stack(index).works_for_loader()) continue;
         busy += time_s;
-        const HostPlace place = stack(index).place();
+        const HostPlace place = stack(index).place_in_worker();
         places[{place.file, place.function, place.line}] += time_s;
       }
     }
@@ -169,6 +186,26 @@ SampledCause ThreadSamples::wait_for_workers(int index) const {
   return {SavingCause::wait_queue, stack(index).place()};
 }
 
+int ThreadSamples::main_beside(int index) const {
+  const HostSample& of = sample(index);
+  const std::int64_t pid = about(of.thread).pid;
+  return nearest(thread(pid, pid), of.time);
+}
+
+bool ThreadSamples::compiles(int index) const {
+  const StackView frames = stack(index);
+  if (frames.compiles() || frames.in_program()) return frames.compiles();
+  // A runtime's threads compile and tune what the main thread asked for.
+  const int main = main_beside(index);
+  return main >= 0 && stack(main).compiles();
+}
+
+HostPlace ThreadSamples::place_in_program(int index) const {
+  const StackView frames = stack(index);
+  const int main = frames.in_program() ? -1 : main_beside(index);
+  return main >= 0 && stack(main).in_program() ? stack(main).place() : frames.place();
+}
+
 HostPlace ThreadSamples::holder_of_gil(int index) const {
   const HostSample& of = sample(index);
   if (of.gil_holder < 0 || static_cast<std::size_t>(of.gil_holder) >= by_thread_.size()) return {};
@@ -176,9 +213,17 @@ HostPlace ThreadSamples::holder_of_gil(int index) const {
   return at < 0 ? HostPlace() : stack(at).place();
 }
 
+SampledCause ThreadSamples::compilation(int index) const {
+  const StackView frames = stack(index);
+  return {SavingCause::recompilation, place_in_program(index),
+          frames.compiles() ? frames.compiler() : stack(main_beside(index)).compiler()};
+}
+
 SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   const StackView frames = stack(index);
-  const HostPlace place = frames.place();
+  const HostPlace place = place_in_program(index);
+  if (frames.traces_anomalies()) return {SavingCause::item_sync, place, CauseDetail::anomaly_mode};
+  if (frames.prints_tensor()) return {SavingCause::logging_sync, place};
   if (frames.loads_data()) return {SavingCause::data_loading, place};
   if (next.full_speed && (frames.empty() || frames.dispatches() ||
                           launching_lines_.contains({std::string(last_path_part(place.file)), place.line}))) {
@@ -190,8 +235,9 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
 
 SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
   const StackView frames = stack(index);
-  if (frames.compiles()) return {SavingCause::recompilation, frames.place()};
+  if (compiles(index)) return compilation(index);
   if (awaits_queue(index)) return wait_for_workers(index);
+  const HostPlace place = place_in_program(index);
   switch (sample(index).state) {
     case ThreadState::running:
     case ThreadState::runnable:
@@ -201,32 +247,31 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
     case ThreadState::lock: {
       const int other = running_for(index);
       if (other >= 0 && sample(other).state == ThreadState::gil) return {SavingCause::gil, holder_of_gil(other)};
-      if (other >= 0)
-        return stack(other).compiles() ? SampledCause{SavingCause::recompilation, stack(other).place()}
-                                       : ran(other, next);
-      const int main =
-          nearest(thread(about(sample(index).thread).pid, about(sample(index).thread).pid), sample(index).time);
+      if (other >= 0) return compiles(other) ? compilation(other) : ran(other, next);
+      const int main = main_beside(index);
       if (main >= 0 && (sample(main).state != ThreadState::lock || awaits_queue(main))) return cause_of(main, next);
-      return {SavingCause::wait_lock, frames.place()};
+      // Both wait: one hands over to the other.
+      if (next.full_speed && main >= 0 && main != index) return {SavingCause::launch_rate, place};
+      return {SavingCause::wait_lock, place};
     }
     case ThreadState::network:
-      return {SavingCause::wait_network, frames.place()};
+      return {SavingCause::wait_network, place};
     case ThreadState::poll:
-      return {frames.talks_to_network() ? SavingCause::wait_network : SavingCause::wait_queue, frames.place()};
+      return {frames.talks_to_network() ? SavingCause::wait_network : SavingCause::wait_queue, place};
     case ThreadState::read:
     case ThreadState::child:
-      return {SavingCause::wait_queue, frames.place()};
+      return {SavingCause::wait_queue, place};
     case ThreadState::disk:
-      return {SavingCause::wait_disk, frames.place()};
+      return {SavingCause::wait_disk, place};
     case ThreadState::sleep:
-      return {SavingCause::sleep, frames.place()};
+      return {SavingCause::sleep, place};
     case ThreadState::gpu:
-      if (next.full_speed) return {SavingCause::launch_rate, frames.place()};
-      return {SavingCause::synchronize, frames.place()};
+      if (next.full_speed) return {SavingCause::launch_rate, place};
+      return {SavingCause::synchronize, place};
     case ThreadState::other:
       break;
   }
-  return {SavingCause::unknown_idle, frames.place()};
+  return {SavingCause::unknown_idle, place};
 }
 
 }  // namespace roofline

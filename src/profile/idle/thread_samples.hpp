@@ -26,6 +26,7 @@ struct NextWork {
 struct SampledCause {
   SavingCause cause = SavingCause::unknown_idle;
   HostPlace place;
+  CauseDetail detail = CauseDetail::none;
 };
 
 /// The processes or threads that make a program's inputs.
@@ -41,6 +42,8 @@ class ThreadSamples {
   ThreadSamples(const HostSamples& samples, const Recording& recording);
 
   bool empty() const { return samples_.samples.empty(); }
+  /// Whether autograd's anomaly mode is on.
+  bool traces_anomalies() const { return traces_anomalies_; }
   /// Index of the thread; -1: never sampled.
   int thread(std::int64_t pid, std::int64_t tid) const;
   /// Its samples within the time, in order; indices into HostSamples::samples.
@@ -61,16 +64,26 @@ class ThreadSamples {
   int nearest(int thread, std::uint64_t time) const;
   /// A thread that launches work of the same process and runs while this one waits for a lock: autograd's; -1: none.
   int running_for(int sample) const;
+  /// Of the main thread of its process at that moment; -1: none.
+  int main_beside(int sample) const;
+  /// Its thread is in a compiler, or has no code of the program and the main thread is.
+  bool compiles(int sample) const;
+  /// In the program's code: its own place, or that of the main thread where its thread has none.
+  HostPlace place_in_program(int sample) const;
   bool awaits_queue(int sample) const;
   SampledCause wait_for_workers(int sample) const;
+  SampledCause compilation(int sample) const;
   SampledCause ran(int sample, const NextWork& next) const;
   HostPlace holder_of_gil(int sample) const;
+  bool descends(std::int64_t process, std::int64_t from) const;
   void find_workers();
 
   const HostSamples& samples_;
+  bool traces_anomalies_ = false;
   std::uint64_t period_ = 0;  ///< ns between two samples of a thread
   std::vector<std::vector<int>> by_thread_;
   std::map<std::pair<std::int64_t, std::int64_t>, int> threads_;
+  std::map<std::int64_t, std::int64_t> parents_;        ///< of processes
   std::map<std::int64_t, std::vector<int>> launching_;  ///< threads that launch, and the main one, by process
   std::set<std::pair<std::string, int>> launching_lines_;
   std::map<std::int64_t, WorkerActivity> workers_;  ///< by process

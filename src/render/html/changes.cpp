@@ -10,6 +10,7 @@
 #include "render/comparison_columns.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
+#include "render/program_change_table.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
 #include "text/format.hpp"
@@ -79,6 +80,17 @@ std::string all_kernels(const Comparison& comparison) {
                             kernels_table(comparison, alike));
 }
 
+/// What changed in a step, or in a run of a program.
+std::string program_costs_html(const Comparison& comparison) {
+  if (!comparison.program) return {};
+  std::string html;
+  for (const ShownCosts& costs : cost_tables(*comparison.program)) {
+    const std::string title = title_of(costs);
+    html += fmt::format("<h3>{0}</h3>\n{1}", title, html_table("", title, cost_columns(), costs, costs.rows));
+  }
+  return html;
+}
+
 }  // namespace
 
 std::string html_change(Change change, bool regression, const std::string& words) {
@@ -91,6 +103,7 @@ std::string html_changes(const Runs& runs) {
   const Comparison comparison = comparison_of(runs);
   const std::string outcome = fmt::format("<p class=\"outcome\">{}</p>\n", escape_html(outcome_line(comparison))) +
                               html_list("findings", comparison_findings(comparison));
+  const bool steps = comparison.of_steps();
   const std::vector<std::string> notes = comparison_notes(runs.base(), runs.last());
   return fmt::format(
              "<section id=\"changes\" aria-labelledby=\"changes-h\">\n<h2 id=\"changes-h\">Before and now</h2>\n{}"
@@ -98,8 +111,9 @@ std::string html_changes(const Runs& runs) {
              "ratio excludes 1.{}</p>\n",
              outcome, date_of(runs.base()), date_of(runs.last()), percent(kRunToRun),
              runs.size() > 2 ? " Intermediate runs are on the chart only." : "") +
-         (notes.empty() ? "" : html_list("warn", notes)) + all_kernels(comparison) + machine_changes(runs) +
-         "</section>\n";
+         (notes.empty() ? "" : html_list("warn", notes)) + program_costs_html(comparison) +
+         (steps ? "<h3>Launch signatures, whole recordings</h3>\n" : "") + all_kernels(comparison) +
+         machine_changes(runs) + "</section>\n";
 }
 
 }  // namespace roofline

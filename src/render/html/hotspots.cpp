@@ -65,7 +65,7 @@ std::string item(const Report& report, const Hotspot& hotspot, double largest_s)
       "width=\"{:.1f}%\"/></svg></span><div><p><span class=\"chip\">{}</span> {}</p>{}{}</div><p "
       "class=\"do\">{}</p>\n",
       to_string(hotspot.kind), known ? duration(hotspot.seconds) : "?", std::clamp(100 * share, 0.0, 100.0), tag,
-      text_of(report, hotspot) + (hotspot.one_off ? fmt::format(" ({})", saving_time(report, hotspot)) : ""),
+      text_of(report, hotspot) + once_text(report, hotspot),
       hotspot.what.empty() || hotspot.evidence.empty()
           ? ""
           : fmt::format("<small>{}</small>", escape_html(hotspot.evidence)),

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "monitor/wire.hpp"
 #include "render/monitor/monitor_render.hpp"
 #include "render/prometheus_text.hpp"
 
@@ -21,14 +22,6 @@ Json share_to_json(const RoofShare& share) {
   return json;
 }
 
-Json monitored_process_to_json(const GpuProcess& process) {
-  Json json = {{"pid", process.pid}};
-  if (!process.name.empty()) json["name"] = process.name;
-  if (process.memory_bytes) json["memory_bytes"] = *process.memory_bytes;
-  if (process.sm_fraction) json["sm_fraction"] = *process.sm_fraction;
-  return json;
-}
-
 Json device_sample_to_json(const DeviceSample& sample) {
   Json json = {{"device", sample.device}, {"kind", to_string(sample.kind)}, {"name", sample.name}};
   if (!sample.uuid.empty()) json["uuid"] = sample.uuid;
@@ -44,7 +37,7 @@ Json device_sample_to_json(const DeviceSample& sample) {
   if (sample.limited_by) json["limited_by"] = *sample.limited_by;
   if (sample.processes) {
     json["processes"] = Json::array();
-    for (const GpuProcess& process : *sample.processes) json["processes"].push_back(monitored_process_to_json(process));
+    for (const GpuProcess& process : *sample.processes) json["processes"].push_back(process_to_json(process));
   }
   if (!sample.notes.empty()) json["notes"] = sample.notes;
   if (!sample.absent.empty()) json["absent"] = sample.absent;

@@ -106,11 +106,6 @@ std::string answer_lines(const Report& report, const std::vector<Hotspot>& hotsp
   return text;
 }
 
-/// " (210 ms once)": of a single event, whose time is spread over the steps.
-std::string once(const Report& report, const Hotspot& hotspot) {
-  return hotspot.one_off ? fmt::format(" ({})", saving_time(report, hotspot)) : "";
-}
-
 std::string hotspots_list(const Report& report, const std::vector<Hotspot>& all, const TerminalStyle& style) {
   std::string text;
   std::size_t shown = 0;
@@ -122,7 +117,7 @@ std::string hotspots_list(const Report& report, const std::vector<Hotspot>& all,
     const auto part = [&](std::string_view before, const std::string& words) {
       if (!words.empty()) text += wrapped(before, for_terminal(clean_line(words), style), style);
     };
-    part(first, shorten(hotspot.text, 200) + once(report, hotspot));
+    part(first, shorten(hotspot.text, 200) + once_text(report, hotspot));
     part("          ", hotspot.evidence);
     part(for_terminal("        \u2192 ", style), hotspot.action);
   }

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "report/comparison/program_words.hpp"
 #include "report/comparison/row_conditions.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
@@ -182,13 +184,16 @@ double Comparison::total_change(const PointChange& change) const {
 
 bool Comparison::is_regression(const PointChange& change) const {
   const Point* later = after(change);
+  if (of_steps()) return false;
   const bool broke = change.change == Change::only_before && later != nullptr && later->status == PointStatus::failed;
   return broke || (same_time_source(before(change), later) && regressed(change, max_slowdown));
 }
 
 Comparison comparison_of(const Report& base, const Report& now, double max_slowdown) {
   // A row that fails the gate must not be "no difference" in the table.
-  return {&base, &now, max_slowdown, compare_runs(base, now, std::min(kRunToRun, max_slowdown))};
+  Comparison comparison{&base, &now, max_slowdown, compare_runs(base, now, std::min(kRunToRun, max_slowdown))};
+  comparison.program = program_change({program_costs_of(base)}, {program_costs_of(now)}, max_slowdown);
+  return comparison;
 }
 
 Comparison comparison_of(const PooledRuns& base, const PooledRuns& now, double max_slowdown) {
@@ -196,6 +201,7 @@ Comparison comparison_of(const PooledRuns& base, const PooledRuns& now, double m
                         compare_runs(base, now, max_slowdown, std::min(kRunToRun, max_slowdown))};
   comparison.base_runs = base.runs;
   comparison.now_runs = now.runs;
+  comparison.program = program_change(base.programs, now.programs, max_slowdown);
   return comparison;
 }
 
@@ -232,6 +238,7 @@ std::string outcome_line(const Comparison& comparison) {
     return fmt::format("No verdict: the later run is incomplete ({} of {} rows).", comparison.now->points.size(),
                        comparison.now->rows_planned);
   }
+  if (comparison.of_steps()) return step_outcome(*comparison.program);
   const std::size_t undecided = with(comparison, Change::undecided).size();
   if (undecided > 0) {
     return fmt::format("Pass, but undecided in {} of {}: the rest is not slower by more than {}.", undecided,
@@ -262,9 +269,7 @@ std::vector<const PointChange*> worst_first(const Comparison& comparison) {
 }
 
 std::string total_change_text(const Comparison& comparison, const PointChange& change) {
-  const double seconds = comparison.total_change(change);
-  if (seconds == 0) return "0 s";
-  return fmt::format("{}{}", seconds < 0 ? "\u2212" : "+", duration(std::abs(seconds)));
+  return signed_duration(comparison.total_change(change));
 }
 
 std::string ratio_text(const PointChange& change) {
@@ -277,6 +282,7 @@ std::string ratio_interval(const PointChange& change) {
 }
 
 std::string regression_line(const Comparison& comparison) {
+  if (comparison.of_steps()) return step_regression(*comparison.program);
   std::vector<std::string> slower;
   std::vector<std::string> failed;
   std::size_t compared = 0;
@@ -309,7 +315,9 @@ std::string regression_line(const Comparison& comparison) {
 
 std::vector<std::string> comparison_findings(const Comparison& comparison) {
   std::vector<std::string> sentences;
-  if (comparison.of_programs()) sentences = program_changes(comparison);
+  if (comparison.program) sentences = program_sentences(*comparison.program);
+  if (comparison.of_steps()) return sentences;
+  if (comparison.of_programs()) std::ranges::move(program_changes(comparison), std::back_inserter(sentences));
   std::vector<std::string> failed;
   std::vector<std::string> missing;
   for (const PointChange& change : comparison.changes) {

@@ -1,24 +1,28 @@
 // The comparison of two runs: rows, sentences for every renderer, and the one line of the gate.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "report/comparison/compare_runs.hpp"
 #include "report/comparison/pooled_runs.hpp"
+#include "report/comparison/program_change.hpp"
 #include "report/runs.hpp"
 
 namespace roofline {
 
 inline constexpr const char* kComparisonSchema = "roofline.comparison/1";
 
-/// Every row of two runs, and what a gate makes of it. A view; the reports have to outlive it.
+/// Every row of two runs, of programs what a step costs, and what a gate makes of it. A view; the reports have to
+/// outlive it.
 struct Comparison {
   const Report* base = nullptr;
   const Report* now = nullptr;
   double max_slowdown = kMaxSlowdown;
   std::vector<PointChange> changes;
-  std::size_t base_runs = 1, now_runs = 1;  ///< that each side was measured in
+  std::size_t base_runs = 1, now_runs = 1;    ///< that each side was measured in
+  std::optional<ProgramChange> program = {};  ///< of two profiles that used a GPU
 
   /// The row in each run; null where that run has none.
   const Point* before(const PointChange& change) const;
@@ -27,6 +31,8 @@ struct Comparison {
   const Point& row(const PointChange& change) const;
   /// Whether both are of programs: then rows have a total over all of their launches besides.
   bool of_programs() const;
+  /// Whether the unit of comparison is a step: then the step's time decides, and no row is a regression.
+  bool of_steps() const { return program && program->unit == CostUnit::step; }
   /// Seconds of all launches now, less those before; what one run lacks took none there.
   double total_change(const PointChange& change) const;
   /// Slower beyond the limit and the intervals, or timed before and failed now. Never where one time is of a launch
@@ -62,11 +68,12 @@ std::string ratio_interval(const PointChange& change);
 /// What makes two runs hard to compare: other devices, drivers, clocks, versions or calibrations; an early end.
 std::vector<std::string> comparison_notes(const Report& base, const Report& now);
 
-/// "2 of 22 kernels got slower by more than 3 % …: a, b"; empty when nothing is a regression.
+/// "2 of 22 kernels got slower by more than 3 % …: a, b"; of programs with steps what the step's time says. Empty when
+/// nothing is a regression.
 std::string regression_line(const Comparison& comparison);
 
-/// What changed, counted and named: "3 of 22 kernels got slower, the most softmax fp32: 1.05×"; rows measured under
-/// other conditions, with the figures; and what the intervals cover.
+/// What changed. Of programs with steps: the step. Else counted and named: "3 of 22 kernels got slower, the most
+/// softmax fp32: 1.05×"; rows measured under other conditions, with the figures; and what the intervals cover.
 std::vector<std::string> comparison_findings(const Comparison& comparison);
 
 }  // namespace roofline

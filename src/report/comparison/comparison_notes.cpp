@@ -6,8 +6,10 @@
 #include <cmath>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "report/comparison/comparison.hpp"
+#include "report/comparison/program_words.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -71,6 +73,7 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
                     sources_of(base, true), sources_of(now, true));
     note_difference(notes, "FLOPs and bytes from different sources (times are comparable, shares of the roof are not)",
                     sources_of(base, false), sources_of(now, false));
+    for (std::string& note : program_notes(base, now)) notes.push_back(std::move(note));
   }
   const Comparison comparison = comparison_of(base, now);
   const double clock_before = median_clock(comparison, false);

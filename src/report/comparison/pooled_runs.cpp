@@ -60,7 +60,8 @@ bool is_repeated(const std::vector<Repetition>& before, const std::vector<Repeti
 }  // namespace
 
 PooledRuns pool_runs(std::vector<Report> runs) {
-  PooledRuns pool{.report = runs.front(), .times = {}, .runs = runs.size()};
+  PooledRuns pool{.report = runs.front(), .times = {}, .runs = runs.size(), .programs = {}};
+  for (const Report& run : runs) pool.programs.push_back(program_costs_of(run));
   Report& all = pool.report;
   std::vector<RowOfRuns> rows(all.points.size());
   for (std::size_t i = 0; i < rows.size(); ++i) add_run(rows[i], all.points[i], runs.front().points[i], 0);

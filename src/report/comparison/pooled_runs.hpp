@@ -7,6 +7,7 @@
 
 #include "measure/repeated_ratio.hpp"
 #include "report/comparison/compare_runs.hpp"
+#include "report/comparison/program_cost.hpp"
 
 namespace roofline {
 
@@ -16,6 +17,7 @@ struct PooledRuns {
   Report report;
   std::vector<std::vector<Repetition>> times;  ///< of each row: one per run that timed it
   std::size_t runs = 1;
+  std::vector<ProgramCosts> programs = {};  ///< what the program of each run costs
 };
 
 /// At least one run. The facts about device and calibration are those of the first.

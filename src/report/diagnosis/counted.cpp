@@ -10,16 +10,9 @@
 namespace roofline {
 namespace {
 
-/// All modelled operations by pipe, including those that are not counted as the op's FLOPs.
-std::map<Pipe, double> modelled_operations(const Work& work) {
-  std::map<Pipe, double> operations = work.flops;
-  for (const auto& [pipe, count] : work.uncounted) operations[pipe] += count;
-  return operations;
-}
-
 void add_pipes(std::vector<CountedAmount>& rows, const Point& point) {
   constexpr double kVisible = 1e-3;
-  const std::map<Pipe, double> modelled = modelled_operations(point.work);
+  const std::map<Pipe, double> modelled = point.work.operations();
   const std::map<Pipe, double> counted = counted_flops(*point.counters);
   double all = 0;
   for (const auto& [pipe, count] : counted) all += count;

@@ -31,17 +31,6 @@ namespace {
 /// How a document ends whose last member is the list of rows.
 constexpr const char* kRowsEnd = "\n  ]\n}\n";
 
-/// Parses `text` and reads it; a complaint about a place in it gets the file's name in front.
-template <class Value>
-Value read_document(const std::string& text, const std::string& source, Value (*read)(const JsonValue&)) {
-  const Json document = parse_json_text(text, source);
-  try {
-    return read(JsonValue(document));
-  } catch (const UsageError& error) {
-    throw UsageError(source + ": " + error.what(), error.hint());
-  }
-}
-
 /// A machine file, or the machine that a report was measured on.
 Machine read_machine_or_report(const JsonValue& json) {
   const auto schema = json.find("schema");

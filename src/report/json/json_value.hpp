@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/ceiling.hpp"
+#include "model/error.hpp"
 
 namespace roofline {
 
@@ -64,6 +65,17 @@ class JsonValue {
 
 /// Parses a JSON document. Throws UsageError "run.json:3:17: not valid JSON: …".
 nlohmann::ordered_json parse_json_text(const std::string& text, const std::string& source);
+
+/// Parses `text` and reads it; a complaint about a place in it gets the file's name in front.
+template <class Value>
+Value read_document(const std::string& text, const std::string& source, Value (*read)(const JsonValue&)) {
+  const nlohmann::ordered_json document = parse_json_text(text, source);
+  try {
+    return read(JsonValue(document));
+  } catch (const UsageError& error) {
+    throw UsageError(source + ": " + error.what(), error.hint());
+  }
+}
 
 /// Indented text with a final newline. Text that is not UTF-8 is repaired, never refused.
 std::string to_json_text(const nlohmann::ordered_json& json);

@@ -113,14 +113,7 @@ void topology_from_json(const Json& json, Node& node) {
 Json shared_ceiling_to_json(const SharedCeiling& ceiling) { return to_json_value(ceiling); }
 SharedCeiling shared_ceiling_from_json(const Json& json) { return read_value<SharedCeiling>(JsonValue(json)); }
 
-Node parse_node(const std::string& text, const std::string& source) {
-  const Json document = parse_json_text(text, source);
-  try {
-    return read_node(JsonValue(document));
-  } catch (const UsageError& error) {
-    throw UsageError(source + ": " + error.what(), error.hint());
-  }
-}
+Node parse_node(const std::string& text, const std::string& source) { return read_document(text, source, read_node); }
 
 Machine parse_machine_of(const DeviceInfo& device, const std::string& text, const std::string& source) {
   if (!is_node(text)) return parse_machine(text, source);

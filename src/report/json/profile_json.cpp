@@ -197,6 +197,10 @@ Json dimensions(const std::array<std::int64_t, 3>& extents) {
   return Json::array({extents[0], extents[1], extents[2]});
 }
 
+StepCost read_step_cost(const JsonValue& json) {
+  return {.launches = json["launches"].number(), .seconds = read_seconds(json["seconds"])};
+}
+
 std::array<std::int64_t, 3> read_dimensions(const JsonValue& json) {
   const std::vector<JsonValue> elements = json.elements();
   if (elements.size() != 3) json.fail("expected three extents");
@@ -295,12 +299,13 @@ Json profiled_to_json(const Point& point) {
   json["complete"] = kind.complete;
   put_text(json, "not_counted", kind.not_counted);
   put_text(json, "mixed", kind.mixed);
+  if (kind.step) json["step"] = {{"launches", kind.step->launches}, {"seconds", kind.step->seconds}};
   return json;
 }
 
 ProfiledKind read_profiled(const JsonValue& json) {
   const JsonValue sources = json["sources"];
-  const auto work = sources.find("work");
+  const auto work = sources.find("work"), step = json.find("step");
   return {.full_name = json["full_name"].text(),
           .launches = json["launches"].integer(),
           .total_s = read_seconds(json["total_s"]),
@@ -321,7 +326,8 @@ ProfiledKind read_profiled(const JsonValue& json) {
           .mixed = json.text_or("mixed", ""),
           .time_source = sources["time_s"].word(parse_time_source, "source of times"),
           .work_source = work ? work->word(parse_work_source, "source of work") : WorkSource::none,
-          .sources = {}};  // beside it in the file, as impl_summary
+          .sources = {},  // beside it in the file, as impl_summary
+          .step = step ? std::optional(read_step_cost(*step)) : std::nullopt};
 }
 
 }  // namespace roofline

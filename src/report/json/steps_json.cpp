@@ -29,20 +29,22 @@ SlowStep read_slow(const JsonValue& json) {
 }  // namespace
 
 Json wall_to_json(const WallTime& wall) {
-  return {{"device", wall.device},
-          {"name", wall.device_name},
-          {"wall_s", wall.wall_s},
-          {"before_s", wall.before_s},
-          {"kernels_s", wall.kernels_s},
-          {"copies_s", wall.copies_s},
-          {"counting_s", wall.counting_s},
-          {"idle_launching_s", wall.idle_launching_s},
-          {"idle_waiting_s", wall.idle_waiting_s},
-          {"idle_elsewhere_s", wall.idle_elsewhere_s},
-          {"after_s", wall.after_s},
-          {"kernel_s", wall.kernel_s},
-          {"roofed_s", wall.roofed_s},
-          {"at_roof_s", wall.at_roof_s}};
+  Json json = {{"device", wall.device},
+               {"name", wall.device_name},
+               {"wall_s", wall.wall_s},
+               {"before_s", wall.before_s},
+               {"kernels_s", wall.kernels_s},
+               {"copies_s", wall.copies_s},
+               {"counting_s", wall.counting_s},
+               {"idle_launching_s", wall.idle_launching_s},
+               {"idle_waiting_s", wall.idle_waiting_s},
+               {"idle_elsewhere_s", wall.idle_elsewhere_s},
+               {"after_s", wall.after_s},
+               {"kernel_s", wall.kernel_s},
+               {"roofed_s", wall.roofed_s},
+               {"at_roof_s", wall.at_roof_s}};
+  if (wall.recording_s > 0) json["recording_s"] = wall.recording_s;
+  return json;
 }
 
 WallTime read_wall(const JsonValue& json) {
@@ -53,6 +55,7 @@ WallTime read_wall(const JsonValue& json) {
           .kernels_s = read_seconds(json["kernels_s"]),
           .copies_s = read_seconds(json["copies_s"]),
           .counting_s = json["counting_s"].number(),
+          .recording_s = json.optional_number("recording_s").value_or(0),
           .idle_launching_s = json["idle_launching_s"].number(),
           .idle_waiting_s = json["idle_waiting_s"].number(),
           .idle_elsewhere_s = json["idle_elsewhere_s"].number(),
@@ -74,7 +77,10 @@ Json steps_to_json(const Steps& steps) {
                {"start_up", list_to_json(steps.start_up, start_up_to_json)},
                {"at_roof_s", steps.at_roof_s},
                {"launches", steps.launches}};
+  put_interval(json, "ci95", steps.ci95);
+  put_interval(json, "mean_ci95", steps.mean_ci95);
   if (steps.untouched_s) json["untouched_s"] = *steps.untouched_s;
+  put_interval(json, "untouched_ci95", steps.untouched_ci95);
   json["devices"] = list_to_json(steps.devices, wall_to_json);
   json["slow"] = list_to_json(steps.slow, slow_to_json);
   return json;
@@ -86,13 +92,16 @@ Steps read_steps(const JsonValue& json) {
               .median_s = read_seconds(json["median_s"]),
               .low_s = read_seconds(json["low_s"]),
               .high_s = read_seconds(json["high_s"]),
+              .ci95 = json.optional_interval("ci95"),
               .total_s = read_seconds(json["total_s"]),
+              .mean_ci95 = json.optional_interval("mean_ci95"),
               .start_up_s = read_seconds(json["start_up_s"]),
               .tear_down_s = read_seconds(json["tear_down_s"]),
               .start_up = read_list(json["start_up"], read_start_up),
               .at_roof_s = read_seconds(json["at_roof_s"]),
               .launches = json["launches"].number(),
               .untouched_s = json.optional_number("untouched_s"),
+              .untouched_ci95 = json.optional_interval("untouched_ci95"),
               .devices = read_list(json["devices"], read_wall),
               .slow = read_list(json["slow"], read_slow)};
   if (steps.count < 1) json["count"].fail("there is at least one step");

@@ -15,26 +15,17 @@ import pathlib
 import queue
 import re
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
 
 import scoring
+import tables
+from tables import Result
 
 HERE = scoring.HERE
-
-
-@dataclass
-class Result:
-    program: scoring.Program
-    profile: dict = None  # None: it did not run
-    score: scoring.Score = None  # None for programs without expectation
-    message: str = ""  # why it did not run
-    plain: list = field(default_factory=list)  # steps a second without the profiler, one per turn
-    profiled: list = field(default_factory=list)
+FIXED_TURNS = 3  # of a program with and without its fault
 
 
 class DidNotRun(Exception):
@@ -50,6 +41,8 @@ def chosen_programs(options):
                            for name in (program.name, program.path.stem))]
     else:
         programs = [program for program in programs if program.group in options.groups.split(",")]
+    if options.fixed:
+        programs = [program for program in programs if program.faulty]
     if options.shard:
         index, count = (int(part) for part in options.shard.split("/"))
         programs = programs[index - 1::count]
@@ -90,7 +83,8 @@ class Runner:
     def environment(self, program, gpu):
         paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
         seconds = max(self.options.seconds, program.least_seconds)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "SECONDS_OF_WORK": str(seconds)}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "SECONDS_OF_WORK": str(seconds),
+                       "FIXED": "0"}
         if gpu is not None:
             environment["CUDA_VISIBLE_DEVICES"] = gpu
         return environment
@@ -117,34 +111,45 @@ class Runner:
         what = f"no end within {self.options.timeout:g} s" if status is None else f"exit status {status}"
         raise DidNotRun(f"{what}: {last} ({log})")
 
+    def execute_afresh(self, command, environment, log):
+        """Nothing that an earlier run of torch.compile left behind makes this one faster."""
+        with tempfile.TemporaryDirectory(prefix="roofline-caches-") as caches:
+            return self.execute(command, {**environment, "TORCHINDUCTOR_CACHE_DIR": caches}, log)
+
+    def rate(self, program, command, environment, fixed=False):
+        log = self.folder / f"{program.name}.{'fixed' if fixed else 'plain'}.log"
+        return rate_of(self.execute_afresh(command, {**environment, "FIXED": "1" if fixed else "0"}, log))
+
     def profile(self, program, command, environment):
         report = self.folder / program.name
-        output = self.execute([self.roofline, "profile", *self.profile_options, "-o", str(report), "--", *command],
-                              environment, self.folder / f"{program.name}.log")
+        output = self.execute_afresh([self.roofline, "profile", *self.profile_options, "-o", str(report), "--",
+                                      *command], environment, self.folder / f"{program.name}.log")
         return output, read_profile(report)
 
-    def run(self, program):
-        result = Result(program)
-        gpu = self.free_gpus.get()
-        begin = time.monotonic()
-        try:
-            command, environment = self.command(program), self.environment(program, gpu)
-            if self.options.plain:
-                output = self.execute(command, environment, self.folder / f"{program.name}.plain.log")
-                result.plain.append(rate_of(output))
-                return result
-            for _ in range(self.options.overhead or 1):
-                if self.options.overhead:
-                    plain = self.execute(command, environment, self.folder / f"{program.name}.plain.log")
-                    result.plain.append(rate_of(plain))
+    def measure(self, result):
+        options, program = self.options, result.program
+        command, environment = self.command(program), self.environment(program, result.gpu)
+        for _ in range(max(FIXED_TURNS if options.fixed else 1, options.overhead)):
+            if options.plain or options.fixed or options.overhead:
+                result.plain.append(self.rate(program, command, environment))
+            if options.fixed:
+                result.fixed.append(self.rate(program, command, environment, fixed=True))
+            if not options.plain and (options.overhead or result.profile is None):
                 output, result.profile = self.profile(program, command, environment)
                 result.profiled.append(rate_of(output))
-            result.score = scoring.score(program, result.profile)
+
+    def run(self, program):
+        result = Result(program, gpu=self.free_gpus.get())
+        begin = time.monotonic()
+        try:
+            self.measure(result)
+            if result.profile is not None:
+                result.score = scoring.score(program, result.profile)
         except DidNotRun as failure:
             result.profile, result.message = None, str(failure)
             result.score = scoring.Score(scoring.DID_NOT_RUN, (result.message,))
         finally:
-            self.free_gpus.put(gpu)
+            self.free_gpus.put(result.gpu)
             verdict = result.score.verdict if result.score else "ran"
             print(f"{program.name}: {verdict} ({time.monotonic() - begin:.1f} s) {result.message}", file=sys.stderr,
                   flush=True)
@@ -196,87 +201,6 @@ def read_results(programs, folder):
             yield Result(program, profile, scoring.score(program, profile))
 
 
-def cell(text):
-    return str(text).replace("|", "\\|").replace("\n", " ")
-
-
-def row(cells):
-    return "| " + " | ".join(map(cell, cells)) + " |"
-
-
-def share(saving, profile):
-    total = scoring.steps_time(profile)
-    return f"{saving.get('seconds', 0) / total:.0%}" if total else "?"
-
-
-def table_of_scores(results):
-    yield row(["program", "wanted", "first finding", "line", "saving", "score", "reason"])
-    yield row(["---"] * 7)
-    for result in results:
-        program, savings = result.program, (result.profile or {}).get("wins", [])
-        first = savings[0] if savings else {}
-        yield row([program.name, program.causes[0] if program.causes else "nothing", first.get("cause", ""),
-                   first.get("line", ""), share(first, result.profile) if first else "", result.score.verdict,
-                   ", ".join(result.score.reasons)])
-
-
-def table_without_scores(results):
-    yield row(["program", "first finding", "cause", "line", "saving", "action"])
-    yield row(["---"] * 6)
-    for result in results:
-        if result.profile is None:
-            yield row([result.program.name, result.message, "", "", "", ""])
-            continue
-        savings = result.profile.get("wins", [])
-        first = savings[0] if savings else {}
-        yield row([result.program.name, first.get("what", "none"), first.get("cause", ""), first.get("line", ""),
-                   share(first, result.profile) if first else "", first.get("action", "")])
-
-
-def table_of_overhead(results):
-    yield row(["program", "steps/s without", "steps/s with", "slow-down"])
-    yield row(["---"] * 4)
-    for result in results:
-        if result.profile is None or None in result.plain + result.profiled:
-            continue
-        plain, profiled = statistics.median(result.plain), statistics.median(result.profiled)
-        yield row([result.program.name, f"{plain:.1f}", f"{profiled:.1f}", f"{plain / profiled - 1:+.1%}"])
-
-
-def table_of_rates(results):
-    yield row(["program", "steps/s"])
-    yield row(["---"] * 2)
-    for result in results:
-        rate = result.plain[0] if result.plain else None
-        yield row([result.program.name, result.message or (f"{rate:.1f}" if rate else "ran")])
-
-
-def totals(results):
-    faulty = [result for result in results if result.program.faulty]
-    healthy = [result for result in results if result.program.group == "healthy"]
-    if faulty:
-        counts = [f"{sum(result.score.verdict == verdict for result in faulty)} {verdict}"
-                  for verdict in (scoring.RIGHT, scoring.IN_PART, scoring.MISSED, scoring.DID_NOT_RUN)]
-        yield f"Of {len(faulty)} faults: {', '.join(counts)}."
-    if healthy:
-        counts = [f"{sum(result.score.verdict == verdict for result in healthy)} {verdict}"
-                  for verdict in (scoring.CLEAN, scoring.INVENTED, scoring.DID_NOT_RUN)]
-        yield f"Of {len(healthy)} healthy programs: {', '.join(counts)}."
-
-
-def print_results(results, overhead):
-    scored = [result for result in results if result.program.group != "foreign"]
-    foreign = [result for result in results if result.program.group == "foreign"]
-    sections = []
-    if scored:
-        sections += [table_of_scores(scored), totals(scored)]
-    if foreign:
-        sections.append(table_without_scores(foreign))
-    if overhead:
-        sections.append(table_of_overhead(results))
-    print("\n\n".join("\n".join(section) for section in sections))
-
-
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("roofline", nargs="?", help="the program; not needed with --plain, --list and --score")
@@ -289,6 +213,8 @@ def parse_arguments(arguments):
     parser.add_argument("--timeout", type=float, default=180, help="seconds for one run (%(default)s)")
     parser.add_argument("--overhead", type=int, default=0, metavar="N",
                         help="N turns without and with the profiler; prints the slow-down")
+    parser.add_argument("--fixed", action="store_true",
+                        help="run the faulty programs without their faults, too; prints measured and claimed savings")
     parser.add_argument("--plain", action="store_true", help="only run the programs, without the profiler")
     parser.add_argument("--output", type=pathlib.Path, metavar="FOLDER",
                         help="keep reports and logs here (default: a temporary folder)")
@@ -326,9 +252,9 @@ def main():
         with tempfile.TemporaryDirectory(prefix="roofline-programs-") as folder:
             results = run_all(programs, options, arguments[separator + 1:], pathlib.Path(folder))
     if options.plain:
-        print("\n".join(table_of_rates(results)))
+        print("\n".join(tables.table_of_rates(results, options.fixed)))
         return 1 if any(result.message for result in results) else 0
-    print_results(results, options.overhead)
+    tables.print_results(results, options)
     foreign_ran = all(result.profile is not None for result in results if result.program.group == "foreign")
     scores = [(result.program, result.score) for result in results if result.program.group != "foreign"]
     return 0 if foreign_ran and scoring.passed(scores) else 1

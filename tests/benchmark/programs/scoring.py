@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Headroom of kernels, and idle time that is said to be unexplained: a healthy program can have them.
-NO_FAULT = frozenset({"kernel", "fusion", "unknown_idle"})
+NO_FAULT = frozenset({"kernel", "fusion", "between_kernels", "unknown_idle"})
 MATERIAL = 0.05  # of the steps' time: a smaller finding in a healthy program is not counted
 ROUNDING = 1.01  # of a part of the time bar: a saving may exceed it by what rounding adds
 
@@ -19,8 +19,8 @@ GOOD = (RIGHT, CLEAN)
 class Program:
     path: pathlib.Path
     group: str  # faults, more, healthy, foreign
-    causes: tuple = ()  # that name the fault; the best one first
-    actions: tuple = ()  # an action against it has one of these words
+    causes: tuple = ()  # that name the fault, the best one first; of a healthy program: that may be named
+    actions: tuple = ()  # an action with one of these causes has one of these words
     least_seconds: float = 0  # of work in which the fault shows
 
     @property
@@ -109,6 +109,11 @@ def limit_of(profile, saving):
     return sum(parts)
 
 
+def is_accepted_action(program, saving):
+    action = saving.get("action", "").lower()
+    return any(word.lower() in action for word in program.actions)
+
+
 def faults_of_first(program, profile, first):
     """What a first finding lacks to be right."""
     reasons = []
@@ -116,8 +121,7 @@ def faults_of_first(program, profile, first):
         reasons.append("cause")
     if not is_accepted_line(program, first.get("line")):
         reasons.append("line")
-    action = first.get("action", "").lower()
-    if not any(word.lower() in action for word in program.actions):
+    if not is_accepted_action(program, first):
         reasons.append("action")
     if first.get("seconds", 0) > limit_of(profile, first) * ROUNDING:
         reasons.append("saving above the time that it is taken from")
@@ -137,11 +141,16 @@ def score_fault(program, profile):
     return Score(MISSED, reasons)
 
 
-def score_healthy(profile):
+def is_accepted_of_healthy(program, saving):
+    cause = saving.get("cause")
+    return cause in NO_FAULT or (cause in program.causes and is_accepted_action(program, saving))
+
+
+def score_healthy(program, profile):
     threshold = MATERIAL * steps_time(profile)
     invented = tuple(saving.get("cause", "") for saving in profile.get("wins", [])
-                     if not saving.get("one_off") and saving.get("cause") not in NO_FAULT and
-                     saving.get("seconds", 0) > threshold)
+                     if not saving.get("one_off") and saving.get("seconds", 0) > threshold and
+                     not is_accepted_of_healthy(program, saving))
     return Score(INVENTED, invented) if invented else Score(CLEAN)
 
 
@@ -149,7 +158,7 @@ def score(program, profile):
     """`profile`: the member of that name of a report. None for a program without expectation."""
     if program.faulty:
         return score_fault(program, profile)
-    return score_healthy(profile) if program.group == "healthy" else None
+    return score_healthy(program, profile) if program.group == "healthy" else None
 
 
 def passed(scores):

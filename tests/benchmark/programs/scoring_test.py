@@ -5,12 +5,16 @@ import copy
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
+import run_programs
 import scoring
+import tables
 
 HERE = scoring.HERE
 PROFILE = json.loads((HERE.parents[2] / "docs/schema/report.schema.json").read_text())["$defs"]["profile"]
@@ -82,6 +86,16 @@ class Healthy(unittest.TestCase):
         del profile["steps"]
         self.assertEqual(scoring.score(HEALTHY, profile).verdict, scoring.CLEAN)  # 0.26 of 9 s
 
+    def test_an_accepted_cause_with_an_accepted_action_is_no_invention(self):
+        profile = example("invented")
+        for saving in profile["wins"]:
+            saving["action"] = "No action: the load decides."
+        for causes, actions, verdict in ((("data_loading",), ("no action",), scoring.CLEAN),
+                                         (("data_loading",), ("num_workers",), scoring.INVENTED),
+                                         (("wait_queue",), ("no action",), scoring.INVENTED)):
+            program = scoring.Program(EXAMPLE.path, "healthy", causes, actions)
+            self.assertEqual(scoring.score(program, profile).verdict, verdict, (causes, actions))
+
 
 class Passing(unittest.TestCase):
     def passed(self, faults, healthy=(scoring.CLEAN,)):
@@ -99,7 +113,7 @@ class Programs(unittest.TestCase):
     def test_every_program_has_one_entry(self):
         programs = scoring.read_programs()
         groups = [program.group for program in programs]
-        self.assertEqual((groups.count("faults"), groups.count("healthy")), (30, 10))
+        self.assertEqual((groups.count("faults"), groups.count("more"), groups.count("healthy")), (30, 22, 15))
         files = [path for folder in ("faults", "healthy", "foreign") for path in (HERE / folder).iterdir()
                  if path.suffix in (".py", ".cu")]
         self.assertEqual(sorted(program.path for program in programs), sorted(files))
@@ -114,8 +128,18 @@ class Programs(unittest.TestCase):
         for program in scoring.read_programs():
             with self.subTest(program.name):
                 self.assertEqual(bool(scoring.fault_lines(program.path)), program.faulty)
-                self.assertEqual(bool(program.causes and program.actions), program.faulty)
+                self.assertEqual(bool(program.causes), bool(program.actions))
+                if program.group != "healthy":
+                    self.assertEqual(bool(program.causes), program.faulty)
                 self.assertLessEqual(set(program.causes), CAUSES - scoring.NO_FAULT)
+
+    def test_every_faulty_program_runs_without_its_fault_on_request(self):
+        for program in scoring.read_programs():
+            with self.subTest(program.name):
+                uses = re.findall(r"\b(?:kFixed|FIXED)\b", program.path.read_text())
+                if program.path.suffix == ".py" and uses:
+                    uses.pop()  # the import
+                self.assertEqual(bool(uses), program.faulty)
 
     def test_functions_of_cuda_programs(self):
         path = HERE / "faults" / "malloc_in_loop.cu"
@@ -125,6 +149,28 @@ class Programs(unittest.TestCase):
         first, last = found["blur"]
         self.assertEqual((lines[first - 1][:9], lines[last - 1]), ("void blur", "}"))
         self.assertTrue(all(first < line < last for line in scoring.fault_lines(path)))
+
+
+class Fixes(unittest.TestCase):
+    def row(self, plain, fixed, seconds=None, cause="data_loading"):
+        """Cells of one program whose steps take 10 s, and whose first finding claims `seconds`."""
+        profile = {"wins": [] if seconds is None else [{"cause": cause, "seconds": seconds}], "wall_s": 10}
+        result = tables.Result(EXAMPLE, profile, plain=plain, fixed=fixed)
+        return [cell.strip() for cell in list(tables.table_of_fixes([result]))[-1].strip("|").split(" | ")][1:]
+
+    def test_the_claimed_saving_agrees_within_a_range(self):
+        for seconds, ratio, verdict in ((7.5, "1.00", "as measured"), (9.5, "1.27", "differs"),
+                                        (3.7, "0.49", "differs"), (3.8, "0.51", "as measured")):
+            self.assertEqual(self.row([9, 10, 30], [40, 39, 41], seconds)[2:],
+                             ["75%", f"{seconds / 10:.0%}", ratio, verdict])
+
+    def test_without_a_claim_or_a_measured_saving_there_is_no_ratio(self):
+        self.assertEqual(self.row([10], [40])[2:], ["75%", "none", "", ""])
+        self.assertEqual(self.row([10], [40], 5, "gil")[3:], ["none", "", ""])
+        self.assertEqual(self.row([10], [10.1], 5)[2:], ["1%", "50%", "", ""])
+
+    def test_a_program_that_did_not_run_has_no_row(self):
+        self.assertEqual(len(list(tables.table_of_fixes([tables.Result(EXAMPLE, message="no device")]))), 2)
 
 
 # Stands for roofline: writes the report that REPORT names, or ends with an error.
@@ -179,13 +225,36 @@ class Running(unittest.TestCase):
                                  env={**os.environ, "PYTHONPATH": folder}, capture_output=True, text=True, timeout=60)
         self.assertEqual((run.returncode, "exit status 3" in run.stdout), (1, True), run.stderr)
 
+    def run_with_fixes(self, *arguments):
+        """The result of a program that has 30 steps a second, or 90 without its fault."""
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as output:
+            path = pathlib.Path(folder) / "program.py"
+            path.write_text("from workload import FIXED\nprint('steps', 90 if FIXED else 30, 'in 1.000 s')\n")
+            fake = pathlib.Path(folder) / "roofline"
+            fake.write_text(FAKE.format(python=sys.executable))
+            fake.chmod(0o755)
+            options = run_programs.parse_arguments([str(fake), *arguments])
+            runner = run_programs.Runner(str(fake), [], options, pathlib.Path(output))
+            with unittest.mock.patch.dict(os.environ, REPORT=str(HERE / "examples" / "right.json"), FIXED="1"):
+                return runner.run(scoring.Program(path, "faults", EXAMPLE.causes, EXAMPLE.actions))
+
+    def test_a_program_runs_with_and_without_its_fault(self):
+        result = self.run_with_fixes("--fixed")
+        self.assertEqual((result.plain, result.fixed, result.profiled), ([30] * 3, [90] * 3, [40]), result.message)
+        self.assertIsNotNone(result.score)
+
+    def test_a_measured_saving_needs_no_profile(self):
+        result = self.run_with_fixes("--fixed", "--plain")
+        self.assertEqual((result.plain, result.fixed, result.profile), ([30] * 3, [90] * 3, None), result.message)
+        self.assertIn("67%", list(tables.table_of_rates([result], fixed=True))[-1])
+
     def test_shards_have_every_program_once(self):
         names = []
         for shard in ("1/3", "2/3", "3/3"):
             run = subprocess.run([sys.executable, str(HERE / "run_programs.py"), "--list", "--shard", shard],
                                  capture_output=True, text=True, check=True)
             names += [line.split()[1] for line in run.stdout.splitlines()]
-        self.assertEqual((len(names), len(set(names))), (40, 40))
+        self.assertEqual((len(names), len(set(names))), (45, 45))
 
 
 if __name__ == "__main__":

@@ -4,12 +4,16 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 inline void check(cudaError_t error) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "%s\n", cudaGetErrorString(error));
   std::exit(1);
 }
+
+/// Whether FIXED=1 asks for the program without its fault.
+inline const bool kFixed = std::getenv("FIXED") != nullptr && std::string_view(std::getenv("FIXED")) == "1";
 
 /// Calls `step` for SECONDS_OF_WORK (default: 6), waits for the GPU, and prints the number of steps and their seconds.
 template <class Step>

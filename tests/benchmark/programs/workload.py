@@ -3,6 +3,7 @@ import os
 import time
 
 SECONDS = float(os.environ.get("SECONDS_OF_WORK", "6"))
+FIXED = os.environ.get("FIXED") == "1"  # run the program without its fault
 
 
 def steps(wait):

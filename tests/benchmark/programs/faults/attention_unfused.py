@@ -2,7 +2,7 @@
 import torch
 from torch import nn
 
-from workload import steps
+from workload import FIXED, steps
 
 
 class Attention(nn.Module):
@@ -14,6 +14,8 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width)
 
     def attend(self, q, k, v):
+        if FIXED:
+            return nn.functional.scaled_dot_product_attention(q, k, v)
         scores = q @ k.transpose(-2, -1)  # FAULT
         scores = scores * q.shape[-1] ** -0.5  # FAULT
         weights = scores.softmax(dim=-1)  # FAULT
@@ -37,7 +39,7 @@ def train_step(model, optimizer, batch):
 def main():
     model = nn.Sequential(*(Attention(1024, 16) for _ in range(4))).cuda().to(torch.bfloat16)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-4, fused=True)
-    batch = torch.randn(8, 1024, 1024, dtype=torch.bfloat16, device="cuda")
+    batch = torch.randn(16, 2048, 1024, dtype=torch.bfloat16, device="cuda")
     for _ in steps(torch.cuda.synchronize):
         train_step(model, optimizer, batch)
 

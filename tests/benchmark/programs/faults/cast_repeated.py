@@ -2,7 +2,7 @@
 import torch
 from torch import nn
 
-from workload import steps
+from workload import FIXED, steps
 
 
 class CastingLinear(nn.Linear):
@@ -11,8 +11,10 @@ class CastingLinear(nn.Linear):
 
 
 def main():
-    model = nn.Sequential(*(CastingLinear(6144, 6144, bias=False) for _ in range(6))).cuda()
-    batches = torch.randn(8, 128, 6144, dtype=torch.bfloat16, device="cuda")
+    model = nn.Sequential(*(CastingLinear(8192, 8192, bias=False) for _ in range(6))).cuda()
+    if FIXED:
+        model.to(torch.bfloat16)
+    batches = torch.randn(8, 768, 8192, dtype=torch.bfloat16, device="cuda")
     with torch.inference_mode():
         for step in steps(torch.cuda.synchronize):
             model(batches[step % len(batches)])

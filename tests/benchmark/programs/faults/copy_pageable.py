@@ -2,14 +2,14 @@
 import torch
 
 from models import mlp
-from workload import steps
+from workload import FIXED, steps
 
 BATCH, FEATURES = 4096, 4096
 
 
 def next_batch(samples, step):
     first = step * BATCH % len(samples)
-    return samples[first:first + BATCH].to("cuda")  # FAULT
+    return samples[first:first + BATCH].to("cuda", non_blocking=FIXED)  # FAULT
 
 
 def train_step(model, optimizer, batch):
@@ -20,9 +20,11 @@ def train_step(model, optimizer, batch):
 
 
 def main():
-    model = mlp(FEATURES, 1)
+    model = mlp(FEATURES, 2)
     optimizer = torch.optim.SGD(model.parameters(), 1e-3, fused=True)
-    samples = torch.randn(BATCH, FEATURES).repeat(32, 1)  # 2 GiB
+    samples = torch.randn(8 * BATCH, FEATURES)
+    if FIXED:
+        samples = samples.pin_memory()
     for step in steps(torch.cuda.synchronize):
         train_step(model, optimizer, next_batch(samples, step))
 

@@ -1,51 +1,41 @@
-"""Conjugate gradients in CuPy: two scalars of every iteration are read back to the host."""
+"""256 simulations of heat in one CuPy array: the energy of each is read back on its own after every ten time steps."""
 import cupy as cp
 
-from workload import steps
+from workload import FIXED, steps
 
-SIZE = 2048
-ITERATIONS = 20
+SIMULATIONS, SIZE, TIME_STEPS = 256, 512, 10
 
-apply_laplacian = cp.RawKernel(r"""
-extern "C" __global__ void apply_laplacian(const float* x, float* y, int n) {
+diffuse = cp.RawKernel(r"""
+extern "C" __global__ void diffuse(const float* in, float* out, int n) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (column >= n || row >= n) return;
-  const int i = row * n + column;
-  float sum = 4.1f * x[i];
-  if (column > 0) sum -= x[i - 1];
-  if (column < n - 1) sum -= x[i + 1];
-  if (row > 0) sum -= x[i - n];
-  if (row < n - 1) sum -= x[i + n];
-  y[i] = sum;
+  if (column < 1 || row < 1 || column >= n - 1 || row >= n - 1) return;
+  const int i = (blockIdx.z * n + row) * n + column;
+  out[i] = in[i] + 0.2f * (in[i - 1] + in[i + 1] + in[i - n] + in[i + n] - 4 * in[i]);
 }
-""", "apply_laplacian")
+""", "diffuse")
 
-update = cp.ElementwiseKernel("float32 alpha, float32 p, float32 q", "float32 x, float32 r",
-                              "x += alpha * p; r -= alpha * q", "update")
-next_direction = cp.ElementwiseKernel("float32 beta, float32 r", "float32 p", "p = r + beta * p", "next_direction")
+energy = cp.ReductionKernel("float32 x", "float32 y", "x * x", "a + b", "y = a", "0", "energy")
 
 
-def solve(right_side, q):
-    x = cp.zeros_like(right_side)
-    r = right_side.copy()
-    p = r.copy()
-    grid, block = (SIZE // 32, SIZE // 8), (32, 8)
-    residual = float(cp.vdot(r, r).get())
-    for _ in range(ITERATIONS):
-        apply_laplacian(grid, block, (p, q, cp.int32(SIZE)))
-        curvature = float(cp.vdot(p, q).get())  # FAULT
-        update(cp.float32(residual / curvature), p, q, x, r)
-        following = float(cp.vdot(r, r).get())  # FAULT
-        next_direction(cp.float32(following / residual), r, p)
-        residual = following
-    return x
+def simulate(heat, following):
+    grid, block = (SIZE // 32, SIZE // 8, SIMULATIONS), (32, 8, 1)
+    for _ in range(TIME_STEPS):
+        diffuse(grid, block, (heat, following, cp.int32(SIZE)))
+        heat, following = following, heat
+    return energy(heat.reshape(SIMULATIONS, -1), axis=1)
+
+
+def read_energies(energies):
+    if FIXED:
+        return energies.get().tolist()
+    return [float(energies[number].get()) for number in range(SIMULATIONS)]  # FAULT
 
 
 def main():
-    right_side = cp.random.standard_normal((SIZE, SIZE), dtype=cp.float32)
-    q = cp.empty_like(right_side)
+    heat = cp.random.standard_normal((SIMULATIONS, SIZE, SIZE), dtype=cp.float32)
+    following = heat.copy()
     for _ in steps(cp.cuda.Device().synchronize):
-        solve(right_side, q)
+        read_energies(simulate(heat, following))
 
 
 if __name__ == "__main__":

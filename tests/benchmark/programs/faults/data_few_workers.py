@@ -4,12 +4,12 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 from models import conv_net
-from workload import steps
+from workload import FIXED, steps
 
 
 class Photos(Dataset):
     def __init__(self):
-        self.photos = torch.randint(0, 256, (64, 3, 512, 512), dtype=torch.uint8)
+        self.photos = torch.randint(0, 256, (256, 3, 256, 256), dtype=torch.uint8)
 
     def __len__(self):
         return 1 << 20
@@ -23,7 +23,7 @@ class Photos(Dataset):
 
 
 def make_loader():
-    return DataLoader(Photos(), batch_size=64, num_workers=1, pin_memory=True, persistent_workers=True)  # FAULT
+    return DataLoader(Photos(), batch_size=64, num_workers=12 if FIXED else 1, pin_memory=True)  # FAULT
 
 
 def train_step(model, optimizer, images, labels):
@@ -34,7 +34,7 @@ def train_step(model, optimizer, images, labels):
 
 
 def main():
-    model = conv_net(64, 6)
+    model = conv_net(256, 12)
     optimizer = torch.optim.SGD(model.parameters(), 1e-3, momentum=0.9, fused=True)
     for _, (images, labels) in zip(steps(torch.cuda.synchronize), make_loader()):  # FAULT
         images = images.to("cuda", non_blocking=True).to(torch.bfloat16, memory_format=torch.channels_last)

@@ -4,7 +4,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 from models import conv_net
-from workload import steps
+from workload import FIXED, steps
 
 
 class Images(Dataset):
@@ -24,7 +24,7 @@ class Images(Dataset):
 
 
 def make_loader():
-    return DataLoader(Images(), batch_size=64, num_workers=0, pin_memory=True)  # FAULT
+    return DataLoader(Images(), batch_size=64, num_workers=12 if FIXED else 0, pin_memory=True)  # FAULT
 
 
 def train_step(model, optimizer, images, labels):
@@ -35,7 +35,7 @@ def train_step(model, optimizer, images, labels):
 
 
 def main():
-    model = conv_net(64, 6)
+    model = conv_net(256, 12)
     optimizer = torch.optim.SGD(model.parameters(), 1e-3, momentum=0.9, fused=True)
     for _, (images, labels) in zip(steps(torch.cuda.synchronize), make_loader()):  # FAULT
         images = images.to("cuda", non_blocking=True).to(torch.bfloat16, memory_format=torch.channels_last)

@@ -2,10 +2,11 @@
 import torch
 from torch import nn
 
+from loading import load_ahead, load_now
 from models import mlp
-from workload import steps
+from workload import FIXED, steps
 
-ROWS, FEATURES = 256, 512
+ROWS, FEATURES = 1024, 128
 
 
 def parse_batch(lines):
@@ -27,13 +28,12 @@ def train_step(model, optimizer, batch, labels):
 
 
 def main():
-    model = mlp(FEATURES, 6)
-    optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
+    model = mlp(8192, 4, inputs=FEATURES)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-3, fused=True)
     labels = torch.randint(10, (ROWS,), device="cuda")
-    batches = text_batches(4)
-    for step in steps(torch.cuda.synchronize):
-        batch = parse_batch(batches[step % len(batches)])
-        train_step(model, optimizer, batch.cuda(), labels)
+    batches = (load_ahead if FIXED else load_now)(parse_batch, text_batches(4))
+    for _ in steps(torch.cuda.synchronize):
+        train_step(model, optimizer, next(batches).cuda(), labels)
 
 
 if __name__ == "__main__":

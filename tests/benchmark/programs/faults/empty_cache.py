@@ -2,7 +2,7 @@
 import torch
 
 from models import transformer
-from workload import steps
+from workload import FIXED, steps
 
 
 def free_memory():
@@ -17,12 +17,13 @@ def train_step(model, optimizer, batch):
 
 
 def main():
-    model = transformer(512, 4)
+    model = transformer(2048, 4, heads=16)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-4, fused=True)
-    batch = torch.randn(8, 512, 512, dtype=torch.bfloat16, device="cuda")
+    batch = torch.randn(8, 1024, 2048, dtype=torch.bfloat16, device="cuda")
     for _ in steps(torch.cuda.synchronize):
         train_step(model, optimizer, batch)
-        free_memory()
+        if not FIXED:
+            free_memory()
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """A second thread summarises the history of metrics in pure Python, and holds the interpreter lock meanwhile."""
+import multiprocessing
 import random
 import threading
-import time
 
 import torch
 from torch import nn
 
 from models import mlp
-from workload import steps
+from workload import FIXED, steps
 
 HISTORY = [{"loss": random.random(), "accuracy": random.random(), "rate": random.random()} for _ in range(30000)]
 
@@ -24,7 +24,17 @@ def summarise(history):
 def report_metrics(stop):
     while not stop.is_set():
         summarise(HISTORY)  # FAULT
-        time.sleep(0.003)
+
+
+def start_reporter():
+    if FIXED:
+        stop = multiprocessing.Event()
+        reporter = multiprocessing.Process(target=report_metrics, args=(stop,), daemon=True)
+    else:
+        stop = threading.Event()
+        reporter = threading.Thread(target=report_metrics, args=(stop,), daemon=True)
+    reporter.start()
+    return reporter, stop
 
 
 def train_step(model, optimizer, batch, labels):
@@ -35,13 +45,11 @@ def train_step(model, optimizer, batch, labels):
 
 
 def main():
-    model = mlp(2048, 8)
+    reporter, stop = start_reporter()
+    model = mlp(4096, 8)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
-    batches = torch.randn(16, 2048, 2048, device="cuda")
-    labels = torch.randint(10, (2048,), device="cuda")
-    stop = threading.Event()
-    reporter = threading.Thread(target=report_metrics, args=(stop,))
-    reporter.start()
+    batches = torch.randn(4, 16384, 4096, device="cuda")
+    labels = torch.randint(10, (16384,), device="cuda")
     for step in steps(torch.cuda.synchronize):
         train_step(model, optimizer, batches[step % len(batches)], labels)
     stop.set()

@@ -6,9 +6,9 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import jax
 import jax.numpy as jnp
 
-from workload import steps
+from workload import FIXED, steps
 
-WIDTH, LAYERS = 2048, 12
+ROWS, WIDTH, LAYERS = 2048, 4096, 12
 
 
 @jax.jit
@@ -19,14 +19,15 @@ def layer(weight, x):
 def forward(weights, x):
     for weight in weights:
         x = layer(weight, x)
-        x.block_until_ready()  # FAULT
+        if not FIXED:
+            x.block_until_ready()  # FAULT
     return x
 
 
 def main():
     keys = jax.random.split(jax.random.key(0), LAYERS)
-    weights = [0.03 * jax.random.normal(key, (WIDTH, WIDTH), jnp.bfloat16) for key in keys]
-    x = jax.random.normal(jax.random.key(1), (1024, WIDTH), jnp.bfloat16)
+    weights = [0.02 * jax.random.normal(key, (WIDTH, WIDTH), jnp.bfloat16) for key in keys]
+    x = jax.random.normal(jax.random.key(1), (ROWS, WIDTH), jnp.bfloat16)
     result = forward(weights, x)
     for _ in steps(lambda: result.block_until_ready()):
         result = forward(weights, x)

@@ -4,15 +4,16 @@ import random
 
 import torch
 
+from loading import load_ahead, load_now
 from models import mlp
-from workload import steps
+from workload import FIXED, steps
 
-REQUESTS, FEATURES = 128, 512
+REQUESTS, FEATURES = 512, 128
 
 
-def parse_requests(texts, staging):
-    for row, text in enumerate(texts):
-        staging[row] = torch.tensor(json.loads(text)["features"])  # FAULT
+def parse_requests(texts):
+    rows = [torch.tensor(json.loads(text)["features"]) for text in texts]  # FAULT
+    return torch.stack(rows)
 
 
 def make_requests():
@@ -21,13 +22,11 @@ def make_requests():
 
 
 def main():
-    model = mlp(FEATURES, 6)
-    requests = [make_requests() for _ in range(4)]
-    staging = torch.empty(REQUESTS, FEATURES).pin_memory()
+    model = mlp(8192, 16, inputs=FEATURES)
+    batches = (load_ahead if FIXED else load_now)(parse_requests, [make_requests() for _ in range(4)])
     with torch.inference_mode():
-        for step in steps(torch.cuda.synchronize):
-            parse_requests(requests[step % len(requests)], staging)
-            model(staging.to("cuda"))
+        for _ in steps(torch.cuda.synchronize):
+            model(next(batches).to("cuda"))
 
 
 if __name__ == "__main__":

@@ -24,12 +24,12 @@ __global__ void blur_columns(const float* in, float* out) {
 
 void blur(const float* in, float* out) {
   const dim3 block(256), grid((kWidth + 255) / 256, kHeight);
-  float* rows = nullptr;
-  check(cudaMalloc(&rows, kBytes));  // FAULT
+  static float* rows = nullptr;
+  if (!kFixed || rows == nullptr) check(cudaMalloc(&rows, kBytes));  // FAULT
   blur_rows<<<grid, block>>>(in, rows);
   blur_columns<<<grid, block>>>(rows, out);
   check(cudaGetLastError());
-  check(cudaFree(rows));  // FAULT
+  if (!kFixed) check(cudaFree(rows));  // FAULT
 }
 
 int main() {

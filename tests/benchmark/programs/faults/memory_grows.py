@@ -3,13 +3,13 @@ import torch
 from torch import nn
 
 from models import mlp
-from workload import steps
+from workload import FIXED, steps
 
 
 def validate(backbone, head, batch, labels, losses):
     features = backbone(batch)
     loss = nn.functional.cross_entropy(head(features), labels)  # FAULT
-    losses.append(loss)  # FAULT
+    losses.append(loss.detach() if FIXED else loss)  # FAULT
 
 
 def main():

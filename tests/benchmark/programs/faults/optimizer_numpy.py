@@ -3,7 +3,7 @@ import numpy as np
 import torch
 
 from models import mlp
-from workload import steps
+from workload import FIXED, steps
 
 
 class NumpyAdam:
@@ -37,9 +37,12 @@ def train_step(model, optimizer, batch):
 
 
 def main():
-    model = mlp(2048, 3)
-    optimizer = NumpyAdam(model.parameters(), 1e-4)
-    batches = torch.randn(8, 4096, 2048, device="cuda")
+    model = mlp(1024, 3)
+    if FIXED:
+        optimizer = torch.optim.Adam(model.parameters(), 1e-4, fused=True)
+    else:
+        optimizer = NumpyAdam(model.parameters(), 1e-4)
+    batches = torch.randn(4, 65536, 1024, device="cuda")
     for step in steps(torch.cuda.synchronize):
         train_step(model, optimizer, batches[step % len(batches)])
 

@@ -3,7 +3,7 @@ import torch
 import torch._dynamo
 from torch import nn
 
-from workload import steps
+from workload import FIXED, steps
 
 torch._dynamo.config.recompile_limit = 10000
 torch._dynamo.config.accumulated_recompile_limit = 10000
@@ -28,12 +28,12 @@ def score(scorer, tokens):
 
 
 def main():
-    scorer = torch.compile(Scorer().cuda(), dynamic=False)  # FAULT
-    tokens = torch.randn(16, 2048, WIDTH, device="cuda")
+    scorer = torch.compile(Scorer().cuda(), dynamic=FIXED)  # FAULT
+    tokens = torch.randn(32, 2048, WIDTH, device="cuda")
     with torch.inference_mode():
-        score(scorer, tokens[:, :64])
+        score(scorer, tokens[:, :1024])
         for step in steps(torch.cuda.synchronize):
-            length = 65 + step // 16 * 37 % 1979  # a new length every 16 steps
+            length = 1025 + step // 128 * 37 % 1021  # a new length every 128 steps
             score(scorer, tokens[:, :length])
 
 

@@ -6,9 +6,9 @@ import time
 import torch
 
 from models import mlp
-from workload import steps
+from workload import FIXED, steps
 
-ROWS, FEATURES = 2048, 1024
+ROWS, FEATURES = 4096, 256
 
 
 class Producer:
@@ -16,7 +16,7 @@ class Producer:
         self.samples = torch.randn(16, ROWS, FEATURES).pin_memory()
         self.staging = torch.empty(ROWS, FEATURES).pin_memory()
         self.ready = collections.deque()
-        self.wanted = threading.Event()
+        self.wanted, self.available = threading.Event(), threading.Event()
         self.stopped = False
         threading.Thread(target=self.run, daemon=True).start()
 
@@ -29,10 +29,14 @@ class Producer:
                 return
             self.staging.copy_(self.samples[number % len(self.samples)])
             self.ready.append(self.staging)
+            self.available.set()
             number += 1
 
     def next_batch(self):
         self.wanted.set()
+        if FIXED:
+            self.available.wait()
+            self.available.clear()
         while not self.ready:
             time.sleep(0.01)  # FAULT
         return self.ready.popleft()
@@ -50,7 +54,7 @@ def train_step(model, optimizer, batch):
 
 
 def main():
-    model = mlp(FEATURES, 4)
+    model = mlp(4096, 2, inputs=FEATURES)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
     producer = Producer()
     for _ in steps(torch.cuda.synchronize):

@@ -1,15 +1,20 @@
-"""Every fiftieth step saves the model, and the training waits until it is written."""
+"""Every twentieth step saves the model, and the training waits until it is written."""
+import concurrent.futures
 import os
 import tempfile
 
 import torch
 
 from models import transformer
-from workload import steps
+from workload import FIXED, steps
 
 
-def save(model, folder):
-    torch.save(model.state_dict(), os.path.join(folder, "model.pt"))  # FAULT
+def save(model, folder, writer):
+    path = os.path.join(folder, "model.pt")
+    if FIXED:
+        writer.submit(torch.save, {name: value.cpu() for name, value in model.state_dict().items()}, path)
+    else:
+        torch.save(model.state_dict(), path)  # FAULT
 
 
 def train_step(model, optimizer, batch):
@@ -20,14 +25,14 @@ def train_step(model, optimizer, batch):
 
 
 def main():
-    model = transformer(1024, 8)
+    model = transformer(2048, 2, heads=16)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-4, fused=True)
-    batch = torch.randn(8, 512, 1024, dtype=torch.bfloat16, device="cuda")
-    with tempfile.TemporaryDirectory() as folder:
+    batch = torch.randn(16, 1024, 2048, dtype=torch.bfloat16, device="cuda")
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(1) as writer:
         for step in steps(torch.cuda.synchronize):
             train_step(model, optimizer, batch)
-            if step % 50 == 49:
-                save(model, folder)
+            if step % 20 == 19:
+                save(model, folder, writer)
 
 
 if __name__ == "__main__":

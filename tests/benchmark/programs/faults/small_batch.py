@@ -1,9 +1,9 @@
-"""Features of audio, four clips per call: kernels that work clip by clip use a few blocks of the whole GPU."""
+"""Features of audio, 16 clips per call: kernels that work clip by clip use a few blocks of the whole GPU."""
 import torch
 
-from workload import steps
+from workload import FIXED, steps
 
-CLIPS, SAMPLES = 4, 480000  # 10 s at 48 kHz
+REQUESTS, CLIPS, SAMPLES = 8, 16, 2400000  # 50 s at 48 kHz
 
 
 def features(clips):
@@ -14,10 +14,13 @@ def features(clips):
 
 
 def main():
-    recordings = torch.randn(16, CLIPS, SAMPLES, device="cuda")
+    recordings = torch.randn(REQUESTS, CLIPS, SAMPLES, device="cuda")
     with torch.inference_mode():
         for step in steps(torch.cuda.synchronize):
-            features(recordings[step % len(recordings)])
+            if not FIXED:
+                features(recordings[step % REQUESTS])
+            elif step % REQUESTS == 0:
+                features(recordings.view(-1, SAMPLES))
 
 
 if __name__ == "__main__":

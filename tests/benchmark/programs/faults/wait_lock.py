@@ -1,4 +1,5 @@
-"""A second thread fingerprints a snapshot of 64 MiB and holds the lock that the training needs in every step."""
+"""A second thread fingerprints a snapshot of 16 MiB and holds the lock that the training needs in every step."""
+import contextlib
 import hashlib
 import os
 import threading
@@ -7,15 +8,15 @@ import time
 import torch
 
 from models import mlp
-from workload import steps
+from workload import FIXED, steps
 
 LOCK = threading.Lock()
 
 
 def fingerprint_snapshots(snapshot, stop):
     while not stop.is_set():
-        with LOCK:
-            hashlib.sha256(snapshot).hexdigest()  # FAULT
+        with contextlib.nullcontext() if FIXED else LOCK:
+            hashlib.sha512(snapshot).hexdigest()  # FAULT
         time.sleep(0.002)
 
 
@@ -32,16 +33,16 @@ def train_step(model, optimizer, batch):
 
 
 def main():
-    model = mlp(2048, 4)
+    model = mlp(4096, 3)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
-    batches = torch.randn(16, 2048, 2048, device="cuda")
+    batches = torch.randn(8, 4096, 4096, device="cuda")
     stop = threading.Event()
-    thread = threading.Thread(target=fingerprint_snapshots, args=(os.urandom(64 << 20), stop))
+    thread = threading.Thread(target=fingerprint_snapshots, args=(os.urandom(16 << 20), stop))
     thread.start()
     counts = {}
     for step in steps(torch.cuda.synchronize):
         train_step(model, optimizer, batches[step % len(batches)])
-        count_samples(counts, "train", 2048)
+        count_samples(counts, "train", 4096)
     stop.set()
     thread.join()
 

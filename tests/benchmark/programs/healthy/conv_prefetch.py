@@ -29,7 +29,7 @@ def train_step(model, optimizer, images, labels):
 
 
 def main():
-    model = conv_net(128, 12)
+    model = conv_net(256, 12)
     optimizer = torch.optim.SGD(model.parameters(), 1e-3, momentum=0.9, fused=True)
     loader = DataLoader(Images(), batch_size=128, num_workers=10, pin_memory=True, prefetch_factor=4,
                         persistent_workers=True)

@@ -1,0 +1,203 @@
+#include "import/kineto_events.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "import/chrome_events.hpp"
+#include "import/op_work.hpp"
+#include "text/text.hpp"
+
+namespace roofline::kineto {
+namespace {
+
+bool wanted(std::string_view name) {
+  static const std::set<std::string_view> kWanted = {
+      "External id",     "external id",   "correlation",     "device",        "context",
+      "stream",          "grid",          "block",           "shared memory", "registers per thread",
+      "graph id",        "graph node id", "bytes",           "Bytes",         "Input Dims",
+      "Input dims",      "Input type",    "Concrete Inputs", "kernel_flop",   "kernel_num_gb",
+      "Collective name", "In msg nelems", "Out msg nelems",  "Group size",    "dtype",
+      "fromDevice",      "toDevice"};
+  return kWanted.contains(name);
+}
+
+/// Whether the function is the program's own and not PyTorch's or Python's.
+bool is_own_code(std::string_view function) {
+  static constexpr std::string_view kForeign[] = {"site-packages/", "dist-packages/", "/lib/python", "<built-in",
+                                                  "<string>",       "<frozen",        "<eval"};
+  static constexpr std::string_view kRoots[] = {"torch/",           "triton/",   "contextlib.py(", "threading.py(",
+                                                "functools.py(",    "runpy.py(", "concurrent/",    "asyncio/",
+                                                "multiprocessing/", "torch._",   "lib/python"};
+  if (function.find(".py(") == std::string_view::npos) return false;
+  for (const std::string_view part : kForeign) {
+    if (function.find(part) != std::string_view::npos) return false;
+  }
+  return std::none_of(std::begin(kRoots), std::end(kRoots), [&](auto root) { return function.starts_with(root); });
+}
+class EventReader {
+ public:
+  explicit EventReader(ByteSource& source) : source_(source) {
+    events_.words.id("");
+    events_.signatures.emplace_back();
+  }
+
+  Events read() {
+    ChromeTrace trace = read_chrome_trace(source_, wanted, [this](ChromeEvent& event) { take(event); });
+    if (events_.gpu.empty() && events_.spans.empty() && events_.calls.empty()) {
+      source_.fail("no torch.profiler events in this trace");
+    }
+    events_.devices = std::move(trace.devices);
+    events_.rank = trace.rank;
+    std::sort(events_.operations.begin(), events_.operations.end());
+    std::sort(events_.calls.begin(), events_.calls.end(),
+              [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
+    return std::move(events_);
+  }
+
+ private:
+  void take(ChromeEvent& event) {
+    if (event.phase == "X") {
+      event.category = lower_case(event.category);
+      if (event.category == "kernel") return take_gpu(event, GpuKind::kernel);
+      if (event.category == "gpu_memcpy") return take_gpu(event, GpuKind::copy);
+      if (event.category == "gpu_memset") return take_gpu(event, GpuKind::fill);
+      if (!event.sane()) {
+        ++events_.invalid_times;
+        return;
+      }
+      if (event.category == "cuda_runtime" || event.category == "cuda_driver" || event.category == "runtime") {
+        take_call(event);
+      } else if (event.category == "cpu_op" || event.category == "operator") {
+        take_operation(event);
+      } else if (event.category == "user_annotation") {
+        add_span(event, SpanKind::annotation, events_.words.id(event.name));
+      } else if (event.category == "python_function") {
+        take_function(event);
+      }
+    } else if (event.category == "fwdbwd" && event.has_time && event.sane()) {
+      const Moment moment = {thread(event), event.start_ns(source_)};
+      if (event.phase == "s") events_.forward[event.id] = moment;
+      if (event.phase == "f") events_.backward.emplace_back(moment, event.id);
+    }
+  }
+
+  static std::int64_t external_of(const ChromeEvent& event) {
+    return event.integer("External id", event.integer("external id", kNone));
+  }
+
+  std::uint32_t thread(const ChromeEvent& event) {
+    const auto [found, is_new] =
+        threads_.try_emplace({event.process, event.thread}, static_cast<std::uint32_t>(threads_.size()));
+    if (is_new) events_.thread_ids.push_back(small(event.thread));
+    return found->second;
+  }
+
+  void add_span(const ChromeEvent& event, SpanKind kind, std::uint32_t what) {
+    const std::uint64_t start = event.start_ns(source_);
+    events_.spans.push_back(
+        {.start = start, .end = event.end_ns(source_), .thread = thread(event), .what = what, .kind = kind});
+    events_.process = event.process;
+  }
+
+  void take_function(const ChromeEvent& event) {
+    constexpr std::string_view kModule = "nn.Module: ";
+    const std::string_view name = event.name;
+    if (name.starts_with(kModule)) {
+      add_span(event, SpanKind::module, events_.words.id(name.substr(kModule.size())));
+    } else if (is_own_code(name)) {
+      add_span(event, SpanKind::function, events_.words.id(name));
+    }
+  }
+
+  void take_operation(const ChromeEvent& event) {
+    Signature signature = {.name = events_.words.id(event.name)};
+    signature.dims = events_.words.id(event.has("Input Dims") ? event.text("Input Dims") : event.text("Input dims"));
+    signature.types = events_.words.id(event.text("Input type"));
+    if (wants_concrete(event.name)) signature.concrete = events_.words.id(event.text("Concrete Inputs"));
+    constexpr double kGiga = 1e9;
+    signature.flops = std::max(0.0, event.number("kernel_flop", 0));
+    signature.bytes = std::max(0.0, event.number("kernel_num_gb", 0) * kGiga);
+    const auto [found, is_new] =
+        signature_ids_.try_emplace(signature, static_cast<std::uint32_t>(events_.signatures.size()));
+    if (is_new) events_.signatures.push_back(signature);
+    const std::int64_t external = external_of(event);
+    if (external != kNone) events_.operations.emplace_back(external, static_cast<std::uint32_t>(events_.spans.size()));
+    add_span(event, SpanKind::operation, found->second);
+  }
+
+  void take_call(const ChromeEvent& event) {
+    events_.calls.push_back({.correlation = event.integer("correlation", kNone),
+                             .start = event.start_ns(source_),
+                             .end = event.end_ns(source_),
+                             .thread = thread(event),
+                             .name = events_.words.id(event.name)});
+  }
+
+  void take_gpu(const ChromeEvent& event, GpuKind kind) {
+    GpuEvent gpu;
+    gpu.kind = kind;
+    gpu.start = event.start_ns(source_);
+    gpu.end = event.end_ns(source_);
+    gpu.name = events_.words.id(event.name);
+    gpu.correlation = event.integer("correlation", kNone);
+    gpu.external = external_of(event);
+    gpu.device = small(event.integer("device", event.process));
+    gpu.context = small(event.integer("context", 0));
+    gpu.stream = small(event.integer("stream", event.thread));
+    gpu.graph = small(event.integer("graph id", 0));
+    gpu.graph_node = static_cast<std::uint64_t>(event.integer("graph node id", 0));
+    gpu.bytes =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, event.integer("bytes", event.integer("Bytes", 0))));
+    gpu.grid = event.extents("grid");
+    gpu.block = event.extents("block");
+    gpu.registers = small(event.integer("registers per thread", 0));
+    gpu.shared = small(event.integer("shared memory", 0));
+    if (kind == GpuKind::kernel) gpu.collective = collective(event);
+    if (event.integer("fromDevice", 0) != event.integer("toDevice", 0)) gpu.collective = events_.words.id("peer");
+    events_.gpu.push_back(gpu);
+  }
+
+  std::uint32_t collective(const ChromeEvent& event) {
+    if (!event.has("Collective name")) return 0;
+    const std::string name(event.text("Collective name"));
+    const double members = std::max(1.0, event.number("Group size", 1));
+    const double in = event.number("In msg nelems", 0), out = event.number("Out msg nelems", 0);
+    const double each = (members - 1) / members;
+    const std::string type(event.text("dtype"));
+    const bool half = type == "BFloat16" || type == "Half", byte = type == "Byte" || type == "Char" || type == "Bool";
+    const double size = half ? 2 : byte || type.starts_with("Float8") ? 1 : type == "Double" || type == "Long" ? 8 : 4;
+    const bool reduces = name.find("allreduce") != std::string::npos || name.find("all_reduce") != std::string::npos;
+    // As nccl-tests count it: what crosses the links of a GPU, whatever the algorithm.
+    const double crossing = reduces ? 2 * each * in : each * std::max(in, out);
+    const std::uint32_t word =
+        events_.words.id(fmt::format("{}({} {}, {} GPUs)", name, std::max(in, out), type, members));
+    events_.collectives[word] = crossing * size;
+    return word;
+  }
+
+  ByteSource& source_;
+  Events events_;
+  std::map<Signature, std::uint32_t> signature_ids_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads_;
+};
+
+}  // namespace
+
+Events read_events(ByteSource& source) { return EventReader(source).read(); }
+
+const Call* Events::call_of(std::int64_t correlation) const {
+  if (correlation == kNone) return nullptr;
+  const auto found = std::lower_bound(calls.begin(), calls.end(), correlation,
+                                      [](const Call& call, std::int64_t id) { return call.correlation < id; });
+  return found == calls.end() || found->correlation != correlation ? nullptr : &*found;
+}
+
+const Span* Events::operation_of(std::int64_t external) const {
+  const auto found = std::lower_bound(operations.begin(), operations.end(), std::pair(external, std::uint32_t{0}));
+  if (external == kNone || found == operations.end() || found->first != external) return nullptr;
+  return &spans[found->second];
+}
+
+}  // namespace roofline::kineto

@@ -1,0 +1,111 @@
+// The events of a torch.profiler trace as compact records, which kineto.cpp joins.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "import/byte_source.hpp"
+#include "import/imported.hpp"
+
+namespace roofline::kineto {
+
+inline constexpr std::int64_t kNone = -1;
+
+/// Texts by number.
+class Words {
+ public:
+  Words() = default;
+  Words(Words&&) = default;  // the list points into the map, whose nodes stay
+
+  std::uint32_t id(std::string_view text) {
+    const auto [found, is_new] = ids_.try_emplace(std::string(text), static_cast<std::uint32_t>(list_.size()));
+    if (is_new) list_.push_back(&found->first);
+    return found->second;
+  }
+  const std::string& operator[](std::uint32_t id) const { return *list_[id]; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::vector<const std::string*> list_;
+};
+
+/// Operator calls with equal arguments.
+struct Signature {
+  std::uint32_t name = 0, dims = 0, types = 0, concrete = 0;
+  double flops = 0, bytes = 0;  ///< that Inductor states of its own kernels
+  auto key() const { return std::tie(name, dims, types, concrete, flops, bytes); }
+  bool operator<(const Signature& other) const { return key() < other.key(); }
+};
+
+enum class SpanKind : std::uint8_t { operation, annotation, module, function };
+
+/// Something on a thread of the host.
+struct Span {
+  std::uint64_t start = 0, end = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t what = 0;  ///< signature of an operation, else a word
+  SpanKind kind = SpanKind::operation;
+};
+
+struct Call {
+  std::int64_t correlation = kNone;
+  std::uint64_t start = 0, end = 0;
+  std::uint32_t thread = 0, name = 0;
+};
+
+enum class GpuKind : std::uint8_t { kernel, copy, fill };
+
+struct GpuEvent {
+  std::uint64_t start = 0, end = 0;
+  std::int64_t correlation = kNone, external = kNone;
+  std::uint64_t bytes = 0, graph_node = 0;
+  std::uint32_t name = 0, collective = 0;  ///< words
+  std::uint32_t device = 0, context = 0, stream = 0, graph = 0;
+  std::array<std::uint32_t, 3> grid = {}, block = {};
+  std::uint32_t registers = 0, shared = 0;
+  GpuKind kind = GpuKind::kernel;
+};
+
+/// A thread and a moment.
+struct Moment {
+  std::uint32_t thread = 0;
+  std::uint64_t time = 0;
+  auto operator<=>(const Moment&) const = default;
+};
+
+struct Events {
+  Words words;                        ///< the first one is empty
+  std::vector<Signature> signatures;  ///< the first one is empty
+  std::vector<Span> spans;
+  std::vector<Call> calls;  ///< by correlation
+  std::vector<GpuEvent> gpu;
+  std::vector<std::pair<std::int64_t, std::uint32_t>> operations;  ///< spans, by External id
+  std::vector<std::uint32_t> thread_ids;                           ///< of the system, by the number in the records
+  std::unordered_map<std::int64_t, Moment> forward;                ///< by flow
+  std::vector<std::pair<Moment, std::int64_t>> backward;           ///< with the flow
+  std::unordered_map<std::uint32_t, double> collectives;  ///< by word: bytes that each GPU sends over its links
+  std::vector<DeviceFacts> devices;
+  std::int64_t rank = -1, process = 0;
+  std::int64_t invalid_times = 0;  ///< events that were left out
+
+  /// Null where there is none.
+  const Call* call_of(std::int64_t correlation) const;
+  const Span* operation_of(std::int64_t external) const;
+};
+
+Events read_events(ByteSource& source);
+
+inline std::uint32_t small(std::int64_t value) {
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+}  // namespace roofline::kineto

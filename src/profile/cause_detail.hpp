@@ -1,0 +1,29 @@
+// What a cause of lost time is about, where the text about it and its action depend on that.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace roofline {
+
+enum class CauseDetail : std::uint8_t {
+  none,
+  small_copies,     ///< copies: many small ones in a row
+  waited_copies,    ///< copies: the host waits for each, although its memory is pinned
+  readback,         ///< pageable_copy: from the GPU to the host
+  unified_memory,   ///< copies: pages that the driver moves while kernels run
+  host_memory,      ///< allocation: of pinned host memory
+  streams,          ///< allocation: CUDA streams or events
+  graphs,           ///< allocation: executable CUDA graphs
+  anomaly_mode,     ///< item_sync: autograd's checks of each gradient
+  triton_compiler,  ///< recompilation: by Triton, without torch.compile
+  numba_compiler,   ///< recompilation: by Numba
+  nvrtc_compiler,   ///< recompilation: CUDA C++ at run time
+  long_sums,        ///< small_batch: a reduction with few results
+  own_grid          ///< small_batch: the program chooses the number of blocks
+};
+
+/// What a call of the driver creates, allocates or frees besides memory of the GPU; none: nothing of the kind.
+CauseDetail detail_of_call(std::string_view call);
+
+}  // namespace roofline

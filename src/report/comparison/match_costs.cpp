@@ -1,0 +1,131 @@
+#include "report/comparison/match_costs.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace roofline {
+namespace {
+
+/// What a cause is matched by: with its line, or with the line's file and function.
+using CauseIdentity = std::tuple<SavingKind, std::optional<SavingCause>, std::string, std::string>;
+
+CauseIdentity identity_of_cause(const CauseCost& cause, bool with_number) {
+  return {cause.kind, cause.cause, cause.kernel, with_number ? cause.line : without_line_number(cause.line)};
+}
+
+CostChange cost_change(double before_s, double now_s, double visible_s) {
+  if (!(before_s > 0) && now_s > 0) return CostChange::appeared;
+  if (!(now_s > 0) && before_s > 0) return CostChange::gone;
+  if (std::abs(now_s - before_s) < visible_s) return CostChange::same;
+  return now_s > before_s ? CostChange::larger : CostChange::smaller;
+}
+
+template <class Entry>
+void sort_by_difference(std::vector<Entry>& entries) {
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::abs(a.difference_s()) > std::abs(b.difference_s());
+  });
+}
+
+/// Pairs of indices: what has a partner, and what is left on each side.
+class CauseMatcher {
+ public:
+  CauseMatcher(const std::vector<CauseCost>& before, const std::vector<CauseCost>& now)
+      : before_(before), now_(now), partner_(now.size()), taken_(before.size(), false) {}
+
+  /// Those without a partner that have the same identity, the larger with the larger.
+  void match(bool with_number) {
+    std::map<CauseIdentity, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> left;
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+      if (!taken_[i]) left[identity_of_cause(before_[i], with_number)].first.push_back(i);
+    }
+    for (std::size_t i = 0; i < now_.size(); ++i) {
+      if (!partner_[i]) left[identity_of_cause(now_[i], with_number)].second.push_back(i);
+    }
+    for (auto& [identity, sides] : left) {
+      sort_largest_first(sides.first, before_);
+      sort_largest_first(sides.second, now_);
+      for (std::size_t i = 0; i < std::min(sides.first.size(), sides.second.size()); ++i) {
+        partner_[sides.second[i]] = sides.first[i];
+        taken_[sides.first[i]] = true;
+      }
+    }
+  }
+
+  std::vector<CauseChange> changes(double visible_s) const {
+    std::vector<CauseChange> all;
+    for (std::size_t i = 0; i < now_.size(); ++i) {
+      const CauseCost* then = partner_[i] ? &before_[*partner_[i]] : nullptr;
+      CauseChange change{.cause = now_[i], .now_s = now_[i].seconds};
+      if (then != nullptr) change.before_s = then->seconds;
+      if (then != nullptr) change.line_before = then->line;
+      all.push_back(std::move(change));
+    }
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+      if (taken_[i]) continue;
+      all.push_back({.cause = before_[i], .line_before = before_[i].line, .before_s = before_[i].seconds});
+    }
+    for (CauseChange& change : all) change.change = cost_change(change.before_s, change.now_s, visible_s);
+    return all;
+  }
+
+ private:
+  static void sort_largest_first(std::vector<std::size_t>& indices, const std::vector<CauseCost>& causes) {
+    std::stable_sort(indices.begin(), indices.end(),
+                     [&](std::size_t a, std::size_t b) { return causes[a].seconds > causes[b].seconds; });
+  }
+
+  const std::vector<CauseCost>& before_;
+  const std::vector<CauseCost>& now_;
+  std::vector<std::optional<std::size_t>> partner_;  ///< of each cause of now
+  std::vector<bool> taken_;                          ///< whether a cause of before has a partner
+};
+
+}  // namespace
+
+std::string without_line_number(const std::string& line) {
+  for (std::size_t colon = line.find(':'); colon != std::string::npos; colon = line.find(':', colon + 1)) {
+    std::size_t end = colon + 1;
+    while (end < line.size() && std::isdigit(static_cast<unsigned char>(line[end])) != 0) ++end;
+    if (end > colon + 1 && (end == line.size() || line[end] == ' ')) return line.substr(0, colon) + line.substr(end);
+  }
+  return line;
+}
+
+std::vector<CauseChange> match_causes(const ProgramCost& before, const ProgramCost& now, double visible_s) {
+  CauseMatcher matcher(before.causes, now.causes);
+  matcher.match(true);
+  matcher.match(false);
+  std::vector<CauseChange> changes = matcher.changes(visible_s);
+  sort_by_difference(changes);
+  return changes;
+}
+
+std::vector<KernelChange> match_kernels(const ProgramCost& before, const ProgramCost& now, double visible_s) {
+  std::map<std::string, KernelChange> by_name;
+  for (const KernelCost& kernel : before.kernels) {
+    KernelChange& change = by_name[kernel.name];
+    change.launches_before = kernel.launches;
+    change.before_s = kernel.seconds;
+  }
+  for (const KernelCost& kernel : now.kernels) {
+    KernelChange& change = by_name[kernel.name];
+    change.launches_now = kernel.launches;
+    change.now_s = kernel.seconds;
+  }
+  std::vector<KernelChange> changes;
+  for (auto& [name, change] : by_name) {
+    change.name = name;
+    change.change = cost_change(change.before_s, change.now_s, visible_s);
+    changes.push_back(std::move(change));
+  }
+  sort_by_difference(changes);
+  return changes;
+}
+
+}  // namespace roofline

@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/diagnosis/quantity_groups.hpp"
+#include "report/roof_share.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+void add_tensor(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  const std::optional<Pipe> dominant = dominant_pipe(point.work);
+  const std::map<Pipe, double> flops = counted_flops(counters);
+  double tensor = 0;
+  for (const auto& [pipe, count] : flops) {
+    if (is_tensor(pipe)) tensor += count;
+  }
+  if (dominant) out.flag_is("matrix.work", is_tensor(*dominant));
+  // None were executed where the pipe was idle, or where the counters of its type were read and are 0.
+  constexpr double kIdle = 0.01;
+  const auto active = counters.find("tensor.active");
+  const bool known = (active && *active < kIdle) || (dominant && flops.contains(*dominant));
+  if (tensor > 0 || known) out.flag_is("tensor.executed", tensor > 0);
+  out.set("tensor.active", active);
+  if (active) out.set("tensor.gap", 1 - *active);
+  if (const auto missing = out.get("roof.missing"); active && missing) {
+    out.set("clock.explains", (*active - (1 - *missing)) / *missing);
+  }
+  out.set("wgmma.share", wgmma_share(counters));
+  out.flag_is("wgmma.available", machine.device.isa.starts_with("sm_9"));
+  if (!dominant) return;
+  const Ceiling* roof = machine.compute(*dominant);
+  const Ceiling* vector = machine.compute(Pipe::fp32);
+  if (roof != nullptr && vector != nullptr && is_tensor(*dominant)) out.set("tensor.gain", roof->value / vector->value);
+  const auto executed = flops.find(*dominant);
+  const auto modelled = point.work.flops.find(*dominant);
+  if (executed != flops.end() && modelled != point.work.flops.end() && modelled->second > 0 && executed->second > 0) {
+    out.set("flops.over_model", executed->second / modelled->second);
+  }
+}
+
+/// Kernels whose code the user does not own: only the call can be changed.
+bool is_of_library(std::string_view name) {
+  return contains_any(name, {"cublas", "cudnn", "nvjet", "xmma", "cufft", "cusparse", "at::native"});
+}
+
+void add_layout(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  const auto most = std::max_element(
+      counters.kernels.begin(), counters.kernels.end(),
+      [](const KernelLaunch& a, const KernelLaunch& b) { return a.blocks * a.threads < b.blocks * b.threads; });
+  out.set("occupancy", counters.find("occupancy"));
+  if (most == counters.kernels.end()) return;
+  const auto blocks = static_cast<double>(most->blocks);
+  const auto sms = static_cast<double>(machine.device.units);
+  out.set("blocks", blocks);
+  out.set("threads", static_cast<double>(most->threads));
+  out.set("registers", static_cast<double>(most->registers));
+  out.set("shared", most->shared_bytes);
+  out.set("sms", sms);
+  if (sms > 0) out.set("blocks.per_sm", blocks / sms);
+  if (most->waves > 0) {
+    out.set("waves", most->waves);
+    out.set("grid.fill", std::min(1.0, most->waves));
+    out.set("tail.idle", 1 - (most->waves - std::ceil(most->waves) + 1));
+    out.set("tail.share", 1 - most->waves / std::ceil(most->waves));
+  }
+  const auto missing = out.get("roof.missing");
+  if (const auto tail = out.get("tail.share"); tail && missing) out.set("tail.explains", *tail / *missing);
+  if (sms > 0 && missing) out.set("blocks.explains", std::max(0.0, 1 - blocks / sms) / *missing);
+  if (const auto reached = counters.find("occupancy"); reached && most->occupancy > 0) {
+    constexpr double kWarp = 32;
+    const double warps = static_cast<double>(most->blocks_per_sm * most->threads) / kWarp;
+    out.set("warps.per_sm", *reached / most->occupancy * warps);
+  }
+  out.flag_is("library", is_of_library(most->kernel) || (point.profiled && is_of_library(point.profiled->full_name)));
+  out.flag_is("limit.registers", most->limit == OccupancyLimit::registers);
+  out.flag_is("limit.shared", most->limit == OccupancyLimit::shared_memory);
+  out.flag_is("limit.blocks", most->limit == OccupancyLimit::blocks);
+  const double possible = most->occupancy * std::min(most->waves, 1.0);
+  if (const auto reached = counters.find("occupancy"); reached && possible > 0) {
+    out.set("occupancy.of_possible", *reached / possible);
+  }
+}
+
+void add_memory(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  constexpr double kSector = 32;
+  constexpr double kWavefront = 128;
+  const auto excess = [&](const char* sectors, const char* asked) -> std::optional<double> {
+    const auto ratio = counters.ratio(sectors, asked);
+    return ratio ? std::optional(*ratio * kSector) : std::nullopt;
+  };
+  out.set("load.excess", excess("global.load_sectors", "global.load_bytes"));
+  out.set("store.excess", excess("global.store_sectors", "global.store_bytes"));
+  out.set("load.sectors", counters.ratio("global.load_sectors", "global.load_instructions"));
+  out.set("store.sectors", counters.ratio("global.store_sectors", "global.store_instructions"));
+  constexpr double kWarp = 32;
+  if (const auto bytes = counters.ratio("global.load_bytes", "global.load_instructions"))
+    out.set("load.width", *bytes / kWarp);
+  out.set("local.share", counters.ratio("local.bytes", "l1.bytes"));
+  const auto l1 = counters.find("l1.bytes");
+  const auto share_of_l1 = [&](std::string_view sectors) -> std::optional<double> {
+    const auto count = counters.find(sectors);
+    return count && l1 && *l1 > 0 ? std::optional(*count * kSector / *l1) : std::nullopt;
+  };
+  out.set("load.share", share_of_l1("global.load_sectors"));
+  out.set("store.share", share_of_l1("global.store_sectors"));
+  const auto shared = counted_bytes(counters, Level::shared);
+  if (shared && l1 && *shared + *l1 > 0) out.set("shared.share", *shared / (*shared + *l1));
+  if (const auto conflicts = counters.find("shared.bank_conflicts"); conflicts && shared) {
+    const double wavefronts = *shared / kWavefront;
+    if (wavefronts > *conflicts) out.set("shared.excess", wavefronts / (wavefronts - *conflicts));
+  }
+  out.set("l2.hit_rate", counters.find("l2.hit_rate"));
+  const Level memory = main_memory(machine.device.kind);
+  const auto modelled = point.work.bytes.find(memory);
+  if (modelled == point.work.bytes.end() || !(modelled->second.total() > 0)) return;
+  const double compulsory = modelled->second.total();
+  if (const auto counted = counted_bytes(counters, memory)) out.set("dram.over_model", *counted / compulsory);
+  if (const auto counted = counted_bytes(counters, Level::l2)) out.set("l2.over_model", *counted / compulsory);
+}
+
+void add_stalls(QuantityCollector& out, const Counters& counters) {
+  out.set("issue.active", counters.find("issue.active"));
+  double all = 0;
+  for (const auto& [id, value] : counters.values) {
+    if (id.starts_with("stall.") && id != "stall.selected") all += value;
+  }
+  if (!(all > 0)) return;
+  for (const char* reason :
+       {"long_scoreboard", "barrier", "lsu", "math_pipe", "no_instruction", "not_selected", "wait"}) {
+    if (const auto value = counters.find(fmt::format("stall.{}", reason))) {
+      out.set(fmt::format("stall.{}.share", reason), *value / all);
+    }
+  }
+  if (const auto shared = counters.sum({"stall.short_scoreboard", "stall.mio"})) {
+    out.set("stall.shared.share", *shared / all);
+  }
+}
+
+}  // namespace
+
+void add_counters(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  add_tensor(out, point, machine, counters);
+  add_layout(out, point, machine, counters);
+  add_memory(out, point, machine, counters);
+  add_stalls(out, counters);
+}
+
+}  // namespace roofline

@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "report/diagnosis/quantity_groups.hpp"
+
+namespace roofline {
+namespace {
+
+/// Whether the interval allows a conclusion: as wide as a fifth of the ratio; of a share of the row's time, of all of
+/// it.
+bool is_certain(const Experiment& experiment) {
+  constexpr double kWidest = 0.2;
+  // A smaller size that costs more per unit of work has costs of its own.
+  constexpr double kComparable = 1.25;
+  const bool share = experiment.kind == ExperimentKind::in_cache || experiment.kind == ExperimentKind::in_l1;
+  if (share && experiment.ratio > kComparable) return false;
+  const double whole = share ? std::max(1.0, experiment.ratio) : experiment.ratio;
+  return experiment.ratio > 0 && !(experiment.ci95.known() && experiment.ci95.width() > kWidest * whole);
+}
+
+/// Whether traced accesses stay within their pages. Small pages are slower then, too, where prefetchers end at a page.
+bool stays_in_pages(const Point& point) {
+  constexpr double kJumps = 0.1;
+  return std::any_of(point.experiments.begin(), point.experiments.end(), [](const Experiment& experiment) {
+    return experiment.kind == ExperimentKind::page_jumps && experiment.ratio < kJumps;
+  });
+}
+
+}  // namespace
+
+void add_experiments(QuantityCollector& out, const Point& point, const Machine& machine) {
+  const auto threads = static_cast<double>(machine.device.units);
+  for (const Experiment& experiment : point.experiments) {
+    const double ratio = experiment.ratio;
+    if (!is_certain(experiment)) continue;
+    switch (experiment.kind) {
+      case ExperimentKind::in_cache:
+      case ExperimentKind::in_l1:
+        out.set("experiment.cache",
+                static_cast<double>(experiment.kind == ExperimentKind::in_l1 ? Level::l1 : Level::l2));
+        out.set("experiment.in_cache.share", ratio);
+        out.set("experiment.in_cache.gain", 1 / ratio);
+        out.set("experiment.explained", ratio + point.fraction_of_roof());
+        break;
+      case ExperimentKind::all_threads: {
+        // A lower clock with all threads is no fault of the kernel: the FMA probe has it as well.
+        const Ceiling* all = machine.find("fp32");
+        const Ceiling* one = machine.find("fp32.one_core");
+        const double slower = all != nullptr && one != nullptr ? threads * one->value / all->value : 1;
+        out.set("experiment.thread.cost", ratio / std::max(1.0, slower));
+        break;
+      }
+      case ExperimentKind::slowest_thread:
+        out.set("experiment.thread.slowest", ratio);
+        out.set("experiment.thread.used", threads / ratio);
+        break;
+      case ExperimentKind::double_size:
+        out.set("experiment.size.slowdown", ratio);
+        break;
+      case ExperimentKind::other_type:
+        out.set("experiment.type.slowdown", 1 / ratio);
+        break;
+      case ExperimentKind::small_pages:
+        if (!stays_in_pages(point)) out.set("experiment.pages.slowdown", ratio);
+        break;
+      case ExperimentKind::staggered:
+        out.set("experiment.staggered.gain", 1 / ratio);
+        out.set("buffers", static_cast<double>(experiment.count));
+        break;
+      case ExperimentKind::realigned:
+        out.set("experiment.realigned.gain", 1 / ratio);
+        break;
+      case ExperimentKind::flushed_subnormals:
+        out.set("experiment.subnormals.gain", 1 / ratio);
+        break;
+      case ExperimentKind::reassociated:
+        out.set("experiment.reassociated.gain", 1 / ratio);
+        break;
+      case ExperimentKind::unvectorized:
+        out.set("experiment.unvectorized.slowdown", ratio);
+        break;
+      case ExperimentKind::multiplied:
+        out.set("experiment.divisions.gain", 1 / ratio);
+        break;
+      case ExperimentKind::unforwarded:
+        out.set("experiment.forwarding.gain", 1 / ratio);
+        break;
+      case ExperimentKind::line_visits:
+        out.set("experiment.lines.visits", ratio);
+        break;
+      case ExperimentKind::page_jumps:
+        out.set("experiment.pages.jumps", ratio);
+        break;
+      case ExperimentKind::ascending_indices:
+        out.set("experiment.order.gain", 1 / ratio);
+        break;
+    }
+  }
+}
+
+}  // namespace roofline

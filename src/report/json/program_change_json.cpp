@@ -1,0 +1,80 @@
+#include "report/json/program_change_json.hpp"
+
+#include "report/json/json_members.hpp"
+#include "report/profile_findings.hpp"
+
+namespace roofline {
+
+void members(auto& io, CostTime& time) {
+  io("seconds", time.seconds);
+  io.interval("ci95", time.ci95);
+}
+
+void members(auto& io, TimeChange& time) {
+  io("before", time.before);
+  io("now", time.now);
+  io("ratio", time.ratio);
+  io.interval("ratio_ci95", time.ratio_ci95);
+  io("change", time.change);
+  io("interval_covers", time.basis);
+}
+
+void members(auto& io, PartChange& part) {
+  io("part", part.part);
+  io("before_s", part.before_s);
+  io("now_s", part.now_s);
+}
+
+void members(auto& io, CauseChange& cause) {
+  io("kind", cause.cause.kind);
+  io.optional("cause", cause.cause.cause);
+  io.text("line", cause.cause.line);
+  io.text("line_before", cause.line_before == cause.cause.line ? std::string() : cause.line_before);
+  io.text("kernel", cause.cause.kernel);
+  io.text("what", cause.cause.what);
+  io("before_s", cause.before_s);
+  io("now_s", cause.now_s);
+  io("change", cause.change);
+}
+
+void members(auto& io, KernelChange& kernel) {
+  io("kernel", kernel.name);
+  io("launches_before", kernel.launches_before);
+  io("launches_now", kernel.launches_now);
+  io("before_s", kernel.before_s);
+  io("now_s", kernel.now_s);
+  io("change", kernel.change);
+}
+
+void members(auto& io, StartUpChange& part) {
+  io("part", part.part);
+  io("before_s", part.before_s);
+  io("now_s", part.now_s);
+}
+
+/// Of one side, what is not in the changes.
+void members(auto& io, ProgramCost& cost) {
+  io("gpus", cost.gpus);
+  io.positive("steps", cost.steps);
+  io("slow_s", cost.slow_s);
+  io("slowest_s", cost.slowest_s);
+  io("start_up_s", cost.start_up_s);
+}
+
+nlohmann::ordered_json program_change_to_json(const ProgramChange& change) {
+  JsonWriter io;
+  io("unit", change.unit);
+  io("before", change.before);
+  io("now", change.now);
+  if (change.typical.known()) io("typical", change.typical);
+  if (change.unit == CostUnit::step) io("unrecorded", change.unrecorded);
+  if (change.mean.known()) io("mean", change.mean);
+  io("parts", change.parts);
+  if (change.before.has_causes && change.now.has_causes) io("causes", change.causes);
+  if (change.before.has_kernels && change.now.has_kernels) io("kernels", change.kernels);
+  if (change.unit == CostUnit::step) io("start_up", change.start_up);
+  io("regression", change.is_regression());
+  return std::move(io.json);
+}
+
+}  // namespace roofline

@@ -1,0 +1,34 @@
+// The order in which savings are worth looking at, where it is not the order of their sizes.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include "report/profile.hpp"
+
+namespace roofline {
+
+/// Waits for the GPU that are a good part of the time that slow launches take come before those: a CUDA graph, which
+/// would make launches fast, cannot contain them. `savings` are sorted, the largest first, and have `seconds`;
+/// `cause_of` gives their cause, or nothing.
+template <typename T, typename CauseOf>
+void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
+  constexpr double kGoodPart = 1.0 / 3;
+  const auto launches = [&](const T& saving) {
+    const std::optional<SavingCause> cause = cause_of(saving);
+    return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate;
+  };
+  const auto waits = [&](const T& saving) {
+    const std::optional<SavingCause> cause = cause_of(saving);
+    return cause == SavingCause::item_sync || cause == SavingCause::synchronize || cause == SavingCause::logging_sync;
+  };
+  const auto slow = std::find_if(savings.begin(), savings.end(), launches);
+  if (slow == savings.end()) return;
+  const double least = kGoodPart * slow->seconds;
+  std::stable_partition(slow, savings.end(),
+                        [&](const T& saving) { return waits(saving) && !saving.one_off && saving.seconds >= least; });
+}
+
+}  // namespace roofline

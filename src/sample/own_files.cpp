@@ -1,0 +1,35 @@
+#include "sample/own_files.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace roofline {
+
+bool is_own_native_file(std::string_view path) {
+  if (!path.starts_with('/')) return false;
+  static constexpr auto kSystem = std::to_array<std::string_view>(
+      {"/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/", "/opt/cuda", "/opt/nvidia", "/nix/store/", "/snap/"});
+  static constexpr auto kInstalled =
+      std::to_array<std::string_view>({"/site-packages/", "/dist-packages/", "/lib-dynload/", "/libpython3"});
+  // Of CUDA, of frameworks and of compilers, wherever they are unpacked.
+  static constexpr auto kLibraries = std::to_array<std::string_view>(
+      {"libcuda",     "libcudart",     "libcupti",    "libcublas",   "libcudnn",  "libcufft",     "libcurand",
+       "libcusolver", "libcusparse",   "libcutensor", "libnccl",     "libnvrtc",  "libnvJitLink", "libnvidia",
+       "libnvperf",   "libnvToolsExt", "libtorch",    "libc10",      "libstdc++", "libgcc_s",     "libgomp",
+       "libomp",      "libiomp",       "libtbb",      "libroofline_"});
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (std::ranges::any_of(kLibraries, [name](std::string_view library) { return name.starts_with(library); })) {
+    return false;
+  }
+  if (path.starts_with("/usr/src/") || path.starts_with("/usr/local/src/")) return true;
+  const auto begins = [path](std::string_view part) { return path.starts_with(part); };
+  const auto holds = [path](std::string_view part) { return path.find(part) != std::string_view::npos; };
+  return !std::ranges::any_of(kSystem, begins) && !std::ranges::any_of(kInstalled, holds);
+}
+
+bool is_system_source(std::string_view file) {
+  return file.starts_with("/usr/") || file.find("/include/c++/") != std::string_view::npos ||
+         file.ends_with(".cudafe1.stub.c");
+}
+
+}  // namespace roofline

@@ -1,0 +1,15 @@
+// The kernels in a piece of machine code, and which of them an entry of a suite means.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "user/compile.hpp"
+
+namespace roofline {
+
+/// The request's entries by their names in the machine code. Throws Error where one is missing or several fit.
+std::vector<std::string> find_entries(const CompileRequest& request, const std::filesystem::path& code);
+
+}  // namespace roofline

@@ -1,0 +1,272 @@
+// Idle time by what its cause is about: each fault, and the same program without it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "profile/actions.hpp"
+#include "profile/idle_causes.hpp"
+#include "simulated_program.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+using SampleFrames = HostSamplesBuilder;
+
+class IdleDetails : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kUs = SimulatedProgram::kUs, kMs = SimulatedProgram::kMs;
+
+  IdleDetails() {
+    fs::create_directories(folder_);
+    restart();
+  }
+  ~IdleDetails() override { fs::remove_all(folder_); }
+
+  void restart() {
+    program_ = SimulatedProgram();
+    kernel_ = program_.spool().kind("large_kernel", program_.place("train.py", 10, "step"));
+  }
+
+  void steps(int count, const std::function<void(int)>& one) {
+    for (int i = 0; i < count; ++i) {
+      program_.step();
+      one(i);
+    }
+    program_.step();
+    program_.launch(kernel_, kMs);
+  }
+
+  /// The largest part, and what it is of the idle time.
+  struct Largest {
+    IdlePart part;
+    double share = 0;
+  };
+  Largest largest() {
+    program_.spool().end(program_.now() + kMs);
+    const std::vector<ProcessTrace> traces = {read_spool(program_.spool().write(folder_ / "100.1.spool"))};
+    const Recording recording(traces);
+    const std::vector<IdlePart> parts = idle_parts(recording, program_.steps(), program_.take_samples());
+    if (parts.empty()) return {};
+    return {parts.front(), parts.front().seconds / program_.gpu_idle_s(program_.steps())};
+  }
+
+  int stack(const std::vector<HostFrame>& frames) {
+    std::vector<HostFrame> all = frames;
+    all.push_back(SampleFrames::own("train.py", 30, "step"));
+    return program_.samples().stack(all);
+  }
+
+  /// Steps in which the host makes such a call between its launches.
+  Largest of_call(const char* name, spool::CallKind kind) {
+    restart();
+    const spool::Id line = program_.place("train.py", 21, "step");
+    steps(20, [&](int) {
+      program_.launch(kernel_, 300 * kUs);
+      program_.wait("cuCtxSynchronize", line);
+      program_.call(name, kind, 4 * kMs, line);
+    });
+    return largest();
+  }
+
+  SimulatedProgram program_;
+  spool::Id kernel_ = 0;
+  fs::path folder_ = fs::path(testing::TempDir()) /
+                     (std::string("details_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(IdleDetails, WhatIsCreatedInTheLoop) {
+  struct Row {
+    const char* call;
+    spool::CallKind kind;
+    CauseDetail detail;
+  };
+  for (const Row& row : {Row{"cuMemHostAlloc", spool::CallKind::allocate, CauseDetail::host_memory},
+                         Row{"cuMemHostRegister", spool::CallKind::allocate, CauseDetail::host_memory},
+                         Row{"cuStreamCreateWithPriority", spool::CallKind::other, CauseDetail::streams},
+                         Row{"cuEventCreate", spool::CallKind::other, CauseDetail::streams},
+                         Row{"cuGraphInstantiateWithFlags", spool::CallKind::load, CauseDetail::graphs},
+                         Row{"cuMemAlloc", spool::CallKind::allocate, CauseDetail::none}}) {
+    const Largest found = of_call(row.call, row.kind);
+    EXPECT_EQ(found.part.cause, SavingCause::allocation) << row.call;
+    EXPECT_EQ(found.part.detail, row.detail) << row.call;
+    EXPECT_EQ(found.part.line, "train.py:21 step") << row.call;
+    EXPECT_GT(found.share, 0.9) << row.call;
+  }
+}
+
+TEST_F(IdleDetails, OtherCallsCreateNothing) {
+  for (const char* call : {"cuCtxCreate", "cuLaunchHostFunc"}) {
+    EXPECT_NE(of_call(call, spool::CallKind::other).part.cause, SavingCause::allocation) << call;
+  }
+}
+
+TEST_F(IdleDetails, CodeThatIsLoadedInSeveralStepsIsCompiledAgain) {
+  for (const int loads : {2, 20}) {
+    restart();
+    const spool::Id line = program_.place("train.py", 21, "step");
+    steps(20, [&](int i) {
+      program_.launch(kernel_, 300 * kUs);
+      if (i < loads) program_.call("cuModuleLoadData", spool::CallKind::load, 4 * kMs, line);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, loads > 2 ? SavingCause::recompilation : SavingCause::module_load);
+    EXPECT_EQ(found.part.line, "train.py:21 step");
+  }
+}
+
+TEST_F(IdleDetails, ManySmallCopiesAreOneCause) {
+  for (const bool many : {true, false}) {
+    restart();
+    const spool::Id copy = program_.place("train.py", 15, "load_batch");
+    const int own = program_.samples().stack({SampleFrames::own("train.py", 15, "load_batch")});
+    steps(20, [&](int) {
+      for (int i = 0; i < (many ? 400 : 4); ++i) {
+        program_.host(10 * kUs, ThreadState::running, own);
+        program_.copy_in(4096, spool::Memory::pinned, kUs, copy, false);
+      }
+      program_.host(50 * kUs, ThreadState::running, own);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.detail == CauseDetail::small_copies, many);
+    if (!many) continue;
+    EXPECT_EQ(found.part.cause, SavingCause::copies);
+    EXPECT_EQ(found.part.line, "train.py:15 load_batch");
+    EXPECT_GT(found.share, 0.9);
+  }
+}
+
+TEST_F(IdleDetails, ItemsThatAreDecodedBeforeTheirCopiesAreLoadingOfData) {
+  const spool::Id copy = program_.place("train.py", 15, "load_batch");
+  const int decoding = program_.samples().stack(
+      {SampleFrames::library("PIL/Image.py", "resize"), SampleFrames::own("train.py", 15, "load_batch")});
+  steps(10, [&](int) {
+    for (int i = 0; i < 20; ++i) {
+      program_.host(2 * kMs, ThreadState::running, decoding);
+      program_.copy_in(4096, spool::Memory::pinned, kUs, copy, false);
+    }
+    program_.launch(kernel_, 300 * kUs);
+  });
+  EXPECT_EQ(largest().part.cause, SavingCause::data_loading);
+}
+
+TEST_F(IdleDetails, AWaitForACopyFromPinnedMemory) {
+  for (const bool waits : {true, false}) {
+    restart();
+    const spool::Id line = program_.place("train.py", 13, "step");
+    steps(20, [&](int) {
+      program_.copy_in(8 << 20, spool::Memory::pinned, 500 * kUs, line, waits);
+      program_.host(100 * kUs, ThreadState::running, -1);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    EXPECT_EQ(largest().part.detail == CauseDetail::waited_copies, waits);
+  }
+}
+
+TEST_F(IdleDetails, AnomalyModeOfAutograd) {
+  const spool::Id backward = program_.place("train.py", 31, "step", true);
+  const int tracing = stack({SampleFrames::library("traceback.py", "extract_stack"),
+                             SampleFrames::library("torch/fx/traceback.py", "format_stack")});
+  steps(20, [&](int) {
+    for (int i = 0; i < 10; ++i) {
+      program_.host(2 * kMs, ThreadState::running, tracing);
+      program_.launch(kernel_, 50 * kUs);
+    }
+    for (int i = 0; i < 10; ++i) {
+      program_.launch(kernel_, 50 * kUs);
+      program_.item(backward);
+    }
+  });
+  const Largest found = largest();
+  EXPECT_EQ(found.part.cause, SavingCause::item_sync);
+  EXPECT_EQ(found.part.detail, CauseDetail::anomaly_mode);
+  EXPECT_GT(found.share, 0.9);
+}
+
+TEST_F(IdleDetails, AValueOfBackwardIsNoAnomalyMode) {
+  const spool::Id backward = program_.place("train.py", 31, "step", true);
+  steps(20, [&](int) {
+    for (int i = 0; i < 10; ++i) {
+      program_.launch(kernel_, 50 * kUs);
+      program_.item(backward);
+    }
+  });
+  const Largest found = largest();
+  EXPECT_EQ(found.part.cause, SavingCause::item_sync);
+  EXPECT_EQ(found.part.detail, CauseDetail::none);
+}
+
+TEST_F(IdleDetails, ATensorThatIsPrinted) {
+  const int printing = stack({SampleFrames::library("torch/_tensor_str.py", "_tensor_str")});
+  steps(20, [&](int) {
+    program_.host(10 * kMs, ThreadState::running, printing);
+    program_.launch(kernel_, 300 * kUs);
+  });
+  const Largest found = largest();
+  EXPECT_EQ(found.part.cause, SavingCause::logging_sync);
+  EXPECT_EQ(found.part.line, "train.py:30 step");
+}
+
+TEST_F(IdleDetails, CompilersAreToldApart) {
+  const std::vector<std::pair<std::vector<HostFrame>, CauseDetail>> compilers = {
+      {{SampleFrames::library("torch/_inductor/graph.py", "run")}, CauseDetail::none},
+      {{SampleFrames::native("xla_cuda_plugin.so", "llvm::PassManager::run"),
+        SampleFrames::library("jax/_src/compiler.py", "f")},
+       CauseDetail::none},
+      {{SampleFrames::library("triton/compiler/compiler.py", "compile")}, CauseDetail::triton_compiler},
+      {{SampleFrames::library("triton/compiler/compiler.py", "compile"),
+        SampleFrames::library("torch/_inductor/async_compile.py", "triton")},
+       CauseDetail::none},
+      {{SampleFrames::library("numba/core/compiler.py", "compile_extra")}, CauseDetail::numba_compiler},
+      {{SampleFrames::native("libnvrtc.so.13", "nvrtcCompileProgram")}, CauseDetail::nvrtc_compiler},
+      {{SampleFrames::native("libnvrtc.so.13", "nvrtcCompileProgram"),
+        SampleFrames::library("cupy/cuda/compiler.py", "compile")},
+       CauseDetail::none}};
+  for (const auto& [frames, detail] : compilers) {
+    restart();
+    const int compiling = stack(frames);
+    steps(10, [&](int) {
+      program_.host(50 * kMs, ThreadState::running, compiling);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::recompilation) << frames.front().file;
+    EXPECT_EQ(found.part.detail, detail) << frames.front().file;
+    EXPECT_EQ(found.part.line, "train.py:30 step") << frames.front().file;
+  }
+}
+
+TEST_F(IdleDetails, ARuntimesThreadThatTunesIsACompiler) {
+  for (const bool compiles : {true, false}) {
+    restart();
+    const int beside = program_.samples().thread(SimulatedProgram::kPid, SimulatedProgram::kPid);
+    const int waits = program_.samples().stack({SampleFrames::native("libc.so.6", "poll")});
+    program_.other(beside, ThreadState::lock,
+                   compiles ? stack({SampleFrames::library("jax/_src/compiler.py", "backend_compile_and_load")})
+                            : stack({SampleFrames::library("queue.py", "join")}));
+    steps(20, [&](int) {
+      program_.host(50 * kMs, ThreadState::poll, waits);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, compiles ? SavingCause::recompilation : SavingCause::wait_queue);
+    EXPECT_EQ(found.part.line, "train.py:30 step");
+  }
+}
+
+TEST_F(IdleDetails, EveryDetailHasTexts) {
+  for (int detail = 1; detail <= static_cast<int>(CauseDetail::own_grid); ++detail) {
+    for (const Framework framework : {Framework::cuda, Framework::torch, Framework::jax, Framework::cupy}) {
+      const auto of = static_cast<CauseDetail>(detail);
+      EXPECT_FALSE(what_is_lost(SavingCause::copies, of).empty()) << detail;
+      EXPECT_FALSE(action_against(SavingCause::unknown_idle, framework, of).empty()) << detail;
+      EXPECT_NE(what_is_lost(SavingCause::unknown_idle, of), what_is_lost(SavingCause::unknown_idle)) << detail;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace roofline
