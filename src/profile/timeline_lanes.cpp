@@ -51,6 +51,7 @@ Slice slice_of(const Activity& activity, const Recording& recording, const Span&
 struct GapCause {
   SavingCause cause = SavingCause::unknown_idle;
   std::string line;
+  CauseDetail detail = CauseDetail::none;
 };
 
 /// What most samples of the launching thread within the gap show; unknown without samples.
@@ -66,7 +67,7 @@ GapCause sampled_cause(const IdleGap& gap, std::int64_t pid, const ThreadSamples
     weight += samples.weight(index, gap.host);
     if (weight <= most) continue;
     most = weight;
-    best = {cause.cause, cause.place.text()};
+    best = {cause.cause, cause.place.text(), cause.detail};
   }
   return best;
 }
@@ -77,6 +78,7 @@ GapCause cause_of(const IdleGap& gap, const Recording& recording, const ThreadSa
   GapCause cause;
   if (longest != gap.known.end() && longest->seconds >= gap.rest_s) {
     cause.cause = longest->cause;
+    cause.detail = longest->detail;
     if (longest->place != 0) cause.line = line_text(trace, trace.place(longest->place).line);
   } else {
     cause = sampled_cause(gap, trace.process.pid, samples);
@@ -290,7 +292,7 @@ std::vector<Lane> idle_lanes(const Recording& recording, const Span& window, con
       const auto found = causes.lower_bound({device, idle.end});
       const GapCause cause = found != causes.end() && found->first.first == device ? found->second : GapCause{};
       slice.cause = cause.cause;
-      slice.text = what_is_lost(cause.cause);
+      slice.text = what_is_lost(cause.cause, cause.detail);
       slice.line = cause.line;
       lane.slices.push_back(std::move(slice));
     }

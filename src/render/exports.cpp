@@ -76,7 +76,7 @@ std::string name_of(const Slice& slice, const Point* point) {
 Json arguments_of(const Slice& slice, const Point* point) {
   Json arguments = point != nullptr && point->profiled ? arguments_of(*point) : Json::object();
   if (!slice.line.empty()) arguments["line"] = slice.line;
-  if (slice.state) arguments["state"] = to_string(*slice.state);
+  if (slice.state) arguments["state"] = id_of(*slice.state);
   if (slice.cause) arguments["cause"] = to_string(*slice.cause);
   if (slice.merged > 0) {
     arguments["merged"] = slice.merged;
