@@ -55,7 +55,9 @@ spool::Id TraceBuilder::place(const ImportedPlace& place) {
                         .line = line,
                         .module = module,
                         .backward = place.backward ? 1U : 0U,
-                        .operation = operation};
+                        .operation = operation,
+                        .code = 0,
+                        .reserved = 0};
   });
 }
 
