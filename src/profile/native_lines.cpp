@@ -15,7 +15,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::string_view kFirstLine = "roofline-native-lines/1";
+constexpr std::string_view kFirstLine = "roofline-native-lines-1";
 
 /// Nothing: the place has a line, or no call is known.
 std::optional<NativeCall> call_of(const ProcessTrace& trace, const spool::Place& place) {

@@ -49,6 +49,10 @@ class FrameNames {
       : own_(own), symbols_(elf.functions_at(addresses)), lines_(source_lines(elf, addresses)) {
     if (!own) return;
     functions_ = inlined_functions(elf, addresses);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      // The symbol names the class of a function, too, which debug information may not.
+      if (!functions_[i].empty() && !symbols_[i].name.empty()) functions_[i].back().function = symbols_[i].name;
+    }
     wrappers_ = wrappers_of(elf);
   }
 
