@@ -181,7 +181,7 @@ constexpr Column<CostRow, ShownCosts> kCostColumns[] = {
     {.title = "Change",
      .text = [](const CostRow& row) { return row.difference; },
      .terminal = {.ink = [](const CostRow& row) { return row.ink; }}},
-    {.title = "",
+    {.title = "Verdict",
      .left = true,
      .shown = [](const ShownCosts& costs) { return costs.table != CostTable::parts; },
      .text = [](const CostRow& row) { return row.word; }},
