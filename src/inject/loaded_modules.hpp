@@ -15,7 +15,7 @@ struct dl_phdr_info;
 
 namespace roofline::inject {
 
-/// A function of a module, for the linked addresses from `address` on.
+/// A function: `size` bytes of code from `address` on, as linked.
 struct LoadedFunction {
   std::uint64_t address = 0;
   std::uint64_t wrapper = 0;  ///< wrapper_identity() of its symbol

@@ -1,4 +1,4 @@
-// What a case consists of, for the files that implement it.
+// The state of a case. Only case*.cpp include it.
 #pragma once
 
 #include <algorithm>

@@ -46,6 +46,17 @@ std::vector<Span> uncovered(const std::vector<Span>& within, const std::vector<S
   return left;
 }
 
+std::vector<Span> parts_within(const Span& span, const std::vector<Span>& spans) {
+  std::vector<Span> parts;
+  auto at = std::lower_bound(spans.begin(), spans.end(), span.start,
+                             [](const Span& of, std::uint64_t time) { return of.end <= time; });
+  for (; at != spans.end() && at->start < span.end; ++at) {
+    const Span part = {std::max(at->start, span.start), std::min(at->end, span.end)};
+    if (part.start < part.end) parts.push_back(part);
+  }
+  return parts;
+}
+
 std::uint64_t total_length(const std::vector<Span>& spans) {
   std::uint64_t sum = 0;
   for (const Span& span : spans) sum += span.length();

@@ -26,6 +26,9 @@ std::vector<Span> uncovered(const std::vector<Span>& within, const std::vector<S
 /// What both cover.
 std::vector<Span> common(const std::vector<Span>& a, const std::vector<Span>& b);
 
+/// Those of the spans (sorted, disjoint) that overlap `span`, clipped to it.
+std::vector<Span> parts_within(const Span& span, const std::vector<Span>& spans);
+
 /// Whether times lie in some spans (sorted, disjoint), asked in their order. All do where there are none.
 class Within {
  public:

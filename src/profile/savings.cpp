@@ -60,7 +60,7 @@ class SavingFinder {
   std::vector<SavingClaim> without_recording(std::vector<SavingClaim> claims) const {
     double idle = 0, added = 0;
     for (const WallTime& wall : devices_) {
-      idle += wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+      idle += idle_seconds(wall);
       added += wall.recording_s;
     }
     if (added > 0) {
@@ -76,7 +76,7 @@ class SavingFinder {
     SavingLimits limits;
     double kernel_s = 0;
     for (const WallTime& wall : devices_) {
-      limits.idle_s += wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+      limits.idle_s += idle_seconds(wall);
       limits.copies_s += wall.copies_s;
       limits.kernels_s += wall.kernels_s;
       kernel_s += wall.kernel_s;

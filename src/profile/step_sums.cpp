@@ -68,7 +68,7 @@ void take_out_recording(Steps& steps) {
   if (!steps.untouched_s) return;
   const double added = (steps.median_s - *steps.untouched_s) * static_cast<double>(steps.count);
   for (WallTime& wall : steps.devices) {
-    const double idle = wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+    const double idle = idle_seconds(wall);
     if (!(added > 0 && idle > 0)) continue;
     wall.recording_s = std::min(added, idle);
     const double left = 1 - wall.recording_s / idle;

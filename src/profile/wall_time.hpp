@@ -13,6 +13,11 @@ namespace roofline {
 /// without steps to the recording's.
 std::vector<WallTime> wall_times(const Recording& recording, const std::vector<Span>& steps = {});
 
+/// Seconds in which the device was idle within its steps or its active time, of whatever kind.
+inline double idle_seconds(const WallTime& wall) {
+  return wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+}
+
 /// When the library read counters in that process, or prepared to: sorted, disjoint.
 std::vector<Span> counting_spans(const ProcessTrace& trace);
 

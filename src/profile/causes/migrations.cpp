@@ -16,17 +16,6 @@ const spool::Copy* migration_of(const StepActivities& steps, const StepActivity&
   return migrates ? &copy : nullptr;
 }
 
-/// Seconds of the span that `by` covers (sorted, disjoint).
-double covered_seconds(const Span& span, const std::vector<Span>& by) {
-  const auto first = std::lower_bound(by.begin(), by.end(), span.start,
-                                      [](const Span& of, std::uint64_t time) { return of.end <= time; });
-  std::uint64_t sum = 0;
-  for (auto at = first; at != by.end() && at->start < span.end; ++at) {
-    sum += std::min(at->end, span.end) - std::max(at->start, span.start);
-  }
-  return seconds(sum);
-}
-
 struct Migrations {
   std::vector<std::vector<Span>> by_device;
   FaultyActivities alone;  ///< while no kernel runs
@@ -75,9 +64,9 @@ std::vector<FoundCause> find_migrations(const CauseInputs& inputs) {
   for (const StepActivity& entry : inputs.steps.all) {
     const Activity& activity = *entry.activity;
     if (activity.what != ActivityKind::kernel || !inputs.free(entry)) continue;
+    const std::vector<Span>& moving = migrations.by_device[static_cast<std::size_t>(activity.device)];
     const double time =
-        std::min(entry.seconds, covered_seconds({activity.start, activity.end},
-                                                migrations.by_device[static_cast<std::size_t>(activity.device)]));
+        std::min(entry.seconds, seconds(total_length(parts_within({activity.start, activity.end}, moving))));
     if (!(time > 0)) continue;
     waiting.add(inputs.steps, entry, time);
     kernels.insert(&activity);

@@ -27,20 +27,18 @@ Span overlap(const Span& a, const Span& b) {
   return both.start < both.end ? both : Span{a.end, a.end};
 }
 
-/// Those that overlap the span, clipped to it.
-std::vector<Span> parts_within(const Span& span, const std::vector<Span>& spans) {
-  std::vector<Span> parts;
-  auto at = std::lower_bound(spans.begin(), spans.end(), span.start,
-                             [](const Span& of, std::uint64_t time) { return of.end <= time; });
-  for (; at != spans.end() && at->start < span.end; ++at) parts.push_back(overlap(*at, span));
-  return parts;
-}
-
 /// How much earlier the host would have launched without its last wait for the GPU, as far as no idle time is laid to
 /// that wait yet.
 struct Delay {
-  const HostCall* wait = nullptr;
+  const HostCall* wait = nullptr;  ///< null: none, and no time
   double seconds = 0;
+
+  /// Lays as much of that idle time to the wait as is left.
+  double take(double idle_s) {
+    const double late = std::min(idle_s, seconds);
+    seconds -= late;
+    return late;
+  }
 };
 
 /// Divides one idle time by what the host did.
@@ -103,22 +101,19 @@ class GapSplit {
 
   /// Launches that would have been made ahead without the wait before.
   void give_launches_to(Delay& delay) {
-    if (delay.wait == nullptr) return;
-    const std::size_t parts = gap_.known.size();
-    for (std::size_t i = 0; i < parts; ++i) {
-      KnownPart& part = gap_.known[i];
-      if (part.cause != SavingCause::launch_rate) continue;
-      const double late = std::min(part.seconds, delay.seconds);
-      if (!(late > 0)) continue;
-      part.seconds -= late;
-      delay.seconds -= late;
-      gap_.known.push_back(of_wait(*delay.wait, late));
+    const auto give = [&](double& time) {
+      const double late = delay.take(time);
+      time -= late;
+      return late;
+    };
+    std::vector<double> given;
+    for (KnownPart& part : gap_.known) {
+      if (part.cause == SavingCause::launch_rate) given.push_back(give(part.seconds));
     }
-    if (!gap_.work.full_speed) return;
-    const double late = std::min(gap_.rest_s, delay.seconds);
-    gap_.rest_s -= late;
-    delay.seconds -= late;
-    if (late > 0) gap_.known.push_back(of_wait(*delay.wait, late));
+    if (gap_.work.full_speed) given.push_back(give(gap_.rest_s));
+    for (const double late : given) {
+      if (late > 0) gap_.known.push_back(of_wait(*delay.wait, late));
+    }
   }
 
   /// From the launch to the start of what it launches.
@@ -187,10 +182,9 @@ class GapSplit {
     double rest = static_cast<double>(length - explained) * scale;
     if (gap_.wait != nullptr) {
       // Without the wait, what the host did then would have run beside what the GPU did before.
-      const double late = std::min(rest, delay.seconds);
+      const double late = delay.take(rest);
       take(of_wait(*gap_.wait, late));
       rest -= late;
-      delay.seconds -= late;
     }
     constexpr std::uint64_t kForOneLaunch = kMillisecond;
     gap_.launch_interval_s = seconds(length) / static_cast<double>(launches);
