@@ -101,22 +101,25 @@ class RowExperiments {
                       .count = count});
   }
 
-  /// The cache of the smaller working set is L1 for a row in L2.
-  bool in_l1() const { return point_.work.cache == Level::l2; }
-
-  /// Half of the L2, or of the L1, of one core; 16-bit elements leave room for the same number in fp32.
+  /// Half of a cache of one core; 16-bit elements leave room for the same number in fp32.
   double cache_target() const {
-    double bytes = in_l1() ? 32 * 1024 : 256 * 1024;
+    double bytes = cache_ == Level::l1 ? 32 * 1024 : 256 * 1024;
     for (const CacheInfo& cache : all_.info().caches) {
-      if (cache.level != (in_l1() ? Level::l1 : Level::l2)) continue;
+      if (cache.level != cache_) continue;
       const auto threads = static_cast<double>(all_.info().units);
       bytes = std::min(cache.bytes, cache.bytes * static_cast<double>(cache.instances) / threads);
     }
     return bytes / (element_size(entry_.workload.dtype) == 2 ? 4 : 2);
   }
 
+  /// A row in L2 gets a set in L1, where its shape and the sizes of its buffers allow one.
   void prepare_in_cache() {
+    cache_ = point_.work.cache == Level::l2 ? Level::l1 : Level::l2;
     small_ = shrunk(entry_, cache_target(), products_);
+    if (!small_ && cache_ == Level::l1) {
+      cache_ = Level::l2;
+      small_ = shrunk(entry_, cache_target(), products_);
+    }
     if (!small_) return;
     small_units_ = units_of(*entry_.op, *small_, products_);
     if (!(small_units_ > 0)) return;
@@ -215,7 +218,7 @@ class RowExperiments {
     const double slower = core_hz && row_hz ? *core_hz / *row_hz : 1;
     const TimeRatio share = ratio.scaled(slower * units_ / small_units_ / threads);
     share_ = share.value;
-    add(in_l1() ? ExperimentKind::in_l1 : ExperimentKind::in_cache, variant_text(*small_, "1 thread"), share);
+    add(cache_ == Level::l1 ? ExperimentKind::in_l1 : ExperimentKind::in_cache, variant_text(*small_, "1 thread"), share);
   }
 
   void examine_instructions() {
@@ -386,6 +389,7 @@ class RowExperiments {
   double units_ = 0, small_units_ = 0;
   double working_ = 0;  ///< threads with work; 0 where that is not known
   double share_ = 0;
+  Level cache_ = Level::l2;  ///< that holds the smaller working set
   std::optional<Workload> small_;
   std::unique_ptr<BatchTimer> in_cache_;  ///< on one thread
   std::unique_ptr<BatchTimer> row_;       ///< the row itself, on all threads

@@ -26,6 +26,9 @@ constexpr std::uint64_t kFamilyPeriod = kNsPerSecond / 10;
 constexpr std::size_t kMostFrames = 128;
 /// The sample of a thread that has not run is repeated; after kLongIdle in a row it is read in every tenth tick only.
 constexpr int kLongIdle = 99, kIdleTicks = 10;
+/// How often the frames of a waiting Python thread are looked for again: its interpreter, or the thread's state in it,
+/// may have been unknown when it began to wait.
+constexpr int kMostMisses = 20;
 /// The kernel's clock interrupts running Python threads. While at most this many run, the sampler wakes up at each
 /// interrupt, so that it reads Python frames at the same time as native ones. A wake-up costs about 10 us.
 constexpr std::size_t kFewRunning = 2;
@@ -215,7 +218,8 @@ class HostSampler::Loop {
     if (!thread.read_times(times)) return false;
     const bool was_idle = thread.idle > kLongIdle;
     thread.unread = 0;
-    if (times == thread.times && !thread.seen_running && is_waiting(thread)) {
+    const bool is_known = thread.has_python || !process.runs_python(thread.tid) || thread.misses >= kMostMisses;
+    if (times == thread.times && !thread.seen_running && is_waiting(thread) && is_known) {
       // It has had no CPU since its last sample, so it still waits there.
       ++thread.idle;
       add(thread, thread.state, now, 1);
@@ -260,6 +264,7 @@ class HostSampler::Loop {
                    const std::optional<BlockedCall>& call, std::uint64_t now) {
     thread.state = state;
     thread.running.reset();
+    thread.has_python = false;
     if (thread.state == ThreadState::gil) {
       const std::optional<pid_t> holder = process.python->gil_holder();
       const auto found = holder ? process.threads.find(*holder) : process.threads.end();
@@ -270,6 +275,8 @@ class HostSampler::Loop {
     std::vector<PythonFrame> python;
     if (process.runs_python(thread.tid)) {
       python = process.python->frames(thread.tid).value_or(std::vector<PythonFrame>());
+      thread.has_python = !python.empty();
+      thread.misses = thread.has_python ? 0 : thread.misses + 1;
     }
     const auto is_system_call = [&](const CodePlace& place) {
       const CodeModule& module = modules_[place.module];

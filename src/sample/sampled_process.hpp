@@ -46,6 +46,8 @@ struct SampledThread {
   int unread = 0;  ///< ticks in a row in which it was not looked at, because it is idle
   ThreadState state = ThreadState::other;
   int stack = -1, gil_holder = -1;
+  bool has_python = false;              ///< `stack` has the Python frames of a wait
+  int misses = 0;                       ///< waits in a row that were read again because they did not
   std::optional<RunningStack> running;  ///< the last one since it waited
   bool seen_running = false;            ///< `running` is newer than its last sample
 };
