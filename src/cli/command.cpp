@@ -108,6 +108,10 @@ class Parser {
     for (const OptionEntry& option : chosen_.back()->options) {
       if (!option.names.empty()) flags.push_back(option.names.back());
     }
+    if (!word.starts_with('-') && chosen_.back()->rest_target != nullptr) {
+      throw UsageError(fmt::format("a program and its arguments come after --, not '{}'", word),
+                       fmt::format("{} [options] -- {}", called(), word));
+    }
     throw UsageError(fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", word),
                      nearest_hint(name, flags, called() + " --help"));
   }

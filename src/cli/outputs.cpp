@@ -53,6 +53,21 @@ const Format* format_of_file(const std::string& path) {
   return ending.empty() ? nullptr : find_format(std::string_view(ending).substr(1));
 }
 
+/// Refuses a path such as "out.pptx": its ending asks for a file of a format that is not written. A folder may have
+/// such a name if it exists or ends with '/', and "run-1.5" has no ending.
+void refuse_unknown_ending(const std::string& path, const std::vector<std::string>& known) {
+  constexpr std::size_t kLongest = 6;
+  const std::string ending = std::filesystem::path(path).extension().string();
+  std::error_code hidden;
+  if (ending.size() < 2 || ending.size() > kLongest || std::filesystem::is_directory(path, hidden)) return;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto is_usual = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+  if (!is_letter(ending[1]) || !std::all_of(ending.begin() + 1, ending.end(), is_usual)) return;
+  throw UsageError(
+      fmt::format("-o {}: unknown file extension '{}' (supported: {})", path, ending, fmt::join(known, ", ")),
+      fmt::format("for a folder of that name: -o {}/", path));
+}
+
 /// Names separated by commas, each format once.
 OptionValue format_list(std::vector<const Format*>& formats) {
   const auto set = [&formats](const std::string& given, const std::string&) {
@@ -130,6 +145,8 @@ void FileOutput::finish(const GlobalOptions& global) {
     }
     formats = {format};
     is_file = true;
+  } else {
+    refuse_unknown_ending(path, format_names());
   }
   if (to_stdout() && formats.size() != 1) {
     throw UsageError("-o - requires exactly one --format", "for example: --format json -o -");
@@ -258,7 +275,9 @@ void ComparisonOutput::add_to(CommandEntry& command) {
 void ComparisonOutput::finish() {
   const std::string selected = comparison_format_of_file(path);
   if (to_files() && format == "table") throw UsageError("-o writes md, json or csv, but --format requests a table");
-  if (!to_files() || selected.empty()) return;
+  if (!to_files()) return;
+  if (selected.empty()) refuse_unknown_ending(path, {kComparisonFormats.begin(), kComparisonFormats.end()});
+  if (selected.empty()) return;
   if (!format.empty() && format != selected) {
     throw UsageError(fmt::format("-o {} is one {} file, but --format requests {}", path, selected, format),
                      "remove --format, or pass a directory to -o");

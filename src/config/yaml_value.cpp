@@ -1,16 +1,21 @@
 // Typed access to yaml-cpp's nodes; every complaint starts with file, line and column.
 #include "config/yaml_value.hpp"
 
+#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <string_view>
 
 #include "config/integer.hpp"
 #include "config/suite.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"
 #include "text/nearest_name.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
@@ -18,6 +23,23 @@ namespace {
 std::string at(const std::string& path, const YAML::Mark& mark) {
   // yaml-cpp counts from 0, editors from 1. A document with nothing in it has no mark.
   return path + ":" + std::to_string(std::max(mark.line, 0) + 1) + ":" + std::to_string(std::max(mark.column, 0) + 1);
+}
+
+/// Of characters that look like blanks and are none in YAML: the first tab in an indentation, and the first no-break
+/// space outside of comments. Editors show neither.
+std::optional<std::string> unseen_blank(const std::string& text, const std::string& path) {
+  constexpr std::string_view kNoBreakSpace = "\xc2\xa0";
+  int number = 0;
+  for (const std::string& line : split(text, '\n')) {
+    ++number;
+    const std::size_t indentation = std::min(line.find_first_not_of(" \t"), line.size());
+    const std::size_t tab = line.find('\t'), space = line.find(kNoBreakSpace);
+    if (indentation < line.size() && line[indentation] == '#') continue;
+    const auto place = [&](std::size_t column) { return fmt::format("{}:{}:{}", path, number, column + 1); };
+    if (tab < indentation) return place(tab) + ": a tab; YAML is indented with spaces";
+    if (space != std::string::npos) return place(space) + ": a no-break space (U+00A0); use an ordinary space";
+  }
+  return std::nullopt;
 }
 
 /// Where a document begins; of what is in it, nothing.
@@ -173,7 +195,10 @@ YamlValue parse_yaml(const std::string& text, const std::string& path) {
                                                   ? ": a second document ('---') in one file"
                                                   : ": not valid YAML: what is here belongs to nothing"));
   } catch (const YAML::Exception& error) {
-    throw UsageError(at(path, error.mark) + ": not valid YAML: " + error.msg);
+    if (const auto blank = unseen_blank(text, path)) throw UsageError(*blank);
+    const bool is_alias = error.msg.starts_with(YAML::ErrorMsg::UNKNOWN_ANCHOR);
+    throw UsageError(at(path, error.mark) + ": not valid YAML: " + error.msg,
+                     is_alias ? "a text that begins with * needs quotes, as in \"*x\"" : "");
   }
 }
 

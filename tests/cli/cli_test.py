@@ -232,6 +232,18 @@ class Usage(Workspace):
                 text=True, capture_output=True)
             self.assertIn(expected, shown.stdout.split(), f"{line}: {shown.stderr}")
 
+    def test_an_unknown_file_extension_is_refused_and_a_folder_may_have_one(self):
+        report = self.finished_run() / "report.json"
+        self.check(self.run_tool("report", report, "-o", "out.pptx"), 2, "'.pptx'")
+        self.check(self.run_tool("compare", report, report, "-o", "out.xlsx"), 2, "'.xlsx'")
+        self.assertFalse((self.folder / "out.pptx").exists() or (self.folder / "out.xlsx").exists())
+        for name in ("run-1.5", "out.v2/"):
+            self.check(self.run_tool("report", report, "-o", name, "--format", "md"), 0)
+            self.assertTrue((self.folder / name / "report.md").exists(), name)
+
+    def test_a_program_without_its_separator_is_named(self):
+        self.check(self.run_tool("profile", "python3", "train.py"), 2, "--", "'python3'")
+
     def test_suites_by_name(self):
         done = self.run_tool("analyze", "opss", "--device", "cpu", "--machine", self.machine)
         self.check(done, 2, "'ops'")

@@ -279,6 +279,9 @@ TEST(Suite, TheFileAsAWhole) {
   EXPECT_THAT(suite_complaint("name: t\nworkloads: [{ op: relu }]\n---\nname: u\n"), mentions("s.yaml:3:1: "));
   // yaml-cpp makes documents without end of these.
   EXPECT_THAT(suite_complaint(", name: t\n"), mentions("s.yaml:1:1: "));
+  EXPECT_THAT(suite_complaint("name: t\nworkloads:\n\t- op: relu\n"), mentions("s.yaml:3:1: ", "tab"));
+  EXPECT_THAT(suite_complaint("name: t\nworkloads: [{ op: relu }\n  # a\ttab\n"), Not(mentions("tab")));
+  EXPECT_THAT(suite_complaint("name: t\na:\xc2\xa0\x62: {\n"), mentions("s.yaml:2:3: ", "U+00A0"));
   EXPECT_THAT(suite_complaint("name: t\n, b\n"), StartsWith("s.yaml:"));
   EXPECT_THAT(suite_complaint("name: t\nworkloads: [\n  { op: relu }\n"),
               testing::MatchesRegex("s.yaml:[0-9]+:[0-9]+: .*"));
