@@ -148,7 +148,11 @@ bool StackView::compiles() const {
                                   "libnvrtc",
                                   "libnvJitLink",
                                   "libnvidia-ptxjitcompiler"}) ||
-           contains_any(of.function, {"llvm::", "mlir::", "xla::gpu::GpuCompiler", "xla::HloPassPipeline"}) ||
+           contains_any(of.function,
+                        {"llvm::", "mlir::", "xla::gpu::GpuCompiler", "xla::gpu::NVPTXCompiler",
+                         "xla::gpu::AMDGPUCompiler", "xla::gpu::CubinCustomKernelCompiler", "xla::gpu::ThunkEmitter",
+                         "xla::gpu::TritonFusion", "xla::gpu::IrEmitter", "xla::gpu::KernelReuseCache",
+                         "xla::cpu::CpuCompiler", "xla::HloPassPipeline", "stream_executor::CompileGpuAsm"}) ||
            of.function.starts_with("nvrtc") || of.function.starts_with("nvPTXCompiler");
   });
 }
