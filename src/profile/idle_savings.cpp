@@ -42,7 +42,7 @@ SumsOfParts sum_of(const std::vector<IdlePart>& parts) {
   return sums;
 }
 
-/// The uncounted steps in two lists. Slow ones are few, or they are no exception.
+/// The steady steps in two lists. Slow ones are few, or they are no exception.
 struct SplitSteps {
   std::vector<Span> usual, slow;
 };
@@ -64,7 +64,8 @@ SplitSteps split(const FoundSteps& found) {
   constexpr std::size_t kFewest = 4;  // one in four at most
   constexpr std::size_t kFew = 3;
   std::vector<std::size_t> slow = slow_steps(found);
-  SplitSteps steps = {found.uncounted(), {}};
+  std::erase_if(slow, [&](std::size_t step) { return found.all[step].apart; });
+  SplitSteps steps = {found.steady(), {}};
   if (slow.size() > kFew) {
     std::vector<std::size_t> longest = longest_by_far(found, slow, kFew);
     if (!longest.empty()) slow = std::move(longest);

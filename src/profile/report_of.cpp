@@ -120,7 +120,7 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   add_roofs(profile.devices, row_times(recording), points);
   const FoundSteps found = find_steps(recording, facts.step_range);
   profile.why_no_steps = found.why_none;
-  const RowTimes rows = row_times(recording, found.uncounted());
+  const RowTimes rows = row_times(recording, found.steady());
   static const HostSamples kNone;
   const HostSamples& samples = facts.host ? *facts.host : kNone;
   profile.steps = sum_steps(recording, found, rows, points, samples);

@@ -26,7 +26,7 @@ class SavingFinder {
                const RowTimes& rows, const Machine& machine, const Profile& profile)
       : recording_(recording),
         found_(found),
-        spans_(found.uncounted()),
+        spans_(found.steady()),
         points_(points),
         machine_(machine),
         profile_(profile),

@@ -7,8 +7,11 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "measure/statistics.hpp"
+#include "profile/actions.hpp"
+#include "profile/idle_causes.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -19,7 +22,7 @@ constexpr std::size_t kMostSlow = 5;
 double length_of(const Step& step) { return seconds(step.span.length()); }
 
 std::vector<double> sorted_lengths(const FoundSteps& found) {
-  std::vector<double> lengths = uncounted_seconds(found.all);
+  std::vector<double> lengths = steady_seconds(found.all);
   std::sort(lengths.begin(), lengths.end());
   return lengths;
 }
@@ -80,6 +83,19 @@ std::string largest_excess(const StepContent& slow, const StepContent& usual, Su
   return text;
 }
 
+/// The cause and line of the most idle time, where that is a good part of what the step takes longer.
+std::string largest_cause(const std::vector<IdlePart>& parts, double longer) {
+  constexpr double kGoodPart = 0.3;
+  std::map<std::tuple<SavingCause, CauseDetail, std::string>, double> sums;
+  for (const IdlePart& part : parts) sums[{part.cause, part.detail, part.line}] += part.seconds;
+  const auto most = std::ranges::max_element(sums, {}, [](const auto& sum) { return sum.second; });
+  if (most == sums.end() || most->second < kGoodPart * longer) return {};
+  const auto& [cause, detail, line] = most->first;
+  if (cause == SavingCause::unknown_idle) return {};
+  return fmt::format("{}{}, {}", what_is_lost(cause, detail), line.empty() ? "" : fmt::format(" ({})", line),
+                     duration(most->second));
+}
+
 }  // namespace
 
 std::vector<std::size_t> slow_steps(const FoundSteps& found) {
@@ -95,7 +111,8 @@ std::vector<std::size_t> slow_steps(const FoundSteps& found) {
   return slow;
 }
 
-std::vector<SlowStep> explain_slow_steps(const Recording& recording, const FoundSteps& found) {
+std::vector<SlowStep> explain_slow_steps(const Recording& recording, const FoundSteps& found,
+                                         const HostSamples& samples) {
   std::vector<std::size_t> slow = slow_steps(found);
   if (slow.empty()) return {};
   const std::set<std::size_t> is_slow(slow.begin(), slow.end());
@@ -120,10 +137,12 @@ std::vector<SlowStep> explain_slow_steps(const Recording& recording, const Found
   std::vector<SlowStep> explained;
   for (const std::size_t i : slow) {
     const double longer = length_of(found.all[i]) - usual_s / usual_count;
-    std::string different = largest_excess(contents[i], usual, &StepContent::gpu, longer);
+    const bool apart = found.all[i].apart;
+    std::string different = apart ? largest_cause(idle_parts(recording, {found.all[i].span}, samples), longer) : "";
+    if (different.empty()) different = largest_excess(contents[i], usual, &StepContent::gpu, longer);
     if (different.empty()) different = largest_excess(contents[i], usual, &StepContent::calls, longer);
     if (different.empty()) different = fmt::format("GPU idle {} longer, host outside CUDA", duration(longer));
-    explained.push_back({static_cast<std::int64_t>(i), length_of(found.all[i]), std::move(different)});
+    explained.push_back({static_cast<std::int64_t>(i), length_of(found.all[i]), std::move(different), apart});
   }
   return explained;
 }

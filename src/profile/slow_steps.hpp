@@ -6,13 +6,17 @@
 #include "profile/recording.hpp"
 #include "profile/steps.hpp"
 #include "report/profile.hpp"
+#include "sample/host_samples.hpp"
 
 namespace roofline {
 
-/// Indices into `found.all` of uncounted steps far above the others' scatter, in order.
+/// Indices into `found.all` of uncounted steps far above the others' scatter, in order; those that are apart among
+/// them.
 std::vector<std::size_t> slow_steps(const FoundSteps& found);
 
-/// The slowest of them, the slowest first, each with what it did more than a step that is not slow.
-std::vector<SlowStep> explain_slow_steps(const Recording& recording, const FoundSteps& found);
+/// The slowest of them, the slowest first, each with what it did more than a step that is not slow. Steps apart are
+/// explained by the causes of their idle time, which no saving has; `samples` may be empty.
+std::vector<SlowStep> explain_slow_steps(const Recording& recording, const FoundSteps& found,
+                                         const HostSamples& samples);
 
 }  // namespace roofline

@@ -78,11 +78,11 @@ void take_out_recording(Steps& steps) {
 
 std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& found, const RowTimes& rows,
                                const std::vector<Point>& points, const HostSamples& samples) {
-  std::vector<double> lengths = uncounted_seconds(found.all);
+  std::vector<double> lengths = steady_seconds(found.all);
   if (lengths.empty()) return std::nullopt;
   Steps steps;
   for (const double length : lengths) steps.total_s += length;
-  for (const Step& step : found.all) steps.launches += step.counted ? 0 : step.launches;
+  for (const Step& step : found.all) steps.launches += is_steady(step) ? step.launches : 0;
   steps.ci95 = estimate_median(lengths).ci95;
   steps.mean_ci95 = mean_interval(lengths);
   std::sort(lengths.begin(), lengths.end());
@@ -96,10 +96,10 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   steps.start_up_s = first > recording.start ? seconds(first - recording.start) : 0;
   steps.tear_down_s = recording.end > last ? seconds(recording.end - last) : 0;
   steps.start_up = start_up_of(recording, found.process, first, samples);
-  steps.devices = wall_times(recording, found.uncounted());
+  steps.devices = wall_times(recording, found.steady());
   add_roofs(steps.devices, rows, points);
   for (const WallTime& wall : steps.devices) steps.at_roof_s += wall.at_roof_s / static_cast<double>(steps.count);
-  std::vector<double> untouched = untouched_steps(recording, found.uncounted());
+  std::vector<double> untouched = untouched_steps(recording, found.steady());
   if (untouched.size() >= kFewestUntouched) {
     steps.untouched_ci95 = estimate_median(untouched).ci95;
     steps.untouched_s = median(std::move(untouched));
@@ -109,7 +109,7 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
     steps.untouched_ci95 = {};
   }
   take_out_recording(steps);
-  steps.slow = explain_slow_steps(recording, found);
+  steps.slow = explain_slow_steps(recording, found, samples);
   return steps;
 }
 

@@ -156,13 +156,39 @@ void mark_counted(std::vector<Step>& steps, const Recording& recording, int proc
 /// The first steps load modules, tune and allocate: as long as they are slow they belong to the start-up.
 void drop_slow_first(std::vector<Step>& steps) {
   constexpr double kSlow = 1.3;
-  std::vector<double> lengths = uncounted_seconds(steps);
+  std::vector<double> lengths = steady_seconds(steps);
   if (lengths.empty()) return;
   const double usual = median(std::move(lengths));
   const std::size_t most = std::max(kFewestSteps, steps.size() / 5);
   const auto slow = [&](const Step& step) { return !step.counted && seconds(step.span.length()) > kSlow * usual; };
   const auto first = std::find_if_not(steps.begin(), steps.end(), slow);
   if (first - steps.begin() <= static_cast<std::ptrdiff_t>(most)) steps.erase(steps.begin(), first);
+}
+
+/// One event, such as code that is compiled late, may take longer than all else, and a mean over it and the steps means
+/// nothing. Events that come again are a part of the steps.
+void mark_apart(std::vector<Step>& steps) {
+  constexpr std::size_t kMost = 3, kFewest = 10;
+  constexpr double kFar = 10, kMatters = 0.05;
+  std::vector<std::size_t> order;
+  double total = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].counted) continue;
+    order.push_back(i);
+    total += seconds(steps[i].span.length());
+  }
+  if (order.size() < kFewest) return;
+  const auto length = [&](std::size_t step) { return seconds(steps[step].span.length()); };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return length(a) > length(b); });
+  for (std::size_t few = 1; few <= kMost; ++few) {
+    const auto [first, last] = std::minmax_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(few));
+    if (length(order[few - 1]) < kFar * length(order[few]) || *last - *first != few - 1) continue;
+    double taken = 0;
+    for (std::size_t i = 0; i < few; ++i) taken += length(order[i]);
+    if (taken < kMatters * total) return;
+    for (std::size_t i = 0; i < few; ++i) steps[order[i]].apart = true;
+    return;
+  }
 }
 
 /// Steps are what the program does most of the time: a tuner's or a compiler's short loops are not.
@@ -200,13 +226,14 @@ FoundSteps steps_in(const Recording& recording, FoundSteps found, const LaunchSe
   keep_recorded(found.all, recorded(recording, found.process));
   mark_counted(found.all, recording, found.process);
   drop_slow_first(found.all);
+  mark_apart(found.all);
   if (share_of_time(found.all, recording, found.process) < kLeastShareOfTime) {
     return without_steps(std::move(found), "what repeats takes little of the time");
   }
   if (found.all.size() < kFewestSteps) {
     return without_steps(std::move(found), fmt::format("fewer than {} steps are alike", kFewestSteps));
   }
-  if (found.uncounted().size() < kFewestSteps) {
+  if (found.steady().size() < kFewestSteps) {
     return without_steps(std::move(found), "counters were read in nearly all steps");
   }
   return found;
@@ -244,18 +271,20 @@ FoundSteps steps_beside_start_up(const Recording& recording, const FoundSteps& f
 
 }  // namespace
 
-std::vector<double> uncounted_seconds(const std::vector<Step>& steps) {
+bool is_steady(const Step& step) { return !step.counted && !step.apart; }
+
+std::vector<double> steady_seconds(const std::vector<Step>& steps) {
   std::vector<double> lengths;
   for (const Step& step : steps) {
-    if (!step.counted) lengths.push_back(seconds(step.span.length()));
+    if (is_steady(step)) lengths.push_back(seconds(step.span.length()));
   }
   return lengths;
 }
 
-std::vector<Span> FoundSteps::uncounted() const {
+std::vector<Span> FoundSteps::steady() const {
   std::vector<Span> spans;
   for (const Step& step : all) {
-    if (!step.counted) spans.push_back(step.span);
+    if (is_steady(step)) spans.push_back(step.span);
   }
   return spans;
 }

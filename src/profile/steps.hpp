@@ -15,11 +15,14 @@ namespace roofline {
 struct Step {
   Span span;
   bool counted = false;  ///< counters were read in it
+  bool apart = false;    ///< of a single event that took far longer than any other step: late compilation, a pause
   double launches = 0;   ///< kernels, graphs, copies and memsets
 };
 
-/// Of the steps in which nothing was counted, in order.
-std::vector<double> uncounted_seconds(const std::vector<Step>& steps);
+/// Of the steps in which nothing was counted and that are not apart, in order.
+std::vector<double> steady_seconds(const std::vector<Step>& steps);
+
+bool is_steady(const Step& step);
 
 struct FoundSteps {
   StepSource source = StepSource::repetition;
@@ -27,8 +30,8 @@ struct FoundSteps {
   std::vector<Step> all;  ///< steady steps in order; their spans are disjoint
   std::string why_none;   ///< empty where there are steps
 
-  /// Spans of the steps in which nothing was counted.
-  std::vector<Span> uncounted() const;
+  /// Spans of the steps that all figures are of: nothing was counted in them, and they are not apart.
+  std::vector<Span> steady() const;
 };
 
 /// Steady steps, without slow first ones. By the range of that name, which may have numbers of its own ("step 7" is

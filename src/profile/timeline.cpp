@@ -44,13 +44,13 @@ Span busiest_window(const std::vector<Activity>& activities, std::uint64_t lengt
 }  // namespace
 
 std::optional<std::size_t> typical_step(const FoundSteps& found) {
-  std::vector<double> lengths = uncounted_seconds(found.all);
+  std::vector<double> lengths = steady_seconds(found.all);
   if (lengths.empty()) return std::nullopt;
   const double middle = median(std::move(lengths));
   std::optional<std::size_t> best;
   const auto distance = [&](std::size_t step) { return std::abs(seconds(found.all[step].span.length()) - middle); };
   for (std::size_t i = 0; i < found.all.size(); ++i) {
-    if (!found.all[i].counted && (!best || distance(i) < distance(*best))) best = i;
+    if (is_steady(found.all[i]) && (!best || distance(i) < distance(*best))) best = i;
   }
   return best;
 }

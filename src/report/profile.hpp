@@ -266,9 +266,11 @@ struct SlowStep {
   std::int64_t number = 0;  ///< from 0 on, of the steady steps
   double seconds = 0;
   std::string different;  ///< what it did more than a typical step; empty: nothing that was recorded
+  bool apart = false;     ///< of a single event that took far longer than any step: no figure of the steps contains it
 };
 
-/// The steady, uncounted steps of a program: what repeats between its start-up and its end.
+/// The steady, uncounted steps of a program: what repeats between its start-up and its end, without a single event that
+/// took far longer.
 struct Steps {
   StepSource source = StepSource::repetition;
   std::int64_t count = 0;                      ///< in which nothing was counted: those that all figures are of

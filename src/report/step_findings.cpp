@@ -111,8 +111,9 @@ std::vector<std::string> slow_step_lines(const Report& report) {
   std::vector<std::string> lines;
   if (!report.profile || !report.profile->steps) return lines;
   for (const SlowStep& step : report.profile->steps->slow) {
-    lines.push_back(fmt::format("Step {} took {}{}.", count(step.number), duration(step.seconds),
-                                step.different.empty() ? "" : ": " + clean_line(step.different)));
+    lines.push_back(fmt::format("Step {} took {}{}.{}", count(step.number), duration(step.seconds),
+                                step.different.empty() ? "" : ": " + clean_line(step.different),
+                                step.apart ? " It is no part of the other figures." : ""));
   }
   return lines;
 }

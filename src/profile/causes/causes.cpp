@@ -45,7 +45,7 @@ SavingClaim claim_of(FoundCause found) {
 
 std::vector<SavingClaim> causes_of(const Recording& recording, const FoundSteps& steps,
                                    const std::vector<Point>& points, const Machine& machine) {
-  const StepActivities activities(recording, steps.uncounted());
+  const StepActivities activities(recording, steps.steady());
   std::vector<SavingClaim> claims;
   if (activities.steps.empty()) return claims;
   CauseInputs inputs = {

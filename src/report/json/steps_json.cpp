@@ -17,13 +17,16 @@ StartUpShare read_start_up(const JsonValue& json) {
 Json slow_to_json(const SlowStep& step) {
   Json json = {{"step", step.number}, {"seconds", step.seconds}};
   put_text(json, "different", step.different);
+  if (step.apart) json["apart"] = true;
   return json;
 }
 
 SlowStep read_slow(const JsonValue& json) {
+  const auto apart = json.find("apart");
   return {.number = json["step"].integer(),
           .seconds = read_seconds(json["seconds"]),
-          .different = json.text_or("different", "")};
+          .different = json.text_or("different", ""),
+          .apart = apart && apart->boolean()};
 }
 
 }  // namespace

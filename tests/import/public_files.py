@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Holds imports of profiles that others have published against sums which this script takes from the files itself.
+
+    public_files.py ROOFLINE FOLDER-OR-FILE...
+
+Prints one line per file (ok, WRONG with expected and imported figures, or - for what is no profile) and exits with 1 if
+one is wrong. Reads chrome traces of PyTorch (.json, .json.gz), SQLite exports of nsys, CSV of ncu and of nsys stats.
+Compared are the kernels' number and time, the copies' number and bytes, and the FLOPs of matrix products, which the
+innermost operator around a kernel's launching call decides. docs/evidence/public-files.md has the results.
+"""
+import bisect
+import collections
+import csv
+import gzip
+import json
+import math
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+OPERANDS = {"aten::mm": (0, 1), "aten::bmm": (0, 1), "aten::addmm": (1, 2), "aten::baddbmm": (1, 2)}
+CALLS = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "xpu_runtime"}
+SECONDS = {"ns": 1e-9, "nsecond": 1e-9, "us": 1e-6, "usecond": 1e-6, "ms": 1e-3, "msecond": 1e-3, "s": 1, "second": 1}
+NOTHING = {"copies": 0, "bytes": 0, "flops": None, "overlaps": 0}
+
+
+def number(value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def events_of(path):
+    data = path.read_bytes()
+    document = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    return document["traceEvents"] if isinstance(document, dict) else document
+
+
+def product_flops(op):
+    dims = (op.get("args") or {}).get("Input Dims") or []
+    a, b = (dims[i] if i < len(dims) else [] for i in OPERANDS[op["name"]])
+    return 2.0 * math.prod(a) * b[-1] if len(a) > 1 and len(b) > 1 else 0
+
+
+class Operators:
+    """Those of each thread, by their begin."""
+
+    def __init__(self):
+        self.of_thread = collections.defaultdict(list)
+
+    def add(self, event):
+        self.of_thread[event.get("pid"), event.get("tid")].append(event)
+
+    def sort(self):
+        for ops in self.of_thread.values():
+            ops.sort(key=lambda op: (number(op["ts"]), -number(op.get("dur", 0))))
+
+    def around(self, call):
+        """The innermost one: operators nest, so it is the last that has begun and not ended."""
+        ops = self.of_thread[call.get("pid"), call.get("tid")]
+        time = number(call["ts"])
+        for op in reversed(ops[:bisect.bisect_right(ops, time, key=lambda op: number(op["ts"]))]):
+            if number(op["ts"]) + number(op.get("dur", 0)) >= time:
+                return op
+        return None
+
+
+def of_trace(path):
+    kernels, copies, sets, calls, ops = [], [], [], {}, Operators()
+    kinds = {"kernel": kernels, "gpu_memcpy": copies, "memcpy": copies, "gpu_memset": sets, "memset": sets}
+    for event in events_of(path):
+        if not isinstance(event, dict) or event.get("ph") != "X" or not math.isfinite(number(event.get("ts"))):
+            continue
+        category, args = str(event.get("cat", "")).lower(), event.get("args") or {}
+        if category in kinds and number(event["ts"]) > 0 and number(event.get("dur", 0)) >= 0:
+            kinds[category].append(event)
+        if category in CALLS and "correlation" in args:
+            calls[args["correlation"]] = event
+        if category in ("cpu_op", "operator"):
+            ops.add(event)
+    ops.sort()
+    streams = collections.defaultdict(list)
+    for one in kernels + copies + sets:
+        args = one.get("args") or {}
+        streams[args.get("device"), args.get("stream")].append((number(one["ts"]), number(one["dur"])))
+    rounding = 0.0015  # of times in microseconds with three digits
+    overlaps = sum(b[0] < a[0] + a[1] - rounding for spans in streams.values()
+                   for a, b in zip(sorted(spans), sorted(spans)[1:]))
+    launching = (calls.get((kernel.get("args") or {}).get("correlation")) for kernel in kernels)
+    products = {id(op): op for op in (ops.around(call) for call in launching if call) if op and op["name"] in OPERANDS}
+    return {"kernels": len(kernels), "kernel_s": sum(number(kernel["dur"]) for kernel in kernels) * 1e-6,
+            "copies": len(copies), "bytes": sum(number((copy.get("args") or {}).get("bytes", 0)) for copy in copies),
+            "flops": sum(map(product_flops, products.values())), "overlaps": overlaps}
+
+
+def of_sqlite(path):
+    base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    tables = {row[0] for row in base.execute("select name from sqlite_master")}
+
+    def sums(table, column):
+        if table not in tables:
+            return 0, 0
+        return base.execute(f"select count(*), coalesce(sum({column}), 0) from {table} where start > 0").fetchone()
+
+    kernels, copies = sums("CUPTI_ACTIVITY_KIND_KERNEL", "end - start"), sums("CUPTI_ACTIVITY_KIND_MEMCPY", "bytes")
+    return {**NOTHING, "kernels": kernels[0], "kernel_s": kernels[1] * 1e-9, "copies": copies[0], "bytes": copies[1]}
+
+
+def of_csv(path):
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        rows = [row for row in csv.reader(line for line in file if not line.startswith("==")) if row]
+    head = rows[0]
+    if "Total Time (ns)" in head:
+        time, count = head.index("Total Time (ns)"), head.index("Instances")
+        return {**NOTHING, "kernels": sum(int(row[count]) for row in rows[1:]),
+                "kernel_s": sum(float(row[time]) for row in rows[1:]) * 1e-9}
+    launches, times, first = set(), {}, head.index("ID")
+    if "Metric Name" in head:
+        name, unit, value = (head.index(column) for column in ("Metric Name", "Metric Unit", "Metric Value"))
+        cells = [(row[first], row[unit], row[value], row[name]) for row in rows[1:]]
+    else:
+        at = head.index("gpu__time_duration.sum")
+        cells = [(row[first], rows[1][at], row[at], head[at]) for row in rows[2:]]
+    for launch, unit, value, name in cells:
+        launches.add(launch)
+        if name in ("Duration", "gpu__time_duration.sum"):
+            times[launch] = float(value.replace(",", "")) * SECONDS[unit]
+    return {**NOTHING, "kernels": len(launches), "kernel_s": sum(times.values())}
+
+
+def imported(roofline, path):
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "report.json"
+        done = subprocess.run([roofline, "import", str(path), "--format", "json", "-o", str(out)], capture_output=True,
+                              text=True, timeout=300, env=dict(os.environ, XDG_CACHE_HOME=folder))
+        if not out.exists():
+            return done.stderr.strip().splitlines()[:1]
+        report = json.loads(out.read_text())
+    rows, profile = report["results"], report["profile"]
+    copies = [copy for copy in profile["copies"] if copy["direction"] != "memset"]
+    products = [row for row in rows if (row["profiled"].get("operation") or "").split("(")[0] in OPERANDS]
+    return {"kernels": sum(row["profiled"]["launches"] for row in rows), "kernel_s": profile["kernel_s"],
+            "copies": sum(copy["copies"] for copy in copies), "bytes": sum(copy["bytes"] for copy in copies),
+            "flops": sum(sum(row["work"]["flops"].values()) * row["profiled"]["launches"] for row in products),
+            "above": [row["label"] for row in rows if (row.get("fraction_of_roof") or 0) > 1.05]}
+
+
+def wrong_figures(expected, got):
+    wrong = []
+    for key in ("kernels", "copies", "bytes", "kernel_s", "flops"):
+        if expected[key] is None or math.isclose(expected[key], got[key], rel_tol=1e-6, abs_tol=1e-15):
+            continue
+        # Records that overlap on a stream are cut at the next one's begin.
+        if key == "kernel_s" and expected["overlaps"] and got[key] < expected[key]:
+            continue
+        wrong.append(f"{key}: {expected[key]} in the file, {got[key]} imported")
+    return wrong
+
+
+def main():
+    roofline, readers = sys.argv[1], {".sqlite": of_sqlite, ".csv": of_csv, ".json": of_trace, ".gz": of_trace}
+    files = [path for given in map(pathlib.Path, sys.argv[2:]) for path in (given.rglob("*") if given.is_dir() else [given])]
+    count = collections.Counter()
+    for path in sorted(path for path in files if path.suffix in readers):
+        got = imported(roofline, path)
+        try:
+            expected = readers[path.suffix](path)
+        except (ValueError, KeyError, IndexError, TypeError, sqlite3.Error) as error:
+            expected = error
+        if isinstance(got, list) or isinstance(expected, Exception):
+            word, text = "-", got if isinstance(got, list) else f"not read by this script: {expected!r:.80}"
+        else:
+            text = wrong_figures(expected, got)
+            word = "WRONG" if text else "ok"
+            text = [*text, *(f"above its roof: {label}" for label in got["above"][:3])] or \
+                f"{expected['kernels']} kernels, {expected['copies']} copies, {expected['overlaps']} overlaps"
+        count[word] += 1
+        print(word, path, text, flush=True)
+    print(", ".join(f"{number} {word}" for word, number in count.items()))
+    return 1 if count["WRONG"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
