@@ -218,7 +218,8 @@ class RowExperiments {
     const double slower = core_hz && row_hz ? *core_hz / *row_hz : 1;
     const TimeRatio share = ratio.scaled(slower * units_ / small_units_ / threads);
     share_ = share.value;
-    add(cache_ == Level::l1 ? ExperimentKind::in_l1 : ExperimentKind::in_cache, variant_text(*small_, "1 thread"), share);
+    add(cache_ == Level::l1 ? ExperimentKind::in_l1 : ExperimentKind::in_cache, variant_text(*small_, "1 thread"),
+        share);
   }
 
   void examine_instructions() {
