@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -63,14 +64,23 @@ class ProfileWriter {
     for (const Call& call : events_.calls) {
       builder.call(events_.words[call.name], {.start = call.start,
                                               .end = call.end,
-                                              .correlation = number_of(&call),
+                                              .correlation = number_of(call),
                                               .thread = events_.thread_ids[call.thread]});
     }
   }
 
-  /// Numbers of the trace are unique within a process only, and may exceed 32 bits; 0: no call.
-  std::uint32_t number_of(const Call* call) const {
-    return call == nullptr ? 0 : static_cast<std::uint32_t>(call - events_.calls.data()) + 1;
+  /// Numbers of the trace are unique within a process only, and may exceed 32 bits.
+  std::uint32_t number_of(const Call& call) const {
+    return static_cast<std::uint32_t>(&call - events_.calls.data()) + 1;
+  }
+
+  /// That of its call; events without one share a number where they do in the trace, as those of a graph do. 0: none.
+  std::uint32_t number_of(std::size_t index) {
+    const GpuEvent& event = events_.gpu[index];
+    if (const Call* call = origins_.of[index].call) return number_of(*call);
+    if (event.correlation == kNone) return 0;
+    const auto next = static_cast<std::uint32_t>(events_.calls.size() + without_call_.size()) + 1;
+    return without_call_.try_emplace({event.process, event.device, event.correlation}, next).first->second;
   }
 
   OpCall call_of(const Signature& signature) const {
@@ -156,12 +166,12 @@ class ProfileWriter {
     });
   }
 
-  spool::Id write_kernel(ProcessTrace& trace, TraceBuilder& builder, std::size_t index, spool::Id place) const {
+  spool::Id write_kernel(ProcessTrace& trace, TraceBuilder& builder, std::size_t index, spool::Id place) {
     const GpuEvent& event = events_.gpu[index];
     spool::Kernel kernel = {};
     kernel.start = event.start;
     kernel.end = event.end;
-    kernel.correlation = number_of(origins_.of[index].call);
+    kernel.correlation = number_of(index);
     kernel.kind = builder.kind({.name = events_.words[event.name],
                                 .grid = event.grid,
                                 .block = event.block,
@@ -218,9 +228,9 @@ class ProfileWriter {
     return builder.place(place);
   }
 
-  void write_transfer(ProcessTrace& trace, std::size_t index, spool::Id place) const {
+  void write_transfer(ProcessTrace& trace, std::size_t index, spool::Id place) {
     const GpuEvent& event = events_.gpu[index];
-    const std::uint32_t correlation = number_of(origins_.of[index].call);
+    const std::uint32_t correlation = number_of(index);
     if (event.kind == GpuKind::fill) {
       trace.fills.push_back({.start = event.start,
                              .end = event.end,
@@ -286,8 +296,9 @@ class ProfileWriter {
   void add_notes(ImportedProfile& profile) const {
     note_no_counters(profile.trace, "torch.profiler");
     if (events_.gpu.empty()) {
-      profile.notes.push_back("no GPU activity in the trace (activities=[ProfilerActivity.CUDA]); its categories: " +
-                              events_.categories.list());
+      profile.notes.push_back(
+          fmt::format("no valid GPU event among its categories: {}; record with activities=[ProfilerActivity.CUDA]",
+                      events_.categories.list()));
     } else if (const std::string unknown = events_.categories.list_unknown(); !unknown.empty()) {
       profile.notes.push_back("events of unknown categories were left out: " + unknown);
     }
@@ -308,6 +319,7 @@ class ProfileWriter {
   const Origins origins_;
   std::vector<HostContext> places_;  ///< of GPU events
   std::unordered_map<std::uint32_t, Operator> operators_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::uint32_t> without_call_;
 };
 
 }  // namespace
