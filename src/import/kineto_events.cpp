@@ -123,9 +123,9 @@ class EventReader {
     return found->second;
   }
 
-  /// Threads of several processes may have one number.
+  /// Threads of several processes may have one number; 0 stands for none.
   void make_thread_ids_unique() {
-    std::set<std::uint32_t> used;
+    std::set<std::uint32_t> used = {0};
     std::uint32_t next = 1;
     for (std::uint32_t& id : events_.thread_ids) {
       if (used.insert(id).second) continue;

@@ -59,10 +59,7 @@ class IdleAttribution {
  public:
   IdleAttribution(const Recording& recording, const std::vector<Span>& steps, const HostSamples& samples)
       : recording_(recording), samples_(samples, recording), activities_(recording, steps) {
-    for (const ProcessTrace& trace : recording.traces) {
-      calls_.emplace_back(trace);
-      host_recorded_.push_back(has_host_launches(trace));
-    }
+    for (const ProcessTrace& trace : recording.traces) calls_.emplace_back(trace);
     gaps_ = idle_gaps(recording, calls_, steps);
     small_copies_ = places_of_small_copies(activities_);
     for (const OptimizerRun& run : optimizer_runs(activities_)) {
@@ -297,11 +294,11 @@ class IdleAttribution {
     constexpr double kCompilation = 5e-3;  // seconds: less is no compilation
     const std::string line = next_line(gap);
     SavingCause cause = SavingCause::unknown_idle;
-    if (!host_recorded_[static_cast<std::size_t>(gap.process)]) {
-      add(gap, cause, line, line, gap.rest_s).facts["the recording has no launches of the host"] += gap.rest_s;
+    if (gap.thread == 0) {  // the host's time until then is not known: nothing says that it was the cause
+      add(gap, cause, line, line, gap.rest_s).facts["the call that ended it was not recorded"] += gap.rest_s;
       return;
     }
-    if (gap.thread != 0 && gap.launch_interval_s <= kFullSpeed) {
+    if (gap.launch_interval_s <= kFullSpeed) {
       cause = SavingCause::launch_rate;
     } else if (gap.loads_code) {
       // What is only loaded needs no more of the host than the call.
@@ -345,7 +342,6 @@ class IdleAttribution {
   ThreadSamples samples_;
   StepActivities activities_;
   std::vector<HostCalls> calls_;
-  std::vector<bool> host_recorded_;  ///< of each process
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
   std::set<CopyPlace> small_copies_;
