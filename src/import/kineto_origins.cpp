@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -50,22 +49,32 @@ class OriginFinder {
     return with_call.empty() ? with_operation : with_call;
   }
 
-  /// A device's owner is the process that most of its events fit.
+  /// A device's owner is the process that most of its events fit; none where that is not one.
   void find_owners() {
     std::map<GpuKey, std::map<std::uint32_t, std::int64_t>> votes;
     for (const GpuEvent& event : events_.gpu) {
       for (const std::uint32_t process : candidates(event)) ++votes[key_of(event)][process];
       ++repeats_[{key_of(event), event.correlation}];
     }
+    std::map<GpuKey, std::vector<std::uint32_t>> best;
     for (const auto& [key, processes] : votes) {
       std::int64_t most = 0;
-      std::optional<std::uint32_t> owner;
+      for (const auto& [process, count] : processes) most = std::max(most, count);
       for (const auto& [process, count] : processes) {
-        if (count == most) owner.reset();
-        if (count > most) owner = process;
-        most = std::max(most, count);
+        if (count == most) best[key].push_back(process);
       }
-      if (owner) owners_[key] = *owner;
+    }
+    std::set<std::uint32_t> taken;
+    for (const auto& [key, processes] : best) {
+      if (processes.size() > 1) continue;
+      owners_[key] = processes.front();
+      taken.insert(processes.front());
+    }
+    // Of several, the one without a device of its own: ranks do not share devices.
+    for (auto& [key, processes] : best) {
+      if (owners_.contains(key)) continue;
+      std::erase_if(processes, [&](std::uint32_t process) { return taken.contains(process); });
+      if (processes.size() == 1) owners_[key] = processes.front();
     }
   }
 
