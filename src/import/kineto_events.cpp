@@ -191,6 +191,7 @@ class EventReader {
     gpu.external = external_of(event);
     gpu.process = process(event);
     gpu.device = small(event.integer("device", event.process));
+    gpu.process_is_device = event.process_name.empty() && small(event.process) == gpu.device;
     gpu.context = small(event.integer("context", 0));
     gpu.stream = small(event.integer("stream", event.integer("sycl queue", event.thread)));
     gpu.graph = small(event.integer("graph id", 0));

@@ -82,7 +82,8 @@ struct GpuEvent {
   std::int64_t correlation = kNone, external = kNone;
   std::uint64_t bytes = 0, graph_node = 0;
   std::uint32_t name = 0, collective = 0;  ///< words
-  std::uint32_t process = 0;               ///< as the trace has it: often the device, not the host's process
+  std::uint32_t process = 0;               ///< as the trace has it
+  bool process_is_device = false;          ///< that is the device's number and no process of the host
   std::uint32_t device = 0, context = 0, stream = 0, graph = 0;
   std::array<std::uint32_t, 3> grid = {}, block = {};
   std::uint32_t registers = 0, shared = 0;

@@ -81,7 +81,7 @@ class OriginFinder {
   Origin origin_of(const GpuEvent& event, std::int64_t& ambiguous) const {
     if (hosts_.empty()) return {};
     if (hosts_.size() == 1) return origin_in(*hosts_.begin(), event);
-    if (hosts_.contains(event.process)) return origin_in(event.process, event);
+    if (!event.process_is_device && hosts_.contains(event.process)) return origin_in(event.process, event);
     const std::vector<std::uint32_t> fitting = candidates(event);
     const auto owner = owners_.find(key_of(event));
     // Events of several processes on one device repeat their numbers.
