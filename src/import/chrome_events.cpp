@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "import/json_stream.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -77,6 +79,7 @@ class Reader final : public JsonEvents {
 
   void on_text(std::string& text) override {
     if (part_ == Part::events && depth() == base_ + 1) {
+      if (key_ == "ts" || key_ == "dur") take_time(std::numeric_limits<double>::quiet_NaN());
       if (key_ == "ph") event_.phase.swap(text);
       if (key_ == "cat") event_.category.swap(text);
       if (key_ == "name") event_.name.swap(text);
@@ -97,11 +100,7 @@ class Reader final : public JsonEvents {
 
   void on_number(const JsonNumber& number) override {
     if (part_ == Part::events && depth() == base_ + 1) {
-      if (key_ == "ts") {
-        event_.time_us = number.value;
-        event_.has_time = true;
-      }
-      if (key_ == "dur") event_.duration_us = number.value;
+      if (key_ == "ts" || key_ == "dur") take_time(number.value);
       if (key_ == "pid") event_.process = number.integer;
       if (key_ == "tid") event_.thread = number.integer;
       if (key_ == "id") event_.id = number.integer;
@@ -118,8 +117,10 @@ class Reader final : public JsonEvents {
         auto out = std::back_inserter(argument_->text);
         if (number.is_integer) {
           fmt::format_to(out, "{}", number.integer);
-        } else {
+        } else if (std::isfinite(number.value)) {
           fmt::format_to(out, "{}", number.value);
+        } else {
+          argument_->text += "null";  // the text is JSON
         }
       }
     } else if (part_ == Part::devices && depth() == 3 && !trace_.devices.empty()) {
@@ -130,10 +131,18 @@ class Reader final : public JsonEvents {
   }
 
   void on_null() override {
-    if (collecting() && depth() > base_ + 2 && argument_ != nullptr) {
+    if (part_ == Part::events && depth() == base_ + 1 && (key_ == "ts" || key_ == "dur")) {
+      take_time(std::numeric_limits<double>::quiet_NaN());
+    } else if (collecting() && depth() > base_ + 2 && argument_ != nullptr) {
       separate();
       argument_->text += "null";
     }
+  }
+
+  /// Of the key: a start or a duration; NaN where it is no number.
+  void take_time(double value) {
+    (key_ == "ts" ? event_.time_us : event_.duration_us) = value;
+    event_.has_time |= key_ == "ts";
   }
 
   static std::int64_t clamped(double value) {
@@ -144,7 +153,7 @@ class Reader final : public JsonEvents {
   void take_device(DeviceFacts& device, const JsonNumber& number) {
     const auto small = static_cast<std::uint32_t>(std::clamp<std::int64_t>(number.integer, 0, 1 << 30));
     if (key_ == "id") device.index = small;
-    if (key_ == "totalGlobalMem") device.memory_bytes = number.value;
+    if (key_ == "totalGlobalMem" && std::isfinite(number.value)) device.memory_bytes = number.value;
     if (key_ == "computeMajor") device.compute_major = small;
     if (key_ == "computeMinor") device.compute_minor = small;
     if (key_ == "numSms") device.sms = small;
@@ -212,7 +221,7 @@ double ChromeEvent::number(std::string_view wanted, double otherwise) const {
 
 std::int64_t ChromeEvent::integer(std::string_view wanted, std::int64_t otherwise) const {
   const Argument* found = find(wanted);
-  return found != nullptr && found->is_number ? found->integer : otherwise;
+  return found != nullptr && found->is_number && std::isfinite(found->number) ? found->integer : otherwise;
 }
 
 std::array<std::uint32_t, 3> ChromeEvent::extents(std::string_view wanted) const {
@@ -236,16 +245,24 @@ bool ChromeEvent::sane() const {
   return has_time && time_us >= 0 && time_us < kMost && duration_us >= 0 && duration_us < kMost;
 }
 
-std::uint64_t ChromeEvent::start_ns(const ByteSource& source) const {
-  if (!sane()) {
-    source.fail_at(offset, fmt::format("event \"{}\" has an invalid start ({} µs) or duration ({} µs)",
-                                       name.substr(0, 80), time_us, duration_us));
-  }
-  return static_cast<std::uint64_t>(std::llround(time_us * 1e3));
+std::uint64_t ChromeEvent::start_ns() const { return static_cast<std::uint64_t>(std::llround(time_us * 1e3)); }
+
+std::uint64_t ChromeEvent::end_ns() const {
+  return start_ns() + static_cast<std::uint64_t>(std::llround(duration_us * 1e3));
 }
 
-std::uint64_t ChromeEvent::end_ns(const ByteSource& source) const {
-  return start_ns(source) + static_cast<std::uint64_t>(std::llround(duration_us * 1e3));
+void InvalidEvents::add(const ChromeEvent& event) {
+  if (count_++ > 0) return;
+  constexpr std::size_t kLongest = 80;
+  first_ = fmt::format("\"{}\" before byte {}, start {} \u00b5s, duration {} \u00b5s",
+                       clean_line(std::string_view(event.name).substr(0, kLongest)), event.offset,
+                       event.has_time ? fmt::format("{}", event.time_us) : "missing", event.duration_us);
+}
+
+void InvalidEvents::note(std::vector<std::string>& notes) const {
+  if (count_ == 0) return;
+  notes.push_back(fmt::format("{} event{} without a valid start or duration left out; the first: {}", count_,
+                              count_ == 1 ? "" : "s", first_));
 }
 
 void ChromeEvent::clear() {

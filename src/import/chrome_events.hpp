@@ -40,11 +40,25 @@ struct ChromeEvent {
   bool has(std::string_view wanted) const { return find(wanted) != nullptr; }
   /// "[132,1,1]" as three extents; 1 for missing ones.
   std::array<std::uint32_t, 3> extents(std::string_view wanted) const;
-  /// Nanoseconds; throws through `source` where it is no time.
-  std::uint64_t start_ns(const ByteSource& source) const;
-  std::uint64_t end_ns(const ByteSource& source) const;
+  /// Whether its start and duration are times.
   bool sane() const;
+  /// Nanoseconds, where it is sane().
+  std::uint64_t start_ns() const;
+  std::uint64_t end_ns() const;
   void clear();
+};
+
+/// The events that were left out because their times are none.
+class InvalidEvents {
+ public:
+  void add(const ChromeEvent& event);
+  /// Adds their number and the first of them; nothing without any.
+  void note(std::vector<std::string>& notes) const;
+  std::int64_t count() const { return count_; }
+
+ private:
+  std::int64_t count_ = 0;
+  std::string first_;  ///< its name, place and times
 };
 
 /// Metadata beside the events.

@@ -72,6 +72,19 @@ ImportedProfile read_by_content(const fs::path& file) {
                    fmt::format("known formats: {}", fmt::join(known, ", ")));
 }
 
+/// A report of nothing would look like one of a program that used no GPU.
+void require_gpu_activity(const std::vector<ImportedProfile>& profiles) {
+  std::vector<std::string> files, notes;
+  for (const ImportedProfile& profile : profiles) {
+    const ProcessTrace& trace = profile.trace;
+    if (!trace.kernels.empty() || !trace.copies.empty() || !trace.fills.empty()) return;
+    files.push_back(profile.file);
+    notes.insert(notes.end(), profile.notes.begin(), profile.notes.end());
+  }
+  throw UsageError(fmt::format("no GPU activity in {}", fmt::join(files, ", ")),
+                   fmt::format("{}", fmt::join(notes, "; ")));
+}
+
 std::string stem_of(const std::string& file) { return file.substr(0, file.find('.', file.starts_with('.') ? 1 : 0)); }
 
 }  // namespace
@@ -107,6 +120,7 @@ DeviceFacts device_of(const std::vector<ImportedProfile>& profiles) {
 
 Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& machine,
                          const std::vector<std::string>& command, std::vector<std::string>& joined) {
+  require_gpu_activity(profiles);
   std::vector<std::string> files, notes;
   for (const ImportedProfile& profile : profiles) {
     files.push_back(profile.file);
@@ -126,7 +140,8 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& m
     profile.trace.command = {profile.file};
     traces.push_back(std::move(profile.trace));
   }
-  Report report = report_of(traces, {.program = files, .folder = {}, .run = {}, .untraced_s = {}}, machine);
+  Report report =
+      report_of(traces, {.program = files, .folder = {}, .run = {}, .untraced_s = {}, .gpu = false}, machine);
   if (!has_starts) report.profile->timeline.reset();
   if (const std::string warning = about_roofs(machine); !warning.empty()) {
     report.notes.insert(report.notes.begin(), warning);

@@ -17,7 +17,8 @@ ImportedProfile read_profile_file(const std::filesystem::path& file);
 /// The GPU that most of their kernels' time was spent on.
 DeviceFacts device_of(const std::vector<ImportedProfile>& profiles);
 
-/// Their report. Files with counters are joined with the others; `joined` gets one sentence per result.
+/// Their report. Files with counters are joined with the others; `joined` gets one sentence per result. Throws
+/// UsageError where no file has any activity of a GPU.
 Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& machine,
                          const std::vector<std::string>& command, std::vector<std::string>& joined);
 

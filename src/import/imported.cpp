@@ -13,9 +13,10 @@ spool::CallKind call_kind(std::string_view name) {
   const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (has("GraphLaunch")) return spool::CallKind::graph_launch;
   if (has("Launch") && !has("Query")) return spool::CallKind::launch;
-  if (has("Memcpy")) return spool::CallKind::copy;
-  if (has("Memset")) return spool::CallKind::fill;
-  if (has("Synchronize")) return spool::CallKind::synchronise;
+  // Level Zero's and SYCL's: "zeCommandListAppendMemoryCopy", "urEnqueueUSMFill", "urQueueFinish".
+  if (has("Memcpy") || has("MemoryCopy")) return spool::CallKind::copy;
+  if (has("Memset") || has("MemoryFill") || has("USMFill")) return spool::CallKind::fill;
+  if (has("Synchronize") || has("QueueFinish") || has("EventWait")) return spool::CallKind::synchronise;
   if (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("MemCreate")) return spool::CallKind::allocate;
   if (has("Free") || has("MemRelease")) return spool::CallKind::release;
   if (has("ModuleLoad") || has("LibraryLoad") || has("ModuleGetFunction")) return spool::CallKind::load;

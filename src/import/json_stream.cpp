@@ -2,9 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <system_error>
+
 namespace roofline {
 
-/// A file's bytes as the parser wants them.
+namespace {
+
+/// The number that a token writes and JSON can't: NaN, inf, -Infinity, 1e999. Nothing of any other token.
+std::optional<double> not_finite(std::string_view token) {
+  const bool negative = token.starts_with('-');
+  if (negative || token.starts_with('+')) token.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  if (end != token.data() + token.size()) return std::nullopt;
+  const bool is_tiny = token.starts_with('0') || token.find('-') != std::string_view::npos;
+  if (error == std::errc::result_out_of_range && !is_tiny) value = std::numeric_limits<double>::infinity();
+  if (std::isfinite(value)) return std::nullopt;
+  return negative ? -value : value;
+}
+
+bool in_scalar(int byte) {
+  return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '-' ||
+         byte == '+' || byte == '.';
+}
+
+}  // namespace
+
+/// A file's bytes as the parser wants them: numbers that JSON can't write come as null, with their value beside.
 class JsonBytes {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -14,27 +42,65 @@ class JsonBytes {
   using reference = char;
 
   JsonBytes() = default;
-  explicit JsonBytes(JsonEvents& events) : events_(&events) {}
+  explicit JsonBytes(JsonEvents& events) : events_(&events) { read_scalar(); }
 
-  char operator*() const { return static_cast<char>(events_->source_->peek()); }
+  char operator*() const {
+    return next_ < scalar_.size() ? scalar_[next_] : static_cast<char>(events_->source_->peek());
+  }
   JsonBytes& operator++() {
-    events_->source_->skip();
+    if (next_ < scalar_.size()) {
+      ++next_;
+      return *this;
+    }
+    ByteSource& source = *events_->source_;
+    const int byte = source.peek();
+    source.skip();
+    if (in_string_) {
+      in_string_ = byte != '"' || escaped_;
+      escaped_ = byte == '\\' && !escaped_;
+    } else {
+      in_string_ = byte == '"';
+    }
+    if (!in_string_) read_scalar();
     return *this;
   }
   bool operator==(const JsonBytes& other) const { return at_end() == other.at_end(); }
   bool operator!=(const JsonBytes& other) const { return !(*this == other); }
 
  private:
+  /// Reads the number or word at this place, as far as one that JSON can't write is long.
+  void read_scalar() {
+    constexpr std::size_t kLongest = 400;  // digits of a number beyond a double's range
+    ByteSource& source = *events_->source_;
+    scalar_.clear();
+    next_ = 0;
+    bool has_letters = false;
+    for (int byte = source.peek(); in_scalar(byte) && scalar_.size() < kLongest; byte = source.peek()) {
+      has_letters |= byte >= 'A';
+      scalar_ += static_cast<char>(byte);
+      source.skip();
+    }
+    constexpr std::size_t kInRange = 300;  // so many digits are in a double's range
+    if (!has_letters && scalar_.size() < kInRange) return;
+    const std::optional<double> number = not_finite(scalar_);
+    if (!number) return;
+    events_->not_finite_ = number;
+    scalar_ = "null";
+  }
+
   /// The parser keeps a token whole: one that never ends would fill the memory.
   bool at_end() const {
     constexpr std::uint64_t kLongestToken = std::uint64_t{1} << 24;
     if (events_ == nullptr) return true;
-    const ByteSource& source = *events_->source_;
+    ByteSource& source = *events_->source_;
     if (source.offset() > events_->token_begin_ + kLongestToken) source.fail("a token of more than 16 MB");
-    return events_->source_->peek() < 0;
+    return next_ >= scalar_.size() && source.peek() < 0;
   }
 
   JsonEvents* events_ = nullptr;
+  std::string scalar_;  ///< read ahead
+  std::size_t next_ = 0;
+  bool in_string_ = false, escaped_ = false;
 };
 
 bool JsonEvents::parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {

@@ -6,7 +6,9 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "import/byte_source.hpp"
 
@@ -14,7 +16,7 @@ namespace roofline {
 
 /// A number as text: times in ns since 1970 exceed the precision of a double.
 struct JsonNumber {
-  double value = 0;
+  double value = 0;          ///< NaN and infinity, too, as Python and C++ write them: NaN, -Infinity, inf, 1e999
   std::int64_t integer = 0;  ///< where it is one
   bool is_integer = false;
 };
@@ -27,6 +29,7 @@ class JsonEvents {
 
   // What nlohmann calls.
   bool null() {
+    if (const std::optional<double> value = std::exchange(not_finite_, std::nullopt)) return number({*value, 0, false});
     return passed([this] { on_null(); });
   }
   bool boolean(bool value) { return number({value ? 1.0 : 0.0, value ? 1 : 0, true}); }
@@ -78,6 +81,7 @@ class JsonEvents {
   ByteSource* source_ = nullptr;
   std::uint64_t token_begin_ = 0;  ///< at most
   int depth_ = 0;
+  std::optional<double> not_finite_;  ///< the number that the parser was given a null for
 };
 
 /// Reads all of it. Throws UsageError with the byte at which it is no JSON, or too much of it.

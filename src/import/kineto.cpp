@@ -1,6 +1,6 @@
 // The events of a trace are in no order: they are stored as compact records and joined at the end. GPU events refer to
-// the call that launched them (correlation) and to the operator (External id); modules, ranges and lines are spans of
-// the calling thread.
+// the call that launched them (correlation); operators, modules, ranges and lines are spans of the calling thread.
+// External id is an operator's number in some versions and the correlation in others: it is used without a call only.
 #include "import/kineto.hpp"
 
 #include <fmt/format.h>
@@ -9,11 +9,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "import/kineto_booking.hpp"
 #include "import/kineto_context.hpp"
 #include "import/kineto_events.hpp"
+#include "import/kineto_origins.hpp"
 #include "import/op_work.hpp"
 
 namespace roofline {
@@ -22,18 +25,19 @@ namespace {
 
 class ProfileWriter {
  public:
-  explicit ProfileWriter(ByteSource& source) : source_(source), events_(read_events(source)) {}
+  explicit ProfileWriter(ByteSource& source)
+      : source_(source), events_(read_events(source)), origins_(origins_of(events_)) {}
 
   ImportedProfile write() {
     ImportedProfile profile;
     profile.kind = ImportedKind::kineto;
     profile.tool = "torch.profiler";
     profile.devices = events_.devices;
-    profile.trace.process.pid = small(events_.rank >= 0 ? events_.rank : events_.process);
+    profile.trace.process.pid = small(events_.rank >= 0 ? events_.rank : events_.last_process);
     profile.trace.times_by = profile.tool;
     TraceBuilder builder(profile.trace);
     add_devices(profile, builder);
-    places_ = host_contexts(events_, source_, builder, profile.trace);
+    places_ = host_contexts(events_, origins_, source_, builder, profile.trace);
     write_calls(builder);
     write_gpu(profile, builder);
     builder.finish();
@@ -60,39 +64,23 @@ class ProfileWriter {
     for (const Call& call : events_.calls) {
       builder.call(events_.words[call.name], {.start = call.start,
                                               .end = call.end,
-                                              .correlation = small(call.correlation),
+                                              .correlation = number_of(call),
                                               .thread = events_.thread_ids[call.thread]});
     }
   }
 
-  /// A kernel's place among the kernels of its operator call.
-  struct Share {
-    std::uint32_t kernels = 0;  ///< of that call of the operator
-    bool longest = false;
-  };
+  /// Numbers of the trace are unique within a process only, and may exceed 32 bits.
+  std::uint32_t number_of(const Call& call) const {
+    return static_cast<std::uint32_t>(&call - events_.calls.data()) + 1;
+  }
 
-  std::vector<Share> shares() const {
-    std::vector<Share> shares(events_.gpu.size());
-    std::vector<std::uint32_t> order;
-    for (std::size_t i = 0; i < events_.gpu.size(); ++i) {
-      if (events_.gpu[i].kind == GpuKind::kernel && events_.gpu[i].external != kNone)
-        order.push_back(static_cast<std::uint32_t>(i));
-    }
-    std::stable_sort(order.begin(), order.end(),
-                     [this](auto a, auto b) { return events_.gpu[a].external < events_.gpu[b].external; });
-    for (std::size_t i = 0; i < order.size();) {
-      std::size_t end = i;
-      std::uint32_t longest = order[i];
-      const auto length = [this](std::uint32_t of) { return events_.gpu[of].end - events_.gpu[of].start; };
-      for (; end < order.size() && events_.gpu[order[end]].external == events_.gpu[order[i]].external; ++end) {
-        if (length(order[end]) > length(longest)) longest = order[end];
-      }
-      for (std::size_t k = i; k < end; ++k) {
-        shares[order[k]] = {.kernels = static_cast<std::uint32_t>(end - i), .longest = order[k] == longest};
-      }
-      i = end;
-    }
-    return shares;
+  /// That of its call; events without one share a number where they do in the trace, as those of a graph do. 0: none.
+  std::uint32_t number_of(std::size_t index) {
+    const GpuEvent& event = events_.gpu[index];
+    if (const Call* call = origins_.of[index].call) return number_of(*call);
+    if (event.correlation == kNone) return 0;
+    const auto next = static_cast<std::uint32_t>(events_.calls.size() + without_call_.size()) + 1;
+    return without_call_.try_emplace({event.process, event.device, event.correlation}, next).first->second;
   }
 
   OpCall call_of(const Signature& signature) const {
@@ -137,57 +125,65 @@ class ProfileWriter {
   }
 
   void write_gpu(ImportedProfile& profile, TraceBuilder& builder) {
-    const std::vector<Share> share = shares();
-    std::map<spool::Id, std::pair<std::int64_t, std::int64_t>> votes;  ///< of launches: with work and without
+    std::vector<KernelOfOperator> kernels;
     for (std::size_t i = 0; i < events_.gpu.size(); ++i) {
       const GpuEvent& event = events_.gpu[i];
       const HostContext& where = places_[i];
-      const Span* operation = events_.operation_of(event.external);
-      const std::uint32_t signature = operation != nullptr ? operation->what : where.signature;
-      const Operator& of = operator_of(signature);
+      const Operator& of = operator_of(where.signature);
       const bool sends = event.collective != 0 && event.kind == GpuKind::kernel;
       const spool::Id place = write_place(builder, where, sends ? events_.words[event.collective] : of.text);
       if (event.kind != GpuKind::kernel) {
-        write_transfer(profile.trace, event, place);
+        write_transfer(profile.trace, i, place);
         continue;
       }
-      const spool::Id kind = builder.kind({.name = events_.words[event.name],
-                                           .grid = event.grid,
-                                           .block = event.block,
-                                           .cluster = {},
-                                           .dynamic_shared = event.shared,
-                                           .place = place});
-      spool::Kernel kernel = {};
-      kernel.start = event.start;
-      kernel.end = event.end;
-      kernel.correlation = small(event.correlation);
-      kernel.kind = kind;
-      kernel.device = event.device;
-      kernel.context = event.context;
-      kernel.stream = event.stream;
-      kernel.registers = event.registers;
-      profile.trace.kernels.push_back(kernel);
+      const spool::Id kind = write_kernel(profile.trace, builder, i, place);
       if (sends) {
-        give_work(profile.trace, kind, collective_work(event.collective), "roofline, from NCCL's message sizes");
-        continue;
-      }
-      const std::string why = why_no_work(of, share[i], events_.words[event.name]);
-      ++(why.empty() ? votes[kind].first : votes[kind].second);
-      if (why.empty()) {
-        give_work(profile.trace, kind, of.work->work, of.by);
+        profile.trace.models.try_emplace(kind, ProcessTrace::Model{.work = collective_work(event.collective),
+                                                                   .by = "roofline, from NCCL's message sizes"});
       } else {
-        reasons_.try_emplace(kind, why);
+        kernels.push_back({where.operation, where.signature, kind, event.name, event.end - event.start});
       }
     }
-    for (const auto& [kind, vote] : votes) {
-      if (vote.first > vote.second) continue;
-      profile.trace.models.erase(kind);
-      builder.without_work(kind, reasons_[kind]);
+    for (const BookedKind& booked : book(kernels)) {
+      const Operator& of = operator_of(booked.signature);
+      if (booked.share > 0) {
+        profile.trace.models.try_emplace(
+            booked.kind, ProcessTrace::Model{.work = part_of(of.work->work, booked.share), .by = of.by});
+      } else {
+        builder.without_work(booked.kind, why_no_work(of, booked, events_.words[booked.name]));
+      }
     }
   }
 
-  static void give_work(ProcessTrace& trace, spool::Id kind, const Work& work, const std::string& by) {
-    if (!trace.models.contains(kind)) trace.models[kind] = {.work = work, .by = by};
+  std::vector<BookedKind> book(const std::vector<KernelOfOperator>& kernels) {
+    return book_work(kernels, [this](const KernelOfOperator& kernel) {
+      const Operator& of = operator_of(kernel.signature);
+      if (!of.work) return WorkRule::none;
+      if (!of.work->by_gradient) return of.work->by_longest_kernel ? WorkRule::longest : WorkRule::alone;
+      const std::string& name = events_.words[kernel.name];
+      const bool data = name.find("dgrad") != std::string::npos, weight = name.find("wgrad") != std::string::npos;
+      return data ? WorkRule::data_gradient : weight ? WorkRule::weight_gradient : WorkRule::none;
+    });
+  }
+
+  spool::Id write_kernel(ProcessTrace& trace, TraceBuilder& builder, std::size_t index, spool::Id place) {
+    const GpuEvent& event = events_.gpu[index];
+    spool::Kernel kernel = {};
+    kernel.start = event.start;
+    kernel.end = event.end;
+    kernel.correlation = number_of(index);
+    kernel.kind = builder.kind({.name = events_.words[event.name],
+                                .grid = event.grid,
+                                .block = event.block,
+                                .cluster = {},
+                                .dynamic_shared = event.shared,
+                                .place = place});
+    kernel.device = event.device;
+    kernel.context = event.context;
+    kernel.stream = event.stream;
+    kernel.registers = event.registers;
+    trace.kernels.push_back(kernel);
+    return kernel.kind;
   }
 
   Work collective_work(std::uint32_t word) const {
@@ -198,21 +194,19 @@ class ProfileWriter {
     return work;
   }
 
-  /// Empty where it has.
-  static std::string why_no_work(const Operator& of, const Share& share, const std::string& kernel) {
+  static std::string why_no_work(const Operator& of, const BookedKind& booked, const std::string& kernel) {
     if (of.text.empty()) return "not launched by a PyTorch operator in the trace";
     if (!of.work) {
       return of.text.find('(') == std::string::npos && of.text.starts_with("aten::")
                  ? of.text + ": shapes not recorded (record_shapes=True)"
                  : of.text.substr(0, of.text.find('(')) + ": no work model";
     }
-    if (of.work->by_gradient) {
-      const bool gradient = kernel.find("dgrad") != std::string::npos || kernel.find("wgrad") != std::string::npos;
-      return gradient ? "" : "can't tell which gradient it computes";
+    const bool gradient = kernel.find("dgrad") != std::string::npos || kernel.find("wgrad") != std::string::npos;
+    if (of.work->by_gradient && !gradient) return "can't tell which gradient it computes";
+    if (of.work->by_gradient || of.work->by_longest_kernel) {
+      return "its operator's work is attributed to another kernel";
     }
-    if (share.kernels <= 1 || (of.work->by_longest_kernel && share.longest)) return {};
-    if (of.work->by_longest_kernel) return "its operator's work is attributed to another kernel";
-    return fmt::format("one of {} kernels of {}", share.kernels, of.text.substr(0, of.text.find('(')));
+    return fmt::format("one of {} kernels of {}", booked.siblings, of.text.substr(0, of.text.find('(')));
   }
 
   spool::Id write_place(TraceBuilder& builder, const HostContext& where, std::string_view operation) {
@@ -234,12 +228,14 @@ class ProfileWriter {
     return builder.place(place);
   }
 
-  void write_transfer(ProcessTrace& trace, const GpuEvent& event, spool::Id place) const {
+  void write_transfer(ProcessTrace& trace, std::size_t index, spool::Id place) {
+    const GpuEvent& event = events_.gpu[index];
+    const std::uint32_t correlation = number_of(index);
     if (event.kind == GpuKind::fill) {
       trace.fills.push_back({.start = event.start,
                              .end = event.end,
                              .bytes = event.bytes,
-                             .correlation = small(event.correlation),
+                             .correlation = correlation,
                              .device = event.device,
                              .context = event.context,
                              .stream = event.stream,
@@ -251,7 +247,7 @@ class ProfileWriter {
     copy.start = event.start;
     copy.end = event.end;
     copy.bytes = event.bytes;
-    copy.correlation = small(event.correlation);
+    copy.correlation = correlation;
     copy.device = copy.peer = event.device;
     copy.context = event.context;
     copy.stream = event.stream;
@@ -261,6 +257,10 @@ class ProfileWriter {
     const std::size_t arrow = name.find("->");
     copy.from = memory_in(name.substr(0, arrow));
     copy.to = arrow == std::string_view::npos ? spool::Memory::unknown : memory_in(name.substr(arrow));
+    if (arrow == std::string_view::npos && name.size() >= 3 && name[name.size() - 2] == '2') {
+      copy.from = memory_of_letter(name[name.size() - 3]);
+      copy.to = memory_of_letter(name.back());
+    }
     if (event.collective != 0 || name.find("PtoP") != std::string_view::npos) copy.peer = event.device + 1;
     trace.copies.push_back(copy);
   }
@@ -277,12 +277,35 @@ class ProfileWriter {
     return spool::Memory::unknown;
   }
 
+  /// "Memcpy M2D" of Level Zero: memory of malloc() to the device's.
+  static spool::Memory memory_of_letter(char letter) {
+    switch (letter) {
+      case 'M':
+        return spool::Memory::pageable;
+      case 'H':
+        return spool::Memory::pinned;
+      case 'D':
+        return spool::Memory::device;
+      case 'S':
+        return spool::Memory::managed;
+      default:
+        return spool::Memory::unknown;
+    }
+  }
+
   void add_notes(ImportedProfile& profile) const {
     note_no_counters(profile.trace, "torch.profiler");
-    if (events_.gpu.empty())
-      profile.notes.emplace_back("the trace has no GPU activity (activities=[ProfilerActivity.CUDA])");
-    if (events_.invalid_times > 0) {
-      profile.notes.push_back(fmt::format("{} host events with invalid times were skipped", events_.invalid_times));
+    if (events_.gpu.empty()) {
+      profile.notes.push_back(
+          fmt::format("no valid GPU event among its categories: {}; record with activities=[ProfilerActivity.CUDA]",
+                      events_.categories.list()));
+    } else if (const std::string unknown = events_.categories.list_unknown(); !unknown.empty()) {
+      profile.notes.push_back("events of unknown categories were left out: " + unknown);
+    }
+    events_.invalid.note(profile.notes);
+    if (origins_.ambiguous > 0) {
+      profile.notes.push_back(fmt::format(
+          "{} GPU events have no operator: their numbers occur in several processes of the trace", origins_.ambiguous));
     }
     const bool shapes =
         std::any_of(events_.signatures.begin(), events_.signatures.end(), [](auto& s) { return s.dims != 0; });
@@ -293,9 +316,10 @@ class ProfileWriter {
 
   ByteSource& source_;
   const Events events_;
+  const Origins origins_;
   std::vector<HostContext> places_;  ///< of GPU events
   std::unordered_map<std::uint32_t, Operator> operators_;
-  std::map<spool::Id, std::string> reasons_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::uint32_t> without_call_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ class ContextFinder {
   ContextFinder(const Events& events, ByteSource& source, TraceBuilder& builder)
       : events_(events), source_(source), builder_(builder) {}
 
-  std::vector<HostContext> locate(ProcessTrace& trace) {
+  std::vector<HostContext> locate(const Origins& origins, ProcessTrace& trace) {
     // The forward of each backward operator first: its kernels are attributed there.
     std::vector<std::pair<Moment, std::size_t>> asked;
     std::vector<HostContext> forwards(events_.backward.size());
@@ -24,7 +24,8 @@ class ContextFinder {
     }
     std::vector<std::uint32_t> order(events_.spans.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+    // Of operators with equal times the outer one stands first in the file.
+    std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
       const Span &x = events_.spans[a], &y = events_.spans[b];
       return std::tie(x.thread, x.start, y.end, x.kind) < std::tie(y.thread, y.start, x.end, y.kind);
     });
@@ -33,17 +34,26 @@ class ContextFinder {
     asked.clear();
     std::vector<HostContext> places(events_.gpu.size());
     for (std::size_t i = 0; i < events_.gpu.size(); ++i) {
-      if (const Call* call = events_.call_of(events_.gpu[i].correlation)) {
-        asked.emplace_back(Moment{call->thread, call->start}, i);
-      } else if (const Span* operation = events_.operation_of(events_.gpu[i].external)) {
-        asked.emplace_back(Moment{operation->thread, operation->start}, i);
+      const Origin& origin = origins.of[i];
+      if (origin.call != nullptr) {
+        asked.emplace_back(Moment{origin.call->thread, origin.call->start}, i);
+      } else if (origin.operation != nullptr) {
+        asked.emplace_back(Moment{origin.operation->thread, origin.operation->start}, i);
       }
     }
     sweep(order, asked, places, forwards, &trace);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Span* operation = origins.of[i].operation;
+      if (operation == nullptr) continue;
+      places[i].signature = operation->what;
+      places[i].operation = index_of(*operation);
+    }
     return places;
   }
 
  private:
+  std::uint32_t index_of(const Span& span) const { return static_cast<std::uint32_t>(&span - events_.spans.data()); }
+
   struct Open {
     const Span* span;
     spool::Id range;  ///< of it and those around it
@@ -108,6 +118,7 @@ class ContextFinder {
           break;
         case SpanKind::operation: {
           here.signature = span.what;
+          here.operation = index_of(span);
           const auto forward = backward_at_.find({span.thread, span.start});
           if (forward == backward_at_.end() || forwards.empty()) break;
           here.backward = true;
@@ -130,9 +141,9 @@ class ContextFinder {
 
 }  // namespace
 
-std::vector<HostContext> host_contexts(const Events& events, ByteSource& source, TraceBuilder& builder,
-                                       ProcessTrace& trace) {
-  return ContextFinder(events, source, builder).locate(trace);
+std::vector<HostContext> host_contexts(const Events& events, const Origins& origins, ByteSource& source,
+                                       TraceBuilder& builder, ProcessTrace& trace) {
+  return ContextFinder(events, source, builder).locate(origins, trace);
 }
 
 }  // namespace roofline::kineto

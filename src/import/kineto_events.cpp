@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <set>
 
-#include "import/chrome_events.hpp"
 #include "import/op_work.hpp"
 #include "text/text.hpp"
 
@@ -19,7 +19,7 @@ bool wanted(std::string_view name) {
       "graph id",        "graph node id", "bytes",           "Bytes",         "Input Dims",
       "Input dims",      "Input type",    "Concrete Inputs", "kernel_flop",   "kernel_num_gb",
       "Collective name", "In msg nelems", "Out msg nelems",  "Group size",    "dtype",
-      "fromDevice",      "toDevice"};
+      "fromDevice",      "toDevice",      "sycl queue"};
   return kWanted.contains(name);
 }
 
@@ -46,40 +46,54 @@ class EventReader {
   Events read() {
     ChromeTrace trace = read_chrome_trace(source_, wanted, [this](ChromeEvent& event) { take(event); });
     if (events_.gpu.empty() && events_.spans.empty() && events_.calls.empty()) {
-      source_.fail("no torch.profiler events in this trace");
+      const std::string categories = events_.categories.list();
+      source_.fail("no torch.profiler events in this trace; its categories: " +
+                   (categories.empty() ? "none" : categories));
     }
     events_.devices = std::move(trace.devices);
     events_.rank = trace.rank;
     std::sort(events_.operations.begin(), events_.operations.end());
-    std::sort(events_.calls.begin(), events_.calls.end(),
-              [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
+    std::stable_sort(events_.calls.begin(), events_.calls.end(),
+                     [](const Call& a, const Call& b) { return a.key() < b.key(); });
+    make_thread_ids_unique();
     return std::move(events_);
   }
 
  private:
   void take(ChromeEvent& event) {
     if (event.phase == "X") {
-      event.category = lower_case(event.category);
-      if (event.category == "kernel") return take_gpu(event, GpuKind::kernel);
-      if (event.category == "gpu_memcpy") return take_gpu(event, GpuKind::copy);
-      if (event.category == "gpu_memset") return take_gpu(event, GpuKind::fill);
-      if (!event.sane()) {
-        ++events_.invalid_times;
+      events_.categories.add(event.category);
+      const std::optional<EventKind> kind = kind_of_category(event.category);
+      if (!kind || *kind == EventKind::unused) return;
+      if (!event.sane()) return events_.invalid.add(event);
+      take_span(event, *kind);
+    } else if (event.category == "fwdbwd" && event.sane()) {
+      const Moment moment = {thread(event), event.start_ns()};
+      const Flow flow = {process(event), event.id};
+      if (event.phase == "s") events_.forward[flow] = moment;
+      if (event.phase == "f") events_.backward.emplace_back(moment, flow);
+    }
+  }
+
+  void take_span(ChromeEvent& event, EventKind kind) {
+    switch (kind) {
+      case EventKind::kernel:
+        return take_gpu(event, GpuKind::kernel);
+      case EventKind::copy:
+        return take_gpu(event, GpuKind::copy);
+      case EventKind::fill:
+        return take_gpu(event, GpuKind::fill);
+      case EventKind::call:
+        return take_call(event);
+      case EventKind::operation:
+        // Old traces have steps among the operators.
+        return event.name.starts_with("ProfilerStep#") ? take_annotation(event) : take_operation(event);
+      case EventKind::annotation:
+        return take_annotation(event);
+      case EventKind::function:
+        return take_function(event);
+      case EventKind::unused:
         return;
-      }
-      if (event.category == "cuda_runtime" || event.category == "cuda_driver" || event.category == "runtime") {
-        take_call(event);
-      } else if (event.category == "cpu_op" || event.category == "operator") {
-        take_operation(event);
-      } else if (event.category == "user_annotation") {
-        add_span(event, SpanKind::annotation, events_.words.id(event.name));
-      } else if (event.category == "python_function") {
-        take_function(event);
-      }
-    } else if (event.category == "fwdbwd" && event.has_time && event.sane()) {
-      const Moment moment = {thread(event), event.start_ns(source_)};
-      if (event.phase == "s") events_.forward[event.id] = moment;
-      if (event.phase == "f") events_.backward.emplace_back(moment, event.id);
     }
   }
 
@@ -87,18 +101,47 @@ class EventReader {
     return event.integer("External id", event.integer("external id", kNone));
   }
 
+  /// The number of a process or thread; some traces have names instead.
+  std::int64_t number_of(std::int64_t number, const std::string& name) {
+    return name.empty() ? number : std::numeric_limits<std::int64_t>::min() + events_.words.id(name);
+  }
+
+  std::uint32_t process(const ChromeEvent& event) {
+    return processes_
+        .try_emplace(number_of(event.process, event.process_name), static_cast<std::uint32_t>(processes_.size()))
+        .first->second;
+  }
+
   std::uint32_t thread(const ChromeEvent& event) {
-    const auto [found, is_new] =
-        threads_.try_emplace({event.process, event.thread}, static_cast<std::uint32_t>(threads_.size()));
-    if (is_new) events_.thread_ids.push_back(small(event.thread));
+    const std::uint32_t of = process(event);
+    const auto [found, is_new] = threads_.try_emplace({of, number_of(event.thread, event.thread_name)},
+                                                      static_cast<std::uint32_t>(threads_.size()));
+    if (is_new) {
+      events_.thread_ids.push_back(small(event.thread));
+      events_.thread_processes.push_back(of);
+    }
     return found->second;
   }
 
+  /// Threads of several processes may have one number; 0 stands for none.
+  void make_thread_ids_unique() {
+    std::set<std::uint32_t> used = {0};
+    std::uint32_t next = 1;
+    for (std::uint32_t& id : events_.thread_ids) {
+      if (used.insert(id).second) continue;
+      while (!used.insert(next).second) ++next;
+      id = next;
+    }
+  }
+
   void add_span(const ChromeEvent& event, SpanKind kind, std::uint32_t what) {
-    const std::uint64_t start = event.start_ns(source_);
     events_.spans.push_back(
-        {.start = start, .end = event.end_ns(source_), .thread = thread(event), .what = what, .kind = kind});
-    events_.process = event.process;
+        {.start = event.start_ns(), .end = event.end_ns(), .thread = thread(event), .what = what, .kind = kind});
+    events_.last_process = event.process;
+  }
+
+  void take_annotation(const ChromeEvent& event) {
+    add_span(event, SpanKind::annotation, events_.words.id(event.name));
   }
 
   void take_function(const ChromeEvent& event) {
@@ -123,14 +166,17 @@ class EventReader {
         signature_ids_.try_emplace(signature, static_cast<std::uint32_t>(events_.signatures.size()));
     if (is_new) events_.signatures.push_back(signature);
     const std::int64_t external = external_of(event);
-    if (external != kNone) events_.operations.emplace_back(external, static_cast<std::uint32_t>(events_.spans.size()));
+    if (external != kNone) {
+      events_.operations.push_back({process(event), external, static_cast<std::uint32_t>(events_.spans.size())});
+    }
     add_span(event, SpanKind::operation, found->second);
   }
 
   void take_call(const ChromeEvent& event) {
-    events_.calls.push_back({.correlation = event.integer("correlation", kNone),
-                             .start = event.start_ns(source_),
-                             .end = event.end_ns(source_),
+    events_.calls.push_back({.process = process(event),
+                             .correlation = event.integer("correlation", kNone),
+                             .start = event.start_ns(),
+                             .end = event.end_ns(),
                              .thread = thread(event),
                              .name = events_.words.id(event.name)});
   }
@@ -138,14 +184,16 @@ class EventReader {
   void take_gpu(const ChromeEvent& event, GpuKind kind) {
     GpuEvent gpu;
     gpu.kind = kind;
-    gpu.start = event.start_ns(source_);
-    gpu.end = event.end_ns(source_);
+    gpu.start = event.start_ns();
+    gpu.end = event.end_ns();
     gpu.name = events_.words.id(event.name);
     gpu.correlation = event.integer("correlation", kNone);
     gpu.external = external_of(event);
+    gpu.process = process(event);
     gpu.device = small(event.integer("device", event.process));
+    gpu.process_is_device = event.process_name.empty() && small(event.process) == gpu.device;
     gpu.context = small(event.integer("context", 0));
-    gpu.stream = small(event.integer("stream", event.thread));
+    gpu.stream = small(event.integer("stream", event.integer("sycl queue", event.thread)));
     gpu.graph = small(event.integer("graph id", 0));
     gpu.graph_node = static_cast<std::uint64_t>(event.integer("graph node id", 0));
     gpu.bytes =
@@ -180,24 +228,28 @@ class EventReader {
   ByteSource& source_;
   Events events_;
   std::map<Signature, std::uint32_t> signature_ids_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads_;
+  std::map<std::int64_t, std::uint32_t> processes_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> threads_;
 };
 
 }  // namespace
 
 Events read_events(ByteSource& source) { return EventReader(source).read(); }
 
-const Call* Events::call_of(std::int64_t correlation) const {
+const Call* Events::call_of(std::uint32_t process, std::int64_t correlation) const {
   if (correlation == kNone) return nullptr;
-  const auto found = std::lower_bound(calls.begin(), calls.end(), correlation,
-                                      [](const Call& call, std::int64_t id) { return call.correlation < id; });
-  return found == calls.end() || found->correlation != correlation ? nullptr : &*found;
+  const auto found =
+      std::lower_bound(calls.begin(), calls.end(), std::pair(process, correlation),
+                       [](const Call& call, const auto& id) { return std::pair(call.process, call.correlation) < id; });
+  const bool is_it = found != calls.end() && found->process == process && found->correlation == correlation;
+  return is_it ? &*found : nullptr;
 }
 
-const Span* Events::operation_of(std::int64_t external) const {
-  const auto found = std::lower_bound(operations.begin(), operations.end(), std::pair(external, std::uint32_t{0}));
-  if (external == kNone || found == operations.end() || found->first != external) return nullptr;
-  return &spans[found->second];
+const Span* Events::operation_of(std::uint32_t process, std::int64_t external) const {
+  if (external == kNone) return nullptr;
+  const auto found = std::lower_bound(operations.begin(), operations.end(), Operation{process, external, 0});
+  const bool is_it = found != operations.end() && found->process == process && found->external == external;
+  return is_it ? &spans[found->span] : nullptr;
 }
 
 }  // namespace roofline::kineto

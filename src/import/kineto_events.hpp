@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -14,7 +15,9 @@
 #include <vector>
 
 #include "import/byte_source.hpp"
+#include "import/chrome_events.hpp"
 #include "import/imported.hpp"
+#include "import/kineto_categories.hpp"
 
 namespace roofline::kineto {
 
@@ -57,9 +60,19 @@ struct Span {
 };
 
 struct Call {
-  std::int64_t correlation = kNone;
+  std::uint32_t process = 0;
+  std::int64_t correlation = kNone;  ///< within the process
   std::uint64_t start = 0, end = 0;
   std::uint32_t thread = 0, name = 0;
+  auto key() const { return std::tie(process, correlation, start); }
+};
+
+/// An operator call by its External id, which is of its process.
+struct Operation {
+  std::uint32_t process = 0;
+  std::int64_t external = kNone;
+  std::uint32_t span = 0;
+  auto operator<=>(const Operation&) const = default;
 };
 
 enum class GpuKind : std::uint8_t { kernel, copy, fill };
@@ -69,11 +82,16 @@ struct GpuEvent {
   std::int64_t correlation = kNone, external = kNone;
   std::uint64_t bytes = 0, graph_node = 0;
   std::uint32_t name = 0, collective = 0;  ///< words
+  std::uint32_t process = 0;               ///< as the trace has it
+  bool process_is_device = false;          ///< that is the device's number and no process of the host
   std::uint32_t device = 0, context = 0, stream = 0, graph = 0;
   std::array<std::uint32_t, 3> grid = {}, block = {};
   std::uint32_t registers = 0, shared = 0;
   GpuKind kind = GpuKind::kernel;
 };
+
+/// From a forward operator to its backward: process and number.
+using Flow = std::pair<std::uint32_t, std::int64_t>;
 
 /// A thread and a moment.
 struct Moment {
@@ -86,20 +104,22 @@ struct Events {
   Words words;                        ///< the first one is empty
   std::vector<Signature> signatures;  ///< the first one is empty
   std::vector<Span> spans;
-  std::vector<Call> calls;  ///< by correlation
+  std::vector<Call> calls;  ///< by process and correlation
   std::vector<GpuEvent> gpu;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> operations;  ///< spans, by External id
-  std::vector<std::uint32_t> thread_ids;                           ///< of the system, by the number in the records
-  std::unordered_map<std::int64_t, Moment> forward;                ///< by flow
-  std::vector<std::pair<Moment, std::int64_t>> backward;           ///< with the flow
+  std::vector<Operation> operations;            ///< sorted
+  std::vector<std::uint32_t> thread_ids;        ///< of the system, made unique, by the number in the records
+  std::vector<std::uint32_t> thread_processes;  ///< by the same number
+  std::map<Flow, Moment> forward;
+  std::vector<std::pair<Moment, Flow>> backward;
   std::unordered_map<std::uint32_t, double> collectives;  ///< by word: bytes that each GPU sends over its links
   std::vector<DeviceFacts> devices;
-  std::int64_t rank = -1, process = 0;
-  std::int64_t invalid_times = 0;  ///< events that were left out
+  std::int64_t rank = -1, last_process = 0;
+  InvalidEvents invalid;
+  CategoryCounts categories;
 
   /// Null where there is none.
-  const Call* call_of(std::int64_t correlation) const;
-  const Span* operation_of(std::int64_t external) const;
+  const Call* call_of(std::uint32_t process, std::int64_t correlation) const;
+  const Span* operation_of(std::uint32_t process, std::int64_t external) const;
 };
 
 Events read_events(ByteSource& source);

@@ -129,6 +129,7 @@ class TreeReader final : public JsonEvents {
   void on_number(const JsonNumber& number) override {
     if (in() == In::metrics) nodes[static_cast<std::size_t>(path_.back())].metrics[key_] = number.value;
     if (in() != In::device) return;
+    if (!std::isfinite(number.value)) return;
     DeviceFacts& device = devices.back();
     constexpr double kKilo = 1e3;
     if (key_ == "num_sms")
@@ -228,6 +229,7 @@ ImportedProfile read_proton_trace(ByteSource& source) {
   ProcessTrace& trace = profile.trace;
   TraceBuilder builder(trace);
   std::map<std::int64_t, std::uint32_t> streams;
+  InvalidEvents invalid;
   read_chrome_trace(
       source, [](std::string_view name) { return name == "call_stack" || name == "metrics" || name == "name"; },
       [&](ChromeEvent& event) {
@@ -240,6 +242,7 @@ ImportedProfile read_proton_trace(ByteSource& source) {
           return;
         }
         if (event.phase != "X" || event.category != "kernel" || is_helper(event.name)) return;
+        if (!event.sane()) return invalid.add(event);
         std::vector<std::string> scopes;
         const auto stack = nlohmann::json::parse(event.text("call_stack"), nullptr, false);
         if (stack.is_array() && !stack.empty()) {
@@ -255,14 +258,15 @@ ImportedProfile read_proton_trace(ByteSource& source) {
           }
         }
         spool::Kernel kernel = {};
-        kernel.start = event.start_ns(source);
-        kernel.end = event.end_ns(source);
+        kernel.start = event.start_ns();
+        kernel.end = event.end_ns();
         kernel.kind = add_kind(trace, builder, scopes, event.name, metrics, 1);
         const auto stream = streams.find(event.thread);
         kernel.stream = stream != streams.end() ? stream->second : static_cast<std::uint32_t>(event.thread & 0xffff);
         trace.kernels.push_back(kernel);
       });
   if (trace.kernels.empty()) source.fail("no kernels in this trace");
+  invalid.note(profile.notes);
   profile.devices.emplace_back();
   builder.device({}, source.name());
   builder.finish();

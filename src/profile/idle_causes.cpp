@@ -294,7 +294,11 @@ class IdleAttribution {
     constexpr double kCompilation = 5e-3;  // seconds: less is no compilation
     const std::string line = next_line(gap);
     SavingCause cause = SavingCause::unknown_idle;
-    if (gap.thread != 0 && gap.launch_interval_s <= kFullSpeed) {
+    if (gap.thread == 0) {  // the host's time until then is not known: nothing says that it was the cause
+      add(gap, cause, line, line, gap.rest_s).facts["the call that ended it was not recorded"] += gap.rest_s;
+      return;
+    }
+    if (gap.launch_interval_s <= kFullSpeed) {
       cause = SavingCause::launch_rate;
     } else if (gap.loads_code) {
       // What is only loaded needs no more of the host than the call.

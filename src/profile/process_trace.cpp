@@ -191,6 +191,16 @@ std::string_view ProcessTrace::text(spool::Id id) const { return by_id(texts, id
 const spool::Range& ProcessTrace::range(spool::Id id) const { return by_id(ranges, id); }
 const spool::Line& ProcessTrace::line(spool::Id id) const { return by_id(lines, id); }
 const spool::Place& ProcessTrace::place(spool::Id id) const { return by_id(places, id); }
+bool gives_work(spool::CallKind kind) {
+  return kind == spool::CallKind::launch || kind == spool::CallKind::graph_launch || kind == spool::CallKind::copy ||
+         kind == spool::CallKind::fill;
+}
+
+bool has_host_launches(const ProcessTrace& trace) {
+  return !trace.launches.empty() || std::any_of(trace.calls.begin(), trace.calls.end(),
+                                                [](const spool::Call& call) { return gives_work(call.kind); });
+}
+
 spool::Kind launchable(spool::Kind kind) {
   constexpr std::uint32_t kMostBlocks = 0x7fffffff, kMostExtentYz = 0xffff, kMostThreads = 1024;
   for (std::uint32_t& extent : kind.grid) extent = std::min(extent, &extent == kind.grid ? kMostBlocks : kMostExtentYz);

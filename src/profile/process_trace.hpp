@@ -82,6 +82,13 @@ struct ProcessTrace {
   std::vector<spool::Code> codes;
 };
 
+/// Whether a call of that kind gives work to the GPU.
+bool gives_work(spool::CallKind kind);
+
+/// Whether the trace has calls of the host that gave work to the GPU. Without any, nothing is known of what the host
+/// did while the GPU was idle: some traces of other tools have GPU activities only.
+bool has_host_launches(const ProcessTrace& trace);
+
 /// The signature with grid and block clamped to CUDA's limits, so that products of values from a file can't overflow.
 spool::Kind launchable(spool::Kind kind);
 

@@ -141,7 +141,10 @@ std::vector<SlowStep> explain_slow_steps(const Recording& recording, const Found
     std::string different = apart ? largest_cause(idle_parts(recording, {found.all[i].span}, samples), longer) : "";
     if (different.empty()) different = largest_excess(contents[i], usual, &StepContent::gpu, longer);
     if (different.empty()) different = largest_excess(contents[i], usual, &StepContent::calls, longer);
-    if (different.empty()) different = fmt::format("GPU idle {} longer, host outside CUDA", duration(longer));
+    if (different.empty()) {
+      const bool known = has_host_launches(recording.traces[static_cast<std::size_t>(found.process)]);
+      different = fmt::format("GPU idle {} longer{}", duration(longer), known ? ", host outside CUDA" : "");
+    }
     explained.push_back({static_cast<std::int64_t>(i), length_of(found.all[i]), std::move(different), apart});
   }
   return explained;

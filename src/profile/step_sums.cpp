@@ -72,7 +72,10 @@ void take_out_recording(Steps& steps) {
     if (!(added > 0 && idle > 0)) continue;
     wall.recording_s = std::min(added, idle);
     const double left = 1 - wall.recording_s / idle;
-    for (double* const part : {&wall.idle_launching_s, &wall.idle_waiting_s, &wall.idle_elsewhere_s}) *part *= left;
+    for (double* const part :
+         {&wall.idle_launching_s, &wall.idle_waiting_s, &wall.idle_elsewhere_s, &wall.idle_unknown_s}) {
+      *part *= left;
+    }
   }
 }
 

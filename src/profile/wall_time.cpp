@@ -11,6 +11,7 @@ namespace {
 /// What the hosts of some processes were doing.
 struct HostActivity {
   std::vector<Span> counting, launching, waiting;
+  bool recorded = true;  ///< launches of all of them
 };
 
 HostActivity host_activity(const Recording& recording, const std::set<int>& processes) {
@@ -20,12 +21,11 @@ HostActivity host_activity(const Recording& recording, const std::set<int>& proc
     for (const spool::Launch& launch : trace.launches) {
       if ((launch.flags & spool::kCounted) == 0) times.launching.push_back({launch.start, launch.end});
     }
+    times.recorded &= has_host_launches(trace);
     const std::vector<Span> counting = counting_spans(trace);
     times.counting.insert(times.counting.end(), counting.begin(), counting.end());
     for (const spool::Call& call : trace.calls) {
-      const bool hands_over = call.kind == spool::CallKind::copy || call.kind == spool::CallKind::fill ||
-                              call.kind == spool::CallKind::launch || call.kind == spool::CallKind::graph_launch;
-      (hands_over ? times.launching : times.waiting).push_back({call.start, call.end});
+      (gives_work(call.kind) ? times.launching : times.waiting).push_back({call.start, call.end});
     }
   }
   times.counting = covered(std::move(times.counting));
@@ -66,7 +66,7 @@ void divide_idle(WallTime& wall, std::vector<Span> idle, const HostActivity& hos
   wall.counting_s = take(host.counting);
   wall.idle_launching_s = take(host.launching);
   wall.idle_waiting_s = take(host.waiting);
-  wall.idle_elsewhere_s = seconds(total_length(idle));
+  (host.recorded ? wall.idle_elsewhere_s : wall.idle_unknown_s) = seconds(total_length(idle));
 }
 
 std::set<int> used_devices(const Recording& recording) {

@@ -15,7 +15,7 @@ std::vector<WallTime> wall_times(const Recording& recording, const std::vector<S
 
 /// Seconds in which the device was idle within its steps or its active time, of whatever kind.
 inline double idle_seconds(const WallTime& wall) {
-  return wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s;
+  return wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s + wall.idle_unknown_s;
 }
 
 /// When the library read counters in that process, or prepared to: sorted, disjoint.

@@ -62,6 +62,7 @@ Parts parts_of(const Report& report, const WallTime& wall, std::int64_t count) {
   of(parts, WallPart::launching) = usable_s(wall.idle_launching_s);
   of(parts, WallPart::waiting) = usable_s(wall.idle_waiting_s);
   of(parts, WallPart::elsewhere) = usable_s(wall.idle_elsewhere_s);
+  of(parts, WallPart::idle_unknown) = usable_s(wall.idle_unknown_s);
   of(parts, WallPart::before) = usable_s(wall.before_s);
   of(parts, WallPart::after) = usable_s(wall.after_s);
   of(parts, WallPart::counting) = usable_s(wall.counting_s);
@@ -109,23 +110,19 @@ Parts parts_of_suite(const Report& report) {
 
 std::string_view to_string(WallPart part) {
   static constexpr std::array<std::string_view, kWallParts> kWords = {
-      "at_roof",        "below_roof", "no_roof", "copies",   "idle_launching", "idle_waiting",
-      "idle_elsewhere", "before",     "after",   "counting", "unaccounted"};
+      "at_roof",        "below_roof",   "no_roof", "copies", "idle_launching", "idle_waiting",
+      "idle_elsewhere", "idle_unknown", "before",  "after",  "counting",       "unaccounted"};
   return kWords.at(static_cast<std::size_t>(part));
 }
 
 std::string_view name_of(WallPart part) {
-  static constexpr std::array<std::string_view, kWallParts> kNames = {"kernels at their roof",
-                                                                      "kernels below their roof",
-                                                                      "kernels without a known roof",
-                                                                      "copies",
-                                                                      "idle: host launching",
-                                                                      "idle: host in a CUDA call",
-                                                                      "idle: host busy outside CUDA",
-                                                                      "before the first GPU activity",
-                                                                      "after the last GPU activity",
-                                                                      "profiler overhead (counters)",
-                                                                      "unaccounted"};
+  static constexpr std::array<std::string_view, kWallParts> kNames = {
+      "kernels at their roof",         "kernels below their roof",
+      "kernels without a known roof",  "copies",
+      "idle: host launching",          "idle: host in a CUDA call",
+      "idle: host busy outside CUDA",  "idle: cause not recorded",
+      "before the first GPU activity", "after the last GPU activity",
+      "profiler overhead (counters)",  "unaccounted"};
   return kNames.at(static_cast<std::size_t>(part));
 }
 

@@ -20,12 +20,13 @@ enum class WallPart : std::uint8_t {
   launching,
   waiting,
   elsewhere,
+  idle_unknown,  ///< idle, in a recording without launches of the host
   before,
   after,
   counting,  ///< idle while the profiler reads counters
   unknown,   ///< not in any part, in files of other tools
 };
-inline constexpr std::size_t kWallParts = 11;
+inline constexpr std::size_t kWallParts = 12;
 std::string_view to_string(WallPart part);  ///< "idle_launching", as files have it
 /// "kernels at their roof", "idle: host launching".
 std::string_view name_of(WallPart part);

@@ -68,6 +68,7 @@ struct WallTime {
   double idle_launching_s = 0;  ///< idle, host in a launching call
   double idle_waiting_s = 0;    ///< idle, host in another CUDA call: it waits, allocates or loads modules
   double idle_elsewhere_s = 0;  ///< idle, host outside CUDA
+  double idle_unknown_s = 0;    ///< idle, the recording has no launches of the host; 0 in files of earlier versions
   double after_s = 0;           ///< from the last activity on
   // Sums over its kernels, of which several may run side by side, as Profile has them of all GPUs.
   double kernel_s = 0, roofed_s = 0, at_roof_s = 0;

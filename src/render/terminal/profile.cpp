@@ -38,6 +38,7 @@ const PartLook& look_of(WallPart part) {
                                                                {"-", "-", Ink::warn},
                                                                {"~", "~", Ink::warn},
                                                                {"\u00b7", ".", Ink::warn},
+                                                               {"_", "_", Ink::plain},
                                                                {"<", "<", Ink::dim},
                                                                {">", ">", Ink::dim},
                                                                {":", ":", Ink::dim},

@@ -27,7 +27,7 @@ void add_parts(ProgramCost& cost, const std::vector<Budget>& budgets) {
 
 double idle_of(ProgramCost& cost) {
   return part_of(cost.parts, WallPart::launching) + part_of(cost.parts, WallPart::waiting) +
-         part_of(cost.parts, WallPart::elsewhere);
+         part_of(cost.parts, WallPart::elsewhere) + part_of(cost.parts, WallPart::idle_unknown);
 }
 
 using CauseKey = std::tuple<SavingKind, std::optional<SavingCause>, std::string, std::string>;

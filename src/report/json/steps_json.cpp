@@ -47,6 +47,7 @@ Json wall_to_json(const WallTime& wall) {
                {"roofed_s", wall.roofed_s},
                {"at_roof_s", wall.at_roof_s}};
   if (wall.recording_s > 0) json["recording_s"] = wall.recording_s;
+  if (wall.idle_unknown_s > 0) json["idle_unknown_s"] = wall.idle_unknown_s;
   return json;
 }
 
@@ -62,6 +63,7 @@ WallTime read_wall(const JsonValue& json) {
           .idle_launching_s = json["idle_launching_s"].number(),
           .idle_waiting_s = json["idle_waiting_s"].number(),
           .idle_elsewhere_s = json["idle_elsewhere_s"].number(),
+          .idle_unknown_s = json.optional_number("idle_unknown_s").value_or(0),
           .after_s = json["after_s"].number(),
           .kernel_s = json.optional_number("kernel_s").value_or(0),
           .roofed_s = json.optional_number("roofed_s").value_or(0),

@@ -1,0 +1,25 @@
+// Which call of the host launched each GPU event of a torch.profiler trace, and by which operator.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "import/kineto_events.hpp"
+
+namespace roofline::kineto {
+
+struct Origin {
+  const Call* call = nullptr;       ///< by the correlation; null: not in the trace
+  const Span* operation = nullptr;  ///< by External id, only where there is no such call
+};
+
+struct Origins {
+  std::vector<Origin> of;      ///< of each GPU event, in their order
+  std::int64_t ambiguous = 0;  ///< GPU events without one, whose ids several processes have
+};
+
+/// A merged trace has several processes, each with its own ids: an event's origin is of the one process that its ids
+/// and times fit, and of none where they fit several.
+Origins origins_of(const Events& events);
+
+}  // namespace roofline::kineto
