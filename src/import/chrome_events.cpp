@@ -79,7 +79,7 @@ class Reader final : public JsonEvents {
 
   void on_text(std::string& text) override {
     if (part_ == Part::events && depth() == base_ + 1) {
-      if (key_ == "ts" || key_ == "dur") take_time(std::numeric_limits<double>::quiet_NaN());
+      if (key_ == "ts" || key_ == "dur") take_time({std::numeric_limits<double>::quiet_NaN()});
       if (key_ == "ph") event_.phase.swap(text);
       if (key_ == "cat") event_.category.swap(text);
       if (key_ == "name") event_.name.swap(text);
@@ -100,7 +100,7 @@ class Reader final : public JsonEvents {
 
   void on_number(const JsonNumber& number) override {
     if (part_ == Part::events && depth() == base_ + 1) {
-      if (key_ == "ts" || key_ == "dur") take_time(number.value);
+      if (key_ == "ts" || key_ == "dur") take_time(number);
       if (key_ == "pid") event_.process = number.integer;
       if (key_ == "tid") event_.thread = number.integer;
       if (key_ == "id") event_.id = number.integer;
@@ -132,7 +132,7 @@ class Reader final : public JsonEvents {
 
   void on_null() override {
     if (part_ == Part::events && depth() == base_ + 1 && (key_ == "ts" || key_ == "dur")) {
-      take_time(std::numeric_limits<double>::quiet_NaN());
+      take_time({std::numeric_limits<double>::quiet_NaN()});
     } else if (collecting() && depth() > base_ + 2 && argument_ != nullptr) {
       separate();
       argument_->text += "null";
@@ -140,8 +140,9 @@ class Reader final : public JsonEvents {
   }
 
   /// Of the key: a start or a duration; NaN where it is no number.
-  void take_time(double value) {
-    (key_ == "ts" ? event_.time_us : event_.duration_us) = value;
+  void take_time(const JsonNumber& number) {
+    (key_ == "ts" ? event_.time_us : event_.duration_us) = number.value;
+    (key_ == "ts" ? event_.time_ns : event_.duration_ns) = number.thousandths;
     event_.has_time |= key_ == "ts";
   }
 
@@ -245,10 +246,12 @@ bool ChromeEvent::sane() const {
   return has_time && time_us >= 0 && time_us < kMost && duration_us >= 0 && duration_us < kMost;
 }
 
-std::uint64_t ChromeEvent::start_ns() const { return static_cast<std::uint64_t>(std::llround(time_us * 1e3)); }
+std::uint64_t ChromeEvent::start_ns() const {
+  return static_cast<std::uint64_t>(time_ns.value_or(std::llround(time_us * 1e3)));
+}
 
 std::uint64_t ChromeEvent::end_ns() const {
-  return start_ns() + static_cast<std::uint64_t>(std::llround(duration_us * 1e3));
+  return start_ns() + static_cast<std::uint64_t>(duration_ns.value_or(std::llround(duration_us * 1e3)));
 }
 
 void InvalidEvents::add(const ChromeEvent& event) {
@@ -268,6 +271,7 @@ void InvalidEvents::note(std::vector<std::string>& notes) const {
 void ChromeEvent::clear() {
   for (std::string* text : {&phase, &category, &name, &process_name, &thread_name}) text->clear();
   time_us = duration_us = 0;
+  time_ns = duration_ns = std::nullopt;
   process = thread = id = 0;
   has_time = false;
   argument_count = 0;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -102,6 +105,22 @@ class JsonBytes {
   std::size_t next_ = 0;
   bool in_string_ = false, escaped_ = false;
 };
+
+std::optional<std::int64_t> thousandths_of(std::string_view decimal) {
+  constexpr std::size_t kMostDigits = 15;  // before the point
+  const bool negative = decimal.starts_with('-');
+  if (negative) decimal.remove_prefix(1);
+  const std::size_t point = std::min(decimal.find('.'), decimal.size());
+  if (point == 0 || point > kMostDigits || decimal.find_first_not_of("0123456789.") != std::string_view::npos)
+    return {};
+  const std::string_view fraction = decimal.substr(std::min(point + 1, decimal.size()));
+  if (fraction.find('.') != std::string_view::npos) return {};
+  std::int64_t value = 0;
+  for (const char digit : decimal.substr(0, point)) value = value * 10 + (digit - '0');
+  for (std::size_t i = 0; i < 3; ++i) value = value * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
+  if (fraction.size() > 3 && fraction[3] >= '5') ++value;
+  return negative ? -value : value;
+}
 
 bool JsonEvents::parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
   std::string what = error.what();

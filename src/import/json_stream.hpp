@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "import/byte_source.hpp"
@@ -19,7 +20,11 @@ struct JsonNumber {
   double value = 0;          ///< NaN and infinity, too, as Python and C++ write them: NaN, -Infinity, inf, 1e999
   std::int64_t integer = 0;  ///< where it is one
   bool is_integer = false;
+  std::optional<std::int64_t> thousandths = {};  ///< of a plain decimal, rounded from its text: not in a double's steps
 };
+
+/// "1700000000123456.789" in thousandths; nothing for other notations and where it does not fit.
+std::optional<std::int64_t> thousandths_of(std::string_view decimal);
 
 /// What nlohmann's parser reports to, with limits on what a token and what nesting may cost. A reader overrides what it
 /// wants: on_key(), and on_text(), on_number(), on_null() of values; open() and close() of arrays and objects.
@@ -33,12 +38,17 @@ class JsonEvents {
     return passed([this] { on_null(); });
   }
   bool boolean(bool value) { return number({value ? 1.0 : 0.0, value ? 1 : 0, true}); }
-  bool number_integer(std::int64_t value) { return number({static_cast<double>(value), value, true}); }
+  bool number_integer(std::int64_t value) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000;
+    const bool fits = value <= kMost && value >= -kMost;
+    return number({static_cast<double>(value), value, true, fits ? std::optional(value * 1000) : std::nullopt});
+  }
   bool number_unsigned(std::uint64_t value) {
     const bool fits = value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return number({static_cast<double>(value), fits ? static_cast<std::int64_t>(value) : 0, fits});
+    if (fits) return number_integer(static_cast<std::int64_t>(value));
+    return number({static_cast<double>(value), 0, false});
   }
-  bool number_float(double value, const std::string&) { return number({value, 0, false}); }
+  bool number_float(double value, const std::string& text) { return number({value, 0, false, thousandths_of(text)}); }
   bool string(std::string& text) {
     return passed([&] { on_text(text); });
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <set>
@@ -124,6 +125,26 @@ class ProfileWriter {
     return of;
   }
 
+  /// Operators of equal shapes may do different work: in another type, or with another stride.
+  static std::uint64_t identity_of(const std::optional<OpWork>& of) {
+    if (!of) return 0;
+    std::uint64_t identity = 0;
+    const auto mix = [&identity](std::uint64_t value) {
+      constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15;
+      identity = (identity ^ (value + kMixer + (identity << 6U) + (identity >> 2U))) * kMixer;
+    };
+    for (const auto& [pipe, flops] : of->work.flops) {
+      mix(static_cast<std::uint64_t>(pipe));
+      mix(std::bit_cast<std::uint64_t>(flops));
+    }
+    for (const auto& [level, bytes] : of->work.bytes) {
+      mix(static_cast<std::uint64_t>(level));
+      mix(std::bit_cast<std::uint64_t>(bytes.read));
+      mix(std::bit_cast<std::uint64_t>(bytes.write));
+    }
+    return identity;
+  }
+
   void write_gpu(ImportedProfile& profile, TraceBuilder& builder) {
     std::vector<KernelOfOperator> kernels;
     for (std::size_t i = 0; i < events_.gpu.size(); ++i) {
@@ -177,7 +198,8 @@ class ProfileWriter {
                                 .block = event.block,
                                 .cluster = {},
                                 .dynamic_shared = event.shared,
-                                .place = place});
+                                .place = place,
+                                .scalars = identity_of(operator_of(places_[index].signature).work)});
     kernel.device = event.device;
     kernel.context = event.context;
     kernel.stream = event.stream;
