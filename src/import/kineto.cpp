@@ -48,7 +48,11 @@ class ProfileWriter {
     for (const GpuEvent& event : events_.gpu) used.insert(event.device);
     for (const std::uint32_t index : used) {
       if (known.contains(index)) continue;
-      DeviceFacts unknown = profile.devices.empty() ? DeviceFacts{} : profile.devices.front();
+      // A GPU that is not listed is of the same model where all listed ones are.
+      const bool one_model =
+          std::all_of(events_.devices.begin(), events_.devices.end(),
+                      [&](const DeviceFacts& device) { return device.name == events_.devices.front().name; });
+      DeviceFacts unknown = events_.devices.empty() || !one_model ? DeviceFacts{} : events_.devices.front();
       unknown.index = index;
       profile.devices.push_back(unknown);
     }
@@ -69,7 +73,21 @@ class ProfileWriter {
   struct Share {
     std::uint32_t kernels = 0;  ///< of that call of the operator
     bool longest = false;
+    bool longest_of_gradient = false;  ///< of those that compute the same gradient
   };
+
+  /// By a kernel's name, which many kernels share.
+  std::optional<Gradient> gradient_of_kernel(std::uint32_t name) const {
+    const auto [found, is_new] = gradients_.try_emplace(name);
+    if (is_new) found->second = gradient_of(events_.words[name]);
+    return found->second;
+  }
+
+  Work work_of_kernel(const OpWork& work, std::uint32_t name) const {
+    const auto gradient = gradient_of_kernel(name);
+    const auto part = gradient ? work.gradients.find(*gradient) : work.gradients.end();
+    return part == work.gradients.end() ? work.work : part->second;
+  }
 
   std::vector<Share> shares() const {
     std::vector<Share> shares(events_.gpu.size());
@@ -83,12 +101,19 @@ class ProfileWriter {
     for (std::size_t i = 0; i < order.size();) {
       std::size_t end = i;
       std::uint32_t longest = order[i];
+      std::map<std::optional<Gradient>, std::uint32_t> of_gradient;
       const auto length = [this](std::uint32_t of) { return events_.gpu[of].end - events_.gpu[of].start; };
       for (; end < order.size() && events_.gpu[order[end]].external == events_.gpu[order[i]].external; ++end) {
         if (length(order[end]) > length(longest)) longest = order[end];
+        std::uint32_t& most =
+            of_gradient.try_emplace(gradient_of_kernel(events_.gpu[order[end]].name), order[end]).first->second;
+        if (length(order[end]) > length(most)) most = order[end];
       }
       for (std::size_t k = i; k < end; ++k) {
-        shares[order[k]] = {.kernels = static_cast<std::uint32_t>(end - i), .longest = order[k] == longest};
+        shares[order[k]] = {
+            .kernels = static_cast<std::uint32_t>(end - i),
+            .longest = order[k] == longest,
+            .longest_of_gradient = order[k] == of_gradient[gradient_of_kernel(events_.gpu[order[k]].name)]};
       }
       i = end;
     }
@@ -171,10 +196,10 @@ class ProfileWriter {
         give_work(profile.trace, kind, collective_work(event.collective), "roofline, from NCCL's message sizes");
         continue;
       }
-      const std::string why = why_no_work(of, share[i], events_.words[event.name]);
+      const std::string why = why_no_work(of, share[i], gradient_of_kernel(event.name));
       ++(why.empty() ? votes[kind].first : votes[kind].second);
       if (why.empty()) {
-        give_work(profile.trace, kind, of.work->work, of.by);
+        give_work(profile.trace, kind, work_of_kernel(*of.work, event.name), of.by);
       } else {
         reasons_.try_emplace(kind, why);
       }
@@ -199,20 +224,23 @@ class ProfileWriter {
   }
 
   /// Empty where it has.
-  static std::string why_no_work(const Operator& of, const Share& share, const std::string& kernel) {
+  static std::string why_no_work(const Operator& of, const Share& share, std::optional<Gradient> gradient) {
     if (of.text.empty()) return "not launched by a PyTorch operator in the trace";
+    const std::string name = of.text.substr(0, of.text.find('('));
     if (!of.work) {
-      return of.text.find('(') == std::string::npos && of.text.starts_with("aten::")
-                 ? of.text + ": shapes not recorded (record_shapes=True)"
-                 : of.text.substr(0, of.text.find('(')) + ": no work model";
+      if (of.text == name && name.starts_with("aten::")) return name + ": shapes not recorded (record_shapes=True)";
+      return name +
+             (has_model(name) ? ": its arguments are not recorded or don't fit the work model" : ": no work model");
     }
-    if (of.work->by_gradient) {
-      const bool gradient = kernel.find("dgrad") != std::string::npos || kernel.find("wgrad") != std::string::npos;
-      return gradient ? "" : "can't tell which gradient it computes";
+    if (!of.work->gradients.empty()) {
+      if (!gradient) return "can't tell which gradient it computes";
+      // Kernels that refer to no operator have no share: each is its only one.
+      return share.longest_of_gradient || share.kernels <= 1 ? ""
+                                                             : "its operator's work is attributed to another kernel";
     }
     if (share.kernels <= 1 || (of.work->by_longest_kernel && share.longest)) return {};
     if (of.work->by_longest_kernel) return "its operator's work is attributed to another kernel";
-    return fmt::format("one of {} kernels of {}", share.kernels, of.text.substr(0, of.text.find('(')));
+    return fmt::format("one of {} kernels of {}", share.kernels, name);
   }
 
   spool::Id write_place(TraceBuilder& builder, const HostContext& where, std::string_view operation) {
@@ -296,6 +324,7 @@ class ProfileWriter {
   std::vector<HostContext> places_;  ///< of GPU events
   std::unordered_map<std::uint32_t, Operator> operators_;
   std::map<spool::Id, std::string> reasons_;
+  mutable std::unordered_map<std::uint32_t, std::optional<Gradient>> gradients_;  ///< by the word of a kernel's name
 };
 
 }  // namespace
