@@ -6,11 +6,13 @@
 #include <map>
 
 #include "host/host.hpp"
+#include "import/above_roof.hpp"
 #include "import/byte_source.hpp"
 #include "import/join.hpp"
 #include "import/kineto.hpp"
 #include "import/ncu.hpp"
 #include "import/nsys.hpp"
+#include "import/product_pipe.hpp"
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
 #include "model/error.hpp"
@@ -140,6 +142,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& m
     profile.trace.command = {profile.file};
     traces.push_back(std::move(profile.trace));
   }
+  assign_product_pipes(traces, machine);
   Report report =
       report_of(traces, {.program = files, .folder = {}, .run = {}, .untraced_s = {}, .gpu = false}, machine);
   if (!has_starts) report.profile->timeline.reset();
@@ -148,6 +151,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& m
   }
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
   report.notes.insert(report.notes.end(), joined.begin(), joined.end());
+  if (std::string note = explain_rows_above_roof(report); !note.empty()) report.notes.push_back(std::move(note));
   report.invocation.command = command;
   report.invocation.run_name = files.empty() ? "import" : stem_of(files.front());
   report.invocation.tool_version = ROOFLINE_VERSION;

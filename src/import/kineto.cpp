@@ -53,7 +53,11 @@ class ProfileWriter {
     for (const GpuEvent& event : events_.gpu) used.insert(event.device);
     for (const std::uint32_t index : used) {
       if (known.contains(index)) continue;
-      DeviceFacts unknown = profile.devices.empty() ? DeviceFacts{} : profile.devices.front();
+      // A GPU that is not listed is of the same model where all listed ones are.
+      const bool one_model =
+          std::all_of(events_.devices.begin(), events_.devices.end(),
+                      [&](const DeviceFacts& device) { return device.name == events_.devices.front().name; });
+      DeviceFacts unknown = events_.devices.empty() || !one_model ? DeviceFacts{} : events_.devices.front();
       unknown.index = index;
       profile.devices.push_back(unknown);
     }
@@ -82,6 +86,19 @@ class ProfileWriter {
     if (event.correlation == kNone) return 0;
     const auto next = static_cast<std::uint32_t>(events_.calls.size() + without_call_.size()) + 1;
     return without_call_.try_emplace({event.process, event.device, event.correlation}, next).first->second;
+  }
+
+  /// By a kernel's name, which many kernels share.
+  std::optional<Gradient> gradient_of_kernel(std::uint32_t name) const {
+    const auto [found, is_new] = gradients_.try_emplace(name);
+    if (is_new) found->second = gradient_of(events_.words[name]);
+    return found->second;
+  }
+
+  Work work_of_kernel(const OpWork& work, std::uint32_t name) const {
+    const auto gradient = gradient_of_kernel(name);
+    const auto part = gradient ? work.gradients.find(*gradient) : work.gradients.end();
+    return part == work.gradients.end() ? work.work : part->second;
   }
 
   OpCall call_of(const Signature& signature) const {
@@ -169,9 +186,10 @@ class ProfileWriter {
       const Operator& of = operator_of(booked.signature);
       if (booked.share > 0) {
         profile.trace.models.try_emplace(
-            booked.kind, ProcessTrace::Model{.work = part_of(of.work->work, booked.share), .by = of.by});
+            booked.kind,
+            ProcessTrace::Model{.work = part_of(work_of_kernel(*of.work, booked.name), booked.share), .by = of.by});
       } else {
-        builder.without_work(booked.kind, why_no_work(of, booked, events_.words[booked.name]));
+        builder.without_work(booked.kind, why_no_work(of, booked, gradient_of_kernel(booked.name)));
       }
     }
   }
@@ -180,10 +198,10 @@ class ProfileWriter {
     return book_work(kernels, [this](const KernelOfOperator& kernel) {
       const Operator& of = operator_of(kernel.signature);
       if (!of.work) return WorkRule::none;
-      if (!of.work->by_gradient) return of.work->by_longest_kernel ? WorkRule::longest : WorkRule::alone;
-      const std::string& name = events_.words[kernel.name];
-      const bool data = name.find("dgrad") != std::string::npos, weight = name.find("wgrad") != std::string::npos;
-      return data ? WorkRule::data_gradient : weight ? WorkRule::weight_gradient : WorkRule::none;
+      if (of.work->gradients.empty()) return of.work->by_longest_kernel ? WorkRule::longest : WorkRule::alone;
+      const std::optional<Gradient> gradient = gradient_of_kernel(kernel.name);
+      if (!gradient) return WorkRule::none;
+      return *gradient == Gradient::input ? WorkRule::data_gradient : WorkRule::weight_gradient;
     });
   }
 
@@ -216,19 +234,19 @@ class ProfileWriter {
     return work;
   }
 
-  static std::string why_no_work(const Operator& of, const BookedKind& booked, const std::string& kernel) {
+  static std::string why_no_work(const Operator& of, const BookedKind& booked, std::optional<Gradient> gradient) {
     if (of.text.empty()) return "not launched by a PyTorch operator in the trace";
+    const std::string name = of.text.substr(0, of.text.find('('));
     if (!of.work) {
-      return of.text.find('(') == std::string::npos && of.text.starts_with("aten::")
-                 ? of.text + ": shapes not recorded (record_shapes=True)"
-                 : of.text.substr(0, of.text.find('(')) + ": no work model";
+      if (of.text == name && name.starts_with("aten::")) return name + ": shapes not recorded (record_shapes=True)";
+      return name +
+             (has_model(name) ? ": its arguments are not recorded or don't fit the work model" : ": no work model");
     }
-    const bool gradient = kernel.find("dgrad") != std::string::npos || kernel.find("wgrad") != std::string::npos;
-    if (of.work->by_gradient && !gradient) return "can't tell which gradient it computes";
-    if (of.work->by_gradient || of.work->by_longest_kernel) {
+    if (!of.work->gradients.empty() && !gradient) return "can't tell which gradient it computes";
+    if (!of.work->gradients.empty() || of.work->by_longest_kernel) {
       return "its operator's work is attributed to another kernel";
     }
-    return fmt::format("one of {} kernels of {}", booked.siblings, of.text.substr(0, of.text.find('(')));
+    return fmt::format("one of {} kernels of {}", booked.siblings, name);
   }
 
   spool::Id write_place(TraceBuilder& builder, const HostContext& where, std::string_view operation) {
@@ -342,6 +360,7 @@ class ProfileWriter {
   std::vector<HostContext> places_;  ///< of GPU events
   std::unordered_map<std::uint32_t, Operator> operators_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::uint32_t> without_call_;
+  mutable std::unordered_map<std::uint32_t, std::optional<Gradient>> gradients_;  ///< by the word of a kernel's name
 };
 
 }  // namespace

@@ -47,13 +47,22 @@ class Arguments {
     const Tensor* found = tensor(index);
     return found != nullptr && found->rank() >= rank ? found : nullptr;
   }
-  std::vector<const Tensor*> all() const {
+  /// The tensors among the first `inputs` arguments.
+  std::vector<const Tensor*> first(std::size_t inputs) const {
     std::vector<const Tensor*> list;
-    for (const auto& tensor : tensors_) {
-      if (tensor) list.push_back(&*tensor);
+    for (std::size_t i = 0; i < tensors_.size() && i < inputs; ++i) {
+      if (tensors_[i]) list.push_back(&*tensors_[i]);
     }
     return list;
   }
+  /// The first tensor behind the inputs: where a call with `out=` stores its result. Null without one.
+  const Tensor* out(std::size_t inputs) const {
+    for (std::size_t i = inputs; i < tensors_.size(); ++i) {
+      if (tensors_[i]) return &*tensors_[i];
+    }
+    return nullptr;
+  }
+  std::size_t words() const { return words_.size(); }
   /// A scalar's text: "True", "0."; empty where it was not recorded.
   std::string word(std::size_t index) const { return index < words_.size() ? words_[index] : ""; }
   /// A list's numbers, "[1, 1]".

@@ -10,14 +10,10 @@
 #include <vector>
 
 #include "import/op_arguments.hpp"
+#include "import/op_models.hpp"
 #include "model/find.hpp"
 
 namespace roofline {
-namespace {
-
-using Json = nlohmann::json;
-
-constexpr DeviceKind kGpu = DeviceKind::cuda;
 
 Work moving(double read, double write) {
   Work work;
@@ -27,9 +23,13 @@ Work moving(double read, double write) {
 
 OpWork product(double flops, const Element& element, double read, double write) {
   OpWork work = {.work = moving(read, write), .by_longest_kernel = true};
-  work.work.flops[matrix_pipe(element.dtype, kGpu)] = flops;
+  work.work.flops[matrix_pipe(element.dtype, DeviceKind::cuda)] = flops;
   return work;
 }
+
+namespace {
+
+using Json = nlohmann::json;
 
 /// a: (batch,) m × k; b: (batch,) k × n; with what is read besides.
 std::optional<OpWork> matrix_product(const Tensor* a, const Tensor* b, double more_read = 0) {
@@ -50,43 +50,6 @@ std::optional<OpWork> mm(const Arguments& arguments) {
 std::optional<OpWork> addmm(const Arguments& arguments) {
   const Tensor* addend = arguments.tensor(0);
   return matrix_product(arguments.tensor(1, 2), arguments.tensor(2), addend == nullptr ? 0 : addend->bytes());
-}
-
-/// input: batch × channels × extents; weight: filters × channels of a group × extents.
-std::optional<OpWork> convolution_of(const Tensor* input, const Tensor* weight, const std::vector<double>& stride,
-                                     const std::vector<double>& padding, const std::vector<double>& dilation) {
-  if (input == nullptr || weight == nullptr || input->rank() != weight->rank()) return std::nullopt;
-  const auto at = [](const std::vector<double>& list, std::size_t i) {
-    return list.size() == 1 ? list[0] : i < list.size() ? list[i] : std::nan("");
-  };
-  double positions = input->at(0);
-  for (std::size_t i = 2; i < input->rank(); ++i) {
-    const double window = at(dilation, i - 2) * (weight->shape[i] - 1) + 1;
-    positions *= std::floor((input->shape[i] + 2 * at(padding, i - 2) - window) / at(stride, i - 2)) + 1;
-  }
-  if (!(positions >= 0) || !std::isfinite(positions)) return std::nullopt;
-  const double outputs = positions * weight->at(0);
-  return product(2 * positions * weight->count(), input->element, input->bytes() + weight->bytes(),
-                 outputs * input->element.size);
-}
-
-std::optional<OpWork> cudnn_convolution(const Arguments& a) {
-  return convolution_of(a.tensor(0, 3), a.tensor(1, 3), a.numbers(3), a.numbers(2), a.numbers(4));
-}
-
-std::optional<OpWork> convolution(const Arguments& a) {
-  if (a.word(6) == "True") return std::nullopt;  // transposed
-  return convolution_of(a.tensor(0, 3), a.tensor(1, 3), a.numbers(3), a.numbers(4), a.numbers(5));
-}
-
-/// Each of the two gradients is a convolution of the same size.
-std::optional<OpWork> convolution_backward(const Arguments& a) {
-  if (a.word(7) == "True") return std::nullopt;
-  auto work = convolution_of(a.tensor(1, 3), a.tensor(2, 3), a.numbers(4), a.numbers(5), a.numbers(6));
-  if (!work) return std::nullopt;
-  work->by_longest_kernel = false;
-  work->by_gradient = true;
-  return work;
 }
 
 /// Where an attention's arguments stand: its first tensor, the flag, and whether tokens come before heads.
@@ -130,24 +93,30 @@ std::optional<OpWork> per_element(const Tensor* x, double flops, double exponent
   return work;
 }
 
+/// Bytes of a result in the shape of `like`: of the tensor that a call with `out=` has behind its inputs.
+double result_bytes(const Arguments& a, std::size_t inputs, const Tensor& like) {
+  const Tensor* out = a.out(inputs);
+  return like.count() * (out != nullptr ? out->element.size : like.element.size);
+}
+
 std::optional<OpWork> softmax(const Arguments& a) {
   const Tensor* x = a.tensor(0, 1);
-  return x == nullptr ? std::nullopt : per_element(x, 4, 1, x->bytes(), x->bytes());
+  return x == nullptr ? std::nullopt : per_element(x, 4, 1, x->bytes(), result_bytes(a, 1, *x));
 }
 
 std::optional<OpWork> softmax_backward(const Arguments& a) {
   const Tensor* gradient = a.tensor(0, 1);
   const Tensor* output = a.tensor(1, 1);
   if (gradient == nullptr || output == nullptr) return std::nullopt;
-  return per_element(gradient, 4, 0, gradient->bytes() + output->bytes(), gradient->bytes());
+  return per_element(gradient, 4, 0, gradient->bytes() + output->bytes(), result_bytes(a, 2, *gradient));
 }
 
-/// x, then in any order what scales and shifts it.
-std::optional<OpWork> norm(const Arguments& a, double flops) {
+/// x, then among the first `inputs` arguments what scales and shifts it.
+std::optional<OpWork> norm(const Arguments& a, std::size_t inputs, double flops) {
   const Tensor* x = a.tensor(0, 1);
   if (x == nullptr) return std::nullopt;
   double read = 0;
-  for (const Tensor* tensor : a.all()) read += tensor->bytes();
+  for (const Tensor* tensor : a.first(inputs)) read += tensor->bytes();
   return per_element(x, flops, 0, read, x->bytes());
 }
 
@@ -161,11 +130,6 @@ std::optional<OpWork> copy(const Arguments& a) {
 std::optional<OpWork> fill(const Arguments& a) {
   const Tensor* to = a.tensor(0);
   return to == nullptr ? std::nullopt : std::optional(OpWork{.work = moving(0, to->bytes())});
-}
-
-std::optional<OpWork> reduction(const Arguments& a) {
-  const Tensor* x = a.tensor(0, 1);
-  return x == nullptr ? std::nullopt : per_element(x, 1, 0, x->bytes(), 0);
 }
 
 /// Rows of a table: those that are read are as many bytes as are written, and the table at most.
@@ -199,61 +163,17 @@ std::optional<OpWork> gather(const Arguments& a) {
   return lookup(table, &rows, result->bytes());
 }
 
-/// Each input once, broadcast where one is smaller, and an output of their common shape.
-std::optional<OpWork> elementwise(const Arguments& a, double flops, double output_size, bool in_place) {
-  double read = 0, count = 0;
-  std::vector<double> shape;
-  const Tensor* widest = nullptr;
-  for (const Tensor* tensor : a.all()) {
-    read += tensor->bytes();
-    if (tensor->rank() > shape.size()) shape.insert(shape.begin(), tensor->rank() - shape.size(), 1);
-    for (std::size_t i = 0; i < tensor->rank(); ++i) {
-      double& extent = shape[shape.size() - 1 - i];
-      const double own = tensor->shape[tensor->rank() - 1 - i];
-      if (extent != own && extent != 1 && own != 1) return std::nullopt;  // no broadcast: something else
-      extent = extent == 1 ? own : extent;
-    }
-    const auto weight = [](const Tensor& t) { return (t.element.floating ? 100 : 0) + t.element.size; };
-    const bool wider = widest == nullptr || (tensor->rank() > 0) > (widest->rank() > 0) ||
-                       ((tensor->rank() > 0) == (widest->rank() > 0) && weight(*tensor) > weight(*widest));
-    if (wider) widest = tensor;
+/// Of a dimension or of everything, with what is stored where a call with `out=` has it; maximum and minimum of two
+/// tensors have the same names.
+std::optional<OpWork> reduction(const Arguments& a) {
+  const Tensor* x = a.tensor(0, 1);
+  if (x == nullptr) return std::nullopt;
+  if (a.tensor(1, 1) != nullptr && x->shape == a.tensor(1)->shape) {
+    return elementwise_work("maximum", a);
   }
-  if (widest == nullptr) return std::nullopt;
-  count = 1;
-  for (const double extent : shape) count *= extent;
-  const Tensor* first = a.tensor(0);
-  const Element stored = in_place && first != nullptr ? first->element : widest->element;
-  OpWork work = {.work = moving(read, count * (output_size > 0 ? output_size : stored.size))};
-  if (flops > 0) work.work.flops[vector_pipe(widest->element.dtype)] = flops * count;
-  return work;
-}
-
-/// FLOPs an element where there is no doubt about them; transcendental functions are left out, as what they are made of
-/// is the compiler's choice. Nothing for what is no elementwise operator.
-std::optional<double> elementwise_flops(std::string_view name) {
-  static constexpr std::string_view kNone[] = {"gelu",          "silu",          "sigmoid",
-                                               "tanh",          "exp",           "log",
-                                               "sqrt",          "rsqrt",         "pow",
-                                               "reciprocal",    "sin",           "cos",
-                                               "erf",           "where",         "elu",
-                                               "mish",          "softplus",      "masked_fill",
-                                               "gelu_backward", "silu_backward", "sigmoid_backward",
-                                               "tanh_backward", "hardswish",     "log_sigmoid_forward"};
-  static constexpr std::string_view kOne[] = {
-      "add",     "sub",       "mul",       "div",  "neg",    "abs",       "relu",       "maximum",
-      "minimum", "clamp_min", "clamp_max", "rsub", "square", "threshold", "leaky_relu", "threshold_backward"};
-  static constexpr std::string_view kTwo[] = {"clamp", "hardtanh"};
-  static constexpr std::string_view kThree[] = {"addcmul", "addcdiv", "lerp"};
-  if (contains(kOne, name)) return 1;
-  if (contains(kNone, name)) return 0;
-  if (contains(kTwo, name)) return 2;
-  return contains(kThree, name) ? std::optional(3.0) : std::nullopt;
-}
-
-bool is_comparison(std::string_view name) {
-  static constexpr std::string_view kNames[] = {
-      "eq", "ne", "lt", "le", "gt", "ge", "isnan", "logical_and", "logical_or", "logical_not", "isinf", "isfinite"};
-  return contains(kNames, name);
+  double written = 0;
+  for (const Tensor* tensor : a.first(SIZE_MAX)) written += tensor == x ? 0 : tensor->bytes();
+  return per_element(x, 1, 0, x->bytes(), written);
 }
 
 using Model = std::optional<OpWork> (*)(const Arguments&);
@@ -269,23 +189,18 @@ const std::map<std::string_view, Model>& models() {
       {"baddbmm", addmm},
       {"addmv", addmm},
       {"_addmm_activation", addmm},
-      {"cudnn_convolution", cudnn_convolution},
-      {"miopen_convolution", cudnn_convolution},
-      {"_convolution", convolution},
-      {"convolution", convolution},
-      {"convolution_overrideable", convolution},
-      {"convolution_backward", convolution_backward},
       {"_softmax", softmax},
       {"_log_softmax", softmax},
       {"_softmax_backward_data", softmax_backward},
       {"_log_softmax_backward_data", softmax_backward},
-      {"native_layer_norm", [](const Arguments& a) { return norm(a, 10); }},
-      {"native_group_norm", [](const Arguments& a) { return norm(a, 10); }},
-      {"native_batch_norm", [](const Arguments& a) { return norm(a, 10); }},
-      {"cudnn_batch_norm", [](const Arguments& a) { return norm(a, 10); }},
-      {"_batch_norm_with_update", [](const Arguments& a) { return norm(a, 10); }},
-      {"rms_norm", [](const Arguments& a) { return norm(a, 5); }},
-      {"_fused_rms_norm", [](const Arguments& a) { return norm(a, 5); }},
+      {"native_layer_norm", [](const Arguments& a) { return norm(a, 4, 10); }},
+      {"native_group_norm", [](const Arguments& a) { return norm(a, 3, 10); }},
+      {"native_batch_norm", [](const Arguments& a) { return norm(a, 5, 10); }},
+      {"cudnn_batch_norm", [](const Arguments& a) { return norm(a, 5, 10); }},
+      {"miopen_batch_norm", [](const Arguments& a) { return norm(a, 5, 10); }},
+      {"_batch_norm_with_update", [](const Arguments& a) { return norm(a, 5, 10); }},
+      {"rms_norm", [](const Arguments& a) { return norm(a, 3, 5); }},
+      {"_fused_rms_norm", [](const Arguments& a) { return norm(a, 3, 5); }},
       {"copy_", copy},
       {"fill_", fill},
       {"zero_", fill},
@@ -325,31 +240,45 @@ std::string_view plain(std::string_view name) {
   return name;
 }
 
+/// The model of that name, else of the operator that is the same but for where it stores; null without one.
+Model model_of(std::string_view name) {
+  for (const std::string_view known : {name, base_of_operator(name)}) {
+    if (const auto model = models().find(known); model != models().end()) return model->second;
+  }
+  return nullptr;
+}
+
+bool is_finite(const Work& work) {
+  const auto finite = [](double value) { return std::isfinite(value) && value >= 0; };
+  const auto bytes = work.bytes.find(Level::hbm);
+  return std::all_of(work.flops.begin(), work.flops.end(), [&](const auto& flops) { return finite(flops.second); }) &&
+         (bytes == work.bytes.end() || (finite(bytes->second.read) && finite(bytes->second.write)));
+}
+
+std::optional<OpWork> modelled(std::string_view name, const Arguments& arguments) {
+  if (is_convolution(name)) return convolution_work(name, arguments);
+  if (const Model model = model_of(name)) return model(arguments);
+  if (const auto form = attentions().find(name); form != attentions().end()) return attention(arguments, form->second);
+  return elementwise_work(name, arguments);
+}
+
 }  // namespace
+
+bool has_model(std::string_view name) {
+  if (!name.starts_with("aten::")) return false;
+  name = plain(name);
+  return is_convolution(name) || model_of(name) != nullptr || attentions().contains(name) || is_elementwise(name);
+}
 
 std::optional<OpWork> work_of(const OpCall& call) {
   if (!call.name.starts_with("aten::") || call.dims.empty()) return std::nullopt;
-  const std::string_view name = plain(call.name);
-  const Arguments arguments(call);
-  std::optional<OpWork> work;
-  if (const auto model = models().find(name); model != models().end()) {
-    work = model->second(arguments);
-  } else if (const auto form = attentions().find(name); form != attentions().end()) {
-    work = attention(arguments, form->second);
-  } else {
-    const bool in_place = name.ends_with('_');
-    const std::string_view base = name.substr(0, name.size() - (in_place ? 1 : 0));
-    if (const auto flops = elementwise_flops(base)) work = elementwise(arguments, *flops, 0, in_place);
-    if (is_comparison(base)) work = elementwise(arguments, 0, 1, in_place);
-  }
-  if (!work) return std::nullopt;
+  std::optional<OpWork> work = modelled(plain(call.name), Arguments(call));
+  if (!work || !is_finite(work->work)) return std::nullopt;
   work->work.launches = 0;
-  const auto finite = [](double value) { return std::isfinite(value) && value >= 0; };
-  for (const auto& [pipe, amount] : work->work.flops) {
-    if (!finite(amount)) return std::nullopt;
+  for (auto& [gradient, part] : work->gradients) {
+    if (!is_finite(part)) return std::nullopt;
+    part.launches = 0;
   }
-  const Traffic& bytes = work->work.bytes[Level::hbm];
-  if (!finite(bytes.read) || !finite(bytes.write)) return std::nullopt;
   return work;
 }
 

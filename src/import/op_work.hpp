@@ -2,6 +2,8 @@
 // ops (docs/method.md), for which tests hold one against the other. Bytes are the compulsory ones, a lower bound.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,16 +20,25 @@ struct OpCall {
   std::string_view concrete;  ///< "["","","[1, 1]",…]"; empty: not recorded
 };
 
+/// What a backward kernel of a convolution computes.
+enum class Gradient : std::uint8_t { input, weight };
+
 struct OpWork {
   Work work;
   /// Of several kernels that it launches, the longest does it all: products, whose other kernels prepare or add up.
   bool by_longest_kernel = false;
-  /// Each of its kernels with that in its name does it once ("dgrad", "wgrad").
-  bool by_gradient = false;
+  /// Where it computes both gradients of a convolution: the work of each, which its kernels' names tell apart.
+  std::map<Gradient, Work> gradients = {};
 };
 
 /// Nothing where the operator has no model, or its shapes were not recorded.
 std::optional<OpWork> work_of(const OpCall& call);
+
+/// Whether operators of that name have a model, which may need arguments that were not recorded.
+bool has_model(std::string_view name);
+
+/// The gradient that a library's kernel computes, by its name ("dgrad", "wgrad"); nothing where it doesn't tell.
+std::optional<Gradient> gradient_of(std::string_view kernel);
 
 /// "aten::addmm(1024, 32768x4096, 4096x1024)"; the name alone where there are no shapes.
 std::string text_of(const OpCall& call);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 #include <string_view>
 
 #include "report/roofs.hpp"
@@ -47,45 +48,54 @@ constexpr std::string_view kWithoutTensorCores = "gtx";
 struct DataSheet {
   std::string_view name;  ///< in the device's name, lower case
   double fp64, fp32, tensor_fp64, tensor_tf32, tensor_16, tensor_fp8, tensor_int8, memory;
+  double l2;  ///< MB, of the chip's white paper where the sheet has none
 };
 
 constexpr DataSheet kDataSheets[] = {
-    {"h200 nvl", 30, 60, 60, 418, 835, 1671, 1671, 4.8},
-    {"h200", 34, 67, 67, 495, 989, 1979, 1979, 4.8},
-    {"gh200 480gb", 34, 67, 67, 495, 989, 1979, 1979, 4.0},
-    {"gh200", 34, 67, 67, 495, 989, 1979, 1979, 4.9},
-    {"h100 nvl", 30, 60, 60, 418, 835, 1671, 1671, 3.9},
-    {"h100 pcie", 26, 51, 51, 378, 756, 1513, 1513, 2.0},
-    {"h100", 34, 67, 67, 495, 989, 1979, 1979, 3.35},
-    {"h800", 1, 67, 1, 495, 989, 1979, 1979, 3.35},
-    {"h20", 1, 44, 1, 74, 148, 296, 296, 4.0},
-    {"a100 80gb pcie", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.935},
-    {"a100-sxm4-80gb", 9.7, 19.5, 19.5, 156, 312, 0, 624, 2.039},
-    {"a100", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.555},
-    {"a30", 5.2, 10.3, 10.3, 82, 165, 0, 330, 0.933},
-    {"a40", 0, 37.4, 0, 74.8, 149.7, 0, 299.3, 0.696},
-    {"a10g", 0, 35, 0, 35, 70, 0, 140, 0.6},
-    {"a10", 0, 31.2, 0, 62.5, 125, 0, 250, 0.6},
-    {"v100s", 8.2, 16.4, 0, 0, 130, 0, 0, 1.134},
-    {"v100-pcie", 7, 14, 0, 0, 112, 0, 0, 0.9},
-    {"v100", 7.8, 15.7, 0, 0, 125, 0, 0, 0.9},
-    {"t4", 0, 8.1, 0, 0, 65, 0, 130, 0.32},
-    {"b200", 37, 75, 37, 1125, 2250, 4500, 4500, 8.0},
-    {"l40s", 0, 91.6, 0, 183, 362, 733, 733, 0.864},
-    {"l40", 0, 90.5, 0, 90.5, 181, 362, 362, 0.864},
-    {"l4", 0, 30.3, 0, 60, 121, 242, 242, 0.3},
-    {"rtx 4090", 0, 82.6, 0, 82.6, 165.2, 330.3, 660.6, 1.008},
-    {"rtx 3090", 0, 35.6, 0, 35.6, 71, 0, 284, 0.936},
+    {"h200 nvl", 30, 60, 60, 418, 835, 1671, 1671, 4.8, 50},
+    {"h200", 34, 67, 67, 495, 989, 1979, 1979, 4.8, 50},
+    {"gh200 480gb", 34, 67, 67, 495, 989, 1979, 1979, 4.0, 50},
+    {"gh200", 34, 67, 67, 495, 989, 1979, 1979, 4.9, 50},
+    {"h100 nvl", 30, 60, 60, 418, 835, 1671, 1671, 3.9, 50},
+    {"h100 pcie", 26, 51, 51, 378, 756, 1513, 1513, 2.0, 50},
+    {"h100", 34, 67, 67, 495, 989, 1979, 1979, 3.35, 50},
+    {"h800", 1, 67, 1, 495, 989, 1979, 1979, 3.35, 50},
+    {"h20", 1, 44, 1, 74, 148, 296, 296, 4.0, 60},
+    {"a100 80gb pcie", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.935, 40},
+    {"a100-sxm4-80gb", 9.7, 19.5, 19.5, 156, 312, 0, 624, 2.039, 40},
+    {"a100", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.555, 40},
+    {"a30", 5.2, 10.3, 10.3, 82, 165, 0, 330, 0.933, 24},
+    {"a40", 0, 37.4, 0, 74.8, 149.7, 0, 299.3, 0.696, 6},
+    {"a10g", 0, 35, 0, 35, 70, 0, 140, 0.6, 6},
+    {"a10", 0, 31.2, 0, 62.5, 125, 0, 250, 0.6, 6},
+    {"v100s", 8.2, 16.4, 0, 0, 130, 0, 0, 1.134, 6},
+    {"v100-pcie", 7, 14, 0, 0, 112, 0, 0, 0.9, 6},
+    {"v100", 7.8, 15.7, 0, 0, 125, 0, 0, 0.9, 6},
+    {"t4", 0, 8.1, 0, 0, 65, 0, 130, 0.32, 4},
+    {"b200", 37, 75, 37, 1125, 2250, 4500, 4500, 8.0, 126},
+    {"l40s", 0, 91.6, 0, 183, 362, 733, 733, 0.864, 96},
+    {"l40", 0, 90.5, 0, 90.5, 181, 362, 362, 0.864, 96},
+    {"l4", 0, 30.3, 0, 60, 121, 242, 242, 0.3, 48},
+    {"rtx 4090", 0, 82.6, 0, 82.6, 165.2, 330.3, 660.6, 1.008, 72},
+    {"rtx 3090", 0, 35.6, 0, 35.6, 71, 0, 284, 0.936, 6},
 };
+
+/// Variants that have other rates than the card of that name, or are a part of one.
+constexpr std::string_view kVariants[] = {"laptop", "max-q", "mig", "ti", "super", "d"};
 
 /// Whether the text contains the whole word: "l4" is not in "l40".
 bool names(const std::string& device, std::string_view word) {
-  const std::size_t at = device.find(word);
-  if (at == std::string::npos) return false;
   const auto letter = [&](std::size_t i) {
     return i < device.size() && std::isalnum(static_cast<unsigned char>(device[i]));
   };
-  return (at == 0 || !letter(at - 1)) && !letter(at + word.size());
+  for (std::size_t at = device.find(word); at != std::string::npos; at = device.find(word, at + 1)) {
+    if ((at == 0 || !letter(at - 1)) && !letter(at + word.size())) return true;
+  }
+  return false;
+}
+
+bool names_any(const std::string& device, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](auto word) { return names(device, word); });
 }
 
 /// 1, or 0 of Volta and Turing: BF16 came with TF32.
@@ -146,7 +156,7 @@ bool limit_by_attributes(Machine& machine, const DeviceFacts& device) {
                          fmt::format("{} SMs x {:.0f} MHz, {}", device.sms, device.core_hz * 1e-6, of_memory));
   const double each = device.sms * device.core_hz;
   const std::string name = lower_case(device.name);
-  const bool halved = std::any_of(std::begin(kHalved), std::end(kHalved), [&](auto word) { return names(name, word); });
+  const bool halved = names_any(name, kHalved);
   const double tensor_cores = names(name, kWithoutTensorCores) ? 0 : 1;
   const double products = (halved ? 0.5 : 1) * tensor_cores;
   const std::pair<Pipe, double> pipes[] = {
@@ -171,8 +181,9 @@ void limit_by_data_sheet(Machine& machine, const DeviceFacts& device) {
   const std::string name = lower_case(device.name);
   const auto* sheet = std::find_if(std::begin(kDataSheets), std::end(kDataSheets),
                                    [&](const DataSheet& of) { return names(name, of.name); });
-  if (sheet == std::end(kDataSheets)) return;
-  constexpr double kTera = 1e12;
+  if (sheet == std::end(kDataSheets) || names_any(name, kVariants)) return;
+  constexpr double kTera = 1e12, kMega = 1e6;
+  if (machine.device.caches.empty()) machine.device.caches.push_back({.level = Level::l2, .bytes = sheet->l2 * kMega});
   DataSheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
   limits.compute(Pipe::fp64, sheet->fp64 * kTera);
   limits.compute(Pipe::fp32, sheet->fp32 * kTera);
@@ -207,7 +218,8 @@ Machine data_sheet_machine(const DeviceFacts& device) {
 
 std::string about_roofs(const Machine& machine) {
   return machine.ceilings.empty()
-             ? "no roofs: no data-sheet values are known for this GPU; pass a machine.json with --machine"
+             ? fmt::format("no roofs: no data-sheet values are known for {}; pass a machine.json with --machine",
+                           clean_line(machine.device.name))
              : not_measured(machine);
 }
 

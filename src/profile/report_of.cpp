@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "profile/wall_time.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -174,6 +176,35 @@ void add_notes(Report& report, const std::vector<DefectiveSpool>& defective, boo
   for (std::string& note : notes_of(defective)) notes.push_back(std::move(note));
 }
 
+/// Rows of the recording's groups. Kernels on a GPU of another model than the machine's have no roofs.
+void add_rows(Report& report, const Recording& recording, const std::string& why_not_counted) {
+  std::vector<std::string_view> names;
+  for (const SeenDevice& device : recording.devices) names.emplace_back(device.name);
+  const std::vector<std::size_t> others = without_own_roofs(names, report.machine);
+  Machine without_roofs;
+  without_roofs.device = report.machine.device;
+  std::map<std::string, std::int64_t> rows;  ///< by the name of such a GPU
+  for (const LaunchGroup& group : recording.groups) {
+    const auto device = static_cast<std::size_t>(group.device);
+    const bool has_roofs = !std::binary_search(others.begin(), others.end(), device);
+    Point row = row_of(group, recording, has_roofs ? report.machine : without_roofs, why_not_counted);
+    if (!has_roofs) {
+      const std::string name = names[device].empty() ? "a GPU not named" : clean_line(names[device]);
+      ++rows[name];
+      if (!row.profiled->sources.empty()) {
+        row.profiled->sources += fmt::format("; no roofs: it ran on {}, the roofs are those of {}", name,
+                                             clean_line(report.machine.device.name));
+      }
+    }
+    report.points.push_back(std::move(row));
+  }
+  for (const auto& [name, number] : rows) {
+    report.notes.push_back(fmt::format("{} on {} without roofs: the roofs are those of {}",
+                                       number == 1 ? "1 row" : count(number) + " rows", name,
+                                       clean_line(report.machine.device.name)));
+  }
+}
+
 /// What the report has no rows for; empty where it has all.
 std::string about_folded(const Recording& recording, double kernel_s) {
   std::int64_t folded = 0;
@@ -210,10 +241,8 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
     profile.host = host_profile(part ? cut(*facts.host, recording.start, recording.end) : *facts.host);
   }
   profile.why_no_counters = why_no_counters(traces, facts.counters_wanted);
-  for (const LaunchGroup& group : recording.groups) {
-    profile.counters |= !group.values.empty();
-    report.points.push_back(row_of(group, recording, machine, profile.why_no_counters));
-  }
+  for (const LaunchGroup& group : recording.groups) profile.counters |= !group.values.empty();
+  add_rows(report, recording, profile.why_no_counters);
   if (profile.counters) profile.why_no_counters.clear();
   make_labels_unique(report.points);
   add_row_sums(profile, report.points);

@@ -135,6 +135,18 @@ std::string sources_of(const LaunchGroup& group, const Recording& recording, boo
 
 }  // namespace
 
+std::vector<std::size_t> without_own_roofs(const std::vector<std::string_view>& names, const Machine& machine) {
+  std::vector<std::size_t> others;
+  const bool known =
+      !machine.device.name.empty() && std::find(names.begin(), names.end(), machine.device.name) != names.end();
+  const bool several = std::any_of(names.begin(), names.end(),
+                                   [&](std::string_view name) { return !name.empty() && name != machine.device.name; });
+  for (std::size_t i = 0; known && several && i < names.size(); ++i) {
+    if (names[i] != machine.device.name) others.push_back(i);
+  }
+  return others;
+}
+
 std::string line_text(const ProcessTrace& trace, spool::Id id, const std::string& folder) {
   const spool::Line& line = trace.line(id);
   if (line.id == 0) return {};

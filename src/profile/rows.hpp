@@ -1,7 +1,9 @@
 // Launch signatures as rows of a report.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/machine.hpp"
@@ -14,6 +16,10 @@ namespace roofline {
 /// `why_not_counted` is why nothing was, for the whole program; empty where something was.
 Point row_of(const LaunchGroup& group, const Recording& recording, const Machine& machine,
              const std::string& why_not_counted);
+
+/// Of GPUs with these names, those that the machine's roofs are not of, by index: where they are of several models, and
+/// the machine is one of them, all others.
+std::vector<std::size_t> without_own_roofs(const std::vector<std::string_view>& names, const Machine& machine);
 
 /// "model.py:10 forward", with the file's path below `folder` where it lies there; empty for no line.
 std::string line_text(const ProcessTrace& trace, spool::Id line, const std::string& folder = {});

@@ -95,7 +95,10 @@ std::string by_bound(const Report& report) {
 
 std::string above_roofs(const Report& report) {
   std::int64_t above = 0;
-  for (const Point& point : report.points) above += point.above_roof() ? 1 : 0;
+  // Imported rows say why themselves.
+  for (const Point& point : report.points) {
+    above += point.above_roof() && point.profiled && point.profiled->sources.empty() ? 1 : 0;
+  }
   if (above == 0) return {};
   return fmt::format("{} above the roof: the roof or the counts are wrong.",
                      counted_noun(above, "kernel is", "kernels are"));

@@ -1,0 +1,99 @@
+#include "import/above_roof.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "model/find.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+/// Whether the L2 cache can hold the bytes that main memory could not have moved in the row's time.
+bool is_explained_by_cache(const Point& point, const Machine& machine) {
+  const auto bytes = point.work.bytes.find(Level::hbm);
+  const bool memory = point.bound.label == BoundLabel::memory && bytes != point.work.bytes.end();
+  if (!memory || point.profiled->work_source == WorkSource::counted) return false;
+  const double from_memory = std::max(0.0, bytes->second.total() - machine.largest_cache_bytes());
+  return from_memory / bytes->second.total() * point.bound.attainable_time_s <= kAboveRoof * point.time->median;
+}
+
+std::string device_name(const Report& report, int device) {
+  const WallTime* found = find_by(report.profile->devices, &WallTime::device, device);
+  return found == nullptr ? "" : found->device_name;
+}
+
+std::string sentence_of(AboveRoofReason reason, const Point& point, const Report& report) {
+  switch (reason) {
+    case AboveRoofReason::fewer_operations:
+      return "Winograd and FFT need fewer operations than the direct convolution";
+    case AboveRoofReason::cached:
+      return fmt::format("the L2 cache ({}) holds part of its data", si(report.machine.largest_cache_bytes(), "B"));
+    case AboveRoofReason::other_gpu:
+      return fmt::format("it ran on {}, the roofs are those of {}",
+                         clean_line(device_name(report, point.profiled->device)),
+                         clean_line(report.machine.device.name));
+    case AboveRoofReason::none:
+      break;
+  }
+  return "not explained";
+}
+
+struct RowAboveRoof {
+  Point* point = nullptr;
+  AboveRoofReason reason = AboveRoofReason::none;
+
+  /// What is not explained first, then the largest.
+  auto order() const { return std::tuple(reason != AboveRoofReason::none, -point->fraction_of_roof()); }
+};
+
+}  // namespace
+
+bool needs_fewer_operations(std::string_view kernel) { return contains_any(lower_case(kernel), {"winograd", "fft"}); }
+
+std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Report& report) {
+  if (!point.profiled || !point.time || !(point.fraction_of_roof() > kAboveRoof)) return std::nullopt;
+  if (point.bound.label == BoundLabel::compute && needs_fewer_operations(point.profiled->full_name)) {
+    return AboveRoofReason::fewer_operations;
+  }
+  if (is_explained_by_cache(point, report.machine)) return AboveRoofReason::cached;
+  const std::string ran_on = device_name(report, point.profiled->device);
+  const std::string& roofs_of = report.machine.device.name;
+  const bool other = !ran_on.empty() && !roofs_of.empty() && ran_on != roofs_of;
+  return other ? AboveRoofReason::other_gpu : AboveRoofReason::none;
+}
+
+std::string explain_rows_above_roof(Report& report) {
+  std::vector<RowAboveRoof> rows;
+  double time = 0;
+  for (Point& point : report.points) {
+    const auto reason = reason_above_roof(point, report);
+    if (!reason) continue;
+    rows.push_back({&point, *reason});
+    time += point.profiled->total_s;
+    point.profiled->sources += "; above its roof: " + sentence_of(*reason, point, report);
+  }
+  if (rows.empty()) return {};
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.order() < b.order(); });
+  constexpr std::size_t kMost = 3;
+  constexpr int kColumns = 60;
+  std::vector<std::string> largest;
+  for (const auto& [point, reason] : rows) {
+    if (largest.size() == kMost) break;
+    largest.push_back(fmt::format("{} at {} of {} ({})", shorten(clean_line(point->workload.label), kColumns),
+                                  percent(point->fraction_of_roof()), clean_line(point->bound.limiting_ceiling),
+                                  sentence_of(reason, *point, report)));
+  }
+  const auto unexplained =
+      std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.reason == AboveRoofReason::none; });
+  return fmt::format("{} above {} of the roof, {} of the kernel time; {} not explained. Largest: {}",
+                     rows.size() == 1 ? "1 row is" : count(static_cast<std::int64_t>(rows.size())) + " rows are",
+                     percent(kAboveRoof), percent(report.profile->kernel_s > 0 ? time / report.profile->kernel_s : 0),
+                     count(unexplained), fmt::join(largest, "; "));
+}
+
+}  // namespace roofline

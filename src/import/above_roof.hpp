@@ -1,0 +1,34 @@
+// Imported rows above their roof: each says why, or is listed as not explained.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// Rows above this fraction of their roof need a reason; roofs and times are known less exactly than to 5 %.
+inline constexpr double kAboveRoof = 1.05;
+
+/// Why a row is above its roof.
+enum class AboveRoofReason : std::uint8_t {
+  fewer_operations,  ///< Winograd or FFT, by its name: the FLOPs are those of the direct algorithm
+  cached,            ///< modelled bytes, of which the L2 cache can hold as many as did not come from main memory
+  other_gpu,         ///< the roofs are those of another model
+  none               ///< not explained
+};
+
+/// Whether the algorithm needs fewer operations than the definition of a convolution, by the kernel's name.
+bool needs_fewer_operations(std::string_view kernel);
+
+/// Nothing for a row that is not above its roof.
+std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Report& report);
+
+/// Adds the reason to the sources of each such row. Returns a note with their number and the largest ones; empty where
+/// there are none.
+std::string explain_rows_above_roof(Report& report);
+
+}  // namespace roofline
