@@ -269,7 +269,7 @@ class NcuCsv {
 
   void require_unit(std::uint32_t metric, std::size_t column, const std::string& text) const {
     if (is_absent(text) || !ncu_metric_needs_unit(metrics_[metric])) return;
-    fail(fmt::format("column \"{}\": {} has no unit", quoted_cell(table_->names[column]), metrics_[metric]));
+    fail(fmt::format("column {} ({}): \"{}\" has no unit", column + 1, metrics_[metric], quoted_cell(text)));
   }
 
   void parse_cells(NcuRow& row) {

@@ -153,8 +153,7 @@ std::optional<double> ncu_unit_scale(std::string_view unit) {
 }
 
 bool ncu_metric_needs_unit(std::string_view metric) {
-  return metric.find("__time") != std::string_view::npos || metric.find("bytes") != std::string_view::npos ||
-         metric.ends_with(".per_second");
+  return metric.find("__time") != std::string_view::npos || metric.find("bytes") != std::string_view::npos;
 }
 
 NumberSigns signs_of(std::string_view text) {
