@@ -221,13 +221,15 @@ bool ByteSource::line(std::string& text) {
   constexpr std::size_t kLongest = std::size_t{1} << 24;
   text.clear();
   bool any = false;
+  line_ended_ = false;
   while (next_ < end_ || fill()) {
     any = true;
     const char* stop = static_cast<const char*>(std::memchr(next_, '\n', static_cast<std::size_t>(end_ - next_)));
     text.append(next_, stop == nullptr ? end_ : stop);
     next_ = stop == nullptr ? end_ : stop + 1;
     if (text.size() > kLongest) fail("a line of more than 16 MB");
-    if (stop != nullptr) break;
+    line_ended_ = stop != nullptr;
+    if (line_ended_) break;
   }
   return any;
 }

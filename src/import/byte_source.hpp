@@ -27,6 +27,8 @@ class ByteSource {
   std::uint64_t pass_over(std::uint64_t size);
   /// A line without its end; false at the end. Throws if a line is too long.
   bool line(std::string& text);
+  /// Whether the last line() had an end; the last line of a truncated file has none.
+  bool line_ended() const { return line_ended_; }
 
   /// Of the next byte, unpacked.
   std::uint64_t offset() const { return before_ + static_cast<std::uint64_t>(next_ - begin_); }
@@ -46,6 +48,7 @@ class ByteSource {
   const char* next_ = nullptr;
   const char* end_ = nullptr;
   std::uint64_t before_ = 0;  ///< bytes before `begin_`
+  bool line_ended_ = false;
 };
 
 /// The first bytes of a file, decompressed, to recognise its format.

@@ -1,5 +1,4 @@
-// Columns are found by name: their positions differ between versions, pages and options. Numbers are parsed after the
-// whole file was read, because a single "25,120" may be 25.12 or 25,120.
+// Numbers are parsed after the whole file was read, because a single "25,120" may be 25.12 or 25,120.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,108 +6,113 @@
 #include <map>
 
 #include "import/ncu.hpp"
-#include "import/ncu_launch.hpp"
+#include "import/ncu_messages.hpp"
+#include "import/ncu_metrics.hpp"
+#include "import/ncu_table.hpp"
 #include "import/ncu_units.hpp"
+#include "import/text_lines.hpp"
 #include "model/error.hpp"
 #include "model/find.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::string_view kHeader = "\"ID\"";
+constexpr const char* kWriteHint = "write it with: ncu --import report.ncu-rep --page raw --csv --print-units base";
+constexpr const char* kTruncatedHint = "the file is incomplete: export the report again, with --page raw --csv";
+constexpr const char* kNumberHint = "write it with: ncu --import report.ncu-rep --page raw --csv --print-fp";
 
 /// A metric's value before its number is read.
-struct Cell {
+struct NcuCell {
   std::uint32_t metric = 0;  ///< index into the metrics
+  std::uint32_t column = 0;  ///< index into the names of columns
   double scale = 1;
+  std::int64_t line = 0;
   std::string text;
 };
 
-struct Row {
+struct NcuRow {
   NcuLaunch launch;
-  std::vector<Cell> cells;
+  std::vector<NcuCell> cells;
 };
 
-/// Labels of the details page that belong to exactly one metric.
-std::string_view metric_of_label(std::string_view label) {
-  static constexpr std::pair<std::string_view, std::string_view> kLabels[] = {
-      {"Duration", "gpu__time_duration.sum"},
-      {"Registers Per Thread", "launch__registers_per_thread"},
-      {"Static Shared Memory Per Block", "launch__shared_mem_per_block_static"},
-      {"Dynamic Shared Memory Per Block", "launch__shared_mem_per_block_dynamic"}};
-  for (const auto& [text, metric] : kLabels) {
-    if (text == label) return metric;
-  }
-  return label;
-}
+std::string quoted_cell(std::string_view text) { return clean_line(text.substr(0, 40)); }
 
 class NcuCsv {
  public:
-  explicit NcuCsv(ByteSource& source) : source_(source) {}
+  explicit NcuCsv(ByteSource& source) : source_(source), lines_(source) {}
 
   ImportedProfile read() {
-    read_header();
-    std::vector<std::string> fields;
-    while (next_record(fields)) take(fields);
-    if (rows_.empty()) fail("the file has no launches");
-    ImportedProfile profile;
-    profile.kind = ImportedKind::ncu;
-    profile.file = source_.name();
-    profile.tool = "ncu";
-    profile.trace.process.pid = process_;
-    std::vector<NcuLaunch> launches;
-    for (Row& row : rows_) {
-      for (const Cell& cell : row.cells) {
-        if (const auto value = numbers_.read(cell.text)) {
-          row.launch.values[metrics_[cell.metric]] = *value * cell.scale;
-        } else {
-          row.launch.texts[metrics_[cell.metric]] = cell.text;
-        }
+    std::string record;
+    while (next_record(record)) {
+      if (auto table = ncu_table(record)) {
+        begin(std::move(*table));
+      } else if (table_) {
+        take(csv_fields(record, table_->separator));
       }
-      row.cells = {};
-      launches.push_back(std::move(row.launch));
     }
-    for (const std::string& unit : unknown_units_) {
-      profile.notes.push_back(fmt::format("metrics with the unknown unit \"{}\" were skipped", unit));
-    }
-    add_ncu_launches(profile, launches);
-    return profile;
+    if (rows_.empty()) fail_empty();
+    note_cut_line();
+    return profile();
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw UsageError(fmt::format("{}: line {}: {}", source_.name(), line_, what),
-                     "write it with: ncu --import report.ncu-rep --page raw --csv --print-units base");
+  [[noreturn]] void fail_at(std::int64_t line, const std::string& what, const char* hint = kWriteHint) const {
+    throw UsageError(fmt::format("{}: line {}: {}", source_.name(), line, what), hint);
+  }
+  [[noreturn]] void fail(const std::string& what, const char* hint = kWriteHint) const {
+    fail_at(record_line_, what, hint);
   }
 
-  bool next_line(std::string& text) {
-    if (!source_.line(text)) return false;
-    ++line_;
-    if (!text.empty() && text.back() == '\r') text.pop_back();
+  [[noreturn]] void fail_empty() const {
+    if (const NcuMessage* message = messages_.reason()) {
+      const std::string remedy(remedy_of(message->kind));
+      fail_at(message->line, what_ncu_said(*message) + "; the file has no launches",
+              remedy.empty() ? kWriteHint : remedy.c_str());
+    }
+    fail_at(lines_.number(),
+            table_ ? "the file has no launches" : "no header of ncu's CSV (a line that starts with \"ID\")");
+  }
+
+  /// A line before the header, or a record: quoted fields may hold line ends. Passes over ncu's messages.
+  bool next_record(std::string& record) {
+    constexpr std::size_t kLongest = std::size_t{1} << 24;
+    constexpr std::int64_t kMostLines = 10'000'000;
+    do {
+      if (!lines_.next(record)) return false;
+      if (!table_ && lines_.number() > kMostLines) return false;
+    } while (messages_.take(record, lines_.number()));
+    record_line_ = lines_.number();
+    std::string line;
+    while (table_ && std::count(record.begin(), record.end(), '"') % 2 != 0) {
+      if (record.size() > kLongest) fail("a record of more than 16 MB");
+      if (!lines_.next(line)) fail("the file ends inside a quoted field that begins here", kTruncatedHint);
+      record += '\n' + line;
+    }
+    last_is_quoted_ = record.ends_with('"');
     return true;
   }
 
-  /// Skips what the program and ncu printed before the header.
-  void read_header() {
-    std::string line;
-    constexpr std::int64_t kMostLines = 10'000'000;
-    while (next_line(line)) {
-      if (line_ > kMostLines) break;
-      if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
-      if (!line.starts_with(kHeader)) continue;
-      if (line.size() > kHeader.size()) separator_ = line[kHeader.size()];
-      std::vector<std::string> names = split(line);
-      for (std::size_t i = 0; i < names.size(); ++i) columns_.try_emplace(names[i], i);
-      names_ = std::move(names);
-      is_long_ = columns_.contains("Metric Name") && columns_.contains("Metric Value");
-      if (!columns_.contains("Kernel Name")) fail("the header has no column \"Kernel Name\"");
-      for (std::size_t i = 0; !is_long_ && i < names_.size(); ++i) {
-        if (is_ncu_metric(names_[i])) wide_.push_back({i, metric(names_[i]), 1, true});
-      }
-      if (!is_long_ && wide_.empty()) fail("no known metric among the columns");
-      return;
+  void begin(NcuTable table) {
+    if (!table.has("Kernel Name")) {
+      fail("the summary has no column \"Kernel Name\"", "write it with: ncu --print-summary per-kernel --csv");
     }
-    fail("no header of ncu's CSV (a line that starts with \"ID\")");
+    if (!rows_.empty()) {
+      notes_.push_back(
+          fmt::format("line {}: another header; the launches after it are added to those before it", record_line_));
+    }
+    ++tables_;
+    has_units_ = false;
+    table_ = std::move(table);
+    wide_.clear();
+    const auto& names = table_->names;
+    for (std::size_t i = 0; table_->form == NcuForm::wide && i < names.size(); ++i) {
+      if (names[i].find("__") == std::string::npos) continue;
+      wide_.push_back({.index = i, .metric = metric(names[i]), .kept = is_ncu_metric(names[i])});
+      set_unit(wide_.back(), table_->units[i]);
+    }
+    const bool any = std::any_of(wide_.begin(), wide_.end(), [](const Column& column) { return column.kept; });
+    if (table_->form == NcuForm::wide && !any) fail("no known metric among the columns");
   }
 
   std::uint32_t metric(std::string_view name) {
@@ -118,176 +122,241 @@ class NcuCsv {
     return found->second;
   }
 
-  /// A record: quoted fields may hold line ends.
-  bool next_record(std::vector<std::string>& fields) {
-    std::string line, record;
-    constexpr std::size_t kLongest = std::size_t{1} << 24;
-    if (!next_line(record)) return false;
-    while (std::count(record.begin(), record.end(), '"') % 2 != 0) {
-      if (record.size() > kLongest) fail("a record of more than 16 MB");
-      if (!next_line(line)) fail("the file ends inside a quoted field");
-      record += '\n' + line;
-    }
-    fields = split(record);
-    return true;
-  }
-
-  std::vector<std::string> split(std::string_view record) const {
-    std::vector<std::string> fields(1);
-    bool quoted = false;
-    for (std::size_t i = 0; i < record.size(); ++i) {
-      const char character = record[i];
-      if (character == '"') {
-        const bool doubled = quoted && i + 1 < record.size() && record[i + 1] == '"';
-        if (doubled) fields.back() += '"';
-        if (doubled) ++i;
-        if (!doubled) quoted = !quoted;
-      } else if (character == separator_ && !quoted) {
-        fields.emplace_back();
-      } else {
-        fields.back() += character;
-      }
-    }
-    return fields;
-  }
-
-  const std::string& field(const std::vector<std::string>& fields, std::string_view column) const {
-    static const std::string nothing;
-    const auto found = columns_.find(column);
-    return found == columns_.end() || found->second >= fields.size() ? nothing : fields[found->second];
-  }
-
   void take(const std::vector<std::string>& fields) {
-    const std::string& id = fields.front();
-    const bool numbered = !id.empty() && id.find_first_not_of("0123456789") == std::string::npos;
-    if (fields.size() == 1 && !numbered) return;  // an empty line, or what was printed after it
-    if (id.empty()) {
-      if (!is_long_) read_units(fields);
+    const bool summary = table_->form == NcuForm::summary;
+    const std::string& id = table_->field(fields, "ID");
+    if (fields.size() == 1 && !is_ncu_launch_id(fields.front())) return;  // an empty line, or what was printed after it
+    const bool wide = table_->form == NcuForm::wide;
+    if (!summary && !id.empty() && !is_ncu_launch_id(id))
+      fail(fmt::format("\"{}\" is not a launch ID", quoted_cell(id)));
+    // Rows of the details page lack the columns of the rules.
+    const std::size_t all = table_->names.size();
+    const std::size_t least = wide ? all : table_->columns.find(value_column())->second + 1;
+    if (fields.size() < least) {
+      fail(fmt::format("{} fields, but the header has {}: the file is truncated", fields.size(), all), kTruncatedHint);
+    }
+    if (fields.size() > all) {
+      fail(fmt::format("{} fields, but the header has {}: a field with commas has no quotes", fields.size(), all));
+    }
+    if (!summary && id.empty()) {
+      if (wide) read_units(fields);
       return;
     }
-    if (id.starts_with("==")) return;
-    if (!numbered) fail(fmt::format("\"{}\" is not a launch ID", id.substr(0, 40)));
-    // Rows of the details page lack the columns of the rules.
-    const std::size_t least = is_long_ ? columns_.find("Metric Value")->second + 1 : names_.size();
-    if (fields.size() < least) {
-      fail(fmt::format("{} fields, but the header has {}: the file is truncated", fields.size(), names_.size()));
-    }
-    if (fields.size() > names_.size())
-      fail(fmt::format("{} fields, but the header has {}", fields.size(), names_.size()));
-    if (is_long_) {
-      take_long(id, fields);
+    if (wide) {
+      take_wide(fields);
     } else {
-      Row& row = add_row(fields);
-      for (const Column& column : wide_) {
-        if (column.known && column.index < fields.size())
-          add_cell(row, column.metric, column.scale, fields[column.index]);
-      }
+      take_long(fields);
     }
   }
 
-  void read_units(const std::vector<std::string>& fields) {
-    for (Column& column : wide_) {
-      if (column.index < fields.size()) column.known = scale_of(fields[column.index], column.scale);
+  /// Of the forms with a metric a row.
+  std::string_view value_column() const { return table_->form == NcuForm::summary ? "Average" : "Metric Value"; }
+
+  void take_wide(const std::vector<std::string>& fields) {
+    NcuRow& row = add_row(fields);
+    for (const Column& column : wide_) {
+      const std::string& text = fields[column.index];
+      if (!column.kept) numbers_.learn(text, place(column.index), column.counts);
+      if (!column.kept || !column.known) continue;
+      if (column.unit.empty()) require_unit(column.metric, column.index, text);
+      add_cell(row, column.metric, column.index, column.scale, text, column.counts);
     }
   }
 
-  bool scale_of(const std::string& unit, double& scale) {
-    const auto found = ncu_unit_scale(unit);
-    if (found) scale = *found;
-    if (!found && !contains(unknown_units_, unit)) {
-      unknown_units_.push_back(unit);
-    }
-    return found.has_value();
-  }
-
-  void take_long(const std::string& id, const std::vector<std::string>& fields) {
-    const std::string key = field(fields, "Process ID") + '/' + id;
-    const auto [found, is_new] = row_ids_.try_emplace(key, rows_.size());
+  void take_long(const std::vector<std::string>& fields) {
+    const std::size_t column = table_->columns.find(value_column())->second;
+    const std::string &unit = table_->field(fields, "Metric Unit"), &text = fields[column];
+    const auto [found, is_new] = row_ids_.try_emplace(key_of(fields), rows_.size());
     if (is_new) add_row(fields);
-    const std::string_view name = metric_of_label(field(fields, "Metric Name"));
-    double scale = 1;
-    if (!is_ncu_metric(name) || !scale_of(field(fields, "Metric Unit"), scale)) return;
-    add_cell(rows_[found->second], metric(name), scale, field(fields, "Metric Value"));
+    const std::string_view name = ncu_metric_of_label(table_->field(fields, "Metric Name"), unit);
+    const auto scale = ncu_unit_scale(unit);
+    const bool counts = is_count(name, scale);
+    if (!is_ncu_metric(name)) numbers_.learn(text, place(column), counts);
+    if (!is_ncu_metric(name)) return;
+    if (!scale) return add_unknown_unit(unit);
+    if (unit.empty()) require_unit(metric(name), column, text);
+    add_cell(rows_[found->second], metric(name), column, *scale, text, counts);
   }
 
-  void add_cell(Row& row, std::uint32_t metric, double scale, const std::string& text) {
-    if (text.empty() || text == "n/a" || text == "no data" || text == "(!) n/a") return;
-    numbers_.learn(text);
-    row.cells.push_back({metric, scale, text});
-  }
-
-  Row& add_row(const std::vector<std::string>& fields) {
-    Row& row = rows_.emplace_back();
-    NcuLaunch& launch = row.launch;
-    launch.name = field(fields, "Kernel Name");
-    launch.grid = extents(field(fields, "Grid Size"));
-    launch.block = extents(field(fields, "Block Size"));
-    launch.stream = whole(field(fields, "Stream"));
-    launch.context = whole(field(fields, "Context"));
-    launch.device = std::min(whole(field(fields, "Device")), 1023U);
-    process_ = whole(field(fields, "Process ID"));
-    for (const auto& [name, index] : columns_) {
-      if (name.find("Push/Pop_Range") != std::string::npos && index < fields.size())
-        launch.ranges = ranges_in(fields[index]);
+  std::string key_of(const std::vector<std::string>& fields) const {
+    std::string key =
+        fmt::format("{}/{}/{}", tables_, table_->field(fields, "Process ID"), table_->field(fields, "ID"));
+    if (table_->form != NcuForm::summary) return key;
+    for (const auto& [name, index] : table_->columns) {
+      if (name.starts_with("Metric ") || name.starts_with("Rule ") || name == "Section Name") continue;
+      if (name == "Minimum" || name == "Maximum" || name == "Average" || name == "Body Item Label") continue;
+      if (index < fields.size()) key += '\n' + fields[index];
     }
+    return key;
+  }
+
+  CellPlace place(std::size_t column) const { return {record_line_, static_cast<std::uint32_t>(column)}; }
+
+  void add_cell(NcuRow& row, std::uint32_t metric, std::size_t column, double scale, const std::string& text,
+                bool counts) {
+    if (is_absent(text)) {
+      if (!text.empty() && absent_++ == 0) first_absent_ = {record_line_, metric};
+      return;
+    }
+    numbers_.learn(text, place(column), counts);
+    row.cells.push_back({metric, static_cast<std::uint32_t>(column), scale, record_line_, text});
+  }
+
+  NcuRow& add_row(const std::vector<std::string>& fields) {
+    NcuRow& row = rows_.emplace_back();
+    row.launch.name = table_->field(fields, "Kernel Name");
+    row.launch.grid = ncu_extents(table_->field(fields, "Grid Size"));
+    row.launch.block = ncu_extents(table_->field(fields, "Block Size"));
+    row.launch.stream = ncu_whole(table_->field(fields, "Stream"));
+    row.launch.context = ncu_whole(table_->field(fields, "Context"));
+    row.launch.device = std::min(ncu_whole(table_->field(fields, "Device")), 1023U);
+    process_ = ncu_whole(table_->field(fields, "Process ID"));
+    for (const auto& [name, index] : table_->columns) {
+      if (name.find("Push/Pop_Range") != std::string::npos && index < fields.size())
+        row.launch.ranges = ncu_ranges(fields[index]);
+    }
+    if (table_->form == NcuForm::summary) row.launch.invocations = invocations_of(fields);
     return row;
   }
 
-  static std::uint32_t whole(std::string_view text) {
-    std::uint32_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  }
-
-  /// "(32768, 1, 1)", in old versions "32768,1,1".
-  static std::array<std::uint32_t, 3> extents(std::string_view text) {
-    std::array<std::uint32_t, 3> result = {1, 1, 1};
-    std::size_t at = 0;
-    for (std::uint32_t& extent : result) {
-      at = text.find_first_of("0123456789", at);
-      if (at == std::string_view::npos) break;
-      const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), extent);
-      at = static_cast<std::size_t>(end - text.data());
-      if (error != std::errc()) extent = 0xffffffffU;
-    }
-    return result;
-  }
-
-  /// `561  "<default domain>:step:none:none:none:none:none:none"  "…"`: domain, name, and six attributes.
-  static std::vector<std::string> ranges_in(std::string_view text) {
-    std::vector<std::string> ranges;
-    for (std::size_t open = text.find('"'); open != std::string_view::npos; open = text.find('"', open)) {
-      const std::size_t close = text.find('"', open + 1);
-      if (close == std::string_view::npos) break;
-      std::string_view range = text.substr(open + 1, close - open - 1);
-      open = close + 1;
-      range.remove_prefix(std::min(range.size(), range.find(':') == std::string_view::npos ? 0 : range.find(':') + 1));
-      for (int attribute = 0; attribute < 6; ++attribute) range = range.substr(0, range.rfind(':'));
-      if (!range.empty()) ranges.emplace_back(range);
-    }
-    return ranges;
+  std::uint32_t invocations_of(const std::vector<std::string>& fields) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 22;
+    std::string digits = table_->field(fields, "Invocations");
+    std::erase_if(digits, [](char character) { return character < '0' || character > '9'; });  // thousands
+    std::uint64_t count = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+    const bool read = error == std::errc() && count > 0;
+    if (!read)
+      fail(fmt::format("\"{}\" is not a number of launches", quoted_cell(table_->field(fields, "Invocations"))));
+    summed_ += std::min(count, kMost);
+    if (summed_ > kMost) fail("a summary of more than 4 million launches");
+    return static_cast<std::uint32_t>(count);
   }
 
   struct Column {
     std::size_t index = 0;
     std::uint32_t metric = 0;
-    double scale = 1;
+    bool kept = false;
     bool known = true;  ///< its unit
+    bool counts = false;
+    double scale = 1;
+    std::string unit = {};
   };
 
+  static bool is_count(std::string_view name, const std::optional<double>& scale) {
+    return scale && *scale == 1 && is_ncu_count(name);
+  }
+
+  void set_unit(Column& column, const std::string& unit) {
+    const auto scale = ncu_unit_scale(unit);
+    column.unit = unit;
+    column.known = scale.has_value();
+    column.scale = scale.value_or(1);
+    column.counts = is_count(metrics_[column.metric], scale) && !unit.empty();
+    if (!scale && column.kept) add_unknown_unit(unit);
+  }
+
+  void read_units(const std::vector<std::string>& fields) {
+    if (std::exchange(has_units_, true)) return;
+    for (Column& column : wide_) {
+      if (!fields[column.index].empty()) set_unit(column, fields[column.index]);
+    }
+  }
+
+  void add_unknown_unit(const std::string& unit) {
+    if (!contains(unknown_units_, unit)) unknown_units_.push_back(unit);
+  }
+
+  void require_unit(std::uint32_t metric, std::size_t column, const std::string& text) const {
+    if (is_absent(text) || !ncu_metric_needs_unit(metrics_[metric])) return;
+    fail(fmt::format("column {} ({}): \"{}\" has no unit", column + 1, metrics_[metric], quoted_cell(text)));
+  }
+
+  void parse_cells(NcuRow& row) {
+    for (const NcuCell& cell : row.cells) {
+      const std::string& name = metrics_[cell.metric];
+      const NcuNumbers::Reading reading = numbers_.parse(cell.text);
+      if (reading.status == NcuNumbers::Status::ok) {
+        row.launch.values[name] = reading.value * cell.scale;
+      } else if (is_ncu_text(name)) {
+        row.launch.texts[name] = cell.text;
+      } else {
+        fail_number(cell, reading.status);
+      }
+    }
+    row.cells = {};
+  }
+
+  [[noreturn]] void fail_number(const NcuCell& cell, NcuNumbers::Status status) const {
+    const std::string where =
+        fmt::format("column {} ({}): \"{}\"", cell.column + 1, metrics_[cell.metric], quoted_cell(cell.text));
+    switch (status) {
+      case NcuNumbers::Status::undecided:
+        fail_at(cell.line, where + " may have a decimal sign or thousands, and no other number of the file shows which",
+                kNumberHint);
+      case NcuNumbers::Status::contradictory:
+        fail_at(cell.line,
+                fmt::format("{} may have a decimal sign or thousands: line {} has a decimal point and line {} a "
+                            "decimal comma",
+                            where, numbers_.with_point().line, numbers_.with_comma().line),
+                kNumberHint);
+      default:
+        fail_at(cell.line, where + " is not a number");
+    }
+  }
+
+  /// Without quotes, a number of the last line may have lost digits.
+  void note_cut_line() {
+    if (lines_.ended() || last_is_quoted_) return;
+    notes_.push_back(fmt::format(
+        "line {} has no line end: if the file is truncated, its last value is wrong; export the report again",
+        lines_.number()));
+  }
+
+  ImportedProfile profile() {
+    ImportedProfile profile;
+    profile.kind = ImportedKind::ncu;
+    profile.file = source_.name();
+    profile.tool = "ncu";
+    profile.trace.process.pid = process_;
+    std::vector<NcuLaunch> launches;
+    for (NcuRow& row : rows_) {
+      parse_cells(row);
+      launches.push_back(std::move(row.launch));
+    }
+    profile.notes = messages_.notes();
+    profile.notes.insert(profile.notes.end(), notes_.begin(), notes_.end());
+    if (absent_ > 0) {
+      profile.notes.push_back(
+          fmt::format("{} values are missing (n/a), the first {} in line {}: this GPU or ncu's version has no such "
+                      "metric; ncu --query-metrics lists those it has",
+                      absent_, metrics_[first_absent_.column], first_absent_.line));
+    }
+    for (const std::string& unit : unknown_units_) {
+      profile.notes.push_back(fmt::format("metrics with the unknown unit \"{}\" were skipped", quoted_cell(unit)));
+    }
+    add_ncu_launches(profile, launches);
+    return profile;
+  }
+
   ByteSource& source_;
-  std::int64_t line_ = 0;
-  char separator_ = ',';
-  bool is_long_ = false;
-  std::map<std::string, std::size_t, std::less<>> columns_;
-  std::vector<std::string> names_;
+  TextLines lines_;
+  std::int64_t record_line_ = 0;  ///< where the record at hand begins
+  bool last_is_quoted_ = true;    ///< the last field of the last record
+  std::optional<NcuTable> table_;
+  int tables_ = 0;
+  bool has_units_ = false;
   std::vector<Column> wide_;  ///< metrics among the columns
   std::vector<std::string> metrics_;
   std::map<std::string, std::uint32_t, std::less<>> metric_ids_;
-  std::vector<Row> rows_;
-  std::map<std::string, std::size_t> row_ids_;  ///< of the long form
-  std::vector<std::string> unknown_units_;
+  std::vector<NcuRow> rows_;
+  std::map<std::string, std::size_t> row_ids_;  ///< of the forms with a metric a row
+  std::vector<std::string> unknown_units_, notes_;
+  NcuMessages messages_;
   NcuNumbers numbers_;
+  std::int64_t absent_ = 0;
+  CellPlace first_absent_;  ///< with the metric's index for a column
+  std::uint64_t summed_ = 0;
   std::uint32_t process_ = 0;
 };
 
@@ -296,9 +365,19 @@ class NcuCsv {
 ImportedProfile read_ncu_csv(ByteSource& source) { return NcuCsv(source).read(); }
 
 bool looks_like_ncu_csv(std::string_view beginning) {
-  if (beginning.starts_with("\xef\xbb\xbf")) beginning.remove_prefix(3);
-  return beginning.starts_with("\"ID\"") || beginning.find("\n\"ID\"") != std::string_view::npos ||
-         beginning.find("==PROF==") != std::string_view::npos;
+  const std::string text = utf8_beginning(beginning);
+  for (const char* mark : {"==PROF==", "==ERROR==", "==WARNING=="}) {
+    if (text.find(mark) != std::string::npos) return true;
+  }
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+    if (line.starts_with("\"ID\"") || ncu_table(line)) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
 }
 
 }  // namespace roofline

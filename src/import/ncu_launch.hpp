@@ -16,13 +16,11 @@ struct NcuLaunch {
   std::string name;  ///< mangled where the file has it
   std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
   std::uint32_t device = 0, context = 0, stream = 0;
+  std::uint32_t invocations = 1;                          ///< more than one: the values are means of as many launches
   std::vector<std::string> ranges;                        ///< NVTX, the outermost first
   std::map<std::string, double, std::less<>> values;      ///< by metric, in base units: byte, ns, hertz, per cent
   std::map<std::string, std::string, std::less<>> texts;  ///< device__attribute_display_name
 };
-
-/// Whether anything is made of that metric.
-bool is_ncu_metric(std::string_view name);
 
 /// The launches one after another: ncu runs each by itself, and when is not in the file.
 void add_ncu_launches(ImportedProfile& profile, const std::vector<NcuLaunch>& launches);

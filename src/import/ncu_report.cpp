@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "import/ncu.hpp"
-#include "import/ncu_launch.hpp"
+#include "import/ncu_metrics.hpp"
 #include "import/protobuf.hpp"
 
 namespace roofline {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "text/parse.hpp"
 
@@ -43,6 +44,91 @@ std::optional<double> time_scale(std::string_view word) {
   return std::nullopt;
 }
 
+bool is_digit(char character) { return character >= '0' && character <= '9'; }
+
+/// Without spaces around it and without the values of instances behind it: "4,096 (1: 2,048; 2: 2,048)".
+std::string_view number_text(std::string_view text) {
+  if (!text.starts_with('(')) text = text.substr(0, text.find(" ("));
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+/// The form of a number's digits and of the signs between them.
+struct Grouped {
+  bool valid = false;
+  char last = 0;              ///< its last '.' or ','; 0: none
+  bool is_thousands = false;  ///< that sign stands between thousands
+  bool open = false;          ///< it may be either
+};
+
+/// A sign between digits: spaces (no-break ones have several bytes) and apostrophes are written as ' '.
+struct Sign {
+  char sign = 0;
+  std::size_t before = 0;  ///< digits before it, since the sign before
+};
+
+/// The signs of the digits, and how many digits stand behind the last one; nothing if there is anything else.
+std::optional<std::pair<std::vector<Sign>, std::size_t>> signs_between(std::string_view digits) {
+  std::vector<Sign> signs;
+  std::size_t run = 0;
+  bool in_space = false, any = false;
+  for (const char character : digits) {
+    const bool space = character == ' ' || character == '\'' || static_cast<unsigned char>(character) >= 0x80;
+    if (is_digit(character)) {
+      ++run;
+      any = true;
+    } else if (character == '.' || character == ',' || space) {
+      constexpr std::size_t kMost = 64;
+      if (signs.size() >= kMost) return std::nullopt;
+      if (!space || !in_space) signs.push_back({space ? ' ' : character, run});
+      run = 0;
+    } else {
+      return std::nullopt;
+    }
+    in_space = space;
+  }
+  if (!any) return std::nullopt;
+  return std::pair(std::move(signs), run);
+}
+
+/// Groups of thousands before the sign `end`: three digits each, but the first, and those of a lakh.
+bool are_thousands(const std::vector<Sign>& signs, std::size_t end, std::size_t last) {
+  for (std::size_t i = 0; i < end; ++i) {
+    const std::size_t digits = signs[i].before;
+    if (signs[i].sign != signs[0].sign || digits == 0 || digits > 3 || (i > 0 && digits < 2)) return false;
+  }
+  return end == 0 || last == 3;
+}
+
+Grouped grouped(std::string_view text) {
+  text = number_text(text);
+  if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
+  const std::size_t exponent = text.find_first_of("eE");
+  if (exponent != std::string_view::npos) {
+    std::string_view power = text.substr(exponent + 1);
+    if (!power.empty() && (power.front() == '-' || power.front() == '+')) power.remove_prefix(1);
+    if (power.empty() || !std::all_of(power.begin(), power.end(), is_digit)) return {};
+    text = text.substr(0, exponent);
+  }
+  const auto found = signs_between(text);
+  if (!found) return {};
+  const auto& [signs, behind] = *found;
+  if (signs.empty()) return {.valid = true};
+  const std::size_t end = signs.size() - 1;
+  const char last = signs[end].sign;
+  const bool repeated = end > 0 && signs[0].sign == last;
+  if (repeated || last == ' ') {
+    const bool valid = are_thousands(signs, signs.size(), behind);
+    return {.valid = valid, .last = last == ' ' ? '\0' : last, .is_thousands = true};
+  }
+  if (!are_thousands(signs, end, signs[end].before)) return {};
+  // One sign with three digits behind it: thousands, or decimals of which there happen to be three.
+  const bool open = end == 0 && exponent == std::string_view::npos && behind == 3 && signs[0].before > 0 &&
+                    signs[0].before <= 3 && text.front() != '0';
+  return {.valid = true, .last = last, .open = open};
+}
+
 }  // namespace
 
 std::optional<double> ncu_unit_scale(std::string_view unit) {
@@ -66,39 +152,59 @@ std::optional<double> ncu_unit_scale(std::string_view unit) {
   return scale;
 }
 
-void NcuNumbers::learn(std::string_view text) {
-  const std::size_t point = text.find('.'), comma = text.find(',');
-  if (text.empty() || text.find_first_not_of("+-0123456789., \u00a0\u202fe") != std::string_view::npos) return;
-  if (point != std::string_view::npos && comma != std::string_view::npos) {
-    ++(text.rfind('.') > text.rfind(',') ? point_ : comma_);
-    return;
+bool ncu_metric_needs_unit(std::string_view metric) {
+  return metric.find("__time") != std::string_view::npos || metric.find("bytes") != std::string_view::npos;
+}
+
+NumberSigns signs_of(std::string_view text) {
+  const Grouped number = grouped(text);
+  if (!number.valid) return NumberSigns::not_a_number;
+  switch (number.last) {
+    case '.':
+      return number.open ? NumberSigns::point_or_thousands
+                         : (number.is_thousands ? NumberSigns::decimal_comma : NumberSigns::decimal_point);
+    case ',':
+      return number.open ? NumberSigns::comma_or_thousands
+                         : (number.is_thousands ? NumberSigns::decimal_point : NumberSigns::decimal_comma);
+    default:
+      return NumberSigns::none;
   }
-  const auto decides = [text](char sign) {
-    const std::size_t first = text.find(sign), last = text.rfind(sign);
-    if (first == std::string_view::npos || first != last) return 0;
-    // Three digits behind it could be thousands, but not after a leading zero or more than three before it.
-    const std::size_t behind = text.size() - last - 1;
-    const std::size_t before = last - (text[0] == '-' ? 1 : 0);
-    return behind != 3 || before == 0 || before > 3 || text[0] == '0' ? 1 : 0;
-  };
-  point_ += decides('.');
-  comma_ += decides(',');
+}
+
+void NcuNumbers::learn(std::string_view text, CellPlace place, bool counts) {
+  const NumberSigns signs = signs_of(text);
+  const bool thousands = counts && signs == NumberSigns::comma_or_thousands;
+  if ((signs == NumberSigns::decimal_point || thousands) && !with_point_) with_point_ = place;
+  if (signs == NumberSigns::decimal_comma && !with_comma_) with_comma_ = place;
+}
+
+NcuNumbers::Reading NcuNumbers::parse(std::string_view text) const {
+  const NumberSigns signs = signs_of(text);
+  if (signs == NumberSigns::not_a_number) return {0, Status::not_a_number};
+  char decimal = signs == NumberSigns::decimal_comma ? ',' : '.';
+  if (signs == NumberSigns::point_or_thousands || signs == NumberSigns::comma_or_thousands) {
+    if (with_point_ && with_comma_) return {0, Status::contradictory};
+    if (!with_point_ && !with_comma_) return {0, Status::undecided};
+    decimal = with_comma_ ? ',' : '.';
+  }
+  std::string plain;
+  for (const char character : number_text(text)) {
+    if (character == decimal) plain += '.';
+    if (is_digit(character) || character == '-' || character == 'e' || character == 'E') plain += character;
+  }
+  const std::optional<double> value = parsed_number<double>(plain);
+  return value && std::isfinite(*value) ? Reading{*value, Status::ok} : Reading{0, Status::not_a_number};
 }
 
 std::optional<double> NcuNumbers::read(std::string_view text) const {
-  const char decimal = comma_ > point_ ? ',' : '.';
-  const char thousands = decimal == '.' ? ',' : '.';
-  std::string plain;
-  for (const char character : text) {
-    if (character == decimal) plain += '.';
-    const bool digit = (character >= '0' && character <= '9') || character == '-' || character == 'e' ||
-                       character == 'E' || character == '+';
-    if (digit) plain += character;
-    const bool space = character == ' ' || static_cast<unsigned char>(character) >= 0x80;  // no-break spaces
-    if (!digit && character != decimal && character != thousands && character != '\'' && !space) return std::nullopt;
-  }
-  const std::optional<double> value = parsed_number<double>(plain);
-  return value && std::isfinite(*value) ? value : std::nullopt;
+  const Reading reading = parse(text);
+  return reading.status == Status::ok ? std::optional(reading.value) : std::nullopt;
+}
+
+bool is_absent(std::string_view text) {
+  static constexpr std::string_view kWords[] = {"",     "n/a",     "(!) n/a", "no data", "nan",
+                                                "-nan", "(!) nan", "NaN",     "N/A"};
+  return std::find(std::begin(kWords), std::end(kWords), number_text(text)) != std::end(kWords);
 }
 
 }  // namespace roofline

@@ -292,7 +292,11 @@ std::vector<Span> FoundSteps::steady() const {
 FoundSteps find_steps(const Recording& recording, const std::string& range) {
   FoundSteps found;
   found.process = busiest_process(recording);
-  if (found.process < 0) return without_steps(std::move(found), "no kernel was recorded");
+  if (found.process < 0) {
+    const bool untimed = std::any_of(recording.traces.begin(), recording.traces.end(),
+                                     [](const ProcessTrace& trace) { return !trace.kernels.empty(); });
+    return without_steps(std::move(found), untimed ? "no kernel has a time" : "no kernel was recorded");
+  }
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
   if (!has_times(trace)) return without_steps(std::move(found), "the file has no start times");
   const LaunchSequence sequence = launch_sequence(recording, found.process);

@@ -239,6 +239,10 @@ std::string answer(const Report& report) {
   if (is_of_host(report)) return host_answer(*profile.host);
   if (profile.steps) return step_answer(report);
   const auto budget = whole_budget(report);
+  if (!budget && !report.points.empty()) {
+    return counted_noun(static_cast<std::int64_t>(report.points.size()), "kernel was", "kernels were") +
+           " recorded without a time.";
+  }
   if (!budget) return fmt::format("{} of wall time; no GPU was used.", duration(profile.wall_s));
   const bool several = profile.devices.size() > 1;
   const std::string gpus = several ? "the GPUs" : "this GPU";

@@ -1,0 +1,36 @@
+// What a launch's metrics mean, whatever version of ncu named them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "import/ncu_launch.hpp"
+
+namespace roofline {
+
+/// Whether anything is made of that metric.
+bool is_ncu_metric(std::string_view name);
+
+/// Whether its values are whole numbers in the unit without a prefix.
+bool is_ncu_count(std::string_view name);
+
+/// Whether its values are texts.
+bool is_ncu_text(std::string_view name);
+
+/// The metric of a label of the details page, where it belongs to exactly one; else the label.
+std::string_view ncu_metric_of_label(std::string_view label, std::string_view unit);
+
+/// A metric's value; nothing if it is missing, negative or not finite.
+std::optional<double> ncu_value(const NcuLaunch& launch, std::string_view metric);
+
+/// The launch's time in ns.
+std::optional<double> ncu_time(const NcuLaunch& launch);
+
+/// The counters of a launch, under roofline's names.
+std::map<std::string_view, double> ncu_quantities(const NcuLaunch& launch);
+
+/// nullopt where the report does not show it.
+std::optional<bool> ncu_tensor_cores_idle(const NcuLaunch& launch, const std::map<std::string_view, double>& values);
+
+}  // namespace roofline

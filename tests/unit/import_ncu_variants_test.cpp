@@ -1,0 +1,278 @@
+// Nsight Compute's CSV as it meets users: other locales, encodings, programs that saved it again, summaries, several
+// outputs in a file, messages between the lines, and the names of metrics in versions from 2020 to 2026.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "import/ncu.hpp"
+#include "import/ncu_messages.hpp"
+#include "import/ncu_metrics.hpp"
+#include "import/ncu_table.hpp"
+#include "import/ncu_units.hpp"
+#include "import/text_lines.hpp"
+#include "tests/support/import_files.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct MetricRow {
+  std::string id, metric, unit, value;
+};
+
+const std::string kDetailHeader =
+    "\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\","
+    "\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+
+std::string detail_rows(const std::vector<MetricRow>& rows) {
+  std::string text;
+  for (const MetricRow& row : rows) {
+    text += "\"" + row.id + "\",\"7\",\"app\",\"k(float *, int)\",\"1\",\"7\",\"(256, 1, 1)\",\"(64, 1, 1)\",\"0\"," +
+            "\"8.9\",\"Section\",\"" + row.metric + "\",\"" + row.unit + "\",\"" + row.value + "\"\n";
+  }
+  return text;
+}
+
+std::string details(const std::vector<MetricRow>& rows) { return kDetailHeader + detail_rows(rows); }
+
+std::vector<std::uint64_t> times_of(const ImportedProfile& profile) {
+  std::vector<std::uint64_t> times;
+  for (const spool::Kernel& kernel : profile.trace.kernels) times.push_back(kernel.end - kernel.start);
+  return times;
+}
+
+std::vector<std::uint64_t> times_in(std::string_view text) { return times_of(import_text("a.csv", text)); }
+
+std::string notes_in(std::string_view text) {
+  std::string notes;
+  for (const std::string& note : import_text("a.csv", text).notes) notes += note + '\n';
+  return notes;
+}
+
+/// The mean of a quantity over a file's launches.
+double counted(std::string_view text, std::string_view quantity) {
+  const TemporaryFile file("a.csv", text);
+  const Report report = report_of_file(file.path());
+  const auto& counters = report.points.at(0).counters;
+  return counters ? counters->find(quantity).value_or(-1) : -1;
+}
+
+constexpr const char* kTime = "gpu__time_duration.sum";
+
+TEST(NcuSigns, MeanOneThingOrAreOpen) {
+  EXPECT_EQ(signs_of("25120"), NumberSigns::none);
+  EXPECT_EQ(signs_of("0.250"), NumberSigns::decimal_point);
+  EXPECT_EQ(signs_of("1,205,000"), NumberSigns::decimal_point);
+  EXPECT_EQ(signs_of("25,120.000000"), NumberSigns::decimal_point);
+  EXPECT_EQ(signs_of("12,34,567"), NumberSigns::decimal_point) << "lakhs";
+  EXPECT_EQ(signs_of("2.117.344"), NumberSigns::decimal_comma);
+  EXPECT_EQ(signs_of("65,77"), NumberSigns::decimal_comma);
+  EXPECT_EQ(signs_of("1\u202f205,5"), NumberSigns::decimal_comma);
+  EXPECT_EQ(signs_of("117.344"), NumberSigns::point_or_thousands);
+  EXPECT_EQ(signs_of("-25,120"), NumberSigns::comma_or_thousands);
+  EXPECT_EQ(signs_of("4,096.00 (1: 2,048; 2: 2,048)"), NumberSigns::decimal_point) << "instances";
+  for (const char* text : {"", "-", "12.4.1", "1.205,000,1", "NVIDIA H100", "1.2e", "1,2,3"}) {
+    EXPECT_EQ(signs_of(text), NumberSigns::not_a_number) << text;
+  }
+}
+
+TEST(NcuSigns, AreDecidedByTheWholeFile) {
+  const MetricRow time = {"0", kTime, "ns", "117.344"};
+  EXPECT_THAT(times_in(details({time, {"0", "sm__throughput.avg.pct", "%", "65,77"}})), ElementsAre(117344));
+  EXPECT_THAT(times_in(details({time, {"1", kTime, "ns", "2.117.344"}})), ElementsAre(117344, 2117344));
+  EXPECT_THAT(times_in(details({time, {"0", "sm__throughput.avg.pct", "%", "65.77"}})), ElementsAre(117));
+  EXPECT_THAT(times_in(details({{"0", kTime, "ns", "25,120"}})), ElementsAre(25120)) << "a count in its own unit";
+}
+
+TEST(NcuSigns, ThatStayOpenAreRefusedWithTheirPlace) {
+  const std::string open = details({{"0", "launch__registers_per_thread", "register/thread", "32"},  //
+                                    {"0", kTime, "us", "117.344"}});
+  EXPECT_THAT(refusal_of("a.csv", open), AllOf(HasSubstr("line 3"), HasSubstr("column 14"), HasSubstr(kTime)));
+  const std::string both = details({{"0", kTime, "us", "117.344"},  //
+                                    {"0", "a__b.avg", "%", "6,5"},
+                                    {"0", "c__d.avg", "%", "6.5"}});
+  EXPECT_THAT(refusal_of("a.csv", both), AllOf(HasSubstr("line 2"), HasSubstr("line 3"), HasSubstr("line 4")));
+  EXPECT_THAT(refusal_of("a.csv", details({{"0", kTime, "ns", "fast"}})), HasSubstr("line 2"));
+}
+
+const std::string kWideHeader =
+    "\"ID\",\"Process ID\",\"Kernel Name\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\","
+    "\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n";
+const std::string kWideUnits = "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"Kbyte\",\"us\"\n";
+const std::string kWideRow =
+    "\"0\",\"7\",\"k(float *, \"\"x\"\")\",\"7\",\"(256, 1, 1)\",\"(64, 1, 1)\",\"0\",\"1.5\","
+    "\"2.25\"\n";
+
+TEST(NcuTableOf, QuotesIndexColumnsAndUnitsMayDiffer) {
+  const std::string plain =
+      "ID,Kernel Name,Grid Size,gpu__time_duration.sum\n,,,us\n0,\"k(int, int)\",\"(64, 1, 1)\",2.5\n";
+  EXPECT_THAT(times_in(plain), ElementsAre(2500));
+  const std::string indexed = ",ID,Kernel Name,gpu__time_duration.sum\n0,,,us\n1,0.0,\"k(int, int)\",2.5\n2,1.0,k,5\n";
+  EXPECT_THAT(times_in(indexed), ElementsAre(2500, 5000));
+  const std::string window = "ID;Function Name;Block Size [block];gpu__time_duration.sum [ms]\n0;k;256, 1, 1;1.5\n";
+  EXPECT_THAT(times_in(window), ElementsAre(1500000));
+  EXPECT_FALSE(ncu_table("ID,Kernel Name,Colour"));
+  EXPECT_FALSE(ncu_table("0,1,\"Kernel Name\",2"));
+}
+
+TEST(NcuTableOf, WithoutUnitsIsRefused) {
+  EXPECT_THAT(times_in(kWideHeader + kWideUnits + kWideRow), ElementsAre(2250));
+  EXPECT_THAT(refusal_of("a.csv", kWideHeader + kWideRow), AllOf(HasSubstr("line 2"), HasSubstr("dram__bytes_read")));
+  EXPECT_THAT(refusal_of("a.csv", details({{"0", kTime, "", "2250"}})), HasSubstr("line 2"));
+}
+
+std::string utf16(std::string_view text, bool big, bool mark) {
+  std::string bytes;
+  const auto add = [&](unsigned unit) {
+    const char low = static_cast<char>(unit & 0xffU), high = static_cast<char>(unit >> 8U);
+    bytes += big ? high : low;
+    bytes += big ? low : high;
+  };
+  if (mark) add(0xfeff);
+  for (const char character : text) add(static_cast<unsigned char>(character));
+  return bytes;
+}
+
+TEST(NcuEncoding, Utf16AndMarksAreRead) {
+  const std::string text = kWideHeader + kWideUnits + kWideRow;
+  std::string lines;
+  for (const char character : text) lines += character == '\n' ? std::string("\r\n") : std::string(1, character);
+  for (const bool big : {false, true}) {
+    for (const bool mark : {false, true}) EXPECT_THAT(times_in(utf16(lines, big, mark)), ElementsAre(2250)) << big;
+  }
+  EXPECT_THAT(times_in("\xef\xbb\xbf" + lines), ElementsAre(2250));
+  EXPECT_THAT(times_in(text + "\xef\xbb\xbf" + text), ElementsAre(2250, 2250)) << "a mark inside, of cat";
+  EXPECT_EQ(utf8_beginning(std::string("\xff\xfe\x3d\xd8\x80\xde", 6)), "\xef\xbb\xbf\xf0\x9f\x9a\x80");
+  EXPECT_EQ(utf8_beginning(std::string("\xff\xfe\x3d\xd8\x41\x00", 6)),
+            "\xef\xbb\xbf\xef\xbf\xbd"
+            "A");
+  EXPECT_NE(refusal_of("a.csv", utf16(lines.substr(0, lines.size() - 4), false, true)), "") << "truncated";
+}
+
+const std::string kSummary =
+    "\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"Invocations\",\"Section Name\","
+    "\"Metric Name\",\"Metric Unit\",\"Minimum\",\"Maximum\",\"Average\"\n";
+
+TEST(NcuSummary, HasMeansOfItsLaunches) {
+  const std::string row = "\"1\",\"k(int, int)\",\"(256, 1, 1)\",\"(64, 1, 1)\",\"0\",";
+  const std::string text = kSummary + row + "\"3\",\"\",\"Duration\",\"us\",\"1.00\",\"3.00\",\"2.00\"\n" + row +
+                           "\"3\",\"\",\"dram__bytes.sum\",\"Kbyte\",\"1.00\",\"3.00\",\"2.50\"\n";
+  const ImportedProfile profile = import_text("a.csv", text);
+  EXPECT_THAT(times_of(profile), ElementsAre(2000, 2000, 2000));
+  EXPECT_EQ(profile.trace.times, TimeSource::averaged);
+  EXPECT_EQ(counted(text, "dram.read_bytes"), 2500);
+  EXPECT_EQ(import_text("a.csv", kWideHeader + kWideUnits + kWideRow).trace.times, TimeSource::replayed);
+}
+
+TEST(NcuSummary, WithoutKernelsOrWithoutANumberIsRefused) {
+  const std::string of_gpu =
+      "\"Device\",\"Invocations\",\"Metric Name\",\"Metric Unit\",\"Average\"\n\"0\",\"2\",\"a\",\"%\",\"1\"\n";
+  EXPECT_THAT(refusal_of("a.csv", of_gpu), HasSubstr("line 1"));
+  for (const char* count : {"", "0", "4294967295", "99999999999999999999999"}) {
+    const std::string row =
+        "\"1\",\"k\",\"\",\"\",\"0\",\"" + std::string(count) + "\",\"\",\"Duration\",\"us\",\"1\",\"1\",\"1\"\n";
+    EXPECT_THAT(refusal_of("a.csv", kSummary + row), HasSubstr("line 2")) << count;
+  }
+}
+
+TEST(NcuOutputs, OneAfterTheOtherAreAdded) {
+  const std::string one = kWideHeader + kWideUnits + kWideRow;
+  EXPECT_THAT(times_in(one + "==PROF== Disconnected\n" + details({{"0", kTime, "ns", "900"}})), ElementsAre(2250, 900));
+  EXPECT_THAT(notes_in(one + one), HasSubstr("line 4"));
+  EXPECT_THAT(notes_in(one), testing::Not(HasSubstr("header")));
+}
+
+TEST(NcuMessagesOf, AFileWithoutLaunchesSayWhy) {
+  const std::string denied =
+      "==PROF== Connected to process 1\n==ERROR== ERR_NVGPUCTRPERM - The user does not have "
+      "permission\n==WARNING== No kernels were profiled.\n";
+  EXPECT_THAT(refusal_of("a.csv", denied), AllOf(HasSubstr("line 2"), HasSubstr("ERR_NVGPUCTRPERM")));
+  const std::string none = "==WARNING== No kernels were profiled.\nAvailable Kernels:\n1. k(const float *, int)\n";
+  EXPECT_THAT(refusal_of("a.csv", none), HasSubstr("line 1"));
+  EXPECT_THAT(refusal_of("a.csv", kWideHeader + kWideUnits), HasSubstr("no launches"));
+}
+
+TEST(NcuMessagesOf, AFileWithLaunchesAreNotes) {
+  const std::string text = "==PROF== Connected\n" + details({{"0", kTime, "ns", "900"}});
+  EXPECT_THAT(notes_in(text + "==ERROR== Failed to profile \"k\" in process 7\n"), HasSubstr("line 4"));
+  EXPECT_THAT(notes_in(text + "==WARNING== No kernels were profiled.\nAvailable Kernels:\n1. k(float *, int)\n"),
+              HasSubstr("line 4"));
+  EXPECT_THAT(notes_in(text), testing::Not(HasSubstr("line")));
+  NcuMessages messages;
+  EXPECT_TRUE(messages.take("==ERROR== a driver resource was unavailable", 3));
+  EXPECT_FALSE(messages.take("=== the program's own ===", 4));
+  ASSERT_NE(messages.reason(), nullptr);
+  EXPECT_EQ(messages.reason()->kind, NcuMessageKind::busy);
+}
+
+TEST(NcuCut, LinesAreRefusedOrNoted) {
+  const std::string text = details({{"0", kTime, "ns", "900"}, {"1", kTime, "ns", "25120"}});
+  EXPECT_THAT(refusal_of("a.csv", text.substr(0, text.size() - 4)), HasSubstr("line 3"));
+  EXPECT_THAT(refusal_of("a.csv", text.substr(0, text.size() - 14)), HasSubstr("line 3"));
+  EXPECT_THAT(times_in(text.substr(0, text.size() - 1)), ElementsAre(900, 25120)) << "only the line end is missing";
+  const std::string plain = "ID,Kernel Name,gpu__time_duration.sum\n,,ns\n0,k,25120\n";
+  EXPECT_THAT(notes_in(plain.substr(0, plain.size() - 2)), HasSubstr("line 3"));
+  EXPECT_THAT(notes_in(plain), testing::Not(HasSubstr("line 3")));
+  EXPECT_THAT(refusal_of("a.csv", plain + "1,k(int, int),5\n"), HasSubstr("line 4")) << "quotes lost";
+}
+
+TEST(NcuAbsent, ValuesAndTimesAreNoted) {
+  const std::string text = details({{"0", kTime, "ns", "900"}, {"0", "dram__bytes.sum", "", "n/a"}});
+  EXPECT_THAT(notes_in(text), AllOf(HasSubstr("line 3"), HasSubstr("dram__bytes.sum")));
+  const std::string occupancy = details({{"0", "Achieved Occupancy", "%", "42.1"}});
+  EXPECT_THAT(notes_in(occupancy), HasSubstr("1 of 1 launches"));
+  EXPECT_NEAR(counted(occupancy, "occupancy"), 0.421, 1e-9);
+  const TemporaryFile file("a.csv", details({{"0", "Theoretical Occupancy", "%", "50.0"}}));
+  const Report report = report_of_file(file.path());
+  EXPECT_THAT(report.profile->why_no_counters, HasSubstr("ncu --set roofline"));
+  EXPECT_THAT(notes_in(details({{"0", kTime, "ns", "900"}})), testing::Not(HasSubstr("of 1 launches")));
+}
+
+struct Spelled {
+  const char *metric, *unit, *value;
+  const char* quantity;
+  double expected;
+};
+
+TEST(NcuSpellings, OfAFactGiveTheSame) {
+  const Spelled spellings[] = {
+      {"dram__bytes_read.sum", "Kbyte", "64", "dram.read_bytes", 64000},
+      {"dram__sectors_read.sum", "sector", "2000", "dram.read_bytes", 64000},
+      {"dram__bytes.sum", "byte", "64000", "dram.read_bytes", 64000},
+      {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "500", "fp32.fma", 500},
+      {"sm__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "500", "fp32.fma", 500},
+      {"sm__sass_thread_inst_executed_op_ffma_pred_on.sum.per_second", "inst/us", "500", "fp32.fma", 500},
+      {"smsp__inst_executed.sum", "inst", "70", "instructions", 70},
+      {"sm__inst_executed.sum", "inst", "70", "instructions", 70},
+      {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "9", "global.load_sectors", 9},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "9", "global.load_sectors", 9},
+      {"l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum", "byte", "288", "global.load_sectors", 9},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", "9", "global.store_sectors", 9},
+      {"smsp__inst_executed_op_global_st.sum", "inst", "9", "global.store_instructions", 9},
+      {"lts__t_sectors.sum", "sector", "3", "l2.all_bytes", 96}};
+  for (const Spelled& spelled : spellings) {
+    const std::string text = details({{"0", kTime, "us", "1"}, {"0", spelled.metric, spelled.unit, spelled.value}});
+    EXPECT_NEAR(counted(text, spelled.quantity), spelled.expected, 1e-6) << spelled.metric;
+  }
+  const std::string both = details({{"0", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "8"},
+                                    {"0", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "9"}});
+  EXPECT_EQ(counted(both, "global.load_sectors"), 9) << "roofline's own name comes first";
+  EXPECT_EQ(counted(details({{"0", "dram__bytes.sum", "byte", "100"}, {"0", "dram__bytes_read.sum", "byte", "60"}}),
+                    "dram.write_bytes"),
+            40);
+}
+
+TEST(NcuSpellings, OfTimeGiveTheSame) {
+  for (const char* metric : {"gpu__time_duration.sum", "gpu__time_duration.avg", "gpu__time_active.sum",
+                             "gpu__time_active.avg", "Duration"}) {
+    EXPECT_THAT(times_in(details({{"0", metric, "usecond", "2.5"}})), ElementsAre(2500)) << metric;
+  }
+  EXPECT_THAT(times_in(details({{"0", "sm__cycles_elapsed.avg", "cycle", "3000"},
+                                {"0", "sm__cycles_elapsed.avg.per_second", "cycle/nsecond", "1.5"}})),
+              ElementsAre(2000));
+  EXPECT_THAT(times_in(details({{"0", "sm__cycles_elapsed.avg", "cycle", "3000"}})), ElementsAre(0));
+}
+
+}  // namespace
+}  // namespace roofline
