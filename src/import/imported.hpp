@@ -29,7 +29,18 @@ struct DeviceFacts {
 };
 
 /// The tool that wrote a file: counters come from `ncu` alone, times of a program from the others.
-enum class ImportedKind : std::uint8_t { ncu, nsys, kineto, proton };
+enum class ImportedKind : std::uint8_t {
+  ncu,
+  nsys,
+  kineto,
+  proton,
+  nvbench,
+  google_benchmark,
+  nsys_sums,
+  rocprof,
+  tensorrt,
+  xla
+};
 
 struct ImportedProfile {
   ImportedKind kind = ImportedKind::kineto;
