@@ -75,8 +75,7 @@ class GoogleBenchmark {
  private:
   void take(const nlohmann::json& run) {
     if (!run.is_object()) return;
-    const auto failed = run.find("error_occurred");
-    if (failed != run.end() && *failed == true) {
+    if (number_in(run, "error_occurred").value_or(0) != 0) {
       ++failed_;
       return;
     }

@@ -94,6 +94,7 @@ ImportedProfile read_profile_file(const fs::path& file) {
 
 std::string_view recorded_by(const fs::path& file) {
   const std::string beginning = first_bytes(file, kBeginning);
+  if (is_own_file(beginning)) return {};
   // Other JSON than a trace may be a damaged report.
   const bool is_trace = beginning.find("\"traceEvents\"") != std::string::npos;
   for (const ImportFormat& format : kFormats) {

@@ -22,7 +22,7 @@ using JsonPath = std::vector<std::string_view>;
 void read_json_values(ByteSource& source, const std::vector<JsonPath>& paths,
                       const std::function<void(std::size_t path, const nlohmann::json& value)>& take);
 
-/// A finite number, also one written as a string ("1e-3").
+/// A finite number, also one written as a string ("1e-3"); true is 1.
 std::optional<double> number_in(const nlohmann::json& object, std::string_view key);
 /// Empty where it is no string.
 std::string text_in(const nlohmann::json& object, std::string_view key);

@@ -68,8 +68,7 @@ struct NvbenchCounts {
 
 void add_state(MeanRows& rows, NvbenchCounts& counts, const std::string& benchmark, const nlohmann::json& state) {
   if (!state.is_object()) return;
-  const auto skipped = state.find("is_skipped");
-  if (skipped != state.end() && (*skipped == true || *skipped == 1)) {
+  if (number_in(state, "is_skipped").value_or(0) != 0) {
     ++counts.skipped;
     return;
   }

@@ -25,12 +25,6 @@ bool is_json_of_nsys(std::string_view, std::string_view beginning) {
                                              "\"CUPTI_ACTIVITY_KIND_", "\"TARGET_INFO_"});
 }
 
-/// "schema" is the first key of roofline's own files.
-bool is_own(std::string_view beginning, std::string_view schema) {
-  constexpr std::size_t kFirst = 256;
-  return beginning.substr(0, kFirst).find(fmt::format("\"roofline.{}/", schema)) != std::string_view::npos;
-}
-
 struct OtherFile {
   std::string_view what;
   bool (*matches)(std::string_view file, std::string_view beginning);
@@ -54,10 +48,11 @@ constexpr OtherFile kOtherFiles[] = {
      },
      "record with nsys profile --trace cuda, then nsys export --type sqlite; FLOPs and bytes: ncu --set roofline"},
     {"a report of roofline, not a profile of another tool",
-     [](auto, auto beginning) { return is_own(beginning, "report"); }, "roofline report {0}"},
-    {"a calibration of roofline, not a profile", [](auto, auto beginning) { return is_own(beginning, "machine"); },
+     [](auto, auto beginning) { return is_own_file(beginning, "report/"); }, "roofline report {0}"},
+    {"a calibration of roofline, not a profile",
+     [](auto, auto beginning) { return is_own_file(beginning, "machine/"); },
      "roofline machine {0}; for the roofs of an import: --machine {0}"},
-    {"a node of roofline, not a profile", [](auto, auto beginning) { return is_own(beginning, "node"); },
+    {"a node of roofline, not a profile", [](auto, auto beginning) { return is_own_file(beginning, "node/"); },
      "roofline report {0}"},
     {"results of rocprofv3 as JSON; its CSV is imported",
      [](auto, auto beginning) { return contains_any(beginning, {"\"rocprofiler-sdk-tool\""}); },
@@ -75,6 +70,11 @@ constexpr OtherFile kOtherFiles[] = {
 };
 
 }  // namespace
+
+bool is_own_file(std::string_view beginning, std::string_view kind) {
+  constexpr std::size_t kFirst = 256;
+  return beginning.substr(0, kFirst).find(fmt::format("\"roofline.{}", kind)) != std::string_view::npos;
+}
 
 void refuse_other_file(const std::string& file, std::string_view beginning) {
   const std::string stem = file.substr(0, file.rfind('.'));
