@@ -19,7 +19,7 @@ void require_no_profile(const std::string& file) {
   const std::string_view tool = recorded_by(file);
   if (tool.empty()) return;
   const std::string name = fs::path(file).filename().string();
-  throw UsageError(fmt::format("{}: recorded by another tool ({}), not a report of roofline", file, tool),
+  throw UsageError(fmt::format("{}: a profile by {}, not a report of roofline", file, tool),
                    fmt::format("roofline import {0} -o reports/{1}, then use reports/{1}/report.json", file,
                                name.substr(0, name.find('.', 1))));
 }
