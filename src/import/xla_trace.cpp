@@ -82,7 +82,7 @@ class XlaTrace {
     for (const DeviceFacts& device : profile_.devices) builder_.device(device, source_.name());
     builder_.finish();
     note_no_counters(trace, "XLA's profiler");
-    profile_.notes.emplace_back("the trace names no GPU: roofs come from --machine; its events are at most a million");
+    profile_.notes.emplace_back("the trace names no GPU: roofs come from --machine");
     return std::move(profile_);
   }
 
