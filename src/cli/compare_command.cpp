@@ -8,10 +8,9 @@
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
-#include "host/file_limits.hpp"
+#include "cli/saved_runs.hpp"
 #include "host/interrupt.hpp"
 #include "report/comparison/comparison.hpp"
-#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {
@@ -51,7 +50,7 @@ void finish(Flags& flags, GlobalOptions&) {
 
 PooledRuns read_side(const std::vector<std::string>& files) {
   std::vector<Report> runs;
-  for (const std::string& file : files) runs.push_back(parse_report(read_file(file, kReportLimit), file));
+  for (const std::string& file : files) runs.push_back(read_run(file));
   for (std::size_t i = 1; i < runs.size(); ++i) require_one_kind(runs[0], runs[i], files[0], files[i]);
   return pool_runs(std::move(runs));
 }

@@ -29,9 +29,11 @@ struct Flags {
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
-  command.add("files", words("FILE", flags.files),
-              "ncu: .ncu-rep, .ncu-repz or CSV of --page raw; nsys: export --type sqlite; torch.profiler and Proton: "
-              ".json or .json.gz. Several files of one program are merged");
+  command.add(
+      "files", words("FILE", flags.files),
+      "ncu: .ncu-rep, .ncu-repz or CSV of --page raw; nsys: export --type sqlite; torch.profiler and Proton: "
+      ".json or .json.gz; also nsys stats, nvbench, Google Benchmark, trtexec, rocprofv3 and JAX (docs/import.md). "
+      "Several files of one program are merged");
   command.add("--machine", text("FILE", flags.machine),
               "Calibration file (default: the stored calibration of the same GPU model)");
   flags.output.add_to(command, "reports/<file>");

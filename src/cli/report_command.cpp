@@ -8,6 +8,7 @@
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
+#include "cli/saved_runs.hpp"
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "host/interrupt.hpp"
@@ -36,7 +37,7 @@ void add_options(CommandEntry& command, Flags& flags) {
 std::vector<Report> read_runs(const std::vector<std::string>& files, const std::string& first) {
   std::vector<Report> runs;
   for (const std::string& file : files) {
-    runs.push_back(parse_report(runs.empty() ? first : read_file(file, kReportLimit), file));
+    runs.push_back(runs.empty() ? parse_report(first, file) : read_run(file));
     if (runs.size() > 1) check_comparable(runs.front(), runs.back(), files.front(), file);
   }
   return runs;
@@ -106,6 +107,7 @@ ExitCode report_node(const Node& node, const Flags& flags, const GlobalOptions& 
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
+  require_no_profile(flags.files.front());
   const std::string first = read_file(flags.files.front(), kReportLimit);
   if (flags.files.size() == 1 && is_node(first)) {
     return report_node(parse_node(first, flags.files.front()), flags, global);

@@ -12,6 +12,8 @@
 #include "import/kineto.hpp"
 #include "import/ncu.hpp"
 #include "import/nsys.hpp"
+#include "import/other_files.hpp"
+#include "import/other_tools.hpp"
 #include "import/product_pipe.hpp"
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
@@ -36,6 +38,9 @@ ImportedProfile read_bytes(const fs::path& file) {
   return read(source);
 }
 
+/// Enough for what tells formats apart.
+constexpr std::size_t kBeginning = std::size_t{1} << 16;
+
 /// A format that can be imported.
 struct ImportFormat {
   std::string_view files;                       ///< for messages: the tool, and how it writes such a file
@@ -43,28 +48,33 @@ struct ImportFormat {
   ImportedProfile (*read)(const fs::path& file);
 };
 
+template <bool (*looks)(std::string_view)>
+bool is_json_like(std::string_view beginning) {
+  return is_json(beginning) && looks(beginning);
+}
+
 /// The first that matches reads the file: what any JSON may be comes last of the JSON formats.
 constexpr ImportFormat kFormats[] = {
     {"nsys (nsys export --type sqlite)", looks_like_nsys, read_nsys},
     {"ncu (.ncu-rep, .ncu-repz)", looks_like_ncu_report, read_bytes<read_ncu_report>},
-    {"Triton Proton (.hatchet)", [](auto bytes) { return is_json(bytes) && looks_like_proton_tree(bytes); },
-     read_bytes<read_proton_tree>},
-    {"Triton Proton (Chrome trace)", [](auto bytes) { return is_json(bytes) && looks_like_proton_trace(bytes); },
-     read_bytes<read_proton_trace>},
+    {"nvbench (--json)", is_json_like<looks_like_nvbench>, read_bytes<read_nvbench>},
+    {"Google Benchmark (JSON)", is_json_like<looks_like_google_benchmark>, read_bytes<read_google_benchmark>},
+    {"TensorRT (trtexec --exportProfile)", is_json_like<looks_like_tensorrt_profile>,
+     read_bytes<read_tensorrt_profile>},
+    {"JAX, TensorFlow (trace.json.gz)", is_json_like<looks_like_xla_trace>, read_bytes<read_xla_trace>},
+    {"Triton Proton (.hatchet)", is_json_like<looks_like_proton_tree>, read_bytes<read_proton_tree>},
+    {"Triton Proton (Chrome trace)", is_json_like<looks_like_proton_trace>, read_bytes<read_proton_trace>},
     {"torch.profiler (JSON, .gz)", is_json, read_bytes<read_kineto>},
+    {"rocprofv3 (kernel_trace.csv)", looks_like_rocprof, read_bytes<read_rocprof>},
+    {"nsys stats (CSV of kernel sums)", looks_like_nsys_sums, read_bytes<read_nsys_sums>},
     {"ncu (ncu --page raw --csv)", looks_like_ncu_csv, read_bytes<read_ncu_csv>},
 };
 
 ImportedProfile read_by_content(const fs::path& file) {
-  constexpr std::size_t kBeginning = std::size_t{1} << 16;
-  const std::string ending = file.extension().string();
-  if (ending == ".nsys-rep" || ending == ".qdrep") {
-    throw UsageError(fmt::format("{}: reports of Nsight Systems are imported as SQLite exports", file.string()),
-                     fmt::format("nsys export --type sqlite -o {0}.sqlite {0}{1}, and import that",
-                                 (file.parent_path() / file.stem()).string(), ending));
-  }
+  refuse_other_file(file.string(), {});  // some are known by name, and need not be read
   const std::string beginning = first_bytes(file, kBeginning);
   if (beginning.empty()) throw UsageError(fmt::format("{}: the file is empty", file.string()));
+  refuse_other_file(file.string(), beginning);
   std::vector<std::string_view> known;
   for (const ImportFormat& format : kFormats) {
     if (format.matches(beginning)) return format.read(file);
@@ -95,6 +105,17 @@ ImportedProfile read_profile_file(const fs::path& file) {
   ImportedProfile profile = read_by_content(file);
   profile.file = file.filename().string();
   return profile;
+}
+
+std::string_view recorded_by(const fs::path& file) {
+  const std::string beginning = first_bytes(file, kBeginning);
+  if (is_own_file(beginning)) return {};
+  // Other JSON than a trace may be a damaged report.
+  const bool is_trace = beginning.find("\"traceEvents\"") != std::string::npos;
+  for (const ImportFormat& format : kFormats) {
+    if (format.matches(beginning)) return format.read == read_bytes<read_kineto> && !is_trace ? "" : format.files;
+  }
+  return {};
 }
 
 DeviceFacts device_of(const std::vector<ImportedProfile>& profiles) {

@@ -14,6 +14,9 @@ namespace roofline {
 /// Reads a file of any known format, recognised by its content. Throws UsageError with the position in the file.
 ImportedProfile read_profile_file(const std::filesystem::path& file);
 
+/// The tool and kind of a file that can be imported; empty of others. Reads its first bytes only.
+std::string_view recorded_by(const std::filesystem::path& file);
+
 /// The GPU that most of their kernels' time was spent on.
 DeviceFacts device_of(const std::vector<ImportedProfile>& profiles);
 

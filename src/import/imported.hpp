@@ -18,8 +18,8 @@ namespace roofline {
 /// A GPU as a file describes it; 0 and empty: not in the file.
 struct DeviceFacts {
   std::uint32_t index = 0;
-  std::string name;
-  std::string chip;  ///< "gh100"
+  std::string name = {};
+  std::string chip = {};  ///< "gh100"
   std::uint32_t compute_major = 0, compute_minor = 0;
   std::uint32_t sms = 0, threads_per_sm = 0, blocks_per_sm = 0, registers_per_sm = 0, registers_per_block = 0;
   std::uint32_t shared_per_sm = 0, shared_per_block = 0, warps_per_sm = 0;
@@ -29,7 +29,18 @@ struct DeviceFacts {
 };
 
 /// The tool that wrote a file: counters come from `ncu` alone, times of a program from the others.
-enum class ImportedKind : std::uint8_t { ncu, nsys, kineto, proton };
+enum class ImportedKind : std::uint8_t {
+  ncu,
+  nsys,
+  kineto,
+  proton,
+  nvbench,
+  google_benchmark,
+  nsys_sums,
+  rocprof,
+  tensorrt,
+  xla
+};
 
 struct ImportedProfile {
   ImportedKind kind = ImportedKind::kineto;

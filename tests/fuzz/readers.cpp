@@ -21,6 +21,7 @@
 #include "import/kineto.hpp"
 #include "import/ncu.hpp"
 #include "import/nsys.hpp"
+#include "import/other_tools.hpp"
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
 #include "model/error.hpp"
@@ -342,6 +343,12 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"nsys", nsys, 600},
                                  Reader{"proton_tree", import_by<read_proton_tree>, 1600},
                                  Reader{"proton_trace", import_by<read_proton_trace>, 1600},
+                                 Reader{"nvbench", import_by<read_nvbench>, 1600},
+                                 Reader{"google_benchmark", import_by<read_google_benchmark>, 1600},
+                                 Reader{"tensorrt", import_by<read_tensorrt_profile>, 1600},
+                                 Reader{"nsys_sums", import_by<read_nsys_sums>, 1600},
+                                 Reader{"rocprof", import_by<read_rocprof>, 1600},
+                                 Reader{"xla_trace", import_by<read_xla_trace>, 1600},
                                  Reader{"import", import, 600},
                                  Reader{"table_writers", writer<table>, 80},
                                  Reader{"program_writers", writer<program>, 60}};

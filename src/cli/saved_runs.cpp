@@ -1,0 +1,32 @@
+#include "cli/saved_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "host/file_limits.hpp"
+#include "host/files.hpp"
+#include "import/import.hpp"
+#include "model/error.hpp"
+#include "report/json/json.hpp"
+
+namespace roofline {
+namespace fs = std::filesystem;
+
+void require_no_profile(const std::string& file) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return;
+  const std::string_view tool = recorded_by(file);
+  if (tool.empty()) return;
+  const std::string name = fs::path(file).filename().string();
+  throw UsageError(fmt::format("{}: a profile by {}, not a report of roofline", file, tool),
+                   fmt::format("roofline import {0} -o reports/{1}, then use reports/{1}/report.json", file,
+                               name.substr(0, name.find('.', 1))));
+}
+
+Report read_run(const std::string& file) {
+  require_no_profile(file);
+  return parse_report(read_file(file, kReportLimit), file);
+}
+
+}  // namespace roofline

@@ -1,0 +1,149 @@
+// A file may have several tables, with what nsys printed between them. Tables of kernels have the columns Instances and
+// Name; those of other sums count calls, or are by range.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "import/csv_records.hpp"
+#include "import/mean_rows.hpp"
+#include "import/other_tools.hpp"
+#include "text/parse.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr const char* kExport = "nsys export --type sqlite REPORT.nsys-rep, and import the .sqlite";
+
+/// Nanoseconds of a column's unit; 0 of an unknown one. Old versions name none.
+double time_unit(std::string_view unit) {
+  static constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"", 1},       {"ns", 1},   {"nsec", 1},   {"us", 1e3}, {"\xc2\xb5s", 1e3}, {"\xce\xbcs", 1e3},
+      {"usec", 1e3}, {"ms", 1e6}, {"msec", 1e6}, {"s", 1e9},  {"sec", 1e9}};
+  const auto* found = std::find_if(std::begin(kUnits), std::end(kUnits), [&](auto& of) { return of.first == unit; });
+  return found == std::end(kUnits) ? 0 : found->second;
+}
+
+/// A number with or without separators of thousands.
+double number_of(std::string_view text) {
+  std::string plain(text);
+  std::erase(plain, ',');
+  const std::optional<double> value = parsed_number<double>(plain);
+  return value && std::isfinite(*value) ? *value : 0;
+}
+
+/// "  132    1    1".
+std::array<std::uint32_t, 3> extents_of(std::string_view text) {
+  std::array<std::uint32_t, 3> extents = {};
+  std::size_t at = 0;
+  for (std::uint32_t& extent : extents) {
+    at = text.find_first_of("0123456789", at);
+    if (at == std::string_view::npos) return {};
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+    extent = parsed_number<std::uint32_t>(text.substr(at, end - at)).value_or(0);
+    at = end;
+  }
+  return extents;
+}
+
+/// The columns of a table of kernel sums.
+struct SumColumns {
+  std::size_t total = CsvHeader::kNone, instances = CsvHeader::kNone, name = CsvHeader::kNone;
+  std::size_t category = CsvHeader::kNone, grid = CsvHeader::kNone, block = CsvHeader::kNone;
+  double unit = 1;  ///< ns
+
+  explicit SumColumns(const CsvHeader& header)
+      : total(header.column({"total time"})),
+        instances(header.column({"instances"})),
+        name(header.column({"name", "kernel name", "operation", "operations"})),
+        category(header.column({"category"})),
+        grid(header.column({"gridxyz", "grid"})),
+        block(header.column({"blockxyz", "block"})) {
+    if (total != CsvHeader::kNone) unit = time_unit(header.unit(total));
+  }
+
+  bool of_kernels() const {
+    return total != CsvHeader::kNone && instances != CsvHeader::kNone && name != CsvHeader::kNone && unit > 0;
+  }
+  /// Of two tables the one with more detail has the rows: kernels by grid, by name, with memory operations.
+  int rank() const { return grid != CsvHeader::kNone ? 2 : category == CsvHeader::kNone ? 1 : 0; }
+};
+
+struct SumTable {
+  int rank = 0;
+  std::vector<MeanRow> rows;
+};
+
+/// Memory operations among kernels: "[CUDA memcpy Host-to-Device]", or of a category of their own.
+bool is_kernel(std::string_view name, std::string_view category) {
+  if (name.empty() || name.starts_with("[CUDA mem")) return false;
+  return category.empty() || category.find("KERNEL") != std::string_view::npos;
+}
+
+std::vector<SumTable> read_tables(CsvRecords& records) {
+  std::vector<SumTable> tables;
+  std::optional<SumColumns> columns;
+  std::vector<std::string> fields;
+  std::size_t width = 0;
+  while (records.next(fields)) {
+    const CsvHeader header(fields);
+    if (header.has("time") && header.has("total time")) {
+      columns.reset();
+      const SumColumns found(header);
+      if (!found.of_kernels()) continue;
+      columns = found;
+      width = fields.size();
+      tables.push_back({.rank = found.rank(), .rows = {}});
+      continue;
+    }
+    const bool is_blank = fields.size() == 1 && fields[0].empty();
+    if (is_blank) columns.reset();  // ends a table; nsys may print something before the next
+    if (!columns || fields.size() == 1) continue;
+    if (fields.size() != width) {
+      records.fail(fmt::format("{} fields, but the header has {}: the file is truncated", fields.size(), width));
+    }
+    const std::string_view name = field_in(fields, columns->name);
+    if (!is_kernel(name, field_in(fields, columns->category))) continue;
+    const double instances = std::floor(number_of(field_in(fields, columns->instances)));
+    const double total = number_of(field_in(fields, columns->total)) * columns->unit;
+    tables.back().rows.push_back({.name = std::string(name),
+                                  .time_ns = instances >= 1 ? total / instances : 0,
+                                  .launches = instances,
+                                  .grid = extents_of(field_in(fields, columns->grid)),
+                                  .block = extents_of(field_in(fields, columns->block))});
+  }
+  std::erase_if(tables, [](const SumTable& table) { return table.rows.empty(); });
+  return tables;
+}
+
+}  // namespace
+
+ImportedProfile read_nsys_sums(ByteSource& source) {
+  CsvRecords records(source);
+  const std::vector<SumTable> tables = read_tables(records);
+  const auto most = std::max_element(tables.begin(), tables.end(), [](auto& a, auto& b) { return a.rank < b.rank; });
+  if (most == tables.end()) {
+    records.fail("no CSV table of kernel sums (nsys stats --report cuda_gpu_kern_sum --format csv)",
+                 fmt::format("better, with every launch: {}", kExport));
+  }
+  MeanRows rows(source, ImportedKind::nsys_sums, "nsys stats", "nsys stats has no counters; add an ncu report");
+  for (const MeanRow& row : most->rows) rows.add(row);
+  if (rows.empty()) records.fail("no kernel with a time");
+  rows.notes().push_back(fmt::format(
+      "nsys stats has sums only: times are means, without launches, copies, idle time and the GPU's name; {}",
+      kExport));
+  if (tables.size() > 1) {
+    rows.notes().push_back(
+        fmt::format("{} more tables of kernel sums skipped: they may have the same kernels", tables.size() - 1));
+  }
+  ImportedProfile profile = rows.finish({});
+  note_no_counters(profile.trace, "nsys");
+  return profile;
+}
+
+bool looks_like_nsys_sums(std::string_view beginning) {
+  const auto has = [beginning](std::string_view text) { return beginning.find(text) != std::string_view::npos; };
+  return (has("Time (%)") || has("Time(%)")) && has("Total Time");
+}
+
+}  // namespace roofline

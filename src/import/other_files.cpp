@@ -1,0 +1,87 @@
+#include "import/other_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+bool is_report_of_nsys(std::string_view file, std::string_view) {
+  return file.ends_with(".nsys-rep") || file.ends_with(".qdrep") || file.ends_with(".qdstrm");
+}
+
+bool is_json_of_nsys(std::string_view, std::string_view beginning) {
+  const bool is_json = beginning.find_first_of("{[") <= beginning.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return is_json && contains_any(beginning, {"\"TraceProcessEvent\"", "\"CudaEvent\"", "\"NvtxEvent\"",
+                                             "\"CUPTI_ACTIVITY_KIND_", "\"TARGET_INFO_"});
+}
+
+struct OtherFile {
+  std::string_view what;
+  bool (*matches)(std::string_view file, std::string_view beginning);
+  std::string_view next;  ///< {0} is the file, {1} without its ending
+};
+
+constexpr OtherFile kOtherFiles[] = {
+    {"a report of Nsight Systems, which is imported as its SQLite export", is_report_of_nsys,
+     "nsys export --type sqlite -o {1}.sqlite {0}, and import that"},
+    {"an nsys export as JSON, which lacks names; the SQLite export is imported", is_json_of_nsys,
+     "nsys export --type sqlite REPORT.nsys-rep, and import that"},
+    {"a trace of single launches by nsys stats; the SQLite export has all of them",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"Start (ns),Duration (ns)", "Start (ns)\",\"Duration (ns)"});
+     },
+     "nsys export --type sqlite REPORT.nsys-rep, and import that"},
+    {"a table of nvprof, which is not imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"NVPROF is profiling", "\"Time(%)\",\"Time\",\"Calls\"",
+                                       "\"Start\",\"Duration\",\"Grid X\"", "\"Device\",\"Kernel\",\"Invocations\""});
+     },
+     "record with nsys profile --trace cuda, then nsys export --type sqlite; FLOPs and bytes: ncu --set roofline"},
+    {"a report of roofline, not a profile of another tool",
+     [](auto, auto beginning) { return is_own_file(beginning, "report/"); }, "roofline report {0}"},
+    {"a calibration of roofline, not a profile",
+     [](auto, auto beginning) { return is_own_file(beginning, "machine/"); },
+     "roofline machine {0}; for the roofs of an import: --machine {0}"},
+    {"a node of roofline, not a profile", [](auto, auto beginning) { return is_own_file(beginning, "node/"); },
+     "roofline report {0}"},
+    {"results of rocprofv3 as JSON; its CSV is imported",
+     [](auto, auto beginning) { return contains_any(beginning, {"\"rocprofiler-sdk-tool\""}); },
+     "rocprofv3 --kernel-trace --output-format csv, and import the ..._kernel_trace.csv"},
+    {"a trace of XLA as a protocol buffer; its JSON is imported",
+     [](auto file, auto) { return file.ends_with(".xplane.pb"); }, "import the trace.json.gz of the same folder"},
+    {"times of inferences by trtexec, without layers",
+     [](auto, auto beginning) { return contains_any(beginning, {"\"startComputeMs\""}); },
+     "trtexec --exportProfile=layers.json --separateProfileRun, and import that"},
+    {"layers of a TensorRT engine, without times",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"\"Layers\""}) && contains_any(beginning, {"\"Bindings\"", "\"LayerType\""});
+     },
+     "trtexec --exportProfile=layers.json --separateProfileRun, and import that"},
+};
+
+}  // namespace
+
+bool is_own_file(std::string_view beginning, std::string_view kind) {
+  constexpr std::size_t kFirst = 256;
+  return beginning.substr(0, kFirst).find(fmt::format("\"roofline.{}", kind)) != std::string_view::npos;
+}
+
+void refuse_other_file(const std::string& file, std::string_view beginning) {
+  const std::string stem = file.substr(0, file.rfind('.'));
+  for (const OtherFile& other : kOtherFiles) {
+    if (!other.matches(file, beginning)) continue;
+    throw UsageError(fmt::format("{}: {}", file, other.what), fmt::format(fmt::runtime(other.next), file, stem));
+  }
+}
+
+}  // namespace roofline

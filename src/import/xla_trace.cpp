@@ -1,0 +1,167 @@
+// A GPU is a process named "/device:GPU:0", its streams are threads named "Stream #13(Compute)". Other threads of it
+// repeat the kernels as modules and operations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "import/chrome_events.hpp"
+#include "import/other_tools.hpp"
+#include "text/parse.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::string_view kGpu = "/device:GPU:";
+
+/// The number behind `key` in "regs:16 grid:4,1,1 size:1024"; 0 without it.
+std::uint64_t detail(std::string_view details, std::string_view key) {
+  std::size_t at = details.find(key);
+  if (at == std::string_view::npos) return 0;
+  at += key.size();
+  const std::size_t end = std::min(details.find_first_not_of("0123456789", at), details.size());
+  return parsed_number<std::uint64_t>(details.substr(at, end - at)).value_or(0);
+}
+
+std::uint32_t small_detail(std::string_view details, std::string_view key) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(detail(details, key), 0xffffffffU));
+}
+
+std::array<std::uint32_t, 3> extents_of_detail(std::string_view details, std::string_view key) {
+  std::array<std::uint32_t, 3> extents = {1, 1, 1};
+  std::size_t at = details.find(key);
+  if (at == std::string_view::npos) return {};
+  at += key.size();
+  for (std::uint32_t& extent : extents) {
+    const std::size_t end = std::min(details.find_first_not_of("0123456789", at), details.size());
+    extent = parsed_number<std::uint32_t>(details.substr(at, end - at)).value_or(1);
+    if (end >= details.size() || details[end] != ',') break;
+    at = end + 1;
+  }
+  return extents;
+}
+
+/// The digits behind a prefix: "Stream #13(Compute)", "/device:GPU:0".
+std::uint32_t number_behind(std::string_view text, std::string_view prefix) {
+  constexpr std::uint64_t kMost = 1023;
+  return static_cast<std::uint32_t>(std::min(detail(text, prefix), kMost));
+}
+
+spool::Memory memory_of(std::string_view details, std::string_view key) {
+  static constexpr std::pair<std::string_view, spool::Memory> kNames[] = {{"pageable", spool::Memory::pageable},
+                                                                          {"pinned", spool::Memory::pinned},
+                                                                          {"device", spool::Memory::device},
+                                                                          {"array", spool::Memory::array},
+                                                                          {"managed", spool::Memory::managed}};
+  const std::size_t at = details.find(key);
+  if (at == std::string_view::npos) return spool::Memory::unknown;
+  for (const auto& [name, memory] : kNames) {
+    if (details.substr(at + key.size()).starts_with(name)) return memory;
+  }
+  return spool::Memory::unknown;
+}
+
+class XlaTrace {
+ public:
+  explicit XlaTrace(ByteSource& source) : source_(source), builder_(profile_.trace) {}
+
+  ImportedProfile read() {
+    profile_.kind = ImportedKind::xla;
+    profile_.tool = "the profiler of JAX and TensorFlow (XLA)";
+    profile_.trace.times_by = "XLA's profiler";
+    const auto wanted = [](std::string_view name) {
+      return name == "name" || name == "hlo_op" || name == "hlo_module" || name == "tf_op" ||
+             name == "correlation_id" || name == "kernel_details" || name == "memcpy_details";
+    };
+    read_chrome_trace(source_, wanted, [this](ChromeEvent& event) { take(event); });
+    ProcessTrace& trace = profile_.trace;
+    if (trace.kernels.empty() && trace.copies.empty()) {
+      source_.fail("a trace of JAX or TensorFlow without GPU streams (\"/device:GPU:0\"): nothing to read");
+    }
+    for (const auto& [process, index] : gpus_) profile_.devices.push_back({.index = index});
+    for (const DeviceFacts& device : profile_.devices) builder_.device(device, source_.name());
+    builder_.finish();
+    note_no_counters(trace, "XLA's profiler");
+    invalid_.note(profile_.notes);
+    profile_.notes.emplace_back("the trace names no GPU: roofs come from --machine");
+    return std::move(profile_);
+  }
+
+ private:
+  /// Names of processes and threads precede the events.
+  void take(ChromeEvent& event) {
+    constexpr std::size_t kMost = 4096;
+    const std::string_view name = event.text("name");
+    if (event.phase == "M" && event.name == "process_name" && name.find(kGpu) != std::string_view::npos) {
+      if (gpus_.size() < kMost) gpus_[event.process] = number_behind(name, kGpu);
+    } else if (event.phase == "M" && event.name == "thread_name" && name.find("Stream #") != std::string_view::npos) {
+      if (streams_.size() < kMost) streams_[{event.process, event.thread}] = number_behind(name, "Stream #");
+    } else if (event.phase == "X") {
+      const auto gpu = gpus_.find(event.process);
+      const auto stream = streams_.find({event.process, event.thread});
+      if (gpu != gpus_.end() && stream != streams_.end()) add(event, gpu->second, stream->second);
+    }
+  }
+
+  template <typename Record>
+  Record record_of(const ChromeEvent& event, std::uint32_t gpu, std::uint32_t stream) const {
+    Record record = {};
+    record.start = event.start_ns();
+    record.end = event.end_ns();
+    record.device = gpu;
+    record.stream = stream;
+    const ChromeEvent::Argument* correlation = event.find("correlation_id");
+    if (correlation != nullptr) record.correlation = parsed_number<std::uint32_t>(correlation->text).value_or(0);
+    return record;
+  }
+
+  void add(const ChromeEvent& event, std::uint32_t gpu, std::uint32_t stream) {
+    if (!event.sane()) return invalid_.add(event);
+    const std::string_view copied = event.text("memcpy_details");
+    if (!copied.empty()) {
+      auto copy = record_of<spool::Copy>(event, gpu, stream);
+      copy.bytes = detail(copied, "size:");
+      copy.peer = gpu;
+      copy.from = memory_of(copied, "kind_src:");
+      copy.to = memory_of(copied, "kind_dst:");
+      profile_.trace.copies.push_back(copy);
+      return;
+    }
+    if (event.name.starts_with("Memset") || event.name.starts_with("Memcpy")) return;
+    const std::string_view details = event.text("kernel_details");
+    auto kernel = record_of<spool::Kernel>(event, gpu, stream);
+    const std::string_view op = event.text("hlo_op");
+    ImportedPlace place;
+    place.module = event.text("hlo_module");
+    place.operation = op.empty() ? event.text("tf_op") : op;
+    kernel.kind = builder_.kind({.name = event.name,
+                                 .grid = extents_of_detail(details, " grid:"),
+                                 .block = extents_of_detail(details, " block:"),
+                                 .cluster = {},
+                                 .dynamic_shared = small_detail(details, "dynamic_shared:"),
+                                 .place = builder_.place(place)});
+    kernel.registers = small_detail(details, "regs:");
+    kernel.static_shared = small_detail(details, "static_shared:");
+    if (kernel.kind > reasoned_) builder_.without_work(reasoned_ = kernel.kind, "XLA's trace has no FLOPs or bytes");
+    profile_.trace.kernels.push_back(kernel);
+  }
+
+  ByteSource& source_;
+  ImportedProfile profile_;
+  TraceBuilder builder_;
+  InvalidEvents invalid_;
+  std::map<std::int64_t, std::uint32_t> gpus_;                              ///< by process
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> streams_;  ///< by process and thread
+  spool::Id reasoned_ = 0;  ///< last signature that has its reason: new ones have higher ids
+};
+
+}  // namespace
+
+ImportedProfile read_xla_trace(ByteSource& source) { return XlaTrace(source).read(); }
+
+bool looks_like_xla_trace(std::string_view beginning) {
+  const auto has = [beginning](std::string_view text) { return beginning.find(text) != std::string_view::npos; };
+  return has("\"traceEvents\"") && (has("\"/device:") || has("\"/host:CPU\"") || has("\"hlo_module\""));
+}
+
+}  // namespace roofline
