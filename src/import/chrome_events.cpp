@@ -248,6 +248,8 @@ std::uint64_t ChromeEvent::end_ns(const ByteSource& source) const {
   return start_ns(source) + static_cast<std::uint64_t>(std::llround(duration_us * 1e3));
 }
 
+std::optional<Span> ChromeEvent::times() const { return times_from_us(has_time ? time_us : std::nan(""), duration_us); }
+
 void ChromeEvent::clear() {
   for (std::string* text : {&phase, &category, &name, &process_name, &thread_name}) text->clear();
   time_us = duration_us = 0;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ struct ChromeEvent {
   std::uint64_t start_ns(const ByteSource& source) const;
   std::uint64_t end_ns(const ByteSource& source) const;
   bool sane() const;
+  /// In ns; nothing where they are no times (times_from_us()).
+  std::optional<Span> times() const;
   void clear();
 };
 

@@ -36,6 +36,8 @@ class ProfileWriter {
     places_ = host_contexts(events_, source_, builder, profile.trace);
     write_calls(builder);
     write_gpu(profile, builder);
+    profile.time_defects = events_.time_defects;
+    clean_times(profile.trace, profile.time_defects);
     builder.finish();
     add_notes(profile);
     return profile;
@@ -165,6 +167,7 @@ class ProfileWriter {
       kernel.device = event.device;
       kernel.context = event.context;
       kernel.stream = event.stream;
+      kernel.graph_node = event.graph_node;
       kernel.registers = event.registers;
       profile.trace.kernels.push_back(kernel);
       if (sends) {
@@ -281,9 +284,6 @@ class ProfileWriter {
     note_no_counters(profile.trace, "torch.profiler");
     if (events_.gpu.empty())
       profile.notes.emplace_back("the trace has no GPU activity (activities=[ProfilerActivity.CUDA])");
-    if (events_.invalid_times > 0) {
-      profile.notes.push_back(fmt::format("{} host events with invalid times were skipped", events_.invalid_times));
-    }
     const bool shapes =
         std::any_of(events_.signatures.begin(), events_.signatures.end(), [](auto& s) { return s.dims != 0; });
     if (!events_.gpu.empty() && !shapes) {

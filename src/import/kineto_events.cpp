@@ -63,8 +63,8 @@ class EventReader {
       if (event.category == "kernel") return take_gpu(event, GpuKind::kernel);
       if (event.category == "gpu_memcpy") return take_gpu(event, GpuKind::copy);
       if (event.category == "gpu_memset") return take_gpu(event, GpuKind::fill);
-      if (!event.sane()) {
-        ++events_.invalid_times;
+      if (!event.times()) {
+        events_.time_defects.host.add(event.name);
         return;
       }
       if (event.category == "cuda_runtime" || event.category == "cuda_driver" || event.category == "runtime") {
@@ -138,8 +138,10 @@ class EventReader {
   void take_gpu(const ChromeEvent& event, GpuKind kind) {
     GpuEvent gpu;
     gpu.kind = kind;
-    gpu.start = event.start_ns(source_);
-    gpu.end = event.end_ns(source_);
+    if (const auto times = event.times()) {
+      gpu.start = times->start;
+      gpu.end = times->end;
+    }
     gpu.name = events_.words.id(event.name);
     gpu.correlation = event.integer("correlation", kNone);
     gpu.external = external_of(event);

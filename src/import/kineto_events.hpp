@@ -95,7 +95,7 @@ struct Events {
   std::unordered_map<std::uint32_t, double> collectives;  ///< by word: bytes that each GPU sends over its links
   std::vector<DeviceFacts> devices;
   std::int64_t rank = -1, process = 0;
-  std::int64_t invalid_times = 0;  ///< events that were left out
+  TimeDefects time_defects = {};  ///< of host events
 
   /// Null where there is none.
   const Call* call_of(std::int64_t correlation) const;
