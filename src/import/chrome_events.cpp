@@ -1,4 +1,5 @@
 #include "import/chrome_events.hpp"
+#include "import/clean_times.hpp"
 
 #include <fmt/format.h>
 
@@ -241,37 +242,19 @@ std::array<std::uint32_t, 3> ChromeEvent::extents(std::string_view wanted) const
   return extents;
 }
 
-bool ChromeEvent::sane() const {
-  constexpr double kMost = 4e15;  // µs: 127 years
-  return has_time && time_us >= 0 && time_us < kMost && duration_us >= 0 && duration_us < kMost;
-}
-
-std::uint64_t ChromeEvent::start_ns() const {
-  return static_cast<std::uint64_t>(time_ns.value_or(std::llround(time_us * 1e3)));
-}
-
-std::uint64_t ChromeEvent::end_ns() const {
-  return start_ns() + static_cast<std::uint64_t>(duration_ns.value_or(std::llround(duration_us * 1e3)));
-}
-
-void InvalidEvents::add(const ChromeEvent& event) {
-  if (count_++ > 0) return;
-  constexpr std::size_t kLongest = 80;
-  first_ = fmt::format("\"{}\" before byte {}, start {} \u00b5s, duration {} \u00b5s",
-                       clean_line(std::string_view(event.name).substr(0, kLongest)), event.offset,
-                       event.has_time ? fmt::format("{}", event.time_us) : "missing", event.duration_us);
-}
-
-void InvalidEvents::note(std::vector<std::string>& notes) const {
-  if (count_ == 0) return;
-  notes.push_back(fmt::format("{} event{} without a valid start or duration left out; the first: {}", count_,
-                              count_ == 1 ? "" : "s", first_));
+std::optional<Span> ChromeEvent::times() const {
+  if (!has_time) return std::nullopt;
+  if (!time_ns || !duration_ns) return times_from_us(time_us, duration_us);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+  if (*time_ns > kMost || *duration_ns > kMost || *duration_ns < 0) return std::nullopt;
+  return times_from_ns(time_ns, *time_ns + *duration_ns);
 }
 
 void ChromeEvent::clear() {
   for (std::string* text : {&phase, &category, &name, &process_name, &thread_name}) text->clear();
   time_us = duration_us = 0;
-  time_ns = duration_ns = std::nullopt;
+  time_ns = std::nullopt;
+  duration_ns = 0;
   process = thread = id = 0;
   has_time = false;
   argument_count = 0;

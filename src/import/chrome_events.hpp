@@ -26,8 +26,8 @@ struct ChromeEvent {
 
   std::string phase, category, name;
   double time_us = 0, duration_us = 0;
-  std::optional<std::int64_t> time_ns = {}, duration_ns = {};  ///< the same as written: a double has steps of 256 ns
-  std::int64_t process = 0, thread = 0;  ///< 0 where they are names
+  std::optional<std::int64_t> time_ns = {}, duration_ns = 0;  ///< the same as written: a double has steps of 256 ns
+  std::int64_t process = 0, thread = 0;                       ///< 0 where they are names
   std::string process_name, thread_name;
   std::int64_t id = 0;
   bool has_time = false;
@@ -42,25 +42,9 @@ struct ChromeEvent {
   bool has(std::string_view wanted) const { return find(wanted) != nullptr; }
   /// "[132,1,1]" as three extents; 1 for missing ones.
   std::array<std::uint32_t, 3> extents(std::string_view wanted) const;
-  /// Whether its start and duration are times.
-  bool sane() const;
-  /// Nanoseconds, where it is sane().
-  std::uint64_t start_ns() const;
-  std::uint64_t end_ns() const;
+  /// Its start and end in ns; nothing where they are no times (clean_times.hpp).
+  std::optional<Span> times() const;
   void clear();
-};
-
-/// The events that were left out because their times are none.
-class InvalidEvents {
- public:
-  void add(const ChromeEvent& event);
-  /// Adds their number and the first of them; nothing without any.
-  void note(std::vector<std::string>& notes) const;
-  std::int64_t count() const { return count_; }
-
- private:
-  std::int64_t count_ = 0;
-  std::string first_;  ///< its name, place and times
 };
 
 /// Metadata beside the events.

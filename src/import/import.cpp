@@ -149,6 +149,10 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& m
     files.push_back(profile.file);
     notes.push_back(fmt::format("{}: recorded by {}", profile.file, profile.tool));
     for (const std::string& note : profile.notes) notes.push_back(profile.file + ": " + note);
+    for (const std::string& note : notes_of(profile.time_defects)) notes.push_back(profile.file + ": " + note);
+    if (const std::string note = note_of(profile.whole_graphs); !note.empty()) {
+      notes.push_back(profile.file + ": " + note);
+    }
   }
   for (const JoinResult& result : join_profiles(profiles)) {
     for (std::string& sentence : sentences_of(result)) joined.push_back(std::move(sentence));

@@ -174,7 +174,9 @@ void TraceBuilder::without_work(spool::Id kind, std::string_view reason) {
 void TraceBuilder::finish() {
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
   const auto for_all = [this](auto&& visit) {
-    for (auto& record : trace_.kernels) visit(record);
+    for (auto& record : trace_.kernels) {
+      if (record.end != 0) visit(record);
+    }
     for (auto& record : trace_.copies) visit(record);
     for (auto& record : trace_.fills) visit(record);
     for (auto& record : trace_.launches) visit(record);

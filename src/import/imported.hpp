@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "import/clean_times.hpp"
+#include "import/whole_graphs.hpp"
 #include "profile/process_trace.hpp"
 
 namespace roofline {
@@ -48,7 +50,9 @@ struct ImportedProfile {
   std::string tool;  ///< "torch.profiler", "ncu 2025.3.1"
   ProcessTrace trace;
   std::vector<DeviceFacts> devices;
-  bool has_starts = true;          ///< start times are known, not only durations
+  bool has_starts = true;         ///< start times are known, not only durations
+  TimeDefects time_defects = {};  ///< of records that were left out or corrected
+  WholeGraphs whole_graphs = {};
   std::vector<std::string> notes;  ///< for the report: "12 launches without a kernel"
 };
 
@@ -95,7 +99,8 @@ class TraceBuilder {
   /// Records why that signature has no work.
   void without_work(spool::Id kind, std::string_view reason);
 
-  /// Times are ns of any clock; finish() shifts them so that the recording starts near 0.
+  /// Times are ns of any clock; finish() shifts them so that the recording starts near 0. A kernel that ends at 0 has
+  /// no time.
   void finish();
 
  private:

@@ -41,6 +41,8 @@ class ProfileWriter {
     places_ = host_contexts(events_, origins_, source_, builder, profile.trace);
     write_calls(builder);
     write_gpu(profile, builder);
+    profile.time_defects = events_.time_defects;
+    clean_times(profile.trace, profile.time_defects);
     builder.finish();
     add_notes(profile);
     return profile;
@@ -221,6 +223,7 @@ class ProfileWriter {
     kernel.device = event.device;
     kernel.context = event.context;
     kernel.stream = event.stream;
+    kernel.graph_node = event.graph_node;
     kernel.registers = event.registers;
     trace.kernels.push_back(kernel);
     return kernel.kind;
@@ -342,7 +345,6 @@ class ProfileWriter {
     } else if (const std::string unknown = events_.categories.list_unknown(); !unknown.empty()) {
       profile.notes.push_back("events of unknown categories were left out: " + unknown);
     }
-    events_.invalid.note(profile.notes);
     if (origins_.ambiguous > 0) {
       profile.notes.push_back(fmt::format(
           "{} GPU events have no operator: their numbers occur in several processes of the trace", origins_.ambiguous));

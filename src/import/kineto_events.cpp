@@ -65,10 +65,11 @@ class EventReader {
       events_.categories.add(event.category);
       const std::optional<EventKind> kind = kind_of_category(event.category);
       if (!kind || *kind == EventKind::unused) return;
-      if (!event.sane()) return events_.invalid.add(event);
+      const bool on_gpu = *kind == EventKind::kernel || *kind == EventKind::copy || *kind == EventKind::fill;
+      if (!on_gpu && !event.times()) return events_.time_defects.host.add(event.name);
       take_span(event, *kind);
-    } else if (event.category == "fwdbwd" && event.sane()) {
-      const Moment moment = {thread(event), event.start_ns()};
+    } else if (event.category == "fwdbwd" && event.times()) {
+      const Moment moment = {thread(event), event.times()->start};
       const Flow flow = {process(event), event.id};
       if (event.phase == "s") events_.forward[flow] = moment;
       if (event.phase == "f") events_.backward.emplace_back(moment, flow);
@@ -134,9 +135,11 @@ class EventReader {
     }
   }
 
+  /// Host events without a time are left out before.
   void add_span(const ChromeEvent& event, SpanKind kind, std::uint32_t what) {
+    const auto when = event.times().value();
     events_.spans.push_back(
-        {.start = event.start_ns(), .end = event.end_ns(), .thread = thread(event), .what = what, .kind = kind});
+        {.start = when.start, .end = when.end, .thread = thread(event), .what = what, .kind = kind});
     events_.last_process = event.process;
   }
 
@@ -173,10 +176,11 @@ class EventReader {
   }
 
   void take_call(const ChromeEvent& event) {
+    const auto when = event.times().value();
     events_.calls.push_back({.process = process(event),
                              .correlation = event.integer("correlation", kNone),
-                             .start = event.start_ns(),
-                             .end = event.end_ns(),
+                             .start = when.start,
+                             .end = when.end,
                              .thread = thread(event),
                              .name = events_.words.id(event.name)});
   }
@@ -184,8 +188,10 @@ class EventReader {
   void take_gpu(const ChromeEvent& event, GpuKind kind) {
     GpuEvent gpu;
     gpu.kind = kind;
-    gpu.start = event.start_ns();
-    gpu.end = event.end_ns();
+    if (const auto times = event.times()) {
+      gpu.start = times->start;
+      gpu.end = times->end;
+    }
     gpu.name = events_.words.id(event.name);
     gpu.correlation = event.integer("correlation", kNone);
     gpu.external = external_of(event);

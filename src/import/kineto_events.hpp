@@ -114,7 +114,7 @@ struct Events {
   std::unordered_map<std::uint32_t, double> collectives;  ///< by word: bytes that each GPU sends over its links
   std::vector<DeviceFacts> devices;
   std::int64_t rank = -1, last_process = 0;
-  InvalidEvents invalid;
+  TimeDefects time_defects = {};  ///< of host events
   CategoryCounts categories;
 
   /// Null where there is none.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -58,7 +60,9 @@ class Nsys {
     read_ranges(builder);
     read_kernels(builder);
     read_transfers(builder);
+    clean_times(profile_.trace, profile_.time_defects);
     builder.finish();
+    profile_.whole_graphs = whole_graphs_of(profile_.trace, whole_graphs_);
     note_no_counters(profile_.trace, "nsys");
     if (profile_.trace.kernels.empty()) {
       profile_.notes.emplace_back("the file has no kernels (record with nsys profile --trace cuda,nvtx)");
@@ -122,22 +126,22 @@ class Nsys {
     for (const DeviceFacts& device : profile_.devices) builder.device(device, file_);
   }
 
-  /// Start and end of a row in ns. Throws with the row number when they are invalid.
-  std::pair<std::uint64_t, std::uint64_t> times(std::string_view table, const SqliteRow& row) const {
-    const std::int64_t start = row.integer(0, -1), end = row.integer(1, -1);
-    if (start < 0 || end < start) database_.fail_row(table, fmt::format("from {} to {} ns", start, end));
-    return {static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end)};
+  /// Of a row that begins with start and end.
+  static std::optional<Span> times(const SqliteRow& row) {
+    return times_from_ns(row.integer(0, -1), row.integer(1, -1));
   }
 
   void read_calls(TraceBuilder& builder) {
     for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
       database_.rows(table, {"start", "end", "correlationId", "nameId", "globalTid"}, [&](const SqliteRow& row) {
-        const auto [start, end] = times(table, row);
         const std::int64_t thread = row.integer(4);
         const std::string_view name = plain(string(row, 3));
+        const auto when = times(row);
+        if (!when) return profile_.time_defects.host.add(name);
         const std::int64_t key = key_of(process_of(thread), row.integer(2));
-        moments_.push_back({.thread = thread, .time = start, .key = key});
-        builder.call(name, {.start = start, .end = end, .correlation = number_of(key), .thread = thread_of(thread)});
+        moments_.push_back({.thread = thread, .time = when->start, .key = key});
+        builder.call(
+            name, {.start = when->start, .end = when->end, .correlation = number_of(key), .thread = thread_of(thread)});
         if (profile_.trace.process.pid == 0) {
           profile_.trace.process.pid = static_cast<std::uint32_t>(process_of(thread));
         }
@@ -169,15 +173,15 @@ class Nsys {
   void read_ranges(TraceBuilder& builder) {
     constexpr std::int64_t kPushPop = 59;
     std::vector<Range> ranges;
-    database_.rows("NVTX_EVENTS", {"start", "end", "eventType", "text", "textId", "globalTid"},
-                   [&](const SqliteRow& row) {
-                     if (row.integer(2, kPushPop) != kPushPop || !row.has(0) || !row.has(1))
-                       return;  // one that never ended
-                     const auto [start, end] = times("NVTX_EVENTS", row);
-                     std::string name = row.text(3);
-                     if (name.empty()) name = string(row, 4);
-                     ranges.push_back({.start = start, .end = end, .thread = row.integer(5), .name = std::move(name)});
-                   });
+    database_.rows(
+        "NVTX_EVENTS", {"start", "end", "eventType", "text", "textId", "globalTid"}, [&](const SqliteRow& row) {
+          if (row.integer(2, kPushPop) != kPushPop || !row.has(0) || !row.has(1)) return;  // one that never ended
+          std::string name = row.text(3);
+          if (name.empty()) name = string(row, 4);
+          const auto when = times(row);
+          if (!when) return profile_.time_defects.host.add(name);
+          ranges.push_back({.start = when->start, .end = when->end, .thread = row.integer(5), .name = std::move(name)});
+        });
     std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
       return std::tie(a.thread, a.start, b.end) < std::tie(b.thread, b.start, a.end);
     });
@@ -231,14 +235,21 @@ class Nsys {
     return index;
   }
 
+  /// Contexts are numbered by each process.
+  std::uint32_t context(std::int64_t process, std::uint32_t number) {
+    return contexts_.try_emplace({process, number}, static_cast<std::uint32_t>(contexts_.size() + 1)).first->second;
+  }
+
   /// What kernels, copies and fills have in common, in the first seven columns of their tables.
   template <typename Record>
-  Record activity(const char* table, const SqliteRow& row, TraceBuilder& builder) {
+  Record activity(const SqliteRow& row, TraceBuilder& builder) {
     Record record = {};
-    std::tie(record.start, record.end) = times(table, row);
+    const Span when = times(row).value_or(Span{});
+    record.start = when.start;
+    record.end = when.end;
     record.correlation = number_of(key_of(row));
     record.device = device(row.small(2), builder);
-    record.context = row.small(3);
+    record.context = context(process_of(row.integer(6)), row.small(3));
     record.stream = row.small(4);
     return record;
   }
@@ -286,12 +297,13 @@ class Nsys {
                      kernel.block = {row.small(13), row.small(14), row.small(15)};
                      kernel.cluster = {row.small(16), row.small(17), row.small(18)};
                      kernel.dynamic_shared = row.small(19);
-                     auto record = activity<spool::Kernel>(table, row, builder);
+                     auto record = activity<spool::Kernel>(row, builder);
                      kernel.place = place_of(row, builder);
                      record.kind = builder.kind(kernel);
                      record.static_shared = row.small(20);
                      record.registers = row.small(21);
                      record.local_bytes = row.small(22);
+                     record.graph_node = static_cast<std::uint64_t>(row.integer(24));
                      profile_.trace.kernels.push_back(record);
                    });
     // Graphs traced as a whole have no kernel records, only a total time.
@@ -299,11 +311,12 @@ class Nsys {
     database_.rows(graphs,
                    {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphId"},
                    [&](const SqliteRow& row) {
-                     auto record = activity<spool::Kernel>(graphs, row, builder);
+                     auto record = activity<spool::Kernel>(row, builder);
                      const std::string name = fmt::format("graph {}", row.integer(7));
                      record.kind = builder.kind({.name = name, .place = place_of(row, builder)});
                      profile_.trace.kernels.push_back(record);
                      builder.without_work(record.kind, "graph traced as a whole (use --cuda-graph-trace=node)");
+                     whole_graphs_.insert(record.kind);
                    });
   }
 
@@ -332,7 +345,7 @@ class Nsys {
                    {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes",
                     "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"},
                    [&](const SqliteRow& row) {
-                     auto copy = activity<spool::Copy>(copies, row, builder);
+                     auto copy = activity<spool::Copy>(row, builder);
                      copy.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(7)));
                      copy.peer = copy.device;
                      constexpr std::int64_t kToDevice = 1, kToHost = 2, kPeer = 10;
@@ -356,7 +369,7 @@ class Nsys {
     const char* fills = "CUPTI_ACTIVITY_KIND_MEMSET";
     database_.rows(fills, {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes"},
                    [&](const SqliteRow& row) {
-                     auto fill = activity<spool::Fill>(fills, row, builder);
+                     auto fill = activity<spool::Fill>(row, builder);
                      fill.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(7)));
                      fill.place = place_of(row, builder);
                      profile_.trace.fills.push_back(fill);
@@ -368,7 +381,9 @@ class Nsys {
   ImportedProfile profile_;
   std::unordered_map<std::int64_t, std::string> strings_;
   std::unordered_map<std::int64_t, std::uint32_t> correlations_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> contexts_;
   std::unordered_map<std::int64_t, spool::Id> range_of_;  ///< of a call
+  std::set<spool::Id> whole_graphs_;                      ///< kinds: of graphs traced as a whole
   std::vector<Moment> moments_;
 };
 

@@ -1,4 +1,5 @@
 #include "import/proton.hpp"
+#include "import/clean_times.hpp"
 
 #include <fmt/format.h>
 
@@ -229,7 +230,6 @@ ImportedProfile read_proton_trace(ByteSource& source) {
   ProcessTrace& trace = profile.trace;
   TraceBuilder builder(trace);
   std::map<std::int64_t, std::uint32_t> streams;
-  InvalidEvents invalid;
   read_chrome_trace(
       source, [](std::string_view name) { return name == "call_stack" || name == "metrics" || name == "name"; },
       [&](ChromeEvent& event) {
@@ -242,7 +242,6 @@ ImportedProfile read_proton_trace(ByteSource& source) {
           return;
         }
         if (event.phase != "X" || event.category != "kernel" || is_helper(event.name)) return;
-        if (!event.sane()) return invalid.add(event);
         std::vector<std::string> scopes;
         const auto stack = nlohmann::json::parse(event.text("call_stack"), nullptr, false);
         if (stack.is_array() && !stack.empty()) {
@@ -258,17 +257,18 @@ ImportedProfile read_proton_trace(ByteSource& source) {
           }
         }
         spool::Kernel kernel = {};
-        kernel.start = event.start_ns();
-        kernel.end = event.end_ns();
+        const Span when = event.times().value_or(Span{});
+        kernel.start = when.start;
+        kernel.end = when.end;
         kernel.kind = add_kind(trace, builder, scopes, event.name, metrics, 1);
         const auto stream = streams.find(event.thread);
         kernel.stream = stream != streams.end() ? stream->second : static_cast<std::uint32_t>(event.thread & 0xffff);
         trace.kernels.push_back(kernel);
       });
   if (trace.kernels.empty()) source.fail("no kernels in this trace");
-  invalid.note(profile.notes);
   profile.devices.emplace_back();
   builder.device({}, source.name());
+  clean_times(trace, profile.time_defects);
   builder.finish();
   return profile;
 }

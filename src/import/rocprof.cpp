@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "import/clean_times.hpp"
 #include "import/csv_records.hpp"
 #include "import/other_tools.hpp"
 #include "text/parse.hpp"
@@ -35,6 +36,7 @@ class RocprofCsv {
       profile_.devices.push_back({.index = index});
       builder_.device(profile_.devices.back(), source_.name());
     }
+    clean_times(profile_.trace, profile_.time_defects);
     builder_.finish();
     profile_.notes.emplace_back(
         "rocprofv3's kernel trace names no GPU and has no counters: roofs come from --machine, work is not known");
@@ -91,7 +93,7 @@ class RocprofCsv {
     spool::Kernel kernel = {};
     kernel.start = time(fields, start_);
     kernel.end = time(fields, end_);
-    if (kernel.end < kernel.start) records_.fail(fmt::format("from {} to {} ns", kernel.start, kernel.end));
+    if (kernel.end < kernel.start) kernel.start = kernel.end = 0;  // no times
     ImportedKernel launch;
     launch.name = field_in(fields, name_);
     for (std::size_t i = 0; i < 3; ++i) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "import/chrome_events.hpp"
+#include "import/clean_times.hpp"
 #include "import/other_tools.hpp"
 #include "text/parse.hpp"
 
@@ -80,9 +81,9 @@ class XlaTrace {
     }
     for (const auto& [process, index] : gpus_) profile_.devices.push_back({.index = index});
     for (const DeviceFacts& device : profile_.devices) builder_.device(device, source_.name());
+    clean_times(trace, profile_.time_defects);
     builder_.finish();
     note_no_counters(trace, "XLA's profiler");
-    invalid_.note(profile_.notes);
     profile_.notes.emplace_back("the trace names no GPU: roofs come from --machine");
     return std::move(profile_);
   }
@@ -106,8 +107,9 @@ class XlaTrace {
   template <typename Record>
   Record record_of(const ChromeEvent& event, std::uint32_t gpu, std::uint32_t stream) const {
     Record record = {};
-    record.start = event.start_ns();
-    record.end = event.end_ns();
+    const Span when = event.times().value_or(Span{});
+    record.start = when.start;
+    record.end = when.end;
     record.device = gpu;
     record.stream = stream;
     const ChromeEvent::Argument* correlation = event.find("correlation_id");
@@ -116,7 +118,6 @@ class XlaTrace {
   }
 
   void add(const ChromeEvent& event, std::uint32_t gpu, std::uint32_t stream) {
-    if (!event.sane()) return invalid_.add(event);
     const std::string_view copied = event.text("memcpy_details");
     if (!copied.empty()) {
       auto copy = record_of<spool::Copy>(event, gpu, stream);
@@ -149,7 +150,6 @@ class XlaTrace {
   ByteSource& source_;
   ImportedProfile profile_;
   TraceBuilder builder_;
-  InvalidEvents invalid_;
   std::map<std::int64_t, std::uint32_t> gpus_;                              ///< by process
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> streams_;  ///< by process and thread
   spool::Id reasoned_ = 0;  ///< last signature that has its reason: new ones have higher ids

@@ -98,12 +98,11 @@ class SavingFinder {
       saving.cause = copy.path.host() == CopyMemory::pageable ? SavingCause::pageable_copy : SavingCause::copies;
       saving.line = copy.line;
       saving.seconds = exposed * copy.total_s / copied;
-      const double rate_of = copy.bytes / copy.total_s;
-      const double fraction = copy.roof_bytes_per_s > 0 ? rate_of / copy.roof_bytes_per_s : std::nan("");
+      const double fraction = fraction_of_roof(copy);
       saving.what = fmt::format("Copies without overlap: {}", to_string(copy.path));
       saving.evidence = fmt::format("{} copies of {} in {}, {}", count(copy.copies),
                                     binary_bytes(copy.bytes / static_cast<double>(copy.copies)), duration(copy.total_s),
-                                    rate(rate_of, CeilingKind::bandwidth));
+                                    rate_text(copy));
       if (std::isfinite(fraction)) saving.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
       saving.action = action_for_copies(copy, fraction, framework_);
       claims_.push_back({.saving = std::move(saving), .rows = {}, .general = true});

@@ -172,10 +172,7 @@ std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machi
     CopySum& sum = sums[path];
     sum.path = path;
     ++sum.copies;
-    const auto bytes =
-        static_cast<double>(copy ? trace.copies[activity.index].bytes : trace.fills[activity.index].bytes);
-    sum.bytes +=
-        path.direction == CopyDirection::device_to_device ? 2 * bytes : bytes;  // read and written in one memory
+    sum.bytes += static_cast<double>(copy ? trace.copies[activity.index].bytes : trace.fills[activity.index].bytes);
     sum.total_s += duration_of(activity);
     lines[path][line_text(trace, recording.place(activity).line)] += duration_of(activity);
   }

@@ -84,7 +84,9 @@ std::string short_name(std::string_view demangled) {
   std::string text(demangled);
   erase_all(text, "(anonymous namespace)::");
   std::string_view name = before(text, "(");
-  if (const auto words = outside(name, " "); !words.empty()) name.remove_prefix(words.back() + 1);
+  // Only a function's name has a return type before it: "graph 3" and "fused add" are names as a whole.
+  const bool is_function = text.find_first_of("(<") != std::string::npos;
+  if (const auto words = outside(name, " "); is_function && !words.empty()) name.remove_prefix(words.back() + 1);
   const std::string_view own = parts(name, "::").back();
   const std::string_view base = before(own, "<");
   if (base.empty()) return std::string(demangled);

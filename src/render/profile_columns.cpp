@@ -12,10 +12,6 @@
 namespace roofline {
 namespace {
 
-std::string copy_rate(const CopySum& copy) {
-  return rate(copy.total_s > 0 ? copy.bytes / copy.total_s : std::nan(""), CeilingKind::bandwidth);
-}
-
 double share_of(double part_s, double all_s) { return all_s > 0 ? part_s / all_s : std::nan(""); }
 
 /// The `most` elements with the largest `total_s`.
@@ -73,7 +69,7 @@ constexpr Column<CopySum, Profile> kCopyColumns[] = {
     {.title = "Copies", .in = kDocuments, .text = [](const CopySum& c) { return count(c.copies); }},
     {.title = "Bytes", .in = kDocuments, .text = [](const CopySum& c) { return si(c.bytes, "B"); }},
     {.title = "Time", .in = kDocuments, .text = [](const CopySum& c) { return duration(c.total_s); }},
-    {.title = "Rate", .in = kDocuments, .text = copy_rate},
+    {.title = "Rate", .in = kDocuments, .text = rate_text},
     {.title = "Roof",
      .in = kPage,
      .page = {.html =

@@ -219,7 +219,16 @@ std::string why_no_work(const Point& point) {
 
 double fraction_of_roof(const CopySum& copy) {
   const bool known = copy.total_s > 0 && copy.roof_bytes_per_s > 0;
-  return known ? copy.bytes / copy.total_s / copy.roof_bytes_per_s : kNaN;
+  return known ? moved_bytes(copy) / copy.total_s / copy.roof_bytes_per_s : kNaN;
+}
+
+double moved_bytes(const CopySum& copy) {
+  return copy.path.direction == CopyDirection::device_to_device ? 2 * copy.bytes : copy.bytes;
+}
+
+std::string rate_text(const CopySum& copy) {
+  const std::string text = rate(copy.total_s > 0 ? moved_bytes(copy) / copy.total_s : kNaN, CeilingKind::bandwidth);
+  return copy.path.direction == CopyDirection::device_to_device ? text + " read + write" : text;
 }
 
 std::string program_name(const Profile& profile) {
@@ -273,7 +282,9 @@ std::string time_above_roofs(const Report& report) {
                    [](const WallShare& a, const WallShare& b) { return a.seconds > b.seconds; });
   std::vector<std::string> parts;
   for (const WallShare& share : rest) parts.push_back(fmt::format("{} {}", budget->text(share), name_of(share.part)));
-  return fmt::format("The other {}: {}.", budget->text(budget->steps - budget->steps_of(stated)),
+  const std::size_t gpus = budgets(report).size();
+  return fmt::format("The other {}{}: {}.", budget->text(budget->steps - budget->steps_of(stated)),
+                     gpus > 1 ? fmt::format(" of {} on {} GPUs together", budget->text(budget->steps), gpus) : "",
                      fmt::join(parts, "; "));
 }
 

@@ -40,6 +40,10 @@ std::string why_no_work(const Point& point);
 
 /// Bytes over time, as a share of the roof; NaN if there is no roof.
 double fraction_of_roof(const CopySum& copy);
+/// Bytes that cross the limiting roof: a copy within one memory reads and writes its size.
+double moved_bytes(const CopySum& copy);
+/// moved_bytes() over time: "2.64 TB/s read + write".
+std::string rate_text(const CopySum& copy);
 
 /// "train.py --steps 100": the program and its arguments, without the folder.
 std::string program_name(const Profile& profile);

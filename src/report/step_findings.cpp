@@ -66,8 +66,8 @@ std::string step_answer(const Report& report) {
   if (steps.devices.size() > 1) text += fmt::format(" {} GPUs work on it.", steps.devices.size());
   if (budget->has_roof()) {
     const bool measured = not_measured(report.machine).empty();
-    return fmt::format("{} At {} {}.", text, measured ? "the roofs" : "data-sheet peak (not measured here)",
-                       duration(steps.at_roof_s));
+    return fmt::format("{} At {} {}{}.", text, measured ? "the roofs" : "data-sheet peak (not measured here)",
+                       duration(steps.at_roof_s), steps.devices.size() > 1 ? " together" : "");
   }
   const double kernels = budget->seconds(WallPart::no_roof);
   if (!(kernels > 0)) return text;
@@ -98,9 +98,10 @@ std::string saving_time(const Report& report, const Hotspot& hotspot) {
     return duration(hotspot.seconds * static_cast<double>(report.profile->steps->count)) + " once";
   }
   const auto budget = whole_budget(report);
-  const std::string share =
-      budget && budget->wall_s > 0 ? fmt::format(" ({})", percent(hotspot.seconds / budget->wall_s)) : "";
-  return fmt::format("{} a step{}", duration(hotspot.seconds), share);
+  if (!budget || !(budget->wall_s > 0)) return duration(hotspot.seconds) + " a step";
+  const std::size_t gpus = report.profile->steps->devices.size();
+  return fmt::format("{} a step ({}{})", duration(hotspot.seconds), percent(hotspot.seconds / budget->wall_s),
+                     gpus > 1 ? fmt::format(" of {} on {} GPUs together", budget->text(budget->steps), gpus) : "");
 }
 
 std::string once_text(const Report& report, const Hotspot& hotspot) {

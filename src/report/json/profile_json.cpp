@@ -102,6 +102,7 @@ CallSum read_call(const JsonValue& json) {
 Json copy_to_json(const CopySum& copy) {
   Json json = {
       {"direction", to_string(copy.path)}, {"copies", copy.copies}, {"bytes", copy.bytes}, {"total_s", copy.total_s}};
+  json["moved_bytes"] = moved_bytes(copy);
   put_text(json, "line", copy.line);
   if (copy.roof.empty()) return json;
   json["roof"] = copy.roof;
@@ -119,6 +120,8 @@ CopySum read_copy(const JsonValue& json) {
                   .roof_bytes_per_s = 0,
                   .line = json.text_or("line", "")};
   if (!copy.roof.empty()) copy.roof_bytes_per_s = json["roof_bytes_per_s"].number();
+  // Earlier versions have what was moved as the size.
+  if (!json.find("moved_bytes") && moved_bytes(copy) > copy.bytes) copy.bytes /= 2;
   return copy;
 }
 
