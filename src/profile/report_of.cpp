@@ -199,9 +199,9 @@ void add_rows(Report& report, const Recording& recording, const std::string& why
     report.points.push_back(std::move(row));
   }
   for (const auto& [name, number] : rows) {
-    report.notes.push_back(fmt::format("{} on {} without roofs: the roofs are those of {}",
-                                       number == 1 ? "1 row" : count(number) + " rows", name,
-                                       clean_line(report.machine.device.name)));
+    report.notes.push_back(fmt::format("{} no roofs: {} ran on {}, the roofs are those of {}",
+                                       number == 1 ? "1 row has" : count(number) + " rows have",
+                                       number == 1 ? "it" : "they", name, clean_line(report.machine.device.name)));
   }
 }
 
