@@ -52,6 +52,7 @@ struct SumColumns {
   std::size_t category = CsvHeader::kNone, grid = CsvHeader::kNone, block = CsvHeader::kNone;
   double unit = 1;  ///< ns
 
+  SumColumns() = default;
   explicit SumColumns(const CsvHeader& header)
       : total(header.column({"total time"})),
         instances(header.column({"instances"})),
@@ -82,35 +83,34 @@ bool is_kernel(std::string_view name, std::string_view category) {
 
 std::vector<SumTable> read_tables(CsvRecords& records) {
   std::vector<SumTable> tables;
-  std::optional<SumColumns> columns;
+  SumColumns columns;
+  bool in_table = false;
   std::vector<std::string> fields;
   std::size_t width = 0;
   while (records.next(fields)) {
     const CsvHeader header(fields);
     if (header.has("time") && header.has("total time")) {
-      columns.reset();
-      const SumColumns found(header);
-      if (!found.of_kernels()) continue;
-      columns = found;
+      columns = SumColumns(header);
+      in_table = columns.of_kernels();
       width = fields.size();
-      tables.push_back({.rank = found.rank(), .rows = {}});
+      if (in_table) tables.push_back({.rank = columns.rank(), .rows = {}});
       continue;
     }
     const bool is_blank = fields.size() == 1 && fields[0].empty();
-    if (is_blank) columns.reset();  // ends a table; nsys may print something before the next
-    if (!columns || fields.size() == 1) continue;
+    if (is_blank) in_table = false;  // ends a table; nsys may print something before the next
+    if (!in_table || fields.size() == 1) continue;
     if (fields.size() != width) {
       records.fail(fmt::format("{} fields, but the header has {}: the file is truncated", fields.size(), width));
     }
-    const std::string_view name = field_in(fields, columns->name);
-    if (!is_kernel(name, field_in(fields, columns->category))) continue;
-    const double instances = std::floor(number_of(field_in(fields, columns->instances)));
-    const double total = number_of(field_in(fields, columns->total)) * columns->unit;
+    const std::string_view name = field_in(fields, columns.name);
+    if (!is_kernel(name, field_in(fields, columns.category))) continue;
+    const double instances = std::floor(number_of(field_in(fields, columns.instances)));
+    const double total = number_of(field_in(fields, columns.total)) * columns.unit;
     tables.back().rows.push_back({.name = std::string(name),
                                   .time_ns = instances >= 1 ? total / instances : 0,
                                   .launches = instances,
-                                  .grid = extents_of(field_in(fields, columns->grid)),
-                                  .block = extents_of(field_in(fields, columns->block))});
+                                  .grid = extents_of(field_in(fields, columns.grid)),
+                                  .block = extents_of(field_in(fields, columns.block))});
   }
   std::erase_if(tables, [](const SumTable& table) { return table.rows.empty(); });
   return tables;

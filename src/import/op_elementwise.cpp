@@ -94,7 +94,7 @@ std::string_view base_of_operator(std::string_view name) {
   return name.ends_with('_') ? name.substr(0, name.size() - 1) : name;
 }
 
-bool is_elementwise(std::string_view name) { return elementwise_forms().contains(base_of_operator(name)); }
+bool is_elementwise_operator(std::string_view name) { return elementwise_forms().contains(base_of_operator(name)); }
 
 std::optional<OpWork> elementwise_work(std::string_view name, const Arguments& arguments) {
   const auto form = elementwise_forms().find(base_of_operator(name));

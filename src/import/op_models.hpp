@@ -19,7 +19,7 @@ OpWork product(double flops, const Element& element, double read, double write);
 std::string_view base_of_operator(std::string_view name);
 
 /// Whether an operator of that name, without its namespace, computes each element on its own.
-bool is_elementwise(std::string_view name);
+bool is_elementwise_operator(std::string_view name);
 
 /// Its work; nothing where the shapes can't be broadcast.
 std::optional<OpWork> elementwise_work(std::string_view name, const Arguments& arguments);

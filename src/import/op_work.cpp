@@ -267,7 +267,8 @@ std::optional<OpWork> modelled(std::string_view name, const Arguments& arguments
 bool has_model(std::string_view name) {
   if (!name.starts_with("aten::")) return false;
   name = plain(name);
-  return is_convolution(name) || model_of(name) != nullptr || attentions().contains(name) || is_elementwise(name);
+  return is_convolution(name) || model_of(name) != nullptr || attentions().contains(name) ||
+         is_elementwise_operator(name);
 }
 
 std::optional<OpWork> work_of(const OpCall& call) {

@@ -191,12 +191,14 @@ std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machi
 
 std::vector<TreeSum> sum_ranges(const Recording& recording) {
   Tree tree;
+  std::map<int, std::vector<Span>> spans;  // of several threads, or of a function that calls itself: each moment once
   for (const ProcessTrace& trace : recording.traces) {
     for (const spool::RangeTime& time : trace.range_times) {
       const int node = range_node(tree, trace, time.range);
-      if (node >= 0) tree[node].wall_s += seconds(time.end - time.start);
+      if (node >= 0) spans[node].push_back({time.start, time.end});
     }
   }
+  for (auto& [node, times] : spans) tree[node].wall_s = seconds(total_length(covered(std::move(times))));
   for_each_kernel(recording, [&](const Activity& kernel, const ProcessTrace& trace, const spool::Place& place) {
     tree.add(range_node(tree, trace, place.range), duration_of(kernel), place.backward != 0);
   });

@@ -3,10 +3,12 @@
 Times are integers, nanoseconds. Nothing here is shared with the importer, which works on sorted records; this file
 searches all records for every answer.
 
-- Records whose time is flawed (zero, missing, negative, not a number) are left out of every time and counted.
+- Records whose time is flawed (zero, missing, negative, not a number) are left out of every time and counted; kernels
+  among them are launches nevertheless.
 - A GPU record belongs to the innermost operator that encloses the call that launched it: correlation -> call -> thread
   -> operator. External id names an operator only where there is no call.
 - Of several calls with one correlation, the last that began before the record launched it.
+- A record that overlaps with the next one on its stream ends where that begins.
 - Time of a device is a union of intervals, so that the parts of its bar add up to the wall time.
 """
 import collections
@@ -81,6 +83,7 @@ class Trace:
     calls: list = dataclasses.field(default_factory=list)
     ranges: list = dataclasses.field(default_factory=list)
     gpu: list = dataclasses.field(default_factory=list)
+    untimed: list = dataclasses.field(default_factory=list)  # flawed kernels: launches without a time
 
     def lists(self):
         return self.operators, self.calls, self.ranges, self.gpu
@@ -90,8 +93,29 @@ class Trace:
         time before the first record of another kind."""
         timed = [[record for record in records if not record.flaw] for records in self.lists()]
         first = min(record.start for records in timed[1:] for record in records)
-        return Trace(*([dataclasses.replace(record, start=record.start - first, end=record.end - first)
-                        for record in records] for records in timed))
+        shifted = ([dataclasses.replace(record, start=record.start - first, end=record.end - first)
+                    for record in records] for records in timed)
+        late = 2**62  # after all calls
+        untimed = [dataclasses.replace(record, start=late, end=late) for record in self.gpu
+                   if record.flaw and not record.direction]
+        return Trace(*shifted, untimed)
+
+
+def cut(trace):
+    """A stream runs one record at a time: each ends at the latest where the next one begins. Nothing is left of a
+    kernel that begins with the next one."""
+    streams = collections.defaultdict(list)
+    for record in trace.gpu:
+        if not record.flaw:
+            streams[record.device, record.stream, record.process].append(record)
+    kept = [record for record in trace.gpu if record.flaw]
+    for records in streams.values():
+        records.sort(key=lambda record: record.span)
+        for record, following in zip(records, [*records[1:], None]):
+            end = record.end if following is None else min(record.end, following.start)
+            flaw = "cut" if end == record.start and not record.direction else ""
+            kept.append(dataclasses.replace(record, end=end, flaw=flaw))
+    return dataclasses.replace(trace, gpu=kept)
 
 
 # Sets of times
@@ -206,7 +230,7 @@ def work_of(operator):
 def add_rows(facts, trace):
     """Kernels by name, operator and range. The work of a call of an operator belongs to its longest kernel."""
     calls = collections.defaultdict(list)  # kernels of a call of an operator
-    for kernel in trace.gpu:
+    for kernel in trace.gpu + trace.untimed:
         if kernel.direction:
             continue
         operator, place = operator_of(trace, kernel), place_of(trace, kernel)
@@ -246,7 +270,7 @@ def add_ranges(facts, trace):
         spans[path_of(trace, part.of_thread, part.start)].append(part.span)
     for path, times in spans.items():
         facts["ranges"][path]["wall_ns"] += length(times)
-    for kernel in trace.gpu:
+    for kernel in trace.gpu + trace.untimed:
         place = place_of(trace, kernel)
         names = path_of(trace, *place).split("/") if place and not kernel.direction else []
         for depth in range(len(names) if names != [""] else 0):
@@ -289,6 +313,7 @@ def by_device(records):
 
 def expected(traces):
     """The facts of a report of these files, which are taken to begin together."""
+    traces = [cut(trace) for trace in traces]
     facts = {name: collections.defaultdict(collections.Counter) for name in ("rows", "copies", "calls", "ranges")}
     facts["left_out"] = sum(bool(record.flaw) for trace in traces for record in trace.gpu)
     facts["left_out_kernels"] = sum(bool(record.flaw) for trace in traces for record in trace.gpu
