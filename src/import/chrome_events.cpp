@@ -1,5 +1,4 @@
 #include "import/chrome_events.hpp"
-#include "import/clean_times.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <iterator>
 #include <limits>
 
+#include "import/clean_times.hpp"
 #include "import/json_stream.hpp"
 #include "text/text.hpp"
 

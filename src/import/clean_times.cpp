@@ -233,8 +233,8 @@ std::vector<std::string> notes_of(const TimeDefects& defects) {
     return fmt::format("{} {}", count(records.count), records.count == 1 ? one : several);
   };
   add(defects.without_time,
-      fmt::format("{} of {} launches {} no time: zero (not collected) or invalid in the file. They count as launches, "
-                  "in no sum of times",
+      fmt::format("{} of {} launches {} no time: zero (not collected) or invalid in the file. Launches without a time "
+                  "are in no sum, and idle time includes theirs",
                   count(defects.without_time.count), count(defects.kernels),
                   defects.without_time.count == 1 ? "has" : "have"));
   add(defects.transfers, number(defects.transfers, "copy or memset was left out: its time is zero or invalid",

@@ -343,7 +343,7 @@ inline Profile training_run() {
   p.copies = {
       {{CopyDirection::host_to_device, CopyMemory::pageable}, 200, 6.4e9, 0.156, "pcie.h2d", 54.6e9},
       {{CopyDirection::device_to_host, CopyMemory::unknown, CopyMemory::pinned}, 100, 800, 0.00021, "pcie.d2h", 53.9e9},
-      {{CopyDirection::device_to_device}, 102, 3.4e9, 0.0017, "hbm.copy", 4.255e12},
+      {{CopyDirection::device_to_device}, 102, 1.7e9, 0.0017, "hbm.copy", 4.255e12},
       {{CopyDirection::memset}, 2400, 4.8e8, 0.0043, "", 0}};
   return p;
 }

@@ -2,18 +2,14 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <limits>
+#include <algorithm>
 #include <map>
-#include <numeric>
 #include <random>
-#include <tuple>
 
 #include "import/clean_times.hpp"
 #include "report/budget.hpp"
-#include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
 #include "tests/support/import_files.hpp"
-#include "tests/support/small_machine.hpp"
 
 namespace roofline {
 namespace {
@@ -49,7 +45,7 @@ std::string trace_of_events(const std::vector<std::string>& events) {
   return text + "]}";
 }
 
-/// A trace of these activities, and with `launches` of a call that launches each.
+/// A trace of these activities alone.
 std::string kineto_of(const std::vector<TraceActivity>& activities) {
   std::vector<std::string> events;
   for (const TraceActivity& activity : activities) events.push_back(event_of(activity));
@@ -60,7 +56,7 @@ Report report_of_text(const std::string& text) { return report_of_file(Temporary
 
 TimeDefects defects_of(const std::string& text) { return import_text("trace.json", text).time_defects; }
 
-/// Kernels and graphs of an nsys export, whose rows are (start, end, stream, correlation).
+/// An nsys export; times are SQL, in ns.
 class NsysExport {
  public:
   NsysExport() : file_("times.sqlite", "") {
