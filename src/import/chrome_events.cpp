@@ -244,6 +244,7 @@ std::array<std::uint32_t, 3> ChromeEvent::extents(std::string_view wanted) const
 
 std::optional<Span> ChromeEvent::times() const {
   if (!has_time) return std::nullopt;
+  if (phase != "X") return times_from_us(time_us, 0);
   if (!time_ns || !duration_ns) return times_from_us(time_us, duration_us);
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
   if (*time_ns > kMost || *duration_ns > kMost || *duration_ns < 0) return std::nullopt;
@@ -252,9 +253,8 @@ std::optional<Span> ChromeEvent::times() const {
 
 void ChromeEvent::clear() {
   for (std::string* text : {&phase, &category, &name, &process_name, &thread_name}) text->clear();
-  time_us = duration_us = 0;
-  time_ns = std::nullopt;
-  duration_ns = 0;
+  time_us = duration_us = std::numeric_limits<double>::quiet_NaN();
+  time_ns = duration_ns = std::nullopt;
   process = thread = id = 0;
   has_time = false;
   argument_count = 0;

@@ -309,9 +309,20 @@ double median_time(const LaunchGroup& group) {
   return times.empty() ? 0 : median(times);
 }
 
-/// Whether launches of two groups that differ only in scalar parameters do the same work, by times and counters. `a` is
-/// not the slower one.
+/// The work of imported launches, of which one kernel may do different ones: by type, stride or padding.
+bool have_same_model(const LaunchGroup& a, const LaunchGroup& b) {
+  if (a.model == nullptr || b.model == nullptr) return a.model == b.model;
+  const Work &here = a.model->work, &there = b.model->work;
+  return here.flops == there.flops &&
+         std::ranges::equal(here.bytes, there.bytes, [](const auto& one, const auto& other) {
+           return one.first == other.first && one.second.total() == other.second.total();
+         });
+}
+
+/// Whether launches of two groups that differ only in scalar parameters do the same work, by models, times and
+/// counters. `a` is not the slower one.
 bool make_no_difference(const LaunchGroup& a, const LaunchGroup& b) {
+  if (!have_same_model(a, b)) return false;
   constexpr std::size_t kFew = 5;  // launches whose median is uncertain
   const bool few = a.times.size() < kFew || b.times.size() < kFew;
   const double same_time = few ? 1.15 : 1.05;

@@ -74,6 +74,7 @@ class GpuRecord(Record):
     direction: str = ""
     size: int = 0
     process: int = 0  # that launched it: known in nsys, else 0
+    uncut: int = None  # its length in the file, where it was cut
 
 
 @dataclasses.dataclass
@@ -114,7 +115,7 @@ def cut(trace):
         for record, following in zip(records, [*records[1:], None]):
             end = record.end if following is None else min(record.end, following.start)
             flaw = "cut" if end == record.start and not record.direction else ""
-            kept.append(dataclasses.replace(record, end=end, flaw=flaw))
+            kept.append(dataclasses.replace(record, end=end, flaw=flaw, uncut=record.end - record.start))
     return dataclasses.replace(trace, gpu=kept)
 
 
@@ -241,7 +242,7 @@ def add_rows(facts, trace):
         if operator is not None:
             calls[id(operator)].append((kernel, operator, row))
     for kernels in calls.values():
-        _, operator, row = max(kernels, key=lambda entry: entry[0].end - entry[0].start)
+        _, operator, row = max(kernels, key=lambda entry: entry[0].uncut or 0)
         flops, size = work_of(operator)
         row["flops"] += flops
         row["bytes"] += size
@@ -270,7 +271,7 @@ def add_ranges(facts, trace):
         spans[path_of(trace, part.of_thread, part.start)].append(part.span)
     for path, times in spans.items():
         facts["ranges"][path]["wall_ns"] += length(times)
-    for kernel in trace.gpu + trace.untimed:
+    for kernel in trace.gpu:
         place = place_of(trace, kernel)
         names = path_of(trace, *place).split("/") if place and not kernel.direction else []
         for depth in range(len(names) if names != [""] else 0):

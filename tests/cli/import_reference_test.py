@@ -58,13 +58,22 @@ def sum_facts(sums, name, counted):
                        **({"bytes": of["bytes"]} if "bytes" in of else {})} for of in sums}
 
 
+IDLE = ("idle_launching", "idle_waiting", "idle_elsewhere", "idle_unknown")
+
+
 def bar_facts(device):
-    return {part: nanoseconds(device[part + "_s"]) for part in
-            ["wall", "before", "kernels", "copies", "idle_launching", "idle_waiting", "idle_elsewhere", "after"]}
+    parts = ["wall", "before", "kernels", "copies", *IDLE, "after"]
+    return {part: nanoseconds(device.get(part + "_s", 0)) for part in parts}
+
+
+def with_one_idle_part(bar):
+    return {**{part: time for part, time in bar.items() if part not in IDLE},
+            "idle": sum(bar.get(part, 0) for part in IDLE)}
 
 
 def differences(facts, report, output="", exact=True):
-    """Where a report and the reference differ. Inexact where records overlap on a stream: only bounds are known."""
+    """Where a report and the reference differ. Inexact where a file does not tell which process a record is of: no
+    rows, and idle time without its parts."""
     found = []
 
     def compare(what, wanted, got):
@@ -82,6 +91,8 @@ def differences(facts, report, output="", exact=True):
     compare("wall time", facts["wall"], nanoseconds(profile["wall_s"]))
     compare("number of devices", len(facts["devices"]), len(bars))
     for i, (wanted, got) in enumerate(zip(facts["devices"], bars)):
+        if not exact:
+            wanted, got = with_one_idle_part(wanted), with_one_idle_part(got)
         compare_all("bar of device", {i: wanted}, {i: got})
         compare(f"sum of the bar of device {i}", got["wall"], sum(got.values()) - got["wall"])
     compare_all("calls", facts["calls"], sum_facts(profile["calls"], "name", "calls"))
@@ -90,8 +101,12 @@ def differences(facts, report, output="", exact=True):
         compare("records left out", facts["left_out"], left_out)
     rows, ranges = row_facts(report), range_facts(profile["ranges"])
     copies = sum_facts(profile["copies"], "direction", "copies")
+    if facts["left_out"]:  # how a launch without a time is attributed is not a matter of this reference
+        rows, of_reference = ({key: {"ns": row["ns"]} for key, row in table.items()} for table in (rows, facts["rows"]))
+    else:
+        of_reference = facts["rows"]
     if exact:
-        compare_all("row", facts["rows"], rows)
+        compare_all("row", of_reference, rows)
         compare_all("range", facts["ranges"], ranges)
         compare_all("copies", facts["copies"], copies)
     busy = sum(length(spans) for _, _, spans in facts["streams"])
@@ -259,7 +274,7 @@ class Kineto(ImportCase):
             begin = max(record.end for records in first.lists() for record in records) + 1000
             second = Draw(seed + 1, gpus=[1], begin=begin, **SECOND).trace
             self.check(seed, [merged(first, second)], ["trace.json"],
-                       lambda path, trace, seed=seed: write_kineto(path, trace, seed))
+                       lambda path, trace, seed=seed: write_kineto(path, trace, seed), exact=False)
 
 
 class Nsys(ImportCase):
@@ -284,7 +299,7 @@ class Nsys(ImportCase):
             traces = [Draw(seed, process=50, gpus=[0], **options).trace,
                       Draw(seed + 1, gpus=[1], **SECOND, **options).trace]
             self.check(seed, [merged(*traces)], ["step.sqlite"],
-                       lambda path, trace, seed=seed: write_nsys(path, trace, seed))
+                       lambda path, trace, seed=seed: write_nsys(path, trace, seed), exact=False)
 
 
 class TheTestItself(ImportCase):

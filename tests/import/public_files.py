@@ -46,6 +46,11 @@ def product_flops(op):
     return 2.0 * math.prod(a) * b[-1] if len(a) > 1 and len(b) > 1 else 0
 
 
+def overlaps_of(streams, rounding=0):
+    """Records that begin before the one ahead of them on their stream has ended."""
+    return sum(b[0] < a[1] - rounding for spans in map(sorted, streams) for a, b in zip(spans, spans[1:]))
+
+
 class Operators:
     """Those of each thread, by their begin."""
 
@@ -76,7 +81,8 @@ def of_trace(path):
         if not isinstance(event, dict) or event.get("ph") != "X" or not math.isfinite(number(event.get("ts"))):
             continue
         category, args = str(event.get("cat", "")).lower(), event.get("args") or {}
-        if category in kinds and number(event["ts"]) > 0 and number(event.get("dur", 0)) >= 0:
+        times = number(event["ts"]), number(event.get("dur"))
+        if category in kinds and min(times) >= 0 and max(times) > 0:
             kinds[category].append(event)
         if category in CALLS and "correlation" in args:
             calls[args["correlation"]] = event
@@ -86,15 +92,13 @@ def of_trace(path):
     streams = collections.defaultdict(list)
     for one in kernels + copies + sets:
         args = one.get("args") or {}
-        streams[args.get("device"), args.get("stream")].append((number(one["ts"]), number(one["dur"])))
-    rounding = 0.0015  # of times in microseconds with three digits
-    overlaps = sum(b[0] < a[0] + a[1] - rounding for spans in streams.values()
-                   for a, b in zip(sorted(spans), sorted(spans)[1:]))
+        start = number(one["ts"])
+        streams[args.get("device"), args.get("stream")].append((start, start + number(one["dur"])))
     launching = (calls.get((kernel.get("args") or {}).get("correlation")) for kernel in kernels)
     products = {id(op): op for op in (ops.around(call) for call in launching if call) if op and op["name"] in OPERANDS}
     return {"kernels": len(kernels), "kernel_s": sum(number(kernel["dur"]) for kernel in kernels) * 1e-6,
             "copies": len(copies), "bytes": sum(number((copy.get("args") or {}).get("bytes", 0)) for copy in copies),
-            "flops": sum(map(product_flops, products.values())), "overlaps": overlaps}
+            "flops": sum(map(product_flops, products.values())), "overlaps": overlaps_of(streams.values(), 0.0015)}
 
 
 def of_sqlite(path):
@@ -104,10 +108,17 @@ def of_sqlite(path):
     def sums(table, column):
         if table not in tables:
             return 0, 0
-        return base.execute(f"select count(*), coalesce(sum({column}), 0) from {table} where start > 0").fetchone()
+        return base.execute(f"select count(*), coalesce(sum({column}), 0) from {table} where end > 0").fetchone()
 
-    kernels, copies = sums("CUPTI_ACTIVITY_KIND_KERNEL", "end - start"), sums("CUPTI_ACTIVITY_KIND_MEMCPY", "bytes")
-    return {**NOTHING, "kernels": kernels[0], "kernel_s": kernels[1] * 1e-9, "copies": copies[0], "bytes": copies[1]}
+    kernels, copies = (sums("CUPTI_ACTIVITY_KIND_KERNEL", "end - start"), sums("CUPTI_ACTIVITY_KIND_MEMCPY", "bytes"))
+    streams = collections.defaultdict(list)
+    for kind in ("KERNEL", "MEMCPY", "MEMSET"):
+        if (table := "CUPTI_ACTIVITY_KIND_" + kind) in tables:
+            for device, context, stream, *span in base.execute(
+                    f"select deviceId, contextId, streamId, start, end from {table} where end > 0"):
+                streams[device, context, stream].append(tuple(span))
+    return {**NOTHING, "kernels": kernels[0], "kernel_s": kernels[1] * 1e-9, "copies": copies[0], "bytes": copies[1],
+            "overlaps": overlaps_of(streams.values())}
 
 
 def of_csv(path):
