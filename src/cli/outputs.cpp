@@ -53,16 +53,15 @@ const Format* format_of_file(const std::string& path) {
   return ending.empty() ? nullptr : find_format(std::string_view(ending).substr(1));
 }
 
-/// Refuses a path such as "out.pptx": its ending asks for a file of a format that is not written. A folder may have
-/// such a name if it exists or ends with '/', and "run-1.5" has no ending.
+/// Refuses a path such as "out.pptx": its ending of three to five letters asks for a file of a format that is not
+/// written. A folder may have such a name if it exists or ends with '/'; "run-1.5" and "report.v2" are folders.
 void refuse_unknown_ending(const std::string& path, const std::vector<std::string>& known) {
-  constexpr std::size_t kLongest = 6;
+  constexpr std::size_t kShortest = 4, kLongest = 6;  // with the point
   const std::string ending = std::filesystem::path(path).extension().string();
   std::error_code hidden;
-  if (ending.size() < 2 || ending.size() > kLongest || std::filesystem::is_directory(path, hidden)) return;
+  if (ending.size() < kShortest || ending.size() > kLongest || std::filesystem::is_directory(path, hidden)) return;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto is_usual = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
-  if (!is_letter(ending[1]) || !std::all_of(ending.begin() + 1, ending.end(), is_usual)) return;
+  if (!std::all_of(ending.begin() + 1, ending.end(), is_letter)) return;
   throw UsageError(
       fmt::format("-o {}: unknown file extension '{}' (supported: {})", path, ending, fmt::join(known, ", ")),
       fmt::format("for a folder of that name: -o {}/", path));

@@ -218,6 +218,9 @@ TEST(Options, AFileNameSaysItsFormat) {
   for (const char* folder : {"x", "x.y", "report.v2", ".", "x/.svg"}) {
     EXPECT_FALSE(report_of({"a.json", "-o", folder}).output.is_file) << folder;
   }
+  for (const char* file : {"x.pptx", "x.jpg", "x/y.docx"}) {
+    EXPECT_THROW(report_of({"a.json", "-o", file}), UsageError) << file;
+  }
   EXPECT_EQ(mistake({"report", "a.json", "-o", "x.svg", "--format", "svg,svg"}), "no error");
   EXPECT_NE(mistake({"report", "a.json", "-o", "x.svg", "--format", "png"}).find("-o x.svg"), std::string::npos);
 }
