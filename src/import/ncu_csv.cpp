@@ -228,8 +228,8 @@ class NcuCsv {
     const bool read = error == std::errc() && count > 0;
     if (!read)
       fail(fmt::format("\"{}\" is not a number of launches", quoted_cell(table_->field(fields, "Invocations"))));
-    summed_ += std::min(count, kMost);
-    if (summed_ > kMost) fail("a summary of more than 4 million launches");
+    if (count > kMost - summed_) fail("a summary of more than 4 million launches");
+    summed_ += count;
     return static_cast<std::uint32_t>(count);
   }
 

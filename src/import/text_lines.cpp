@@ -88,7 +88,9 @@ bool TextLines::next(std::string& text) {
     kept_.assign(bytes, source_.read(bytes, sizeof bytes));
     encoding_ = encoding_of(kept_);
   }
+  const bool ended = ended_;
   const bool any = encoding_ == TextEncoding::utf8 ? next_utf8(text) : next_utf16(text);
+  if (!any) ended_ = ended;  // of the last line, not of the end of the file
   if (!any) return false;
   ++number_;
   if (text.starts_with(kMark)) text.erase(0, kMark.size());
