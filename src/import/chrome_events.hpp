@@ -27,7 +27,7 @@ struct ChromeEvent {
   std::string phase, category, name;
   double time_us = 0, duration_us = 0;
   std::optional<std::int64_t> time_ns = {}, duration_ns = {};  ///< the same as written: a double has steps of 256 ns
-  std::int64_t process = 0, thread = 0;                       ///< 0 where they are names
+  std::int64_t process = 0, thread = 0;                        ///< 0 where they are names
   std::string process_name, thread_name;
   std::int64_t id = 0;
   bool has_time = false;

@@ -164,7 +164,7 @@ class TimeCleaner {
 
   /// Kernels of one graph may run side by side.
   void cut_overlaps() {
-    constexpr std::uint64_t kResolution = 1000;  // ns: of files in µs. What overlaps by less is only rounded.
+    constexpr std::uint64_t kResolution = 1000;  // ns: of files in µs. What overlaps by no more is only rounded.
     std::vector<OnStream> activities;
     for_each_activity([&](auto& record) {
       if (!is_timed(record)) return;
@@ -178,8 +178,8 @@ class TimeCleaner {
     });
     for (std::size_t i = 0; i + 1 < activities.size(); ++i) {
       const OnStream &now = activities[i], &next = activities[i + 1];
-      if (now.stream != next.stream || *now.end <= *next.start) continue;
-      if (*now.end - *next.start >= kResolution) defects_.overlapping.add(name_of(now.kind));
+      if (now.stream != next.stream || *now.end <= *next.start + kResolution) continue;
+      defects_.overlapping.add(name_of(now.kind));
       *now.end = *next.start;
     }
     for (spool::Kernel& kernel : trace_.kernels) {

@@ -107,7 +107,8 @@ class JsonBytes {
 };
 
 std::optional<std::int64_t> thousandths_of(std::string_view decimal) {
-  constexpr std::size_t kMostDigits = 15;  // before the point
+  constexpr std::size_t kMostDigits = 16;  // before the point
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000 - 1;
   const bool negative = decimal.starts_with('-');
   if (negative) decimal.remove_prefix(1);
   const std::size_t point = std::min(decimal.find('.'), decimal.size());
@@ -117,6 +118,7 @@ std::optional<std::int64_t> thousandths_of(std::string_view decimal) {
   if (fraction.find('.') != std::string_view::npos) return {};
   std::int64_t value = 0;
   for (const char digit : decimal.substr(0, point)) value = value * 10 + (digit - '0');
+  if (value > kMost) return {};
   for (std::size_t i = 0; i < 3; ++i) value = value * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
   if (fraction.size() > 3 && fraction[3] >= '5') ++value;
   return negative ? -value : value;

@@ -8,7 +8,7 @@ searches all records for every answer.
 - A GPU record belongs to the innermost operator that encloses the call that launched it: correlation -> call -> thread
   -> operator. External id names an operator only where there is no call.
 - Of several calls with one correlation, the last that began before the record launched it.
-- A record that overlaps with the next one on its stream ends where that begins.
+- A record that overlaps with the next one on its stream by more than a microsecond ends where that begins.
 - Time of a device is a union of intervals, so that the parts of its bar add up to the wall time.
 """
 import collections
@@ -113,8 +113,10 @@ def cut(trace):
     for records in streams.values():
         records.sort(key=lambda record: record.span)
         for record, following in zip(records, [*records[1:], None]):
-            end = record.end if following is None else min(record.end, following.start)
-            flaw = "cut" if end == record.start and not record.direction else ""
+            rounding = 1000  # of files in microseconds
+            overlaps = following is not None and record.end > following.start + rounding
+            end = following.start if overlaps else record.end
+            flaw = "cut" if overlaps and end == record.start and not record.direction else ""
             kept.append(dataclasses.replace(record, end=end, flaw=flaw, uncut=record.end - record.start))
     return dataclasses.replace(trace, gpu=kept)
 

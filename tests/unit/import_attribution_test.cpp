@@ -217,12 +217,14 @@ TEST(ImportAttribution, NumbersThatAreNoneAreReadAsPythonAndCWriteThem) {
   EXPECT_NE(refusal_of("trace.json", trace_with({event("kernel", "k", 0, 1, "NaNo", "")})), "");
 }
 
-TEST(ImportAttribution, RecordsWithoutValidTimesAreLeftOutAndCounted) {
+TEST(ImportAttribution, KernelsWithoutValidTimesAreLaunchesWithoutATime) {
   for (const char* duration : {"NaN", "inf", "-3", "1e300", "null", "\"5\""}) {
     const Report report =
         report_of_text(trace_with({kernel("good", 10, "5", 1, 1), kernel("bad_one", 20, duration, 2, 2)}));
-    EXPECT_EQ(report.points.size(), 1U) << duration;
-    EXPECT_THAT(all_notes(report), testing::AllOf(HasSubstr("1 event "), HasSubstr("bad_one"))) << duration;
+    EXPECT_NEAR(report.profile->kernel_s, 5e-6, 1e-12) << duration;
+    ASSERT_EQ(report.profile->processes.size(), 1U);
+    EXPECT_EQ(report.profile->processes[0].without_time, 1) << duration;
+    EXPECT_THAT(all_notes(report), HasSubstr("bad_one")) << duration;
   }
   const Report good = report_of_text(trace_with({kernel("good", 10, "5", 1, 1), kernel("good_too", 20, "5", 2, 2)}));
   EXPECT_EQ(good.points.size(), 2U);

@@ -19,7 +19,8 @@ TEST(Decimals, AreReadInThousandths) {
 }
 
 TEST(Decimals, OtherNotationsAreNone) {
-  for (const char* text : {"", ".", ".5", "1e3", "1.2.3", "NaN", "12345678901234567.0", "0x10", "--1"}) {
+  for (const char* text :
+       {"", ".", ".5", "1e3", "1.2.3", "NaN", "12345678901234567.0", "9999999999999999", "0x10", "--1"}) {
     EXPECT_EQ(thousandths_of(text), std::nullopt) << text;
   }
 }

@@ -200,7 +200,8 @@ TEST(NcuMessagesOf, AFileWithLaunchesAreNotes) {
               HasSubstr("line 4"));
   EXPECT_THAT(notes_in(text), testing::Not(HasSubstr("line ")));
   NcuMessages messages;
-  EXPECT_TRUE(messages.take("==ERROR== a driver resource was unavailable", 3));
+  const std::string busy = "==ERROR== a driver resource was unavailable";
+  EXPECT_TRUE(messages.take(busy, 3));
   EXPECT_FALSE(messages.take("=== the program's own ===", 4));
   ASSERT_NE(messages.reason(), nullptr);
   EXPECT_EQ(messages.reason()->kind, NcuMessageKind::busy);

@@ -225,8 +225,8 @@ TEST(Rocprof, KernelsOfBothGenerationsAreRead) {
   }
 }
 
-TEST(Rocprof, ImpossibleTimesAreRefused) {
-  for (const char* times : {"5,4", "-1,4", "x,4", "1,99999999999999999999"}) {
+TEST(Rocprof, WhatIsNoTimeIsRefused) {
+  for (const char* times : {"-1,4", "x,4", "1,99999999999999999999"}) {
     EXPECT_THAT(refusal_of("kernel_trace.csv", rocprof_file("4", "LDS_Block_Size", times)), HasSubstr("line 2"))
         << times;
   }

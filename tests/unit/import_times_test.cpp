@@ -335,7 +335,8 @@ void expect_streams_within_their_span(const ProcessTrace& trace) {
       first = std::min(first, span.start);
       last = std::max(last, span.end);
     }
-    EXPECT_LE(busy, last - first);
+    constexpr std::uint64_t kRounding = 1000;  // overlaps of a microsecond are not cut
+    EXPECT_LE(busy, last - first + kRounding * spans.size());
     EXPECT_LE(last, trace.last_time);
   }
 }
@@ -350,7 +351,7 @@ TEST(ImportedTimes, RandomTimelinesAddUp) {
     EXPECT_LE(profile.wall_s, 3.0) << "all good records lie within 2.1 ms, or one second apart";
     for (const WallTime& wall : profile.devices) {
       const double parts = wall.before_s + wall.kernels_s + wall.copies_s + wall.counting_s + wall.idle_launching_s +
-                           wall.idle_waiting_s + wall.idle_elsewhere_s + wall.after_s;
+                           wall.idle_waiting_s + wall.idle_elsewhere_s + wall.idle_unknown_s + wall.after_s;
       EXPECT_NEAR(parts, profile.wall_s, 1e-12) << "round " << round;
     }
     const auto whole = whole_budget(report);
