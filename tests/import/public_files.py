@@ -114,9 +114,9 @@ def of_sqlite(path):
     streams = collections.defaultdict(list)
     for kind in ("KERNEL", "MEMCPY", "MEMSET"):
         if (table := "CUPTI_ACTIVITY_KIND_" + kind) in tables:
-            for device, context, stream, *span in base.execute(
-                    f"select deviceId, contextId, streamId, start, end from {table} where end > 0"):
-                streams[device, context, stream].append(tuple(span))
+            for device, stream, *span in base.execute(
+                    f"select deviceId, streamId, start, end from {table} where end > 0"):
+                streams[device, stream].append(tuple(span))
     return {**NOTHING, "kernels": kernels[0], "kernel_s": kernels[1] * 1e-9, "copies": copies[0], "bytes": copies[1],
             "overlaps": overlaps_of(streams.values())}
 
