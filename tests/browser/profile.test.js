@@ -234,6 +234,7 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
       const box = await mark.boundingBox();
       await page.mouse.move(box.x + 3, box.y + box.height / 2);
       const card = page.locator('.card:visible');
+      await card.getByText('Full name').waitFor();  // loaded after the card is shown
       assert.match(await card.innerText(), /softmax_warp_backward_log[\s\S]*Launches\s*400[\s\S]*Full name/);
     });
   });
