@@ -275,8 +275,7 @@ void ComparisonOutput::finish() {
   const std::string selected = comparison_format_of_file(path);
   if (to_files() && format == "table") throw UsageError("-o writes md, json or csv, but --format requests a table");
   if (!to_files()) return;
-  if (selected.empty()) refuse_unknown_ending(path, {kComparisonFormats.begin(), kComparisonFormats.end()});
-  if (selected.empty()) return;
+  if (selected.empty()) return refuse_unknown_ending(path, {kComparisonFormats.begin(), kComparisonFormats.end()});
   if (!format.empty() && format != selected) {
     throw UsageError(fmt::format("-o {} is one {} file, but --format requests {}", path, selected, format),
                      "remove --format, or pass a directory to -o");

@@ -9,7 +9,6 @@
 
 #include "import/clean_times.hpp"
 #include "import/json_stream.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -144,7 +143,6 @@ class Reader final : public JsonEvents {
   void take_time(const JsonNumber& number) {
     (key_ == "ts" ? event_.time_us : event_.duration_us) = number.value;
     (key_ == "ts" ? event_.time_ns : event_.duration_ns) = number.thousandths;
-    event_.has_time |= key_ == "ts";
   }
 
   static std::int64_t clamped(double value) {
@@ -243,7 +241,6 @@ std::array<std::uint32_t, 3> ChromeEvent::extents(std::string_view wanted) const
 }
 
 std::optional<Span> ChromeEvent::times() const {
-  if (!has_time) return std::nullopt;
   if (phase != "X") return times_from_us(time_us, 0);
   if (!time_ns || !duration_ns) return times_from_us(time_us, duration_us);
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
@@ -256,7 +253,6 @@ void ChromeEvent::clear() {
   time_us = duration_us = std::numeric_limits<double>::quiet_NaN();
   time_ns = duration_ns = std::nullopt;
   process = thread = id = 0;
-  has_time = false;
   argument_count = 0;
 }
 

@@ -25,12 +25,11 @@ struct ChromeEvent {
   };
 
   std::string phase, category, name;
-  double time_us = 0, duration_us = 0;
+  double time_us = 0, duration_us = 0;                         ///< NaN: missing, or no number
   std::optional<std::int64_t> time_ns = {}, duration_ns = {};  ///< the same as written: a double has steps of 256 ns
   std::int64_t process = 0, thread = 0;                        ///< 0 where they are names
   std::string process_name, thread_name;
   std::int64_t id = 0;
-  bool has_time = false;
   std::vector<Argument> arguments;
   std::size_t argument_count = 0;  ///< of `arguments`, those of this event: the others keep their memory for the next
   std::uint64_t offset = 0;        ///< in the file, of its end

@@ -51,9 +51,7 @@ class TimeCleaner {
   void clean() {
     forget_other_times();
     forget_times_far_from_launches();
-    for (spool::Kernel& kernel : trace_.kernels) {
-      if (kernel.start == kernel.end) forget_time(kernel);
-    }
+    forget_empty_kernels();
     remove_untimed();
     remove_repeated(trace_.kernels);
     remove_repeated(trace_.copies);
@@ -67,6 +65,12 @@ class TimeCleaner {
   }
 
  private:
+  void forget_empty_kernels() {
+    for (spool::Kernel& kernel : trace_.kernels) {
+      if (kernel.start == kernel.end) forget_time(kernel);
+    }
+  }
+
   void for_each_activity(auto&& visit) {
     for (auto& record : trace_.kernels) visit(record);
     for (auto& record : trace_.copies) visit(record);
@@ -182,9 +186,7 @@ class TimeCleaner {
       defects_.overlapping.add(name_of(now.kind));
       *now.end = *next.start;
     }
-    for (spool::Kernel& kernel : trace_.kernels) {
-      if (kernel.start == kernel.end) forget_time(kernel);
-    }
+    forget_empty_kernels();
   }
 
   static bool in_graph(const spool::Kernel& kernel) { return kernel.graph_node != 0; }

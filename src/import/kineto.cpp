@@ -115,6 +115,7 @@ class ProfileWriter {
     std::string text;
     std::optional<OpWork> work;
     std::string by;
+    std::uint64_t identity = 0;  ///< of the work: operators of equal shapes may do different work
   };
 
   const Operator& operator_of(std::uint32_t signature) {
@@ -141,22 +142,22 @@ class ProfileWriter {
       of.work = work;
       of.by = "Inductor (kernel_flop, kernel_num_gb)";
     }
+    if (of.work) of.identity = identity_of(of.work->work);
     return of;
   }
 
-  /// Operators of equal shapes may do different work: in another type, or with another stride.
-  static std::uint64_t identity_of(const std::optional<OpWork>& of) {
-    if (!of) return 0;
+  /// Of its FLOPs and bytes, which another type or another stride changes.
+  static std::uint64_t identity_of(const Work& work) {
     std::uint64_t identity = 0;
     const auto mix = [&identity](std::uint64_t value) {
       constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15;
       identity = (identity ^ (value + kMixer + (identity << 6U) + (identity >> 2U))) * kMixer;
     };
-    for (const auto& [pipe, flops] : of->work.flops) {
+    for (const auto& [pipe, flops] : work.flops) {
       mix(static_cast<std::uint64_t>(pipe));
       mix(std::bit_cast<std::uint64_t>(flops));
     }
-    for (const auto& [level, bytes] : of->work.bytes) {
+    for (const auto& [level, bytes] : work.bytes) {
       mix(static_cast<std::uint64_t>(level));
       mix(std::bit_cast<std::uint64_t>(bytes.read));
       mix(std::bit_cast<std::uint64_t>(bytes.write));
@@ -219,7 +220,7 @@ class ProfileWriter {
                                 .cluster = {},
                                 .dynamic_shared = event.shared,
                                 .place = place,
-                                .scalars = identity_of(operator_of(places_[index].signature).work)});
+                                .scalars = operator_of(places_[index].signature).identity});
     kernel.device = event.device;
     kernel.context = event.context;
     kernel.stream = event.stream;

@@ -341,7 +341,7 @@ class NcuCsv {
 
   ByteSource& source_;
   TextLines lines_;
-  std::int64_t record_line_ = 0;  ///< where the record at hand begins
+  std::int64_t record_line_ = 0;  ///< first line of the current record
   bool last_is_quoted_ = true;    ///< the last field of the last record
   std::optional<NcuTable> table_;
   int tables_ = 0;
