@@ -1,0 +1,34 @@
+// Redirects calls between loaded libraries, through their global offset tables: how calls that CUPTI does not report
+// are seen, without a change to the program.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <span>
+
+namespace roofline::inject {
+
+/// Calls of one function of another library. `replacement` has its signature, and calls `original`.
+struct Redirection {
+  const char* symbol;            ///< mangled, as the calling library imports it
+  void* replacement;             ///< of this library
+  std::atomic<void*>* original;  ///< set before the first call arrives at `replacement`
+};
+
+/// Lives as long as the process. Thread-safe.
+class Redirections {
+ public:
+  explicit Redirections(std::span<const Redirection> table) : table_(table) {}
+
+  /// Redirects the calls of all libraries that are loaded; cheap when no library was loaded since the last time. A
+  /// library's calls of its own functions stay as they are where it binds them itself. Returns how many places were
+  /// changed.
+  int apply();
+
+ private:
+  std::span<const Redirection> table_;
+  std::mutex mutex_;
+  unsigned long long loads_ = 0;  ///< how many libraries had been loaded the last time
+};
+
+}  // namespace roofline::inject
