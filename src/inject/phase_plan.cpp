@@ -10,17 +10,26 @@ namespace {
 /// Counting may cost this much before it is interrupted for uncounted steps.
 constexpr std::uint64_t kFirstCounting = 2 * kSecond;
 
-// A sample ends after kSampled repetitions and kShortestSample, or after kLongestSample if it has kFew of them.
+// A sample ends after kSampled repetitions that took kShortestSample, or after kFew that took kLongestSample.
 constexpr std::uint64_t kSampled = 100, kRefreshed = 20, kFew = 5;
-constexpr std::uint64_t kShortestSample = kSecond / 2, kLongestSample = 5 * kSecond;
+constexpr std::uint64_t kShortestSample = kSecond, kLongestSample = 5 * kSecond;
 constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kSecond;
 /// If nothing repeats, counting continues after this time.
 constexpr std::uint64_t kNothingRepeats = 10 * kSecond;
+/// A program that repeats, but in these times for less than a sample or refresh, has no steps: short loops now and
+/// then.
+constexpr std::uint64_t kShortLoops = 60 * kSecond, kShortLoopsInRefresh = 10 * kSecond;
 
 constexpr std::uint64_t kFirstQuiet = 10 * kSecond, kLongestQuiet = 300 * kSecond;
 /// A quiet phase is at least this many times as long as the refresh before it, up to kLongestQuiet.
 constexpr std::uint64_t kRefreshedPart = 50;
 constexpr std::uint64_t kShortestQuiet = 2 * kSecond;
+
+/// Whether so many repetitions are enough for what a phase records.
+bool enough(const PhasePlan::Progress& progress, std::uint64_t repetitions, std::uint64_t least, std::uint64_t most) {
+  if (progress.repetitions < kFew) return false;
+  return progress.repeated >= most || (progress.repeated >= least && progress.repetitions >= repetitions);
+}
 
 }  // namespace
 
@@ -42,8 +51,9 @@ RunPhase PhasePlan::next(const Progress& progress) {
       next = after_quiet(progress);
       break;
     case RunPhase::refresh: {
-      const bool changed = progress.time - since_ >= kLongestRefresh && progress.repetitions < kFew;
-      if (changed || enough(progress, kRefreshed, kShortestRefresh, kLongestRefresh)) next = RunPhase::quiet;
+      const std::uint64_t in_vain = progress.repetitions < kFew ? kLongestRefresh : kShortLoopsInRefresh;
+      const bool refreshed = enough(progress, kRefreshed, kShortestRefresh, kLongestRefresh);
+      if (refreshed || progress.time - since_ >= in_vain) next = RunPhase::quiet;
       break;
     }
   }
@@ -58,7 +68,8 @@ RunPhase PhasePlan::after_start_up(const Progress& progress) const {
 
 RunPhase PhasePlan::after_sample(const Progress& progress) {
   const bool counts_on = count_on_ && progress.counts_missing;
-  if (enough(progress, kSampled, kShortestSample, kLongestSample)) {
+  const bool short_loops = progress.repetitions >= kFew && progress.time - since_ >= kShortLoops;
+  if (enough(progress, kSampled, kShortestSample, kLongestSample) || short_loops) {
     sampled_ = true;
     return counts_on ? RunPhase::counting : RunPhase::quiet;
   }
@@ -69,13 +80,6 @@ RunPhase PhasePlan::after_sample(const Progress& progress) {
 RunPhase PhasePlan::after_quiet(const Progress& progress) const {
   const std::uint64_t elapsed = progress.time - since_;
   return elapsed >= pause_ || (progress.marker_lost && elapsed >= shortest_) ? RunPhase::refresh : RunPhase::quiet;
-}
-
-bool PhasePlan::enough(const Progress& progress, std::uint64_t repetitions, std::uint64_t least,
-                       std::uint64_t most) const {
-  const std::uint64_t elapsed = progress.time - since_;
-  if (progress.repetitions < kFew) return false;
-  return elapsed >= most || (elapsed >= least && progress.repetitions >= repetitions);
 }
 
 void PhasePlan::enter(RunPhase phase, std::uint64_t time) {

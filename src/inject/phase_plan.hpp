@@ -25,6 +25,7 @@ class PhasePlan {
     std::uint64_t time = 0;           ///< ns
     bool launched = false;            ///< the program has launched something
     std::uint64_t repetitions = 0;    ///< of the repeated part since this phase began; 0: nothing repeats
+    std::uint64_t repeated = 0;       ///< how long all of them took, ns: a compiler that tunes kernels repeats briefly
     bool counting_rests = false;      ///< nothing has asked for counters for some time
     bool counts_missing = false;      ///< some launch signature still lacks counts
     std::uint64_t counting_cost = 0;  ///< ns
@@ -39,7 +40,6 @@ class PhasePlan {
   RunPhase after_start_up(const Progress& progress) const;
   RunPhase after_sample(const Progress& progress);
   RunPhase after_quiet(const Progress& progress) const;
-  bool enough(const Progress& progress, std::uint64_t repetitions, std::uint64_t least, std::uint64_t most) const;
   void enter(RunPhase phase, std::uint64_t time);
 
   RunPhase phase_ = RunPhase::start_up;

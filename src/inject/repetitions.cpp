@@ -94,6 +94,11 @@ std::uint64_t Repetitions::count() const {
   return found ? found->count : 0;
 }
 
+std::uint64_t Repetitions::length() const {
+  const std::optional<Anchor> found = anchor();
+  return found ? found->count * found->interval : 0;
+}
+
 std::vector<Candidate> Repetitions::candidates() const {
   std::vector<Candidate> result;
   const std::optional<Anchor> found = anchor();

@@ -48,6 +48,8 @@ class Repetitions {
 
   /// Repetitions since the last restart, or since the last new launch signatures; 0: nothing repeats.
   std::uint64_t count() const;
+  /// How long all of them took, ns, without pauses between loops.
+  std::uint64_t length() const;
   /// Possible marks of the steps, the most frequent first; empty if nothing repeats.
   std::vector<Candidate> candidates() const;
   /// Launches of kernels, without those of graphs.

@@ -100,6 +100,7 @@ void Sampling::look(std::uint64_t time) {
     const std::lock_guard lock(observed_mutex_);
     progress.launched = repetitions_.any();
     progress.repetitions = repetitions_.count();
+    progress.repeated = repetitions_.length();
   }
   const RunPhase phase = plan_.next(progress);
   if (phase != before) {

@@ -200,6 +200,8 @@ constexpr DetailRow kDetailRows[] = {
      "Compile once before the loop and keep the module (nvrtcCompileProgram, cuModuleLoadData).",
      "Compile once before the loop (load_inline, torch.cuda._compile_kernel) and keep the function.", "",
      "Build RawKernel and RawModule once before the loop; each new source or option compiles."},
+    {CauseDetail::imports, "GPU idle: Python imports modules",
+     "One-time cost: find slow imports with python -X importtime, and import before the work begins.", "", "", ""},
     {CauseDetail::long_sums, "Reductions with fewer blocks than the GPU has SMs",
      "Split each reduction: partial results of many blocks and a second kernel, or cub::DeviceReduce.",
      "Reduce in two stages, so that more blocks work: x.view(k, -1).sum(1).sum(0), or a matrix product.",

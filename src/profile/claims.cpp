@@ -11,11 +11,6 @@ namespace {
 
 double usable(double seconds) { return std::isfinite(seconds) && seconds > 0 ? seconds : 0; }
 
-/// Code that was loaded or compiled once.
-bool of_start_up(const Saving& saving) {
-  return saving.one_off && (saving.cause == SavingCause::module_load || saving.cause == SavingCause::recompilation);
-}
-
 /// What is left of the time that claims are made on.
 class SavingPools {
  public:

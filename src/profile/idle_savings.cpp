@@ -202,7 +202,8 @@ std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, 
   if (std::any_of(all.begin(), all.end(), of_start)) later = sum_of(parts(later_half(active)));
   for (const auto& entry : all) {
     const auto& [of, sum] = entry;
-    const double recurring = of_start(entry) ? std::min(sum.seconds, 2 * later[of].seconds) : sum.seconds;
+    double recurring = of_start(entry) ? std::min(sum.seconds, 2 * later[of].seconds) : sum.seconds;
+    if (of.detail == CauseDetail::imports) recurring = 0;
     if (recurring > 0) claims.push_back(idle_claim(of, sum, recurring, false, framework));
     if (sum.seconds > recurring) {
       claims.push_back(idle_claim(of, sum, sum.seconds - recurring, true, framework));

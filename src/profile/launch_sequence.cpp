@@ -79,6 +79,7 @@ class SequenceBuilder {
       const std::uint64_t end = element.pause;  // the call's, until here
       element.pause = element.time > ended ? element.time - ended : 0;
       ended = std::max(ended, end);
+      element.on_gpu = sequence_.on_gpu[i].length();
       sorted.elements.push_back(element);
       sorted.on_gpu.push_back(sequence_.on_gpu[i]);
       sorted.has_line.push_back(sequence_.has_line[i]);

@@ -93,11 +93,11 @@ std::vector<std::int64_t> shared_with(const Typical& typical, const Elements& el
 /// The occurrences of a kind as beginnings of steps.
 struct Candidate {
   Positions begins;
-  double regular = 0;        ///< share of the sequence in distances near the median one
-  double covered = 0;        ///< share of the sequence, by elements or by time, in segments of like content
-  double updated = 0;        ///< share of those segments with an update of parameters
-  std::size_t alike = 0;     ///< segments of like content
-  std::int64_t typical = 0;  ///< elements of the typical segment
+  double regular = 0;     ///< share of the sequence in distances near the median one
+  double covered = 0;     ///< share of the sequence, by elements or by time, in segments of like content
+  double updated = 0;     ///< share of those segments with an update of parameters
+  std::size_t alike = 0;  ///< segments of like content
+  Typical typical = {};
 };
 
 /// The distances of a kind's occurrences, before their contents are looked at.
@@ -151,9 +151,22 @@ std::vector<std::size_t> updates_before(const Elements& elements) {
   return updates;
 }
 
+/// By kind, ns.
+std::vector<double> mean_gpu_times(const Elements& elements, std::size_t kinds) {
+  std::vector<double> times(kinds, 0);
+  std::vector<double> numbers(kinds, 0);
+  for (const SequenceElement& element : elements) {
+    times[element.kind] += static_cast<double>(element.on_gpu);
+    ++numbers[element.kind];
+  }
+  for (std::size_t kind = 0; kind < kinds; ++kind) times[kind] /= std::max(1.0, numbers[kind]);
+  return times;
+}
+
 void judge(Candidate& candidate, const Elements& elements, std::size_t kinds, const std::vector<std::size_t>& updates) {
   const Positions& begins = candidate.begins;
-  const Typical typical = typical_of(elements, begins, kinds);
+  candidate.typical = typical_of(elements, begins, kinds);
+  const Typical& typical = candidate.typical;
   const std::vector<std::int64_t> shared = shared_with(typical, elements, begins);
   const auto whole_ns = static_cast<double>(elements.back().time - elements.front().time);
   double covered = 0, covered_ns = 0;
@@ -167,7 +180,6 @@ void judge(Candidate& candidate, const Elements& elements, std::size_t kinds, co
     covered_ns += static_cast<double>(elements[begins[i + 1]].time - elements[begins[i]].time);
     updated += updates[begins[i + 1]] > updates[begins[i]] ? 1 : 0;
   }
-  candidate.typical = typical.elements;
   candidate.covered =
       std::max(covered / static_cast<double>(elements.size()), whole_ns > 0 ? covered_ns / whole_ns : 0.0);
   if (candidate.alike > 0) candidate.updated = static_cast<double>(updated) / static_cast<double>(candidate.alike);
@@ -181,9 +193,27 @@ double median_ns(const Candidate& candidate, const Elements& elements) {
   return static_cast<double>(middle(std::move(lengths)));
 }
 
+/// What an outer segment has besides that number of inner ones: the share of its elements, or of their time on the GPU.
+struct Besides {
+  double elements = 0, gpu_time = 0;
+};
+
+Besides besides(const Typical& outer, const Typical& inner, std::size_t number, const std::vector<double>& gpu_times) {
+  double time = 0, of_others = 0;
+  for (std::size_t kind = 0; kind < outer.counts.size(); ++kind) {
+    const std::int64_t others = outer.counts[kind] - static_cast<std::int64_t>(number) * inner.counts[kind];
+    time += static_cast<double>(outer.counts[kind]) * gpu_times[kind];
+    of_others += static_cast<double>(std::max<std::int64_t>(0, others)) * gpu_times[kind];
+  }
+  const double of_inner = static_cast<double>(number) * static_cast<double>(inner.elements);
+  return {1 - of_inner / static_cast<double>(std::max<std::int64_t>(1, outer.elements)),
+          time > 0 ? of_others / time : 0};
+}
+
 /// Whether `outer` is a constant number of repetitions of `inner` and something that is no repetition of it: then a
 /// step is the outer one. A line that is logged every ten steps is too little, an evaluation between epochs too rare.
-bool encloses(const Candidate& outer, const Candidate& inner, const Elements& elements) {
+bool encloses(const Candidate& outer, const Candidate& inner, const Elements& elements,
+              const std::vector<double>& gpu_times) {
   constexpr double kConstant = 0.8;               // of the outer segments have the same number of inner ones
   constexpr double kShortNs = 1e6;                // a loop of less is a part of a step
   constexpr double kLittle = 0.01, kSome = 0.05;  // of the outer segment, that is not the inner one
@@ -199,10 +229,10 @@ bool encloses(const Candidate& outer, const Candidate& inner, const Elements& el
       *std::max_element(numbers.begin(), numbers.end(), [](auto& a, auto& b) { return a.second < b.second; });
   const std::size_t outer_count = outer.begins.size() - 1;
   if (usual.first < 2 || static_cast<double>(usual.second) < kConstant * static_cast<double>(outer_count)) return false;
-  const double of_inner = static_cast<double>(usual.first) * static_cast<double>(inner.typical);
-  const double besides = 1 - of_inner / static_cast<double>(std::max<std::int64_t>(1, outer.typical));
-  if (median_ns(inner, elements) < kShortNs) return besides >= kLittle;
-  return besides >= kSome && (usual.first <= kFewInner || outer_count >= kManyOuter);
+  const Besides rest = besides(outer.typical, inner.typical, usual.first, gpu_times);
+  // A graph is one element, and may be most of the work.
+  if (median_ns(inner, elements) < kShortNs) return rest.elements >= kLittle || rest.gpu_time >= kSome;
+  return rest.elements >= kSome && (usual.first <= kFewInner || outer_count >= kManyOuter);
 }
 
 /// The anchor of the same repetition that the host pauses longest before: where its loop begins.
@@ -284,8 +314,10 @@ std::optional<Segments> find_repetition(const Elements& elements) {
     return a.alike != b.alike ? a.alike > b.alike : a.covered > b.covered;
   });
   const Candidate* step = &all.front();
+  const std::vector<double> gpu_times = mean_gpu_times(elements, kinds);
   for (const Candidate& outer : all) {
-    if (!training && outer.begins.size() < step->begins.size() && encloses(outer, *step, elements)) step = &outer;
+    if (!training && outer.begins.size() < step->begins.size() && encloses(outer, *step, elements, gpu_times))
+      step = &outer;
   }
   const Segments found = segments_at(elements, step->begins);
   Segments moved = segments_at(elements, aligned(elements, found));

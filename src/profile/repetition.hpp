@@ -9,11 +9,12 @@ namespace roofline {
 
 /// A launch, copy or memset by the host, in the host's order. Kinds are numbered from 0 on.
 struct SequenceElement {
-  std::uint32_t kind = 0;   ///< what it is, without its sizes: steps may differ in these
-  std::uint32_t exact = 0;  ///< with its sizes; a number of its own range
-  bool update = false;      ///< belongs to an optimizer's update of parameters
-  std::uint64_t time = 0;   ///< ns; the host's
-  std::uint64_t pause = 0;  ///< ns between the end of the call before it and its beginning
+  std::uint32_t kind = 0;    ///< what it is, without its sizes: steps may differ in these
+  std::uint32_t exact = 0;   ///< with its sizes; a number of its own range
+  bool update = false;       ///< belongs to an optimizer's update of parameters
+  std::uint64_t time = 0;    ///< ns; the host's
+  std::uint64_t pause = 0;   ///< ns between the end of the call before it and its beginning
+  std::uint64_t on_gpu = 0;  ///< ns that it takes there
 };
 
 /// A sequence in segments: segment i begins at `begins[i]` and ends before `begins[i + 1]`.

@@ -76,8 +76,9 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
     if (saving.point >= 0 && static_cast<std::size_t>(saving.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(saving.point));
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Hotspot& a, const Hotspot& b) { return larger_saving(a.seconds, b.seconds); });
+  std::stable_sort(all.begin(), all.end(), [](const Hotspot& a, const Hotspot& b) {
+    return of_start_up(a) != of_start_up(b) ? of_start_up(b) : larger_saving(a.seconds, b.seconds);
+  });
   put_waits_first(all, [](const Hotspot& hotspot) { return hotspot.cause; });
   return all;
 }

@@ -31,4 +31,10 @@ void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
                         [&](const T& saving) { return waits(saving) && !saving.one_off && saving.seconds >= least; });
 }
 
+/// Code that was loaded or compiled once, at the start. `saving` has `cause` and `one_off`.
+template <typename T>
+bool of_start_up(const T& saving) {
+  return saving.one_off && (saving.cause == SavingCause::module_load || saving.cause == SavingCause::recompilation);
+}
+
 }  // namespace roofline

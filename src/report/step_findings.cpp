@@ -76,13 +76,13 @@ std::string step_answer(const Report& report) {
 }
 
 std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {
-  if (!report.profile || !report.profile->steps) return {};
+  if (!report.profile) return {};
   const auto first = std::find_if(hotspots.begin(), hotspots.end(), [](const Hotspot& hotspot) {
     return hotspot.seconds > 0 && !hotspot.one_off && hotspot.cause != SavingCause::unknown_idle && !hotspot.beside &&
            !hotspot.action.empty();
   });
   if (first == hotspots.end()) return {};
-  constexpr double kStandsOut = 0.1;  // of a step
+  constexpr double kStandsOut = 0.1;  // of a step, or of the run
   const auto budget = whole_budget(report);
   if (budget && first->seconds < kStandsOut * budget->wall_s) {
     return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *first),
@@ -105,7 +105,8 @@ std::string saving_time(const Report& report, const Hotspot& hotspot) {
 }
 
 std::string once_text(const Report& report, const Hotspot& hotspot) {
-  return hotspot.one_off ? fmt::format(" ({})", saving_time(report, hotspot)) : "";
+  if (!hotspot.one_off) return {};
+  return report.profile && report.profile->steps ? fmt::format(" ({})", saving_time(report, hotspot)) : " (once)";
 }
 
 std::vector<std::string> slow_step_lines(const Report& report) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sample/generated_python.hpp"
 #include "sample/python_lines.hpp"
 #include "text/text.hpp"
 
@@ -93,7 +94,7 @@ void append_utf8(std::string& text, char32_t point) {
 }  // namespace
 
 bool is_own_python_file(const std::string& file) {
-  if (file.starts_with("<frozen") || file == "<shim>") return false;
+  if (file.starts_with("<frozen") || file == "<shim>" || is_generated_python(file)) return false;
   for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"}) {
     if (file.find(part) != std::string::npos) return false;
   }

@@ -29,6 +29,7 @@ class Asked {
       progress.time = time;
       progress.launched = true;
       progress.repetitions = repetitions_per_second * (time - begin) / kS;
+      progress.repeated = progress.repetitions > 0 ? time - begin : 0;
       plan.next(progress);
     }
     return time - begin;
@@ -52,7 +53,7 @@ TEST(PhasePlan, WaitsForTheFirstLaunch) {
 }
 
 TEST(PhasePlan, ASampleIsAHundredRepetitionsOrSomeSeconds) {
-  for (const auto& [rate, least, most] : {std::tuple{std::uint64_t{1000}, kS / 2, kS},
+  for (const auto& [rate, least, most] : {std::tuple{std::uint64_t{1000}, kS, 3 * kS / 2},
                                           {50, 2 * kS, 3 * kS},
                                           {2, 5 * kS, 6 * kS},
                                           {std::uint64_t{1}, 5 * kS, 6 * kS}}) {
@@ -64,6 +65,48 @@ TEST(PhasePlan, ASampleIsAHundredRepetitionsOrSomeSeconds) {
     EXPECT_GE(length, least) << rate;
     EXPECT_LE(length, most) << rate;
   }
+}
+
+/// A compiler tunes a kernel in 30 ms, 400 repetitions, every three seconds.
+TEST(PhasePlan, ATunersShortLoopsAreNoSampleOfTheSteps) {
+  Asked asked;
+  asked.pass(resting(), 0, kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
+  PhasePlan::Progress progress = resting();
+  progress.launched = true;
+  const std::uint64_t begin = asked.time;
+  for (; asked.time < begin + 20 * kS; asked.time += kS / 4) {
+    const std::uint64_t loops = (asked.time - begin) / (3 * kS) + 1;
+    progress.time = asked.time;
+    progress.repetitions = 400 * loops;
+    progress.repeated = 30 * kMs * loops;
+    ASSERT_EQ(asked.plan.next(progress), RunPhase::sample) << loops;
+  }
+  // The steps: 5 ms each.
+  for (int quarter = 0; quarter < 3; ++quarter, asked.time += kS / 4) {
+    progress.time = asked.time;
+    progress.repetitions += 50;
+    progress.repeated += kS / 4;
+    asked.plan.next(progress);
+  }
+  EXPECT_EQ(asked.plan.phase(), RunPhase::quiet);
+}
+
+TEST(PhasePlan, AProgramOfShortLoopsAloneIsNotRecordedForEver) {
+  Asked asked;
+  asked.pass(resting(), 0, kS);
+  PhasePlan::Progress progress = resting();
+  progress.launched = true;
+  progress.repetitions = 400;
+  progress.repeated = 30 * kMs;
+  const std::uint64_t begin = asked.time;
+  while (asked.plan.phase() == RunPhase::sample && asked.time < begin + 3600 * kS) {
+    asked.time += kS / 4;
+    progress.time = asked.time;
+    asked.plan.next(progress);
+  }
+  EXPECT_EQ(asked.plan.phase(), RunPhase::quiet);
+  EXPECT_LE(asked.time, begin + 120 * kS);
 }
 
 TEST(PhasePlan, WhatDoesNotRepeatIsRecordedWhole) {
@@ -162,6 +205,7 @@ TEST(Repetitions, AreStepsAndNotTheLayersInThem) {
   Repetitions repetitions;
   for (std::uint64_t step = 0; step < 101; ++step) add_step(repetitions, step);
   EXPECT_GE(repetitions.count(), 90U);
+  EXPECT_NEAR(static_cast<double>(repetitions.length()), 1e9, 0.1e9) << "100 of 10 ms, also after a pause";
   EXPECT_LE(repetitions.count(), 101U);
   const std::vector<Candidate> candidates = repetitions.candidates();
   for (const Mark& mark : {launch_of(4), launch_of(5), call_of(1), call_of(2)}) {

@@ -33,7 +33,7 @@ std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs) {
   std::map<std::tuple<int, int, std::uint32_t>, SinceProduct> streams;
   std::map<std::string, Attention> lines;
   for (const StepActivity& entry : steps.all) {
-    if (entry.activity->what == ActivityKind::copy) continue;
+    if (entry.activity->what != ActivityKind::kernel) continue;  // such as a memset that a product needs
     SinceProduct& chain = streams[{entry.activity->process, entry.activity->device, entry.activity->stream}];
     if (is_product(entry.symbol)) {
       if (chain.softmax != nullptr) {

@@ -122,9 +122,16 @@ bool StackView::native() const { return size_ > 0 && !frame(0).python; }
 
 bool StackView::in_program() const { return any(is_own); }
 
+bool StackView::imports() const {
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (is_own(frame(i))) return false;  // at work, perhaps while it is imported itself
+    if (frame(i).python && frame(i).file.starts_with("<frozen importlib")) return true;
+  }
+  return false;
+}
+
 bool StackView::compiles() const {
-  // Modules of a compiler that are imported compile nothing.
-  if (any([](const HostFrame& of) { return contains_any(of.file, {"<frozen importlib"}); })) return false;
+  if (imports()) return false;  // the modules of a compiler
   // torch/_dynamo/eval_frame.py and torch/_inductor/output_code.py are on the stack of every call of compiled code.
   return any([](const HostFrame& of) {
     return contains_any(of.file, {"torch/_dynamo/convert_frame",

@@ -31,6 +31,7 @@ class StackView {
   bool native() const;      ///< the innermost frame is no Python
   bool in_program() const;  ///< a frame is the program's
 
+  bool imports() const;           ///< Python loads a module of a library
   bool compiles() const;          ///< torch.compile, Triton, XLA, Numba or NVRTC at work
   CauseDetail compiler() const;   ///< that one; none: torch.compile or XLA
   bool traces_anomalies() const;  ///< autograd's anomaly mode stores the stack of an operation

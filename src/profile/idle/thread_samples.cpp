@@ -235,6 +235,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
 
 SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
   const StackView frames = stack(index);
+  if (frames.imports()) return {SavingCause::module_load, place_in_program(index), CauseDetail::imports};
   if (compiles(index)) return compilation(index);
   if (awaits_queue(index)) return wait_for_workers(index);
   const HostPlace place = place_in_program(index);
