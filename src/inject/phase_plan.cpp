@@ -7,8 +7,10 @@
 namespace roofline::inject {
 namespace {
 
-/// Counting may cost this much before it is interrupted for uncounted steps.
-constexpr std::uint64_t kFirstCounting = 2 * kSecond;
+/// Counting may cost this much before it is interrupted for a few uncounted steps, and for a sample of them.
+constexpr std::uint64_t kUntilGlimpse = kSecond / 2, kFirstCounting = 2 * kSecond;
+/// A glimpse is this many repetitions, or this long if nothing repeats.
+constexpr std::uint64_t kGlimpsed = 4, kLongestGlimpse = 3 * kSecond;
 
 // A sample ends after kSampled repetitions that took kShortestSample, or after kFew that took kLongestSample.
 constexpr std::uint64_t kSampled = 100, kRefreshed = 20, kFew = 5;
@@ -41,6 +43,9 @@ RunPhase PhasePlan::next(const Progress& progress) {
     case RunPhase::start_up:
       next = after_start_up(progress);
       break;
+    case RunPhase::glimpse:
+      next = after_glimpse(progress);
+      break;
     case RunPhase::sample:
       next = after_sample(progress);
       break;
@@ -63,7 +68,13 @@ RunPhase PhasePlan::next(const Progress& progress) {
 
 RunPhase PhasePlan::after_start_up(const Progress& progress) const {
   const bool sliced = progress.counting_cost >= kFirstCounting;
-  return progress.counting_rests || sliced ? RunPhase::sample : RunPhase::start_up;
+  if (progress.counting_rests || (glimpsed_ && sliced)) return RunPhase::sample;
+  return !glimpsed_ && progress.counting_cost >= kUntilGlimpse ? RunPhase::glimpse : RunPhase::start_up;
+}
+
+RunPhase PhasePlan::after_glimpse(const Progress& progress) const {
+  const bool in_vain = progress.repetitions == 0 && progress.time - since_ >= kLongestGlimpse;
+  return progress.repetitions >= kGlimpsed || in_vain ? RunPhase::start_up : RunPhase::glimpse;
 }
 
 RunPhase PhasePlan::after_sample(const Progress& progress) {
@@ -85,6 +96,7 @@ RunPhase PhasePlan::after_quiet(const Progress& progress) const {
 void PhasePlan::enter(RunPhase phase, std::uint64_t time) {
   const std::uint64_t length = time - since_;
   if (phase == RunPhase::counting) count_on_ = false;
+  if (phase == RunPhase::glimpse) glimpsed_ = true;
   if (phase == RunPhase::quiet) {
     const bool first = pause_ == 0;
     pause_ = first ? kFirstQuiet : std::min(std::max(2 * pause_, kRefreshedPart * length), kLongestQuiet);

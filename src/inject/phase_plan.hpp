@@ -1,8 +1,9 @@
 // The phases of a sampled recording: it records the start-up and some of the steady steps, counts, and otherwise leaves
 // the program alone. Independent of CUPTI and of clocks.
 //
-// Counting begins at once, so that short programs have counts. If it takes long, it is interrupted for a sample of
-// steps in which nothing is counted. A program in which nothing repeats is recorded completely.
+// Counting begins at once, so that short programs have counts. It is interrupted for a few steps in which nothing is
+// counted, as a short program with slow steps would have none of them, and if it takes long for a sample. A program in
+// which nothing repeats is recorded completely.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@ namespace roofline::inject {
 
 enum class RunPhase : std::uint8_t {
   start_up,  ///< recorded; counters are read as soon as launches repeat
+  glimpse,   ///< a few steps are recorded without counting, then start_up goes on
   sample,    ///< steady steps are recorded, nothing is counted
   counting,  ///< recorded; what has no counts yet gets them
   quiet,     ///< nothing is recorded; steps are timed by a marker
@@ -38,6 +40,7 @@ class PhasePlan {
 
  private:
   RunPhase after_start_up(const Progress& progress) const;
+  RunPhase after_glimpse(const Progress& progress) const;
   RunPhase after_sample(const Progress& progress);
   RunPhase after_quiet(const Progress& progress) const;
   void enter(RunPhase phase, std::uint64_t time);
@@ -46,8 +49,9 @@ class PhasePlan {
   std::uint64_t since_ = 0;
   std::uint64_t pause_ = 0;     ///< length of the present quiet phase
   std::uint64_t shortest_ = 0;  ///< of a quiet phase that a lost marker ends
-  bool sampled_ = false;        ///< uncounted steady steps are recorded
-  bool count_on_ = true;        ///< counting may be resumed
+  bool glimpsed_ = false;
+  bool sampled_ = false;  ///< uncounted steady steps are recorded
+  bool count_on_ = true;  ///< counting may be resumed
 };
 
 }  // namespace roofline::inject

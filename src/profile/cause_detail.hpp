@@ -19,6 +19,7 @@ enum class CauseDetail : std::uint8_t {
   triton_compiler,  ///< recompilation: by Triton, without torch.compile
   numba_compiler,   ///< recompilation: by Numba
   nvrtc_compiler,   ///< recompilation: CUDA C++ at run time
+  requests,         ///< wait_network: of the program's clients
   imports,          ///< module_load: of Python, as an import or by a framework's first use
   long_sums,        ///< small_batch: a reduction with few results
   own_grid          ///< small_batch: the program chooses the number of blocks

@@ -71,8 +71,11 @@ class IdleAttribution {
 
   std::vector<IdlePart> parts() {
     collect_samples();
-    for (const IdleGap& gap : gaps_) {
-      for (const KnownPart& part : gap.known) add_known(gap, part);
+    for (IdleGap& gap : gaps_) {
+      keep_waits_for_requests(gap);
+      for (const KnownPart& part : gap.known) {
+        if (part.seconds > 0) add_known(gap, part);
+      }
       if (gap.rest_s > 0) add_rest(gap);
     }
     find_logging();
@@ -248,6 +251,22 @@ class IdleAttribution {
       }
     }
     return evidence_of_phase(gap);
+  }
+
+  /// A request comes when a client sends it, also to a host that did not wait for the GPU before.
+  void keep_waits_for_requests(IdleGap& gap) {
+    const Evidence* const evidence = gap.wait != nullptr ? evidence_for(gap) : nullptr;
+    if (evidence == nullptr) return;
+    double requests = 0;
+    for (const auto& [key, share] : evidence->causes) {
+      if (std::get<CauseDetail>(key) == CauseDetail::requests) requests += share.weight;
+    }
+    for (KnownPart& part : gap.known) {
+      if (!part.work_delayed) continue;
+      const double kept = part.seconds * requests / evidence->weight;
+      part.seconds -= kept;
+      gap.rest_s += kept;
+    }
   }
 
   void add_rest(const IdleGap& gap) {

@@ -19,9 +19,8 @@ inline bool is_generated_python(std::string_view path) {
   const std::string_view last = path.substr(path.size() - kDigits - kPattern.size());
   const std::string_view digits = last.substr(std::string_view("/ab/c").size(), kDigits);
   return last[0] == '/' && last[3] == '/' && last[4] == 'c' && digits.starts_with(last.substr(1, 2)) &&
-         std::all_of(digits.begin(), digits.end(), [](char digit) {
-           return (digit >= 'a' && digit <= 'z') || (digit >= '2' && digit <= '7');
-         });
+         std::all_of(digits.begin(), digits.end(),
+                     [](char digit) { return (digit >= 'a' && digit <= 'z') || (digit >= '2' && digit <= '7'); });
 }
 
 }  // namespace roofline

@@ -12,6 +12,7 @@ constexpr std::array<StateNames, kThreadStates.size()> kStateNames = {{{"running
                                                                        {"lock", "waits for a lock"},
                                                                        {"read", "waits for a pipe"},
                                                                        {"network", "waits for a socket"},
+                                                                       {"request", "waits for requests"},
                                                                        {"poll", "polls"},
                                                                        {"disk", "waits for a disk"},
                                                                        {"sleep", "sleeps"},

@@ -17,7 +17,8 @@ enum class ThreadState : std::uint8_t {
   gil,       ///< waits for Python's global interpreter lock
   lock,      ///< waits in a futex: a mutex, a condition variable, a join
   read,      ///< waits for data from a pipe, a FIFO or a terminal
-  network,   ///< waits for a socket: in recv, accept, connect, or a poll whose descriptors are sockets
+  network,   ///< waits for a socket: in recv, connect, or a poll whose descriptors are sockets
+  request,   ///< the same, of sockets that listen or were accepted: a server waits for its clients
   poll,      ///< waits in poll, select or epoll for something else
   disk,      ///< uninterruptible: file or swap input and output
   sleep,     ///< in nanosleep or a timer
@@ -25,10 +26,10 @@ enum class ThreadState : std::uint8_t {
   gpu,       ///< in a call of the CUDA driver that waits for the GPU (ioctl, or spinning in libcuda)
   other      ///< waits in something else
 };
-inline constexpr std::array kThreadStates = {ThreadState::running, ThreadState::runnable, ThreadState::gil,
-                                             ThreadState::lock,    ThreadState::read,     ThreadState::network,
-                                             ThreadState::poll,    ThreadState::disk,     ThreadState::sleep,
-                                             ThreadState::child,   ThreadState::gpu,      ThreadState::other};
+inline constexpr std::array kThreadStates = {
+    ThreadState::running, ThreadState::runnable, ThreadState::gil,  ThreadState::lock, ThreadState::read,
+    ThreadState::network, ThreadState::request,  ThreadState::poll, ThreadState::disk, ThreadState::sleep,
+    ThreadState::child,   ThreadState::gpu,      ThreadState::other};
 std::string_view to_string(ThreadState state);  ///< "running", "waits for the GIL"
 std::string_view id_of(ThreadState state);      ///< "running", "gil": of documents
 std::optional<ThreadState> parse_thread_state(std::string_view id);

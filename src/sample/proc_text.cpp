@@ -1,7 +1,10 @@
 #include "sample/proc_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <optional>
+#include <set>
 
 namespace roofline {
 namespace {
@@ -124,6 +127,27 @@ std::vector<int> parse_epoll_targets(std::string_view text) {
     if (read_number(Words(text.substr(at + kKey.size())).next(), target)) targets.push_back(target);
   }
   return targets;
+}
+
+bool serves_requests(std::string_view table, std::uint64_t inode) {
+  constexpr std::string_view kListens = "0A";
+  constexpr int kPort = 1, kState = 3, kInode = 9;  // words of a line
+  std::set<std::string_view> listening;
+  std::optional<std::string_view> own;
+  while (!table.empty()) {
+    const std::string_view line = table.substr(0, table.find('\n'));
+    table.remove_prefix(std::min(table.size(), line.size() + 1));
+    Words words(line);
+    std::array<std::string_view, kInode + 1> fields = {};
+    for (std::string_view& field : fields) field = words.next();
+    const std::size_t colon = fields[kPort].rfind(':');
+    std::uint64_t number = 0;
+    if (colon == std::string_view::npos || !read_number(fields[kInode], number)) continue;
+    const std::string_view port = fields[kPort].substr(colon + 1);
+    if (fields[kState] == kListens) listening.insert(port);
+    if (number == inode) own = port;
+  }
+  return own && listening.contains(*own);
 }
 
 std::vector<Mapping> parse_mappings(std::string_view text) {

@@ -193,18 +193,21 @@ ThreadState SampledProcess::state_of_select(const BlockedCall& call) const {
   return descriptors.empty() ? ThreadState::sleep : state_of_any(descriptors);
 }
 
-/// A GPU decides, then a network socket, then a pipe: event loops also poll descriptors of their own.
+/// A GPU decides, then a socket, of a client before that of a server, then a pipe: event loops also poll descriptors of
+/// their own.
 ThreadState SampledProcess::state_of_any(const std::vector<int>& descriptors) const {
   constexpr std::size_t kMost = 64;
-  bool pipe = false, network = false, gpu = false;
+  bool pipe = false, network = false, request = false, gpu = false;
   for (std::size_t i = 0; i < std::min(descriptors.size(), kMost); ++i) {
     const ThreadState state = waits_for(kind_of(descriptors[i]), true);
     pipe |= state == ThreadState::read;
     network |= state == ThreadState::network;
+    request |= state == ThreadState::request;
     gpu |= state == ThreadState::gpu;
   }
   if (gpu) return ThreadState::gpu;
   if (network) return ThreadState::network;
+  if (request) return ThreadState::request;
   return pipe ? ThreadState::read : ThreadState::poll;
 }
 
@@ -215,16 +218,21 @@ DescriptorKind SampledProcess::kind_of(int descriptor) const {
   if (S_ISFIFO(status.st_mode)) return DescriptorKind::pipe;
   if (S_ISREG(status.st_mode)) return DescriptorKind::file;
   const DescriptorKind kind = descriptor_kind(read_proc_link(path));
-  if (kind == DescriptorKind::network_socket && is_local_socket(status.st_ino)) return DescriptorKind::local_socket;
-  return kind;
+  return kind == DescriptorKind::network_socket ? kind_of_socket(status.st_ino) : kind;
 }
 
-bool SampledProcess::is_local_socket(std::uint64_t inode) const {
+DescriptorKind SampledProcess::kind_of_socket(std::uint64_t inode) const {
   constexpr std::size_t kMostSockets = 65536;
-  if (const auto known = local_sockets_.find(inode); known != local_sockets_.end()) return known->second;
-  if (local_sockets_.size() > kMostSockets) local_sockets_.clear();
-  const std::string sockets = read_proc(fmt::format("/proc/{}/net/unix", pid));
-  return local_sockets_[inode] = sockets.find(fmt::format(" {}", inode)) != std::string::npos;
+  if (const auto known = sockets_.find(inode); known != sockets_.end()) return known->second;
+  if (sockets_.size() > kMostSockets) sockets_.clear();
+  const auto table = [this](std::string_view name) { return read_proc(fmt::format("/proc/{}/net/{}", pid, name)); };
+  DescriptorKind kind = DescriptorKind::network_socket;
+  if (table("unix").find(fmt::format(" {}", inode)) != std::string::npos) {
+    kind = DescriptorKind::local_socket;
+  } else if (serves_requests(table("tcp") + table("tcp6"), inode)) {
+    kind = DescriptorKind::server_socket;
+  }
+  return sockets_[inode] = kind;
 }
 
 std::vector<CodePlace> SampledProcess::waiting_stack(const BlockedCall& call) {

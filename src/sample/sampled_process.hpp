@@ -85,14 +85,14 @@ class SampledProcess {
   void look_for_python(std::uint64_t now, bool is_new_program);
   char state_letter(pid_t thread) const;
   DescriptorKind kind_of(int descriptor) const;
-  bool is_local_socket(std::uint64_t inode) const;
+  DescriptorKind kind_of_socket(std::uint64_t inode) const;
   ThreadState state_of_poll(const BlockedCall& call) const;
   ThreadState state_of_select(const BlockedCall& call) const;
   ThreadState state_of_any(const std::vector<int>& descriptors) const;
 
   std::string program_;  ///< what /proc/PID/exe links to
   std::uint64_t look_again_ = 0, patience_ = 0;
-  mutable std::unordered_map<std::uint64_t, bool> local_sockets_;  ///< by inode
+  mutable std::unordered_map<std::uint64_t, DescriptorKind> sockets_;  ///< by inode
 };
 
 }  // namespace roofline

@@ -85,6 +85,8 @@ ThreadState waits_for(DescriptorKind kind, bool polls) {
       return ThreadState::read;
     case DescriptorKind::network_socket:
       return ThreadState::network;
+    case DescriptorKind::server_socket:
+      return ThreadState::request;
     case DescriptorKind::gpu:
       return ThreadState::gpu;
     case DescriptorKind::file:
@@ -109,7 +111,7 @@ ThreadState state_of_kernel_function(std::string_view function) {
                                                       {"sigtimedwait", ThreadState::sleep},
                                                       {"do_wait", ThreadState::child},
                                                       {"wait_woken", ThreadState::network},
-                                                      {"inet_csk_accept", ThreadState::network},
+                                                      {"inet_csk_accept", ThreadState::request},
                                                       {"sk_wait_data", ThreadState::network},
                                                       {"skb_wait", ThreadState::network},
                                                       {"tcp_", ThreadState::network},

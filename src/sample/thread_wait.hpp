@@ -10,7 +10,17 @@
 namespace roofline {
 
 /// What a descriptor of a process is.
-enum class DescriptorKind : std::uint8_t { unknown, file, pipe, terminal, network_socket, local_socket, gpu, event };
+enum class DescriptorKind : std::uint8_t {
+  unknown,
+  file,
+  pipe,
+  terminal,
+  network_socket,
+  server_socket,  ///< listens for connections, or is one that was accepted
+  local_socket,
+  gpu,
+  event
+};
 
 /// By the target of /proc/PID/fd/N: "pipe:[123]", "socket:[5]", "/dev/nvidia0". A socket is assumed to be a
 /// network socket.

@@ -122,6 +122,13 @@ TEST(PhasePlan, LongCountingIsInterruptedForUncountedSteps) {
   counting.counts_missing = true;
   asked.pass(counting, 10, 60 * kS);
   EXPECT_EQ(asked.plan.phase(), RunPhase::start_up);
+  counting.counting_cost = kS;
+  asked.pass(counting, 10, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::glimpse);
+  EXPECT_LE(asked.pass(counting, 10, 60 * kS), kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::start_up) << "a few steps are enough";
+  asked.pass(counting, 10, 60 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::start_up);
   counting.counting_cost = 3 * kS;
   asked.pass(counting, 10, 60 * kS);
   EXPECT_EQ(asked.plan.phase(), RunPhase::sample);
@@ -136,11 +143,26 @@ TEST(PhasePlan, LongCountingIsInterruptedForUncountedSteps) {
   EXPECT_EQ(asked.plan.phase(), RunPhase::quiet) << "what is still missing comes too seldom";
 }
 
+TEST(PhasePlan, AShortProgramWithSlowStepsHasUncountedOnes) {
+  Asked asked;
+  PhasePlan::Progress counting = {};
+  counting.counts_missing = true;
+  counting.counting_cost = kS;
+  asked.pass(counting, 2, 60 * kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::glimpse);
+  EXPECT_FALSE(counts(asked.plan.phase()));
+  EXPECT_GE(asked.pass(counting, 2, 60 * kS), 2 * kS) << "four steps of half a second";
+}
+
 TEST(PhasePlan, CountingGoesOnWhereNothingRepeats) {
   Asked asked;
   PhasePlan::Progress counting = {};
   counting.counts_missing = true;
   counting.counting_cost = 3 * kS;
+  asked.pass(counting, 0, 60 * kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::glimpse);
+  asked.pass(counting, 0, 60 * kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::start_up);
   asked.pass(counting, 0, 60 * kS);
   ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
   asked.pass(counting, 0, 60 * kS);

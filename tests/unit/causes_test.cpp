@@ -236,6 +236,7 @@ TEST_F(Causes, AttentionInSeparateKernels) {
     program_.launch(product, 100 * kMicros);
     program_.launch(scale, 40 * kMicros);
     program_.launch(softmax, 80 * kMicros);
+    program_.fill(64, kMicros);  // which the library needs for its next product
     program_.launch(product, 100 * kMicros);
     program_.launch(scale, 30 * kMicros);  // after the second product: not in the chain
   });

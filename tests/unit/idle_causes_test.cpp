@@ -488,6 +488,32 @@ TEST_F(IdleWaits, OtherWaitsAreNamedByTheirState) {
   }
 }
 
+/// A server reads its result back, answers, and waits for the next request. A request does not come earlier if the
+/// host does not wait for the GPU; the host's own work would be done earlier.
+TEST_F(IdleWaits, RequestsComeWhenAClientSendsThem) {
+  const int stack = own_stack("serve.py", 50, "receive");
+  steps(60, [&](int) {
+    launches(10, kMilli);
+    program_.item(program_.place("serve.py", 40, "answer"));
+    program_.host(40 * kMilli, ThreadState::request, stack);
+  });
+  const IdleResult found = result();
+  EXPECT_EQ(found.first().cause, SavingCause::wait_network);
+  EXPECT_EQ(found.first().detail, CauseDetail::requests);
+  EXPECT_EQ(found.first().line, "serve.py:50 receive");
+  EXPECT_GT(found.share(SavingCause::wait_network), 0.95);
+  EXPECT_LT(found.share(SavingCause::item_sync), 0.02);
+}
+
+TEST_F(IdleWaits, WorkAfterAWaitForTheGpuCouldHaveBeenDoneBefore) {
+  steps(60, [&](int) {
+    launches(10, kMilli);
+    program_.item(program_.place("serve.py", 40, "answer"));
+    program_.host(40 * kMilli, ThreadState::running, own_stack("serve.py", 50, "postprocess"));
+  });
+  EXPECT_NEAR(result().share(SavingCause::item_sync), 0.25, 0.05) << "10 of 40 ms";
+}
+
 TEST_F(IdleWaits, AThreadThatWaitsForTheOneThatRunsIsNotTheCause) {
   // The backward pass: autograd's thread launches, and the main thread waits for it.
   const int autograd = program_.samples().thread(SimulatedProgram::kPid, 9, "pt_autograd_0");

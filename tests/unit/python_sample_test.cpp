@@ -166,9 +166,13 @@ TEST(PythonFiles, OfTheProgramAndOfOthers) {
   }
   for (const char* other :
        {"/usr/lib/python3.11/threading.py", "/venv/lib/python3.12/site-packages/torch/nn/functional.py",
-        "/usr/lib/python3/dist-packages/numpy/core.py", "<frozen importlib._bootstrap>", "<shim>"}) {
+        "/usr/lib/python3/dist-packages/numpy/core.py", "<frozen importlib._bootstrap>", "<shim>",
+        "/tmp/torchinductor_root/he/x.py", "/scratch/caches/he/chesdpr3er6y6mduy62cti6eolwuhlsczoiale75a5i4buxncqni.py",
+        "/home/u/.triton/cache/launcher.py"}) {
     EXPECT_FALSE(is_own_python_file(other)) << other;
   }
+  EXPECT_TRUE(is_own_python_file("/scratch/ab/chesdpr3er6y6mduy62cti6eolwuhlsczoiale75a5i4buxncqni.py"))
+      << "its folder is not the first digits";
 }
 
 }  // namespace

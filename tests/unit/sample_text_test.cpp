@@ -94,7 +94,26 @@ TEST(ThreadWait, DescriptorsByTheirLinks) {
   EXPECT_EQ(descriptor_kind(""), DescriptorKind::unknown);
 }
 
+TEST(ThreadWait, SocketsOfAServer) {
+  const std::string table =
+      "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+      "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 501 1 00 100\n"
+      "   1: 0100007F:1F90 0100007F:D431 01 00000000:00000000 00:00000000 00000000  1000        0 502 1 00 20\n"
+      "   2: 0100007F:D431 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 503 1 00 20\n"
+      "  sl  local_address                         remote_address                        st tx_queue rx_queue\n"
+      "   0: 00000000000000000000000000000000:22B8 00000000000000000000000000000000:0000 0A 00000000:00000000 "
+      "00:00000000 00000000  1000        0 601 1 00 100\n";
+  EXPECT_TRUE(serves_requests(table, 501)) << "it listens";
+  EXPECT_TRUE(serves_requests(table, 502)) << "it was accepted";
+  EXPECT_FALSE(serves_requests(table, 503)) << "the client's end";
+  EXPECT_TRUE(serves_requests(table, 601));
+  EXPECT_FALSE(serves_requests(table, 999));
+  EXPECT_FALSE(serves_requests("", 501));
+  EXPECT_FALSE(serves_requests("1: :\n0: x:1 y 0A\n", 501));
+}
+
 TEST(ThreadWait, StatesByDescriptor) {
+  EXPECT_EQ(waits_for(DescriptorKind::server_socket, false), ThreadState::request);
   EXPECT_EQ(waits_for(DescriptorKind::pipe, false), ThreadState::read);
   EXPECT_EQ(waits_for(DescriptorKind::local_socket, true), ThreadState::read);
   EXPECT_EQ(waits_for(DescriptorKind::network_socket, true), ThreadState::network);

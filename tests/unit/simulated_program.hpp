@@ -66,6 +66,13 @@ class SimulatedProgram {
     if (waits) wait("cuStreamSynchronize", place);
   }
 
+  void fill(std::uint64_t bytes, std::uint64_t length) {
+    const std::uint64_t call = now_;
+    now_ += kLaunch;
+    const std::uint64_t start = run(length);
+    spool_.fill(bytes, call, start, start + length);
+  }
+
   /// Until the GPU has ended.
   void wait(const std::string& call, spool::Id place) {
     const std::uint64_t start = now_;

@@ -145,6 +145,18 @@ class SpoolBuilder {
     last_copy_ = bytes_.size() + sizeof(spool::Header);
     add(spool::Type::copy, copy);
   }
+  void fill(std::uint64_t bytes, std::uint64_t call, std::uint64_t start, std::uint64_t end, spool::Id place = 0) {
+    add(spool::Type::call, spool::Call{call, call + 2000, ++correlation_, text("cuMemsetD8Async"),
+                                       spool::CallKind::copy, thread_, place, 0});
+    spool::Fill fill = {};
+    fill.start = start;
+    fill.end = end;
+    fill.bytes = bytes;
+    fill.correlation = correlation_;
+    fill.stream = 7;
+    fill.place = place;
+    add(spool::Type::fill, fill);
+  }
   /// As where very many transfers were awaited: only the call has the place.
   void lose_place_of_last_copy() {
     const spool::Id none = 0;

@@ -45,6 +45,23 @@ TEST(StackFrames, WithoutAnyTheSystemsFunctionAndAtLastItsFile) {
   EXPECT_EQ(place_of({}), "");
 }
 
+TEST(StackFrames, ImportsOfLibraries) {
+  const auto imports = [](const std::vector<HostFrame>& frames) {
+    Builder builder;
+    const int stack = builder.stack(frames);
+    const HostSamples samples = builder.take();
+    return StackView(samples, stack).imports();
+  };
+  const HostFrame load = Builder::library("<frozen importlib._bootstrap>", "_find_and_load");
+  const HostFrame dynamo = Builder::library("torch/_dynamo/convert_frame.py", "<module>");
+  const HostFrame main = Builder::own("train.py", 31, "main");
+  EXPECT_TRUE(imports({dynamo, load, Builder::library("torch/optim/sgd.py", "__init__"), main}));
+  EXPECT_TRUE(imports({kUnnamed, load, main}));
+  EXPECT_FALSE(imports({Builder::own("train.py", 31, "main"), load, Builder::own("run.py", 1, "<module>")}))
+      << "a program that works while it is imported";
+  EXPECT_FALSE(imports({dynamo, main}));
+}
+
 TEST(StackFrames, CudaThatIsLinkedIntoTheProgramIsNotTheProgram) {
   const std::string program = "/home/u/nbody";
   const HostFrame hidden = own_native(program, 0, "libcudart_static_4d8b33a106dceb3c07a56e26de61f2d53bb62a68");

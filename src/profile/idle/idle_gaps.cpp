@@ -96,7 +96,7 @@ class GapSplit {
   void take(const KnownPart& part) {
     const double of = std::clamp(part.seconds, 0.0, left_);
     left_ -= of;
-    if (of > 0) gap_.known.push_back({part.cause, of, part.place, part.call, part.detail});
+    if (of > 0) gap_.known.push_back({part.cause, of, part.place, part.call, part.detail, part.work_delayed});
   }
 
   /// Launches that would have been made ahead without the wait before.
@@ -183,7 +183,9 @@ class GapSplit {
     if (gap_.wait != nullptr) {
       // Without the wait, what the host did then would have run beside what the GPU did before.
       const double late = delay.take(rest);
-      take(of_wait(*gap_.wait, late));
+      KnownPart part = of_wait(*gap_.wait, late);
+      part.work_delayed = true;
+      take(part);
       rest -= late;
     }
     constexpr std::uint64_t kForOneLaunch = kMillisecond;

@@ -19,6 +19,7 @@ struct KnownPart {
   double seconds = 0;
   spool::Id place = 0, call = 0;  ///< text; 0: none
   CauseDetail detail = CauseDetail::none;
+  bool work_delayed = false;  ///< the host's work after a wait: without that, it would have been done in the meantime
 };
 
 struct IdleGap {

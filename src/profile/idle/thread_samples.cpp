@@ -108,7 +108,7 @@ int ThreadSamples::running_for(int index) const {
 bool ThreadSamples::awaits_queue(int index) const {
   const ThreadState state = sample(index).state;
   const bool waits = state == ThreadState::lock || state == ThreadState::read || state == ThreadState::poll ||
-                     state == ThreadState::network || state == ThreadState::other;
+                     state == ThreadState::network || state == ThreadState::request || state == ThreadState::other;
   return waits && stack(index).awaits_queue();
 }
 
@@ -257,6 +257,8 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
     }
     case ThreadState::network:
       return {SavingCause::wait_network, place};
+    case ThreadState::request:
+      return {SavingCause::wait_network, place, CauseDetail::requests};
     case ThreadState::poll:
       return {frames.talks_to_network() ? SavingCause::wait_network : SavingCause::wait_queue, place};
     case ThreadState::read:
