@@ -83,7 +83,7 @@ TEST(PhasePlan, ATunersShortLoopsAreNoSampleOfTheSteps) {
     ASSERT_EQ(asked.plan.next(progress), RunPhase::sample) << loops;
   }
   // The steps: 5 ms each.
-  for (int quarter = 0; quarter < 3; ++quarter, asked.time += kS / 4) {
+  for (int quarter = 0; quarter < 5; ++quarter, asked.time += kS / 4) {
     progress.time = asked.time;
     progress.repetitions += 50;
     progress.repeated += kS / 4;

@@ -128,7 +128,7 @@ TEST(ThreadWait, StatesByKernelFunction) {
   EXPECT_EQ(state_of_kernel_function("anon_pipe_read"), ThreadState::read);
   EXPECT_EQ(state_of_kernel_function("hrtimer_nanosleep"), ThreadState::sleep);
   EXPECT_EQ(state_of_kernel_function("do_wait"), ThreadState::child);
-  EXPECT_EQ(state_of_kernel_function("inet_csk_accept"), ThreadState::network);
+  EXPECT_EQ(state_of_kernel_function("inet_csk_accept"), ThreadState::request);
   EXPECT_EQ(state_of_kernel_function("0"), ThreadState::other);
 }
 

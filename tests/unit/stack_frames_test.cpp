@@ -52,7 +52,7 @@ TEST(StackFrames, ImportsOfLibraries) {
     const HostSamples samples = builder.take();
     return StackView(samples, stack).imports();
   };
-  const HostFrame load = Builder::library("<frozen importlib._bootstrap>", "_find_and_load");
+  const HostFrame load = {"_find_and_load", "<frozen importlib._bootstrap>", 1, true, false};
   const HostFrame dynamo = Builder::library("torch/_dynamo/convert_frame.py", "<module>");
   const HostFrame main = Builder::own("train.py", 31, "main");
   EXPECT_TRUE(imports({dynamo, load, Builder::library("torch/optim/sgd.py", "__init__"), main}));
