@@ -51,6 +51,8 @@ struct ProcessTrace {
   std::vector<spool::CopySource> copy_sources;
   std::vector<spool::Marker> markers;
   std::vector<spool::Marks> marks;  ///< of steps while nothing was recorded
+  std::vector<spool::Allocation> allocations;
+  std::vector<spool::MemoryUse> memory_uses;
   spool::Tally tally = {};          ///< the last one
   std::uint64_t last_time = 0;      ///< latest time in any record
   bool counts_only = false;         ///< of a run for counts alone: its times are not the program's

@@ -11,6 +11,7 @@
 
 #include "model/ceiling.hpp"
 #include "report/host_profile.hpp"
+#include "report/memory_profile.hpp"
 
 namespace roofline {
 
@@ -135,7 +136,8 @@ struct LineSum {
   double backward_s = 0;  ///< of that, launched by autograd for this line
 };
 
-enum class SavingKind : std::uint8_t { idle, copies, kernel, fusion, traffic };
+/// `memory`: no time, but a program that ends, or memory that could be used.
+enum class SavingKind : std::uint8_t { idle, copies, kernel, fusion, traffic, memory };
 
 /// Why time is lost, by the field's names.
 enum class SavingCause : std::uint8_t {
@@ -169,6 +171,9 @@ enum class SavingCause : std::uint8_t {
   fusion,             ///< consecutive memory-bound kernels
   kernel,             ///< a kernel below its roof
   memory_growth,      ///< memory in use grows from step to step
+  fragmentation,      ///< much memory is reserved for little that is allocated
+  out_of_memory,      ///< a request for memory failed
+  host_memory_growth, ///< memory of the host grows from step to step
   copies,             ///< copies without overlap
   between_kernels,    ///< the GPU's own time from a kernel to the next one that was already queued
   late_stream,        ///< a stream waited for another one
@@ -321,6 +326,7 @@ struct Profile {
   double without_line_s = 0, without_module_s = 0;  ///< of kernel_s: what `lines` and roots of `modules` leave
   std::optional<Timeline> timeline;
   std::optional<HostProfile> host = {};  ///< nothing where the host was not sampled
+  MemoryProfile memory = {};
 };
 
 /// Slowdown by the profiler without the time spent counting; nothing where it was not measured.
