@@ -86,13 +86,13 @@ spool::Allocation allocation_of(spool::MemoryEvent event, spool::MemoryPool pool
   return record;
 }
 
-void write(Session& session, const spool::Allocation& record) {
-  session.spool.write(spool::Type::allocation, record);
-}
+void write(Session& session, const spool::Allocation& record) { session.spool.write(spool::Type::allocation, record); }
 
 void write_failure(Session& session, ThreadState& thread, spool::Allocation record) {
   record.thread = thread.id;
+  // A call of CUDA that failed came before, and its place is the last one.
   record.place = thread.last_place;
+  place_allocations(session, thread, thread.last_place);
   write(session, record);
   if (++state().failures > kUrgentFailures) return;
   sample_memory(session, now(), true);
@@ -115,9 +115,9 @@ void take_report(Session& session, std::uint64_t address, std::int64_t bytes, st
   memory.use(spool::MemoryPool::torch, device).set(allocated, reserved);
   const bool frees = bytes < 0;
   if (frees ? !memory.live.remove(address) : !is_recording(session) || !memory.live.add(address)) return;
-  spool::Allocation record = allocation_of(frees ? spool::MemoryEvent::freed : spool::MemoryEvent::allocated,
-                                           spool::MemoryPool::torch, device, address,
-                                           static_cast<std::uint64_t>(frees ? -bytes : bytes));
+  spool::Allocation record =
+      allocation_of(frees ? spool::MemoryEvent::freed : spool::MemoryEvent::allocated, spool::MemoryPool::torch, device,
+                    address, static_cast<std::uint64_t>(frees ? -bytes : bytes));
   record.allocated = allocated;
   record.reserved = reserved;
   ThreadState& thread = thread_state(session);
@@ -161,11 +161,10 @@ void on_torch_failure(std::int64_t bytes, std::size_t allocated, std::size_t res
   }
 }
 
-const std::array<Redirection, 2> kRedirections = {
-    {{"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", reinterpret_cast<void*>(&on_torch_report),
-      &torch_reports},
-     {"_ZN3c1025reportOutOfMemoryToProfilerElmmNS_6DeviceE", reinterpret_cast<void*>(&on_torch_failure),
-      &torch_fails}}};
+const std::array<Redirection, 2> kRedirections = {{{"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE",
+                                                    reinterpret_cast<void*>(&on_torch_report), &torch_reports},
+                                                   {"_ZN3c1025reportOutOfMemoryToProfilerElmmNS_6DeviceE",
+                                                    reinterpret_cast<void*>(&on_torch_failure), &torch_fails}}};
 
 Redirections& redirections() {
   static auto* const made = new Redirections(kRedirections);
@@ -189,7 +188,9 @@ struct Request {
 Request requested(MemoryCall call, const void* params, bool succeeded) {
   Request request;
   // Of a call that failed nothing is read back.
-  const auto keyed = [&](const auto* result) { request.key = succeeded && result != nullptr ? std::uint64_t(*result) : 0; };
+  const auto keyed = [&](const auto* result) {
+    request.key = succeeded && result != nullptr ? std::uint64_t(*result) : 0;
+  };
   request.block.device = current_device();
   switch (call) {
     case MemoryCall::device: {
@@ -290,6 +291,7 @@ void enters_memory_call(Session& session, ThreadState& thread, MemoryCall call, 
 }
 
 void leaves_memory_call(Session& session, ThreadState& thread, MemoryCall call, const void* params, bool succeeded) {
+  if (call == MemoryCall::free || call == MemoryCall::free_pinned || call == MemoryCall::release) return;
   Request request = requested(call, params, succeeded);
   if (request.block.bytes == 0 || (succeeded && request.key == 0)) return;
   MemoryState& memory = state();
@@ -337,8 +339,10 @@ void sample_memory(Session& session, std::uint64_t time, bool all) {
       record.end = time;
       record.allocated = use.allocated.load(std::memory_order_relaxed);
       record.reserved = use.reserved.load(std::memory_order_relaxed);
-      record.least_allocated = std::min(use.least.exchange(record.allocated, std::memory_order_relaxed), record.allocated);
-      record.most_allocated = std::max(use.most.exchange(record.allocated, std::memory_order_relaxed), record.allocated);
+      record.least_allocated =
+          std::min(use.least.exchange(record.allocated, std::memory_order_relaxed), record.allocated);
+      record.most_allocated =
+          std::max(use.most.exchange(record.allocated, std::memory_order_relaxed), record.allocated);
       record.most_reserved =
           std::max(use.most_reserved.exchange(record.reserved, std::memory_order_relaxed), record.reserved);
       record.device = device;

@@ -402,7 +402,6 @@ constexpr bool keep_alignment() {
 }
 static_assert(keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel,
                              Copy, Fill, Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread,
-                             CopySource, Marker, Marks, CodeFile, Code, Allocation,
-                             MemoryUse>());
+                             CopySource, Marker, Marks, CodeFile, Code, Allocation, MemoryUse>());
 
 }  // namespace roofline::spool

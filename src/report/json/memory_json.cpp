@@ -3,9 +3,7 @@
 #include "report/json/json_members.hpp"
 
 namespace roofline {
-namespace {
-
-auto vocabulary(MemorySource) { return std::pair(&parse_memory_source, "source of memory figures"); }
+static auto vocabulary(MemorySource) { return std::pair(&parse_memory_source, "source of memory figures"); }
 
 void members(auto& io, MemoryPoint& point) {
   io("time_s", point.time_s);
@@ -55,6 +53,8 @@ void members(auto& io, DeviceMemory& memory) {
   io("explained", memory.explained);
   io("at_peak", memory.at_peak);
   io("per_step", memory.per_step);
+  io("reserved_by", memory.reserved_by);
+  io("in_graphs", memory.in_graphs);
   io.optional("growth", memory.growth);
   io.optional("out_of_memory", memory.out_of_memory);
   io.positive("failures", memory.failures);
@@ -72,8 +72,6 @@ void members(auto& io, MemoryProfile& memory) {
   io("devices", memory.devices);
   io("host", memory.host);
 }
-
-}  // namespace
 
 nlohmann::ordered_json memory_to_json(const MemoryProfile& memory) { return to_json_value(memory); }
 

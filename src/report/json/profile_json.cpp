@@ -65,9 +65,9 @@ Json saving_to_json(const Saving& saving) {
 
 /// Of a file of an earlier version, which has no cause.
 SavingCause cause_of(SavingKind kind) {
-  static constexpr std::array<SavingCause, 6> kCauses = {SavingCause::unknown_idle,  SavingCause::copies,
-                                                         SavingCause::kernel,        SavingCause::fusion,
-                                                         SavingCause::kernel,        SavingCause::memory_growth};
+  static constexpr std::array<SavingCause, 6> kCauses = {SavingCause::unknown_idle, SavingCause::copies,
+                                                         SavingCause::kernel,       SavingCause::fusion,
+                                                         SavingCause::kernel,       SavingCause::memory_growth};
   return kCauses.at(static_cast<std::size_t>(kind));
 }
 
