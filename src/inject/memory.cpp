@@ -163,7 +163,7 @@ void on_torch_failure(std::int64_t bytes, std::size_t allocated, std::size_t res
 
 const std::array<Redirection, 2> kRedirections = {{{"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE",
                                                     reinterpret_cast<void*>(&on_torch_report), &torch_reports},
-                                                   {"_ZN3c1025reportOutOfMemoryToProfilerElmmNS_6DeviceE",
+                                                   {"_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE",
                                                     reinterpret_cast<void*>(&on_torch_failure), &torch_fails}}};
 
 Redirections& redirections() {

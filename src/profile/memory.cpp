@@ -173,7 +173,7 @@ class MemoryOfDevice {
         break;
       }
       if (end > begin) begin += (end - begin) / 4;  // what comes first is start-up
-      constexpr double kLongEnough = 4;               // else it may still load its data
+      constexpr double kLongEnough = 4;             // else it may still load its data
       if (end < begin || seconds(end - begin) < kLongEnough) return;
     }
     std::vector<LeastMemory> least;
@@ -229,9 +229,10 @@ class MemoryOfDevice {
       return (trace_.kind(launch.kind).flags & spool::kGraph) != 0;
     });
     if (memory_.source != MemorySource::torch) return;
-    memory_.reserved_by = largest(holders_of(trace_, blocks_of(trace_, [this](const spool::Allocation& record) {
-      return record.device == device_ && record.pool == spool::MemoryPool::device;
-    })));
+    memory_.reserved_by =
+        largest(holders_of(trace_, blocks_of(trace_, [this](const spool::Allocation& record) {
+                             return record.device == device_ && record.pool == spool::MemoryPool::device;
+                           })));
   }
 
   const Recording& recording_;

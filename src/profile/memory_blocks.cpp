@@ -17,9 +17,8 @@ std::vector<MemoryBlock> blocks_of(const ProcessTrace& trace,
     if (record.event != spool::MemoryEvent::failed && is_wanted(record)) records.push_back(&record);
   }
   // A block is written when its place is known.
-  std::stable_sort(records.begin(), records.end(), [](const spool::Allocation* a, const spool::Allocation* b) {
-    return a->time < b->time;
-  });
+  std::stable_sort(records.begin(), records.end(),
+                   [](const spool::Allocation* a, const spool::Allocation* b) { return a->time < b->time; });
   std::vector<MemoryBlock> blocks;
   std::unordered_map<std::uint64_t, std::size_t> at;
   for (const spool::Allocation* record : records) {

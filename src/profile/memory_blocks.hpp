@@ -14,8 +14,8 @@
 namespace roofline {
 
 struct MemoryBlock {
-  std::uint64_t allocated = 0;        ///< when, ns
-  std::uint64_t freed = UINT64_MAX;   ///< never: beyond all times
+  std::uint64_t allocated = 0;       ///< when, ns
+  std::uint64_t freed = UINT64_MAX;  ///< never: beyond all times
   double bytes = 0;
   spool::Id place = 0;
 

@@ -17,8 +17,8 @@ struct MemoryTrend {
   double bytes_per_s = 0;         ///< Theil-Sen
 };
 
-/// The growth over `begin_s` to `end_s`, which should be steady steps. In each of some windows, the least that is in use
-/// from there on is never freed again. It must become more in most windows, and at the end about as fast as before:
+/// The growth over `begin_s` to `end_s`, which should be steady steps. In each of some windows, the least that is in
+/// use from there on is never freed again. It must become more in most windows, and at the end about as fast as before:
 /// memory that levels off, or that is freed every now and then, does not grow. `step_s`: the length of a step, which
 /// windows exceed; 0: not known. `samples` are by time.
 std::optional<MemoryTrend> growth_of(const std::vector<LeastMemory>& samples, double begin_s, double end_s,

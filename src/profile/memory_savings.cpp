@@ -66,9 +66,9 @@ std::string until_full(const MemoryGrowth& growth, double capacity) {
   if (!growth.seconds_until_full || !(capacity > 0)) return {};
   constexpr double kMostSteps = 1e9;
   const bool by_steps = growth.steps_until_full && *growth.steps_until_full < kMostSteps;
-  return fmt::format(": {} are full after {}", bytes_text(capacity),
-                     by_steps ? count(std::llround(*growth.steps_until_full)) + " more steps"
-                              : duration(*growth.seconds_until_full));
+  return fmt::format(
+      ": {} are full after {}", bytes_text(capacity),
+      by_steps ? count(std::llround(*growth.steps_until_full)) + " more steps" : duration(*growth.seconds_until_full));
 }
 
 std::string growth_evidence(const MemoryGrowth& growth) {
@@ -118,13 +118,11 @@ class MemoryFinder {
     }
     if (most == nullptr) return;
     const MemoryGrowth& growth = *most->growth;
-    const bool soon =
-        growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchGrowth;
-    Saving saving = finding(
-        SavingCause::memory_growth,
-        fmt::format("GPU memory grows by {}{}", pace(growth), until_full(growth, most->capacity)),
-        growth_evidence(growth), line_of(growth.kept, kept_bytes(growth)),
-        action_against(SavingCause::memory_growth, framework_of(*most)));
+    const bool soon = growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchGrowth;
+    Saving saving = finding(SavingCause::memory_growth,
+                            fmt::format("GPU memory grows by {}{}", pace(growth), until_full(growth, most->capacity)),
+                            growth_evidence(growth), line_of(growth.kept, kept_bytes(growth)),
+                            action_against(SavingCause::memory_growth, framework_of(*most)));
     (soon ? found_.first : found_.last).push_back(std::move(saving));
   }
 
@@ -142,8 +140,8 @@ class MemoryFinder {
     const SavingCause remedy = last->growth ? SavingCause::memory_growth
                                : reserved   ? SavingCause::fragmentation
                                             : SavingCause::out_of_memory;
-    std::string evidence = fmt::format("{} allocated, {} reserved", bytes_text(failure.allocated),
-                                       bytes_text(failure.reserved));
+    std::string evidence =
+        fmt::format("{} allocated, {} reserved", bytes_text(failure.allocated), bytes_text(failure.reserved));
     if (last->capacity > 0) evidence += fmt::format(" of {}", bytes_text(last->capacity));
     if (const std::string lines = named(last->at_peak); !lines.empty()) evidence += "; at the peak: " + lines;
     found_.first.push_back(finding(SavingCause::out_of_memory,
@@ -163,8 +161,8 @@ class MemoryFinder {
     std::string evidence = fmt::format("at most {} allocated at a time", bytes_text(most->peak_allocated));
     if (const std::string lines = named(most->reserved_by); !lines.empty()) evidence += "; reserved at " + lines;
     Saving saving = finding(SavingCause::fragmentation,
-                            fmt::format("GPU memory is fragmented: {} reserved for {}",
-                                        bytes_text(most->peak_reserved), bytes_text(most->peak_allocated)),
+                            fmt::format("GPU memory is fragmented: {} reserved for {}", bytes_text(most->peak_reserved),
+                                        bytes_text(most->peak_allocated)),
                             std::move(evidence), line_of(most->reserved_by, all),
                             action_against(SavingCause::fragmentation, Framework::torch));
     (large ? found_.first : found_.last).push_back(std::move(saving));
@@ -179,10 +177,10 @@ class MemoryFinder {
     if (most == nullptr) return;
     const MemoryGrowth& growth = *most->growth;
     const bool soon = growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchGrowth;
-    Saving saving = finding(SavingCause::host_memory_growth,
-                            fmt::format("Host memory of process {} grows by {}", most->pid, pace(growth)),
-                            growth_evidence(growth), line_of(growth.kept, kept_bytes(growth)),
-                            action_against(SavingCause::host_memory_growth, framework_));
+    Saving saving =
+        finding(SavingCause::host_memory_growth,
+                fmt::format("Host memory of process {} grows by {}", most->pid, pace(growth)), growth_evidence(growth),
+                line_of(growth.kept, kept_bytes(growth)), action_against(SavingCause::host_memory_growth, framework_));
     (soon ? found_.first : found_.last).push_back(std::move(saving));
   }
 

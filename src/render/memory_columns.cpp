@@ -24,7 +24,8 @@ constexpr Column<MemoryRow, Profile> kMemoryColumns[] = {
      .page = {.html =
                   [](const MemoryRow& r) {
                     std::string html = html_name(holder_text(r), 80);
-                    if (!r.holder.module.empty()) html += fmt::format("<small>{}</small>", html_name(r.holder.module, 60));
+                    if (!r.holder.module.empty())
+                      html += fmt::format("<small>{}</small>", html_name(r.holder.module, 60));
                     return html;
                   }}},
     {.title = "Memory", .in = kPage, .text = [](const MemoryRow& r) { return si(r.holder.bytes, "B"); }},

@@ -16,7 +16,7 @@ std::string of_device(const DeviceMemory& memory, const MemoryProfile& all) {
   if (memory.source == MemorySource::torch) {
     text += fmt::format(": peak {} allocated, {} reserved by PyTorch", si(memory.peak_allocated, "B"),
                         si(memory.peak_reserved, "B"));
-    if (memory.outside > 0) text += fmt::format(", {} by others in the process", si(memory.outside, "B"));
+    if (memory.outside > 0) text += fmt::format(", {} of CUDA outside of its allocator", si(memory.outside, "B"));
   } else {
     text += fmt::format(": peak {} allocated with CUDA", si(memory.peak_allocated, "B"));
   }
@@ -38,7 +38,8 @@ std::string name_of(const DeviceMemory& memory, const MemoryProfile& all) {
 
 double not_recorded(const DeviceMemory& memory) {
   double known = 0;
-  for (const MemoryHolder& holder : memory.at_peak) known += holder.line.empty() && holder.module.empty() ? 0 : holder.bytes;
+  for (const MemoryHolder& holder : memory.at_peak)
+    known += holder.line.empty() && holder.module.empty() ? 0 : holder.bytes;
   return std::max(0.0, memory.explained - known);
 }
 

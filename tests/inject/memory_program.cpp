@@ -147,12 +147,10 @@ void allocates_with_cuda(const char*) {
 
 int main(int count, char** arguments) {
   if (count < 3) return 2;
-  const std::map<std::string, void (*)(const char*)> scenarios = {{"allocates", allocates},
-                                                                  {"loads_late", loads_late},
-                                                                  {"runs_out", runs_out},
-                                                                  {"frees_while_quiet", frees_while_quiet},
-                                                                  {"in_threads", in_threads},
-                                                                  {"allocates_with_cuda", allocates_with_cuda}};
+  const std::map<std::string, void (*)(const char*)> scenarios = {
+      {"allocates", allocates},   {"loads_late", loads_late},
+      {"runs_out", runs_out},     {"frees_while_quiet", frees_while_quiet},
+      {"in_threads", in_threads}, {"allocates_with_cuda", allocates_with_cuda}};
   const auto scenario = scenarios.find(arguments[1]);
   if (scenario == scenarios.end()) return 2;
   scenario->second(arguments[2]);

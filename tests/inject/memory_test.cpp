@@ -89,9 +89,8 @@ TEST_F(MemoryInjected, AFailureIsWrittenBeforeTheProgramDies) {
 
 TEST_F(MemoryInjected, RecordedBlocksAreFollowedWhileNothingIsRecorded) {
   const Spool spool = memory_spool("frees_while_quiet", ROOFLINE_FAKE_NOW, 0, {{"ROOFLINE_RECORD", "sample"}});
-  const auto ended = std::find_if(spool.notes.begin(), spool.notes.end(), [](const auto& note) {
-    return note.first.code == spool::NoteCode::recording_ended;
-  });
+  const auto ended = std::find_if(spool.notes.begin(), spool.notes.end(),
+                                  [](const auto& note) { return note.first.code == spool::NoteCode::recording_ended; });
   ASSERT_NE(ended, spool.notes.end());
   const auto freed = of(spool, spool::MemoryEvent::freed);
   const auto kept = std::find_if(freed.begin(), freed.end(),
@@ -115,7 +114,8 @@ TEST_F(MemoryInjected, MemoryOfCudaHasPlacesAndFailures) {
   const Spool spool = memory_spool("allocates_with_cuda", ROOFLINE_FAKE_NOW);
   const auto device = spool::MemoryPool::device;
   EXPECT_THAT(bytes_of(of(spool, spool::MemoryEvent::allocated, device)), ElementsAre(3, 5));
-  const auto freed = of(spool, spool::MemoryEvent::freed, device), failed = of(spool, spool::MemoryEvent::failed, device);
+  const auto freed = of(spool, spool::MemoryEvent::freed, device),
+             failed = of(spool, spool::MemoryEvent::failed, device);
   ASSERT_EQ(freed.size(), 1U);
   EXPECT_EQ(freed[0].allocated, 5 * kMiB);
   ASSERT_EQ(failed.size(), 1U);

@@ -10,14 +10,14 @@
 #include "profile/profile.hpp"
 #include "render/render.hpp"
 #include "report/hotspots.hpp"
-#include "report/json/report_json.hpp"
+#include "report/json/json.hpp"
 #include "report/memory_lines.hpp"
 #include "simulated_program.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::uint64_t kMs = SimulatedProgram::kMs, kMiB = 1 << 20, kGiB = 1 << 30;
+constexpr std::uint64_t kMsec = SimulatedProgram::kMs, kMebi = 1 << 20, kGibi = 1 << 30;
 
 /// PyTorch's caching allocator beside a simulated program, which it never waits for.
 class TorchMemory {
@@ -29,7 +29,7 @@ class TorchMemory {
     allocated_ += bytes;
     most_ = std::max(most_, allocated_);
     reserved_ = std::max(reserved_, allocated_);
-    const std::uint64_t address = next_ += kGiB;
+    const std::uint64_t address = next_ += kGibi;
     if (recorded) add(spool::MemoryEvent::allocated, address, bytes, place);
     return address;
   }
@@ -79,24 +79,25 @@ class Training {
   Training() : torch_(program_) {
     spool::Device device = {};
     device.uuid[0] = 7;
-    device.memory_bytes = 80 * kGiB;
+    device.memory_bytes = 80 * kGibi;
     program_.spool().add(spool::Type::device, device);
   }
 
   template <typename More>
   Report run(More more, std::optional<int> exit_status = 0) {
-    const spool::Id forward = program_.place("model.py", 10, "forward"), update = program_.place("train.py", 20, "step");
+    const spool::Id forward = program_.place("model.py", 10, "forward"),
+                    update = program_.place("train.py", 20, "step");
     const spool::Id gemm = program_.spool().kind("gemm", forward), adam = program_.spool().kind("adam_kernel", update);
-    torch_.allocate(2 * kGiB, update, false);
+    torch_.allocate(2 * kGibi, update, false);
     for (int step = 0; step < 100; ++step) {
       program_.step();
-      const std::uint64_t activation = torch_.allocate(kGiB, forward);
-      program_.launch(gemm, 20 * kMs);
+      const std::uint64_t activation = torch_.allocate(kGibi, forward);
+      program_.launch(gemm, 20 * kMsec);
       more(step);
-      program_.launch(adam, 20 * kMs);
+      program_.launch(adam, 20 * kMsec);
       program_.wait("cuStreamSynchronize", update);
-      torch_.free(activation, kGiB);
-      program_.host(10 * kMs, ThreadState::running, -1);
+      torch_.free(activation, kGibi);
+      program_.host(10 * kMsec, ThreadState::running, -1);
       torch_.sample();
     }
     program_.spool().end(program_.now());
@@ -133,16 +134,16 @@ TEST(Memory, AHealthyProgramHasACurveAPeakAndNoFinding) {
   const DeviceMemory& memory = report.profile->memory.devices[0];
   EXPECT_EQ(memory.source, MemorySource::torch);
   EXPECT_EQ(memory.device, 0);
-  EXPECT_EQ(memory.peak_allocated, 3.0 * kGiB);
-  EXPECT_EQ(memory.capacity, 80.0 * kGiB);
+  EXPECT_EQ(memory.peak_allocated, 3.0 * kGibi);
+  EXPECT_EQ(memory.capacity, 80.0 * kGibi);
   EXPECT_FALSE(memory.growth);
   EXPECT_FALSE(memory.curve.empty());
   ASSERT_EQ(memory.at_peak.size(), 1U);
   EXPECT_EQ(memory.at_peak[0].line, "model.py:10 forward");
-  EXPECT_EQ(memory.at_peak[0].bytes, 1.0 * kGiB);
-  EXPECT_EQ(not_recorded(memory), 2.0 * kGiB);
+  EXPECT_EQ(memory.at_peak[0].bytes, 1.0 * kGibi);
+  EXPECT_EQ(not_recorded(memory), 2.0 * kGibi);
   ASSERT_FALSE(memory.per_step.empty());
-  EXPECT_NEAR(memory.per_step[0].bytes, kGiB, 0.05 * kGiB);
+  EXPECT_NEAR(memory.per_step[0].bytes, kGibi, 0.05 * kGibi);
   EXPECT_TRUE(memory_findings(report).empty());
 }
 
@@ -151,19 +152,19 @@ TEST(Memory, GrowthNamesTheLineWhoseBlocksStay) {
   const spool::Id keeps = training.program().place("loss.py", 12, "loss");
   const spool::Id passing = training.program().place("model.py", 30, "scores");
   const Report report = training.run([&](int) {
-    training.torch().allocate(64 * kMiB, keeps);
-    const std::uint64_t scores = training.torch().allocate(512 * kMiB, passing);
-    training.torch().free(scores, 512 * kMiB);
+    training.torch().allocate(64 * kMebi, keeps);
+    const std::uint64_t scores = training.torch().allocate(512 * kMebi, passing);
+    training.torch().free(scores, 512 * kMebi);
   });
   const DeviceMemory& memory = report.profile->memory.devices.at(0);
   ASSERT_TRUE(memory.growth);
   ASSERT_TRUE(memory.growth->bytes_per_step);
-  EXPECT_NEAR(*memory.growth->bytes_per_step, 64.0 * kMiB, 4.0 * kMiB);
+  EXPECT_NEAR(*memory.growth->bytes_per_step, 64.0 * kMebi, 4.0 * kMebi);
   ASSERT_FALSE(memory.growth->kept.empty());
   EXPECT_EQ(memory.growth->kept[0].line, "loss.py:12 loss");
-  EXPECT_NEAR(memory.growth->kept[0].bytes, 64.0 * kMiB, 4.0 * kMiB);
+  EXPECT_NEAR(memory.growth->kept[0].bytes, 64.0 * kMebi, 4.0 * kMebi);
   ASSERT_TRUE(memory.growth->steps_until_full);
-  EXPECT_NEAR(*memory.growth->steps_until_full, (80.0 * kGiB - memory.allocated) / (64.0 * kMiB), 100);
+  EXPECT_NEAR(*memory.growth->steps_until_full, (80.0 * kGibi - memory.allocated) / (64.0 * kMebi), 100);
   const auto found = memory_findings(report);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0], &report.profile->savings[0]) << "the program ends by it";
@@ -177,7 +178,7 @@ TEST(Memory, ACacheThatIsFilledIsNoGrowth) {
   Training training;
   const spool::Id caches = training.program().place("cache.py", 5, "get");
   const Report report = training.run([&](int step) {
-    if (step < 40) training.torch().allocate(64 * kMiB, caches);
+    if (step < 40) training.torch().allocate(64 * kMebi, caches);
   });
   EXPECT_FALSE(report.profile->memory.devices.at(0).growth);
   EXPECT_TRUE(memory_findings(report).empty());
@@ -188,9 +189,9 @@ TEST(Memory, SumsThatAreFreedEveryNowAndThenAreNoGrowth) {
   const spool::Id sums = training.program().place("train.py", 40, "accumulate");
   std::vector<std::uint64_t> kept;
   const Report report = training.run([&](int step) {
-    kept.push_back(training.torch().allocate(64 * kMiB, sums));
+    kept.push_back(training.torch().allocate(64 * kMebi, sums));
     if (step % 25 != 24) return;
-    for (const std::uint64_t address : kept) training.torch().free(address, 64 * kMiB);
+    for (const std::uint64_t address : kept) training.torch().free(address, 64 * kMebi);
     kept.clear();
   });
   EXPECT_FALSE(report.profile->memory.devices.at(0).growth);
@@ -200,7 +201,7 @@ TEST(Memory, SumsThatAreFreedEveryNowAndThenAreNoGrowth) {
 TEST(Memory, MuchReservedForLittleIsFragmented) {
   Training training;
   const Report report = training.run([&](int step) {
-    if (step < 20) training.torch().reserve(2 * kGiB);
+    if (step < 20) training.torch().reserve(2 * kGibi);
   });
   const auto found = memory_findings(report);
   ASSERT_EQ(found.size(), 1U);
@@ -213,9 +214,9 @@ TEST(Memory, ReservedMemoryOfAnEarlierPeakIsNotFragmented) {
   const spool::Id peak = training.program().place("train.py", 3, "warm_up");
   const Report report = training.run([&](int step) {
     if (step != 0) return;
-    const std::uint64_t block = training.torch().allocate(30 * kGiB, peak);
+    const std::uint64_t block = training.torch().allocate(30 * kGibi, peak);
     training.torch().sample();
-    training.torch().free(block, 30 * kGiB);
+    training.torch().free(block, 30 * kGibi);
   });
   EXPECT_TRUE(memory_findings(report).empty());
 }
@@ -226,12 +227,12 @@ TEST(Memory, AFailureIsExplainedIfTheProgramFails) {
     const spool::Id asks = training.program().place("model.py", 77, "attention");
     const Report report = training.run(
         [&](int step) {
-          if (step == 90) training.torch().fail(100 * kGiB, asks);
+          if (step == 90) training.torch().fail(100 * kGibi, asks);
         },
         exit_status);
     const DeviceMemory& memory = report.profile->memory.devices.at(0);
     ASSERT_TRUE(memory.out_of_memory);
-    EXPECT_EQ(memory.out_of_memory->requested, 100.0 * kGiB);
+    EXPECT_EQ(memory.out_of_memory->requested, 100.0 * kGibi);
     EXPECT_EQ(memory.failures, 1);
     const auto found = memory_findings(report);
     ASSERT_EQ(found.size(), exit_status == 0 ? 0U : 1U);
@@ -245,7 +246,7 @@ TEST(Memory, WithoutACachingAllocatorCudaIsTheSource) {
   Training training;
   TorchMemory cuda(training.program(), spool::MemoryPool::device);
   const Report report = training.run([&](int) {
-    cuda.allocate(32 * kMiB, 0);
+    cuda.allocate(32 * kMebi, 0);
     cuda.sample();
   });
   EXPECT_EQ(report.profile->memory.devices.at(0).source, MemorySource::torch);
@@ -255,7 +256,7 @@ TEST(Memory, WithoutACachingAllocatorCudaIsTheSource) {
 TEST(Memory, AReportIsReadBack) {
   Training training;
   const spool::Id keeps = training.program().place("loss.py", 12, "loss");
-  const Report report = training.run([&](int) { training.torch().allocate(64 * kMiB, keeps); }, 1);
+  const Report report = training.run([&](int) { training.torch().allocate(64 * kMebi, keeps); }, 1);
   const auto written = report_to_json(report);
   const Report read = parse_report(written.dump(), "report.json");
   EXPECT_EQ(report_to_json(read), written);
@@ -271,7 +272,7 @@ HostSamples host_of(double bytes_per_s, double seconds) {
   std::uint64_t most = 0;
   HostSamples memory;
   for (std::uint64_t tick = 1; static_cast<double>(tick) * 0.1 < seconds; ++tick) {
-    const std::uint64_t time = tick * 100 * kMs;
+    const std::uint64_t time = tick * 100 * kMsec;
     builder.sample(thread, time, ThreadState::running, stack);
     const auto resident = static_cast<std::uint64_t>(1e9 + bytes_per_s * static_cast<double>(tick) * 0.1);
     memory.memory.push_back({time, 100, resident, 100'000'000});
@@ -281,12 +282,12 @@ HostSamples host_of(double bytes_per_s, double seconds) {
   HostSamples samples = builder.take();
   samples.memory = memory.memory;
   samples.rises = memory.rises;
-  samples.memory_bytes = 64 * kGiB;
+  samples.memory_bytes = 64 * kGibi;
   return samples;
 }
 
 TEST(HostMemory, GrowthHasTheLineAtWhichItRises) {
-  const auto all = host_memory(host_of(50e6, 20), 0, Span{1000 * kMs, 20000 * kMs}, 0.2);
+  const auto all = host_memory(host_of(50e6, 20), 0, Span{1000 * kMsec, 20000 * kMsec}, 0.2);
   ASSERT_EQ(all.size(), 1U);
   ASSERT_TRUE(all[0].growth);
   EXPECT_NEAR(*all[0].growth->bytes_per_step, 10e6, 1e6);
@@ -300,7 +301,7 @@ TEST(HostMemory, GrowthHasTheLineAtWhichItRises) {
 }
 
 TEST(HostMemory, SteadyMemoryHasACurveOnly) {
-  const auto all = host_memory(host_of(0, 20), 0, Span{1000 * kMs, 20000 * kMs}, 0.2);
+  const auto all = host_memory(host_of(0, 20), 0, Span{1000 * kMsec, 20000 * kMsec}, 0.2);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_FALSE(all[0].growth);
   EXPECT_EQ(all[0].peak, 1e9);

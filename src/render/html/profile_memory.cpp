@@ -18,14 +18,20 @@ namespace {
 constexpr std::size_t kMostCharts = 8, kMostHosts = 3, kMostRows = 12;
 constexpr double kWidth = 1000, kHeight = 100;  // of the drawing's own units; it is stretched
 
+/// Of a figure that may be anything.
+double part_of(double value, double all) {
+  const double part = all > 0 ? value / all : 0;
+  return part > 0 ? std::min(part, 1.0) : 0;
+}
+
 /// The area below a curve that keeps each value until the next one.
 std::string area(const std::vector<MemoryPoint>& curve, double MemoryPoint::*value, double end_s, double most) {
   std::string path = fmt::format("M0 {}", kHeight);
   double y = kHeight;
   for (const MemoryPoint& point : curve) {
-    const double x = kWidth * std::clamp(point.time_s / end_s, 0.0, 1.0);
+    const double x = kWidth * part_of(point.time_s, end_s);
     path += fmt::format("L{:.1f} {:.2f}", x, y);
-    y = kHeight * (1 - std::clamp(point.*value / most, 0.0, 1.0));
+    y = kHeight * (1 - part_of(point.*value, most));
     path += fmt::format("L{:.1f} {:.2f}", x, y);
   }
   return path + fmt::format("L{0} {1:.2f}L{0} {2}Z", kWidth, y, kHeight);
@@ -41,7 +47,7 @@ std::string chart_of(const Chart& chart) {
   if (chart.curve.empty() || !(chart.end_s > 0) || !(chart.most > 0)) return {};
   std::string limit;
   if (chart.limit > 0) {
-    const double y = kHeight * (1 - chart.limit / chart.most);
+    const double y = kHeight * (1 - part_of(chart.limit, chart.most));
     limit = fmt::format("<line class=\"limit\" x1=\"0\" x2=\"{0}\" y1=\"{1:.2f}\" y2=\"{1:.2f}\"/>", kWidth, y);
   }
   return fmt::format(
@@ -103,7 +109,8 @@ std::string of_device(const DeviceMemory& memory, const Profile& profile, bool s
 
 std::string of_host(const HostMemory& memory, double wall_s) {
   const std::string name = fmt::format("Host memory of process {}", memory.pid);
-  return fmt::format("<h3>{}</h3>\n<p class=\"lead\">{}</p>\n{}{}", name, escape_html(shorten(clean_line(memory.command), 100)),
+  return fmt::format("<h3>{}</h3>\n<p class=\"lead\">{}</p>\n{}{}", name,
+                     escape_html(shorten(clean_line(memory.command), 100)),
                      chart_of({memory.curve, name, wall_s, scale_of(memory.peak, 0), 0}),
                      legend(true, "of the process alone", "resident, with files and shared memory"));
 }
@@ -130,8 +137,8 @@ std::string html_memory(const Report& report) {
   } else if (!hosts.empty()) {
     html += fmt::format("<details class=\"fold\"><summary>Host memory</summary>\n{}</details>\n", hosts);
   }
-  return fmt::format("<section id=\"memory\" aria-labelledby=\"memory-h\">\n<h2 id=\"memory-h\">Memory</h2>\n{}</section>\n",
-                     html);
+  return fmt::format(
+      "<section id=\"memory\" aria-labelledby=\"memory-h\">\n<h2 id=\"memory-h\">Memory</h2>\n{}</section>\n", html);
 }
 
 }  // namespace roofline
