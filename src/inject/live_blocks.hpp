@@ -32,7 +32,7 @@ class LiveBlocks {
   }
 
  private:
-  static constexpr std::size_t kWays = 8, kBuckets = 1 << 14;  // a bucket is a cache line, 1 MiB in all
+  static constexpr std::size_t kWays = 4, kBuckets = 1 << 15;  // two buckets to a cache line, 1 MiB in all
   using Bucket = std::array<std::atomic<std::uint64_t>, kWays>;
 
   Bucket& bucket(std::uint64_t address) { return buckets_[(mix(0, address) >> 8U) % kBuckets]; }

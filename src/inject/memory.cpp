@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -318,10 +319,10 @@ void leaves_memory_call(Session& session, ThreadState& thread, MemoryCall call, 
 }
 
 void place_allocations(Session& session, ThreadState& thread, spool::Id place) {
-  for (std::uint32_t i = 0; i < thread.waiting_allocations; ++i) {
-    thread.allocations[i].place = place;
-    write(session, thread.allocations[i]);
-  }
+  if (thread.waiting_allocations == 0) return;
+  const std::span<spool::Allocation> waiting(thread.allocations.data(), thread.waiting_allocations);
+  for (spool::Allocation& record : waiting) record.place = place;
+  session.spool.write_all(spool::Type::allocation, waiting);
   thread.waiting_allocations = 0;
 }
 

@@ -21,9 +21,9 @@ constexpr double kPartOfStartUp = 0.25;
 
 class MemoryOfProcess {
  public:
-  MemoryOfProcess(const HostSamples& samples, std::uint64_t start, const std::optional<Span>& steady, double step_s,
-                  std::int64_t pid)
-      : samples_(samples), start_(start), steady_(steady), step_s_(step_s) {
+  MemoryOfProcess(const HostSamples& samples, const ProgramClock& clock, const std::optional<Span>& steady,
+                  double step_s, std::int64_t pid)
+      : samples_(samples), clock_(clock), steady_(steady), step_s_(step_s) {
     memory_.pid = pid;
     for (const HostThread& thread : samples.threads) {
       if (thread.pid == pid && memory_.command.empty()) memory_.command = thread.command;
@@ -33,10 +33,9 @@ class MemoryOfProcess {
   void add(const HostMemorySample& sample) {
     const auto resident = static_cast<double>(sample.resident);
     const double own = resident - static_cast<double>(std::min(sample.shared, sample.resident));
-    const double time_s = sample.time > start_ ? seconds(sample.time - start_) : 0;
     memory_.peak = std::max(memory_.peak, resident);
-    memory_.curve.push_back({time_s, own, resident});
-    own_.push_back({time_s, own});
+    memory_.curve.push_back({clock_.wall_s(sample.time), own, resident});
+    own_.push_back({clock_.own_s(sample.time), own});
   }
 
   HostMemory take() {
@@ -51,8 +50,8 @@ class MemoryOfProcess {
     double begin_s = own_.front().time_s, end_s = own_.back().time_s;
     begin_s += kPartOfStartUp * (end_s - begin_s);
     if (steady_) {
-      begin_s = std::max(own_.front().time_s, seconds(steady_->start - std::min(start_, steady_->start)));
-      end_s = std::min(end_s, seconds(steady_->end - std::min(start_, steady_->end)));
+      begin_s = std::max(own_.front().time_s, clock_.own_s(steady_->start));
+      end_s = std::min(end_s, clock_.own_s(steady_->end));
     }
     const auto trend = growth_of(own_, begin_s, end_s, step_s_);
     if (!trend || trend->bytes < kLeastHostGrowth || !(trend->bytes_per_s > 0)) return;
@@ -71,7 +70,7 @@ class MemoryOfProcess {
   std::vector<MemoryHolder> rising_lines(double begin_s, double end_s, double grown_s) const {
     std::map<int, MemoryHolder> by_frame;
     for (const HostMemoryRise& rise : samples_.rises) {
-      const double time_s = rise.time > start_ ? seconds(rise.time - start_) : 0;
+      const double time_s = clock_.own_s(rise.time);
       if (samples_.threads[static_cast<std::size_t>(rise.thread)].pid != memory_.pid) continue;
       if (time_s < begin_s || time_s > end_s) continue;
       const int frame = charged_frame(samples_, samples_.stacks[static_cast<std::size_t>(rise.stack)]);
@@ -93,7 +92,7 @@ class MemoryOfProcess {
   }
 
   const HostSamples& samples_;
-  std::uint64_t start_;
+  const ProgramClock& clock_;
   std::optional<Span> steady_;
   double step_s_;
   std::vector<LeastMemory> own_;
@@ -102,11 +101,11 @@ class MemoryOfProcess {
 
 }  // namespace
 
-std::vector<HostMemory> host_memory(const HostSamples& samples, std::uint64_t start, const std::optional<Span>& steady,
-                                    double step_s) {
+std::vector<HostMemory> host_memory(const HostSamples& samples, const ProgramClock& clock,
+                                    const std::optional<Span>& steady, double step_s) {
   std::map<std::int64_t, MemoryOfProcess> processes;
   for (const HostMemorySample& sample : samples.memory) {
-    processes.try_emplace(sample.pid, samples, start, steady, step_s, sample.pid).first->second.add(sample);
+    processes.try_emplace(sample.pid, samples, clock, steady, step_s, sample.pid).first->second.add(sample);
   }
   std::vector<HostMemory> all;
   for (auto& [pid, process] : processes) all.push_back(process.take());

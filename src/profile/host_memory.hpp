@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "profile/intervals.hpp"
+#include "profile/program_clock.hpp"
 #include "report/memory_profile.hpp"
 #include "sample/host_samples.hpp"
 
 namespace roofline {
 
-/// The processes with the most memory. `start`: what times count from; `steady`: the steps, where there are any;
+/// The processes with the most memory. `steady`: the steps, where there are any;
 /// `step_s`: the length of one, 0 without steps.
-std::vector<HostMemory> host_memory(const HostSamples& samples, std::uint64_t start, const std::optional<Span>& steady,
-                                    double step_s);
+std::vector<HostMemory> host_memory(const HostSamples& samples, const ProgramClock& clock,
+                                    const std::optional<Span>& steady, double step_s);
 
 }  // namespace roofline

@@ -9,7 +9,9 @@
 #include "profile/memory_blocks.hpp"
 #include "profile/memory_curve.hpp"
 #include "profile/memory_growth.hpp"
+#include "profile/program_clock.hpp"
 #include "profile/rows.hpp"
+#include "profile/wall_time.hpp"
 
 namespace roofline {
 namespace {
@@ -30,7 +32,8 @@ class MemoryOfDevice {
         step_s_(step_s),
         trace_(recording.traces[static_cast<std::size_t>(process)]),
         process_(process),
-        device_(device) {
+        device_(device),
+        clock_(recording.start, covered(counting_spans(trace_))) {
     const auto of_torch = [&](const auto& record) {
       return record.device == device && record.pool == spool::MemoryPool::torch;
     };
@@ -59,10 +62,6 @@ class MemoryOfDevice {
     return (record.pool == spool::MemoryPool::torch) == (memory_.source == MemorySource::torch);
   }
 
-  double since_start(std::uint64_t time) const {
-    return time > recording_.start ? seconds(time - recording_.start) : 0;
-  }
-
   void describe_device() {
     memory_.device = static_cast<int>(device_);
     for (const spool::Device& about : trace_.devices) {
@@ -80,7 +79,7 @@ class MemoryOfDevice {
   void find_curve() {
     std::vector<MemoryPoint> points;
     const auto add = [&](std::uint64_t time, std::uint64_t allocated, std::uint64_t reserved) {
-      points.push_back({since_start(time), static_cast<double>(allocated), static_cast<double>(reserved)});
+      points.push_back({clock_.wall_s(time), static_cast<double>(allocated), static_cast<double>(reserved)});
       if (points.back().allocated > memory_.peak_allocated) {
         memory_.peak_allocated = points.back().allocated;
         memory_.peak_s = points.back().time_s;
@@ -122,7 +121,7 @@ class MemoryOfDevice {
       at = peak_;
       most = memory_.peak_allocated;
     }
-    memory_.explained_s = since_start(at);
+    memory_.explained_s = clock_.wall_s(at);
     memory_.explained = most;
     memory_.at_peak = largest(holders_of(trace_, in_use(blocks_, at)));
   }
@@ -179,10 +178,10 @@ class MemoryOfDevice {
     std::vector<LeastMemory> least;
     for (const spool::MemoryUse& use : trace_.memory_uses) {
       if (!is_wanted(use)) continue;
-      least.push_back({since_start(use.end), static_cast<double>(use.least_allocated)});
+      least.push_back({clock_.own_s(use.end), static_cast<double>(use.least_allocated)});
     }
     const double step_s = has_steps() ? step_s_ : 0;
-    const auto trend = growth_of(least, since_start(begin), since_start(end), step_s);
+    const auto trend = growth_of(least, clock_.own_s(begin), clock_.own_s(end), step_s);
     if (!trend || !(trend->bytes_per_s > 0)) return;
     MemoryGrowth growth = {.bytes = trend->bytes, .seconds = trend->seconds, .bytes_per_s = trend->bytes_per_s};
     if (step_s > 0) growth.bytes_per_step = trend->bytes_per_s * step_s;
@@ -216,7 +215,7 @@ class MemoryOfDevice {
     for (const spool::Allocation& record : trace_.allocations) {
       if (record.event != spool::MemoryEvent::failed || !is_wanted(record)) continue;
       ++memory_.failures;
-      memory_.out_of_memory = {.time_s = since_start(record.time),
+      memory_.out_of_memory = {.time_s = clock_.wall_s(record.time),
                                .requested = static_cast<double>(record.bytes),
                                .allocated = static_cast<double>(record.allocated),
                                .reserved = static_cast<double>(record.reserved),
@@ -241,6 +240,7 @@ class MemoryOfDevice {
   const ProcessTrace& trace_;
   int process_;
   std::uint32_t device_;
+  ProgramClock clock_;
   std::vector<MemoryBlock> blocks_;
   std::uint64_t peak_ = 0;
   DeviceMemory memory_;

@@ -134,9 +134,12 @@ void add_memory(Profile& profile, const Recording& recording, const FoundSteps& 
   profile.memory.devices = device_memory(recording, found, step_s);
   if (facts.host) {
     std::optional<Span> steady;
-    if (!found.all.empty())
+    std::vector<Span> counting;
+    if (!found.all.empty()) {
       steady = {found.all.front().span.start, std::max(found.all.back().span.end, last_mark(recording))};
-    profile.memory.host = host_memory(*facts.host, recording.start, steady, step_s);
+      counting = covered(counting_spans(recording.traces[static_cast<std::size_t>(found.process)]));
+    }
+    profile.memory.host = host_memory(*facts.host, ProgramClock(recording.start, std::move(counting)), steady, step_s);
   }
   const bool failed = facts.run && !facts.run->stopped && (facts.run->exit_status != 0 || facts.run->signal);
   MemorySavings found_savings = memory_savings(profile.memory, framework_of(recording), failed);

@@ -36,13 +36,6 @@ std::string name_of(const DeviceMemory& memory, const MemoryProfile& all) {
   return several ? fmt::format("GPU {}, process {},", memory.device, memory.pid) : fmt::format("GPU {}", memory.device);
 }
 
-double not_recorded(const DeviceMemory& memory) {
-  double known = 0;
-  for (const MemoryHolder& holder : memory.at_peak)
-    known += holder.line.empty() && holder.module.empty() ? 0 : holder.bytes;
-  return std::max(0.0, memory.explained - known);
-}
-
 std::vector<std::string> memory_lines(const Report& report) {
   std::vector<std::string> lines;
   if (!report.profile) return lines;

@@ -14,7 +14,4 @@ std::vector<std::string> memory_lines(const Report& report);
 /// "GPU 0", with the process where several use GPUs.
 std::string name_of(const DeviceMemory& memory, const MemoryProfile& all);
 
-/// Bytes that were allocated at the explained moment, and have no line: before recording, or by libraries.
-double not_recorded(const DeviceMemory& memory);
-
 }  // namespace roofline

@@ -72,27 +72,59 @@ std::string legend(bool reserved, const char* first, const char* second) {
   return html + "</p>\n";
 }
 
-std::string table_of(const DeviceMemory& memory, const Profile& profile) {
+/// The largest lines and what they leave of `all`, which `rest` names.
+std::string table_of(const char* caption, const std::vector<MemoryHolder>& holders, double all, const char* rest,
+                     const Profile& profile) {
   std::vector<MemoryRow> rows;
-  double more = 0;
-  for (const MemoryHolder& holder : memory.at_peak) {
+  double more = 0, named = 0;
+  for (const MemoryHolder& holder : holders) {
     if (holder.line.empty() && holder.module.empty()) continue;
+    named += holder.bytes;
     if (rows.size() < kMostRows) {
-      rows.push_back({.holder = holder, .all = memory.explained});
+      rows.push_back({.holder = holder, .all = all});
     } else {
       more += holder.bytes;
     }
   }
   if (rows.empty()) return {};
   const auto add = [&](const char* name, double bytes) {
-    if (bytes < 0.001 * memory.explained || !(bytes > 0)) return;
-    rows.push_back({.holder = {.bytes = bytes}, .all = memory.explained, .instead = name});
+    constexpr double kSmall = 0.001;
+    if (bytes > kSmall * all) rows.push_back({.holder = {.bytes = bytes}, .all = all, .instead = name});
   };
   add("other lines", more);
-  add("allocated before recording, or no line known", not_recorded(memory));
+  add(rest, all - named);
+  return html_table("sums memory", caption, memory_columns(), profile, rows);
+}
+
+std::string at_peak(const DeviceMemory& memory, const Profile& profile) {
+  const std::string table = table_of("Memory by line at the peak", memory.at_peak, memory.explained,
+                                     "allocated before recording, or no line known", profile);
+  if (table.empty()) return {};
   return fmt::format("<p class=\"lead\">Allocated {} into the recording: {}.</p>\n{}", duration(memory.explained_s),
-                     si(memory.explained, "B"),
-                     html_table("sums memory", "Memory by line at the peak", memory_columns(), profile, rows));
+                     si(memory.explained, "B"), table);
+}
+
+double sum_of(const std::vector<MemoryHolder>& holders) {
+  double all = 0;
+  for (const MemoryHolder& holder : holders) all += holder.bytes;
+  return all;
+}
+
+std::string kept(const DeviceMemory& memory, const Profile& profile) {
+  if (!memory.growth) return {};
+  const bool steps = memory.growth->bytes_per_step.has_value();
+  const double all = std::max(sum_of(memory.growth->kept), memory.growth->bytes_per_step.value_or(0));
+  const std::string table = table_of("Memory that stays, by line", memory.growth->kept, all, "no line known", profile);
+  if (table.empty()) return {};
+  return fmt::format("<p class=\"lead\">Not freed{}: {}.</p>\n{}", steps ? ", of each step" : "", si(all, "B"), table);
+}
+
+std::string in_a_step(const DeviceMemory& memory, const Profile& profile) {
+  const std::string table = table_of("Memory allocated in a step, by line", memory.per_step, sum_of(memory.per_step),
+                                     "no line known", profile);
+  if (table.empty()) return {};
+  return fmt::format("<details class=\"fold\"><summary>Allocated in a step, freed or not: {}</summary>\n{}</details>\n",
+                     si(sum_of(memory.per_step), "B"), table);
 }
 
 std::string of_device(const DeviceMemory& memory, const Profile& profile, bool several) {
@@ -101,10 +133,10 @@ std::string of_device(const DeviceMemory& memory, const Profile& profile, bool s
   const double most = scale_of(peak, memory.capacity);
   const std::string name = name_of(memory, profile.memory) + " memory";
   const double limit = memory.capacity > 0 && memory.capacity <= most ? memory.capacity : 0;
-  return fmt::format("{}{}{}{}", several ? fmt::format("<h3>{}</h3>\n", escape_html(name)) : "",
+  return fmt::format("{}{}{}{}{}{}", several ? fmt::format("<h3>{}</h3>\n", escape_html(name)) : "",
                      chart_of({memory.curve, name, profile.wall_s, most, limit}),
                      legend(torch, torch ? "allocated" : "allocated with CUDA", "reserved by PyTorch"),
-                     table_of(memory, profile));
+                     kept(memory, profile), at_peak(memory, profile), in_a_step(memory, profile));
 }
 
 std::string of_host(const HostMemory& memory, double wall_s) {
