@@ -25,6 +25,7 @@ class MemoryOfProcess {
                   double step_s, std::int64_t pid)
       : samples_(samples), clock_(clock), steady_(steady), step_s_(step_s) {
     memory_.pid = pid;
+    memory_.capacity = static_cast<double>(samples.memory_bytes);
     for (const HostThread& thread : samples.threads) {
       if (thread.pid == pid && memory_.command.empty()) memory_.command = thread.command;
     }
@@ -47,7 +48,10 @@ class MemoryOfProcess {
  private:
   void find_growth() {
     if (own_.empty()) return;
-    double begin_s = own_.front().time_s, end_s = own_.back().time_s;
+    // A process that ends gives its memory back.
+    std::size_t last = own_.size() - 1;
+    while (last > 0 && own_[last].bytes < own_[last - 1].bytes) --last;
+    double begin_s = own_.front().time_s, end_s = own_[last].time_s;
     begin_s += kPartOfStartUp * (end_s - begin_s);
     if (steady_) {
       begin_s = std::max(own_.front().time_s, clock_.own_s(steady_->start));
@@ -57,8 +61,8 @@ class MemoryOfProcess {
     if (!trend || trend->bytes < kLeastHostGrowth || !(trend->bytes_per_s > 0)) return;
     MemoryGrowth growth = {.bytes = trend->bytes, .seconds = trend->seconds, .bytes_per_s = trend->bytes_per_s};
     if (step_s_ > 0) growth.bytes_per_step = trend->bytes_per_s * step_s_;
-    if (samples_.memory_bytes > 0) {
-      const double left = std::max(0.0, static_cast<double>(samples_.memory_bytes) - own_.back().bytes);
+    if (memory_.capacity > 0) {
+      const double left = std::max(0.0, memory_.capacity - memory_.peak);
       growth.seconds_until_full = left / trend->bytes_per_s;
       if (step_s_ > 0) growth.steps_until_full = *growth.seconds_until_full / step_s_;
     }

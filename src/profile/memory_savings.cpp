@@ -71,10 +71,10 @@ std::string until_full(const MemoryGrowth& growth, double capacity) {
       by_steps ? count(std::llround(*growth.steps_until_full)) + " more steps" : duration(*growth.seconds_until_full));
 }
 
-std::string growth_evidence(const MemoryGrowth& growth) {
+std::string growth_evidence(const MemoryGrowth& growth, std::string_view where) {
   std::string text = fmt::format("{} more in {}", bytes_text(growth.bytes), duration(growth.seconds));
   if (const std::string lines = named(growth.kept); !lines.empty()) {
-    text += fmt::format("; not freed{}: {}", growth.bytes_per_step ? ", of each step" : "", lines);
+    text += fmt::format("; {}{}: {}", where, growth.bytes_per_step ? ", in each step" : "", lines);
   }
   return text;
 }
@@ -179,7 +179,8 @@ class MemoryFinder {
     const bool soon = growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchGrowth;
     Saving saving =
         finding(SavingCause::host_memory_growth,
-                fmt::format("Host memory of process {} grows by {}", most->pid, pace(growth)), growth_evidence(growth),
+                fmt::format("Host memory of process {} grows by {}{}", most->pid, pace(growth),
+                                        until_full(growth, most->capacity)), growth_evidence(growth),
                 line_of(growth.kept, kept_bytes(growth)), action_against(SavingCause::host_memory_growth, framework_));
     (soon ? found_.first : found_.last).push_back(std::move(saving));
   }

@@ -324,6 +324,18 @@ TEST(HostMemory, GrowthHasTheLineAtWhichItRises) {
   EXPECT_EQ(found.first[0].cause, SavingCause::host_memory_growth);
 }
 
+TEST(HostMemory, WhatAProcessGivesBackAtItsEndHidesNoGrowth) {
+  HostSamples samples = host_of(50e6, 20);
+  const HostMemorySample last = samples.memory.back();
+  samples.memory.push_back({last.time + 100 * kMsec, 100, last.resident / 2, 0});
+  samples.memory.push_back({last.time + 200 * kMsec, 100, last.resident / 10, 0});
+  const auto all = host_memory(samples, ProgramClock(0), std::nullopt, 0);
+  ASSERT_TRUE(all.at(0).growth);
+  EXPECT_FALSE(all[0].growth->bytes_per_step);
+  EXPECT_NEAR(all[0].growth->bytes_per_s, 50e6, 5e6);
+  EXPECT_EQ(all[0].growth->kept.at(0).line, "load.py:8 keep");
+}
+
 TEST(HostMemory, SteadyMemoryHasACurveOnly) {
   const auto all = host_memory(host_of(0, 20), ProgramClock(0), Span{1000 * kMsec, 20000 * kMsec}, 0.2);
   ASSERT_EQ(all.size(), 1U);

@@ -63,6 +63,7 @@ void members(auto& io, DeviceMemory& memory) {
 void members(auto& io, HostMemory& memory) {
   io("pid", memory.pid);
   io.text("command", memory.command);
+  io.positive("capacity", memory.capacity);
   io("peak", memory.peak);
   io("curve", memory.curve);
   io.optional("growth", memory.growth);
