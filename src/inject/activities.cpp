@@ -202,6 +202,7 @@ void take(Session& session, const DeviceRecord& record) {
   device.shared_per_sm = record.maxSharedMemoryPerMultiprocessor;
   device.shared_per_block = record.maxSharedMemoryPerBlock;
   device.warps_per_sm = record.maxWarpsPerMultiprocessor;
+  device.memory_bytes = record.globalMemorySize;
   session.spool.write(spool::Type::device, device);
 }
 

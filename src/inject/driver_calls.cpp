@@ -75,6 +75,25 @@ constexpr auto kCalls = std::to_array<Entry>({
     {"cuGraphAddMemsetNode", spool::CallKind::other, Arguments::none, false},
 });
 
+struct MemoryEntry {
+  std::string_view name;
+  MemoryCall call;
+};
+constexpr auto kMemoryCalls = std::to_array<MemoryEntry>({
+    {"cuMemAlloc", MemoryCall::device},
+    {"cuMemAllocAsync", MemoryCall::device},
+    {"cuMemAllocFromPoolAsync", MemoryCall::device},
+    {"cuMemAllocPitch", MemoryCall::pitched},
+    {"cuMemAllocManaged", MemoryCall::managed},
+    {"cuMemHostAlloc", MemoryCall::pinned},
+    {"cuMemAllocHost", MemoryCall::pinned},
+    {"cuMemCreate", MemoryCall::create},
+    {"cuMemFree", MemoryCall::free},
+    {"cuMemFreeAsync", MemoryCall::free},
+    {"cuMemFreeHost", MemoryCall::free_pinned},
+    {"cuMemRelease", MemoryCall::release},
+});
+
 bool drop_ending(std::string_view& name, std::string_view ending) {
   if (!name.ends_with(ending)) return false;
   name.remove_suffix(ending.size());
@@ -95,11 +114,17 @@ DriverCall driver_call(std::string_view name) {
   const std::string_view text = plain;
   for (const Entry& entry : kCalls) {
     if (entry.prefix ? !text.starts_with(entry.name) : text != entry.name) continue;
-    DriverCall call = {entry.kind, entry.arguments, true, entry.recorded, false};
+    DriverCall call = {entry.kind, entry.arguments, MemoryCall::none, true, entry.recorded, false};
+    for (const MemoryEntry& memory : kMemoryCalls) {
+      if (memory.name == text) call.memory = memory.call;
+    }
     call.per_thread_stream = name.ends_with("_ptsz") || name.ends_with("_ptds");
     // The first version has addresses of 32 bits.
-    for (const std::string_view first : {"cuMemAlloc", "cuMemAllocPitch", "cuMemcpyHtoD", "cuMemcpyHtoDAsync"}) {
-      if (name == first) call.arguments = Arguments::none;
+    for (const std::string_view first :
+         {"cuMemAlloc", "cuMemAllocPitch", "cuMemAllocHost", "cuMemFree", "cuMemcpyHtoD", "cuMemcpyHtoDAsync"}) {
+      if (name != first) continue;
+      call.arguments = Arguments::none;
+      call.memory = MemoryCall::none;
     }
     if (text.starts_with("cuArrayGet")) call.followed = false;
     return call;
@@ -108,6 +133,7 @@ DriverCall driver_call(std::string_view name) {
 }
 
 bool always_followed(const DriverCall& call) {
+  if (call.memory != MemoryCall::none) return true;
   switch (call.arguments) {
     case Arguments::memory:
     case Arguments::pitched:

@@ -30,9 +30,13 @@ enum class Arguments : std::uint8_t {
   any_node
 };
 
+/// What a call does to memory that is summed.
+enum class MemoryCall : std::uint8_t { none, device, pitched, managed, pinned, create, free, free_pinned, release };
+
 struct DriverCall {
   spool::CallKind kind = spool::CallKind::other;
   Arguments arguments = Arguments::none;
+  MemoryCall memory = MemoryCall::none;
   bool followed = false;
   bool recorded = false;           ///< as a Call or a Launch; others are observed for their arguments
   bool per_thread_stream = false;  ///< a stream of 0 is the thread's own
@@ -42,7 +46,7 @@ struct DriverCall {
 DriverCall driver_call(std::string_view name);
 
 /// Whether it is followed even while nothing is recorded: without it, what is recorded later would be misread (pointers
-/// as numbers, kernels of graphs without a name).
+/// as numbers, kernels of graphs without a name, memory that was freed).
 bool always_followed(const DriverCall& call);
 
 /// Without version suffixes: "cuMemcpyHtoDAsync".

@@ -17,6 +17,7 @@
 #include "inject/clock.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
+#include "inject/memory.hpp"
 #include "inject/python.hpp"
 #include "inject/sampling.hpp"
 #include "inject/session.hpp"
@@ -112,6 +113,7 @@ void finish_window(Session& session) {
   if (session.sampling != nullptr) session.sampling->finish();
   counting_finish();
   flush_activities(true);
+  sample_memory(session, now(), true);
   session.phase = Phase::ended;
   stop_trace();
   session.spool.write(spool::Type::note, spool::Note{session.window_ended, spool::NoteCode::window_ended, 0});
@@ -137,11 +139,13 @@ class Writer {
       return time + kTick;
     }
     Sampling* const sampling = session_.sampling;
+    sample_memory(session_, time, false);
     const std::uint64_t next = sampling != nullptr ? sampling->tick(time) : time + kTick;
     if (time - last_write_ < kWritePause) return next;
     last_write_ = time;
     look_for_python(session_);
     look_for_torch();
+    look_for_allocators();
     if (session_.phase != Phase::quiet) flush_activities(false);
     write_tally(session_, false);
     session_.spool.flush();
@@ -218,6 +222,8 @@ void at_exit() {
       counting_finish();
       flush_activities(true);
       if (ending->sampling != nullptr) ending->sampling->finish();
+      place_allocations(*ending, thread_state(*ending), 0);
+      sample_memory(*ending, now(), true);
       ending->phase = Phase::ended;
     }
     write_tally(*ending, true);
@@ -237,6 +243,7 @@ void initialize() {
   if (reason.empty()) {
     look_for_python(*started);
     look_for_torch();
+    look_for_allocators();
     started->spool.note(spool::NoteCode::recording, "with " + cupti().path);
     std::atexit(at_exit);
     if (!start_writer(*started)) started->spool.note(spool::NoteCode::remark, "the writer thread can't be started");

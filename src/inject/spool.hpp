@@ -61,6 +61,8 @@ enum class Type : std::uint16_t {
   marks,
   code_file,
   code,
+  allocation,
+  memory_use,
 };
 
 struct Header {
@@ -118,7 +120,10 @@ struct Device {
   std::uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, registers_per_block;
   std::uint32_t shared_per_sm, shared_per_block;
   std::uint32_t warps_per_sm, reserved;
+  std::uint64_t memory_bytes;  ///< 0: not known; absent in older recordings
 };
+/// Bytes of a device in recordings without the size of its memory.
+inline constexpr std::uint32_t kDeviceWithoutMemory = 72;
 
 struct Context {
   std::uint32_t id, device;
@@ -353,12 +358,50 @@ struct Marks {
   std::uint32_t reserved;
 };
 
+/// Who hands memory out, and where it is.
+enum class MemoryPool : std::uint8_t {
+  torch,    ///< PyTorch's caching allocator: memory of a GPU, out of what it has reserved
+  device,   ///< CUDA: memory of a GPU, what caching allocators reserve included
+  managed,  ///< CUDA: unified memory
+  pinned    ///< CUDA: page-locked memory of the host
+};
+inline constexpr std::uint8_t kMemoryPools = 4;
+
+enum class MemoryEvent : std::uint8_t {
+  allocated,
+  freed,  ///< what an earlier Allocation has; also while nothing is recorded
+  failed  ///< out of memory; `bytes` were requested
+};
+
+/// Memory that is allocated while everything is recorded, its end, and each request that fails.
+struct Allocation {
+  std::uint64_t time;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t allocated, reserved;  ///< of this pool on this device, afterwards
+  std::uint32_t device, thread;
+  Id place;  ///< of PyTorch's allocator: of the next launch or copy of the thread, which is the same operation's
+  MemoryPool pool;
+  MemoryEvent event;
+  std::uint16_t unused;
+};
+
+/// Memory in use in an interval, also while nothing is recorded.
+struct MemoryUse {
+  std::uint64_t start, end;
+  std::uint64_t allocated, reserved;  ///< at the end
+  std::uint64_t least_allocated, most_allocated, most_reserved;
+  std::uint32_t device;
+  MemoryPool pool;
+  std::uint8_t unused[3];
+};
+
 template <typename... Record>
 constexpr bool keep_alignment() {
   return ((sizeof(Record) % 8 == 0) && ...);
 }
 static_assert(keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel,
                              Copy, Fill, Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread,
-                             CopySource, Marker, Marks, CodeFile, Code>());
+                             CopySource, Marker, Marks, CodeFile, Code, Allocation, MemoryUse>());
 
 }  // namespace roofline::spool

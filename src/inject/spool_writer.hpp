@@ -55,11 +55,12 @@ class SpoolWriter {
   /// `observer` is called with all records that flush() writes, in the thread that calls it. Before the first flush().
   void observe(std::function<void(std::string_view records)> observer) { observer_ = std::move(observer); }
 
-  /// Several records of one type, under one lock.
-  template <typename Record>
-  void write_all(spool::Type type, const std::vector<Record>& records) {
-    static_assert(sizeof(Record) % 8 == 0);
-    append_all(type, records.data(), sizeof(Record), records.size());
+  /// Several records of one type, under one lock: a vector or a span.
+  template <typename Records>
+  void write_all(spool::Type type, const Records& records) {
+    constexpr std::size_t kSize = sizeof(typename Records::value_type);
+    static_assert(kSize % 8 == 0);
+    append_all(type, records.data(), kSize, records.size());
   }
 
   /// In a child of fork(): nothing of the parent's recording may stay open. Takes no lock.

@@ -52,6 +52,9 @@ struct ThreadState {
   spool::Id python_node_name;
   spool::Id last_backward_line, last_backward_module;
 
+  std::array<spool::Allocation, 16> allocations;  ///< that wait for their place
+  std::uint32_t waiting_allocations;
+
   Graphs::Kernels cloned;  ///< in the call it is in, which may be the instantiation of a graph
 };
 

@@ -10,6 +10,7 @@
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/launch_arguments.hpp"
+#include "inject/memory.hpp"
 #include "inject/sampling.hpp"
 #include "inject/subscription.hpp"
 #include "inject/thread_state.hpp"
@@ -82,6 +83,7 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
   state.captured = is_captured(arguments.stream, call.per_thread_stream);
   if (!state.recorded && !state.captured) return;
   state.place = current_place(session, thread, arguments.kernel.symbol);
+  place_allocations(session, thread, state.place);
   if (arguments.graph != nullptr) {
     const Graphs::Kernels kernels = session.graphs.kernels(arguments.graph);
     state.kind = &session.kinds.of_graph(kernels.count, kernels.signature, state.place);
@@ -126,10 +128,12 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
   } else if (state.recorded || captures.load(std::memory_order_relaxed) > 0) {
     state.place = current_place(session, thread, nullptr);
     if (call.kind == spool::CallKind::copy || call.kind == spool::CallKind::fill) {
+      place_allocations(session, thread, state.place);
       remember_place(data.correlationId, state.place);
       follow_transfer(session, call, data, state.recorded);
     }
   }
+  if (call.memory != MemoryCall::none) enters_memory_call(session, thread, call.memory, data.functionParams);
   if (gives_work(call.kind) && !state.counted) state.working = counting_work_begins();
   state.start = now();
 }
@@ -167,6 +171,10 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
     counting_capture_ends();
   }
   if (succeeded) learn_memory(call.arguments, data.functionParams);
+  if (call.memory != MemoryCall::none && (succeeded || *status == CUDA_ERROR_OUT_OF_MEMORY)) {
+    if (!succeeded && !state.recorded) current_place(session, thread, nullptr);
+    leaves_memory_call(session, thread, call.memory, data.functionParams, succeeded);
+  }
   if (!state.recorded || session.phase.load(std::memory_order_relaxed) == Phase::ended) return;
   announce(session, thread);
   if (!is_launch(call.kind)) {

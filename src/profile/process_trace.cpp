@@ -101,7 +101,7 @@ class Reader {
         }
         break;
       case spool::Type::device:
-        append(trace_.devices, body);
+        if (const auto record = body.as<spool::Device>(spool::kDeviceWithoutMemory)) trace_.devices.push_back(*record);
         break;
       case spool::Type::context:
         append(trace_.contexts, body);
@@ -145,11 +145,32 @@ class Reader {
       case spool::Type::marks:
         append_timed(trace_.marks, body);
         break;
+      case spool::Type::allocation:
+        if (const auto record = body.as<spool::Allocation>(); record && is_of_memory(*record)) {
+          trace_.allocations.push_back(*record);
+          seen(record->time);
+        }
+        break;
+      case spool::Type::memory_use:
+        if (const auto record = body.as<spool::MemoryUse>(); record && is_of_memory(*record)) {
+          append_timed(trace_.memory_uses, body);
+        }
+        break;
     }
   }
 
  private:
   static std::string unpadded(std::string_view text) { return std::string(text.substr(0, text.find('\0'))); }
+
+  /// On a device that can exist.
+  template <typename Record>
+  static bool is_of_memory(const Record& record) {
+    constexpr std::uint32_t kMostDevices = 1024;
+    if constexpr (requires { record.event; }) {
+      if (record.event > spool::MemoryEvent::failed) return false;
+    }
+    return static_cast<std::uint8_t>(record.pool) < spool::kMemoryPools && record.device < kMostDevices;
+  }
 
   void seen(std::uint64_t time) { trace_.last_time = std::max(trace_.last_time, time); }
 

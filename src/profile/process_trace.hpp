@@ -51,11 +51,13 @@ struct ProcessTrace {
   std::vector<spool::CopySource> copy_sources;
   std::vector<spool::Marker> markers;
   std::vector<spool::Marks> marks;  ///< of steps while nothing was recorded
-  spool::Tally tally = {};          ///< the last one
-  std::uint64_t last_time = 0;      ///< latest time in any record
-  bool counts_only = false;         ///< of a run for counts alone: its times are not the program's
-  bool torn = false;                ///< no last tally, or bytes that could not be read
-  std::uint64_t unread_bytes = 0;   ///< from the first record on that is cut off or has an impossible size
+  std::vector<spool::Allocation> allocations;
+  std::vector<spool::MemoryUse> memory_uses;
+  spool::Tally tally = {};         ///< the last one
+  std::uint64_t last_time = 0;     ///< latest time in any record
+  bool counts_only = false;        ///< of a run for counts alone: its times are not the program's
+  bool torn = false;               ///< no last tally, or bytes that could not be read
+  std::uint64_t unread_bytes = 0;  ///< from the first record on that is cut off or has an impossible size
 
   /// What has that id; id 0, and one that was never defined, is an empty value.
   std::string_view text(spool::Id id) const;

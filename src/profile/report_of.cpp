@@ -7,9 +7,12 @@
 #include <numeric>
 #include <utility>
 
+#include "profile/host_memory.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/idle_causes.hpp"
 #include "profile/intervals.hpp"
+#include "profile/memory.hpp"
+#include "profile/memory_savings.hpp"
 #include "profile/phases.hpp"
 #include "profile/profile.hpp"
 #include "profile/recording.hpp"
@@ -116,6 +119,35 @@ void add_step_costs(std::vector<Point>& points, const RowTimes& rows, std::int64
   }
 }
 
+/// The end of the last step that was timed while nothing was recorded; 0: there is none.
+std::uint64_t last_mark(const Recording& recording) {
+  std::uint64_t last = 0;
+  for (const ProcessTrace& trace : recording.traces) {
+    for (const spool::Marks& marks : trace.marks) last = std::max(last, marks.end);
+  }
+  return last;
+}
+
+/// What its memory shows. It comes before all savings of time if the program ends by it.
+void add_memory(Profile& profile, const Recording& recording, const FoundSteps& found, const ProgramFacts& facts) {
+  const double step_s = profile.steps ? profile.steps->untouched_s.value_or(profile.steps->median_s) : 0;
+  profile.memory.devices = device_memory(recording, found, step_s);
+  if (facts.host) {
+    std::optional<Span> steady;
+    std::vector<Span> counting;
+    if (!found.all.empty()) {
+      steady = {found.all.front().span.start, std::max(found.all.back().span.end, last_mark(recording))};
+      counting = covered(counting_spans(recording.traces[static_cast<std::size_t>(found.process)]));
+    }
+    profile.memory.host = host_memory(*facts.host, ProgramClock(recording.start, std::move(counting)), steady, step_s);
+  }
+  const bool failed = facts.run && !facts.run->stopped && (facts.run->exit_status != 0 || facts.run->signal);
+  MemorySavings found_savings = memory_savings(profile.memory, framework_of(recording), failed);
+  std::vector<Saving>& savings = profile.savings;
+  savings.insert(savings.begin(), found_savings.first.begin(), found_savings.first.end());
+  savings.insert(savings.end(), found_savings.last.begin(), found_savings.last.end());
+}
+
 /// Steps, savings and the timeline; savings need the rows with their bounds.
 void add_steps(Profile& profile, const Recording& recording, std::vector<Point>& points, const ProgramFacts& facts,
                const Machine& machine) {
@@ -130,6 +162,7 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   profile.savings = savings_of(recording, found, points, rows, machine, profile,
                                [&](const std::vector<Span>& spans) { return idle_parts(recording, spans, samples); });
   profile.timeline = timeline_of(recording, found, samples);
+  add_memory(profile, recording, found, facts);
 }
 
 /// Rows by total time, the largest first, with all that refers to them.

@@ -39,6 +39,20 @@ std::string with_line(const Saving& saving) {
   return saving.line.empty() ? sentence(saving.what) : fmt::format("{} ({}).", saving.what, saving.line);
 }
 
+/// Those that come before all savings of time in the report are first here, too; the others follow the savings of time.
+void put_memory(std::vector<Hotspot>& all, const Report& report) {
+  const auto is_memory = [](const Hotspot& hotspot) { return hotspot.memory; };
+  const auto rest = std::stable_partition(all.begin(), all.end(), is_memory);
+  std::ptrdiff_t first = 0;
+  for (const Saving& saving : report.profile ? report.profile->savings : std::vector<Saving>{}) {
+    if (saving.kind != SavingKind::memory) break;
+    ++first;
+  }
+  const auto end_of_times =
+      std::find_if(rest, all.end(), [](const Hotspot& hotspot) { return !(hotspot.seconds > 0); });
+  std::rotate(all.begin() + std::min(first, rest - all.begin()), rest, end_of_times);
+}
+
 }  // namespace
 
 std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict>& verdicts) {
@@ -72,7 +86,8 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
                    .rows = {},
                    .beside = false,
                    .one_off = saving.one_off,
-                   .cause = saving.cause});
+                   .cause = saving.cause,
+                   .memory = saving.kind == SavingKind::memory});
     if (saving.point >= 0 && static_cast<std::size_t>(saving.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(saving.point));
   }
@@ -80,6 +95,7 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
     return of_start_up(a) != of_start_up(b) ? of_start_up(b) : larger_saving(a.seconds, b.seconds);
   });
   put_waits_first(all, [](const Hotspot& hotspot) { return hotspot.cause; });
+  put_memory(all, report);
   return all;
 }
 

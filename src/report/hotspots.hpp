@@ -20,9 +20,13 @@ struct Hotspot {
   bool beside = false;                    ///< its rows are in other entries, too: it adds nothing to the sum
   bool one_off = false;                   ///< of a single event of the run: `seconds` is its share of each step
   std::optional<SavingCause> cause = {};  ///< of a program's saving
+  bool memory = false;                    ///< about memory: saves no time
+
+  /// Whether it is more than a remark.
+  bool counts() const { return seconds > 0 || memory; }
 };
 
-/// The largest saving first; those without a known saving last.
+/// Memory by which the program ends first, then the largest saving; those without a known saving last.
 std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict>& verdicts);
 
 /// "FMA pipe busy 61 % · occupancy 24 %".

@@ -20,7 +20,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 5> kSavingNames = {"idle", "copies", "kernel", "fusion", "traffic"};
+constexpr std::array<std::string_view, 6> kSavingNames = {"idle", "copies", "kernel", "fusion", "traffic", "memory"};
 
 double positive(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
 

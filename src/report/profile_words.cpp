@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 34> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 37> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -37,6 +37,9 @@ constexpr std::array<std::string_view, 34> kSavingCauses = {"data_loading",
                                                             "fusion",
                                                             "kernel",
                                                             "memory_growth",
+                                                            "fragmentation",
+                                                            "out_of_memory",
+                                                            "host_memory_growth",
                                                             "copies",
                                                             "between_kernels",
                                                             "late_stream",
@@ -46,6 +49,7 @@ static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unkn
 constexpr std::array<std::string_view, 3> kStepSources = {"repetition", "range", "optimizer"};
 constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading", "allocating",
                                                                   "compiling",   "gpu",      "host"};
+constexpr std::array<std::string_view, 2> kMemorySources = {"torch", "cuda"};
 constexpr std::array<std::string_view, 4> kLaneKinds = {"stream", "idle", "calls", "samples"};
 
 }  // namespace
@@ -58,6 +62,10 @@ std::optional<SavingCause> parse_saving_cause(std::string_view text) {
   return unspell<SavingCause>(kSavingCauses, text);
 }
 std::optional<LaneKind> parse_lane_kind(std::string_view text) { return unspell<LaneKind>(kLaneKinds, text); }
+std::string_view to_string(MemorySource source) { return spell(kMemorySources, source); }
+std::optional<MemorySource> parse_memory_source(std::string_view text) {
+  return unspell<MemorySource>(kMemorySources, text);
+}
 std::optional<StepSource> parse_step_source(std::string_view text) { return unspell<StepSource>(kStepSources, text); }
 std::optional<StartUpPart> parse_start_up_part(std::string_view text) { return unspell<StartUpPart>(kStartUp, text); }
 

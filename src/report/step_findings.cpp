@@ -76,6 +76,9 @@ std::string step_answer(const Report& report) {
 }
 
 std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {
+  if (!hotspots.empty() && hotspots.front().memory) {
+    return fmt::format("First: {} {}", shorten(clean_line(hotspots.front().text), 200), hotspots.front().action);
+  }
   if (!report.profile) return {};
   const auto first = std::find_if(hotspots.begin(), hotspots.end(), [](const Hotspot& hotspot) {
     return hotspot.seconds > 0 && !hotspot.one_off && hotspot.cause != SavingCause::unknown_idle && !hotspot.beside &&

@@ -70,6 +70,9 @@ class HostSampler::Loop {
   HostSamples stop() {
     join();
     HostSamples samples = builder_.finish(modules_);
+    const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0)
+      samples.memory_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
     samples.start = start_;
     samples.end = end_;
     samples.cost_s = static_cast<double>(cost_) * 1e-9;
@@ -207,7 +210,26 @@ class HostSampler::Loop {
     for (const auto& [pid, process] : family_.processes()) {
       std::erase_if(process->threads,
                     [&, &process = process](const auto& thread) { return !sample(*process, *thread.second, now); });
+      sample_memory(*process, now);
     }
+  }
+
+  /// Memory that a process has never had before belongs to its thread that runs.
+  void sample_memory(SampledProcess& process, std::uint64_t now) {
+    const auto memory = process.read_memory();
+    if (!memory) return;
+    const auto [resident, shared] = *memory;
+    builder_.add(HostMemorySample{now, process.pid, resident, shared});
+    constexpr std::uint64_t kNoticeable = 256 << 10;
+    if (resident < process.most_resident + kNoticeable) return;
+    const std::uint64_t more = resident - process.most_resident;
+    process.most_resident = resident;
+    const SampledThread* running = nullptr;
+    for (const auto& [tid, thread] : process.threads) {
+      const bool ran = thread->sampled && thread->last == now && thread->state == ThreadState::running;
+      if (ran && (running == nullptr || tid == process.pid)) running = thread.get();
+    }
+    if (running != nullptr) builder_.add(HostMemoryRise{now, running->index, running->stack, more});
   }
 
   /// False: the thread has ended.

@@ -61,6 +61,23 @@ struct HostSample {
   bool operator==(const HostSample&) const = default;
 };
 
+/// Memory of a process.
+struct HostMemorySample {
+  std::uint64_t time = 0;  ///< ns of CLOCK_MONOTONIC
+  std::int64_t pid = 0;
+  std::uint64_t resident = 0, shared = 0;  ///< bytes; `shared` with files or other processes, of `resident`
+  bool operator==(const HostMemorySample&) const = default;
+};
+
+/// Resident memory of a process became more than ever before while one of its threads ran.
+struct HostMemoryRise {
+  std::uint64_t time = 0;
+  int thread = 0;  ///< index into HostSamples::threads
+  int stack = -1;  ///< index into HostSamples::stacks
+  std::uint64_t bytes = 0;
+  bool operator==(const HostMemoryRise&) const = default;
+};
+
 /// Samples by time. A stack is a list of indices into `frames`, the innermost first; Python frames replace the
 /// interpreter's native ones.
 struct HostSamples {
@@ -68,6 +85,9 @@ struct HostSamples {
   std::vector<std::vector<int>> stacks;
   std::vector<HostThread> threads;
   std::vector<HostSample> samples;
+  std::vector<HostMemorySample> memory;
+  std::vector<HostMemoryRise> rises;
+  std::uint64_t memory_bytes = 0;    ///< of the machine; 0: not known
   double rate_hz = 0;                ///< measured samples per second of each thread
   double cost_s = 0;                 ///< CPU time of the sampler
   std::uint64_t start = 0, end = 0;  ///< of the sampled time

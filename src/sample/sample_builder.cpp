@@ -8,6 +8,8 @@ namespace roofline {
 namespace {
 
 constexpr std::size_t kMostSamples = std::size_t{1} << 22U;  ///< 170 MB
+constexpr std::size_t kMostMemorySamples = 1 << 16, kMostRises = 1 << 16;
+constexpr std::uint64_t kMemoryPeriod = 100'000'000;  ///< ns
 constexpr std::size_t kMixer = 0x9e3779b97f4a7c15ULL;
 
 std::size_t mixed(std::size_t hash, std::uint64_t value) {
@@ -60,6 +62,26 @@ bool SampleBuilder::add(const HostSample& sample) {
   if (samples_.samples.size() < kMostSamples) return false;
   thin_out();
   return true;
+}
+
+void SampleBuilder::add(const HostMemorySample& sample) {
+  if (memory_period_ == 0) memory_period_ = kMemoryPeriod;
+  std::uint64_t& last = memory_of_[sample.pid];
+  if (last != 0 && sample.time < last + memory_period_) return;
+  last = sample.time;
+  samples_.memory.push_back(sample);
+  if (samples_.memory.size() < kMostMemorySamples) return;
+  memory_period_ *= 2;
+  std::unordered_map<std::int64_t, bool> drop;
+  std::erase_if(samples_.memory, [&](const HostMemorySample& one) {
+    bool& now = drop[one.pid];
+    now = !now;
+    return !now;
+  });
+}
+
+void SampleBuilder::add(const HostMemoryRise& rise) {
+  if (rise.stack >= 0 && samples_.rises.size() < kMostRises) samples_.rises.push_back(rise);
 }
 
 /// A sample that is dropped leaves its time to the next one of its thread.
@@ -119,6 +141,7 @@ HostSamples SampleBuilder::finish(const CodeModules& modules) {
   for (HostSample& sample : samples_.samples) {
     if (sample.stack >= 0) sample.stack = stack_of[static_cast<std::size_t>(sample.stack)];
   }
+  for (HostMemoryRise& rise : samples_.rises) rise.stack = stack_of[static_cast<std::size_t>(rise.stack)];
   std::ranges::stable_sort(samples_.samples, {}, &HostSample::time);
   return std::move(samples_);
 }

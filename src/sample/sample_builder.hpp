@@ -23,6 +23,10 @@ class SampleBuilder {
   /// often.
   bool add(const HostSample& sample);
 
+  /// Memory of a process, and where it became more than before. Both are thinned out or left out where there are many.
+  void add(const HostMemorySample& sample);
+  void add(const HostMemoryRise& rise);
+
   /// Names the native frames.
   HostSamples finish(const CodeModules& modules);
 
@@ -42,6 +46,8 @@ class SampleBuilder {
   void thin_out();
 
   HostSamples samples_;
+  std::uint64_t memory_period_ = 0;
+  std::unordered_map<std::int64_t, std::uint64_t> memory_of_;  ///< by process, when it was last kept
   std::vector<Frame> frames_;
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, int, HashOfPair> known_frames_;
   std::unordered_map<std::vector<int>, int, HashOfStack> known_stacks_;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include "sample/proc_files.hpp"
 
@@ -127,6 +128,20 @@ bool SampledProcess::has_ended(pid_t thread) const {
 char SampledProcess::state_letter(pid_t thread) const {
   const auto stat = parse_thread_stat(read_proc(fmt::format("/proc/{}/task/{}/stat", pid, thread)));
   return stat ? stat->state : '?';
+}
+
+std::optional<std::pair<std::uint64_t, std::uint64_t>> SampledProcess::read_memory() {
+  static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (memory_file_.get() < 0) {
+    memory_file_ = Descriptor(::open(fmt::format("/proc/{}/statm", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  }
+  std::array<char, 128> text;
+  const ssize_t size = ::pread(memory_file_.get(), text.data(), text.size() - 1, 0);
+  if (size <= 0) return std::nullopt;
+  text.at(static_cast<std::size_t>(size)) = '\0';
+  unsigned long long whole = 0, resident = 0, shared = 0;
+  if (std::sscanf(text.data(), "%llu %llu %llu", &whole, &resident, &shared) != 3) return std::nullopt;
+  return std::pair(resident * page, std::min(resident, shared) * page);
 }
 
 ThreadState SampledProcess::state_of(const SampledThread& thread, const std::optional<BlockedCall>& call) const {

@@ -63,6 +63,9 @@ class SampledProcess {
   /// The processes that its threads have started; nothing if the kernel does not list them.
   std::optional<std::vector<pid_t>> children() const;
 
+  /// Resident memory and what of it is shared, in bytes; nothing if the process has ended.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> read_memory();
+
   /// Whether a thread has a state of the Python interpreter.
   bool runs_python(pid_t thread) const { return python != nullptr && python->has(thread); }
   /// What a blocked thread waits for.
@@ -79,6 +82,7 @@ class SampledProcess {
   ProcessCode code;
   std::unique_ptr<PythonProcess> python;
   std::map<pid_t, std::unique_ptr<SampledThread>> threads;
+  std::uint64_t most_resident = 0;  ///< bytes, so far
 
  private:
   void read_threads();
@@ -90,6 +94,7 @@ class SampledProcess {
   ThreadState state_of_select(const BlockedCall& call) const;
   ThreadState state_of_any(const std::vector<int>& descriptors) const;
 
+  Descriptor memory_file_;
   std::string program_;  ///< what /proc/PID/exe links to
   std::uint64_t look_again_ = 0, patience_ = 0;
   mutable std::unordered_map<std::uint64_t, DescriptorKind> sockets_;  ///< by inode

@@ -1,5 +1,6 @@
 #include "sample/samples_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -8,7 +9,8 @@
 namespace roofline {
 namespace {
 
-constexpr std::string_view kMagicBytes = "RFHOSTS1";
+constexpr std::string_view kMagicBytes = "RFHOSTS2";
+constexpr std::string_view kWithoutMemory = "RFHOSTS1";  // of earlier versions
 constexpr std::size_t kMostNameText = 1 << 16;
 
 class FileWriter {
@@ -84,6 +86,33 @@ bool read_threads(ByteCursor& cursor, std::vector<HostThread>& threads) {
   return count && cursor.good();
 }
 
+bool read_memory(ByteCursor& cursor, HostSamples& samples) {
+  constexpr std::size_t kBytesOfSample = 32, kBytesOfRise = 24;
+  samples.memory_bytes = cursor.number<std::uint64_t>();
+  const std::optional<std::size_t> count = read_count(cursor, kBytesOfSample);
+  for (std::size_t i = 0; count && i < *count; ++i) {
+    HostMemorySample sample;
+    sample.time = cursor.number<std::uint64_t>();
+    sample.pid = cursor.number<std::int64_t>();
+    sample.resident = cursor.number<std::uint64_t>();
+    sample.shared = std::min(cursor.number<std::uint64_t>(), sample.resident);
+    samples.memory.push_back(sample);
+  }
+  const std::optional<std::size_t> rises = read_count(cursor, kBytesOfRise);
+  for (std::size_t i = 0; rises && i < *rises; ++i) {
+    HostMemoryRise rise;
+    rise.time = cursor.number<std::uint64_t>();
+    rise.thread = cursor.number<std::int32_t>();
+    rise.stack = cursor.number<std::int32_t>();
+    rise.bytes = cursor.number<std::uint64_t>();
+    const bool known = rise.thread >= 0 && static_cast<std::size_t>(rise.thread) < samples.threads.size() &&
+                       rise.stack >= 0 && static_cast<std::size_t>(rise.stack) < samples.stacks.size();
+    if (!known) return false;
+    samples.rises.push_back(rise);
+  }
+  return count && rises && cursor.good();
+}
+
 bool is_valid(const HostSample& sample, const HostSamples& samples) {
   const auto below = [](int index, std::size_t count) {
     return index >= -1 && (index < 0 || static_cast<std::size_t>(index) < count);
@@ -126,6 +155,21 @@ std::string write_host_samples(const HostSamples& samples) {
     file.text(thread.command);
     file.number(static_cast<std::uint8_t>(thread.main));
   }
+  file.number(samples.memory_bytes);
+  file.count(samples.memory.size());
+  for (const HostMemorySample& sample : samples.memory) {
+    file.number(sample.time);
+    file.number(sample.pid);
+    file.number(sample.resident);
+    file.number(sample.shared);
+  }
+  file.count(samples.rises.size());
+  for (const HostMemoryRise& rise : samples.rises) {
+    file.number(rise.time);
+    file.number(static_cast<std::int32_t>(rise.thread));
+    file.number(static_cast<std::int32_t>(rise.stack));
+    file.number(rise.bytes);
+  }
   for (const HostSample& sample : samples.samples) {
     file.number(sample.time);
     file.number(static_cast<std::int32_t>(sample.thread));
@@ -138,7 +182,8 @@ std::string write_host_samples(const HostSamples& samples) {
 }
 
 std::optional<HostSamples> read_host_samples(std::string_view bytes) {
-  if (!bytes.starts_with(kMagicBytes)) return std::nullopt;
+  const bool with_memory = bytes.starts_with(kMagicBytes);
+  if (!with_memory && !bytes.starts_with(kWithoutMemory)) return std::nullopt;
   ByteCursor cursor(bytes, kMagicBytes.size());
   HostSamples samples;
   samples.rate_hz = cursor.number<double>();
@@ -148,7 +193,7 @@ std::optional<HostSamples> read_host_samples(std::string_view bytes) {
   samples.why_none = read_name(cursor);
   samples.why_no_native = read_name(cursor);
   if (!cursor.good() || !read_frames(cursor, samples.frames) || !read_stacks(cursor, samples) ||
-      !read_threads(cursor, samples.threads)) {
+      !read_threads(cursor, samples.threads) || (with_memory && !read_memory(cursor, samples))) {
     return std::nullopt;
   }
   const bool sound = std::isfinite(samples.rate_hz) && std::isfinite(samples.cost_s) && samples.end >= samples.start;

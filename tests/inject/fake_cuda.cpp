@@ -142,9 +142,17 @@ FAKE_EXPORT CUresult cuFuncGetName(const char** name, CUfunction f) {
 }
 
 FAKE_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
+  constexpr std::size_t kMemory = std::size_t{1} << 40;
   const cuMemAlloc_v2_params given = {address, bytes};
-  FAKE_CALL(cuMemAlloc_v2, &given);
+  Call call(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, "cuMemAlloc_v2", &given);
+  if (bytes > kMemory) return call.status = CUDA_ERROR_OUT_OF_MEMORY;
   *address = next_address.fetch_add((bytes + 511) / 512 * 512);
+  return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuMemFree_v2(CUdeviceptr address) {
+  const cuMemFree_v2_params given = {address};
+  FAKE_CALL(cuMemFree_v2, &given);
   return CUDA_SUCCESS;
 }
 

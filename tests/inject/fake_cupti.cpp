@@ -215,6 +215,7 @@ FAKE_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, std::uint32_t
     FAKE_NAME(cuLaunchKernel);
     FAKE_NAME(cuLaunchKernelEx_ptsz);
     FAKE_NAME(cuMemAlloc_v2);
+    FAKE_NAME(cuMemFree_v2);
     FAKE_NAME(cuMemcpyHtoDAsync_v2);
     FAKE_NAME(cuMemsetD8Async);
     FAKE_NAME(cuStreamSynchronize);
@@ -251,6 +252,7 @@ FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
     device.numMultiprocessors = 132;
     device.maxWarpsPerMultiprocessor = 64;
     device.numThreadsPerWarp = 32;
+    device.globalMemorySize = std::uint64_t{80} << 30;
     record(device);
   }
   return CUPTI_SUCCESS;

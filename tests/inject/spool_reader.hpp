@@ -37,6 +37,8 @@ struct Spool {
   std::vector<spool::Marks> marks;
   std::map<std::uint32_t, std::string> threads;
   std::vector<spool::CopySource> copy_sources;
+  std::vector<spool::Allocation> allocations;
+  std::vector<spool::MemoryUse> memory_uses;
   std::uintmax_t bytes = 0;
   bool torn = false;
   std::string broken;  ///< what is against the rules of the format; empty: nothing
@@ -206,6 +208,14 @@ inline Spool read_spool(const std::filesystem::path& path) {
       }
       case spool::Type::copy_source:
         spool.copy_sources.push_back(reading::record<spool::CopySource>(bytes, at));
+        break;
+      case spool::Type::allocation:
+        spool.allocations.push_back(reading::record<spool::Allocation>(bytes, at));
+        need(spool.places.count(spool.allocations.back().place) != 0, "an allocation before its place");
+        break;
+      case spool::Type::memory_use:
+        spool.memory_uses.push_back(reading::record<spool::MemoryUse>(bytes, at));
+        need(spool.memory_uses.back().start <= spool.memory_uses.back().end, "an interval that ends before it begins");
         break;
       case spool::Type::marker: {
         const auto marker = reading::record<spool::Marker>(bytes, at);

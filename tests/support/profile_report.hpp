@@ -437,6 +437,34 @@ inline void add_step_lanes(Timeline& timeline) {
   timeline.lanes.push_back(samples);
 }
 
+/// PyTorch's memory in a run of `wall_s`, of which each step has activations; and the process's on the host.
+inline MemoryProfile memory_of_training(double wall_s) {
+  DeviceMemory gpu{.device = 0,
+                   .pid = 4711,
+                   .source = MemorySource::torch,
+                   .capacity = 151e9,
+                   .peak_allocated = 6.4e9,
+                   .peak_reserved = 7.1e9,
+                   .peak_s = 0.62 * wall_s,
+                   .allocated = 6.1e9,
+                   .reserved = 7.1e9,
+                   .outside = 0.4e9};
+  for (int i = 0; i < 60; ++i) {
+    const double share = i / 60.0, filled = std::min(1.0, 4 * share);
+    gpu.curve.push_back({share * wall_s, 1.2e9 + filled * (i % 2 == 0 ? 5.2e9 : 4.1e9), 1.5e9 + filled * 5.6e9});
+  }
+  gpu.explained_s = gpu.peak_s;
+  gpu.explained = 6.4e9;
+  gpu.at_peak = {
+      {.line = "model.py:10 forward", .module = "blocks.*.mlp", .blocks = 48, .bytes = 3.2e9},
+      {.line = "model.py:25 forward", .module = "blocks.*.attn", .backward = true, .blocks = 24, .bytes = 1.1e9},
+      {.line = "train.py:36 main", .blocks = 2, .bytes = 0.9e9}};
+  gpu.per_step = gpu.at_peak;
+  HostMemory host{.pid = 4711, .command = "python3 train.py", .peak = 3.4e9};
+  for (int i = 0; i < 30; ++i) host.curve.push_back({i / 30.0 * wall_s, 2.1e9 + 1e7 * i, 3.1e9 + 1e7 * i});
+  return {.devices = {gpu}, .host = {host}};
+}
+
 /// The same with samples and steps: its savings are of these, one of them of a single step.
 inline Report stepped_profile_report() {
   Report report = sampled_profile_report();
@@ -481,6 +509,30 @@ inline Report stepped_profile_report() {
   p.savings.push_back(loaded);
   std::stable_sort(p.savings.begin(), p.savings.end(),
                    [](const Saving& a, const Saving& b) { return a.seconds > b.seconds; });
+  p.memory = memory_of_training(p.wall_s);
+  return report;
+}
+
+/// The same with memory that grows: the program ends by it.
+inline Report growing_profile_report() {
+  Report report = stepped_profile_report();
+  Profile& p = *report.profile;
+  DeviceMemory& gpu = p.memory.devices[0];
+  for (std::size_t i = 0; i < gpu.curve.size(); ++i) {
+    gpu.curve[i].allocated += 1e9 * static_cast<double>(i);
+    gpu.curve[i].reserved += 1e9 * static_cast<double>(i);
+  }
+  gpu.peak_allocated = gpu.allocated = 65.4e9;
+  gpu.peak_reserved = gpu.reserved = 66.1e9;
+  gpu.growth = MemoryGrowth{.bytes = 58e9, .seconds = 4.6, .bytes_per_s = 12.6e9, .bytes_per_step = 169e6};
+  gpu.growth->seconds_until_full = 6.8;
+  gpu.growth->steps_until_full = 507;
+  gpu.growth->kept = {{.line = "model.py:10 forward", .module = "blocks.*.mlp", .blocks = 9000, .bytes = 140e6}};
+  Saving growth = saving(SavingKind::memory, SavingCause::memory_growth, 0,
+                         "GPU memory grows by 169 MB a step: 151 GB are full after 507 more steps",
+                         "58.0 GB more in 4.60 s", "Keep no tensor with its graph: loss.detach().", -1);
+  growth.line = "model.py:10 forward";
+  p.savings.insert(p.savings.begin(), growth);
   return report;
 }
 
@@ -603,6 +655,12 @@ inline Report hostile_profile_report() {
   p.modules[1].name = std::string(2000, 'm');
   p.lines[0].file = script;
   p.lines[0].function = image;
+  p.memory = memory_of_training(-1);
+  p.memory.devices[0].at_peak[0].line = script;
+  p.memory.devices[0].at_peak[1].module = image;
+  p.memory.devices[0].curve[1] = {1e300, 1e300, -1};
+  p.memory.devices[0].capacity = -5;
+  p.memory.host[0].command = script;
   p.timeline->lanes[0].name = image;
   p.timeline->lanes[0].slices[0].start_s = -5;
   p.timeline->lanes[0].slices[1].end_s = 1e300;

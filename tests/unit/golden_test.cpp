@@ -226,6 +226,14 @@ TEST(Golden, TerminalOfSteps) {
   expect_golden("terminal-steps.txt", render_terminal(example::stepped_profile_report(), kWide));
 }
 
+TEST(Golden, TerminalOfGrowingMemory) {
+  expect_golden("terminal-memory.txt", render_terminal(example::growing_profile_report(), kWide));
+}
+
+TEST(Golden, PageOfGrowingMemory) {
+  expect_golden("page-memory.txt", visible_text(render_html(example::growing_profile_report())));
+}
+
 TEST(Golden, MarkdownOfSteps) { expect_golden("steps.md", render_markdown(example::stepped_profile_report())); }
 
 TEST(Golden, PageOfSteps) {
@@ -235,6 +243,8 @@ TEST(Golden, PageOfSteps) {
 /// Without machine and rows, and with two bars of each lane.
 TEST(Golden, DocumentOfSteps) {
   Report report = example::stepped_profile_report();
+  for (DeviceMemory& memory : report.profile->memory.devices) memory.curve.resize(2);
+  for (HostMemory& memory : report.profile->memory.host) memory.curve.resize(2);
   for (Lane& lane : report.profile->timeline->lanes) lane.slices.resize(std::min<std::size_t>(lane.slices.size(), 2));
   expect_golden("steps.json", report_to_json(report)["profile"].dump(2) + "\n");
 }

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 
+#include "host/files.hpp"
 #include "sample/samples_file.hpp"
 
 namespace roofline {
@@ -16,6 +18,9 @@ HostSamples two_threads() {
   samples.samples = {{1000, 0, 0, ThreadState::running, -1, 0.25F},
                      {2000, 1, -1, ThreadState::gil, 0, 0.5F},
                      {3000, 0, 1, ThreadState::sleep, -1, 1.5F}};
+  samples.memory = {{1500, 10, 4096, 1024}, {2500, 10, 8192, 1024}};
+  samples.rises = {{2500, 0, 1, 4096}};
+  samples.memory_bytes = 1 << 20;
   samples.rate_hz = 99;
   samples.cost_s = 0.125;
   samples.start = 500;
@@ -31,6 +36,9 @@ TEST(HostSamplesFile, AllOfItComesBack) {
   EXPECT_EQ(after->frames, before.frames);
   EXPECT_EQ(after->stacks, before.stacks);
   EXPECT_EQ(after->samples, before.samples);
+  EXPECT_EQ(after->memory, before.memory);
+  EXPECT_EQ(after->rises, before.rises);
+  EXPECT_EQ(after->memory_bytes, before.memory_bytes);
   ASSERT_EQ(after->threads.size(), 2U);
   EXPECT_EQ(after->threads[1].tid, 11);
   EXPECT_EQ(after->threads[1].name, "worker");
@@ -40,6 +48,14 @@ TEST(HostSamplesFile, AllOfItComesBack) {
   EXPECT_EQ(after->cost_s, before.cost_s);
   EXPECT_EQ(after->end, before.end);
   EXPECT_EQ(after->why_no_native, before.why_no_native);
+}
+
+TEST(HostSamplesFile, AFileOfAnEarlierVersionHasNoMemory) {
+  const auto read = read_host_samples(
+      read_file(std::filesystem::path(ROOFLINE_SOURCE_DIR) / "tests/fuzz/corpus/host_samples/two_threads"));
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(read->samples.empty());
+  EXPECT_TRUE(read->memory.empty());
 }
 
 TEST(HostSamplesFile, ACutFileKeepsTheSamplesBeforeItsEnd) {

@@ -201,6 +201,14 @@ TEST_F(ProfileTest, AnyByteMayBeWrong) {
   const spool::Id kind = spool.kind("_Z5saxpyPfi", spool.place({.range = range, .module = "a.b"}));
   spool.launch(kind, kMs, 2 * kMs, 3 * kMs, 4 * kMs);
   spool.counts(kind, {{"dram.read_bytes", 1e6}});
+  spool::Allocation block = {};
+  block.time = 2 * kMs;
+  block.bytes = block.allocated = 1 << 20;
+  spool.add(spool::Type::allocation, block);
+  spool::MemoryUse use = {};
+  use.start = kMs;
+  use.end = 4 * kMs;
+  spool.add(spool::Type::memory_use, use);
   spool.end(5 * kMs);
   for (std::size_t at = 8; at < spool.bytes().size(); ++at) {
     for (const char value : {'\0', '\x01', '\x7f', '\xff'}) {

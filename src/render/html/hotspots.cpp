@@ -64,8 +64,11 @@ std::string item(const Report& report, const Hotspot& hotspot, double largest_s)
       "<li class=\"v-{}\"><span class=\"saving\"><b>{}</b><svg class=\"bar\" aria-hidden=\"true\"><rect "
       "width=\"{:.1f}%\"/></svg></span><div><p><span class=\"chip\">{}</span> {}</p>{}{}</div><p "
       "class=\"do\">{}</p>\n",
-      to_string(hotspot.kind), known ? duration(hotspot.seconds) : "?", std::clamp(100 * share, 0.0, 100.0), tag,
-      text_of(report, hotspot) + once_text(report, hotspot),
+      to_string(hotspot.kind),
+      hotspot.memory ? "memory"
+      : known        ? duration(hotspot.seconds)
+                     : "?",
+      std::clamp(100 * share, 0.0, 100.0), tag, text_of(report, hotspot) + once_text(report, hotspot),
       hotspot.what.empty() || hotspot.evidence.empty()
           ? ""
           : fmt::format("<small>{}</small>", escape_html(hotspot.evidence)),
@@ -82,10 +85,13 @@ std::string html_hotspots(const Report& report, const std::vector<Verdict>& verd
   const std::vector<Hotspot> all = hotspots_of(report, verdicts);
   std::string first, later, rest;
   std::size_t shown = 0, more = 0;
-  double later_s = 0;
+  double later_s = 0, largest_s = 0;
+  for (const Hotspot& hotspot : all)
+    largest_s = std::isfinite(hotspot.seconds) ? std::max(largest_s, hotspot.seconds) : largest_s;
   for (const Hotspot& hotspot : all) {
     // Causes without a potential saving, or with an unknown one, follow in one line each.
-    const bool has_saving = !(hotspot.seconds <= 0) && hotspot.kind != VerdictKind::at_roof && !hotspot.beside;
+    const bool has_saving =
+        (hotspot.memory || !(hotspot.seconds <= 0)) && hotspot.kind != VerdictKind::at_roof && !hotspot.beside;
     if (!has_saving || (!std::isfinite(hotspot.seconds) && hotspot.kind == VerdictKind::no_roof)) {
       rest += fmt::format("<p class=\"rest-of\"><span class=\"chip\">{}</span> {} {}</p>\n",
                           hotspot.beside ? "clock" : kind_words(hotspot.kind), text_of(report, hotspot),
@@ -93,10 +99,10 @@ std::string html_hotspots(const Report& report, const std::vector<Verdict>& verd
       continue;
     }
     if (shown < kShown) {
-      first += item(report, hotspot, all.front().seconds);
+      first += item(report, hotspot, largest_s);
       ++shown;
     } else {
-      if (more++ < kMost) later += item(report, hotspot, all.front().seconds);
+      if (more++ < kMost) later += item(report, hotspot, largest_s);
       if (std::isfinite(hotspot.seconds)) later_s += hotspot.seconds;
     }
   }

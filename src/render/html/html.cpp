@@ -121,6 +121,7 @@ std::string contents(const std::string& body) {
   static constexpr std::pair<const char*, const char*> kParts[] = {{"changes", "Before and now"},
                                                                    {"spend", "Where to spend time"},
                                                                    {"time", "Timeline"},
+                                                                   {"memory", "Memory"},
                                                                    {"flames", "Flame graphs"},
                                                                    {"chart", "Chart"},
                                                                    {"network", "Network"},
@@ -151,7 +152,7 @@ std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& 
   const bool of_host = is_of_host(report);
   std::string html =
       html_answer(report, judged) + html_changes(runs) + html_hotspots(report, judged) + facts_list(report);
-  if (report.profile) html += html_timeline(report);
+  if (report.profile) html += html_timeline(report) + html_memory(report);
   if (of_host) html += html_host(report);
   if (report.profile) html += html_flames(report);
   if (!of_host || !report.machine.ceilings.empty()) html += chart(runs, drawing, marks) + network_chart(runs);

@@ -14,6 +14,7 @@
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
+#include "report/memory_lines.hpp"
 #include "report/profile_findings.hpp"
 #include "report/step_findings.hpp"
 #include "text/format.hpp"
@@ -111,8 +112,8 @@ std::string hotspots_list(const Report& report, const std::vector<Hotspot>& all,
   std::string text;
   std::size_t shown = 0;
   for (const Hotspot& hotspot : all) {
-    if (!(hotspot.seconds > 0) || ++shown > kMostSavings) continue;
-    const std::string seconds = for_terminal(duration(hotspot.seconds), style);
+    if (!hotspot.counts() || ++shown > kMostSavings) continue;
+    const std::string seconds = hotspot.memory ? "memory" : for_terminal(duration(hotspot.seconds), style);
     const std::string first =
         std::string(static_cast<std::size_t>(std::max(0, 8 - display_width(seconds))), ' ') + seconds + "  ";
     const auto part = [&](std::string_view before, const std::string& words) {
@@ -137,6 +138,12 @@ std::string steps_list(const Report& report, const TerminalStyle& style) {
   for (const std::string& line : slow_step_lines(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(line, style), style);
   }
+  return text.empty() ? text : text + '\n';
+}
+
+std::string memory_list(const Report& report, const TerminalStyle& style) {
+  std::string text;
+  for (const std::string& line : memory_lines(report)) text += wrapped("", for_terminal(line, style), style);
   return text.empty() ? text : text + '\n';
 }
 
@@ -175,7 +182,8 @@ std::string profile_terminal(const Report& report, const TerminalStyle& style) {
   if (!facts.empty()) text += for_terminal(shorten(facts, style.columns), style) + '\n';
   const std::vector<Hotspot> hotspots = hotspots_of(report, verdicts(report));
   text += '\n' + answer_lines(report, hotspots, style) + '\n' + hotspots_list(report, hotspots, style) +
-          steps_list(report, style) + kernels_table(report, style) + lines_table(*report.profile, style);
+          steps_list(report, style) + memory_list(report, style) + kernels_table(report, style) +
+          lines_table(*report.profile, style);
   if (const auto& host = report.profile->host) text += host_terminal(*host, !is_of_host(report), style);
   for (const Finding& finding : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);

@@ -89,8 +89,8 @@ class Runner:
             environment["CUDA_VISIBLE_DEVICES"] = gpu
         return environment
 
-    def execute(self, command, environment, log):
-        """The output; raises DidNotRun with its last line."""
+    def execute(self, command, environment, log, fails=False):
+        """The output; raises DidNotRun with its last line, unless the program `fails` as it should."""
         with open(log, "w") as output:
             try:
                 process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
@@ -105,16 +105,16 @@ class Runner:
             finally:
                 end_session(process)
         text = log.read_text(errors="replace")
-        if status == 0:
+        if status == 0 or (fails and status is not None):
             return text
         last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no output")
         what = f"no end within {self.options.timeout:g} s" if status is None else f"exit status {status}"
         raise DidNotRun(f"{what}: {last} ({log})")
 
-    def execute_afresh(self, command, environment, log):
+    def execute_afresh(self, command, environment, log, fails=False):
         """Nothing that an earlier run of torch.compile left behind makes this one faster."""
         with tempfile.TemporaryDirectory(prefix="roofline-caches-") as caches:
-            return self.execute(command, {**environment, "TORCHINDUCTOR_CACHE_DIR": caches}, log)
+            return self.execute(command, {**environment, "TORCHINDUCTOR_CACHE_DIR": caches}, log, fails)
 
     def rate(self, program, command, environment, fixed=False):
         log = self.folder / f"{program.name}.{'fixed' if fixed else 'plain'}.log"
@@ -123,7 +123,7 @@ class Runner:
     def profile(self, program, command, environment):
         report = self.folder / program.name
         output = self.execute_afresh([self.roofline, "profile", *self.profile_options, "-o", str(report), "--",
-                                      *command], environment, self.folder / f"{program.name}.log")
+                                      *command], environment, self.folder / f"{program.name}.log", program.fails)
         return output, read_profile(report)
 
     def measure(self, result):

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 HERE = pathlib.Path(__file__).resolve().parent
 # Headroom of kernels, and idle time that is said to be unexplained: a healthy program can have them.
 NO_FAULT = frozenset({"kernel", "fusion", "between_kernels", "unknown_idle"})
+# Findings of these causes save no time: any of them counts.
+ABOUT_MEMORY = frozenset({"memory_growth", "fragmentation", "out_of_memory", "host_memory_growth"})
 MATERIAL = 0.05  # of the steps' time: a smaller finding in a healthy program is not counted
 ROUNDING = 1.01  # of a part of the time bar: a saving may exceed it by what rounding adds
 
@@ -22,6 +24,7 @@ class Program:
     causes: tuple = ()  # that name the fault, the best one first; of a healthy program: that may be named
     actions: tuple = ()  # an action with one of these causes has one of these words
     least_seconds: float = 0  # of work in which the fault shows
+    fails: bool = False  # with its fault, the program ends with an error
 
     @property
     def name(self):
@@ -42,7 +45,7 @@ def read_programs():
     groups = json.loads((HERE / "expectations.json").read_text())
     folders = {group: HERE / ("faults" if group == "more" else group) for group in groups}
     return [Program(folders[group] / name, group, tuple(entry.get("causes", ())), tuple(entry.get("actions", ())),
-                    entry.get("least_seconds", 0))
+                    entry.get("least_seconds", 0), entry.get("fails", False))
             for group, entries in groups.items() for name, entry in entries.items()]
 
 
@@ -146,11 +149,16 @@ def is_accepted_of_healthy(program, saving):
     return cause in NO_FAULT or (cause in program.causes and is_accepted_action(program, saving))
 
 
+def is_material(saving, threshold):
+    if saving.get("cause") in ABOUT_MEMORY:
+        return True
+    return not saving.get("one_off") and saving.get("seconds", 0) > threshold
+
+
 def score_healthy(program, profile):
     threshold = MATERIAL * steps_time(profile)
     invented = tuple(saving.get("cause", "") for saving in profile.get("wins", [])
-                     if not saving.get("one_off") and saving.get("seconds", 0) > threshold and
-                     not is_accepted_of_healthy(program, saving))
+                     if is_material(saving, threshold) and not is_accepted_of_healthy(program, saving))
     return Score(INVENTED, invented) if invented else Score(CLEAN)
 
 
