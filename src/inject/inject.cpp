@@ -15,9 +15,11 @@
 
 #include "cupti/library.hpp"
 #include "inject/clock.hpp"
+#include "inject/collectives.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/python.hpp"
+#include "inject/rank.hpp"
 #include "inject/sampling.hpp"
 #include "inject/session.hpp"
 #include "inject/thread_state.hpp"
@@ -106,6 +108,7 @@ void write_process(Session& session, int driver_version) {
   if (cupti().version != nullptr) cupti().version(&process.cupti_version);
   process.driver_version = static_cast<std::uint32_t>(driver_version);
   session.spool.write_first(spool::Type::process, process, command_line());
+  write_rank(session);
 }
 
 void finish_window(Session& session) {
@@ -142,6 +145,7 @@ class Writer {
     last_write_ = time;
     look_for_python(session_);
     look_for_torch();
+    look_for_nccl();
     if (session_.phase != Phase::quiet) flush_activities(false);
     write_tally(session_, false);
     session_.spool.flush();
@@ -237,6 +241,7 @@ void initialize() {
   if (reason.empty()) {
     look_for_python(*started);
     look_for_torch();
+    look_for_nccl();
     started->spool.note(spool::NoteCode::recording, "with " + cupti().path);
     std::atexit(at_exit);
     if (!start_writer(*started)) started->spool.note(spool::NoteCode::remark, "the writer thread can't be started");
