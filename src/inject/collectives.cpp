@@ -156,7 +156,10 @@ bool is_recording(const Session& current) {
 
 /// What all ranks' data together is of what a call states for one.
 std::uint64_t buffers(CollectiveKind kind, std::uint32_t ranks) {
-  return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all ? std::max(1U, ranks) : 1;
+  return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
+                 kind == CollectiveKind::all_to_all
+             ? std::max(1U, ranks)
+             : 1;
 }
 
 OpenCollective* find_open(ThreadCalls& thread, spool::Id communicator, CollectiveKind kind) {
@@ -252,9 +255,8 @@ int call_collective(CollectiveKind kind, std::uint64_t bytes, NcclComm communica
 void note_made(int status, NcclComm* made, std::uint64_t hash, int rank, int ranks) {
   constexpr int kSuccess = 0, kInProgress = 7;
   if (made == nullptr || (status != kSuccess && status != kInProgress)) return;
-  quietly([&] {
-    communicators().made(*made, hash, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(ranks));
-  });
+  quietly(
+      [&] { communicators().made(*made, hash, static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(ranks)); });
 }
 
 std::uint64_t hash_of_id(const NcclUniqueId& id) {
@@ -264,31 +266,43 @@ std::uint64_t hash_of_id(const NcclUniqueId& id) {
 }
 
 int nccl_all_reduce(const void* from, void* to, std::size_t count, int type, int op, NcclComm comm, NcclStream stream) {
-  return call_collective<&nccl_all_reduce>(CollectiveKind::all_reduce, count * element_bytes(type), comm, from, to, count, type, op, comm, stream);
+  return call_collective<&nccl_all_reduce>(CollectiveKind::all_reduce, count * element_bytes(type), comm, from, to,
+                                           count, type, op, comm, stream);
 }
-int nccl_reduce_scatter(const void* from, void* to, std::size_t count, int type, int op, NcclComm comm, NcclStream stream) {
-  return call_collective<&nccl_reduce_scatter>(CollectiveKind::reduce_scatter, count * element_bytes(type), comm, from, to, count, type, op, comm, stream);
+int nccl_reduce_scatter(const void* from, void* to, std::size_t count, int type, int op, NcclComm comm,
+                        NcclStream stream) {
+  return call_collective<&nccl_reduce_scatter>(CollectiveKind::reduce_scatter, count * element_bytes(type), comm, from,
+                                               to, count, type, op, comm, stream);
 }
 int nccl_all_gather(const void* from, void* to, std::size_t count, int type, NcclComm comm, NcclStream stream) {
-  return call_collective<&nccl_all_gather>(CollectiveKind::all_gather, count * element_bytes(type), comm, from, to, count, type, comm, stream);
+  return call_collective<&nccl_all_gather>(CollectiveKind::all_gather, count * element_bytes(type), comm, from, to,
+                                           count, type, comm, stream);
 }
-int nccl_broadcast(const void* from, void* to, std::size_t count, int type, int root, NcclComm comm, NcclStream stream) {
-  return call_collective<&nccl_broadcast>(CollectiveKind::broadcast, count * element_bytes(type), comm, from, to, count, type, root, comm, stream);
+int nccl_broadcast(const void* from, void* to, std::size_t count, int type, int root, NcclComm comm,
+                   NcclStream stream) {
+  return call_collective<&nccl_broadcast>(CollectiveKind::broadcast, count * element_bytes(type), comm, from, to, count,
+                                          type, root, comm, stream);
 }
 int nccl_broadcast_in_place(void* data, std::size_t count, int type, int root, NcclComm comm, NcclStream stream) {
-  return call_collective<&nccl_broadcast_in_place>(CollectiveKind::broadcast, count * element_bytes(type), comm, data, count, type, root, comm, stream);
+  return call_collective<&nccl_broadcast_in_place>(CollectiveKind::broadcast, count * element_bytes(type), comm, data,
+                                                   count, type, root, comm, stream);
 }
-int nccl_reduce(const void* from, void* to, std::size_t count, int type, int op, int root, NcclComm comm, NcclStream stream) {
-  return call_collective<&nccl_reduce>(CollectiveKind::reduce, count * element_bytes(type), comm, from, to, count, type, op, root, comm, stream);
+int nccl_reduce(const void* from, void* to, std::size_t count, int type, int op, int root, NcclComm comm,
+                NcclStream stream) {
+  return call_collective<&nccl_reduce>(CollectiveKind::reduce, count * element_bytes(type), comm, from, to, count, type,
+                                       op, root, comm, stream);
 }
 int nccl_all_to_all(const void* from, void* to, std::size_t count, int type, NcclComm comm, NcclStream stream) {
-  return call_collective<&nccl_all_to_all>(CollectiveKind::all_to_all, count * element_bytes(type), comm, from, to, count, type, comm, stream);
+  return call_collective<&nccl_all_to_all>(CollectiveKind::all_to_all, count * element_bytes(type), comm, from, to,
+                                           count, type, comm, stream);
 }
 int nccl_send(const void* from, std::size_t count, int type, int peer, NcclComm comm, NcclStream stream) {
-  return call_collective<&nccl_send>(CollectiveKind::send_recv, count * element_bytes(type), comm, from, count, type, peer, comm, stream);
+  return call_collective<&nccl_send>(CollectiveKind::send_recv, count * element_bytes(type), comm, from, count, type,
+                                     peer, comm, stream);
 }
 int nccl_receive(void* to, std::size_t count, int type, int peer, NcclComm comm, NcclStream stream) {
-  return call_collective<&nccl_receive>(CollectiveKind::send_recv, count * element_bytes(type), comm, to, count, type, peer, comm, stream);
+  return call_collective<&nccl_receive>(CollectiveKind::send_recv, count * element_bytes(type), comm, to, count, type,
+                                        peer, comm, stream);
 }
 
 int nccl_group_start() {
@@ -350,7 +364,8 @@ int nccl_abort(NcclComm comm) {
 }
 
 #undef ORIGINAL
-#define REDIRECT(symbol, name) Redirection{symbol, reinterpret_cast<void*>(&name), &original_of<&name>}
+#define REDIRECT(symbol, name) \
+  Redirection { symbol, reinterpret_cast<void*>(&name), &original_of<&name> }
 
 std::span<const Redirection> nccl_table() {
   static const auto kTable = std::to_array<Redirection>({

@@ -78,7 +78,8 @@ bool is_read_only(const dl_phdr_info& library, std::uintptr_t place, std::uintpt
   for (int i = 0; i < library.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = library.dlpi_phdr[i];
     const std::uintptr_t begin = library.dlpi_addr + segment.p_vaddr;
-    if (segment.p_type == PT_GNU_RELRO && place >= (begin & ~(page - 1)) && place < begin + segment.p_memsz) return true;
+    if (segment.p_type == PT_GNU_RELRO && place >= (begin & ~(page - 1)) && place < begin + segment.p_memsz)
+      return true;
   }
   return false;
 }
