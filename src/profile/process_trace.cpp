@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 
 /// Ids are given in order; threads may overtake each other by so many. Beyond that the file is broken.
 constexpr std::size_t kAhead = 4096;
+constexpr std::uint32_t kMostRanks = 1 << 20;
 
 template <typename Record>
 const Record& by_id(const std::vector<Record>& records, spool::Id id) {
@@ -145,6 +146,15 @@ class Reader {
       case spool::Type::marks:
         append_timed(trace_.marks, body);
         break;
+      case spool::Type::rank:
+        if (const auto record = body.as<spool::Rank>()) rank(*record);
+        break;
+      case spool::Type::communicator:
+        if (const auto record = body.as<spool::Communicator>()) communicator(*record);
+        break;
+      case spool::Type::collective:
+        append_timed(trace_.collectives, body);
+        break;
     }
   }
 
@@ -173,6 +183,16 @@ class Reader {
       trace_.command.emplace_back(command.substr(0, length));
       command.remove_prefix(std::min(length + 1, command.size()));
     }
+  }
+
+  /// Numbers that no job has are none.
+  void rank(const spool::Rank& record) {
+    const bool valid = record.rank < kMostRanks && record.ranks < kMostRanks;
+    if (valid && (record.ranks == 0 || record.rank < record.ranks)) trace_.rank = record;
+  }
+  void communicator(const spool::Communicator& record) {
+    const bool valid = record.ranks < kMostRanks && (record.ranks == 0 || record.rank < record.ranks);
+    if (valid) define(trace_.communicators, record.id, record);
   }
 
   void counts(const spool::Counts& record, std::string_view tail) {
@@ -210,6 +230,7 @@ spool::Kind launchable(spool::Kind kind) {
 
 const spool::Kind& ProcessTrace::kind(spool::Id id) const { return by_id(kinds, id); }
 const spool::CodeFile& ProcessTrace::code_file(spool::Id id) const { return by_id(code_files, id); }
+const spool::Communicator& ProcessTrace::communicator(spool::Id id) const { return by_id(communicators, id); }
 const spool::Code& ProcessTrace::code(spool::Id id) const { return by_id(codes, id); }
 
 std::string_view to_string(SpoolDefect defect) {

@@ -1,0 +1,295 @@
+#include "profile/rank_savings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "profile/rows.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+/// Of the time of all ranks, the least that exposed communication is a finding of.
+constexpr double kLeastExposed = 0.05;
+
+using IdleKey = std::tuple<SavingCause, CauseDetail, std::string>;
+
+std::map<IdleKey, double> idle_of_device(const std::vector<IdlePart>& parts, int device) {
+  std::map<IdleKey, double> sums;
+  for (const IdlePart& part : parts) {
+    if (part.device == device) sums[{part.cause, part.detail, part.line}] += part.seconds;
+  }
+  return sums;
+}
+
+/// What a rank idles for more than another one, by cause and line.
+std::optional<IdlePart> largest_excess(const std::vector<IdlePart>& parts, int device, int other) {
+  const auto here = idle_of_device(parts, device), there = idle_of_device(parts, other);
+  std::optional<IdleKey> most;
+  double largest = 0;
+  for (const auto& [key, time] : here) {
+    const auto same = there.find(key);
+    const double excess = time - (same != there.end() ? same->second : 0);
+    if (excess <= largest) continue;
+    largest = excess;
+    most = key;
+  }
+  if (!most) return std::nullopt;
+  for (const IdlePart& part : parts) {
+    if (part.device != device || IdleKey(part.cause, part.detail, part.line) != *most) continue;
+    IdlePart found = part;
+    found.seconds = largest;
+    return found;
+  }
+  return std::nullopt;
+}
+
+std::string names_of(const Job& job, const std::vector<int>& ranks) {
+  std::vector<int> numbers;
+  for (const int rank : ranks) numbers.push_back(job.ranks[static_cast<std::size_t>(rank)].rank);
+  std::sort(numbers.begin(), numbers.end());
+  if (numbers.size() == 1) return fmt::format("Rank {} arrives", numbers.front());
+  constexpr std::size_t kNamed = 4;
+  const auto named = numbers.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, numbers.size()));
+  const std::string more = numbers.size() > kNamed ? fmt::format(" and {} more", numbers.size() - kNamed) : "";
+  return fmt::format("Ranks {}{} arrive", fmt::join(numbers.begin(), named, ", "), more);
+}
+
+class RankClaims {
+ public:
+  RankClaims(const Job& job, const RankSteps& steps, const Ranks& report, Framework framework)
+      : job_(job), steps_(steps), report_(report), framework_(framework) {
+    const auto count = static_cast<double>(std::max<std::size_t>(1, steps.step_s.size()));
+    step_s_ = steps.total_s() / count;
+    count_ = count;
+    all_s_ = steps.total_s() * static_cast<double>(job.ranks.size());
+    for (const RankTimeline& timeline : job.timelines) {
+      for (const CollectiveKernel& kernel : timeline.collectives) {
+        rows_[kernel.group] += seconds(kernel.span.length());
+      }
+    }
+  }
+
+  std::vector<SavingClaim> claims(const std::optional<LateFinding>& late) {
+    if (late) add_late(*late);
+    add_uneven(late);
+    add_small_messages();
+    add_exposed();
+    return std::move(claims_);
+  }
+
+ private:
+  double mean_of(double RankParts::*part) const {
+    double sum = 0;
+    for (const RankParts& of : steps_.parts) sum += of.*part;
+    return sum / static_cast<double>(std::max<std::size_t>(1, steps_.parts.size()));
+  }
+
+  /// A claim on the time of the collectives' rows.
+  void add(Saving saving) {
+    saving.kind = SavingKind::communication;
+    SavingClaim claim{.saving = std::move(saving), .rows = {}};
+    const double all = std::accumulate(rows_.begin(), rows_.end(), 0.0,
+                                       [](double sum, const auto& row) { return sum + row.second; });
+    for (const auto& [row, time] : rows_) claim.rows.emplace_back(row, claim.saving.seconds * time / all);
+    claims_.push_back(std::move(claim));
+  }
+
+  void add_late(const LateFinding& finding) {
+    const LateRanks& late = finding.late;
+    const LateCause& cause = finding.cause;
+    const int rank = job_.ranks[static_cast<std::size_t>(cause.rank)].rank;
+    const int other = job_.ranks[static_cast<std::size_t>(cause.other)].rank;
+    Saving saving;
+    saving.cause = cause.reason == LateReason::slow_gpu       ? SavingCause::slow_gpu
+                   : cause.reason == LateReason::unequal_work ? SavingCause::unequal_work
+                                                              : SavingCause::late_rank;
+    saving.seconds = late.waited_s;
+    const double share = static_cast<double>(late.steps) / static_cast<double>(late.waiting);
+    std::string reason;
+    saving.action = action_against(saving.cause, framework_);
+    if (cause.reason == LateReason::slow_gpu) {
+      reason = fmt::format("the same kernels take {} as long on its GPU", factor(cause.slower));
+    } else if (cause.reason == LateReason::unequal_work) {
+      reason = fmt::format("its kernels take {} a step, those of rank {} {}", duration(cause.compute_s / count_), other,
+                           duration(cause.other_s / count_));
+    } else if (finding.idle) {
+      reason = what_is_lost(finding.idle->cause, finding.idle->detail);
+      saving.line = finding.idle->line;
+      saving.action = action_against(finding.idle->cause, framework_, finding.idle->detail);
+    }
+    saving.what = fmt::format("{} last in {} of the steps, {} a step after the others{}", names_of(job_, late.ranks),
+                              percent(share), duration(late.late_s / count_), reason.empty() ? "" : ": " + reason);
+    saving.evidence = fmt::format("{} of {} steps with waiting; the other ranks wait {} of a step", late.steps,
+                                  late.waiting, percent(late.late_s / steps_.total_s()));
+    if (cause.reason == LateReason::host) {
+      saving.evidence += fmt::format("; kernels take {} a step on rank {}, {} on rank {}",
+                                     duration(cause.compute_s / count_), rank, duration(cause.other_s / count_), other);
+      if (finding.idle && !finding.idle->evidence.empty()) saving.evidence += "; " + finding.idle->evidence;
+    } else {
+      saving.evidence += fmt::format("; {} launches a step on rank {}, {} on rank {}",
+                                     count(std::llround(cause.launches / count_)), rank,
+                                     count(std::llround(cause.other_launches / count_)), other);
+    }
+    add(std::move(saving));
+  }
+
+  /// Waiting that is for no rank in particular.
+  void add_uneven(const std::optional<LateFinding>& late) {
+    constexpr double kLeast = 0.05;
+    double waited = late ? -late->late.waited_s : 0, lateness = late ? -late->late.late_s : 0;
+    for (std::size_t rank = 0; rank < steps_.late.size(); ++rank) {
+      waited += std::accumulate(steps_.waited[rank].begin(), steps_.waited[rank].end(), 0.0);
+      lateness += std::accumulate(steps_.late[rank].begin(), steps_.late[rank].end(), 0.0);
+    }
+    if (lateness < kLeast * steps_.total_s()) return;
+    Saving saving;
+    saving.cause = SavingCause::uneven_ranks;
+    saving.seconds = waited;
+    saving.what = what_is_lost(saving.cause);
+    saving.evidence = fmt::format("{} a step, {}, for ranks that take turns at arriving last",
+                                  duration(lateness / count_), percent(lateness / steps_.total_s()));
+    saving.action = action_against(saving.cause, framework_);
+    add(std::move(saving));
+  }
+
+  /// Seconds of a rank per step that a merged collective would take instead of these.
+  static double merged_s(const CollectiveSum& sum) {
+    constexpr double kSlowLink = 10e9;  // bytes per second: merged messages are faster than that
+    return sum.transfer_s + (sum.calls - 1) * sum.bytes / kSlowLink;
+  }
+
+  void add_small_messages() {
+    constexpr double kSmall = 256 << 10;
+    constexpr double kMany = 8;
+    double saved = 0, calls = 0, exposed = 0, bytes = 0;
+    const CollectiveSum* largest = nullptr;
+    for (const CollectiveSum& sum : report_.collectives) {
+      if (!(sum.bytes > 0) || sum.bytes > kSmall) continue;
+      calls += sum.calls;
+      exposed += sum.exposed_s;
+      bytes += sum.calls * sum.bytes;
+      saved += std::max(0.0, sum.exposed_s - std::min(sum.exposed_s, merged_s(sum)));
+      if (largest == nullptr || sum.exposed_s > largest->exposed_s) largest = &sum;
+    }
+    if (largest == nullptr || calls < kMany || saved < kLeastExposed * step_s_) return;
+    Saving saving;
+    saving.cause = SavingCause::small_messages;
+    saving.line = largest->line;
+    saving.seconds = saved * count_ * static_cast<double>(job_.ranks.size());
+    saving.what = fmt::format("{} small collectives a step", count(std::llround(calls)));
+    saving.evidence = fmt::format("{} on average, {} each; {} a step without overlap", binary_bytes(bytes / calls),
+                                  duration(largest->transfer_s), duration(exposed));
+    saving.action = action_against(saving.cause, framework_);
+    small_s_ = saved * count_;
+    add(std::move(saving));
+  }
+
+  /// At most what the kernels that nothing overlaps yet could hide.
+  void add_exposed() {
+    const double exposed = mean_of(&RankParts::transfer_s) - small_s_;
+    const double free = mean_of(&RankParts::compute_s) - mean_of(&RankParts::overlapped_s);
+    const double hidden = std::min(exposed, std::max(0.0, free));
+    if (steps_.matched_s <= 0 || hidden < kLeastExposed * steps_.total_s()) return;
+    const auto largest = std::max_element(report_.collectives.begin(), report_.collectives.end(),
+                                          [](const auto& a, const auto& b) { return a.exposed_s < b.exposed_s; });
+    Saving saving;
+    saving.cause = SavingCause::exposed_communication;
+    saving.seconds = hidden * static_cast<double>(job_.ranks.size());
+    saving.what = fmt::format("Communication without overlap: {} of a step", percent(exposed / steps_.total_s()));
+    saving.evidence = fmt::format("{} a step, {} more overlapped by kernels", duration(exposed / count_),
+                                  duration(mean_of(&RankParts::overlapped_s) / count_));
+    if (largest != report_.collectives.end()) {
+      saving.line = largest->line;
+      saving.evidence += fmt::format("; most of it {}{}", largest->name,
+                                     largest->bytes > 0 ? " of " + binary_bytes(largest->bytes) : "");
+      if (largest->attainable_s > 0) {
+        saving.evidence += fmt::format(" at {} of its roof", percent(largest->attainable_s / largest->transfer_s));
+      }
+    }
+    saving.action = action_against(saving.cause, framework_);
+    add(std::move(saving));
+  }
+
+  const Job& job_;
+  const RankSteps& steps_;
+  const Ranks& report_;
+  Framework framework_;
+  double step_s_ = 0, count_ = 1, all_s_ = 0;
+  double small_s_ = 0;           ///< of a rank in all steps, claimed for small messages
+  std::map<int, double> rows_;   ///< seconds of collectives by group
+  std::vector<SavingClaim> claims_;
+};
+
+/// Lines that launch a collective of a few bytes.
+std::set<std::string> barrier_lines(const Recording& recording) {
+  constexpr std::uint64_t kFew = 16;
+  std::set<std::string> lines;
+  for (const ProcessTrace& trace : recording.traces) {
+    std::set<std::uint32_t> tiny;
+    for (const spool::Collective& call : trace.collectives) {
+      if (call.bytes <= kFew && call.correlation != 0) tiny.insert(call.correlation);
+    }
+    for (const spool::Launch& launch : trace.launches) {
+      if (!tiny.contains(launch.correlation)) continue;
+      if (std::string line = line_text(trace, trace.place(trace.kind(launch.kind).place).line); !line.empty()) {
+        lines.insert(std::move(line));
+      }
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const std::vector<RankWork>& work,
+                                        const std::vector<IdlePart>& parts) {
+  const std::optional<LateRanks> late = find_late_ranks(steps);
+  if (!late) return std::nullopt;
+  LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
+  finding.device = job.ranks[static_cast<std::size_t>(finding.cause.rank)].device;
+  if (finding.cause.reason == LateReason::host) {
+    finding.idle =
+        largest_excess(parts, finding.device, job.ranks[static_cast<std::size_t>(finding.cause.other)].device);
+  }
+  return finding;
+}
+
+std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
+                                     const Ranks& report, Framework framework) {
+  return RankClaims(job, steps, report, framework).claims(late);
+}
+
+void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
+                   const std::vector<Span>& all, const std::vector<Span>& of) {
+  if (!finding.idle) return;
+  double left = 0;
+  for (std::size_t step = 0; step < all.size(); ++step) {
+    if (common({all[step]}, of).empty()) continue;
+    for (const int rank : finding.late.ranks) left += steps.late[static_cast<std::size_t>(rank)][step];
+  }
+  for (IdlePart& part : parts) {
+    const bool same = part.device == finding.device && part.cause == finding.idle->cause &&
+                      part.detail == finding.idle->detail && part.line == finding.idle->line;
+    if (!same) continue;
+    const double taken = std::min(left, part.seconds);
+    part.seconds -= taken;
+    left -= taken;
+  }
+  std::erase_if(parts, [](const IdlePart& part) { return !(part.seconds > 0); });
+}
+
+void name_barriers(std::vector<IdlePart>& parts, const Recording& recording) {
+  const std::set<std::string> lines = barrier_lines(recording);
+  for (IdlePart& part : parts) {
+    if (part.cause == SavingCause::synchronize && lines.contains(part.line)) part.cause = SavingCause::barrier;
+  }
+}
+
+}  // namespace roofline

@@ -1,0 +1,39 @@
+// What a job of several ranks loses by waiting for one of them and by communication without overlap.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/actions.hpp"
+#include "profile/claims.hpp"
+#include "profile/idle_causes.hpp"
+#include "profile/ranks.hpp"
+
+namespace roofline {
+
+/// A late rank with its cause: of its host, that part of its idle time which it has more of than a typical rank.
+struct LateFinding {
+  LateRanks late;
+  LateCause cause;
+  std::optional<IdlePart> idle = {};
+  int device = -1;  ///< of the late rank
+};
+
+/// `parts`: of the idle time within the steps.
+std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const std::vector<RankWork>& work,
+                                        const std::vector<IdlePart>& parts);
+
+/// What the ranks lose, as claims on the rows of collectives.
+std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
+                                     const Ranks& report, Framework framework);
+
+/// The idle time that makes a rank late is the waiting of the others, which has its own finding: takes it out of the
+/// parts of these steps (`all` are those of `steps`).
+void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
+                   const std::vector<Span>& all, const std::vector<Span>& of);
+
+/// Waits for the GPU at a line that calls a barrier are waits for all ranks.
+void name_barriers(std::vector<IdlePart>& parts, const Recording& recording);
+
+}  // namespace roofline
