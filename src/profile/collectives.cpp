@@ -168,7 +168,7 @@ CollectiveKind kind_of_collective(std::string_view symbol) {
     if (symbol.find(known.symbol) != std::string_view::npos) return known.kind;
   }
   return contains_any(symbol, {"all_reduce", "allreduce", "cross_device_reduce"}) ? CollectiveKind::all_reduce
-                                                                                 : CollectiveKind::other;
+                                                                                  : CollectiveKind::other;
 }
 
 std::string_view collective_name(CollectiveKind kind) {

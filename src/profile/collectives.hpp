@@ -37,14 +37,14 @@ struct RankArrival {
 /// A collective with the kernels of all its ranks.
 struct MatchedCollective {
   std::vector<RankArrival> arrivals;  ///< by rank
-  int last = 0;                   ///< the rank whose kernel starts last
-  std::uint64_t start = 0;        ///< of that kernel: what others ran before is waiting
-  std::uint64_t end = 0;          ///< of the kernel that ends last
+  int last = 0;                       ///< the rank whose kernel starts last
+  std::uint64_t start = 0;            ///< of that kernel: what others ran before is waiting
+  std::uint64_t end = 0;              ///< of the kernel that ends last
 };
 
 /// Those that all of their ranks recorded, by start. Kernels whose calls are known are matched by communicator and
-/// number; others by time: on one node, the kernels of one collective run at the same time. Point-to-point transfers are
-/// left out.
+/// number; others by time: on one node, the kernels of one collective run at the same time. Point-to-point transfers
+/// are left out.
 std::vector<MatchedCollective> match_collectives(const std::vector<RankTimeline>& ranks);
 
 /// The kind of an NCCL kernel by its symbol.
@@ -53,8 +53,8 @@ spool::CollectiveKind kind_of_collective(std::string_view symbol);
 /// "all_reduce", as its ceiling has it.
 std::string_view collective_name(spool::CollectiveKind kind);
 
-/// How much later the clock of each host is than that of the first one, ns: collectives end on all ranks at the same time.
-/// `host_of`: by rank, from 0 on. 0 for a host without a collective in common with the first.
+/// How much later the clock of each host is than that of the first one, ns: collectives end on all ranks at the same
+/// time. `host_of`: by rank, from 0 on. 0 for a host without a collective in common with the first.
 std::vector<std::int64_t> clock_offsets(const std::vector<RankTimeline>& ranks,
                                         const std::vector<MatchedCollective>& matched, const std::vector<int>& host_of);
 

@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "model/find.hpp"
+#include "profile/causes/kernel_names.hpp"
 #include "profile/rows.hpp"
 #include "text/format.hpp"
 
@@ -95,8 +97,8 @@ class RankClaims {
   void add(Saving saving) {
     saving.kind = SavingKind::communication;
     SavingClaim claim{.saving = std::move(saving), .rows = {}};
-    const double all = std::accumulate(rows_.begin(), rows_.end(), 0.0,
-                                       [](double sum, const auto& row) { return sum + row.second; });
+    const double all =
+        std::accumulate(rows_.begin(), rows_.end(), 0.0, [](double sum, const auto& row) { return sum + row.second; });
     for (const auto& [row, time] : rows_) claim.rows.emplace_back(row, claim.saving.seconds * time / all);
     claims_.push_back(std::move(claim));
   }
@@ -112,20 +114,27 @@ class RankClaims {
                                                               : SavingCause::late_rank;
     saving.seconds = late.waited_s;
     const double share = static_cast<double>(late.steps) / static_cast<double>(late.waiting);
+    const std::string in_steps = late.steps == late.waiting ? "every step" : percent(share) + " of the steps";
     std::string reason;
     saving.action = action_against(saving.cause, framework_);
     if (cause.reason == LateReason::slow_gpu) {
       reason = fmt::format("the same kernels take {} as long on its GPU", factor(cause.slower));
     } else if (cause.reason == LateReason::unequal_work) {
-      reason = fmt::format("its kernels take {} a step, those of rank {} {}", duration(cause.compute_s / count_), other,
-                           duration(cause.other_s / count_));
+      constexpr double kLonger = 1.02;
+      reason =
+          cause.compute_s > kLonger * cause.other_s
+              ? fmt::format("its kernels take {} a step, those of rank {} {}", duration(cause.compute_s / count_),
+                            other, duration(cause.other_s / count_))
+              : fmt::format("it launches {} kernels a step, rank {} {}", count(std::llround(cause.launches / count_)),
+                            other, count(std::llround(cause.other_launches / count_)));
+      saving.line = finding.line;
     } else if (finding.idle) {
       reason = what_is_lost(finding.idle->cause, finding.idle->detail);
       saving.line = finding.idle->line;
       saving.action = action_against(finding.idle->cause, framework_, finding.idle->detail);
     }
-    saving.what = fmt::format("{} last in {} of the steps, {} a step after the others{}", names_of(job_, late.ranks),
-                              percent(share), duration(late.late_s / count_), reason.empty() ? "" : ": " + reason);
+    saving.what = fmt::format("{} last in {}, {} a step after the others{}", names_of(job_, late.ranks), in_steps,
+                              duration(late.late_s / count_), reason.empty() ? "" : ": " + reason);
     saving.evidence = fmt::format("{} of {} steps with waiting; the other ranks wait {} of a step", late.steps,
                                   late.waiting, percent(late.late_s / steps_.total_s()));
     if (cause.reason == LateReason::host) {
@@ -133,9 +142,9 @@ class RankClaims {
                                      duration(cause.compute_s / count_), rank, duration(cause.other_s / count_), other);
       if (finding.idle && !finding.idle->evidence.empty()) saving.evidence += "; " + finding.idle->evidence;
     } else {
-      saving.evidence += fmt::format("; {} launches a step on rank {}, {} on rank {}",
-                                     count(std::llround(cause.launches / count_)), rank,
-                                     count(std::llround(cause.other_launches / count_)), other);
+      saving.evidence +=
+          fmt::format("; {} launches a step on rank {}, {} on rank {}", count(std::llround(cause.launches / count_)),
+                      rank, count(std::llround(cause.other_launches / count_)), other);
     }
     add(std::move(saving));
   }
@@ -222,34 +231,48 @@ class RankClaims {
   const Ranks& report_;
   Framework framework_;
   double step_s_ = 0, count_ = 1, all_s_ = 0;
-  double small_s_ = 0;           ///< of a rank in all steps, claimed for small messages
-  std::map<int, double> rows_;   ///< seconds of collectives by group
+  double small_s_ = 0;          ///< of a rank in all steps, claimed for small messages
+  std::map<int, double> rows_;  ///< seconds of collectives by group
   std::vector<SavingClaim> claims_;
 };
 
-/// Lines that launch a collective of a few bytes.
-std::set<std::string> barrier_lines(const Recording& recording) {
-  constexpr std::uint64_t kFew = 16;
+/// Lines that launch collectives.
+std::set<std::string> collective_lines(const Recording& recording) {
   std::set<std::string> lines;
-  for (const ProcessTrace& trace : recording.traces) {
-    std::set<std::uint32_t> tiny;
-    for (const spool::Collective& call : trace.collectives) {
-      if (call.bytes <= kFew && call.correlation != 0) tiny.insert(call.correlation);
-    }
-    for (const spool::Launch& launch : trace.launches) {
-      if (!tiny.contains(launch.correlation)) continue;
-      if (std::string line = line_text(trace, trace.place(trace.kind(launch.kind).place).line); !line.empty()) {
-        lines.insert(std::move(line));
-      }
-    }
+  for (const LaunchGroup& group : recording.groups) {
+    if (!is_collective(group.symbol)) continue;
+    const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
+    lines.insert(line_text(trace, trace.place(group.kind.place).line));
   }
+  lines.erase("");
   return lines;
+}
+
+/// The line that launches most of what one rank has more than the other, by time, or by number where it is as fast.
+std::string line_of_more(const Recording& recording, const RankWork& here, const RankWork& there, bool by_time) {
+  constexpr double kMost = 0.5;
+  std::map<std::string, double> lines;
+  double more = 0;
+  const auto add = [&](const RankWork& work, double sign) {
+    for (const auto& [group, of] : work) {
+      const LaunchGroup& launch = recording.groups[static_cast<std::size_t>(group)];
+      const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(launch.process)];
+      const double amount = sign * (by_time ? of.seconds : of.launches);
+      lines[line_text(trace, trace.place(launch.kind.place).line)] += amount;
+      more += amount;
+    }
+  };
+  add(here, 1);
+  add(there, -1);
+  const std::string line = key_of_largest(lines);
+  return lines.empty() || lines[line] < kMost * more ? std::string() : line;
 }
 
 }  // namespace
 
-std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const std::vector<RankWork>& work,
-                                        const std::vector<IdlePart>& parts) {
+std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
+                                        const std::vector<Span>& spans, const std::vector<IdlePart>& parts) {
+  const std::vector<RankWork> work = rank_work(job, recording, spans);
   const std::optional<LateRanks> late = find_late_ranks(steps);
   if (!late) return std::nullopt;
   LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
@@ -257,6 +280,11 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
   if (finding.cause.reason == LateReason::host) {
     finding.idle =
         largest_excess(parts, finding.device, job.ranks[static_cast<std::size_t>(finding.cause.other)].device);
+  }
+  if (finding.cause.reason == LateReason::unequal_work) {
+    const auto here = static_cast<std::size_t>(finding.cause.rank),
+               there = static_cast<std::size_t>(finding.cause.other);
+    finding.line = line_of_more(recording, work[here], work[there], finding.cause.compute_s > finding.cause.other_s);
   }
   return finding;
 }
@@ -275,9 +303,9 @@ void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, con
     for (const int rank : finding.late.ranks) left += steps.late[static_cast<std::size_t>(rank)][step];
   }
   for (IdlePart& part : parts) {
-    const bool same = part.device == finding.device && part.cause == finding.idle->cause &&
-                      part.detail == finding.idle->detail && part.line == finding.idle->line;
-    if (!same) continue;
+    // Samples may show one line as several causes.
+    const bool same = finding.idle->line.empty() ? part.cause == finding.idle->cause : part.line == finding.idle->line;
+    if (part.device != finding.device || !same) continue;
     const double taken = std::min(left, part.seconds);
     part.seconds -= taken;
     left -= taken;
@@ -286,7 +314,7 @@ void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, con
 }
 
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording) {
-  const std::set<std::string> lines = barrier_lines(recording);
+  const std::set<std::string> lines = collective_lines(recording);
   for (IdlePart& part : parts) {
     if (part.cause == SavingCause::synchronize && lines.contains(part.line)) part.cause = SavingCause::barrier;
   }

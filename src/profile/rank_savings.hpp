@@ -17,12 +17,13 @@ struct LateFinding {
   LateRanks late;
   LateCause cause;
   std::optional<IdlePart> idle = {};
-  int device = -1;  ///< of the late rank
+  int device = -1;        ///< of the late rank
+  std::string line = {};  ///< that launches its additional work; empty: not known
 };
 
-/// `parts`: of the idle time within the steps.
-std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const std::vector<RankWork>& work,
-                                        const std::vector<IdlePart>& parts);
+/// `spans`: of the steps; `parts`: of the idle time within them.
+std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
+                                        const std::vector<Span>& spans, const std::vector<IdlePart>& parts);
 
 /// What the ranks lose, as claims on the rows of collectives.
 std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
@@ -33,7 +34,7 @@ std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, con
 void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
                    const std::vector<Span>& all, const std::vector<Span>& of);
 
-/// Waits for the GPU at a line that calls a barrier are waits for all ranks.
+/// A synchronisation at a line that launches a collective waits for all ranks: a barrier.
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording);
 
 }  // namespace roofline

@@ -22,8 +22,8 @@ double exposed_s(const Span& span, const std::vector<Span>& within, const std::v
 
 /// Index of the step that a time lies in; the number of steps where it lies in none.
 std::size_t step_at(const std::vector<Span>& steps, std::uint64_t time) {
-  const auto after =
-      std::upper_bound(steps.begin(), steps.end(), time, [](std::uint64_t at, const Span& step) { return at < step.start; });
+  const auto after = std::upper_bound(steps.begin(), steps.end(), time,
+                                      [](std::uint64_t at, const Span& step) { return at < step.start; });
   if (after == steps.begin() || time >= std::prev(after)->end) return steps.size();
   return static_cast<std::size_t>(after - steps.begin()) - 1;
 }
@@ -105,7 +105,7 @@ double sum_of_steps(const std::vector<float>& values) { return std::accumulate(v
 
 /// The fewest ranks that cause most of the waiting, the latest first; none where that takes too many of them.
 std::vector<std::size_t> few_late_ranks(const std::vector<double>& late) {
-  constexpr double kMost = 0.75;
+  constexpr double kMost = 0.65;
   const double all = std::accumulate(late.begin(), late.end(), 0.0);
   std::vector<std::size_t> order(late.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -121,11 +121,12 @@ std::vector<std::size_t> few_late_ranks(const std::vector<double>& late) {
   return {};
 }
 
-/// Whether so many of the steps are no chance, if it were as likely as not in each.
-bool is_consistent(std::int64_t steps, std::int64_t of) {
-  constexpr double kDeviations = 2.2;  // of a fair coin: five of five, 16 of 22
+/// Whether so many of the steps are no chance, if it were as likely as not in each. `share`: of the waiting.
+bool is_consistent(std::int64_t steps, std::int64_t of, double share) {
+  constexpr double kNearlyAll = 0.85;
+  const double deviations = share >= kNearlyAll ? 2.2 : 3.5;  // of a fair coin: 2.2 are five of five, or 16 of 22
   const auto count = static_cast<double>(of);
-  return of > 0 && (static_cast<double>(steps) - count / 2) / std::sqrt(count / 4) >= kDeviations;
+  return of > 0 && (static_cast<double>(steps) - count / 2) / std::sqrt(count / 4) >= deviations;
 }
 
 /// The rank in the middle of those that are not late, by the time of its kernels.
@@ -185,13 +186,22 @@ std::optional<LateRanks> find_late_ranks(const RankSteps& steps) {
   constexpr double kNoticeable = 0.02;  // of a step
   constexpr double kMostOfStep = 0.5;
   std::vector<double> late;
+  double all_waited = 0;
   for (const std::vector<float>& of : steps.late) late.push_back(sum_of_steps(of));
+  for (const std::vector<float>& of : steps.waited) all_waited += sum_of_steps(of);
   LateRanks found;
   for (const std::size_t rank : few_late_ranks(late)) {
     found.ranks.push_back(static_cast<int>(rank));
     found.late_s += late[rank];
     found.waited_s += sum_of_steps(steps.waited[rank]);
   }
+  // As much waiting is left for a rank that is like the others.
+  const auto few = static_cast<double>(found.ranks.size());
+  const double all_late = std::accumulate(late.begin(), late.end(), 0.0);
+  const double others = std::max(1.0, static_cast<double>(late.size()) - few);
+  const double share = all_late > 0 ? found.late_s / all_late : 0;
+  found.waited_s = std::max(0.0, found.waited_s - few * (all_waited - found.waited_s) / others);
+  found.late_s = std::max(0.0, found.late_s - few * (all_late - found.late_s) / others);
   if (found.ranks.empty() || found.late_s < kLeastLate * steps.total_s()) return std::nullopt;
   for (std::size_t step = 0; step < steps.step_s.size(); ++step) {
     double all = 0, of_them = 0;
@@ -201,12 +211,13 @@ std::optional<LateRanks> find_late_ranks(const RankSteps& steps) {
     ++found.waiting;
     if (of_them > kMostOfStep * all) ++found.steps;
   }
-  return is_consistent(found.steps, found.waiting) ? std::optional(found) : std::nullopt;
+  return is_consistent(found.steps, found.waiting, share) ? std::optional(found) : std::nullopt;
 }
 
 LateCause cause_of_late_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work) {
-  constexpr double kExplains = 0.5;   // of the waiting
-  constexpr double kMostOfWork = 0.7; // that both ranks have, or that is slower
+  constexpr double kExplains = 0.5;    // of the waiting
+  constexpr double kMostOfWork = 0.7;  // that both ranks have, or that is slower
+  constexpr double kMoreLaunches = 1.1;
   LateCause cause;
   cause.rank = late.ranks.front();
   cause.other = typical_rank(steps, late);
@@ -218,7 +229,11 @@ LateCause cause_of_late_rank(const RankSteps& steps, const LateRanks& late, cons
   const double own_late = sum_of_steps(steps.late[here]);
   const double longer = cause.compute_s - cause.other_s;
   const double idle = steps.parts[here].idle_s - steps.parts[there].idle_s;
-  if (longer < kExplains * own_late || longer < idle) return cause;
+  if (longer < kExplains * own_late || longer < idle) {
+    // The host takes longer because it launches more.
+    if (cause.launches > kMoreLaunches * cause.other_launches) cause.reason = LateReason::unequal_work;
+    return cause;
+  }
   const SameLaunches same = same_launches(work[here], work[there]);
   if (same.there_s > 0) cause.slower = same.here_s / same.there_s;
   double all = 0;

@@ -35,11 +35,11 @@ RankSteps rank_steps(const std::vector<RankTimeline>& ranks, const std::vector<M
 
 /// Ranks that the others wait for, in step after step: by their number few, and no matter of chance.
 struct LateRanks {
-  std::vector<int> ranks;   ///< indices, the latest first
-  double waited_s = 0;      ///< by all other ranks together, in all steps
-  double late_s = 0;        ///< by each other rank, in all steps
-  std::int64_t steps = 0;   ///< in which most of the waiting is for them
-  std::int64_t waiting = 0; ///< steps in which ranks wait noticeably
+  std::vector<int> ranks;    ///< indices, the latest first
+  double waited_s = 0;       ///< by all other ranks together, in all steps, beyond what they wait for any rank
+  double late_s = 0;         ///< by each other rank, likewise
+  std::int64_t steps = 0;    ///< in which most of the waiting is for them
+  std::int64_t waiting = 0;  ///< steps in which ranks wait noticeably
 };
 
 /// Nothing where ranks wait less than 3 % of the steps for them, or for one after the other.
@@ -55,9 +55,9 @@ enum class LateReason : std::uint8_t { host, slow_gpu, unequal_work };
 
 struct LateCause {
   LateReason reason = LateReason::host;
-  int rank = 0, other = 0;           ///< indices: the late rank, and a typical one
-  double compute_s = 0, other_s = 0; ///< of their kernels, in all steps
-  double slower = 1;                 ///< the same launches take that much longer
+  int rank = 0, other = 0;            ///< indices: the late rank, and a typical one
+  double compute_s = 0, other_s = 0;  ///< of their kernels, in all steps
+  double slower = 1;                  ///< the same launches take that much longer
   double launches = 0, other_launches = 0;
 };
 

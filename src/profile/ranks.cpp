@@ -94,7 +94,9 @@ std::vector<JobRank> find_ranks(const Recording& recording) {
     if (count > kept.second) kept = {entry, count};
   }
   std::stable_sort(others.begin(), others.end(), [&](const JobRank& a, const JobRank& b) {
-    const auto index = [&](const JobRank& of) { return recording.devices[static_cast<std::size_t>(of.device)].about.index; };
+    const auto index = [&](const JobRank& of) {
+      return recording.devices[static_cast<std::size_t>(of.device)].about.index;
+    };
     return index(a) < index(b);
   });
   std::vector<JobRank> ranks;
@@ -273,7 +275,8 @@ std::vector<RankWork> rank_work(const Job& job, const Recording& recording, cons
   std::vector<RankWork> work(job.ranks.size());
   Within within(steps);
   for (const Activity& activity : recording.activities) {
-    if (activity.what != ActivityKind::kernel || is_of_collectives(activity, groups) || !within(activity.start)) continue;
+    if (activity.what != ActivityKind::kernel || is_of_collectives(activity, groups) || !within(activity.start))
+      continue;
     const auto place = by_place.find({activity.process, activity.device});
     if (place == by_place.end()) continue;
     SignatureWork& of = work[place->second][activity.group];

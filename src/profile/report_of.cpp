@@ -130,7 +130,7 @@ std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>&
   if (!job || spans.empty()) return std::nullopt;
   JobFindings found;
   found.steps = rank_steps(job->timelines, job->matched, spans);
-  found.late = late_finding(*job, found.steps, rank_work(*job, recording, spans), idle(spans));
+  found.late = late_finding(*job, found.steps, recording, spans, idle(spans));
   profile.ranks = ranks_report(*job, found.steps, recording, spans, machine);
   found.claims = rank_claims(*job, found.steps, found.late, *profile.ranks, framework_of(recording));
   return found;

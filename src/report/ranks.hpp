@@ -1,5 +1,5 @@
-// The processes of one job: what the time of a step is on each rank, and its collectives. Plain data. Times are means per
-// steady step.
+// The processes of one job: what the time of a step is on each rank, and its collectives. Plain data. Times are means
+// per steady step.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +28,16 @@ struct RankSum {
 
 /// Collectives of one kind, size and number of ranks.
 struct CollectiveSum {
-  std::string name;           ///< "all_reduce"
-  int ranks = 0;              ///< that work together
-  double bytes = 0;           ///< of one: the larger buffer of a rank, as nccl-tests has it; 0: not known
-  double calls = 0;           ///< of a rank per step
-  double waiting_s = 0;       ///< of a rank per step: exposed
-  double exposed_s = 0;       ///< of a rank per step: transfer that no other kernel overlaps
-  double transfer_s = 0;      ///< of one: median, from the last rank's start to its end
-  std::string line;           ///< "train.py:31 main"; empty: not known
-  std::string roof;           ///< its limiting roof; empty: none was measured
-  double attainable_s = 0;    ///< of one, at that roof
+  std::string name;                ///< "all_reduce"
+  int ranks = 0;                   ///< that work together
+  double bytes = 0;                ///< of one: the larger buffer of a rank, as nccl-tests has it; 0: not known
+  double calls = 0;                ///< of a rank per step
+  double waiting_s = 0;            ///< of a rank per step: exposed
+  double exposed_s = 0;            ///< of a rank per step: transfer that no other kernel overlaps
+  double transfer_s = 0;           ///< of one: median, from the last rank's start to its end
+  std::string line;                ///< "train.py:31 main"; empty: not known
+  std::string roof;                ///< its limiting roof; empty: none was measured
+  double attainable_s = 0;         ///< of one, at that roof
   double bus_bytes_per_s() const;  ///< of the transfer; 0 where bytes are not known
 };
 
