@@ -10,6 +10,7 @@ struct Launcher {
   const char* rank;
   const char* size;
   const char* local_rank;
+  const char* local_size;          ///< of the processes on this node
   std::array<const char*, 3> job;  ///< what tells a start from others, joined; null: no more
 };
 
@@ -19,14 +20,26 @@ inline constexpr auto kLaunchers = std::to_array<Launcher>({
      "RANK",
      "WORLD_SIZE",
      "LOCAL_RANK",
+     "LOCAL_WORLD_SIZE",
      {"TORCHELASTIC_RUN_ID", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT"}},
     {"Open MPI",
      "OMPI_COMM_WORLD_RANK",
      "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE",
      {"PMIX_NAMESPACE", nullptr, nullptr}},
-    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", {"PMI_JOBID", "HYDI_CONTROL_FD", "PMI_ID_JOB"}},
-    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", {"SLURM_JOB_ID", "SLURM_STEP_ID", nullptr}},
+    {"MPICH",
+     "PMI_RANK",
+     "PMI_SIZE",
+     "MPI_LOCALRANKID",
+     "MPI_LOCALNRANKS",
+     {"PMI_JOBID", "HYDI_CONTROL_FD", "PMI_ID_JOB"}},
+    {"Slurm",
+     "SLURM_PROCID",
+     "SLURM_NTASKS",
+     "SLURM_LOCALID",
+     "SLURM_NTASKS_PER_NODE",
+     {"SLURM_JOB_ID", "SLURM_STEP_ID", nullptr}},
 });
 
 }  // namespace roofline

@@ -112,7 +112,7 @@ void write_process(Session& session, int driver_version) {
 }
 
 void finish_window(Session& session) {
-  if (session.sampling != nullptr) session.sampling->finish();
+  if (session.sampling != nullptr) session.sampling->end();
   counting_finish();
   flush_activities(true);
   session.phase = Phase::ended;
@@ -221,7 +221,7 @@ void at_exit() {
     if (ending->phase != Phase::ended) {
       counting_finish();
       flush_activities(true);
-      if (ending->sampling != nullptr) ending->sampling->finish();
+      if (ending->sampling != nullptr) ending->sampling->end();
       ending->phase = Phase::ended;
     }
     write_tally(*ending, true);

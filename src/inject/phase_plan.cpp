@@ -14,6 +14,8 @@ constexpr std::uint64_t kFirstCounting = 2 * kSecond;
 constexpr std::uint64_t kSampled = 100, kRefreshed = 20, kFew = 5;
 constexpr std::uint64_t kShortestSample = kSecond / 2, kLongestSample = 5 * kSecond;
 constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kSecond;
+/// Of a job: its ranks look at the time a few times per second, and begin that much apart.
+constexpr std::uint64_t kShortestOfJob = kSecond;
 /// If nothing repeats, counting continues after this time.
 constexpr std::uint64_t kNothingRepeats = 10 * kSecond;
 
@@ -43,10 +45,12 @@ RunPhase PhasePlan::next(const Progress& progress) {
       break;
     case RunPhase::refresh: {
       const bool changed = progress.time - since_ >= kLongestRefresh && progress.repetitions < kFew;
-      if (changed || enough(progress, kRefreshed, kShortestRefresh, kLongestRefresh)) next = RunPhase::quiet;
+      if (changed || enough(progress, kRefreshed, progress.in_job ? kShortestOfJob : kShortestRefresh, kLongestRefresh))
+        next = RunPhase::quiet;
       break;
     }
   }
+  in_job_ = progress.in_job;
   if (next != phase_) enter(next, progress.time);
   return phase_;
 }
@@ -58,6 +62,10 @@ RunPhase PhasePlan::after_start_up(const Progress& progress) const {
 
 RunPhase PhasePlan::after_sample(const Progress& progress) {
   const bool counts_on = count_on_ && progress.counts_missing;
+  if (progress.peers_missing) {
+    since_ = progress.time;
+    return RunPhase::sample;
+  }
   if (enough(progress, kSampled, kShortestSample, kLongestSample)) {
     sampled_ = true;
     return counts_on ? RunPhase::counting : RunPhase::quiet;
@@ -83,7 +91,9 @@ void PhasePlan::enter(RunPhase phase, std::uint64_t time) {
   if (phase == RunPhase::counting) count_on_ = false;
   if (phase == RunPhase::quiet) {
     const bool first = pause_ == 0;
-    pause_ = first ? kFirstQuiet : std::min(std::max(2 * pause_, kRefreshedPart * length), kLongestQuiet);
+    // The ranks of a job pause equally long, although their refreshes were not.
+    const std::uint64_t by_cost = in_job_ ? 0 : kRefreshedPart * length;
+    pause_ = first ? kFirstQuiet : std::min(std::max(2 * pause_, by_cost), kLongestQuiet);
     shortest_ = first ? kShortestQuiet : std::min(2 * shortest_, kLongestQuiet);
   }
   phase_ = phase;

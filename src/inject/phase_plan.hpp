@@ -29,6 +29,8 @@ class PhasePlan {
     bool counts_missing = false;      ///< some launch signature still lacks counts
     std::uint64_t counting_cost = 0;  ///< ns
     bool marker_lost = false;         ///< in quiet: the mark of the steps no longer comes
+    bool in_job = false;              ///< other processes are to record the same steps
+    bool peers_missing = false;       ///< in sample: not all of them are in it yet
   };
 
   /// The phase from now on. Call it a few times per second.
@@ -48,6 +50,7 @@ class PhasePlan {
   std::uint64_t shortest_ = 0;  ///< of a quiet phase that a lost marker ends
   bool sampled_ = false;        ///< uncounted steady steps are recorded
   bool count_on_ = true;        ///< counting may be resumed
+  bool in_job_ = false;
 };
 
 }  // namespace roofline::inject

@@ -20,6 +20,11 @@ namespace {
 /// Of the time of all ranks, the least that exposed communication is a finding of.
 constexpr double kLeastExposed = 0.05;
 
+/// Collectives of up to this size take about as long as the smallest ones, and so many in a step are worth merging.
+constexpr double kSmallMessage = 256 << 10, kManyMessages = 8;
+
+bool is_small(const CollectiveSum& sum) { return sum.bytes > 0 && sum.bytes <= kSmallMessage; }
+
 using IdleKey = std::tuple<SavingCause, CauseDetail, std::string>;
 
 std::map<IdleKey, double> idle_of_device(const std::vector<IdlePart>& parts, int device) {
@@ -175,19 +180,17 @@ class RankClaims {
   }
 
   void add_small_messages() {
-    constexpr double kSmall = 256 << 10;
-    constexpr double kMany = 8;
     double saved = 0, calls = 0, exposed = 0, bytes = 0;
     const CollectiveSum* largest = nullptr;
     for (const CollectiveSum& sum : report_.collectives) {
-      if (!(sum.bytes > 0) || sum.bytes > kSmall) continue;
+      if (!is_small(sum)) continue;
       calls += sum.calls;
       exposed += sum.exposed_s;
       bytes += sum.calls * sum.bytes;
       saved += std::max(0.0, sum.exposed_s - std::min(sum.exposed_s, merged_s(sum)));
       if (largest == nullptr || sum.exposed_s > largest->exposed_s) largest = &sum;
     }
-    if (largest == nullptr || calls < kMany || saved < kLeastExposed * step_s_) return;
+    if (largest == nullptr || calls < kManyMessages || saved < kLeastExposed * step_s_) return;
     Saving saving;
     saving.cause = SavingCause::small_messages;
     saving.line = largest->line;
@@ -311,6 +314,18 @@ void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, con
     left -= taken;
   }
   std::erase_if(parts, [](const IdlePart& part) { return !(part.seconds > 0); });
+}
+
+void name_small_messages(std::vector<IdlePart>& parts, const Ranks& report) {
+  std::map<std::string, double> calls;
+  for (const CollectiveSum& sum : report.collectives) {
+    if (is_small(sum) && !sum.line.empty()) calls[sum.line] += sum.calls;
+  }
+  for (IdlePart& part : parts) {
+    const bool launches = part.cause == SavingCause::tiny_kernels || part.cause == SavingCause::launch_rate;
+    const auto line = calls.find(part.line);
+    if (launches && line != calls.end() && line->second >= kManyMessages) part.cause = SavingCause::small_messages;
+  }
 }
 
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording) {

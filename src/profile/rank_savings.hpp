@@ -34,6 +34,9 @@ std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, con
 void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
                    const std::vector<Span>& all, const std::vector<Span>& of);
 
+/// The host is slow at launching many small collectives: they are the cause.
+void name_small_messages(std::vector<IdlePart>& parts, const Ranks& report);
+
 /// A synchronisation at a line that launches a collective waits for all ranks: a barrier.
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording);
 

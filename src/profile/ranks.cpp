@@ -322,6 +322,30 @@ void add_collective_roofs(const Job& job, const Machine& machine, std::vector<Po
   }
 }
 
+void add_rank_parts(const Job& job, const RankSteps& steps, const Recording& recording, const RowTimes& rows,
+                    const std::vector<Point>& points, Steps& to) {
+  for (WallTime& wall : to.devices) {
+    for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+      if (job.ranks[i].device != wall.device) continue;
+      wall.rank_wait_s += steps.parts[i].waiting_s;
+      wall.communication_s += steps.parts[i].transfer_s;
+    }
+    // Of two ranks on one GPU, one's collectives run beside the other's kernels.
+    const double most = wall.kernels_s, both = wall.rank_wait_s + wall.communication_s;
+    if (both > most) {
+      wall.rank_wait_s *= most / both;
+      wall.communication_s *= most / both;
+    }
+  }
+  RowTimes others = rows;
+  const std::vector<bool> groups = collective_groups(recording);
+  std::erase_if(others, [&](const auto& row) { return groups[static_cast<std::size_t>(row.first.first)]; });
+  for (WallTime& wall : to.devices) wall.kernel_s = wall.roofed_s = wall.at_roof_s = 0;
+  add_roofs(to.devices, others, points);
+  to.at_roof_s = 0;
+  for (const WallTime& wall : to.devices) to.at_roof_s += wall.at_roof_s / static_cast<double>(to.count);
+}
+
 Ranks ranks_report(const Job& job, const RankSteps& steps, const Recording& recording, const std::vector<Span>& spans,
                    const Machine& machine) {
   Ranks report;

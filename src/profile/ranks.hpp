@@ -8,6 +8,7 @@
 #include "profile/collectives.hpp"
 #include "profile/rank_steps.hpp"
 #include "profile/recording.hpp"
+#include "profile/row_times.hpp"
 #include "profile/steps.hpp"
 #include "report/ranks.hpp"
 #include "report/report.hpp"
@@ -43,6 +44,10 @@ std::vector<RankWork> rank_work(const Job& job, const Recording& recording, cons
 /// The rows of collectives get the work of their calls, and the transfer as their time. `points` are the recording's
 /// groups in their order.
 void add_collective_roofs(const Job& job, const Machine& machine, std::vector<Point>& points);
+
+/// The collectives' parts of the steps' bars. `rows`: times within the steps.
+void add_rank_parts(const Job& job, const RankSteps& steps, const Recording& recording, const RowTimes& rows,
+                    const std::vector<Point>& points, Steps& to);
 
 /// What the report has of the ranks.
 Ranks ranks_report(const Job& job, const RankSteps& steps, const Recording& recording, const std::vector<Span>& spans,

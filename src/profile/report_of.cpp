@@ -126,11 +126,13 @@ struct JobFindings {
 };
 
 std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>& job, const Recording& recording,
-                                     const std::vector<Span>& spans, const Machine& machine, const IdleParts& idle) {
-  if (!job || spans.empty()) return std::nullopt;
+                                     const std::vector<Span>& spans, const RowTimes& rows,
+                                     const std::vector<Point>& points, const Machine& machine, const IdleParts& idle) {
+  if (!job || spans.empty() || !profile.steps) return std::nullopt;
   JobFindings found;
   found.steps = rank_steps(job->timelines, job->matched, spans);
   found.late = late_finding(*job, found.steps, recording, spans, idle(spans));
+  add_rank_parts(*job, found.steps, recording, rows, points, *profile.steps);
   profile.ranks = ranks_report(*job, found.steps, recording, spans, machine);
   found.claims = rank_claims(*job, found.steps, found.late, *profile.ranks, framework_of(recording));
   return found;
@@ -153,9 +155,10 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
     if (job) name_barriers(parts, recording);
     return parts;
   };
-  std::optional<JobFindings> ranks = add_ranks(profile, job, recording, steady, machine, idle);
+  std::optional<JobFindings> ranks = add_ranks(profile, job, recording, steady, rows, points, machine, idle);
   const IdleParts idle_of_ranks = [&](const std::vector<Span>& spans) {
     std::vector<IdlePart> parts = idle(spans);
+    if (ranks) name_small_messages(parts, *profile.ranks);
     if (ranks && ranks->late) take_out_late(parts, *ranks->late, ranks->steps, steady, spans);
     return parts;
   };

@@ -80,7 +80,8 @@ class SavingFinder {
     for (const WallTime& wall : devices_) {
       limits.idle_s += idle_seconds(wall);
       limits.copies_s += wall.copies_s;
-      limits.kernels_s += wall.kernels_s;
+      limits.communication_s += wall.rank_wait_s + wall.communication_s;
+      limits.kernels_s += wall.kernels_s - wall.rank_wait_s - wall.communication_s;
       kernel_s += wall.kernel_s;
     }
     const double once = kernel_s > limits.kernels_s ? limits.kernels_s / kernel_s : 1;

@@ -73,9 +73,9 @@ constexpr Column<CollectiveSum, Ranks> kCollectiveColumns[] = {
      .meaning = "Of the larger buffer of a rank, as nccl-tests has it",
      .when = sizes_known,
      .text = [](const CollectiveSum& s) { return s.bytes > 0 ? binary_bytes(s.bytes) : std::string(kAbsent); }},
-    {.title = "Per step", .meaning = "Calls of a rank per step", .text = [](const CollectiveSum& s) {
-       return number(s.calls, 3);
-     }},
+    {.title = "Per step",
+     .meaning = "Calls of a rank per step",
+     .text = [](const CollectiveSum& s) { return number(s.calls, 3); }},
     {.title = "Transfer",
      .meaning = "Median of one, from the start of the last rank",
      .text = [](const CollectiveSum& s) { return duration(s.transfer_s); }},
@@ -91,9 +91,10 @@ constexpr Column<CollectiveSum, Ranks> kCollectiveColumns[] = {
     {.title = "% of roof",
      .meaning = "Time at the roof of this size over the transfer",
      .when = roofs_known,
-     .value = [](const CollectiveSum& s) {
-       return Value(s.attainable_s > 0 && s.transfer_s > 0 ? s.attainable_s / s.transfer_s : std::nan(""));
-     },
+     .value =
+         [](const CollectiveSum& s) {
+           return Value(s.attainable_s > 0 && s.transfer_s > 0 ? s.attainable_s / s.transfer_s : std::nan(""));
+         },
      .unit = Unit::share},
     {.title = "Without overlap",
      .meaning = "Transfer without another kernel, of a rank per step",

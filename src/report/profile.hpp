@@ -63,6 +63,8 @@ struct WallTime {
   double wall_s = 0;
   double before_s = 0;          ///< until the first activity
   double kernels_s = 0;         ///< at least one kernel runs
+  double rank_wait_s = 0;       ///< of that, in steps: collectives alone, which wait for another rank
+  double communication_s = 0;   ///< of that, in steps: collectives alone, which transfer
   double copies_s = 0;          ///< copies or memsets run, and no kernel
   double counting_s = 0;        ///< idle while the profiler reads counters
   double recording_s = 0;       ///< of steps: idle time that recording added; not part of the idle times below
@@ -71,7 +73,8 @@ struct WallTime {
   double idle_elsewhere_s = 0;  ///< idle, host outside CUDA
   double idle_unknown_s = 0;    ///< idle, the recording has no launches of the host; 0 in files of earlier versions
   double after_s = 0;           ///< from the last activity on
-  // Sums over its kernels, of which several may run side by side, as Profile has them of all GPUs.
+  // Sums over its kernels, of which several may run side by side, as Profile has them of all GPUs. Without those of
+  // collectives where these have parts of their own.
   double kernel_s = 0, roofed_s = 0, at_roof_s = 0;
 };
 

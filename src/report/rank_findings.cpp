@@ -14,9 +14,9 @@ std::string scaling_text(const Report& report) {
   if (!report.profile || !report.profile->ranks || !(report.profile->ranks->step_s > 0)) return {};
   const Ranks& ranks = *report.profile->ranks;
   constexpr double kSmall = 0.005;  // of a step
-  std::string text = fmt::format("{} ranks: {} of a step of {} is compute ({}).", count(ranks.size),
-                                 percent(ranks.efficiency()), duration(ranks.step_s),
-                                 duration(ranks.mean(&RankSum::compute_s)));
+  std::string text =
+      fmt::format("{} ranks: {} of a step of {} is compute ({}).", count(ranks.size), percent(ranks.efficiency()),
+                  duration(ranks.step_s), duration(ranks.mean(&RankSum::compute_s)));
   struct Cost {
     double seconds;
     const char* name;
@@ -42,9 +42,10 @@ std::string matching_text(const Report& report) {
   const Ranks& ranks = *report.profile->ranks;
   constexpr double kAll = 0.99;
   if (ranks.matched_share >= kAll) return {};
-  return fmt::format("{} of the collectives' time was matched with all ranks, by {}; the rest counts as communication.",
-                     percent(ranks.matched_share),
-                     ranks.matching == RankMatching::calls ? "the numbers of their calls" : "the times of their kernels");
+  return fmt::format(
+      "{} of the collectives' time was matched with all ranks, by {}; the rest counts as communication.",
+      percent(ranks.matched_share),
+      ranks.matching == RankMatching::calls ? "the numbers of their calls" : "the times of their kernels");
 }
 
 std::vector<RankSum> shown_ranks(const Ranks& ranks, std::size_t most) {

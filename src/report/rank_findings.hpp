@@ -8,7 +8,8 @@
 
 namespace roofline {
 
-/// What part of a step is compute, and what the rest costs: "8 ranks: 71 % of a step of 31.0 ms is compute (22.0 ms); …".
+/// What part of a step is compute, and what the rest costs: "8 ranks: 71 % of a step of 31.0 ms is compute (22.0 ms);
+/// …".
 std::string scaling_text(const Report& report);
 
 /// How collectives were matched, and how many: empty where all were.

@@ -43,8 +43,8 @@ class Collectives : public Injected {
 
 TEST_F(Collectives, HaveKindBytesNumberAndKernel) {
   const Spool spool = rank("kinds", 1);
-  ASSERT_THAT(kinds_of(spool), ElementsAre(Kind::all_reduce, Kind::all_gather, Kind::reduce_scatter, Kind::broadcast,
-                                           Kind::all_reduce));
+  ASSERT_THAT(kinds_of(spool),
+              ElementsAre(Kind::all_reduce, Kind::all_gather, Kind::reduce_scatter, Kind::broadcast, Kind::all_reduce));
   std::vector<std::uint64_t> bytes, numbers;
   for (const spool::Collective& call : spool.collectives) {
     bytes.push_back(call.bytes);
@@ -79,8 +79,8 @@ TEST_F(Collectives, OfOneCommunicatorHaveTheSameNameOnAllRanks) {
   const auto hash = [](const Spool& spool, std::size_t call) {
     return spool.communicators.at(spool.collectives.at(call).communicator).hash;
   };
-  ASSERT_THAT(kinds_of(first), ElementsAre(Kind::all_reduce, Kind::all_gather, Kind::all_reduce, Kind::all_reduce,
-                                           Kind::all_reduce));
+  ASSERT_THAT(kinds_of(first),
+              ElementsAre(Kind::all_reduce, Kind::all_gather, Kind::all_reduce, Kind::all_reduce, Kind::all_reduce));
   EXPECT_EQ(hash(first, 0), hash(third, 0));
   EXPECT_EQ(hash(first, 1), hash(second, 1));  // of one color
   EXPECT_NE(hash(first, 1), hash(third, 1));
@@ -94,7 +94,10 @@ TEST_F(Collectives, OfOneCommunicatorHaveTheSameNameOnAllRanks) {
 }
 
 TEST_F(Collectives, TheRankIsThatOfTheLauncher) {
-  const Environment torchrun = {{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "1"}, {"OMPI_COMM_WORLD_RANK", "0"},
+  const Environment torchrun = {{"RANK", "5"},
+                                {"WORLD_SIZE", "8"},
+                                {"LOCAL_RANK", "1"},
+                                {"OMPI_COMM_WORLD_RANK", "0"},
                                 {"OMPI_COMM_WORLD_SIZE", "8"}};
   const Spool spool = rank("kinds", 0, torchrun);
   ASSERT_TRUE(spool.rank);
@@ -103,7 +106,8 @@ TEST_F(Collectives, TheRankIsThatOfTheLauncher) {
   EXPECT_EQ(spool.rank->local_rank, 1U);
   EXPECT_EQ(spool.texts.at(spool.rank->launcher), "torchrun");
   EXPECT_FALSE(rank("kinds", 0).rank);
-  const Spool slurm = rank("kinds", 0, {{"RANK", "five"}, {"WORLD_SIZE", "8"}, {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}});
+  const Spool slurm =
+      rank("kinds", 0, {{"RANK", "five"}, {"WORLD_SIZE", "8"}, {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}});
   ASSERT_TRUE(slurm.rank);
   EXPECT_EQ(slurm.rank->rank, 3U);
 }

@@ -13,15 +13,15 @@ namespace {
 
 using testing::ElementsAre;
 
-struct Result {
+struct JobResult {
   RankSteps steps;
   std::optional<LateRanks> late;
   std::optional<LateCause> cause;
 };
 
-Result result_of(SimulatedJob& job) {
+JobResult result_of(SimulatedJob& job) {
   job.run();
-  Result result;
+  JobResult result;
   result.steps = rank_steps(job.timelines, match_collectives(job.timelines), job.spans);
   result.late = find_late_ranks(result.steps);
   if (result.late) result.cause = cause_of_late_rank(result.steps, *result.late, job.work);
@@ -52,10 +52,11 @@ int right_of(JobFault fault, int ranks, int draws) {
   int right = 0;
   for (int draw = 0; draw < draws; ++draw) {
     SimulatedJob job = drawn(fault, ranks, static_cast<unsigned>(1000 * ranks + draw));
-    const Result result = result_of(job);
-    right += result.late && result.late->ranks == std::vector<int>{job.faulty} && result.cause->reason == reason_of(fault)
-                 ? 1
-                 : 0;
+    const JobResult result = result_of(job);
+    right +=
+        result.late && result.late->ranks == std::vector<int>{job.faulty} && result.cause->reason == reason_of(fault)
+            ? 1
+            : 0;
   }
   return right;
 }
@@ -90,7 +91,7 @@ TEST(RankSteps, OfAThousandRanks) {
     for (const unsigned seed : {4U, 5U}) {
       SimulatedJob job = drawn(fault, 1024, seed);
       job.steps = 12;
-      const Result result = result_of(job);
+      const JobResult result = result_of(job);
       EXPECT_EQ(result.late.has_value(), fault != JobFault::none);
       if (!result.late) continue;
       EXPECT_THAT(result.late->ranks, ElementsAre(job.faulty));
@@ -101,7 +102,7 @@ TEST(RankSteps, OfAThousandRanks) {
 
 TEST(RankSteps, PartsAddUpToTheStepsAndWaitingIsWhatIsCaused) {
   SimulatedJob job = drawn(JobFault::slow_host, 8, 3);
-  const Result result = result_of(job);
+  const JobResult result = result_of(job);
   const double total = result.steps.total_s();
   double waited = 0, parts_waited = 0;
   for (std::size_t rank = 0; rank < 8; ++rank) {
@@ -116,8 +117,8 @@ TEST(RankSteps, PartsAddUpToTheStepsAndWaitingIsWhatIsCaused) {
   EXPECT_NEAR(result.steps.matched_s, result.steps.collectives_s, 1e-9);
 }
 
-CollectiveKernel kernel(std::uint64_t start, std::uint64_t end, std::uint64_t communicator = 0,
-                        std::uint64_t sequence = 0, std::uint32_t ranks = 0) {
+CollectiveKernel collective_at(std::uint64_t start, std::uint64_t end, std::uint64_t communicator = 0,
+                               std::uint64_t sequence = 0, std::uint32_t ranks = 0) {
   CollectiveKernel made;
   made.span = {start, end};
   made.kind = spool::CollectiveKind::all_reduce;
@@ -133,8 +134,8 @@ TEST(MatchCollectives, ByCallsWhateverTheTimes) {
   for (std::uint64_t rank = 0; rank < 4; ++rank) {
     const std::uint64_t clock = rank * 1'000'000;
     for (std::uint64_t i = rank; i < 6; ++i) {
-      ranks[rank].collectives.push_back(kernel(clock + 100 * i, clock + 100 * i + 50, 5, i, 4));
-      ranks[rank].collectives.push_back(kernel(clock + 100 * i + 60, clock + 100 * i + 90, 10 + rank / 2, i, 2));
+      ranks[rank].collectives.push_back(collective_at(clock + 100 * i, clock + 100 * i + 50, 5, i, 4));
+      ranks[rank].collectives.push_back(collective_at(clock + 100 * i + 60, clock + 100 * i + 90, 10 + rank / 2, i, 2));
     }
   }
   const std::vector<MatchedCollective> matched = match_collectives(ranks);
@@ -150,8 +151,9 @@ TEST(MatchCollectives, ByCallsWhateverTheTimes) {
 TEST(MatchCollectives, ByTimesWhereCallsAreNotKnown) {
   std::vector<RankTimeline> ranks(2);
   // The first rank recorded one more, and arrives early at each.
-  ranks[0].collectives = {kernel(0, 1000), kernel(2000, 5000), kernel(5100, 6000), kernel(7000, 9000)};
-  ranks[1].collectives = {kernel(4000, 5010), kernel(5200, 6005), kernel(8000, 9010)};
+  ranks[0].collectives = {collective_at(0, 1000), collective_at(2000, 5000), collective_at(5100, 6000),
+                          collective_at(7000, 9000)};
+  ranks[1].collectives = {collective_at(4000, 5010), collective_at(5200, 6005), collective_at(8000, 9010)};
   const std::vector<MatchedCollective> matched = match_collectives(ranks);
   ASSERT_EQ(matched.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -164,8 +166,8 @@ TEST(MatchCollectives, ByTimesWhereCallsAreNotKnown) {
 TEST(MatchCollectives, FalseRecordsMatchNothing) {
   std::vector<RankTimeline> ranks(2);
   // Twice the same number on one rank, and more ranks than there are.
-  ranks[0].collectives = {kernel(0, 10, 5, 1, 2), kernel(20, 30, 5, 1, 2)};
-  ranks[1].collectives = {kernel(0, 10, 6, 1, 4'000'000'000U)};
+  ranks[0].collectives = {collective_at(0, 10, 5, 1, 2), collective_at(20, 30, 5, 1, 2)};
+  ranks[1].collectives = {collective_at(0, 10, 6, 1, 4'000'000'000U)};
   EXPECT_TRUE(match_collectives(ranks).empty());
   EXPECT_TRUE(match_collectives({}).empty());
 }
@@ -180,8 +182,7 @@ TEST(MatchCollectives, ClocksOfHostsAreComparedByTheEnds) {
       of.span.end += 5'000'000;
     }
   }
-  const auto offsets =
-      clock_offsets(job.timelines, match_collectives(job.timelines), {0, 0, 0, 0, 1, 1, 1, 1});
+  const auto offsets = clock_offsets(job.timelines, match_collectives(job.timelines), {0, 0, 0, 0, 1, 1, 1, 1});
   ASSERT_EQ(offsets.size(), 2U);
   EXPECT_EQ(offsets[0], 0);
   EXPECT_NEAR(static_cast<double>(offsets[1]), 5e6, 5e3);

@@ -6,11 +6,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "host_samples_builder.hpp"
 #include "model/collective.hpp"
 #include "profile/profile.hpp"
 #include "render/render.hpp"
+#include "report/budget.hpp"
 #include "report/json/json.hpp"
 #include "spool_builder.hpp"
 
@@ -22,14 +24,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::uint64_t kUs = 1000, kMs = 1000 * kUs;
+constexpr std::uint64_t kMicroseconds = 1000, kMilliseconds = 1000 * kMicroseconds;
 
 /// Two processes of a job. In each step a rank's host prepares a batch, then launches kernels and an all-reduce.
 class JobOfRanks {
  public:
   struct Rank {
-    explicit Rank(int number)
-        : spool(100 + static_cast<std::uint32_t>(number), static_cast<std::uint8_t>(7 + number)) {
+    explicit Rank(int number) : spool(100 + static_cast<std::uint32_t>(number), static_cast<std::uint8_t>(7 + number)) {
       const auto place = [&](std::uint32_t line, const std::string& function) {
         return spool.place({.line = spool.line("/home/user/project/train.py", line, function)});
       };
@@ -39,10 +40,10 @@ class JobOfRanks {
     SpoolBuilder spool;
     spool::Id compute = 0, collective = 0;
     int thread = 0, prepares = 0, launches = 0;
-    std::uint64_t host = kMs, gpu = kMs;
-    std::uint64_t prepare = 2 * kMs;  ///< of the host, before it launches
+    std::uint64_t host = kMilliseconds, gpu = kMilliseconds;
+    std::uint64_t prepare = 2 * kMilliseconds;  ///< of the host, before it launches
     int kernels = 10;
-    std::uint64_t kernel = kMs;
+    std::uint64_t kernel = kMilliseconds;
   };
 
   explicit JobOfRanks(int ranks = 2, bool with_calls = true) : with_calls_(with_calls) {
@@ -55,17 +56,18 @@ class JobOfRanks {
       rank.prepares = samples.stack({HostSamplesBuilder::own("train.py", 19, "prepare_batch")});
       rank.launches = samples.stack({HostSamplesBuilder::own("train.py", 10, "step")});
       if (!with_calls) continue;
-      rank.spool.add(spool::Type::rank, spool::Rank{static_cast<std::uint32_t>(number),
-                                                    static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(ranks),
-                                                    rank.spool.text("torchrun"), rank.spool.text("node"), 0});
-      rank.spool.add(spool::Type::communicator,
-                     spool::Communicator{99, 1, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(ranks), 0});
+      rank.spool.add(
+          spool::Type::rank,
+          spool::Rank{static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number),
+                      static_cast<std::uint32_t>(ranks), rank.spool.text("torchrun"), rank.spool.text("node"), 0});
+      rank.spool.add(spool::Type::communicator, spool::Communicator{99, 1, static_cast<std::uint32_t>(number),
+                                                                    static_cast<std::uint32_t>(ranks), 0});
     }
   }
 
   std::vector<std::unique_ptr<Rank>> all;
   HostSamplesBuilder samples;
-  std::uint64_t transfer = kMs, bytes = 64 << 20;
+  std::uint64_t transfer = kMilliseconds, bytes = 64 << 20;
   int collectives = 1;  ///< of a step
 
   void run(int steps = 40) {
@@ -82,7 +84,7 @@ class JobOfRanks {
     fs::remove_all(folder);
     fs::create_directories(folder);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i]->spool.end(all[i]->gpu + kMs);
+      all[i]->spool.end(all[i]->gpu + kMilliseconds);
       all[i]->spool.write(folder / (std::to_string(i) + ".1.spool"));
     }
     std::vector<DefectiveSpool> defective;
@@ -95,29 +97,29 @@ class JobOfRanks {
 
  private:
   void compute(Rank& rank) {
-    for (std::uint64_t time = rank.host + kMs / 2; time < rank.host + rank.prepare; time += kMs) {
+    for (std::uint64_t time = rank.host + kMilliseconds / 2; time < rank.host + rank.prepare; time += kMilliseconds) {
       samples.sample(rank.thread, time, ThreadState::running, rank.prepares);
     }
     rank.host += rank.prepare;
     for (int i = 0; i < rank.kernels; ++i) {
-      const std::uint64_t start = std::max(rank.host + 7 * kUs, rank.gpu + kUs);
-      rank.spool.launch(rank.compute, rank.host, rank.host + 5 * kUs, start, start + rank.kernel);
-      rank.host += 6 * kUs;
+      const std::uint64_t start = std::max(rank.host + 7 * kMicroseconds, rank.gpu + kMicroseconds);
+      rank.spool.launch(rank.compute, rank.host, rank.host + 5 * kMicroseconds, start, start + rank.kernel);
+      rank.host += 6 * kMicroseconds;
       rank.gpu = start + rank.kernel;
     }
   }
 
   void reduce() {
     std::uint64_t start = 0;
-    for (auto& rank : all) start = std::max(start, rank->gpu + 2 * kUs);
+    for (auto& rank : all) start = std::max(start, rank->gpu + 2 * kMicroseconds);
     for (auto& rank : all) {
-      const std::uint64_t own = rank->gpu + 2 * kUs;
-      const std::uint32_t correlation = rank->spool.launch(rank->collective, rank->host, rank->host + 5 * kUs, own,
-                                                           start + transfer, 0, 20);
+      const std::uint64_t own = rank->gpu + 2 * kMicroseconds;
+      const std::uint32_t correlation = rank->spool.launch(rank->collective, rank->host, rank->host + 5 * kMicroseconds,
+                                                           own, start + transfer, 0, 20);
       if (with_calls_) {
         spool::Collective call = {};
         call.start = rank->host;
-        call.end = rank->host + 5 * kUs;
+        call.end = rank->host + 5 * kMicroseconds;
         call.sequence = number_;
         call.bytes = bytes;
         call.communicator = 1;
@@ -126,7 +128,7 @@ class JobOfRanks {
         call.correlation = correlation;
         rank->spool.add(spool::Type::collective, call);
       }
-      rank->host += 6 * kUs;
+      rank->host += 6 * kMicroseconds;
       rank->gpu = start + transfer;
     }
     ++number_;
@@ -137,13 +139,13 @@ class JobOfRanks {
   std::vector<ProcessTrace> traces_;
 };
 
-std::vector<SavingCause> causes_of(const Report& report) {
+std::vector<SavingCause> causes_in(const Report& report) {
   std::vector<SavingCause> causes;
   for (const Saving& saving : report.profile->savings) causes.push_back(saving.cause);
   return causes;
 }
 
-double seconds_of(const Report& report, SavingCause cause) {
+double seconds_in(const Report& report, SavingCause cause) {
   double seconds = 0;
   for (const Saving& saving : report.profile->savings) seconds += saving.cause == cause ? saving.seconds : 0;
   return seconds;
@@ -158,7 +160,7 @@ double waiting_of(const Report& report) {
 TEST(RanksOfAJob, ASlowHostIsNamedWithItsLine) {
   for (const bool with_calls : {true, false}) {
     JobOfRanks job(2, with_calls);
-    job.all[1]->prepare = 20 * kMs;
+    job.all[1]->prepare = 20 * kMilliseconds;
     job.run();
     const Report report = job.report();
     ASSERT_TRUE(report.profile->steps);
@@ -184,29 +186,29 @@ TEST(RanksOfAJob, ASlowHostIsNamedWithItsLine) {
 
 TEST(RanksOfAJob, UnequalWorkAndASlowGpuAreToldApart) {
   JobOfRanks slow;
-  slow.all[0]->kernel = 1300 * kUs;
+  slow.all[0]->kernel = 1300 * kMicroseconds;
   slow.run();
   const Report of_slow = slow.report();
-  EXPECT_EQ(causes_of(of_slow).at(0), SavingCause::slow_gpu);
+  EXPECT_EQ(causes_in(of_slow).at(0), SavingCause::slow_gpu);
   EXPECT_THAT(of_slow.profile->savings[0].what, HasSubstr("Rank 0 "));
   JobOfRanks more(8);
   more.all[5]->kernels = 14;
   more.run();
   const Report of_more = more.report();
-  EXPECT_EQ(causes_of(of_more).at(0), SavingCause::unequal_work);
+  EXPECT_EQ(causes_in(of_more).at(0), SavingCause::unequal_work);
   EXPECT_THAT(of_more.profile->savings[0].what, HasSubstr("Rank 5 "));
   EXPECT_LE(of_more.profile->savings[0].seconds, waiting_of(of_more) * 1.0001);
 }
 
 TEST(RanksOfAJob, AHealthyOneHasNoFinding) {
   JobOfRanks job(8);
-  job.transfer = kMs / 5;
+  job.transfer = kMilliseconds / 5;
   job.run();
   const Report report = job.report();
-  for (const SavingCause cause : {SavingCause::late_rank, SavingCause::slow_gpu, SavingCause::unequal_work,
-                                  SavingCause::uneven_ranks, SavingCause::exposed_communication,
-                                  SavingCause::small_messages, SavingCause::barrier}) {
-    EXPECT_EQ(seconds_of(report, cause), 0) << to_string(cause);
+  for (const SavingCause cause :
+       {SavingCause::late_rank, SavingCause::slow_gpu, SavingCause::unequal_work, SavingCause::uneven_ranks,
+        SavingCause::exposed_communication, SavingCause::small_messages, SavingCause::barrier}) {
+    EXPECT_EQ(seconds_in(report, cause), 0) << to_string(cause);
   }
   ASSERT_TRUE(report.profile->ranks);
   EXPECT_EQ(report.profile->ranks->size, 8);
@@ -215,33 +217,33 @@ TEST(RanksOfAJob, AHealthyOneHasNoFinding) {
 
 TEST(RanksOfAJob, ExposedCommunicationIsAtMostWhatKernelsCouldHide) {
   JobOfRanks job;
-  job.transfer = 4 * kMs;
+  job.transfer = 4 * kMilliseconds;
   job.run();
   const Report report = job.report();
   const auto steps = static_cast<double>(report.profile->steps->count);
-  EXPECT_NEAR(seconds_of(report, SavingCause::exposed_communication), 2 * steps * 4e-3, 2 * steps * 0.1e-3);
+  EXPECT_NEAR(seconds_in(report, SavingCause::exposed_communication), 2 * steps * 4e-3, 2 * steps * 0.1e-3);
   const CollectiveSum& sum = report.profile->ranks->collectives.at(0);
   EXPECT_EQ(sum.name, "all_reduce");
   EXPECT_NEAR(sum.transfer_s, 4e-3, 1e-5);
   EXPECT_NEAR(sum.bus_bytes_per_s(), (64 << 20) / 4e-3, 1e9);
   EXPECT_NEAR(sum.calls, 1, 0.01);
   JobOfRanks longer;  // more communication than compute: half of it stays
-  longer.transfer = 20 * kMs;
+  longer.transfer = 20 * kMilliseconds;
   longer.run();
-  EXPECT_LE(seconds_of(longer.report(), SavingCause::exposed_communication), 2 * 40 * 10.1e-3);
+  EXPECT_LE(seconds_in(longer.report(), SavingCause::exposed_communication), 2 * 40 * 10.1e-3);
 }
 
 TEST(RanksOfAJob, ManySmallMessagesAreNamed) {
   JobOfRanks job;
   job.collectives = 60;
-  job.transfer = 40 * kUs;
+  job.transfer = 40 * kMicroseconds;
   job.bytes = 8 << 10;
   job.run();
   const Report report = job.report();
-  EXPECT_EQ(seconds_of(report, SavingCause::exposed_communication), 0);
+  EXPECT_EQ(seconds_in(report, SavingCause::exposed_communication), 0);
   const auto steps = static_cast<double>(report.profile->steps->count);
-  EXPECT_GT(seconds_of(report, SavingCause::small_messages), 2 * steps * 59 * 35e-6);
-  EXPECT_LT(seconds_of(report, SavingCause::small_messages), 2 * steps * 59 * 40e-6);
+  EXPECT_GT(seconds_in(report, SavingCause::small_messages), 2 * steps * 59 * 35e-6);
+  EXPECT_LT(seconds_in(report, SavingCause::small_messages), 2 * steps * 59 * 40e-6);
 }
 
 TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
@@ -254,7 +256,7 @@ TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
   ceiling.value = 100e9;
   machine.ceilings.push_back(ceiling);
   JobOfRanks job;
-  job.all[1]->prepare = 20 * kMs;
+  job.all[1]->prepare = 20 * kMilliseconds;
   job.run();
   const Report report = job.report(machine);
   const auto row = std::find_if(report.points.begin(), report.points.end(),
@@ -271,7 +273,7 @@ TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
 
 TEST(RanksOfAJob, AreInTheReportAndInEveryOutput) {
   JobOfRanks job(3);
-  job.all[2]->prepare = 15 * kMs;
+  job.all[2]->prepare = 15 * kMilliseconds;
   job.run();
   const Report report = job.report();
   const Ranks& ranks = *report.profile->ranks;
@@ -288,6 +290,23 @@ TEST(RanksOfAJob, AreInTheReportAndInEveryOutput) {
   EXPECT_NEAR(ranks.efficiency(), 10e-3 / ranks.step_s, 0.01);
   for (const std::string& text : {render_html(report), render_markdown(report), render_terminal(report, {})}) {
     EXPECT_THAT(text, HasSubstr("all_reduce"));
+  }
+}
+
+TEST(RanksOfAJob, WaitingAndCommunicationArePartsOfTheBar) {
+  JobOfRanks job;
+  job.all[1]->prepare = 20 * kMilliseconds;
+  job.transfer = 3 * kMilliseconds;
+  job.run();
+  const Report report = job.report();
+  const std::vector<Budget> bars = budgets(report);
+  ASSERT_EQ(bars.size(), 2U);
+  EXPECT_NEAR(bars[0].seconds(WallPart::rank_wait), 18e-3, 0.5e-3);
+  EXPECT_NEAR(bars[1].seconds(WallPart::rank_wait), 0, 0.1e-3);
+  for (const Budget& bar : bars) {
+    EXPECT_NEAR(bar.seconds(WallPart::communication), 3e-3, 0.1e-3);
+    EXPECT_NEAR(bar.seconds(WallPart::no_roof), 10e-3, 0.1e-3);
+    EXPECT_NEAR(bar.wall_s, report.profile->steps->total_s / static_cast<double>(report.profile->steps->count), 1e-6);
   }
 }
 

@@ -20,8 +20,8 @@ struct SimulatedJob {
   int ranks = 2, steps = 30;
   JobFault fault = JobFault::none;
   int faulty = 1;
-  double amount = 0.3;          ///< of a step that the fault adds
-  double noise = 0.01;          ///< of every time
+  double amount = 0.3;  ///< of a step that the fault adds
+  double noise = 0.01;  ///< of every time
   bool calls_known = true;
   unsigned seed = 1;
 
@@ -37,7 +37,8 @@ struct SimulatedJob {
     for (int step = 0; step < steps; ++step) {
       const double begin = *std::max_element(gpu.begin(), gpu.end());
       const int late = fault == JobFault::turns ? std::uniform_int_distribution<int>(0, ranks - 1)(random) : faulty;
-      for (int rank = 0; rank < ranks; ++rank) host(random, rank, rank == late, step, gpu[static_cast<std::size_t>(rank)]);
+      for (int rank = 0; rank < ranks; ++rank)
+        host(random, rank, rank == late, step, gpu[static_cast<std::size_t>(rank)]);
       for (int part = 0; part < kParts; ++part) {
         for (int rank = 0; rank < ranks; ++rank) {
           compute(random, rank, rank == late, part, gpu[static_cast<std::size_t>(rank)]);
@@ -76,8 +77,7 @@ struct SimulatedJob {
       const double slower = is_late && fault == JobFault::slow_gpu ? 1 + amount : 1;
       const double length = noisy(random, kKernel * slower);
       const auto index = static_cast<std::size_t>(rank);
-      timelines[index].compute.push_back(
-          {static_cast<std::uint64_t>(time), static_cast<std::uint64_t>(time + length)});
+      timelines[index].compute.push_back({static_cast<std::uint64_t>(time), static_cast<std::uint64_t>(time + length)});
       SignatureWork& of = work[index][part * kKernels + i % kKernels];
       ++of.launches;
       of.seconds += length * 1e-9;

@@ -26,9 +26,8 @@ std::string html_ranks(const Report& report) {
     html += fmt::format("<p>{} of {} ranks: those that others wait for most.</p>\n", shown.size(), ranks.ranks.size());
   }
   if (!ranks.collectives.empty()) {
-    html += "<h3>Collectives</h3>\n" +
-            html_table("sums collectives", "Collectives by waiting and exposed time", collective_columns(), ranks,
-                       ranks.collectives);
+    html += "<h3>Collectives</h3>\n" + html_table("sums collectives", "Collectives by waiting and exposed time",
+                                                  collective_columns(), ranks, ranks.collectives);
   }
   return html + "</section>\n";
 }

@@ -37,6 +37,8 @@ const PartLook& look_of(WallPart part) {
                                                                {"\u2593", "%", Ink::bad},
                                                                {"\u2592", "+", Ink::plain},
                                                                {"=", "=", Ink::magenta},
+                                                               {"\u2591", "w", Ink::bad},
+                                                               {"*", "*", Ink::magenta},
                                                                {"-", "-", Ink::warn},
                                                                {"~", "~", Ink::warn},
                                                                {"\u00b7", ".", Ink::warn},
