@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "measure/statistics.hpp"
@@ -52,16 +53,19 @@ void match_by_calls(const std::vector<RankTimeline>& ranks, std::vector<MatchedC
   }
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const NumberedKernel& a, const NumberedKernel& b) { return a.of() < b.of(); });
+  std::map<std::uint64_t, std::set<int>> members;  // of each communicator
+  for (const NumberedKernel& kernel : kernels) members[kernel.communicator].insert(kernel.arrival.rank);
   for (auto begin = kernels.begin(); begin != kernels.end();) {
     const auto end = std::find_if(begin, kernels.end(), [&](const auto& other) { return other.of() != begin->of(); });
     std::vector<RankArrival> arrivals;
-    std::uint32_t expected = 2;
+    std::size_t expected = 0;
     for (auto kernel = begin; kernel != end; ++kernel) {
-      expected = std::max(expected, kernel_of(ranks, kernel->arrival).ranks);
+      expected = std::max<std::size_t>(expected, kernel_of(ranks, kernel->arrival).ranks);
       // Twice from one rank: a torn or false recording.
       if (arrivals.empty() || arrivals.back().rank != kernel->arrival.rank) arrivals.push_back(kernel->arrival);
     }
-    if (arrivals.size() == expected) matched.push_back(matched_of(ranks, std::move(arrivals)));
+    if (expected == 0) expected = members[begin->communicator].size();
+    if (arrivals.size() > 1 && arrivals.size() == expected) matched.push_back(matched_of(ranks, std::move(arrivals)));
     begin = end;
   }
 }

@@ -70,16 +70,17 @@ std::string names_of(const Job& job, const std::vector<int>& ranks) {
 
 class RankClaims {
  public:
-  RankClaims(const Job& job, const RankSteps& steps, const Ranks& report, Framework framework)
+  RankClaims(const Job& job, const RankSteps& steps, const Ranks& report, const RowTimes& rows, Framework framework)
       : job_(job), steps_(steps), report_(report), framework_(framework) {
     const auto count = static_cast<double>(std::max<std::size_t>(1, steps.step_s.size()));
     step_s_ = steps.total_s() / count;
     count_ = count;
-    all_s_ = steps.total_s() * static_cast<double>(job.ranks.size());
+    std::set<int> groups;
     for (const RankTimeline& timeline : job.timelines) {
-      for (const CollectiveKernel& kernel : timeline.collectives) {
-        rows_[kernel.group] += seconds(kernel.span.length());
-      }
+      for (const CollectiveKernel& kernel : timeline.collectives) groups.insert(kernel.group);
+    }
+    for (const auto& [where, time] : rows) {
+      if (groups.contains(where.first)) rows_[where.first] += time.kernel_s;
     }
   }
 
@@ -123,23 +124,23 @@ class RankClaims {
     std::string reason;
     saving.action = action_against(saving.cause, framework_);
     if (cause.reason == LateReason::slow_gpu) {
-      reason = fmt::format("the same kernels take {} as long on its GPU", factor(cause.slower));
+      reason = fmt::format("The same kernels take {} as long on its GPU", factor(cause.slower));
     } else if (cause.reason == LateReason::unequal_work) {
       constexpr double kLonger = 1.02;
       reason =
           cause.compute_s > kLonger * cause.other_s
-              ? fmt::format("its kernels take {} a step, those of rank {} {}", duration(cause.compute_s / count_),
+              ? fmt::format("Its kernels take {} a step, those of rank {} {}", duration(cause.compute_s / count_),
                             other, duration(cause.other_s / count_))
-              : fmt::format("it launches {} kernels a step, rank {} {}", count(std::llround(cause.launches / count_)),
+              : fmt::format("It launches {} kernels a step, rank {} {}", count(std::llround(cause.launches / count_)),
                             other, count(std::llround(cause.other_launches / count_)));
       saving.line = finding.line;
-    } else if (finding.idle) {
+    } else if (finding.idle && finding.idle->cause != SavingCause::unknown_idle) {
       reason = what_is_lost(finding.idle->cause, finding.idle->detail);
       saving.line = finding.idle->line;
       saving.action = action_against(finding.idle->cause, framework_, finding.idle->detail);
     }
     saving.what = fmt::format("{} last in {}, {} a step after the others{}", names_of(job_, late.ranks), in_steps,
-                              duration(late.late_s / count_), reason.empty() ? "" : ": " + reason);
+                              duration(late.late_s / count_), reason.empty() ? "" : ". " + reason);
     saving.evidence = fmt::format("{} of {} steps with waiting; the other ranks wait {} of a step", late.steps,
                                   late.waiting, percent(late.late_s / steps_.total_s()));
     if (cause.reason == LateReason::host) {
@@ -233,7 +234,7 @@ class RankClaims {
   const RankSteps& steps_;
   const Ranks& report_;
   Framework framework_;
-  double step_s_ = 0, count_ = 1, all_s_ = 0;
+  double step_s_ = 0, count_ = 1;
   double small_s_ = 0;          ///< of a rank in all steps, claimed for small messages
   std::map<int, double> rows_;  ///< seconds of collectives by group
   std::vector<SavingClaim> claims_;
@@ -279,10 +280,10 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
   const std::optional<LateRanks> late = find_late_ranks(steps);
   if (!late) return std::nullopt;
   LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
-  finding.device = job.ranks[static_cast<std::size_t>(finding.cause.rank)].device;
+  for (const int rank : late->ranks) finding.devices.push_back(job.ranks[static_cast<std::size_t>(rank)].device);
   if (finding.cause.reason == LateReason::host) {
     finding.idle =
-        largest_excess(parts, finding.device, job.ranks[static_cast<std::size_t>(finding.cause.other)].device);
+        largest_excess(parts, finding.devices.front(), job.ranks[static_cast<std::size_t>(finding.cause.other)].device);
   }
   if (finding.cause.reason == LateReason::unequal_work) {
     const auto here = static_cast<std::size_t>(finding.cause.rank),
@@ -293,25 +294,28 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
 }
 
 std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
-                                     const Ranks& report, Framework framework) {
-  return RankClaims(job, steps, report, framework).claims(late);
+                                     const Ranks& report, const RowTimes& rows, Framework framework) {
+  return RankClaims(job, steps, report, rows, framework).claims(late);
 }
 
 void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
                    const std::vector<Span>& all, const std::vector<Span>& of) {
   if (!finding.idle) return;
-  double left = 0;
-  for (std::size_t step = 0; step < all.size(); ++step) {
-    if (common({all[step]}, of).empty()) continue;
-    for (const int rank : finding.late.ranks) left += steps.late[static_cast<std::size_t>(rank)][step];
-  }
-  for (IdlePart& part : parts) {
-    // Samples may show one line as several causes.
-    const bool same = finding.idle->line.empty() ? part.cause == finding.idle->cause : part.line == finding.idle->line;
-    if (part.device != finding.device || !same) continue;
-    const double taken = std::min(left, part.seconds);
-    part.seconds -= taken;
-    left -= taken;
+  for (std::size_t i = 0; i < finding.late.ranks.size(); ++i) {
+    const std::vector<float>& late = steps.late[static_cast<std::size_t>(finding.late.ranks[i])];
+    double left = 0;
+    for (std::size_t step = 0; step < all.size(); ++step) {
+      if (!common({all[step]}, of).empty()) left += late[step];
+    }
+    for (IdlePart& part : parts) {
+      // Samples may show one line as several causes.
+      const bool same =
+          finding.idle->line.empty() ? part.cause == finding.idle->cause : part.line == finding.idle->line;
+      if (part.device != finding.devices[i] || !same) continue;
+      const double taken = std::min(left, part.seconds);
+      part.seconds -= taken;
+      left -= taken;
+    }
   }
   std::erase_if(parts, [](const IdlePart& part) { return !(part.seconds > 0); });
 }

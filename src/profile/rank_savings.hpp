@@ -17,17 +17,17 @@ struct LateFinding {
   LateRanks late;
   LateCause cause;
   std::optional<IdlePart> idle = {};
-  int device = -1;        ///< of the late rank
-  std::string line = {};  ///< that launches its additional work; empty: not known
+  std::vector<int> devices = {};  ///< of the late ranks
+  std::string line = {};          ///< that launches its additional work; empty: not known
 };
 
 /// `spans`: of the steps; `parts`: of the idle time within them.
 std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
                                         const std::vector<Span>& spans, const std::vector<IdlePart>& parts);
 
-/// What the ranks lose, as claims on the rows of collectives.
+/// What the ranks lose, as claims on the rows of collectives. `rows`: times within the steps.
 std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
-                                     const Ranks& report, Framework framework);
+                                     const Ranks& report, const RowTimes& rows, Framework framework);
 
 /// The idle time that makes a rank late is the waiting of the others, which has its own finding: takes it out of the
 /// parts of these steps (`all` are those of `steps`).

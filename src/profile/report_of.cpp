@@ -134,7 +134,7 @@ std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>&
   found.late = late_finding(*job, found.steps, recording, spans, idle(spans));
   add_rank_parts(*job, found.steps, recording, rows, points, *profile.steps);
   profile.ranks = ranks_report(*job, found.steps, recording, spans, machine);
-  found.claims = rank_claims(*job, found.steps, found.late, *profile.ranks, framework_of(recording));
+  found.claims = rank_claims(*job, found.steps, found.late, *profile.ranks, rows, framework_of(recording));
   return found;
 }
 
