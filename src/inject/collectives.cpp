@@ -1,17 +1,14 @@
 #include "inject/collectives.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "inject/clock.hpp"
+#include "inject/communicators.hpp"
 #include "inject/mix.hpp"
 #include "inject/redirect.hpp"
 #include "inject/session.hpp"
@@ -21,7 +18,6 @@ namespace roofline::inject {
 namespace {
 
 // As nccl.h declares them: enumerations are ints, handles are pointers.
-using NcclComm = void*;
 using NcclStream = void*;
 struct NcclUniqueId {
   char bytes[128];
@@ -35,25 +31,6 @@ std::uint64_t element_bytes(int type) {
   return type >= 0 && static_cast<std::size_t>(type) < kBytes.size() ? kBytes[static_cast<std::size_t>(type)] : 0;
 }
 
-struct KnownCommunicator {
-  spool::Communicator about = {};
-  std::uint64_t collectives = 0, exchanges = 0;  ///< calls so far; exchanges: groups of sends and receives
-  std::uint64_t splits = 0;
-  bool asked = false;  ///< for its ranks, where its making was not seen or does not tell them
-};
-
-/// A function of the library that a call goes to; null where it has none of that name.
-template <typename Function>
-Function* beside(void* original, const char* symbol) {
-  Dl_info info = {};
-  if (original == nullptr || dladdr(original, &info) == 0 || info.dli_fname == nullptr) return nullptr;
-  void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  auto* const found = reinterpret_cast<Function*>(dlsym(library, symbol));
-  dlclose(library);
-  return found;
-}
-
 /// The program goes on without a record where there is no memory for one: its calls are those of C.
 template <typename Work>
 void quietly(const Work& work) noexcept {
@@ -61,72 +38,6 @@ void quietly(const Work& work) noexcept {
     work();
   } catch (...) {  // NOLINT(bugprone-empty-catch)
   }
-}
-
-/// The session, as long as something may be recorded.
-Session* live_session() {
-  Session* const current = session();
-  return current != nullptr && current->phase.load(std::memory_order_relaxed) != Phase::ended ? current : nullptr;
-}
-
-/// The communicators of the process by their handles. Handles are reused.
-class Communicators {
- public:
-  void made(NcclComm handle, std::uint64_t hash, std::uint32_t rank, std::uint32_t ranks) {
-    Session* const current = live_session();
-    if (handle == nullptr || current == nullptr) return;
-    const std::lock_guard lock(mutex_);
-    add_locked(*current, handle, hash, rank, ranks);
-  }
-  void destroyed(NcclComm handle) {
-    const std::lock_guard lock(mutex_);
-    known_.erase(handle);
-  }
-
-  /// Calls `use` with the communicator, under the lock. `original`: a function of its library.
-  template <typename Use>
-  void with(Session& current, NcclComm handle, void* original, const Use& use) {
-    const std::lock_guard lock(mutex_);
-    auto found = known_.find(handle);
-    if (found == known_.end() || owner_ != &current) {
-      add_locked(current, handle, 0, 0, 0);
-      found = known_.find(handle);
-    }
-    if (found->second.about.ranks == 0 && !found->second.asked) ask(current, handle, original, found->second);
-    use(found->second);
-  }
-
- private:
-  void add_locked(Session& current, NcclComm handle, std::uint64_t hash, std::uint32_t rank, std::uint32_t ranks) {
-    if (owner_ != &current) known_.clear();  // a child of fork()
-    owner_ = &current;
-    KnownCommunicator communicator;
-    communicator.about = {hash, ++last_id_, rank, ranks, 0};
-    current.spool.write(spool::Type::communicator, communicator.about);
-    known_[handle] = communicator;
-  }
-
-  static void ask(Session& current, NcclComm handle, void* original, KnownCommunicator& of) {
-    using Query = int(NcclComm, int*);
-    of.asked = true;
-    Query* const count = beside<Query>(original, "ncclCommCount");
-    Query* const own_rank = beside<Query>(original, "ncclCommUserRank");
-    int ranks = 0, rank = 0;
-    if (count == nullptr || own_rank == nullptr || count(handle, &ranks) != 0 || own_rank(handle, &rank) != 0) return;
-    of.about.ranks = static_cast<std::uint32_t>(std::max(0, ranks));
-    of.about.rank = static_cast<std::uint32_t>(std::max(0, rank));
-    current.spool.write(spool::Type::communicator, of.about);
-  }
-
-  std::mutex mutex_;
-  const Session* owner_ = nullptr;
-  spool::Id last_id_ = 0;
-  std::unordered_map<NcclComm, KnownCommunicator> known_;
-};
-
-Communicators& communicators() {
-  static auto* const made = new Communicators;
-  return *made;
 }
 
 /// Collectives of one kind and communicator that the thread has called since the beginning of its group.
