@@ -1,39 +1,15 @@
-// A row for each launcher: the variables in which it says which process this is.
 #include "host/world.hpp"
 
 #include <fmt/format.h>
 
 #include <cctype>
-#include <vector>
 
+#include "host/launchers.hpp"
 #include "model/error.hpp"
 #include "text/parse.hpp"
 
 namespace roofline {
 namespace {
-
-struct Launcher {
-  const char* name;
-  const char* rank;
-  const char* size;
-  const char* local_rank;
-  std::vector<const char*> job;  ///< what tells a start from others, joined
-};
-
-/// The innermost first: torchrun may run under srun, and mpirun sets what MPI's own managers set too.
-const std::vector<Launcher>& launchers() {
-  static const std::vector<Launcher> table = {
-      {"torchrun",
-       "RANK",
-       "WORLD_SIZE",
-       "LOCAL_RANK",
-       {"TORCHELASTIC_RUN_ID", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT"}},
-      {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", {"PMIX_NAMESPACE"}},
-      {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", {"PMI_JOBID", "HYDI_CONTROL_FD", "PMI_ID_JOB"}},
-      {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
-  };
-  return table;
-}
 
 int number_of(const char* variable, const char* text) {
   const std::optional<int> value = parsed_number<int>(text);
@@ -52,7 +28,7 @@ std::string job_name_of(std::string_view text) {
 }  // namespace
 
 std::optional<World> world_of(const Environment& environment) {
-  for (const Launcher& launcher : launchers()) {
+  for (const Launcher& launcher : kLaunchers) {
     const char* const rank = environment(launcher.rank);
     const char* const size = environment(launcher.size);
     if (rank == nullptr || size == nullptr) continue;
@@ -69,7 +45,7 @@ std::optional<World> world_of(const Environment& environment) {
           "start with mpirun, srun or torchrun");
     }
     for (const char* const variable : launcher.job) {
-      const char* const part = environment(variable);
+      const char* const part = variable != nullptr ? environment(variable) : nullptr;
       if (part == nullptr || *part == '\0') continue;
       if (!world.job.empty()) world.job += '.';
       world.job += job_name_of(part);

@@ -15,10 +15,12 @@
 
 #include "cupti/library.hpp"
 #include "inject/clock.hpp"
+#include "inject/collectives.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/memory.hpp"
 #include "inject/python.hpp"
+#include "inject/rank.hpp"
 #include "inject/sampling.hpp"
 #include "inject/session.hpp"
 #include "inject/thread_state.hpp"
@@ -107,10 +109,11 @@ void write_process(Session& session, int driver_version) {
   if (cupti().version != nullptr) cupti().version(&process.cupti_version);
   process.driver_version = static_cast<std::uint32_t>(driver_version);
   session.spool.write_first(spool::Type::process, process, command_line());
+  write_rank(session);
 }
 
 void finish_window(Session& session) {
-  if (session.sampling != nullptr) session.sampling->finish();
+  if (session.sampling != nullptr) session.sampling->end();
   counting_finish();
   flush_activities(true);
   sample_memory(session, now(), true);
@@ -146,6 +149,7 @@ class Writer {
     look_for_python(session_);
     look_for_torch();
     look_for_allocators();
+    look_for_nccl();
     if (session_.phase != Phase::quiet) flush_activities(false);
     write_tally(session_, false);
     session_.spool.flush();
@@ -221,7 +225,7 @@ void at_exit() {
     if (ending->phase != Phase::ended) {
       counting_finish();
       flush_activities(true);
-      if (ending->sampling != nullptr) ending->sampling->finish();
+      if (ending->sampling != nullptr) ending->sampling->end();
       place_allocations(*ending, thread_state(*ending), 0);
       sample_memory(*ending, now(), true);
       ending->phase = Phase::ended;
@@ -244,6 +248,7 @@ void initialize() {
     look_for_python(*started);
     look_for_torch();
     look_for_allocators();
+    look_for_nccl();
     started->spool.note(spool::NoteCode::recording, "with " + cupti().path);
     std::atexit(at_exit);
     if (!start_writer(*started)) started->spool.note(spool::NoteCode::remark, "the writer thread can't be started");

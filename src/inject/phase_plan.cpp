@@ -16,6 +16,8 @@ constexpr std::uint64_t kGlimpsed = 4, kLongestGlimpse = 3 * kSecond;
 constexpr std::uint64_t kSampled = 100, kRefreshed = 20, kFew = 5;
 constexpr std::uint64_t kShortestSample = kSecond, kLongestSample = 5 * kSecond;
 constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kSecond;
+/// Of a job: its ranks look at the time a few times per second, and begin that much apart.
+constexpr std::uint64_t kShortestOfJob = kSecond;
 /// If nothing repeats, counting continues after this time.
 constexpr std::uint64_t kNothingRepeats = 10 * kSecond;
 /// A program that repeats, but in these times for less than a sample or refresh, has no steps: short loops now and
@@ -57,11 +59,13 @@ RunPhase PhasePlan::next(const Progress& progress) {
       break;
     case RunPhase::refresh: {
       const std::uint64_t in_vain = progress.repetitions < kFew ? kLongestRefresh : kShortLoopsInRefresh;
-      const bool refreshed = enough(progress, kRefreshed, kShortestRefresh, kLongestRefresh);
+      const std::uint64_t least = progress.in_job ? kShortestOfJob : kShortestRefresh;
+      const bool refreshed = enough(progress, kRefreshed, least, kLongestRefresh);
       if (refreshed || progress.time - since_ >= in_vain) next = RunPhase::quiet;
       break;
     }
   }
+  in_job_ = progress.in_job;
   if (next != phase_) enter(next, progress.time);
   return phase_;
 }
@@ -79,6 +83,10 @@ RunPhase PhasePlan::after_glimpse(const Progress& progress) const {
 
 RunPhase PhasePlan::after_sample(const Progress& progress) {
   const bool counts_on = count_on_ && progress.counts_missing;
+  if (progress.peers_missing) {
+    since_ = progress.time;
+    return RunPhase::sample;
+  }
   const bool short_loops = progress.repetitions >= kFew && progress.time - since_ >= kShortLoops;
   if (enough(progress, kSampled, kShortestSample, kLongestSample) || short_loops) {
     sampled_ = true;
@@ -99,7 +107,9 @@ void PhasePlan::enter(RunPhase phase, std::uint64_t time) {
   if (phase == RunPhase::glimpse) glimpsed_ = true;
   if (phase == RunPhase::quiet) {
     const bool first = pause_ == 0;
-    pause_ = first ? kFirstQuiet : std::min(std::max(2 * pause_, kRefreshedPart * length), kLongestQuiet);
+    // The ranks of a job pause equally long, although their refreshes were not.
+    const std::uint64_t by_cost = in_job_ ? 0 : kRefreshedPart * length;
+    pause_ = first ? kFirstQuiet : std::min(std::max(2 * pause_, by_cost), kLongestQuiet);
     shortest_ = first ? kShortestQuiet : std::min(2 * shortest_, kLongestQuiet);
   }
   phase_ = phase;

@@ -32,6 +32,8 @@ class PhasePlan {
     bool counts_missing = false;      ///< some launch signature still lacks counts
     std::uint64_t counting_cost = 0;  ///< ns
     bool marker_lost = false;         ///< in quiet: the mark of the steps no longer comes
+    bool in_job = false;              ///< other processes are to record the same steps
+    bool peers_missing = false;       ///< in sample: not all of them are in it yet
   };
 
   /// The phase from now on. Call it a few times per second.
@@ -52,6 +54,7 @@ class PhasePlan {
   bool glimpsed_ = false;
   bool sampled_ = false;  ///< uncounted steady steps are recorded
   bool count_on_ = true;  ///< counting may be resumed
+  bool in_job_ = false;
 };
 
 }  // namespace roofline::inject

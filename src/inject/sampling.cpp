@@ -22,7 +22,7 @@ constexpr std::uint64_t kMostDoublings = 12;
 
 }  // namespace
 
-Sampling::Sampling(Session& session) : session_(session) {
+Sampling::Sampling(Session& session) : session_(session), peers_(session.folder) {
   session.spool.observe([this](std::string_view records) { observe(records); });
 }
 
@@ -95,9 +95,12 @@ void Sampling::look(std::uint64_t time) {
   progress.counts_missing = counting.missing;
   progress.counting_cost = counting_cost();
   progress.marker_lost = lost(time);
+  progress.in_job = !peers_.alone();
+  progress.peers_missing = plan_.phase() == RunPhase::sample && !peers_.ready(time);
   const RunPhase before = plan_.phase();
   {
     const std::lock_guard lock(observed_mutex_);
+    if (progress.peers_missing) repetitions_.restart();
     progress.launched = repetitions_.any();
     progress.repetitions = repetitions_.count();
     progress.repeated = repetitions_.length();
@@ -145,6 +148,11 @@ void Sampling::drained() {
   ++session_.epoch;
   if (capturing()) capture_begins();
   pausing_ = false;
+}
+
+void Sampling::end() {
+  peers_.leave();
+  finish();
 }
 
 void Sampling::finish() {

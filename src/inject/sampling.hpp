@@ -16,6 +16,7 @@
 #include "inject/driver_calls.hpp"
 #include "inject/launches.hpp"
 #include "inject/pacer.hpp"
+#include "inject/peers.hpp"
 #include "inject/phase_plan.hpp"
 #include "inject/repetitions.hpp"
 
@@ -35,8 +36,8 @@ class Sampling {
   void look(std::uint64_t time);
   /// All that was launched in the part of the recording that ended has run: nothing is recorded from here on.
   void drained();
-  /// Writes the marks so far, at the end of the recording or of the process. From any thread.
-  void finish();
+  /// The end of the recording or of the process. From any thread.
+  void end();
   /// A recorded part is ending, but not the recording.
   bool pausing() const { return pausing_; }
 
@@ -59,6 +60,8 @@ class Sampling {
     bool is(const DriverCall& call, const CUpti_CallbackData& data) const;
   };
 
+  /// Writes the marks so far.
+  void finish();
   void observe(std::string_view records);
   void take(const spool::Kind& kind);
   void begin_recording();
@@ -69,6 +72,7 @@ class Sampling {
   void write_marks(const Marker& marker, std::uint64_t start, std::uint64_t end, std::uint32_t marks);
 
   Session& session_;
+  Peers peers_;
   PhasePlan plan_;  // this and what follows up to markers_: of the thread that writes
   bool held_ = false;
   bool pausing_ = false;

@@ -63,6 +63,9 @@ enum class Type : std::uint16_t {
   code,
   allocation,
   memory_use,
+  rank,
+  communicator,
+  collective,
 };
 
 struct Header {
@@ -396,12 +399,58 @@ struct MemoryUse {
   std::uint8_t unused[3];
 };
 
+/// Which process of a job this is, by the environment that its launcher gave it. Absent without a launcher.
+struct Rank {
+  std::uint32_t rank, local_rank;
+  std::uint32_t ranks;  ///< of the job; 0: not known
+  Id launcher;          ///< text: "torchrun"
+  Id host;              ///< text: the node's name
+  std::uint32_t reserved;
+};
+
+/// A communicator of NCCL in this process.
+struct Communicator {
+  std::uint64_t hash;  ///< the same in all of its ranks, and no other communicator's; 0: made before calls were seen
+  Id id;
+  std::uint32_t rank, ranks;  ///< this process's number in it, and the number of all; `ranks` 0: not known
+  std::uint32_t reserved;
+};
+
+enum class CollectiveKind : std::uint32_t {
+  other,
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  reduce,
+  all_to_all,
+  send_recv
+};
+
+/// A call of NCCL, or several calls of one kind in a group, which become one kernel.
+struct Collective {
+  std::uint64_t start, end;  ///< from the call to the launch of its kernel; of a group: to the group's end
+  std::uint64_t sequence;    ///< of this kind of matching in its communicator, from the program's start on
+  std::uint64_t bytes;       ///< of this rank's larger buffer, all calls together
+  Id communicator;
+  CollectiveKind kind;
+  std::uint32_t calls;
+  std::uint32_t correlation;  ///< of the launch of its kernel; 0: none was recorded
+  std::uint32_t thread;
+  std::uint32_t flags;  ///< CollectiveFlag
+};
+enum CollectiveFlag : std::uint32_t {
+  kGrouped = 1,  ///< called within ncclGroupStart and ncclGroupEnd
+  kShared = 2,   ///< its kernel does other collectives of the group, too
+};
+
 template <typename... Record>
 constexpr bool keep_alignment() {
   return ((sizeof(Record) % 8 == 0) && ...);
 }
-static_assert(keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel,
-                             Copy, Fill, Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread,
-                             CopySource, Marker, Marks, CodeFile, Code, Allocation, MemoryUse>());
+static_assert(
+    keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel, Copy, Fill,
+                   Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread, CopySource, Marker, Marks,
+                   CodeFile, Code, Allocation, MemoryUse, Rank, Communicator, Collective>());
 
 }  // namespace roofline::spool

@@ -6,6 +6,7 @@
 
 #include "cupti/profiler.hpp"
 #include "inject/clock.hpp"
+#include "inject/collectives.hpp"
 #include "inject/copy_sources.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
@@ -187,6 +188,7 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
     session.spool.write(spool::Type::launch,
                         spool::Launch{state.start, end, state.correlation, state.kind->id, thread.id, flags});
     if (!state.captured) ++session.launches;
+    if (!state.captured) note_collective_launch(state.correlation);
   }
 }
 

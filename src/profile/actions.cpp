@@ -156,6 +156,34 @@ constexpr CauseRow kCauseRows[] = {
      "Put the kernels into one jax.jit, so that XLA fuses them.", "Fuse small kernels: cupy.fuse or a RawKernel."},
     {SavingCause::late_stream, "GPU idle: a stream waits for another one",
      "Find the event in the timeline; launch the awaited work earlier.", "", ""},
+    {SavingCause::late_rank, "A rank arrives last at the collectives",
+     "Find in the timeline what its host does before the collective, and give every rank the same work.", "", ""},
+    {SavingCause::slow_gpu, "The same kernels take longer on one GPU",
+     "Compare clocks, power limit and temperature (nvidia-smi -q -d CLOCK,POWER,PERFORMANCE), run roofline calibrate "
+     "--device all, and replace the GPU or node in the job.",
+     "", ""},
+    {SavingCause::unequal_work, "A rank has more work than the others",
+     "Give every rank the same work: equal shares of the data, balanced stages.",
+     "Give every rank the same work: equal batch sizes, and samples bucketed by length in the DistributedSampler.", ""},
+    {SavingCause::uneven_ranks, "Ranks wait for each other in turns",
+     "Balance each step: bucket samples by length, pin every process to its own cores, and synchronise less often.",
+     "Balance each step: bucket samples by length, pin every process to its own cores (torchrun --numa-binding), and "
+     "synchronise less often (gradient accumulation with no_sync()).",
+     ""},
+    {SavingCause::barrier, "GPU idle: the host waits for all ranks at a barrier",
+     "Remove the barrier from the loop: collectives synchronise the ranks that need it.",
+     "Remove dist.barrier() from the loop: collectives synchronise the ranks that need it.", ""},
+    {SavingCause::exposed_communication, "Collectives without overlap",
+     "Start each collective as soon as its data is ready, on a stream of its own, and compute meanwhile.",
+     "Overlap it: DistributedDataParallel with larger bucket_cap_mb and gradient_as_bucket_view=True; or transfer "
+     "less: "
+     "no_sync() while accumulating, bf16 gradients (bf16_compress_hook), a larger batch per rank.",
+     "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or transfer less."},
+    {SavingCause::small_messages, "Many small collectives, whose time is latency",
+     "Merge them: one collective on one contiguous buffer, or ncclGroupStart and ncclGroupEnd around them.",
+     "Merge them: a larger bucket_cap_mb, or one all_reduce of a flat tensor; torch.distributed._coalescing_manager "
+     "for collectives of one kind.",
+     "Merge them: --xla_gpu_all_reduce_combine_threshold_bytes."},
     {SavingCause::unknown_idle, "GPU idle without a known cause",
      "No action: nothing that was recorded shows the cause. The timeline shows the gaps.", "", ""}};
 

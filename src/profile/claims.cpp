@@ -37,6 +37,7 @@ class SavingPools {
  private:
   static double SavingLimits::*pool_of(SavingKind kind) {
     if (kind == SavingKind::idle) return &SavingLimits::idle_s;
+    if (kind == SavingKind::communication) return &SavingLimits::communication_s;
     return kind == SavingKind::copies ? &SavingLimits::copies_s : &SavingLimits::kernels_s;
   }
 

@@ -17,13 +17,14 @@ struct SavingClaim {
 
 /// Seconds that savings can come from, of all GPUs together.
 struct SavingLimits {
-  double idle_s = 0, copies_s = 0, kernels_s = 0;
+  double idle_s = 0, copies_s = 0, kernels_s = 0, communication_s = 0;
   std::vector<double> rows = {};  ///< of kernels_s, by row
 };
 
 /// The savings with what those before them left, the general ones after the others and the larger ones first. Code that
 /// was loaded or compiled once is last in the result. Those of idle time are at most the idle time together, those of
-/// copies the copies' time, all others the kernels' time, and for each row that row's. A claim of which less than
+/// copies the copies' time, of communication the time of
+/// collectives alone, all others the kernels' time, and for each row that row's. A claim of which less than
 /// `least_s` is left is dropped. Of equal ones the earlier has precedence.
 std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimits limits, double least_s);
 

@@ -177,11 +177,11 @@ class MemoryFinder {
     if (most == nullptr) return;
     const MemoryGrowth& growth = *most->growth;
     const bool soon = growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchGrowth;
-    Saving saving =
-        finding(SavingCause::host_memory_growth,
-                fmt::format("Host memory of process {} grows by {}{}", most->pid, pace(growth),
-                                        until_full(growth, most->capacity)), growth_evidence(growth),
-                line_of(growth.kept, kept_bytes(growth)), action_against(SavingCause::host_memory_growth, framework_));
+    Saving saving = finding(SavingCause::host_memory_growth,
+                            fmt::format("Host memory of process {} grows by {}{}", most->pid, pace(growth),
+                                        until_full(growth, most->capacity)),
+                            growth_evidence(growth), line_of(growth.kept, kept_bytes(growth)),
+                            action_against(SavingCause::host_memory_growth, framework_));
     (soon ? found_.first : found_.last).push_back(std::move(saving));
   }
 

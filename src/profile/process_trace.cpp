@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 
 /// Ids are given in order; threads may overtake each other by so many. Beyond that the file is broken.
 constexpr std::size_t kAhead = 4096;
+constexpr std::uint32_t kMostRanks = 1 << 20;
 
 template <typename Record>
 const Record& by_id(const std::vector<Record>& records, spool::Id id) {
@@ -156,6 +157,15 @@ class Reader {
           append_timed(trace_.memory_uses, body);
         }
         break;
+      case spool::Type::rank:
+        if (const auto record = body.as<spool::Rank>()) rank(*record);
+        break;
+      case spool::Type::communicator:
+        if (const auto record = body.as<spool::Communicator>()) communicator(*record);
+        break;
+      case spool::Type::collective:
+        append_timed(trace_.collectives, body);
+        break;
     }
   }
 
@@ -196,6 +206,16 @@ class Reader {
     }
   }
 
+  /// Numbers that no job has are none.
+  void rank(const spool::Rank& record) {
+    const bool valid = record.rank < kMostRanks && record.ranks < kMostRanks;
+    if (valid && (record.ranks == 0 || record.rank < record.ranks)) trace_.rank = record;
+  }
+  void communicator(const spool::Communicator& record) {
+    const bool valid = record.ranks < kMostRanks && (record.ranks == 0 || record.rank < record.ranks);
+    if (valid) define(trace_.communicators, record.id, record);
+  }
+
   void counts(const spool::Counts& record, std::string_view tail) {
     ProcessTrace::Counts counts = {record, {}};
     counts.values.resize(std::min<std::size_t>(record.values, tail.size() / sizeof(double)));
@@ -231,6 +251,7 @@ spool::Kind launchable(spool::Kind kind) {
 
 const spool::Kind& ProcessTrace::kind(spool::Id id) const { return by_id(kinds, id); }
 const spool::CodeFile& ProcessTrace::code_file(spool::Id id) const { return by_id(code_files, id); }
+const spool::Communicator& ProcessTrace::communicator(spool::Id id) const { return by_id(communicators, id); }
 const spool::Code& ProcessTrace::code(spool::Id id) const { return by_id(codes, id); }
 
 std::string_view to_string(SpoolDefect defect) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,8 @@ struct ProcessTrace {
   std::vector<spool::Marks> marks;  ///< of steps while nothing was recorded
   std::vector<spool::Allocation> allocations;
   std::vector<spool::MemoryUse> memory_uses;
+  std::optional<spool::Rank> rank;  ///< nothing without a launcher of jobs
+  std::vector<spool::Collective> collectives;
   spool::Tally tally = {};         ///< the last one
   std::uint64_t last_time = 0;     ///< latest time in any record
   bool counts_only = false;        ///< of a run for counts alone: its times are not the program's
@@ -67,6 +70,7 @@ struct ProcessTrace {
   const spool::Kind& kind(spool::Id id) const;
   const spool::CodeFile& code_file(spool::Id id) const;
   const spool::Code& code(spool::Id id) const;
+  const spool::Communicator& communicator(spool::Id id) const;
 
   // Of a trace that another tool recorded; empty of our own.
   std::string times_by;  ///< "torch.profiler"
@@ -82,6 +86,7 @@ struct ProcessTrace {
   std::vector<spool::Kind> kinds;
   std::vector<spool::CodeFile> code_files;
   std::vector<spool::Code> codes;
+  std::vector<spool::Communicator> communicators;
 };
 
 /// Whether a call of that kind gives work to the GPU.

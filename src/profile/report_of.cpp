@@ -15,6 +15,8 @@
 #include "profile/memory_savings.hpp"
 #include "profile/phases.hpp"
 #include "profile/profile.hpp"
+#include "profile/rank_savings.hpp"
+#include "profile/ranks.hpp"
 #include "profile/recording.hpp"
 #include "profile/row_times.hpp"
 #include "profile/rows.hpp"
@@ -148,9 +150,29 @@ void add_memory(Profile& profile, const Recording& recording, const FoundSteps& 
   savings.insert(savings.end(), found_savings.last.begin(), found_savings.last.end());
 }
 
+/// The ranks of a job within its steps, and what they lose.
+struct JobFindings {
+  RankSteps steps;
+  std::optional<LateFinding> late;
+  std::vector<SavingClaim> claims;
+};
+
+std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>& job, const Recording& recording,
+                                     const std::vector<Span>& spans, const RowTimes& rows,
+                                     const std::vector<Point>& points, const Machine& machine, const IdleParts& idle) {
+  if (!job || spans.empty() || !profile.steps) return std::nullopt;
+  JobFindings found;
+  found.steps = rank_steps(job->timelines, job->matched, spans);
+  found.late = late_finding(*job, found.steps, recording, spans, idle(spans));
+  add_rank_parts(*job, found.steps, recording, rows, points, *profile.steps);
+  profile.ranks = ranks_report(*job, found.steps, recording, spans, machine);
+  found.claims = rank_claims(*job, found.steps, found.late, *profile.ranks, rows, framework_of(recording));
+  return found;
+}
+
 /// Steps, savings and the timeline; savings need the rows with their bounds.
 void add_steps(Profile& profile, const Recording& recording, std::vector<Point>& points, const ProgramFacts& facts,
-               const Machine& machine) {
+               const Machine& machine, const std::optional<Job>& job) {
   add_roofs(profile.devices, row_times(recording), points);
   const FoundSteps found = find_steps(recording, facts.step_range);
   profile.why_no_steps = found.why_none;
@@ -159,8 +181,21 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   const HostSamples& samples = facts.host ? *facts.host : kNone;
   profile.steps = sum_steps(recording, found, rows, points, samples);
   if (profile.steps) add_step_costs(points, rows, profile.steps->count);
-  profile.savings = savings_of(recording, found, points, rows, machine, profile,
-                               [&](const std::vector<Span>& spans) { return idle_parts(recording, spans, samples); });
+  const std::vector<Span> steady = found.steady();
+  const IdleParts idle = [&](const std::vector<Span>& spans) {
+    std::vector<IdlePart> parts = idle_parts(recording, spans, samples);
+    if (job) name_barriers(parts, recording);
+    return parts;
+  };
+  std::optional<JobFindings> ranks = add_ranks(profile, job, recording, steady, rows, points, machine, idle);
+  const IdleParts idle_of_ranks = [&](const std::vector<Span>& spans) {
+    std::vector<IdlePart> parts = idle(spans);
+    if (ranks) name_small_messages(parts, *profile.ranks);
+    if (ranks && ranks->late) take_out_late(parts, *ranks->late, ranks->steps, steady, spans);
+    return parts;
+  };
+  profile.savings = savings_of(recording, found, points, rows, machine, profile, idle_of_ranks,
+                               ranks ? std::move(ranks->claims) : std::vector<SavingClaim>());
   profile.timeline = timeline_of(recording, found, samples);
   add_memory(profile, recording, found, facts);
 }
@@ -277,9 +312,11 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   for (const LaunchGroup& group : recording.groups) profile.counters |= !group.values.empty();
   add_rows(report, recording, profile.why_no_counters);
   if (profile.counters) profile.why_no_counters.clear();
+  const std::optional<Job> job = job_of(recording);
+  if (job) add_collective_roofs(*job, machine, report.points);
   make_labels_unique(report.points);
   add_row_sums(profile, report.points);
-  add_steps(profile, recording, report.points, facts, machine);
+  add_steps(profile, recording, report.points, facts, machine, job);
   sort_rows(report);
   add_notes(report, facts.defective_spools, facts.gpu);
   if (std::string note = about_folded(recording, profile.kernel_s); !note.empty()) {

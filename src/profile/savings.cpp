@@ -40,7 +40,9 @@ class SavingFinder {
     }
   }
 
-  std::vector<Saving> find(const IdleParts& idle) {
+  /// `of_ranks`: claims on the time of collectives.
+  std::vector<Saving> find(const IdleParts& idle, std::vector<SavingClaim> of_ranks) {
+    add(std::move(of_ranks));
     if (inflation(profile_).value_or(0) <= kMostInflation) {
       add(without_recording(idle_savings(found_, active_spans(recording_), idle, framework_)));
     }
@@ -78,7 +80,8 @@ class SavingFinder {
     for (const WallTime& wall : devices_) {
       limits.idle_s += idle_seconds(wall);
       limits.copies_s += wall.copies_s;
-      limits.kernels_s += wall.kernels_s;
+      limits.communication_s += wall.rank_wait_s + wall.communication_s;
+      limits.kernels_s += wall.kernels_s - wall.rank_wait_s - wall.communication_s;
       kernel_s += wall.kernel_s;
     }
     const double once = kernel_s > limits.kernels_s ? limits.kernels_s / kernel_s : 1;
@@ -127,15 +130,17 @@ class SavingFinder {
       if (!point.time || !point.profiled || !std::isfinite(point.bound.attainable_time_s)) continue;
       const RowTime& row = rows_[i];
       const double least = point.bound.attainable_time_s * row.launches;
+      // The time of a collective's row is that of the transfer: waiting for other ranks is no matter of its roof.
+      const double taken = point.work.collective ? point.time->median * row.launches : row.kernel_s;
       Saving saving;
       saving.what = fmt::format("{} at {} of its roof", point.workload.label, percent(point.fraction_of_roof()));
-      saving.evidence = fmt::format("{} launches of {}: {} in total, {} at {}", count(std::llround(row.launches)),
-                                    duration(point.time->median), duration(row.kernel_s), duration(least),
-                                    point.bound.limiting_ceiling);
+      saving.evidence =
+          fmt::format("{} launches of {}: {} in total, {} at {}", count(std::llround(row.launches)),
+                      duration(point.time->median), duration(taken), duration(least), point.bound.limiting_ceiling);
       const std::vector<Advice> advice = advice_for(point, machine_);
       saving.action = advice.empty() ? action_against(SavingCause::kernel, framework_) : advice.front().next;
       if (!advice.empty()) saving.evidence += "; " + advice.front().finding;
-      add_claim(SavingKind::kernel, i, row.kernel_s - least, std::move(saving));
+      add_claim(SavingKind::kernel, i, std::min(taken, row.kernel_s) - least, std::move(saving));
     }
   }
 
@@ -181,8 +186,8 @@ class SavingFinder {
 
 std::vector<Saving> savings_of(const Recording& recording, const FoundSteps& found, const std::vector<Point>& points,
                                const RowTimes& rows, const Machine& machine, const Profile& profile,
-                               const IdleParts& idle) {
-  return SavingFinder(recording, found, points, rows, machine, profile).find(idle);
+                               const IdleParts& idle, std::vector<SavingClaim> of_ranks) {
+  return SavingFinder(recording, found, points, rows, machine, profile).find(idle, std::move(of_ranks));
 }
 
 }  // namespace roofline

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "profile/claims.hpp"
 #include "profile/idle_savings.hpp"
 #include "profile/recording.hpp"
 #include "profile/row_times.hpp"
@@ -14,9 +15,9 @@ namespace roofline {
 /// Potential savings in the uncounted steps, without steps in the whole recording: largest first, disjoint, each at
 /// most the part of the wall time that it comes from, none below a thousandth of the whole. `points` are the
 /// recording's groups in their order, with their bounds; `rows` their times within the steps. Idle time is left out
-/// where the profiler slowed the program by more than `kMostInflation`.
+/// where the profiler slowed the program by more than `kMostInflation`. `of_ranks`: claims of rank_claims().
 std::vector<Saving> savings_of(const Recording& recording, const FoundSteps& found, const std::vector<Point>& points,
                                const RowTimes& rows, const Machine& machine, const Profile& profile,
-                               const IdleParts& idle);
+                               const IdleParts& idle, std::vector<SavingClaim> of_ranks = {});
 
 }  // namespace roofline

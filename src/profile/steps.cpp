@@ -12,6 +12,7 @@
 #include "measure/statistics.hpp"
 #include "profile/launch_sequence.hpp"
 #include "profile/phases.hpp"
+#include "profile/ranks.hpp"
 #include "profile/repetition.hpp"
 #include "profile/wall_time.hpp"
 #include "text/text.hpp"
@@ -134,14 +135,29 @@ std::vector<Step> steps_of(const LaunchSequence& sequence, const Segments& segme
   return steps;
 }
 
-/// Removes the steps that were not recorded from their beginning to their end.
 void keep_recorded(std::vector<Step>& steps, const std::vector<Span>& spans) {
   std::erase_if(steps,
                 [&spans](const Step& step) { return common({step.span}, spans) != std::vector<Span>{step.span}; });
 }
 
+/// Removes the steps that were not recorded from their beginning to their end; of a job, on all ranks, where that
+/// leaves enough.
+void keep_recorded(std::vector<Step>& steps, const Recording& recording, int process) {
+  std::vector<Span> spans = recorded(recording, process);
+  keep_recorded(steps, spans);
+  for (const int rank : processes_with_collectives(recording)) spans = common(spans, recorded(recording, rank));
+  std::vector<Step> on_all = steps;
+  keep_recorded(on_all, spans);
+  if (on_all.size() >= kFewestSteps) steps = std::move(on_all);
+}
+
 void mark_counted(std::vector<Step>& steps, const Recording& recording, int process) {
   std::vector<Span> counting = counting_spans(recording.traces[static_cast<std::size_t>(process)]);
+  // A rank that is counted delays the others.
+  for (const int rank : processes_with_collectives(recording)) {
+    const std::vector<Span> spans = counting_spans(recording.traces[static_cast<std::size_t>(rank)]);
+    counting.insert(counting.end(), spans.begin(), spans.end());
+  }
   for (const Activity& activity : recording.activities) {
     if (activity.counted) counting.push_back({activity.start, activity.end});
   }
@@ -223,7 +239,7 @@ FoundSteps steps_in(const Recording& recording, FoundSteps found, const LaunchSe
                     const std::optional<Segments>& segments) {
   if (!segments) return without_steps(std::move(found), "most launches do not repeat");
   found.all = steps_of(sequence, *segments);
-  keep_recorded(found.all, recorded(recording, found.process));
+  keep_recorded(found.all, recording, found.process);
   mark_counted(found.all, recording, found.process);
   drop_slow_first(found.all);
   mark_apart(found.all);

@@ -9,9 +9,11 @@
 #include "render/host_columns.hpp"
 #include "render/kernel_columns.hpp"
 #include "render/profile_columns.hpp"
+#include "render/rank_columns.hpp"
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
 #include "report/profile_findings.hpp"
+#include "report/rank_findings.hpp"
 #include "report/step_findings.hpp"
 #include "text/format.hpp"
 
@@ -42,6 +44,16 @@ std::string steps_list(const Report& report) {
   for (const auto& [name, fact] : run_parts(report)) text += fmt::format("- {}: {}\n", name, escape_markdown(fact));
   for (const std::string& line : slow_step_lines(report)) text += "- " + escape_markdown(line) + "\n";
   return text.empty() ? text : "\n## Steps\n\n" + text;
+}
+
+std::string ranks_tables(const Report& report) {
+  if (!report.profile->ranks) return {};
+  const Ranks& ranks = *report.profile->ranks;
+  std::string text = "\n## By rank\n\n" + escape_markdown(scaling_text(report)) + "\n";
+  if (const std::string matching = matching_text(report); !matching.empty()) text += escape_markdown(matching) + "\n";
+  text += "\n" + markdown_table(rank_columns(), ranks, shown_ranks(ranks, kMostRows));
+  if (ranks.collectives.empty()) return text;
+  return text + "\n" + markdown_table(collective_columns(), ranks, ranks.collectives);
 }
 
 std::string kernels_table(const Report& report, const std::vector<Verdict>& verdicts) {
@@ -117,7 +129,7 @@ std::string profile_markdown_answer(const Report& report, const std::vector<Verd
 
 std::string profile_markdown_tables(const Report& report, const std::vector<Verdict>& verdicts) {
   const Profile& profile = *report.profile;
-  std::string text = kernels_table(report, verdicts) + lines_table(profile) +
+  std::string text = ranks_tables(report) + kernels_table(report, verdicts) + lines_table(profile) +
                      tree_table("By module", profile.modules, profile.kernel_s) +
                      tree_table("By range", profile.ranges, profile.kernel_s) + copies_table(profile) +
                      calls_table(profile) + host_tables(profile) + "\n## Recording coverage and overhead\n\n";

@@ -51,7 +51,10 @@ double& of(Parts& parts, WallPart part) { return parts.at(static_cast<std::size_
 Parts parts_of(const Report& report, const WallTime& wall, std::int64_t count) {
   Parts parts = {};
   const KernelTime time = kernel_time(report, wall);
-  const double kernels = usable_s(wall.kernels_s);
+  of(parts, WallPart::rank_wait) = std::min(usable_s(wall.rank_wait_s), usable_s(wall.kernels_s));
+  of(parts, WallPart::communication) =
+      std::min(usable_s(wall.communication_s), usable_s(wall.kernels_s) - of(parts, WallPart::rank_wait));
+  const double kernels = usable_s(wall.kernels_s) - of(parts, WallPart::rank_wait) - of(parts, WallPart::communication);
   // Concurrent kernels share the time that they run in.
   const double once = time.all > 0 ? kernels / time.all : 0;
   of(parts, WallPart::at_roof) = time.at_roof * once;
@@ -110,8 +113,8 @@ Parts parts_of_suite(const Report& report) {
 
 std::string_view to_string(WallPart part) {
   static constexpr std::array<std::string_view, kWallParts> kWords = {
-      "at_roof",        "below_roof",   "no_roof", "copies", "idle_launching", "idle_waiting",
-      "idle_elsewhere", "idle_unknown", "before",  "after",  "counting",       "unaccounted"};
+      "at_roof",      "below_roof",     "no_roof",      "copies", "rank_wait", "communication", "idle_launching",
+      "idle_waiting", "idle_elsewhere", "idle_unknown", "before", "after",     "counting",      "unaccounted"};
   return kWords.at(static_cast<std::size_t>(part));
 }
 
@@ -119,6 +122,7 @@ std::string_view name_of(WallPart part) {
   static constexpr std::array<std::string_view, kWallParts> kNames = {
       "kernels at their roof",         "kernels below their roof",
       "kernels without a known roof",  "copies",
+      "waiting for other ranks",       "communication without overlap",
       "idle: host launching",          "idle: host in a CUDA call",
       "idle: host busy outside CUDA",  "idle: cause not recorded",
       "before the first GPU activity", "after the last GPU activity",

@@ -17,6 +17,8 @@ enum class WallPart : std::uint8_t {
   beyond,   ///< kernel time above that
   no_roof,  ///< kernels whose roof is not known
   copies,
+  rank_wait,      ///< collectives that wait for another rank, without another kernel
+  communication,  ///< collectives that transfer, without another kernel
   launching,
   waiting,
   elsewhere,
@@ -26,7 +28,7 @@ enum class WallPart : std::uint8_t {
   counting,  ///< idle while the profiler reads counters
   unknown,   ///< not in any part, in files of other tools
 };
-inline constexpr std::size_t kWallParts = 12;
+inline constexpr std::size_t kWallParts = 14;
 std::string_view to_string(WallPart part);  ///< "idle_launching", as files have it
 /// "kernels at their roof", "idle: host launching".
 std::string_view name_of(WallPart part);

@@ -12,6 +12,7 @@
 #include "model/ceiling.hpp"
 #include "report/host_profile.hpp"
 #include "report/memory_profile.hpp"
+#include "report/ranks.hpp"
 
 namespace roofline {
 
@@ -63,6 +64,8 @@ struct WallTime {
   double wall_s = 0;
   double before_s = 0;          ///< until the first activity
   double kernels_s = 0;         ///< at least one kernel runs
+  double rank_wait_s = 0;       ///< of that, in steps: collectives alone, which wait for another rank
+  double communication_s = 0;   ///< of that, in steps: collectives alone, which transfer
   double copies_s = 0;          ///< copies or memsets run, and no kernel
   double counting_s = 0;        ///< idle while the profiler reads counters
   double recording_s = 0;       ///< of steps: idle time that recording added; not part of the idle times below
@@ -71,7 +74,8 @@ struct WallTime {
   double idle_elsewhere_s = 0;  ///< idle, host outside CUDA
   double idle_unknown_s = 0;    ///< idle, the recording has no launches of the host; 0 in files of earlier versions
   double after_s = 0;           ///< from the last activity on
-  // Sums over its kernels, of which several may run side by side, as Profile has them of all GPUs.
+  // Sums over its kernels, of which several may run side by side, as Profile has them of all GPUs. Without those of
+  // collectives where these have parts of their own.
   double kernel_s = 0, roofed_s = 0, at_roof_s = 0;
 };
 
@@ -137,47 +141,54 @@ struct LineSum {
 };
 
 /// `memory`: no time, but a program that ends, or memory that could be used.
-enum class SavingKind : std::uint8_t { idle, copies, kernel, fusion, traffic, memory };
+enum class SavingKind : std::uint8_t { idle, copies, kernel, fusion, traffic, memory, communication };
 
 /// Why time is lost, by the field's names.
 enum class SavingCause : std::uint8_t {
-  data_loading,        ///< input is prepared in the process that launches
-  few_workers,         ///< input is prepared by too few processes or threads
-  pageable_copy,       ///< copies from or to pageable memory
-  repeated_copy,       ///< the same data is copied in every step
-  repeated_cast,       ///< unchanged data is converted in every step
-  item_sync,           ///< .item(), .cpu() or the like: a value is read back
-  synchronize,         ///< a synchronisation without a value
-  logging_sync,        ///< printing or logging reads values back
-  gil,                 ///< another thread held Python's interpreter lock
-  tiny_kernels,        ///< kernels shorter than their launches
-  unfused_attention,   ///< products and a softmax between them as separate kernels
-  unfused_optimizer,   ///< an update of parameters in a kernel for each
-  allocation,          ///< memory is allocated or freed in the loop
-  recompilation,       ///< code is compiled again in steady steps
-  checkpointing,       ///< the forward pass is repeated in backward
-  no_tf32,             ///< products in fp32 on the plain pipe
-  small_batch,         ///< grids smaller than the GPU
-  wait_disk,           ///< the launching thread waited for a file
-  wait_network,        ///< for a socket
-  wait_queue,          ///< for a pipe, a queue or another process
-  wait_lock,           ///< for another thread
-  sleep,               ///< it slept
-  slow_steps,          ///< some steps are much slower than the others
-  host_python,         ///< the launching thread ran this Python code
-  host_native,         ///< the launching thread ran this native code
-  module_load,         ///< modules were loaded
-  launch_rate,         ///< launches are slower than their kernels, without a better name
-  fusion,              ///< consecutive memory-bound kernels
-  kernel,              ///< a kernel below its roof
-  memory_growth,       ///< memory in use grows from step to step
-  fragmentation,       ///< much memory is reserved for little that is allocated
-  out_of_memory,       ///< a request for memory failed
-  host_memory_growth,  ///< memory of the host grows from step to step
-  copies,              ///< copies without overlap
-  between_kernels,     ///< the GPU's own time from a kernel to the next one that was already queued
-  late_stream,         ///< a stream waited for another one
-  unknown_idle         ///< idle time without evidence of its cause
+  data_loading,           ///< input is prepared in the process that launches
+  few_workers,            ///< input is prepared by too few processes or threads
+  pageable_copy,          ///< copies from or to pageable memory
+  repeated_copy,          ///< the same data is copied in every step
+  repeated_cast,          ///< unchanged data is converted in every step
+  item_sync,              ///< .item(), .cpu() or the like: a value is read back
+  synchronize,            ///< a synchronisation without a value
+  logging_sync,           ///< printing or logging reads values back
+  gil,                    ///< another thread held Python's interpreter lock
+  tiny_kernels,           ///< kernels shorter than their launches
+  unfused_attention,      ///< products and a softmax between them as separate kernels
+  unfused_optimizer,      ///< an update of parameters in a kernel for each
+  allocation,             ///< memory is allocated or freed in the loop
+  recompilation,          ///< code is compiled again in steady steps
+  checkpointing,          ///< the forward pass is repeated in backward
+  no_tf32,                ///< products in fp32 on the plain pipe
+  small_batch,            ///< grids smaller than the GPU
+  wait_disk,              ///< the launching thread waited for a file
+  wait_network,           ///< for a socket
+  wait_queue,             ///< for a pipe, a queue or another process
+  wait_lock,              ///< for another thread
+  sleep,                  ///< it slept
+  slow_steps,             ///< some steps are much slower than the others
+  host_python,            ///< the launching thread ran this Python code
+  host_native,            ///< the launching thread ran this native code
+  module_load,            ///< modules were loaded
+  launch_rate,            ///< launches are slower than their kernels, without a better name
+  fusion,                 ///< consecutive memory-bound kernels
+  kernel,                 ///< a kernel below its roof
+  memory_growth,          ///< memory in use grows from step to step
+  fragmentation,          ///< much memory is reserved for little that is allocated
+  out_of_memory,          ///< a request for memory failed
+  host_memory_growth,     ///< memory of the host grows from step to step
+  copies,                 ///< copies without overlap
+  between_kernels,        ///< the GPU's own time from a kernel to the next one that was already queued
+  late_stream,            ///< a stream waited for another one
+  late_rank,              ///< a rank of the job arrives last at the collectives: its host delays it
+  slow_gpu,               ///< likewise: the same kernels take longer on its GPU
+  unequal_work,           ///< likewise: it has more work than the others
+  uneven_ranks,           ///< ranks wait for each other, in turns
+  barrier,                ///< the host waits for all ranks in the loop
+  exposed_communication,  ///< collectives without overlap
+  small_messages,         ///< many collectives whose time is latency
+  unknown_idle            ///< idle time without evidence of its cause
 };
 std::string_view to_string(SavingCause cause);  ///< "data_loading"
 std::optional<SavingCause> parse_saving_cause(std::string_view text);
@@ -327,6 +338,7 @@ struct Profile {
   std::optional<Timeline> timeline;
   std::optional<HostProfile> host = {};  ///< nothing where the host was not sampled
   MemoryProfile memory = {};
+  std::optional<Ranks> ranks = {};  ///< of several processes with collectives, with steps
 };
 
 /// Slowdown by the profiler without the time spent counting; nothing where it was not measured.

@@ -20,7 +20,8 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 6> kSavingNames = {"idle", "copies", "kernel", "fusion", "traffic", "memory"};
+constexpr std::array<std::string_view, 7> kSavingNames = {"idle",    "copies", "kernel",       "fusion",
+                                                          "traffic", "memory", "communication"};
 
 double positive(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
 

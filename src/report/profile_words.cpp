@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 37> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 44> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -43,6 +43,13 @@ constexpr std::array<std::string_view, 37> kSavingCauses = {"data_loading",
                                                             "copies",
                                                             "between_kernels",
                                                             "late_stream",
+                                                            "late_rank",
+                                                            "slow_gpu",
+                                                            "unequal_work",
+                                                            "uneven_ranks",
+                                                            "barrier",
+                                                            "exposed_communication",
+                                                            "small_messages",
                                                             "unknown_idle"};
 static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unknown_idle) + 1);
 

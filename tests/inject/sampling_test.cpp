@@ -1,12 +1,16 @@
 // When a sampled recording records, and what it finds in a program by itself: without CUPTI, driver and clock.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "inject/pacer.hpp"
+#include "inject/peers.hpp"
 #include "inject/phase_plan.hpp"
 #include "inject/repetitions.hpp"
 
@@ -107,6 +111,42 @@ TEST(PhasePlan, AProgramOfShortLoopsAloneIsNotRecordedForEver) {
   }
   EXPECT_EQ(asked.plan.phase(), RunPhase::quiet);
   EXPECT_LE(asked.time, begin + 120 * kS);
+}
+
+TEST(PhasePlan, ASampleOfAJobBeginsWhenAllRanksAreInIt) {
+  Asked asked;
+  asked.pass(resting(), 1000, kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
+  PhasePlan::Progress waits = resting();
+  waits.in_job = waits.peers_missing = true;
+  EXPECT_EQ(asked.pass(waits, 1000, 3 * kS), 3 * kS);
+  waits.peers_missing = false;
+  EXPECT_GE(asked.pass(waits, 1000, 100 * kS), kS / 2);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::quiet);
+  // Later parts are long enough that those of all ranks overlap, and as far apart on each.
+  std::uint64_t quiet = asked.pass(waits, 1000, 100 * kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::refresh);
+  EXPECT_GE(asked.pass(waits, 1000, 100 * kS), kS);
+  EXPECT_EQ(asked.pass(waits, 1000, 100 * kS), 2 * quiet);
+}
+
+TEST(Peers, AreReadyTogetherOrAreWaitedForInVain) {
+  std::string folder = testing::TempDir() + "roofline-peers-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  Peers first(folder, 0, 2), second(folder, 1, 2), alone(folder, 0, 1);
+  EXPECT_TRUE(alone.alone());
+  EXPECT_TRUE(alone.ready(kS));
+  EXPECT_FALSE(first.ready(kS));
+  EXPECT_FALSE(first.ready(2 * kS));
+  EXPECT_TRUE(second.ready(2 * kS));
+  EXPECT_TRUE(first.ready(3 * kS));
+  first.leave();
+  second.leave();
+  Peers lonely(folder, 0, 2);
+  EXPECT_FALSE(lonely.ready(kS));
+  EXPECT_TRUE(lonely.ready(7 * kS));
+  lonely.leave();
+  EXPECT_EQ(rmdir(folder.c_str()), 0);  // nothing is left in it
 }
 
 TEST(PhasePlan, WhatDoesNotRepeatIsRecordedWhole) {

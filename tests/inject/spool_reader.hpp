@@ -39,6 +39,9 @@ struct Spool {
   std::vector<spool::CopySource> copy_sources;
   std::vector<spool::Allocation> allocations;
   std::vector<spool::MemoryUse> memory_uses;
+  std::optional<spool::Rank> rank;
+  std::map<spool::Id, spool::Communicator> communicators;
+  std::vector<spool::Collective> collectives;
   std::uintmax_t bytes = 0;
   bool torn = false;
   std::string broken;  ///< what is against the rules of the format; empty: nothing
@@ -228,6 +231,20 @@ inline Spool read_spool(const std::filesystem::path& path) {
         spool.marks.push_back(reading::record<spool::Marks>(bytes, at));
         need(spool.markers.count(spool.marks.back().marker) != 0, "marks before their marker");
         need(spool.marks.back().start <= spool.marks.back().end, "marks that end before they begin");
+        break;
+      case spool::Type::rank:
+        spool.rank = reading::record<spool::Rank>(bytes, at);
+        need(spool.texts.count(spool.rank->launcher) != 0, "a rank before its launcher");
+        break;
+      case spool::Type::communicator: {
+        const auto communicator = reading::record<spool::Communicator>(bytes, at);
+        spool.communicators[communicator.id] = communicator;
+        break;
+      }
+      case spool::Type::collective:
+        spool.collectives.push_back(reading::record<spool::Collective>(bytes, at));
+        need(spool.communicators.count(spool.collectives.back().communicator) != 0,
+             "a collective before its communicator");
         break;
       default:
         break;

@@ -16,7 +16,7 @@
 namespace roofline {
 namespace {
 
-/// Class of a part's colour: "w0" to "w11", as in page.css and profile.css.
+/// Class of a part's colour: "w0" to "w13", as in page.css and profile.css.
 std::string part_class(WallPart part) { return fmt::format("w{}", static_cast<int>(part)); }
 
 std::string bar(const Budget& budget) {

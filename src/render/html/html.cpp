@@ -127,6 +127,7 @@ std::string contents(const std::string& body) {
                                                                    {"network", "Network"},
                                                                    {"steps", "Steps"},
                                                                    {"host", "Host"},
+                                                                   {"ranks", "By rank"},
                                                                    {"lines", "Lines"},
                                                                    {"modules", "Modules"},
                                                                    {"ranges", "Ranges"},
@@ -156,7 +157,7 @@ std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& 
   if (of_host) html += html_host(report);
   if (report.profile) html += html_flames(report);
   if (!of_host || !report.machine.ceilings.empty()) html += chart(runs, drawing, marks) + network_chart(runs);
-  if (report.profile) html += html_steps(report) + html_lines(report) + html_trees(report);
+  if (report.profile) html += html_steps(report) + html_ranks(report) + html_lines(report) + html_trees(report);
   if (report.profile && !of_host) html += html_host(report);
   html += html_kernels(report, marks, judged) + html_verdicts(report, judged);
   if (report.profile) html += html_copies(report) + html_calls(report);

@@ -11,6 +11,7 @@
 namespace roofline {
 
 std::string html_steps(const Report& report);      ///< start-up, end and slow steps
+std::string html_ranks(const Report& report);      ///< ranks of a job and their collectives
 std::string html_lines(const Report& report);      ///< by line of the program
 std::string html_trees(const Report& report);      ///< by module and by range
 std::string html_copies(const Report& report);     ///< copies against their roofs

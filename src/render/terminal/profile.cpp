@@ -10,12 +10,14 @@
 
 #include "render/kernel_columns.hpp"
 #include "render/profile_columns.hpp"
+#include "render/rank_columns.hpp"
 #include "render/terminal/host.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
 #include "report/memory_lines.hpp"
 #include "report/profile_findings.hpp"
+#include "report/rank_findings.hpp"
 #include "report/step_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -36,6 +38,8 @@ const PartLook& look_of(WallPart part) {
                                                                {"\u2593", "%", Ink::bad},
                                                                {"\u2592", "+", Ink::plain},
                                                                {"=", "=", Ink::magenta},
+                                                               {"\u2591", "w", Ink::bad},
+                                                               {"*", "*", Ink::magenta},
                                                                {"-", "-", Ink::warn},
                                                                {"~", "~", Ink::warn},
                                                                {"\u00b7", ".", Ink::warn},
@@ -165,6 +169,23 @@ std::string lines_table(const Profile& profile, const TerminalStyle& style) {
   return terminal_table(line_columns(), profile, line_rows(profile, kMostLines), style) + '\n';
 }
 
+std::string ranks_tables(const Report& report, const TerminalStyle& style) {
+  constexpr std::size_t kMostRanks = 16, kMostCollectives = 8;
+  if (!report.profile->ranks) return {};
+  const Ranks& ranks = *report.profile->ranks;
+  std::string text;
+  for (const std::string& line : {scaling_text(report), matching_text(report)}) {
+    if (!line.empty()) text += wrapped("", for_terminal(line, style), style);
+  }
+  const std::vector<RankSum> shown = shown_ranks(ranks, kMostRanks);
+  text += terminal_table(rank_columns(), ranks, shown, style);
+  if (shown.size() < ranks.ranks.size()) text += fmt::format("{} of {} ranks\n", shown.size(), ranks.ranks.size());
+  std::vector<CollectiveSum> collectives = ranks.collectives;
+  collectives.resize(std::min(kMostCollectives, collectives.size()));
+  if (!collectives.empty()) text += '\n' + terminal_table(collective_columns(), ranks, collectives, style);
+  return text + '\n';
+}
+
 std::string completeness_line(const Report& report, const TerminalStyle& style) {
   std::string text;
   for (const auto& [name, fact] : completeness(report))
@@ -182,8 +203,8 @@ std::string profile_terminal(const Report& report, const TerminalStyle& style) {
   if (!facts.empty()) text += for_terminal(shorten(facts, style.columns), style) + '\n';
   const std::vector<Hotspot> hotspots = hotspots_of(report, verdicts(report));
   text += '\n' + answer_lines(report, hotspots, style) + '\n' + hotspots_list(report, hotspots, style) +
-          steps_list(report, style) + memory_list(report, style) + kernels_table(report, style) +
-          lines_table(*report.profile, style);
+          steps_list(report, style) + ranks_tables(report, style) + memory_list(report, style) +
+          kernels_table(report, style) + lines_table(*report.profile, style);
   if (const auto& host = report.profile->host) text += host_terminal(*host, !is_of_host(report), style);
   for (const Finding& finding : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);

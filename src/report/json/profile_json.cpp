@@ -10,6 +10,7 @@
 
 #include "report/json/host_json.hpp"
 #include "report/json/memory_json.hpp"
+#include "report/json/ranks_json.hpp"
 #include "report/json/steps_json.hpp"
 #include "report/json/timeline_json.hpp"
 #include "report/profile_findings.hpp"
@@ -65,9 +66,9 @@ Json saving_to_json(const Saving& saving) {
 
 /// Of a file of an earlier version, which has no cause.
 SavingCause cause_of(SavingKind kind) {
-  static constexpr std::array<SavingCause, 6> kCauses = {SavingCause::unknown_idle, SavingCause::copies,
-                                                         SavingCause::kernel,       SavingCause::fusion,
-                                                         SavingCause::kernel,       SavingCause::memory_growth};
+  static constexpr std::array<SavingCause, 7> kCauses = {
+      SavingCause::unknown_idle, SavingCause::copies,        SavingCause::kernel,      SavingCause::fusion,
+      SavingCause::kernel,       SavingCause::memory_growth, SavingCause::uneven_ranks};
   return kCauses.at(static_cast<std::size_t>(kind));
 }
 
@@ -246,6 +247,7 @@ Json profile_to_json(const Report& report) {
   if (profile.timeline) json["timeline"] = timeline_to_json(*profile.timeline);
   if (profile.host) json["host"] = host_to_json(*profile.host);
   if (!profile.memory.empty()) json["memory"] = memory_to_json(profile.memory);
+  if (profile.ranks) json["ranks"] = ranks_to_json(*profile.ranks);
   return json;
 }
 
@@ -283,6 +285,7 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
   if (const auto timeline = json.find("timeline")) profile.timeline = read_timeline(*timeline, rows);
   if (const auto host = json.find("host")) profile.host = read_host(*host);
   if (const auto memory = json.find("memory")) profile.memory = read_memory(*memory);
+  if (const auto ranks = json.find("ranks")) profile.ranks = read_ranks(*ranks);
   return profile;
 }
 

@@ -46,6 +46,8 @@ Json wall_to_json(const WallTime& wall) {
                {"kernel_s", wall.kernel_s},
                {"roofed_s", wall.roofed_s},
                {"at_roof_s", wall.at_roof_s}};
+  if (wall.rank_wait_s > 0) json["rank_wait_s"] = wall.rank_wait_s;
+  if (wall.communication_s > 0) json["communication_s"] = wall.communication_s;
   if (wall.recording_s > 0) json["recording_s"] = wall.recording_s;
   if (wall.idle_unknown_s > 0) json["idle_unknown_s"] = wall.idle_unknown_s;
   return json;

@@ -72,6 +72,9 @@ class Runner:
             self.free_gpus.put(gpus[job % len(gpus)])
 
     def command(self, program):
+        if program.ranks:
+            return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
+                    str(program.ranks), str(program.path)]
         if program.path.suffix == ".py":
             return [sys.executable, str(program.path)]
         binary = self.folder / program.path.stem
@@ -205,7 +208,8 @@ def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("roofline", nargs="?", help="the program; not needed with --plain, --list and --score")
     parser.add_argument("--only", metavar="PATTERNS", help="programs by name, such as 'data_*,gil_thread'")
-    parser.add_argument("--groups", default="faults,healthy", help="of faults, more, healthy, foreign (%(default)s)")
+    parser.add_argument("--groups", default="faults,healthy",
+                        help="of faults, more, healthy, foreign, ranks, ranks_healthy (%(default)s)")
     parser.add_argument("--shard", metavar="I/N", help="every Nth program, from the Ith on")
     parser.add_argument("--seconds", type=float, default=3, help="of work per program (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1,

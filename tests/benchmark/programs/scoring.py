@@ -20,11 +20,12 @@ GOOD = (RIGHT, CLEAN)
 @dataclass(frozen=True)
 class Program:
     path: pathlib.Path
-    group: str  # faults, more, healthy, foreign
+    group: str  # faults, more, healthy, foreign, ranks, ranks_healthy
     causes: tuple = ()  # that name the fault, the best one first; of a healthy program: that may be named
     actions: tuple = ()  # an action with one of these causes has one of these words
     least_seconds: float = 0  # of work in which the fault shows
     fails: bool = False  # with its fault, the program ends with an error
+    has_line: bool = True  # a line of the program causes it
 
     @property
     def name(self):
@@ -32,7 +33,16 @@ class Program:
 
     @property
     def faulty(self):
-        return self.group in ("faults", "more")
+        return self.group in ("faults", "more", "ranks")
+
+    @property
+    def healthy(self):
+        return self.group in ("healthy", "ranks_healthy")
+
+    @property
+    def ranks(self):
+        """How many torchrun starts; 0: it is no job."""
+        return 2 if self.group.startswith("ranks") else 0
 
 
 @dataclass(frozen=True)
@@ -43,9 +53,9 @@ class Score:
 
 def read_programs():
     groups = json.loads((HERE / "expectations.json").read_text())
-    folders = {group: HERE / ("faults" if group == "more" else group) for group in groups}
+    folders = {group: HERE / {"more": "faults", "ranks_healthy": "ranks"}.get(group, group) for group in groups}
     return [Program(folders[group] / name, group, tuple(entry.get("causes", ())), tuple(entry.get("actions", ())),
-                    entry.get("least_seconds", 0), entry.get("fails", False))
+                    entry.get("least_seconds", 0), entry.get("fails", False), entry.get("line", True))
             for group, entries in groups.items() for name, entry in entries.items()]
 
 
@@ -122,7 +132,7 @@ def faults_of_first(program, profile, first):
     reasons = []
     if first.get("cause") not in program.causes:
         reasons.append("cause")
-    if not is_accepted_line(program, first.get("line")):
+    if program.has_line and not is_accepted_line(program, first.get("line")):
         reasons.append("line")
     if not is_accepted_action(program, first):
         reasons.append("action")
@@ -166,10 +176,10 @@ def score(program, profile):
     """`profile`: the member of that name of a report. None for a program without expectation."""
     if program.faulty:
         return score_fault(program, profile)
-    return score_healthy(program, profile) if program.group == "healthy" else None
+    return score_healthy(program, profile) if program.healthy else None
 
 
 def passed(scores):
     """Of (program, score): at most two faults are not right, nothing is invented, and every healthy program ran."""
     wrong = sum(program.faulty and score.verdict not in GOOD for program, score in scores)
-    return wrong <= 2 and all(score.verdict in GOOD for program, score in scores if program.group == "healthy")
+    return wrong <= 2 and all(score.verdict in GOOD for program, score in scores if program.healthy)

@@ -120,7 +120,7 @@ class Programs(unittest.TestCase):
         programs = scoring.read_programs()
         groups = [program.group for program in programs]
         self.assertEqual((groups.count("faults"), groups.count("more"), groups.count("healthy")), (30, 26, 17))
-        files = [path for folder in ("faults", "healthy", "foreign") for path in (HERE / folder).iterdir()
+        files = [path for folder in ("faults", "healthy", "foreign", "ranks") for path in (HERE / folder).iterdir()
                  if path.suffix in (".py", ".cu")]
         self.assertEqual(sorted(program.path for program in programs), sorted(files))
         self.assertEqual(len({program.path.stem for program in programs}), len(programs))
@@ -135,7 +135,7 @@ class Programs(unittest.TestCase):
             with self.subTest(program.name):
                 self.assertEqual(bool(scoring.fault_lines(program.path)), program.faulty)
                 self.assertEqual(bool(program.causes), bool(program.actions))
-                if program.group != "healthy":
+                if not program.healthy:
                     self.assertEqual(bool(program.causes), program.faulty)
                 self.assertLessEqual(set(program.causes), CAUSES - scoring.NO_FAULT)
 

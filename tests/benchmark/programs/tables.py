@@ -112,7 +112,7 @@ def table_of_rates(results, fixed=False):
 
 def totals(results):
     faulty = [result for result in results if result.program.faulty]
-    healthy = [result for result in results if result.program.group == "healthy"]
+    healthy = [result for result in results if result.program.healthy]
     if faulty:
         counts = [f"{sum(result.score.verdict == verdict for result in faulty)} {verdict}"
                   for verdict in (scoring.RIGHT, scoring.IN_PART, scoring.MISSED, scoring.DID_NOT_RUN)]

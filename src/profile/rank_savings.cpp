@@ -1,0 +1,342 @@
+#include "profile/rank_savings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "model/find.hpp"
+#include "profile/causes/kernel_names.hpp"
+#include "profile/rows.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+/// Of the time of all ranks, the least that exposed communication is a finding of.
+constexpr double kLeastExposed = 0.05;
+
+/// Collectives of up to this size take about as long as the smallest ones, and so many in a step are worth merging.
+constexpr double kSmallMessage = 256 << 10, kManyMessages = 8;
+
+bool is_small(const CollectiveSum& sum) { return sum.bytes > 0 && sum.bytes <= kSmallMessage; }
+
+using IdleKey = std::tuple<SavingCause, CauseDetail, std::string>;
+
+std::map<IdleKey, double> idle_of_device(const std::vector<IdlePart>& parts, int device) {
+  std::map<IdleKey, double> sums;
+  for (const IdlePart& part : parts) {
+    if (part.device == device) sums[{part.cause, part.detail, part.line}] += part.seconds;
+  }
+  return sums;
+}
+
+/// What a rank idles for more than another one, by cause and line.
+std::optional<IdlePart> largest_excess(const std::vector<IdlePart>& parts, int device, int other) {
+  const auto here = idle_of_device(parts, device), there = idle_of_device(parts, other);
+  std::optional<IdleKey> most;
+  double largest = 0;
+  for (const auto& [key, time] : here) {
+    const auto same = there.find(key);
+    const double excess = time - (same != there.end() ? same->second : 0);
+    if (excess <= largest) continue;
+    largest = excess;
+    most = key;
+  }
+  if (!most) return std::nullopt;
+  for (const IdlePart& part : parts) {
+    if (part.device != device || IdleKey(part.cause, part.detail, part.line) != *most) continue;
+    IdlePart found = part;
+    found.seconds = largest;
+    return found;
+  }
+  return std::nullopt;
+}
+
+std::string names_of(const Job& job, const std::vector<int>& ranks) {
+  std::vector<int> numbers;
+  for (const int rank : ranks) numbers.push_back(job.ranks[static_cast<std::size_t>(rank)].rank);
+  std::sort(numbers.begin(), numbers.end());
+  if (numbers.size() == 1) return fmt::format("Rank {} arrives", numbers.front());
+  constexpr std::size_t kNamed = 4;
+  const auto named = numbers.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, numbers.size()));
+  const std::string more = numbers.size() > kNamed ? fmt::format(" and {} more", numbers.size() - kNamed) : "";
+  return fmt::format("Ranks {}{} arrive", fmt::join(numbers.begin(), named, ", "), more);
+}
+
+class RankClaims {
+ public:
+  RankClaims(const Job& job, const RankSteps& steps, const Ranks& report, const RowTimes& rows, Framework framework)
+      : job_(job), steps_(steps), report_(report), framework_(framework) {
+    const auto count = static_cast<double>(std::max<std::size_t>(1, steps.step_s.size()));
+    step_s_ = steps.total_s() / count;
+    count_ = count;
+    std::set<int> groups;
+    for (const RankTimeline& timeline : job.timelines) {
+      for (const CollectiveKernel& kernel : timeline.collectives) groups.insert(kernel.group);
+    }
+    for (const auto& [where, time] : rows) {
+      if (groups.contains(where.first)) rows_[where.first] += time.kernel_s;
+    }
+  }
+
+  std::vector<SavingClaim> claims(const std::optional<LateFinding>& late) {
+    if (late) add_late(*late);
+    add_uneven(late);
+    add_small_messages();
+    add_exposed();
+    return std::move(claims_);
+  }
+
+ private:
+  double mean_of(double RankParts::*part) const {
+    double sum = 0;
+    for (const RankParts& of : steps_.parts) sum += of.*part;
+    return sum / static_cast<double>(std::max<std::size_t>(1, steps_.parts.size()));
+  }
+
+  /// A claim on the time of the collectives' rows.
+  void add(Saving saving) {
+    saving.kind = SavingKind::communication;
+    SavingClaim claim{.saving = std::move(saving), .rows = {}};
+    const double all =
+        std::accumulate(rows_.begin(), rows_.end(), 0.0, [](double sum, const auto& row) { return sum + row.second; });
+    for (const auto& [row, time] : rows_) claim.rows.emplace_back(row, claim.saving.seconds * time / all);
+    claims_.push_back(std::move(claim));
+  }
+
+  void add_late(const LateFinding& finding) {
+    const LateRanks& late = finding.late;
+    const LateCause& cause = finding.cause;
+    const int rank = job_.ranks[static_cast<std::size_t>(cause.rank)].rank;
+    const int other = job_.ranks[static_cast<std::size_t>(cause.other)].rank;
+    Saving saving;
+    saving.cause = cause.reason == LateReason::slow_gpu       ? SavingCause::slow_gpu
+                   : cause.reason == LateReason::unequal_work ? SavingCause::unequal_work
+                                                              : SavingCause::late_rank;
+    saving.seconds = late.waited_s;
+    const double share = static_cast<double>(late.steps) / static_cast<double>(late.waiting);
+    const std::string in_steps = late.steps == late.waiting ? "every step" : percent(share) + " of the steps";
+    std::string reason;
+    saving.action = action_against(saving.cause, framework_);
+    if (cause.reason == LateReason::slow_gpu) {
+      reason = fmt::format("The same kernels take {} as long on its GPU", factor(cause.slower));
+    } else if (cause.reason == LateReason::unequal_work) {
+      constexpr double kLonger = 1.02;
+      reason =
+          cause.compute_s > kLonger * cause.other_s
+              ? fmt::format("Its kernels take {} a step, those of rank {} {}", duration(cause.compute_s / count_),
+                            other, duration(cause.other_s / count_))
+              : fmt::format("It launches {} kernels a step, rank {} {}", count(std::llround(cause.launches / count_)),
+                            other, count(std::llround(cause.other_launches / count_)));
+      saving.line = finding.line;
+    } else if (finding.idle && finding.idle->cause != SavingCause::unknown_idle) {
+      reason = what_is_lost(finding.idle->cause, finding.idle->detail);
+      saving.line = finding.idle->line;
+      saving.action = action_against(finding.idle->cause, framework_, finding.idle->detail);
+    }
+    saving.what = fmt::format("{} last in {}, {} a step after the others{}", names_of(job_, late.ranks), in_steps,
+                              duration(late.late_s / count_), reason.empty() ? "" : ". " + reason);
+    saving.evidence = fmt::format("{} of {} steps with waiting; the other ranks wait {} of a step", late.steps,
+                                  late.waiting, percent(late.late_s / steps_.total_s()));
+    if (cause.reason == LateReason::host) {
+      saving.evidence += fmt::format("; kernels take {} a step on rank {}, {} on rank {}",
+                                     duration(cause.compute_s / count_), rank, duration(cause.other_s / count_), other);
+      if (finding.idle && !finding.idle->evidence.empty()) saving.evidence += "; " + finding.idle->evidence;
+    } else {
+      saving.evidence +=
+          fmt::format("; {} launches a step on rank {}, {} on rank {}", count(std::llround(cause.launches / count_)),
+                      rank, count(std::llround(cause.other_launches / count_)), other);
+    }
+    add(std::move(saving));
+  }
+
+  /// Waiting that is for no rank in particular.
+  void add_uneven(const std::optional<LateFinding>& late) {
+    constexpr double kLeast = 0.05;
+    double waited = late ? -late->late.waited_s : 0, lateness = late ? -late->late.late_s : 0;
+    for (std::size_t rank = 0; rank < steps_.late.size(); ++rank) {
+      waited += std::accumulate(steps_.waited[rank].begin(), steps_.waited[rank].end(), 0.0);
+      lateness += std::accumulate(steps_.late[rank].begin(), steps_.late[rank].end(), 0.0);
+    }
+    if (lateness < kLeast * steps_.total_s()) return;
+    Saving saving;
+    saving.cause = SavingCause::uneven_ranks;
+    saving.seconds = waited;
+    saving.what = what_is_lost(saving.cause);
+    saving.evidence = fmt::format("{} a step, {}, for ranks that take turns at arriving last",
+                                  duration(lateness / count_), percent(lateness / steps_.total_s()));
+    saving.action = action_against(saving.cause, framework_);
+    add(std::move(saving));
+  }
+
+  /// Seconds of a rank per step that a merged collective would take instead of these.
+  static double merged_s(const CollectiveSum& sum) {
+    constexpr double kSlowLink = 10e9;  // bytes per second: merged messages are faster than that
+    return sum.transfer_s + (sum.calls - 1) * sum.bytes / kSlowLink;
+  }
+
+  void add_small_messages() {
+    double saved = 0, calls = 0, exposed = 0, bytes = 0;
+    const CollectiveSum* largest = nullptr;
+    for (const CollectiveSum& sum : report_.collectives) {
+      if (!is_small(sum)) continue;
+      calls += sum.calls;
+      exposed += sum.exposed_s;
+      bytes += sum.calls * sum.bytes;
+      saved += std::max(0.0, sum.exposed_s - std::min(sum.exposed_s, merged_s(sum)));
+      if (largest == nullptr || sum.exposed_s > largest->exposed_s) largest = &sum;
+    }
+    if (largest == nullptr || calls < kManyMessages || saved < kLeastExposed * step_s_) return;
+    Saving saving;
+    saving.cause = SavingCause::small_messages;
+    saving.line = largest->line;
+    saving.seconds = saved * count_ * static_cast<double>(job_.ranks.size());
+    saving.what = fmt::format("{} small collectives a step", count(std::llround(calls)));
+    saving.evidence = fmt::format("{} on average, {} each; {} a step without overlap", binary_bytes(bytes / calls),
+                                  duration(largest->transfer_s), duration(exposed));
+    saving.action = action_against(saving.cause, framework_);
+    small_s_ = saved * count_;
+    add(std::move(saving));
+  }
+
+  /// At most what the kernels that nothing overlaps yet could hide.
+  void add_exposed() {
+    const double exposed = mean_of(&RankParts::transfer_s) - small_s_;
+    const double free = mean_of(&RankParts::compute_s) - mean_of(&RankParts::overlapped_s);
+    const double hidden = std::min(exposed, std::max(0.0, free));
+    if (steps_.matched_s <= 0 || hidden < kLeastExposed * steps_.total_s()) return;
+    const auto largest = std::max_element(report_.collectives.begin(), report_.collectives.end(),
+                                          [](const auto& a, const auto& b) { return a.exposed_s < b.exposed_s; });
+    Saving saving;
+    saving.cause = SavingCause::exposed_communication;
+    saving.seconds = hidden * static_cast<double>(job_.ranks.size());
+    saving.what = fmt::format("Communication without overlap: {} of a step", percent(exposed / steps_.total_s()));
+    saving.evidence = fmt::format("{} a step, {} more overlapped by kernels", duration(exposed / count_),
+                                  duration(mean_of(&RankParts::overlapped_s) / count_));
+    if (largest != report_.collectives.end()) {
+      saving.line = largest->line;
+      saving.evidence += fmt::format("; most of it {}{}", largest->name,
+                                     largest->bytes > 0 ? " of " + binary_bytes(largest->bytes) : "");
+      if (largest->attainable_s > 0) {
+        saving.evidence += fmt::format(" at {} of its roof", percent(largest->attainable_s / largest->transfer_s));
+      }
+    }
+    saving.action = action_against(saving.cause, framework_);
+    add(std::move(saving));
+  }
+
+  const Job& job_;
+  const RankSteps& steps_;
+  const Ranks& report_;
+  Framework framework_;
+  double step_s_ = 0, count_ = 1;
+  double small_s_ = 0;          ///< of a rank in all steps, claimed for small messages
+  std::map<int, double> rows_;  ///< seconds of collectives by group
+  std::vector<SavingClaim> claims_;
+};
+
+/// Lines that launch collectives.
+std::set<std::string> collective_lines(const Recording& recording) {
+  std::set<std::string> lines;
+  for (const LaunchGroup& group : recording.groups) {
+    if (!is_collective(group.symbol)) continue;
+    const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
+    lines.insert(line_text(trace, trace.place(group.kind.place).line));
+  }
+  lines.erase("");
+  return lines;
+}
+
+/// The line that launches most of what one rank has more than the other, by time, or by number where it is as fast.
+std::string line_of_more(const Recording& recording, const RankWork& here, const RankWork& there, bool by_time) {
+  constexpr double kMost = 0.5;
+  std::map<std::string, double> lines;
+  double more = 0;
+  const auto add = [&](const RankWork& work, double sign) {
+    for (const auto& [group, of] : work) {
+      const LaunchGroup& launch = recording.groups[static_cast<std::size_t>(group)];
+      const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(launch.process)];
+      const double amount = sign * (by_time ? of.seconds : of.launches);
+      lines[line_text(trace, trace.place(launch.kind.place).line)] += amount;
+      more += amount;
+    }
+  };
+  add(here, 1);
+  add(there, -1);
+  const std::string line = key_of_largest(lines);
+  return lines.empty() || lines[line] < kMost * more ? std::string() : line;
+}
+
+}  // namespace
+
+std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
+                                        const std::vector<Span>& spans, const std::vector<IdlePart>& parts) {
+  const std::vector<RankWork> work = rank_work(job, recording, spans);
+  const std::optional<LateRanks> late = find_late_ranks(steps);
+  if (!late) return std::nullopt;
+  LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
+  for (const int rank : late->ranks) finding.devices.push_back(job.ranks[static_cast<std::size_t>(rank)].device);
+  if (finding.cause.reason == LateReason::host) {
+    finding.idle =
+        largest_excess(parts, finding.devices.front(), job.ranks[static_cast<std::size_t>(finding.cause.other)].device);
+  }
+  if (finding.cause.reason == LateReason::unequal_work) {
+    const auto here = static_cast<std::size_t>(finding.cause.rank),
+               there = static_cast<std::size_t>(finding.cause.other);
+    finding.line = line_of_more(recording, work[here], work[there], finding.cause.compute_s > finding.cause.other_s);
+  }
+  return finding;
+}
+
+std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
+                                     const Ranks& report, const RowTimes& rows, Framework framework) {
+  return RankClaims(job, steps, report, rows, framework).claims(late);
+}
+
+void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
+                   const std::vector<Span>& all, const std::vector<Span>& of) {
+  if (!finding.idle) return;
+  for (std::size_t i = 0; i < finding.late.ranks.size(); ++i) {
+    const std::vector<float>& late = steps.late[static_cast<std::size_t>(finding.late.ranks[i])];
+    double left = 0;
+    for (std::size_t step = 0; step < all.size(); ++step) {
+      if (!common({all[step]}, of).empty()) left += late[step];
+    }
+    for (IdlePart& part : parts) {
+      // Samples may show one line as several causes.
+      const bool same =
+          finding.idle->line.empty() ? part.cause == finding.idle->cause : part.line == finding.idle->line;
+      if (part.device != finding.devices[i] || !same) continue;
+      const double taken = std::min(left, part.seconds);
+      part.seconds -= taken;
+      left -= taken;
+    }
+  }
+  std::erase_if(parts, [](const IdlePart& part) { return !(part.seconds > 0); });
+}
+
+void name_small_messages(std::vector<IdlePart>& parts, const Ranks& report) {
+  std::map<std::string, double> calls;
+  for (const CollectiveSum& sum : report.collectives) {
+    if (is_small(sum) && !sum.line.empty()) calls[sum.line] += sum.calls;
+  }
+  for (IdlePart& part : parts) {
+    const bool launches = part.cause == SavingCause::tiny_kernels || part.cause == SavingCause::launch_rate;
+    const auto line = calls.find(part.line);
+    if (launches && line != calls.end() && line->second >= kManyMessages) part.cause = SavingCause::small_messages;
+  }
+}
+
+void name_barriers(std::vector<IdlePart>& parts, const Recording& recording) {
+  const std::set<std::string> lines = collective_lines(recording);
+  for (IdlePart& part : parts) {
+    if (part.cause == SavingCause::synchronize && lines.contains(part.line)) part.cause = SavingCause::barrier;
+  }
+}
+
+}  // namespace roofline

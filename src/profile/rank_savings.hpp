@@ -1,0 +1,43 @@
+// What a job of several ranks loses by waiting for one of them and by communication without overlap.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/actions.hpp"
+#include "profile/claims.hpp"
+#include "profile/idle_causes.hpp"
+#include "profile/ranks.hpp"
+
+namespace roofline {
+
+/// A late rank with its cause: of its host, that part of its idle time which it has more of than a typical rank.
+struct LateFinding {
+  LateRanks late;
+  LateCause cause;
+  std::optional<IdlePart> idle = {};
+  std::vector<int> devices = {};  ///< of the late ranks
+  std::string line = {};          ///< that launches its additional work; empty: not known
+};
+
+/// `spans`: of the steps; `parts`: of the idle time within them.
+std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
+                                        const std::vector<Span>& spans, const std::vector<IdlePart>& parts);
+
+/// What the ranks lose, as claims on the rows of collectives. `rows`: times within the steps.
+std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
+                                     const Ranks& report, const RowTimes& rows, Framework framework);
+
+/// The idle time that makes a rank late is the waiting of the others, which has its own finding: takes it out of the
+/// parts of these steps (`all` are those of `steps`).
+void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
+                   const std::vector<Span>& all, const std::vector<Span>& of);
+
+/// The host is slow at launching many small collectives: they are the cause.
+void name_small_messages(std::vector<IdlePart>& parts, const Ranks& report);
+
+/// A synchronisation at a line that launches a collective waits for all ranks: a barrier.
+void name_barriers(std::vector<IdlePart>& parts, const Recording& recording);
+
+}  // namespace roofline

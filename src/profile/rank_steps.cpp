@@ -1,0 +1,247 @@
+#include "profile/rank_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+namespace roofline {
+namespace {
+
+/// Of the steps' time, the least that is worth a finding.
+constexpr double kLeastLate = 0.03;
+
+/// Seconds of `span` within `within` that `by` does not cover; both sorted and disjoint.
+double exposed_s(const Span& span, const std::vector<Span>& within, const std::vector<Span>& by) {
+  std::uint64_t exposed = 0;
+  for (const Span& part : parts_within(span, within)) {
+    exposed += part.length() - total_length(parts_within(part, by));
+  }
+  return seconds(exposed);
+}
+
+/// Index of the step that a time lies in; the number of steps where it lies in none.
+std::size_t step_at(const std::vector<Span>& steps, std::uint64_t time) {
+  const auto after = std::upper_bound(steps.begin(), steps.end(), time,
+                                      [](std::uint64_t at, const Span& step) { return at < step.start; });
+  if (after == steps.begin() || time >= std::prev(after)->end) return steps.size();
+  return static_cast<std::size_t>(after - steps.begin()) - 1;
+}
+
+class RankStepsBuilder {
+ public:
+  RankStepsBuilder(const std::vector<RankTimeline>& ranks, const std::vector<MatchedCollective>& matched,
+                   const std::vector<Span>& steps)
+      : ranks_(ranks), matched_(matched), steps_(steps) {}
+
+  RankSteps build() {
+    for (const Span& step : steps_) result_.step_s.push_back(seconds(step.length()));
+    result_.late.assign(ranks_.size(), std::vector<float>(steps_.size(), 0));
+    result_.waited = result_.late;
+    // When each kernel's transfer begins; 0: it was not matched.
+    begins_.resize(ranks_.size());
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) begins_[rank].resize(ranks_[rank].collectives.size());
+    for (const MatchedCollective& collective : matched_) add(collective);
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) result_.parts.push_back(parts_of(rank));
+    return std::move(result_);
+  }
+
+ private:
+  void add(const MatchedCollective& collective) {
+    const std::size_t step = step_at(steps_, collective.start);
+    const auto last = static_cast<std::size_t>(collective.last);
+    double waited = 0;
+    for (const RankArrival& arrival : collective.arrivals) {
+      const auto rank = static_cast<std::size_t>(arrival.rank);
+      begins_[rank][arrival.kernel] = collective.start;
+      const Span& span = ranks_[rank].collectives[arrival.kernel].span;
+      if (rank == last || step == steps_.size()) continue;
+      waited += exposed_s({span.start, std::min(span.end, collective.start)}, steps_, ranks_[rank].compute);
+    }
+    if (step == steps_.size()) return;
+    const auto others = static_cast<double>(collective.arrivals.size() - 1);
+    result_.waited[last][step] += static_cast<float>(waited);
+    result_.late[last][step] += static_cast<float>(waited / others);
+  }
+
+  RankParts parts_of(std::size_t rank) {
+    const RankTimeline& timeline = ranks_[rank];
+    std::vector<Span> waiting, transfer, all;
+    for (std::size_t i = 0; i < timeline.collectives.size(); ++i) {
+      const Span& span = timeline.collectives[i].span;
+      const std::uint64_t begin = begins_[rank][i];
+      const std::uint64_t from = std::clamp(begin, span.start, span.end);
+      waiting.push_back({span.start, begin != 0 ? from : span.start});
+      transfer.push_back({begin != 0 ? from : span.start, span.end});
+      all.push_back(span);
+      const double time = seconds(total_length(parts_within(span, steps_)));
+      result_.collectives_s += time;
+      if (begin != 0) result_.matched_s += time;
+    }
+    RankParts parts;
+    std::vector<Span> left = steps_;
+    const auto take = [&left](const std::vector<Span>& by) {
+      const double taken = seconds(total_length(common(left, by)));
+      left = uncovered(left, by);
+      return taken;
+    };
+    parts.overlapped_s = seconds(total_length(common(common(covered(std::move(all)), timeline.compute), steps_)));
+    parts.compute_s = take(timeline.compute);
+    parts.transfer_s = take(covered(std::move(transfer)));
+    parts.waiting_s = take(covered(std::move(waiting)));
+    parts.copies_s = take(timeline.copies);
+    parts.idle_s = seconds(total_length(left));
+    return parts;
+  }
+
+  const std::vector<RankTimeline>& ranks_;
+  const std::vector<MatchedCollective>& matched_;
+  const std::vector<Span>& steps_;
+  std::vector<std::vector<std::uint64_t>> begins_;
+  RankSteps result_;
+};
+
+double sum_of_steps(const std::vector<float>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// The fewest ranks that cause most of the waiting, the latest first; none where that takes too many of them.
+std::vector<std::size_t> few_late_ranks(const std::vector<double>& late) {
+  constexpr double kMost = 0.65;
+  const double all = std::accumulate(late.begin(), late.end(), 0.0);
+  std::vector<std::size_t> order(late.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return late[a] > late[b]; });
+  const std::size_t most = std::max<std::size_t>(1, late.size() / 4);
+  double sum = 0;
+  for (std::size_t i = 0; i < most; ++i) {
+    sum += late[order[i]];
+    if (sum < kMost * all) continue;
+    order.resize(i + 1);
+    return order;
+  }
+  return {};
+}
+
+/// Whether so many of the steps are no chance, if it were as likely as not in each. `share`: of the waiting.
+bool is_consistent(std::int64_t steps, std::int64_t of, double share) {
+  constexpr double kNearlyAll = 0.85;
+  const double deviations = share >= kNearlyAll ? 2.2 : 3.5;  // of a fair coin: 2.2 are five of five, or 16 of 22
+  const auto count = static_cast<double>(of);
+  return of > 0 && (static_cast<double>(steps) - count / 2) / std::sqrt(count / 4) >= deviations;
+}
+
+/// The rank in the middle of those that are not late, by the time of its kernels.
+int typical_rank(const RankSteps& steps, const LateRanks& late) {
+  std::vector<int> others;
+  for (std::size_t rank = 0; rank < steps.parts.size(); ++rank) {
+    const bool is_late = std::find(late.ranks.begin(), late.ranks.end(), static_cast<int>(rank)) != late.ranks.end();
+    if (!is_late) others.push_back(static_cast<int>(rank));
+  }
+  std::stable_sort(others.begin(), others.end(), [&](int a, int b) {
+    return steps.parts[static_cast<std::size_t>(a)].compute_s < steps.parts[static_cast<std::size_t>(b)].compute_s;
+  });
+  return others.empty() ? 0 : others[(others.size() - 1) / 2];
+}
+
+/// What the launches that both have take longer on the late one, and how much of its time they are.
+struct SameLaunches {
+  double here_s = 0, there_s = 0;  ///< there: as many launches at the other's times
+  double slower_s = 0;             ///< of here_s: signatures that take longer by a good part of that
+};
+
+SameLaunches same_launches(const RankWork& late, const RankWork& other) {
+  SameLaunches same;
+  const auto there = [&](int group, const SignatureWork& here) {
+    const auto found = other.find(group);
+    const bool both = found != other.end() && found->second.launches > 0 && here.launches > 0;
+    return both ? here.launches * found->second.seconds / found->second.launches : 0;
+  };
+  for (const auto& [group, here] : late) {
+    if (!(there(group, here) > 0)) continue;
+    same.here_s += here.seconds;
+    same.there_s += there(group, here);
+  }
+  const double half = same.there_s > 0 ? 1 + (same.here_s / same.there_s - 1) / 2 : 1;
+  for (const auto& [group, here] : late) {
+    if (there(group, here) > 0 && here.seconds > half * there(group, here)) same.slower_s += here.seconds;
+  }
+  return same;
+}
+
+double launches_of(const RankWork& work) {
+  double sum = 0;
+  for (const auto& [group, of] : work) sum += of.launches;
+  return sum;
+}
+
+}  // namespace
+
+double RankSteps::total_s() const { return std::accumulate(step_s.begin(), step_s.end(), 0.0); }
+
+RankSteps rank_steps(const std::vector<RankTimeline>& ranks, const std::vector<MatchedCollective>& matched,
+                     const std::vector<Span>& steps) {
+  return RankStepsBuilder(ranks, matched, steps).build();
+}
+
+std::optional<LateRanks> find_late_ranks(const RankSteps& steps) {
+  constexpr double kNoticeable = 0.02;  // of a step
+  constexpr double kMostOfStep = 0.5;
+  std::vector<double> late;
+  double all_waited = 0;
+  for (const std::vector<float>& of : steps.late) late.push_back(sum_of_steps(of));
+  for (const std::vector<float>& of : steps.waited) all_waited += sum_of_steps(of);
+  LateRanks found;
+  for (const std::size_t rank : few_late_ranks(late)) {
+    found.ranks.push_back(static_cast<int>(rank));
+    found.late_s += late[rank];
+    found.waited_s += sum_of_steps(steps.waited[rank]);
+  }
+  // As much waiting is left for a rank that is like the others.
+  const auto few = static_cast<double>(found.ranks.size());
+  const double all_late = std::accumulate(late.begin(), late.end(), 0.0);
+  const double others = std::max(1.0, static_cast<double>(late.size()) - few);
+  const double share = all_late > 0 ? found.late_s / all_late : 0;
+  found.waited_s = std::max(0.0, found.waited_s - few * (all_waited - found.waited_s) / others);
+  found.late_s = std::max(0.0, found.late_s - few * (all_late - found.late_s) / others);
+  if (found.ranks.empty() || found.late_s < kLeastLate * steps.total_s()) return std::nullopt;
+  for (std::size_t step = 0; step < steps.step_s.size(); ++step) {
+    double all = 0, of_them = 0;
+    for (const std::vector<float>& of : steps.late) all += of[step];
+    for (const int rank : found.ranks) of_them += steps.late[static_cast<std::size_t>(rank)][step];
+    if (all < kNoticeable * steps.step_s[step]) continue;
+    ++found.waiting;
+    if (of_them > kMostOfStep * all) ++found.steps;
+  }
+  return is_consistent(found.steps, found.waiting, share) ? std::optional(found) : std::nullopt;
+}
+
+LateCause cause_of_late_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work) {
+  constexpr double kExplains = 0.5;    // of the waiting
+  constexpr double kMostOfWork = 0.7;  // that both ranks have, or that is slower
+  constexpr double kMoreLaunches = 1.1;
+  LateCause cause;
+  cause.rank = late.ranks.front();
+  cause.other = typical_rank(steps, late);
+  const auto here = static_cast<std::size_t>(cause.rank), there = static_cast<std::size_t>(cause.other);
+  cause.compute_s = steps.parts[here].compute_s;
+  cause.other_s = steps.parts[there].compute_s;
+  cause.launches = launches_of(work[here]);
+  cause.other_launches = launches_of(work[there]);
+  const double own_late = sum_of_steps(steps.late[here]);
+  const double longer = cause.compute_s - cause.other_s;
+  const double idle = steps.parts[here].idle_s - steps.parts[there].idle_s;
+  if (longer < kExplains * own_late || longer < idle) {
+    // The host takes longer because it launches more.
+    if (cause.launches > kMoreLaunches * cause.other_launches) cause.reason = LateReason::unequal_work;
+    return cause;
+  }
+  const SameLaunches same = same_launches(work[here], work[there]);
+  if (same.there_s > 0) cause.slower = same.here_s / same.there_s;
+  double all = 0;
+  for (const auto& [group, of] : work[here]) all += of.seconds;
+  const bool slow = same.here_s >= kMostOfWork * all && same.slower_s >= kMostOfWork * same.here_s &&
+                    same.here_s - same.there_s >= kExplains * longer;
+  cause.reason = slow ? LateReason::slow_gpu : LateReason::unequal_work;
+  return cause;
+}
+
+}  // namespace roofline

@@ -1,0 +1,116 @@
+#include "render/rank_columns.hpp"
+
+#include <cmath>
+
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+bool several_hosts(const Ranks& ranks) {
+  return std::any_of(ranks.ranks.begin(), ranks.ranks.end(),
+                     [&](const RankSum& rank) { return rank.host != ranks.ranks.front().host; });
+}
+
+bool sizes_known(const Ranks& ranks) {
+  return std::any_of(ranks.collectives.begin(), ranks.collectives.end(),
+                     [](const CollectiveSum& sum) { return sum.bytes > 0; });
+}
+
+bool roofs_known(const Ranks& ranks) {
+  return std::any_of(ranks.collectives.begin(), ranks.collectives.end(),
+                     [](const CollectiveSum& sum) { return !sum.roof.empty(); });
+}
+
+constexpr Column<RankSum, Ranks> kRankColumns[] = {
+    {.title = "Rank",
+     .meaning = "Number of the process in the job",
+     .text = [](const RankSum& r) { return std::to_string(r.rank); }},
+    {.title = "Node",
+     .meaning = "Name of its node",
+     .left = true,
+     .when = several_hosts,
+     .text = [](const RankSum& r) { return r.host; },
+     .terminal = {.shrinks = true}},
+    {.title = "GPU",
+     .meaning = "As the profile numbers it",
+     .text = [](const RankSum& r) { return std::to_string(r.device); }},
+    {.title = "Process",
+     .meaning = "Process id",
+     .text = [](const RankSum& r) { return std::to_string(r.pid); },
+     .terminal = {.rank = 4}},
+    {.title = "Compute",
+     .meaning = "Kernels that are no collectives, in a mean step",
+     .text = [](const RankSum& r) { return duration(r.compute_s); }},
+    {.title = "Waiting",
+     .meaning = "Collectives that wait for a later rank, without another kernel",
+     .text = [](const RankSum& r) { return duration(r.waiting_s); }},
+    {.title = "Transfer",
+     .meaning = "Collectives that transfer, without another kernel",
+     .text = [](const RankSum& r) { return duration(r.transfer_s); }},
+    {.title = "Overlapped",
+     .meaning = "Collectives during other kernels",
+     .text = [](const RankSum& r) { return duration(r.overlapped_s); },
+     .terminal = {.rank = 3}},
+    {.title = "Copies",
+     .meaning = "Copies and memsets without a kernel",
+     .text = [](const RankSum& r) { return duration(r.copies_s); },
+     .terminal = {.rank = 2}},
+    {.title = "Idle", .meaning = "Nothing runs", .text = [](const RankSum& r) { return duration(r.idle_s); }},
+    {.title = "Others wait",
+     .meaning = "Waiting of each other rank for this one",
+     .text = [](const RankSum& r) { return duration(r.caused_wait_s); }},
+    {.title = "Last",
+     .meaning = "Steps in which most of the waiting is for this rank",
+     .text = [](const RankSum& r) { return percent(r.last_share); },
+     .terminal = {.rank = 1}},
+};
+
+constexpr Column<CollectiveSum, Ranks> kCollectiveColumns[] = {
+    {.title = "Collective", .left = true, .text = [](const CollectiveSum& s) { return s.name; }},
+    {.title = "Ranks", .text = [](const CollectiveSum& s) { return count(s.ranks); }},
+    {.title = "Size",
+     .meaning = "Of the larger buffer of a rank, as nccl-tests has it",
+     .when = sizes_known,
+     .text = [](const CollectiveSum& s) { return s.bytes > 0 ? binary_bytes(s.bytes) : std::string(kAbsent); }},
+    {.title = "Per step",
+     .meaning = "Calls of a rank per step",
+     .text = [](const CollectiveSum& s) { return number(s.calls, 3); }},
+    {.title = "Transfer",
+     .meaning = "Median of one, from the start of the last rank",
+     .text = [](const CollectiveSum& s) { return duration(s.transfer_s); }},
+    {.title = "Bus bandwidth",
+     .meaning = "Of the transfer, as nccl-tests counts it",
+     .when = sizes_known,
+     .text =
+         [](const CollectiveSum& s) {
+           const double rate_of = s.bus_bytes_per_s();
+           return rate_of > 0 ? rate(rate_of, CeilingKind::bandwidth) : std::string(kAbsent);
+         },
+     .terminal = {.rank = 2}},
+    {.title = "% of roof",
+     .meaning = "Time at the roof of this size over the transfer",
+     .when = roofs_known,
+     .value =
+         [](const CollectiveSum& s) {
+           return Value(s.attainable_s > 0 && s.transfer_s > 0 ? s.attainable_s / s.transfer_s : std::nan(""));
+         },
+     .unit = Unit::share},
+    {.title = "Without overlap",
+     .meaning = "Transfer without another kernel, of a rank per step",
+     .text = [](const CollectiveSum& s) { return duration(s.exposed_s); }},
+    {.title = "Waiting",
+     .meaning = "For a later rank, without another kernel, of a rank per step",
+     .text = [](const CollectiveSum& s) { return duration(s.waiting_s); }},
+    {.title = "Line",
+     .left = true,
+     .text = [](const CollectiveSum& s) { return s.line.empty() ? std::string(kAbsent) : s.line; },
+     .terminal = {.rank = 3, .shrinks = true}},
+};
+
+}  // namespace
+
+std::span<const Column<RankSum, Ranks>> rank_columns() { return kRankColumns; }
+std::span<const Column<CollectiveSum, Ranks>> collective_columns() { return kCollectiveColumns; }
+
+}  // namespace roofline

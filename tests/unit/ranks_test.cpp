@@ -1,0 +1,354 @@
+// Profiles of jobs of several ranks, from their spools and samples: what is found first, and what is not found.
+#include "profile/ranks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "host_samples_builder.hpp"
+#include "model/collective.hpp"
+#include "profile/profile.hpp"
+#include "render/render.hpp"
+#include "report/budget.hpp"
+#include "report/json/json.hpp"
+#include "spool_builder.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::uint64_t kMicroseconds = 1000, kMilliseconds = 1000 * kMicroseconds;
+
+/// Two processes of a job. In each step a rank's host prepares a batch, then launches kernels and an all-reduce.
+class JobOfRanks {
+ public:
+  struct Rank {
+    explicit Rank(int number) : spool(100 + static_cast<std::uint32_t>(number), static_cast<std::uint8_t>(7 + number)) {
+      const auto place = [&](std::uint32_t line, const std::string& function) {
+        return spool.place({.line = spool.line("/home/user/project/train.py", line, function)});
+      };
+      compute = spool.kind("large_kernel", place(10, "step"));
+      update = spool.kind("multi_tensor_apply_kernel", place(40, "update"));
+      collective = spool.kind("ncclDevKernel_AllReduce_Sum_f32_RING_LL", place(30, "reduce"));
+    }
+    SpoolBuilder spool;
+    spool::Id compute = 0, collective = 0, update = 0;
+    int thread = 0, prepares = 0, launches = 0;
+    std::uint64_t host = kMilliseconds, gpu = kMilliseconds;
+    std::uint64_t prepare = 2 * kMilliseconds;  ///< of the host, before it launches
+    int kernels = 10;
+    std::uint64_t kernel = kMilliseconds;
+  };
+
+  explicit JobOfRanks(int ranks = 2, bool with_calls = true) : with_calls_(with_calls) {
+    for (int number = 0; number < ranks; ++number) {
+      all.push_back(std::make_unique<Rank>(number));
+      Rank& rank = *all.back();
+      const auto pid = static_cast<std::uint32_t>(100 + number);
+      rank.spool.on_thread(pid);
+      rank.thread = samples.thread(pid, pid, "python");
+      rank.prepares = samples.stack({HostSamplesBuilder::own("train.py", 19, "prepare_batch")});
+      rank.launches = samples.stack({HostSamplesBuilder::own("train.py", 10, "step")});
+      if (!with_calls) continue;
+      rank.spool.add(
+          spool::Type::rank,
+          spool::Rank{static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number),
+                      static_cast<std::uint32_t>(ranks), rank.spool.text("torchrun"), rank.spool.text("node"), 0});
+      rank.spool.add(spool::Type::communicator, spool::Communicator{99, 1, static_cast<std::uint32_t>(number),
+                                                                    static_cast<std::uint32_t>(ranks), 0});
+    }
+  }
+
+  std::vector<std::unique_ptr<Rank>> all;
+  HostSamplesBuilder samples;
+  std::uint64_t transfer = kMilliseconds, bytes = 64 << 20;
+  int collectives = 1;  ///< of a step
+
+  void run(int steps = 40) {
+    for (int step = 0; step < steps; ++step) {
+      for (auto& rank : all) compute(*rank);
+      for (int i = 0; i < collectives; ++i) reduce();
+      for (auto& rank : all) {
+        launch(*rank, rank->update, 20 * kMicroseconds);
+        rank->host = rank->gpu;  // it waits for the loss
+      }
+    }
+  }
+
+  Report report(const Machine& machine = {}) {
+    const fs::path folder = fs::path(testing::TempDir()) /
+                            (std::string("ranks_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i]->spool.end(all[i]->gpu + kMilliseconds);
+      all[i]->spool.write(folder / (std::to_string(i) + ".1.spool"));
+    }
+    std::vector<DefectiveSpool> defective;
+    traces_ = read_spools(folder, defective);
+    fs::remove_all(folder);
+    ProgramFacts facts;
+    facts.host = samples.take();
+    return report_of(traces_, facts, machine);
+  }
+
+ private:
+  void compute(Rank& rank) {
+    for (std::uint64_t time = rank.host + kMilliseconds / 2; time < rank.host + rank.prepare; time += kMilliseconds) {
+      samples.sample(rank.thread, time, ThreadState::running, rank.prepares);
+    }
+    rank.host += rank.prepare;
+    for (int i = 0; i < rank.kernels; ++i) launch(rank, rank.compute, rank.kernel);
+  }
+
+  static void launch(Rank& rank, spool::Id kind, std::uint64_t length) {
+    const std::uint64_t start = std::max(rank.host + 7 * kMicroseconds, rank.gpu + kMicroseconds);
+    rank.spool.launch(kind, rank.host, rank.host + 5 * kMicroseconds, start, start + length);
+    rank.host += 6 * kMicroseconds;
+    rank.gpu = start + length;
+  }
+
+  void reduce() {
+    std::uint64_t start = 0;
+    for (auto& rank : all) start = std::max(start, rank->gpu + 2 * kMicroseconds);
+    for (auto& rank : all) {
+      const std::uint64_t own = rank->gpu + 2 * kMicroseconds;
+      const std::uint32_t correlation = rank->spool.launch(rank->collective, rank->host, rank->host + 5 * kMicroseconds,
+                                                           own, start + transfer, 0, 20);
+      if (with_calls_) {
+        spool::Collective call = {};
+        call.start = rank->host;
+        call.end = rank->host + 5 * kMicroseconds;
+        call.sequence = number_;
+        call.bytes = bytes;
+        call.communicator = 1;
+        call.kind = spool::CollectiveKind::all_reduce;
+        call.calls = 1;
+        call.correlation = correlation;
+        rank->spool.add(spool::Type::collective, call);
+      }
+      rank->host += 6 * kMicroseconds;
+      rank->gpu = start + transfer;
+    }
+    ++number_;
+  }
+
+  bool with_calls_;
+  std::uint64_t number_ = 0;
+  std::vector<ProcessTrace> traces_;
+};
+
+std::vector<SavingCause> causes_in(const Report& report) {
+  std::vector<SavingCause> causes;
+  for (const Saving& saving : report.profile->savings) causes.push_back(saving.cause);
+  return causes;
+}
+
+double seconds_in(const Report& report, SavingCause cause) {
+  double seconds = 0;
+  for (const Saving& saving : report.profile->savings) seconds += saving.cause == cause ? saving.seconds : 0;
+  return seconds;
+}
+
+double waiting_of(const Report& report) {
+  double waiting = 0;
+  for (const RankSum& rank : report.profile->ranks->ranks) waiting += rank.waiting_s;
+  return waiting * static_cast<double>(report.profile->steps->count);
+}
+
+TEST(RanksOfAJob, ASlowHostIsNamedWithItsLine) {
+  for (const bool with_calls : {true, false}) {
+    JobOfRanks job(2, with_calls);
+    job.all[1]->prepare = 20 * kMilliseconds;
+    job.run();
+    const Report report = job.report();
+    ASSERT_TRUE(report.profile->steps);
+    ASSERT_TRUE(report.profile->ranks);
+    const Saving& first = report.profile->savings.at(0);
+    EXPECT_EQ(first.cause, SavingCause::late_rank);
+    EXPECT_EQ(first.kind, SavingKind::communication);
+    EXPECT_THAT(first.line, HasSubstr("train.py:19"));
+    EXPECT_THAT(first.what, HasSubstr("Rank 1 "));
+    EXPECT_LE(first.seconds, waiting_of(report) * 1.0001);
+    EXPECT_GT(first.seconds, 0.9 * waiting_of(report));
+    // The same time is in no other finding: what is left at that line is what both ranks do.
+    double at_line = 0;
+    for (const Saving& saving : report.profile->savings) {
+      if (saving.cause != SavingCause::late_rank && saving.line == first.line) at_line += saving.seconds;
+    }
+    const auto steps = static_cast<double>(report.profile->steps->count);
+    EXPECT_NEAR(at_line, steps * 2 * 2e-3, steps * 0.5e-3);
+    EXPECT_EQ(report.profile->ranks->matching, with_calls ? RankMatching::calls : RankMatching::times);
+    EXPECT_GT(report.profile->ranks->matched_share, 0.99);
+  }
+}
+
+TEST(RanksOfAJob, UnequalWorkAndASlowGpuAreToldApart) {
+  JobOfRanks slow;
+  for (auto& rank : slow.all) rank->prepare = kMilliseconds / 5;
+  slow.all[0]->kernel = 1300 * kMicroseconds;
+  slow.run();
+  const Report of_slow = slow.report();
+  EXPECT_EQ(causes_in(of_slow).at(0), SavingCause::slow_gpu);
+  EXPECT_THAT(of_slow.profile->savings[0].what, HasSubstr("Rank 0 "));
+  JobOfRanks more(8);
+  for (auto& rank : more.all) rank->prepare = kMilliseconds / 5;
+  more.all[5]->kernels = 14;
+  more.run();
+  const Report of_more = more.report();
+  EXPECT_EQ(causes_in(of_more).at(0), SavingCause::unequal_work);
+  EXPECT_THAT(of_more.profile->savings[0].what, HasSubstr("Rank 5 "));
+  EXPECT_LE(of_more.profile->savings[0].seconds, waiting_of(of_more) * 1.0001);
+}
+
+TEST(RanksOfAJob, AHealthyOneHasNoFinding) {
+  JobOfRanks job(8);
+  job.transfer = kMilliseconds / 5;
+  job.run();
+  const Report report = job.report();
+  for (const SavingCause cause :
+       {SavingCause::late_rank, SavingCause::slow_gpu, SavingCause::unequal_work, SavingCause::uneven_ranks,
+        SavingCause::exposed_communication, SavingCause::small_messages, SavingCause::barrier}) {
+    EXPECT_EQ(seconds_in(report, cause), 0) << to_string(cause);
+  }
+  ASSERT_TRUE(report.profile->ranks);
+  EXPECT_EQ(report.profile->ranks->size, 8);
+  EXPECT_EQ(report.profile->ranks->launcher, "torchrun");
+}
+
+TEST(RanksOfAJob, ExposedCommunicationIsAtMostWhatKernelsCouldHide) {
+  JobOfRanks job;
+  job.transfer = 4 * kMilliseconds;
+  job.run();
+  const Report report = job.report();
+  const auto steps = static_cast<double>(report.profile->steps->count);
+  EXPECT_NEAR(seconds_in(report, SavingCause::exposed_communication), 2 * steps * 4e-3, 2 * steps * 0.1e-3);
+  const CollectiveSum& sum = report.profile->ranks->collectives.at(0);
+  EXPECT_EQ(sum.name, "all_reduce");
+  EXPECT_NEAR(sum.transfer_s, 4e-3, 1e-5);
+  EXPECT_NEAR(sum.bus_bytes_per_s(), (64 << 20) / 4e-3, 1e9);
+  EXPECT_NEAR(sum.calls, 1, 0.01);
+  JobOfRanks longer;  // more communication than compute: half of it stays
+  longer.transfer = 20 * kMilliseconds;
+  longer.run();
+  EXPECT_LE(seconds_in(longer.report(), SavingCause::exposed_communication), 2 * 40 * 10.1e-3);
+}
+
+TEST(RanksOfAJob, ManySmallMessagesAreNamed) {
+  JobOfRanks job;
+  job.collectives = 60;
+  job.transfer = 40 * kMicroseconds;
+  job.bytes = 8 << 10;
+  job.run();
+  const Report report = job.report();
+  EXPECT_EQ(seconds_in(report, SavingCause::exposed_communication), 0);
+  const auto steps = static_cast<double>(report.profile->steps->count);
+  EXPECT_GT(seconds_in(report, SavingCause::small_messages), 2 * steps * 59 * 35e-6);
+  EXPECT_LT(seconds_in(report, SavingCause::small_messages), 2 * steps * 59 * 40e-6);
+}
+
+TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  machine.device.name = "NVIDIA Test";
+  Ceiling ceiling;
+  ceiling.name = "nccl.all_reduce";
+  ceiling.kind = CeilingKind::bandwidth;
+  ceiling.value = 100e9;
+  machine.ceilings.push_back(ceiling);
+  JobOfRanks job;
+  job.all[1]->prepare = 20 * kMilliseconds;
+  job.run();
+  const Report report = job.report(machine);
+  const auto row = std::find_if(report.points.begin(), report.points.end(),
+                                [](const Point& point) { return point.work.collective.has_value(); });
+  ASSERT_NE(row, report.points.end());
+  const double least = (64 << 20) / 100e9;
+  EXPECT_NEAR(row->bound.attainable_time_s, least, 1e-6);
+  EXPECT_NEAR(row->time->median, 1e-3, 1e-5);  // the transfer: waiting is no part of it
+  EXPECT_EQ(row->bound.limiting_ceiling, "nccl.all_reduce");
+  const CollectiveSum& sum = report.profile->ranks->collectives.at(0);
+  EXPECT_EQ(sum.roof, "nccl.all_reduce");
+  EXPECT_NEAR(sum.attainable_s, least, 1e-6);
+}
+
+TEST(RanksOfAJob, AreInTheReportAndInEveryOutput) {
+  JobOfRanks job(3);
+  job.all[2]->prepare = 15 * kMilliseconds;
+  job.run();
+  const Report report = job.report();
+  const Ranks& ranks = *report.profile->ranks;
+  const Report again = parse_report(report_to_json(report).dump(), "report.json");
+  ASSERT_TRUE(again.profile->ranks);
+  EXPECT_EQ(report_to_json(again), report_to_json(report));
+  ASSERT_EQ(ranks.ranks.size(), 3U);
+  for (const RankSum& rank : ranks.ranks) {
+    EXPECT_EQ(rank.pid, 100 + rank.rank);
+    EXPECT_NEAR(rank.compute_s + rank.waiting_s + rank.transfer_s + rank.copies_s + rank.idle_s, ranks.step_s, 1e-9);
+  }
+  EXPECT_GT(ranks.ranks[2].last_share, 0.9);
+  EXPECT_NEAR(ranks.ranks[2].caused_wait_s, 13e-3, 0.5e-3);
+  EXPECT_NEAR(ranks.efficiency(), 10e-3 / ranks.step_s, 0.01);
+  for (const std::string& text : {render_html(report), render_markdown(report), render_terminal(report, {})}) {
+    EXPECT_THAT(text, HasSubstr(duration(ranks.ranks[0].waiting_s)));
+  }
+}
+
+TEST(RanksOfAJob, WaitingAndCommunicationArePartsOfTheBar) {
+  JobOfRanks job;
+  job.all[1]->prepare = 20 * kMilliseconds;
+  job.transfer = 3 * kMilliseconds;
+  job.run();
+  const Report report = job.report();
+  const std::vector<Budget> bars = budgets(report);
+  ASSERT_EQ(bars.size(), 2U);
+  EXPECT_NEAR(bars[0].seconds(WallPart::rank_wait), 18e-3, 0.5e-3);
+  EXPECT_NEAR(bars[1].seconds(WallPart::rank_wait), 0, 0.1e-3);
+  for (const Budget& bar : bars) {
+    EXPECT_NEAR(bar.seconds(WallPart::communication), 3e-3, 0.1e-3);
+    EXPECT_NEAR(bar.seconds(WallPart::no_roof), 10e-3, 0.1e-3);
+    EXPECT_NEAR(bar.wall_s, report.profile->steps->total_s / static_cast<double>(report.profile->steps->count), 1e-6);
+  }
+}
+
+TEST(RanksOfAJob, OneRankIsNoJob) {
+  JobOfRanks job(1);
+  job.run();
+  const Report report = job.report();
+  EXPECT_FALSE(report.profile->ranks);
+}
+
+TEST(RanksOfAJob, HostileRecordsAreLeftOut) {
+  JobOfRanks job;
+  SpoolBuilder& spool = job.all[1]->spool;
+  spool.add(spool::Type::rank, spool::Rank{4'000'000'000U, 0, 2, 0, 0, 0});
+  spool.add(spool::Type::communicator, spool::Communicator{1, 4'000'000'000U, 0, 2, 0});
+  spool.add(spool::Type::communicator, spool::Communicator{1, 2, 9, 2, 0});
+  spool.add(spool::Type::communicator, spool::Communicator{1, 3, 0, 4'000'000'000U, 0});
+  spool::Collective call = {};
+  call.start = 2;
+  call.end = 1;
+  spool.add(spool::Type::collective, call);
+  call.end = 3;
+  call.bytes = UINT64_MAX;
+  call.communicator = 12345;
+  call.kind = static_cast<spool::CollectiveKind>(77);
+  call.correlation = 1;
+  spool.add(spool::Type::collective, call);
+  job.run();
+  const Report report = job.report();
+  ASSERT_TRUE(report.profile->ranks);
+  EXPECT_EQ(report.profile->ranks->ranks.size(), 2U);
+  EXPECT_EQ(report.profile->ranks->ranks[1].rank, 1);
+}
+
+}  // namespace
+}  // namespace roofline
