@@ -72,7 +72,7 @@ struct HostMemory {
   std::int64_t pid = 0;
   std::string command = {};
   double capacity = 0;  ///< bytes of the machine; 0: not known
-  double peak = 0;  ///< resident bytes
+  double peak = 0;      ///< resident bytes
   std::vector<MemoryPoint> curve =
       {};  ///< `reserved`: resident; `allocated`: of it, not shared with files or processes
   std::optional<MemoryGrowth> growth = {};
