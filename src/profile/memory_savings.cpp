@@ -16,10 +16,11 @@ namespace {
 constexpr double kSoon_s = 24 * 3600;
 /// Growth whose limit is not known is shown first from that on.
 constexpr double kMuchGrowth = 200e6;
-/// Reserved over allocated, each at its largest, and bytes.
-constexpr double kMuchReserved = 1.5, kFewReserved = 1e9;
-/// Of the GPU's memory, from which on unused memory is more important than time.
-constexpr double kLargePart = 0.1;
+/// Reserved over allocated, each at its largest; and the unused part of the GPU's memory, or bytes where that is not
+/// known.
+constexpr double kMuchReserved = 1.5, kMuchUnused = 0.1, kMuchUnusedBytes = 4e9;
+/// Of the GPU's memory: from there on unused memory is more important than time.
+constexpr double kLargeUnused = 0.25, kNearlyFull = 0.8;
 constexpr std::size_t kNamedHolders = 3;
 
 std::string bytes_text(double bytes) { return si(bytes, "B"); }
@@ -88,7 +89,8 @@ double kept_bytes(const MemoryGrowth& growth) {
 double unused(const DeviceMemory& memory) { return memory.peak_reserved - memory.peak_allocated; }
 
 bool is_fragmented(const DeviceMemory& memory) {
-  return memory.source == MemorySource::torch && !memory.in_graphs && unused(memory) >= kFewReserved &&
+  const double least = memory.capacity > 0 ? kMuchUnused * memory.capacity : kMuchUnusedBytes;
+  return memory.source == MemorySource::torch && !memory.in_graphs && unused(memory) >= least &&
          memory.peak_reserved >= kMuchReserved * memory.peak_allocated;
 }
 
@@ -121,7 +123,7 @@ class MemoryFinder {
     const bool soon = growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchGrowth;
     Saving saving = finding(SavingCause::memory_growth,
                             fmt::format("GPU memory grows by {}{}", pace(growth), until_full(growth, most->capacity)),
-                            growth_evidence(growth), line_of(growth.kept, kept_bytes(growth)),
+                            growth_evidence(growth, "not freed"), line_of(growth.kept, kept_bytes(growth)),
                             action_against(SavingCause::memory_growth, framework_of(*most)));
     (soon ? found_.first : found_.last).push_back(std::move(saving));
   }
@@ -157,7 +159,8 @@ class MemoryFinder {
     if (most == nullptr) return;
     double all = 0;
     for (const MemoryHolder& holder : most->reserved_by) all += holder.bytes;
-    const bool large = most->capacity > 0 && unused(*most) >= kLargePart * most->capacity;
+    const bool large = most->capacity > 0 && (unused(*most) >= kLargeUnused * most->capacity ||
+                                              most->peak_reserved >= kNearlyFull * most->capacity);
     std::string evidence = fmt::format("at most {} allocated at a time", bytes_text(most->peak_allocated));
     if (const std::string lines = named(most->reserved_by); !lines.empty()) evidence += "; reserved at " + lines;
     Saving saving = finding(SavingCause::fragmentation,
@@ -180,7 +183,7 @@ class MemoryFinder {
     Saving saving = finding(SavingCause::host_memory_growth,
                             fmt::format("Host memory of process {} grows by {}{}", most->pid, pace(growth),
                                         until_full(growth, most->capacity)),
-                            growth_evidence(growth), line_of(growth.kept, kept_bytes(growth)),
+                            growth_evidence(growth, "rises"), line_of(growth.kept, kept_bytes(growth)),
                             action_against(SavingCause::host_memory_growth, framework_));
     (soon ? found_.first : found_.last).push_back(std::move(saving));
   }

@@ -233,6 +233,15 @@ TEST(Memory, MuchReservedForLittleIsFragmented) {
   EXPECT_EQ(found[0], &report.profile->savings[0]) << "half of the GPU";
 }
 
+TEST(Memory, LittleOfTheGpuThatIsReservedWithoutUseIsNoFinding) {
+  Training training;
+  const Report report = training.run([&](int step) {
+    if (step < 3) training.torch().reserve(2 * kGibi);
+  });
+  EXPECT_GT(report.profile->memory.devices.at(0).peak_reserved, 2 * report.profile->memory.devices[0].peak_allocated);
+  EXPECT_TRUE(memory_findings(report).empty());
+}
+
 TEST(Memory, ReservedMemoryOfAnEarlierPeakIsNotFragmented) {
   Training training;
   const spool::Id peak = training.program().place("train.py", 3, "warm_up");
