@@ -64,8 +64,8 @@ KnownCommunicator& Communicators::add_locked(Session& current, NcclComm handle, 
 
 KnownCommunicator& Communicators::find_locked(Session& current, NcclComm handle, void* original) {
   const auto found = known_.find(handle);
-  KnownCommunicator& known = found != known_.end() && owner_ == &current ? found->second
-                                                                         : add_locked(current, handle, 0, 0, 0);
+  KnownCommunicator& known =
+      found != known_.end() && owner_ == &current ? found->second : add_locked(current, handle, 0, 0, 0);
   if (known.about.ranks == 0 && !known.asked) ask_for_ranks(current, handle, original, known);
   return known;
 }
