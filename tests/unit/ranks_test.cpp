@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <utility>
 
 #include "host_samples_builder.hpp"
 #include "model/collective.hpp"
@@ -37,10 +40,11 @@ class JobOfRanks {
       };
       compute = spool.kind("large_kernel", place(10, "step"));
       update = spool.kind("multi_tensor_apply_kernel", place(40, "update"));
-      collective = spool.kind("ncclDevKernel_AllReduce_Sum_f32_RING_LL", place(30, "reduce"));
+      collective_place = place(30, "reduce");
+      collective = spool.kind("ncclDevKernel_AllReduce_Sum_f32_RING_LL", collective_place);
     }
     SpoolBuilder spool;
-    spool::Id compute = 0, collective = 0, update = 0;
+    spool::Id compute = 0, collective = 0, collective_place = 0, update = 0;
     int thread = 0, prepares = 0, launches = 0;
     std::uint64_t host = kMilliseconds, gpu = kMilliseconds;
     std::uint64_t prepare = 2 * kMilliseconds;  ///< of the host, before it launches
@@ -70,10 +74,14 @@ class JobOfRanks {
   std::vector<std::unique_ptr<Rank>> all;
   HostSamplesBuilder samples;
   std::uint64_t transfer = kMilliseconds, bytes = 64 << 20;
-  int collectives = 1;  ///< of a step
+  int collectives = 1;   ///< of a step
+  bool barrier = false;  ///< before each step
+  std::function<void(JobOfRanks&)> before_step = [](JobOfRanks&) {};
 
   void run(int steps = 40) {
     for (int step = 0; step < steps; ++step) {
+      before_step(*this);
+      if (barrier) wait_for_all();
       for (auto& rank : all) compute(*rank);
       for (int i = 0; i < collectives; ++i) reduce();
       for (auto& rank : all) {
@@ -114,6 +122,18 @@ class JobOfRanks {
     rank.spool.launch(kind, rank.host, rank.host + 5 * kMicroseconds, start, start + length);
     rank.host += 6 * kMicroseconds;
     rank.gpu = start + length;
+  }
+
+  void wait_for_all() {
+    const std::uint64_t usual = std::exchange(bytes, 4), time = std::exchange(transfer, 10 * kMicroseconds);
+    reduce();
+    bytes = usual;
+    transfer = time;
+    for (auto& rank : all) {
+      const std::uint64_t end = rank->gpu + 5 * kMicroseconds;
+      rank->spool.call("cuStreamSynchronize", spool::CallKind::synchronise, rank->host, end, rank->collective_place);
+      rank->host = end;
+    }
   }
 
   void reduce() {
@@ -222,6 +242,32 @@ TEST(RanksOfAJob, AHealthyOneHasNoFinding) {
   ASSERT_TRUE(report.profile->ranks);
   EXPECT_EQ(report.profile->ranks->size, 8);
   EXPECT_EQ(report.profile->ranks->launcher, "torchrun");
+}
+
+TEST(RanksOfAJob, RanksThatAreLateInTurnsAreNotNamed) {
+  JobOfRanks job(4);
+  std::mt19937 random(5);
+  job.before_step = [&random](JobOfRanks& of) {
+    for (auto& rank : of.all) rank->prepare = 2 * kMilliseconds;
+    of.all[std::uniform_int_distribution<std::size_t>(0, 3)(random)]->prepare = 12 * kMilliseconds;
+  };
+  job.run(60);
+  const Report report = job.report();
+  EXPECT_EQ(seconds_in(report, SavingCause::late_rank), 0);
+  EXPECT_GT(seconds_in(report, SavingCause::uneven_ranks), 0.9 * waiting_of(report));
+  EXPECT_LE(seconds_in(report, SavingCause::uneven_ranks), waiting_of(report) * 1.0001);
+}
+
+TEST(RanksOfAJob, ABarrierInTheLoopIsNamed) {
+  JobOfRanks job;
+  job.barrier = true;
+  job.run();
+  const Report with = job.report();
+  EXPECT_GT(seconds_in(with, SavingCause::barrier), 0);
+  EXPECT_EQ(seconds_in(with, SavingCause::synchronize), 0);
+  JobOfRanks other;
+  other.run();
+  EXPECT_EQ(seconds_in(other.report(), SavingCause::barrier), 0);
 }
 
 TEST(RanksOfAJob, ExposedCommunicationIsAtMostWhatKernelsCouldHide) {

@@ -59,6 +59,8 @@ WallTime read_wall(const JsonValue& json) {
           .wall_s = read_seconds(json["wall_s"]),
           .before_s = json["before_s"].number(),
           .kernels_s = read_seconds(json["kernels_s"]),
+          .rank_wait_s = json.optional_number("rank_wait_s").value_or(0),
+          .communication_s = json.optional_number("communication_s").value_or(0),
           .copies_s = read_seconds(json["copies_s"]),
           .counting_s = json["counting_s"].number(),
           .recording_s = json.optional_number("recording_s").value_or(0),
