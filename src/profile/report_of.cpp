@@ -130,6 +130,14 @@ std::uint64_t last_mark(const Recording& recording) {
   return last;
 }
 
+/// Whether the program did not end well; of a recording alone, whether its last second has a request that failed.
+bool has_failed(const ProgramFacts& facts, const Profile& profile) {
+  if (facts.run) return !facts.run->stopped && (facts.run->exit_status != 0 || facts.run->signal);
+  return std::any_of(profile.memory.devices.begin(), profile.memory.devices.end(), [&](const DeviceMemory& memory) {
+    return memory.out_of_memory && memory.out_of_memory->time_s > profile.wall_s - 1;
+  });
+}
+
 /// What its memory shows. It comes before all savings of time if the program ends by it.
 void add_memory(Profile& profile, const Recording& recording, const FoundSteps& found, const ProgramFacts& facts) {
   const double step_s = profile.steps ? profile.steps->untouched_s.value_or(profile.steps->median_s) : 0;
@@ -143,8 +151,7 @@ void add_memory(Profile& profile, const Recording& recording, const FoundSteps& 
     }
     profile.memory.host = host_memory(*facts.host, ProgramClock(recording.start, std::move(counting)), steady, step_s);
   }
-  const bool failed = facts.run && !facts.run->stopped && (facts.run->exit_status != 0 || facts.run->signal);
-  MemorySavings found_savings = memory_savings(profile.memory, framework_of(recording), failed);
+  MemorySavings found_savings = memory_savings(profile.memory, framework_of(recording), has_failed(facts, profile));
   std::vector<Saving>& savings = profile.savings;
   savings.insert(savings.begin(), found_savings.first.begin(), found_savings.first.end());
   savings.insert(savings.end(), found_savings.last.begin(), found_savings.last.end());

@@ -106,9 +106,12 @@ class Training {
     const std::vector<ProcessTrace> traces = {read_spool(program_.spool().write(file))};
     std::filesystem::remove(file);
     ProgramFacts facts;
-    facts.run = ProgramRun{.exit_status = exit_status, .signal = {}, .start = 0, .end = program_.now()};
+    if (run_is_known)
+      facts.run = ProgramRun{.exit_status = exit_status, .signal = {}, .start = 0, .end = program_.now()};
     return report_of(traces, facts, {});
   }
+
+  bool run_is_known = true;  ///< else there is a recording only
 
   SimulatedProgram& program() { return program_; }
   TorchMemory& torch() { return torch_; }
@@ -272,6 +275,17 @@ TEST(Memory, AFailureIsExplainedIfTheProgramFails) {
     if (exit_status == 0) continue;
     EXPECT_EQ(found[0]->cause, SavingCause::out_of_memory);
     EXPECT_EQ(found[0]->line, "model.py:77 attention");
+  }
+}
+
+TEST(Memory, OfARecordingAloneAFailureAtItsEndIsExplained) {
+  for (const int step_of_failure : {10, 99}) {
+    Training training;
+    training.run_is_known = false;
+    const Report report = training.run([&](int step) {
+      if (step == step_of_failure) training.torch().fail(100 * kGibi, 0);
+    });
+    EXPECT_EQ(memory_findings(report).size(), step_of_failure == 99 ? 1U : 0U) << step_of_failure;
   }
 }
 
