@@ -253,17 +253,23 @@ class IdleAttribution {
     return evidence_of_phase(gap);
   }
 
+  /// Of the samples, those in which the thread waits for clients.
+  static double requests_share(const Evidence& evidence) {
+    double requests = 0;
+    for (const auto& [key, share] : evidence.causes) {
+      if (std::get<CauseDetail>(key) == CauseDetail::requests) requests += share.weight;
+    }
+    return requests / evidence.weight;
+  }
+
   /// A request comes when a client sends it, also to a host that did not wait for the GPU before.
   void keep_waits_for_requests(IdleGap& gap) {
     const Evidence* const evidence = gap.wait != nullptr ? evidence_for(gap) : nullptr;
     if (evidence == nullptr) return;
-    double requests = 0;
-    for (const auto& [key, share] : evidence->causes) {
-      if (std::get<CauseDetail>(key) == CauseDetail::requests) requests += share.weight;
-    }
+    const double requests = requests_share(*evidence);
     for (KnownPart& part : gap.known) {
       if (!part.work_delayed) continue;
-      const double kept = part.seconds * requests / evidence->weight;
+      const double kept = part.seconds * requests;
       part.seconds -= kept;
       gap.rest_s += kept;
     }
@@ -275,8 +281,11 @@ class IdleAttribution {
       add_unsampled(gap);
       return;
     }
+    const bool serves = requests_share(*evidence) >= 0.5;
     for (const auto& [key, share] : evidence->causes) {
-      const auto& [cause, detail, function] = key;
+      const auto& [sampled, detail, function] = key;
+      // Inputs that clients send are in no data set.
+      const SavingCause cause = serves && sampled == SavingCause::data_loading ? SavingCause::host_python : sampled;
       const double time = gap.rest_s * share.weight / evidence->weight;
       if (cause == SavingCause::launch_rate) {
         add(gap, cause, "", next_line(gap), time);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -270,6 +271,31 @@ std::uint64_t last_load(const ProcessTrace& trace) {
   return last;
 }
 
+/// Whether steps like these were also there before code was loaded for the last time: then it is loaded again and
+/// again, and the time between is the program's.
+bool repeats_before(const LaunchSequence& sequence, const LaunchSequence& after, std::uint64_t loaded) {
+  constexpr std::size_t kSeveral = 10;
+  constexpr double kAlike = 0.1;  // difference of the launches in a step
+  const std::optional<Segments> segments = find_repetition(after.elements);
+  if (!segments || segments->begins.size() < 2) return false;
+  const std::uint32_t anchor = after.elements[segments->begins.front()].kind;
+  std::vector<SequenceElement> before;
+  std::vector<std::size_t> begins;
+  for (const SequenceElement& element : sequence.elements) {
+    if (element.time >= loaded) break;
+    if (element.kind == anchor) begins.push_back(before.size());
+    before.push_back(element);
+  }
+  const auto usual_length = [](const std::vector<std::size_t>& at) {
+    std::vector<double> lengths;
+    for (std::size_t i = 1; i < at.size(); ++i) lengths.push_back(static_cast<double>(at[i] - at[i - 1]));
+    return median(std::move(lengths));
+  };
+  if (begins.size() <= kSeveral) return false;
+  const double length = usual_length(segments->begins);
+  return std::abs(usual_length(begins) - length) <= kAlike * length;
+}
+
 /// A compiler that tunes kernels launches more than the steps of a short run do, and between them where it compiles
 /// again. What the program launches itself, and what it launches after its last code was loaded, shows steps
 /// nevertheless. So small a part of the launches needs more steps for evidence.
@@ -280,7 +306,7 @@ FoundSteps steps_beside_start_up(const Recording& recording, const FoundSteps& f
   for (const LaunchSequence& part : {own, launched_from(own, loaded), launched_from(sequence, loaded)}) {
     if (part.elements.size() == sequence.elements.size()) continue;
     FoundSteps steps = repeated_steps(recording, found, part);
-    if (steps.all.size() >= kFewestBeside) return steps;
+    if (steps.all.size() >= kFewestBeside && !repeats_before(sequence, part, loaded)) return steps;
   }
   return without_steps(found, {});
 }
