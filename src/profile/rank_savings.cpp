@@ -240,13 +240,15 @@ class RankClaims {
   std::vector<SavingClaim> claims_;
 };
 
-/// Lines that launch collectives.
+/// Lines that launch collectives by themselves, and not through autograd, which launches them in all of a backward
+/// pass.
 std::set<std::string> collective_lines(const Recording& recording) {
   std::set<std::string> lines;
   for (const LaunchGroup& group : recording.groups) {
     if (!is_collective(group.symbol)) continue;
     const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
-    lines.insert(line_text(trace, trace.place(group.kind.place).line));
+    const spool::Place& place = trace.place(group.kind.place);
+    if (place.backward == 0) lines.insert(line_text(trace, place.line));
   }
   lines.erase("");
   return lines;

@@ -324,6 +324,12 @@ TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
   const CollectiveSum& sum = report.profile->ranks->collectives.at(0);
   EXPECT_EQ(sum.roof, "nccl.all_reduce");
   EXPECT_NEAR(sum.attainable_s, least, 1e-6);
+  // The link is slower than its roof; waiting is no part of that.
+  double below_roof = 0;
+  for (const Saving& saving : report.profile->savings) {
+    if (saving.point == row - report.points.begin()) below_roof += saving.seconds;
+  }
+  EXPECT_NEAR(below_roof, 2 * static_cast<double>(report.profile->steps->count) * (1e-3 - least), 1e-3);
 }
 
 TEST(RanksOfAJob, AreInTheReportAndInEveryOutput) {
