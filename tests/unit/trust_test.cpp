@@ -137,8 +137,8 @@ std::vector<std::string> callers_of(const std::vector<std::string>& functions) {
 TEST(Trust, OnlyThesePlacesLoadLibraries) {
   EXPECT_THAT(callers_of({"dlopen", "dlmopen"}),
               testing::ElementsAre("cli/doctor_command.cpp", "cupti/library.cpp", "device/cuda/listing.cpp",
-                                   "host/shared_library.cpp", "import/byte_source.cpp", "inject/torch.cpp",
-                                   "user/nvrtc.cpp", "user/user_implementation.cpp"));
+                                   "host/shared_library.cpp", "import/byte_source.cpp", "inject/redirect.cpp",
+                                   "inject/torch.cpp", "user/nvrtc.cpp", "user/user_implementation.cpp"));
 }
 
 TEST(Trust, OnlyThesePlacesStartPrograms) {
