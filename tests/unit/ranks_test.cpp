@@ -76,6 +76,7 @@ class JobOfRanks {
   std::uint64_t transfer = kMilliseconds, bytes = 64 << 20;
   int collectives = 1;   ///< of a step
   bool barrier = false;  ///< before each step
+  bool between = false;  ///< a collective after each kernel
   std::function<void(JobOfRanks&)> before_step = [](JobOfRanks&) {};
 
   void run(int steps = 40) {
@@ -83,6 +84,10 @@ class JobOfRanks {
       before_step(*this);
       if (barrier) wait_for_all();
       for (auto& rank : all) compute(*rank);
+      for (int i = 0; between && i < 20; ++i) {
+        for (auto& rank : all) launch(*rank, rank->compute, rank->kernel);
+        reduce();
+      }
       for (int i = 0; i < collectives; ++i) reduce();
       for (auto& rank : all) {
         launch(*rank, rank->update, 20 * kMicroseconds);
@@ -299,6 +304,20 @@ TEST(RanksOfAJob, ManySmallMessagesAreNamed) {
   const auto steps = static_cast<double>(report.profile->steps->count);
   EXPECT_GT(seconds_in(report, SavingCause::small_messages), 2 * steps * 59 * 35e-6);
   EXPECT_LT(seconds_in(report, SavingCause::small_messages), 2 * steps * 59 * 40e-6);
+}
+
+TEST(RanksOfAJob, SmallMessagesThatNeedKernelsInBetweenCannotBeMerged) {
+  JobOfRanks job;
+  job.transfer = 40 * kMicroseconds;
+  job.bytes = 8 << 10;
+  for (auto& rank : job.all) {
+    rank->kernels = 60;
+    rank->kernel = 30 * kMicroseconds;
+    rank->prepare = kMilliseconds / 5;
+  }
+  job.between = true;
+  job.run();
+  EXPECT_EQ(seconds_in(job.report(), SavingCause::small_messages), 0);
 }
 
 TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
