@@ -1,31 +1,18 @@
 #include "inject/communicators.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 
+#include "inject/redirect.hpp"
 #include "inject/session.hpp"
 
 namespace roofline::inject {
 namespace {
 
-/// A function of the library that a call goes to; null where it has none of that name.
-template <typename Function>
-Function* beside(void* original, const char* symbol) {
-  Dl_info info = {};
-  if (original == nullptr || dladdr(original, &info) == 0 || info.dli_fname == nullptr) return nullptr;
-  void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  auto* const found = reinterpret_cast<Function*>(dlsym(library, symbol));
-  dlclose(library);
-  return found;
-}
-
 void ask_for_ranks(Session& current, NcclComm handle, void* original, KnownCommunicator& of) {
   using Query = int(NcclComm, int*);
   of.asked = true;
-  Query* const count = beside<Query>(original, "ncclCommCount");
-  Query* const own_rank = beside<Query>(original, "ncclCommUserRank");
+  auto* const count = reinterpret_cast<Query*>(function_beside(original, "ncclCommCount"));
+  auto* const own_rank = reinterpret_cast<Query*>(function_beside(original, "ncclCommUserRank"));
   int ranks = 0, rank = 0;
   if (count == nullptr || own_rank == nullptr || count(handle, &ranks) != 0 || own_rank(handle, &rank) != 0) return;
   of.about.ranks = static_cast<std::uint32_t>(std::max(0, ranks));

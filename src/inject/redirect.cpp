@@ -148,6 +148,16 @@ int redirect(const Library& library, std::uintptr_t page) {
 
 }  // namespace
 
+void* function_beside(void* function, const char* symbol) {
+  Dl_info info = {};
+  if (function == nullptr || dladdr(function, &info) == 0 || info.dli_fname == nullptr) return nullptr;
+  void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  void* const found = dlsym(library, symbol);
+  dlclose(library);
+  return found;
+}
+
 int Redirections::apply() {
   const std::lock_guard lock(mutex_);
   Loads loads;

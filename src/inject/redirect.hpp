@@ -15,6 +15,9 @@ struct Redirection {
   std::atomic<void*>* original;  ///< set before the first call arrives at `replacement`
 };
 
+/// That function of the library that `function` is in; null where it has none of that name.
+void* function_beside(void* function, const char* symbol);
+
 /// Lives as long as the process. Thread-safe.
 class Redirections {
  public:

@@ -21,9 +21,8 @@ namespace {
 constexpr double kLeastExposed = 0.05;
 
 /// Collectives of up to this size take about as long as the smallest ones, and so many in a step are worth merging.
-constexpr double kSmallMessage = 256 << 10, kManyMessages = 8;
-
-bool is_small(const CollectiveSum& sum) { return sum.bytes > 0 && sum.bytes <= kSmallMessage; }
+constexpr std::uint64_t kSmallMessage = 256 << 10;
+constexpr double kManyMessages = 8;
 
 using IdleKey = std::tuple<SavingCause, CauseDetail, std::string>;
 
@@ -72,9 +71,7 @@ class RankClaims {
  public:
   RankClaims(const Job& job, const RankSteps& steps, const Ranks& report, const RowTimes& rows, Framework framework)
       : job_(job), steps_(steps), report_(report), framework_(framework) {
-    const auto count = static_cast<double>(std::max<std::size_t>(1, steps.step_s.size()));
-    step_s_ = steps.total_s() / count;
-    count_ = count;
+    count_ = static_cast<double>(std::max<std::size_t>(1, steps.step_s.size()));
     std::set<int> groups;
     for (const RankTimeline& timeline : job.timelines) {
       for (const CollectiveKernel& kernel : timeline.collectives) groups.insert(kernel.group);
@@ -84,10 +81,10 @@ class RankClaims {
     }
   }
 
-  std::vector<SavingClaim> claims(const std::optional<LateFinding>& late) {
+  std::vector<SavingClaim> claims(const std::optional<LateFinding>& late, const SmallMessages& small) {
     if (late) add_late(*late);
     add_uneven(late);
-    add_small_messages();
+    add_small_messages(small);
     add_exposed();
     return std::move(claims_);
   }
@@ -174,33 +171,22 @@ class RankClaims {
     add(std::move(saving));
   }
 
-  /// Seconds of a rank per step that a merged collective would take instead of these.
-  static double merged_s(const CollectiveSum& sum) {
+  void add_small_messages(const SmallMessages& small) {
     constexpr double kSlowLink = 10e9;  // bytes per second: merged messages are faster than that
-    return sum.transfer_s + (sum.calls - 1) * sum.bytes / kSlowLink;
-  }
-
-  void add_small_messages() {
-    double saved = 0, calls = 0, exposed = 0, bytes = 0;
-    const CollectiveSum* largest = nullptr;
-    for (const CollectiveSum& sum : report_.collectives) {
-      if (!is_small(sum)) continue;
-      calls += sum.calls;
-      exposed += sum.exposed_s;
-      bytes += sum.calls * sum.bytes;
-      saved += std::max(0.0, sum.exposed_s - std::min(sum.exposed_s, merged_s(sum)));
-      if (largest == nullptr || sum.exposed_s > largest->exposed_s) largest = &sum;
+    const double saved = small.exposed_s - small.bytes / kSlowLink;
+    const double per_step = small.calls / (count_ * static_cast<double>(job_.ranks.size()));
+    if (per_step < kManyMessages || saved < kLeastExposed * steps_.total_s() * static_cast<double>(job_.ranks.size())) {
+      return;
     }
-    if (largest == nullptr || calls < kManyMessages || saved < kLeastExposed * step_s_) return;
     Saving saving;
     saving.cause = SavingCause::small_messages;
-    saving.line = largest->line;
-    saving.seconds = saved * count_ * static_cast<double>(job_.ranks.size());
-    saving.what = fmt::format("{} small collectives a step", count(std::llround(calls)));
-    saving.evidence = fmt::format("{} on average, {} each; {} a step without overlap", binary_bytes(bytes / calls),
-                                  duration(largest->transfer_s), duration(exposed));
+    saving.line = key_of_largest(small.lines);
+    saving.seconds = saved;
+    saving.what = fmt::format("{} small collectives a step, one after the other", count(std::llround(per_step)));
+    saving.evidence = fmt::format("{} and {} each, on average, without overlap",
+                                  binary_bytes(small.bytes / small.calls), duration(small.exposed_s / small.calls));
     saving.action = action_against(saving.cause, framework_);
-    small_s_ = saved * count_;
+    small_s_ = saved / static_cast<double>(job_.ranks.size());
     add(std::move(saving));
   }
 
@@ -234,19 +220,21 @@ class RankClaims {
   const RankSteps& steps_;
   const Ranks& report_;
   Framework framework_;
-  double step_s_ = 0, count_ = 1;
+  double count_ = 1;
   double small_s_ = 0;          ///< of a rank in all steps, claimed for small messages
   std::map<int, double> rows_;  ///< seconds of collectives by group
   std::vector<SavingClaim> claims_;
 };
 
-/// Lines that launch collectives.
+/// Lines that launch collectives by themselves, and not through autograd, which launches them in all of a backward
+/// pass.
 std::set<std::string> collective_lines(const Recording& recording) {
   std::set<std::string> lines;
   for (const LaunchGroup& group : recording.groups) {
     if (!is_collective(group.symbol)) continue;
     const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
-    lines.insert(line_text(trace, trace.place(group.kind.place).line));
+    const spool::Place& place = trace.place(group.kind.place);
+    if (place.backward == 0) lines.insert(line_text(trace, place.line));
   }
   lines.erase("");
   return lines;
@@ -294,8 +282,9 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
 }
 
 std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
-                                     const Ranks& report, const RowTimes& rows, Framework framework) {
-  return RankClaims(job, steps, report, rows, framework).claims(late);
+                                     const SmallMessages& small, const Ranks& report, const RowTimes& rows,
+                                     Framework framework) {
+  return RankClaims(job, steps, report, rows, framework).claims(late, small);
 }
 
 void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
@@ -320,15 +309,41 @@ void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, con
   std::erase_if(parts, [](const IdlePart& part) { return !(part.seconds > 0); });
 }
 
-void name_small_messages(std::vector<IdlePart>& parts, const Ranks& report) {
-  std::map<std::string, double> calls;
-  for (const CollectiveSum& sum : report.collectives) {
-    if (is_small(sum) && !sum.line.empty()) calls[sum.line] += sum.calls;
+SmallMessages small_messages(const Job& job, const Recording& recording, const std::vector<Span>& spans) {
+  SmallMessages small;
+  Within within(spans);
+  for (const MatchedCollective& collective : job.matched) {
+    if (!within(collective.start)) continue;
+    for (const RankArrival& arrival : collective.arrivals) {
+      const RankTimeline& timeline = job.timelines[static_cast<std::size_t>(arrival.rank)];
+      const CollectiveKernel& kernel = timeline.collectives[arrival.kernel];
+      if (arrival.kernel == 0 || kernel.bytes == 0 || kernel.bytes > kSmallMessage) continue;
+      // One that needs the results of a kernel in between cannot be merged with the one before.
+      const Span between = {timeline.collectives[arrival.kernel - 1].span.start, kernel.span.start};
+      const std::vector<Span> computed = parts_within(between, timeline.compute);
+      if (std::any_of(computed.begin(), computed.end(), [&](const Span& span) { return span.start > between.start; })) {
+        continue;
+      }
+      const Span transfer = {std::max(kernel.span.start, collective.start), kernel.span.end};
+      if (transfer.start >= transfer.end) continue;
+      const double exposed = seconds(transfer.length() - total_length(parts_within(transfer, timeline.compute)));
+      ++small.calls;
+      small.exposed_s += exposed;
+      small.bytes += static_cast<double>(kernel.bytes);
+      const LaunchGroup& group = recording.groups[static_cast<std::size_t>(kernel.group)];
+      const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
+      small.lines[line_text(trace, trace.place(group.kind.place).line)] += exposed;
+    }
   }
+  const double of_rank = static_cast<double>(spans.size()) * static_cast<double>(job.ranks.size());
+  small.many = small.calls >= kManyMessages * of_rank;
+  return small;
+}
+
+void name_small_messages(std::vector<IdlePart>& parts, const SmallMessages& small) {
   for (IdlePart& part : parts) {
     const bool launches = part.cause == SavingCause::tiny_kernels || part.cause == SavingCause::launch_rate;
-    const auto line = calls.find(part.line);
-    if (launches && line != calls.end() && line->second >= kManyMessages) part.cause = SavingCause::small_messages;
+    if (small.many && launches && small.lines.contains(part.line)) part.cause = SavingCause::small_messages;
   }
 }
 

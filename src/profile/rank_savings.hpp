@@ -1,6 +1,7 @@
 // What a job of several ranks loses by waiting for one of them and by communication without overlap.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,9 +26,19 @@ struct LateFinding {
 std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
                                         const std::vector<Span>& spans, const std::vector<IdlePart>& parts);
 
+/// Small collectives that follow another one without a kernel in between: they could be merged with it. Of all ranks,
+/// in the steps.
+struct SmallMessages {
+  double calls = 0, exposed_s = 0, bytes = 0;
+  std::map<std::string, double> lines = {};  ///< exposed seconds of each
+  bool many = false;                         ///< enough in each step to be worth merging
+};
+SmallMessages small_messages(const Job& job, const Recording& recording, const std::vector<Span>& spans);
+
 /// What the ranks lose, as claims on the rows of collectives. `rows`: times within the steps.
 std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
-                                     const Ranks& report, const RowTimes& rows, Framework framework);
+                                     const SmallMessages& small, const Ranks& report, const RowTimes& rows,
+                                     Framework framework);
 
 /// The idle time that makes a rank late is the waiting of the others, which has its own finding: takes it out of the
 /// parts of these steps (`all` are those of `steps`).
@@ -35,7 +46,7 @@ void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, con
                    const std::vector<Span>& all, const std::vector<Span>& of);
 
 /// The host is slow at launching many small collectives: they are the cause.
-void name_small_messages(std::vector<IdlePart>& parts, const Ranks& report);
+void name_small_messages(std::vector<IdlePart>& parts, const SmallMessages& small);
 
 /// A synchronisation at a line that launches a collective waits for all ranks: a barrier.
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording);

@@ -161,6 +161,7 @@ void add_memory(Profile& profile, const Recording& recording, const FoundSteps& 
 struct JobFindings {
   RankSteps steps;
   std::optional<LateFinding> late;
+  SmallMessages small;
   std::vector<SavingClaim> claims;
 };
 
@@ -173,7 +174,8 @@ std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>&
   found.late = late_finding(*job, found.steps, recording, spans, idle(spans));
   add_rank_parts(*job, found.steps, recording, rows, points, *profile.steps);
   profile.ranks = ranks_report(*job, found.steps, recording, spans, machine);
-  found.claims = rank_claims(*job, found.steps, found.late, *profile.ranks, rows, framework_of(recording));
+  found.small = small_messages(*job, recording, spans);
+  found.claims = rank_claims(*job, found.steps, found.late, found.small, *profile.ranks, rows, framework_of(recording));
   return found;
 }
 
@@ -197,7 +199,7 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   std::optional<JobFindings> ranks = add_ranks(profile, job, recording, steady, rows, points, machine, idle);
   const IdleParts idle_of_ranks = [&](const std::vector<Span>& spans) {
     std::vector<IdlePart> parts = idle(spans);
-    if (ranks) name_small_messages(parts, *profile.ranks);
+    if (ranks) name_small_messages(parts, ranks->small);
     if (ranks && ranks->late) take_out_late(parts, *ranks->late, ranks->steps, steady, spans);
     return parts;
   };

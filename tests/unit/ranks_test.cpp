@@ -76,6 +76,7 @@ class JobOfRanks {
   std::uint64_t transfer = kMilliseconds, bytes = 64 << 20;
   int collectives = 1;   ///< of a step
   bool barrier = false;  ///< before each step
+  bool between = false;  ///< a collective after each kernel
   std::function<void(JobOfRanks&)> before_step = [](JobOfRanks&) {};
 
   void run(int steps = 40) {
@@ -83,6 +84,10 @@ class JobOfRanks {
       before_step(*this);
       if (barrier) wait_for_all();
       for (auto& rank : all) compute(*rank);
+      for (int i = 0; between && i < 20; ++i) {
+        for (auto& rank : all) launch(*rank, rank->compute, rank->kernel);
+        reduce();
+      }
       for (int i = 0; i < collectives; ++i) reduce();
       for (auto& rank : all) {
         launch(*rank, rank->update, 20 * kMicroseconds);
@@ -301,6 +306,20 @@ TEST(RanksOfAJob, ManySmallMessagesAreNamed) {
   EXPECT_LT(seconds_in(report, SavingCause::small_messages), 2 * steps * 59 * 40e-6);
 }
 
+TEST(RanksOfAJob, SmallMessagesThatNeedKernelsInBetweenCannotBeMerged) {
+  JobOfRanks job;
+  job.transfer = 40 * kMicroseconds;
+  job.bytes = 8 << 10;
+  for (auto& rank : job.all) {
+    rank->kernels = 60;
+    rank->kernel = 30 * kMicroseconds;
+    rank->prepare = kMilliseconds / 5;
+  }
+  job.between = true;
+  job.run();
+  EXPECT_EQ(seconds_in(job.report(), SavingCause::small_messages), 0);
+}
+
 TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
   Machine machine;
   machine.device.kind = DeviceKind::cuda;
@@ -324,6 +343,12 @@ TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
   const CollectiveSum& sum = report.profile->ranks->collectives.at(0);
   EXPECT_EQ(sum.roof, "nccl.all_reduce");
   EXPECT_NEAR(sum.attainable_s, least, 1e-6);
+  // The link is slower than its roof; waiting is no part of that.
+  double below_roof = 0;
+  for (const Saving& saving : report.profile->savings) {
+    if (saving.point == row - report.points.begin()) below_roof += saving.seconds;
+  }
+  EXPECT_NEAR(below_roof, 2 * static_cast<double>(report.profile->steps->count) * (1e-3 - least), 1e-3);
 }
 
 TEST(RanksOfAJob, AreInTheReportAndInEveryOutput) {
