@@ -226,11 +226,35 @@ class RankClaims {
   std::vector<SavingClaim> claims_;
 };
 
-/// Lines that launch collectives by themselves, and not through autograd, which launches them in all of a backward
-/// pass.
-std::set<std::string> collective_lines(const Recording& recording) {
+/// The groups of launches with collectives of one element, as a barrier is.
+std::set<int> groups_of_barriers(const Recording& recording) {
+  constexpr std::uint64_t kOneElement = 16;  // bytes
+  std::vector<std::set<std::uint32_t>> small;
+  for (const ProcessTrace& trace : recording.traces) {
+    auto& of_process = small.emplace_back();
+    for (const spool::Collective& collective : trace.collectives) {
+      if (collective.bytes <= kOneElement) of_process.insert(collective.correlation);
+    }
+  }
+  std::set<int> groups;
+  for (const Activity& activity : recording.activities) {
+    const bool launched = activity.launch != nullptr && activity.launch->correlation != 0;
+    if (launched && small[static_cast<std::size_t>(activity.process)].contains(activity.launch->correlation)) {
+      groups.insert(activity.group);
+    }
+  }
+  return groups;
+}
+
+/// Lines that launch such collectives, or any whose bytes are not known; not through autograd, which launches them in
+/// all of a backward pass.
+std::set<std::string> barrier_lines(const Recording& recording) {
   std::set<std::string> lines;
-  for (const LaunchGroup& group : recording.groups) {
+  const std::set<int> of_barriers = groups_of_barriers(recording);
+  for (std::size_t i = 0; i < recording.groups.size(); ++i) {
+    const LaunchGroup& group = recording.groups[i];
+    const bool known = !recording.traces[static_cast<std::size_t>(group.process)].collectives.empty();
+    if (known && !of_barriers.contains(static_cast<int>(i))) continue;
     if (!is_collective(group.symbol)) continue;
     const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
     const spool::Place& place = trace.place(group.kind.place);
@@ -348,7 +372,7 @@ void name_small_messages(std::vector<IdlePart>& parts, const SmallMessages& smal
 }
 
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording) {
-  const std::set<std::string> lines = collective_lines(recording);
+  const std::set<std::string> lines = barrier_lines(recording);
   for (IdlePart& part : parts) {
     if (part.cause == SavingCause::synchronize && lines.contains(part.line)) part.cause = SavingCause::barrier;
   }

@@ -12,6 +12,7 @@ RANK = int(os.environ["RANK"])
 
 
 def start():
+    torch.set_float32_matmul_precision("high")
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl", device_id=torch.device("cuda", int(os.environ["LOCAL_RANK"])))
 
