@@ -161,8 +161,17 @@ class MemoryOfDevice {
     for (MemoryHolder& holder : memory_.per_step) holder.bytes /= steps;
   }
 
+  /// The host allocates, and it may be many steps ahead of the GPU.
+  std::uint64_t end_of_host() const {
+    std::uint64_t last = 0;
+    for (const spool::Launch& launch : trace_.launches) last = std::max(last, launch.end);
+    for (const spool::Marks& marks : trace_.marks) last = std::max(last, marks.end);
+    const std::uint64_t end = steady_end();
+    return last != 0 ? std::min(last, end) : end;
+  }
+
   void find_growth() {
-    std::uint64_t begin = recording_.start, end = steady_end();
+    std::uint64_t begin = recording_.start, end = end_of_host();
     if (has_steps()) {
       begin = found_.all.front().span.start;
     } else {
@@ -177,11 +186,20 @@ class MemoryOfDevice {
     }
     std::vector<LeastMemory> least;
     for (const spool::MemoryUse& use : trace_.memory_uses) {
-      if (!is_wanted(use)) continue;
-      least.push_back({clock_.own_s(use.end), static_cast<double>(use.least_allocated)});
+      if (!is_wanted(use) || use.end > end) continue;
+      least.push_back({clock_.own_s(use.start), static_cast<double>(use.least_allocated)});
+      least.push_back({clock_.own_s(use.end), static_cast<double>(use.allocated)});
     }
-    const double step_s = has_steps() ? step_s_ : 0;
-    const auto trend = growth_of(least, clock_.own_s(begin), clock_.own_s(end), step_s);
+    // Finer than the samples, where recorded: enough for a program that runs for less than a second.
+    for (const spool::Allocation& record : trace_.allocations) {
+      if (!is_wanted(record)) continue;
+      least.push_back({clock_.own_s(record.time), static_cast<double>(record.allocated)});
+    }
+    const double step_s = has_steps() ? step_s_ : 0, begin_s = clock_.own_s(begin), end_s = clock_.own_s(end);
+    // In a few steps a cache that is being filled grows, too.
+    constexpr double kEnough_s = 2, kEnoughSteps = 200;
+    if (end_s - begin_s < std::min(kEnough_s, kEnoughSteps * step_s)) return;
+    const auto trend = growth_of(least, begin_s, end_s, step_s);
     if (!trend || !(trend->bytes_per_s > 0)) return;
     MemoryGrowth growth = {.bytes = trend->bytes, .seconds = trend->seconds, .bytes_per_s = trend->bytes_per_s};
     if (step_s > 0) growth.bytes_per_step = trend->bytes_per_s * step_s;
@@ -191,7 +209,7 @@ class MemoryOfDevice {
       growth.seconds_until_full = left / trend->bytes_per_s;
       if (step_s > 0) growth.steps_until_full = *growth.seconds_until_full / step_s;
     }
-    growth.kept = kept_lines(end);
+    growth.kept = kept_lines(steady_end());
     memory_.growth = std::move(growth);
   }
 

@@ -33,9 +33,9 @@ double slope_of(const std::vector<double>& values) {
   return median(std::move(slopes));
 }
 
-/// For each window, the least that is in use from there on.
-std::vector<double> never_freed(const std::vector<LeastMemory>& samples, double begin_s, double end_s,
-                                std::size_t windows) {
+/// For each window; infinite where there is no sample.
+std::vector<double> least_of_windows(const std::vector<LeastMemory>& samples, double begin_s, double end_s,
+                                     std::size_t windows) {
   std::vector<double> least(windows, std::numeric_limits<double>::infinity());
   for (const LeastMemory& sample : samples) {
     const double at = (sample.time_s - begin_s) / (end_s - begin_s) * static_cast<double>(windows);
@@ -43,7 +43,19 @@ std::vector<double> never_freed(const std::vector<LeastMemory>& samples, double 
     double& of = least[static_cast<std::size_t>(at)];
     of = std::min(of, sample.bytes);
   }
-  for (std::size_t i = windows - 1; i-- > 0;) least[i] = std::min(least[i], least[i + 1]);
+  return least;
+}
+
+/// For each window, the least that is in use from there on. At most `most_windows`: samples may lie closely together
+/// in one part of the time and far apart in another, and in a window without any there would be no growth.
+std::vector<double> never_freed(const std::vector<LeastMemory>& samples, double begin_s, double end_s,
+                                std::size_t most_windows) {
+  std::vector<double> least = least_of_windows(samples, begin_s, end_s, most_windows);
+  const auto is_empty = [](double bytes) { return !std::isfinite(bytes); };
+  while (least.size() > kFewestWindows && std::any_of(least.begin(), least.end(), is_empty)) {
+    least = least_of_windows(samples, begin_s, end_s, least.size() - 1);
+  }
+  for (std::size_t i = least.size() - 1; i-- > 0;) least[i] = std::min(least[i], least[i + 1]);
   return least;
 }
 
@@ -54,9 +66,10 @@ std::optional<MemoryTrend> growth_of(const std::vector<LeastMemory>& samples, do
   if (!(end_s > begin_s)) return std::nullopt;
   const auto within = static_cast<std::size_t>(std::count_if(
       samples.begin(), samples.end(), [&](const LeastMemory& s) { return s.time_s >= begin_s && s.time_s < end_s; }));
-  const std::size_t windows = windows_for(within, end_s - begin_s, step_s);
-  if (windows < kFewestWindows) return std::nullopt;
-  const std::vector<double> kept = never_freed(samples, begin_s, end_s, windows);
+  const std::size_t most_windows = windows_for(within, end_s - begin_s, step_s);
+  if (most_windows < kFewestWindows) return std::nullopt;
+  const std::vector<double> kept = never_freed(samples, begin_s, end_s, most_windows);
+  const std::size_t windows = kept.size();
   if (!std::isfinite(kept.back())) return std::nullopt;
   const double total = kept.back() - kept.front();
   if (!(total >= kLeastGrowth)) return std::nullopt;

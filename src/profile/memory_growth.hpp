@@ -6,7 +6,7 @@
 
 namespace roofline {
 
-/// The least that was in use in an interval, which ends at `time_s`.
+/// The least that was in use in an interval, which begins at `time_s`.
 struct LeastMemory {
   double time_s = 0;
   double bytes = 0;
@@ -20,7 +20,7 @@ struct MemoryTrend {
 /// The growth over `begin_s` to `end_s`, which should be steady steps. In each of some windows, the least that is in
 /// use from there on is never freed again. It must become more in most windows, and at the end about as fast as before:
 /// memory that levels off, or that is freed every now and then, does not grow. `step_s`: the length of a step, which
-/// windows exceed; 0: not known. `samples` are by time.
+/// windows exceed; 0: not known. `samples` are in any order.
 std::optional<MemoryTrend> growth_of(const std::vector<LeastMemory>& samples, double begin_s, double end_s,
                                      double step_s);
 

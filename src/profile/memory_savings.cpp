@@ -14,13 +14,15 @@ namespace {
 
 /// Growth that fills the memory later than that is no reason to hurry.
 constexpr double kSoon_s = 24 * 3600;
-/// Growth whose limit is not known is shown first from that on.
-constexpr double kMuchGrowth = 200e6;
+/// Host memory whose limit is not known is shown first from that growth on.
+constexpr double kMuchHostGrowth = 200e6;
+/// Less growth on a GPU may still level off: bytes, and the part of the GPU's memory.
+constexpr double kMuchGrowth = 512e6, kMuchGrowthOfGpu = 0.01;
 /// Reserved over allocated, each at its largest; and the unused part of the GPU's memory, or bytes where that is not
 /// known.
 constexpr double kMuchReserved = 1.5, kMuchUnused = 0.1, kMuchUnusedBytes = 4e9;
 /// Of the GPU's memory: from there on unused memory is more important than time.
-constexpr double kLargeUnused = 0.25, kNearlyFull = 0.8;
+constexpr double kLargeUnused = 0.2;
 constexpr std::size_t kNamedHolders = 3;
 
 std::string bytes_text(double bytes) { return si(bytes, "B"); }
@@ -120,12 +122,13 @@ class MemoryFinder {
     }
     if (most == nullptr) return;
     const MemoryGrowth& growth = *most->growth;
-    const bool soon = growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchGrowth;
+    const bool soon = !growth.seconds_until_full || *growth.seconds_until_full < kSoon_s;
+    const bool much = growth.bytes >= std::max(kMuchGrowth, kMuchGrowthOfGpu * most->capacity);
     Saving saving = finding(SavingCause::memory_growth,
                             fmt::format("GPU memory grows by {}{}", pace(growth), until_full(growth, most->capacity)),
                             growth_evidence(growth, "not freed"), line_of(growth.kept, kept_bytes(growth)),
                             action_against(SavingCause::memory_growth, framework_of(*most)));
-    (soon ? found_.first : found_.last).push_back(std::move(saving));
+    (soon && much ? found_.first : found_.last).push_back(std::move(saving));
   }
 
   /// Programs that try how much memory there is go on.
@@ -159,8 +162,7 @@ class MemoryFinder {
     if (most == nullptr) return;
     double all = 0;
     for (const MemoryHolder& holder : most->reserved_by) all += holder.bytes;
-    const bool large = most->capacity > 0 && (unused(*most) >= kLargeUnused * most->capacity ||
-                                              most->peak_reserved >= kNearlyFull * most->capacity);
+    const bool large = most->capacity > 0 && unused(*most) >= kLargeUnused * most->capacity;
     std::string evidence = fmt::format("at most {} allocated at a time", bytes_text(most->peak_allocated));
     if (const std::string lines = named(most->reserved_by); !lines.empty()) evidence += "; reserved at " + lines;
     Saving saving = finding(SavingCause::fragmentation,
@@ -179,7 +181,8 @@ class MemoryFinder {
     }
     if (most == nullptr) return;
     const MemoryGrowth& growth = *most->growth;
-    const bool soon = growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchGrowth;
+    const bool soon =
+        growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchHostGrowth;
     Saving saving = finding(SavingCause::host_memory_growth,
                             fmt::format("Host memory of process {} grows by {}{}", most->pid, pace(growth),
                                         until_full(growth, most->capacity)),

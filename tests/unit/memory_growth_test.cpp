@@ -45,6 +45,29 @@ TEST(MemoryGrowth, AnEvaluationNowAndThenDoesNotHideIt) {
   EXPECT_NEAR(found->bytes_per_s, 50 * kMega, 10 * kMega);
 }
 
+TEST(MemoryGrowth, ManySamplesAtOneTimeDoNotHideIt) {
+  // The program waits for counters, and no time of its own passes.
+  const auto grows = [](double t) { return kGiga + 1.5 * kGiga * t; };
+  const auto constant = [](double) { return kGiga; };
+  const auto with_a_wait = [](const std::function<double(double)>& bytes) {
+    std::vector<LeastMemory> samples = least_samples(bytes, 0.7);
+    for (int i = 0; i < 50; ++i) samples.push_back({0.21, bytes(0.21)});
+    return growth_of(samples, 0, 0.7, 0.0016);
+  };
+  ASSERT_TRUE(with_a_wait(grows));
+  EXPECT_NEAR(with_a_wait(grows)->bytes_per_s, 1.5 * kGiga, 0.3 * kGiga);
+  EXPECT_FALSE(with_a_wait(constant));
+  EXPECT_FALSE(with_a_wait([](double t) { return kGiga + std::min(t, 0.35) * 4 * kGiga; }));
+}
+
+TEST(MemoryGrowth, ATimeWithoutSamplesDoesNotHideIt) {
+  std::vector<LeastMemory> samples;
+  for (const LeastMemory& sample : least_samples([](double t) { return 100 * kMega * t; })) {
+    if (sample.time_s < 5 || sample.time_s > 7) samples.push_back(sample);
+  }
+  EXPECT_TRUE(growth_of(samples, 0, 20, 0.1));
+}
+
 TEST(MemoryGrowth, ConstantAndVaryingMemoryDoNotGrow) {
   EXPECT_FALSE(trend_of([](double) { return 40 * kGiga; }));
   EXPECT_FALSE(trend_of([](double t) { return 5 * kGiga + 4 * kGiga * noise_at(t); }));

@@ -72,7 +72,7 @@ class TorchMemory {
   std::uint64_t next_ = 0, allocated_ = 0, reserved_ = 0, least_ = UINT64_MAX, most_ = 0, last_ = 0;
 };
 
-/// A program of 100 steps of 50 ms: two kernels, an activation of 1 GiB for each step, and what `more` does.
+/// A program, usually of 100 steps of 50 ms: two kernels, an activation of 1 GiB for each step, and what `more` does.
 class Training {
  public:
   Training() : torch_(program_) {
@@ -88,16 +88,16 @@ class Training {
                     update = program_.place("train.py", 20, "step");
     const spool::Id gemm = program_.spool().kind("gemm", forward), adam = program_.spool().kind("adam_kernel", update);
     torch_.allocate(2 * kGibi, update, false);
-    for (int step = 0; step < 100; ++step) {
+    for (int step = 0; step < steps; ++step) {
       program_.step();
       const std::uint64_t activation = torch_.allocate(kGibi, forward);
-      program_.launch(gemm, 20 * kMsec);
+      program_.launch(gemm, step_ms * kMsec * 2 / 5);
       more(step);
-      program_.launch(adam, 20 * kMsec);
+      program_.launch(adam, step_ms * kMsec * 2 / 5);
       program_.wait("cuStreamSynchronize", update);
       torch_.free(activation, kGibi);
-      program_.host(10 * kMsec, ThreadState::running, -1);
-      torch_.sample();
+      program_.host(step_ms * kMsec / 5, ThreadState::running, -1);
+      if (step % steps_per_sample == 0) torch_.sample();
     }
     program_.spool().end(program_.now());
     const std::filesystem::path file =
@@ -112,6 +112,8 @@ class Training {
   }
 
   bool run_is_known = true;  ///< else there is a recording only
+  int steps = 100, steps_per_sample = 1;
+  std::uint64_t step_ms = 50;
 
   SimulatedProgram& program() { return program_; }
   TorchMemory& torch() { return torch_; }
@@ -191,6 +193,17 @@ TEST(Memory, GrowthIsSeenAlthoughCountingMakesTheFirstStepsSlow) {
   EXPECT_NEAR(report.profile->memory.devices[0].growth->bytes_per_s, 64.0 * kMebi / 0.05, 15.0 * kMebi / 0.05);
 }
 
+TEST(Memory, GrowthIsSeenBetweenFewSamples) {
+  for (const int steps_per_sample : {1, 20}) {
+    Training training;
+    training.steps_per_sample = steps_per_sample;
+    const spool::Id keeps = training.program().place("loss.py", 12, "loss");
+    const Report report = training.run([&](int) { training.torch().allocate(64 * kMebi, keeps); });
+    ASSERT_TRUE(report.profile->memory.devices.at(0).growth) << steps_per_sample;
+    EXPECT_NEAR(*report.profile->memory.devices[0].growth->bytes_per_step, 64.0 * kMebi, 8.0 * kMebi);
+  }
+}
+
 TEST(ProgramClock, LeavesOutWaitsForCounters) {
   const ProgramClock clock(100, {{1'000'000'000, 3'000'000'000}, {4'000'000'000, 5'000'000'000}});
   EXPECT_EQ(clock.own_s(50), 0);
@@ -209,6 +222,25 @@ TEST(Memory, ACacheThatIsFilledIsNoGrowth) {
   });
   EXPECT_FALSE(report.profile->memory.devices.at(0).growth);
   EXPECT_TRUE(memory_findings(report).empty());
+}
+
+TEST(Memory, ACacheThatIsStillFilledInAFewStepsIsNoGrowth) {
+  Training training;
+  training.step_ms = 7;
+  const spool::Id caches = training.program().place("cache.py", 5, "get");
+  const Report report = training.run([&](int) { training.torch().allocate(64 * kMebi, caches); });
+  EXPECT_FALSE(report.profile->memory.devices.at(0).growth) << "0.7 s";
+}
+
+TEST(Memory, GrowthInManyShortStepsIsSeen) {
+  Training training;
+  training.step_ms = 4;
+  training.steps = 300;
+  training.steps_per_sample = 10;
+  const spool::Id keeps = training.program().place("loss.py", 12, "loss");
+  const Report report = training.run([&](int) { training.torch().allocate(4 * kMebi, keeps); });
+  ASSERT_TRUE(report.profile->memory.devices.at(0).growth);
+  EXPECT_NEAR(*report.profile->memory.devices[0].growth->bytes_per_step, 4.0 * kMebi, 0.4 * kMebi);
 }
 
 TEST(Memory, SumsThatAreFreedEveryNowAndThenAreNoGrowth) {
@@ -234,6 +266,47 @@ TEST(Memory, MuchReservedForLittleIsFragmented) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0]->cause, SavingCause::fragmentation);
   EXPECT_EQ(found[0], &report.profile->savings[0]) << "half of the GPU";
+}
+
+MemoryProfile profile_of(DeviceMemory memory) {
+  memory.capacity = 100e9;
+  MemoryProfile profile;
+  profile.devices = {std::move(memory)};
+  return profile;
+}
+
+TEST(MemorySavings, FragmentationComesFirstFromAFifthOfTheGpuOn) {
+  const auto found = [](double allocated, double reserved) {
+    DeviceMemory memory;
+    memory.source = MemorySource::torch;
+    memory.peak_allocated = allocated;
+    memory.peak_reserved = reserved;
+    return memory_savings(profile_of(memory), Framework::torch, false);
+  };
+  EXPECT_EQ(found(1e9, 22e9).first.size(), 1U);
+  EXPECT_EQ(found(1e9, 22e9).last.size(), 0U);
+  EXPECT_EQ(found(1e9, 18e9).first.size(), 0U);
+  EXPECT_EQ(found(1e9, 18e9).last.size(), 1U);
+  EXPECT_EQ(found(81e9, 99e9).first.size(), 0U);
+}
+
+TEST(MemorySavings, GrowthComesFirstIfItIsMuchAndFillsTheGpuSoon) {
+  const auto comes_first = [](double capacity, double bytes, double seconds_until_full) {
+    DeviceMemory memory;
+    memory.growth = MemoryGrowth{.bytes = bytes, .seconds = 10, .bytes_per_s = bytes / 10};
+    memory.growth->seconds_until_full = seconds_until_full;
+    MemoryProfile profile = profile_of(memory);
+    profile.devices[0].capacity = capacity;
+    const MemorySavings found = memory_savings(profile, Framework::torch, false);
+    EXPECT_EQ(found.first.size() + found.last.size(), 1U);
+    return !found.first.empty();
+  };
+  constexpr double kHour = 3600;
+  EXPECT_TRUE(comes_first(100e9, 1.1e9, kHour));
+  EXPECT_FALSE(comes_first(100e9, 0.9e9, kHour)) << "less than 1 %";
+  EXPECT_FALSE(comes_first(100e9, 1.1e9, 100 * kHour)) << "not soon";
+  EXPECT_TRUE(comes_first(16e9, 0.52e9, kHour));
+  EXPECT_FALSE(comes_first(16e9, 0.3e9, kHour)) << "less than 512 MB";
 }
 
 TEST(Memory, LittleOfTheGpuThatIsReservedWithoutUseIsNoFinding) {
