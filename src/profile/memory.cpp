@@ -42,7 +42,7 @@ class MemoryOfDevice {
     memory_.source = torch ? MemorySource::torch : MemorySource::cuda;
   }
 
-  DeviceMemory take() {
+  GpuMemory take() {
     memory_.pid = trace_.process.pid;
     describe_device();
     blocks_ = blocks_of(trace_, [this](const spool::Allocation& record) { return is_wanted(record); });
@@ -202,15 +202,23 @@ class MemoryOfDevice {
     const auto trend = growth_of(least, begin_s, end_s, step_s);
     if (!trend || !(trend->bytes_per_s > 0)) return;
     MemoryGrowth growth = {.bytes = trend->bytes, .seconds = trend->seconds, .bytes_per_s = trend->bytes_per_s};
-    if (step_s > 0) growth.bytes_per_step = trend->bytes_per_s * step_s;
+    growth.kept = kept_lines(steady_end());
+    if (step_s > 0) growth.bytes_per_step = bytes_per_step(growth.kept, trend->bytes_per_s * step_s);
     // PyTorch frees what it has reserved before it fails.
     if (memory_.capacity > 0) {
       const double left = std::max(0.0, memory_.capacity - memory_.outside - memory_.allocated);
       growth.seconds_until_full = left / trend->bytes_per_s;
-      if (step_s > 0) growth.steps_until_full = *growth.seconds_until_full / step_s;
+      if (growth.bytes_per_step) growth.steps_until_full = left / *growth.bytes_per_step;
     }
-    growth.kept = kept_lines(steady_end());
     memory_.growth = std::move(growth);
+  }
+
+  /// By what stays of a step, if that is the growth: exact, while the pace is measured on a clock without waits for
+  /// counters, in which steps allocate, too.
+  static double bytes_per_step(const std::vector<MemoryHolder>& kept, double by_pace) {
+    double sum = 0;
+    for (const MemoryHolder& holder : kept) sum += holder.bytes;
+    return sum > by_pace / 2 && sum < 2 * by_pace ? sum : by_pace;
   }
 
   /// What stays, of a step where there are steps; else of the whole time.
@@ -261,13 +269,13 @@ class MemoryOfDevice {
   ProgramClock clock_;
   std::vector<MemoryBlock> blocks_;
   std::uint64_t peak_ = 0;
-  DeviceMemory memory_;
+  GpuMemory memory_;
 };
 
 }  // namespace
 
-std::vector<DeviceMemory> device_memory(const Recording& recording, const FoundSteps& found, double step_s) {
-  std::vector<DeviceMemory> all;
+std::vector<GpuMemory> device_memory(const Recording& recording, const FoundSteps& found, double step_s) {
+  std::vector<GpuMemory> all;
   for (std::size_t process = 0; process < recording.traces.size(); ++process) {
     const ProcessTrace& trace = recording.traces[process];
     if (trace.counts_only) continue;
@@ -283,7 +291,7 @@ std::vector<DeviceMemory> device_memory(const Recording& recording, const FoundS
     }
   }
   std::stable_sort(all.begin(), all.end(),
-                   [](const DeviceMemory& a, const DeviceMemory& b) { return a.peak_reserved > b.peak_reserved; });
+                   [](const GpuMemory& a, const GpuMemory& b) { return a.peak_reserved > b.peak_reserved; });
   if (all.size() > kMostDeviceMemories) all.resize(kMostDeviceMemories);
   return all;
 }

@@ -9,6 +9,6 @@ namespace roofline {
 
 /// Of each process on each GPU whose memory was recorded, the largest first. `step_s`: of a step where the program has
 /// steps; 0: none were found.
-std::vector<DeviceMemory> device_memory(const Recording& recording, const FoundSteps& found, double step_s);
+std::vector<GpuMemory> device_memory(const Recording& recording, const FoundSteps& found, double step_s);
 
 }  // namespace roofline

@@ -17,7 +17,7 @@ constexpr double kSoon_s = 24 * 3600;
 /// Host memory whose limit is not known is shown first from that growth on.
 constexpr double kMuchHostGrowth = 200e6;
 /// Less growth on a GPU may still level off: bytes, and the part of the GPU's memory.
-constexpr double kMuchGrowth = 512e6, kMuchGrowthOfGpu = 0.01;
+constexpr double kMuchGrowth = 512e6, kMuchGrowthOfGpu = 0.005;
 /// Reserved over allocated, each at its largest; and the unused part of the GPU's memory, or bytes where that is not
 /// known.
 constexpr double kMuchReserved = 1.5, kMuchUnused = 0.1, kMuchUnusedBytes = 4e9;
@@ -88,9 +88,9 @@ double kept_bytes(const MemoryGrowth& growth) {
   return all;
 }
 
-double unused(const DeviceMemory& memory) { return memory.peak_reserved - memory.peak_allocated; }
+double unused(const GpuMemory& memory) { return memory.peak_reserved - memory.peak_allocated; }
 
-bool is_fragmented(const DeviceMemory& memory) {
+bool is_fragmented(const GpuMemory& memory) {
   const double least = memory.capacity > 0 ? kMuchUnused * memory.capacity : kMuchUnusedBytes;
   return memory.source == MemorySource::torch && !memory.in_graphs && unused(memory) >= least &&
          memory.peak_reserved >= kMuchReserved * memory.peak_allocated;
@@ -110,13 +110,13 @@ class MemoryFinder {
   }
 
  private:
-  Framework framework_of(const DeviceMemory& memory) const {
+  Framework framework_of(const GpuMemory& memory) const {
     return memory.source == MemorySource::torch ? Framework::torch : framework_;
   }
 
   void add_growth() {
-    const DeviceMemory* most = nullptr;
-    for (const DeviceMemory& memory : memory_.devices) {
+    const GpuMemory* most = nullptr;
+    for (const GpuMemory& memory : memory_.devices) {
       if (!memory.growth) continue;
       if (most == nullptr || memory.growth->bytes_per_s > most->growth->bytes_per_s) most = &memory;
     }
@@ -134,8 +134,8 @@ class MemoryFinder {
   /// Programs that try how much memory there is go on.
   void add_failure() {
     if (!failed_) return;
-    const DeviceMemory* last = nullptr;
-    for (const DeviceMemory& memory : memory_.devices) {
+    const GpuMemory* last = nullptr;
+    for (const GpuMemory& memory : memory_.devices) {
       if (!memory.out_of_memory) continue;
       if (last == nullptr || memory.out_of_memory->time_s > last->out_of_memory->time_s) last = &memory;
     }
@@ -155,8 +155,8 @@ class MemoryFinder {
   }
 
   void add_fragmentation() {
-    const DeviceMemory* most = nullptr;
-    for (const DeviceMemory& memory : memory_.devices) {
+    const GpuMemory* most = nullptr;
+    for (const GpuMemory& memory : memory_.devices) {
       if (is_fragmented(memory) && (most == nullptr || unused(memory) > unused(*most))) most = &memory;
     }
     if (most == nullptr) return;

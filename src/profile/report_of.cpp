@@ -133,7 +133,7 @@ std::uint64_t last_mark(const Recording& recording) {
 /// Whether the program did not end well; of a recording alone, whether its last second has a request that failed.
 bool has_failed(const ProgramFacts& facts, const Profile& profile) {
   if (facts.run) return !facts.run->stopped && (facts.run->exit_status != 0 || facts.run->signal);
-  return std::any_of(profile.memory.devices.begin(), profile.memory.devices.end(), [&](const DeviceMemory& memory) {
+  return std::any_of(profile.memory.devices.begin(), profile.memory.devices.end(), [&](const GpuMemory& memory) {
     return memory.out_of_memory && memory.out_of_memory->time_s > profile.wall_s - 1;
   });
 }

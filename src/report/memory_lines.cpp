@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 8;
 
-std::string of_device(const DeviceMemory& memory, const MemoryProfile& all) {
+std::string of_device(const GpuMemory& memory, const MemoryProfile& all) {
   std::string text = fmt::format("{} memory", name_of(memory, all));
   if (memory.source == MemorySource::torch) {
     text += fmt::format(": peak {} allocated, {} reserved by PyTorch", si(memory.peak_allocated, "B"),
@@ -30,9 +30,9 @@ std::string of_host(const HostMemory& memory) {
 
 }  // namespace
 
-std::string name_of(const DeviceMemory& memory, const MemoryProfile& all) {
+std::string name_of(const GpuMemory& memory, const MemoryProfile& all) {
   const bool several = std::any_of(all.devices.begin(), all.devices.end(),
-                                   [&](const DeviceMemory& other) { return other.pid != memory.pid; });
+                                   [&](const GpuMemory& other) { return other.pid != memory.pid; });
   return several ? fmt::format("GPU {}, process {},", memory.device, memory.pid) : fmt::format("GPU {}", memory.device);
 }
 
@@ -40,7 +40,7 @@ std::vector<std::string> memory_lines(const Report& report) {
   std::vector<std::string> lines;
   if (!report.profile) return lines;
   const MemoryProfile& memory = report.profile->memory;
-  for (const DeviceMemory& device : memory.devices) {
+  for (const GpuMemory& device : memory.devices) {
     if (lines.size() < kMostLines) lines.push_back(of_device(device, memory));
   }
   if (!memory.host.empty()) lines.push_back(of_host(memory.host.front()));

@@ -12,6 +12,6 @@ namespace roofline {
 std::vector<std::string> memory_lines(const Report& report);
 
 /// "GPU 0", with the process where several use GPUs.
-std::string name_of(const DeviceMemory& memory, const MemoryProfile& all);
+std::string name_of(const GpuMemory& memory, const MemoryProfile& all);
 
 }  // namespace roofline

@@ -47,7 +47,7 @@ struct OutOfMemory {
 };
 
 /// What one process uses of one GPU.
-struct DeviceMemory {
+struct GpuMemory {
   int device = 0;  ///< as in Profile::devices
   std::int64_t pid = 0;
   MemorySource source = MemorySource::cuda;
@@ -79,7 +79,7 @@ struct HostMemory {
 };
 
 struct MemoryProfile {
-  std::vector<DeviceMemory> devices = {};
+  std::vector<GpuMemory> devices = {};
   std::vector<HostMemory> host = {};  ///< the largest first
 
   bool empty() const { return devices.empty() && host.empty(); }

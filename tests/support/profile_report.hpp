@@ -439,16 +439,16 @@ inline void add_step_lanes(Timeline& timeline) {
 
 /// PyTorch's memory in a run of `wall_s`, of which each step has activations; and the process's on the host.
 inline MemoryProfile memory_of_training(double wall_s) {
-  DeviceMemory gpu{.device = 0,
-                   .pid = 4711,
-                   .source = MemorySource::torch,
-                   .capacity = 151e9,
-                   .peak_allocated = 6.4e9,
-                   .peak_reserved = 7.1e9,
-                   .peak_s = 0.62 * wall_s,
-                   .allocated = 6.1e9,
-                   .reserved = 7.1e9,
-                   .outside = 0.4e9};
+  GpuMemory gpu{.device = 0,
+                .pid = 4711,
+                .source = MemorySource::torch,
+                .capacity = 151e9,
+                .peak_allocated = 6.4e9,
+                .peak_reserved = 7.1e9,
+                .peak_s = 0.62 * wall_s,
+                .allocated = 6.1e9,
+                .reserved = 7.1e9,
+                .outside = 0.4e9};
   for (int i = 0; i < 60; ++i) {
     const double share = i / 60.0, filled = std::min(1.0, 4 * share);
     gpu.curve.push_back({share * wall_s, 1.2e9 + filled * (i % 2 == 0 ? 5.2e9 : 4.1e9), 1.5e9 + filled * 5.6e9});
@@ -517,7 +517,7 @@ inline Report stepped_profile_report() {
 inline Report growing_profile_report() {
   Report report = stepped_profile_report();
   Profile& p = *report.profile;
-  DeviceMemory& gpu = p.memory.devices[0];
+  GpuMemory& gpu = p.memory.devices[0];
   for (std::size_t i = 0; i < gpu.curve.size(); ++i) {
     gpu.curve[i].allocated += 1e9 * static_cast<double>(i);
     gpu.curve[i].reserved += 1e9 * static_cast<double>(i);

@@ -243,7 +243,7 @@ TEST(Golden, PageOfSteps) {
 /// Without machine and rows, and with two bars of each lane.
 TEST(Golden, DocumentOfSteps) {
   Report report = example::stepped_profile_report();
-  for (DeviceMemory& memory : report.profile->memory.devices) memory.curve.resize(2);
+  for (GpuMemory& memory : report.profile->memory.devices) memory.curve.resize(2);
   for (HostMemory& memory : report.profile->memory.host) memory.curve.resize(2);
   for (Lane& lane : report.profile->timeline->lanes) lane.slices.resize(std::min<std::size_t>(lane.slices.size(), 2));
   expect_golden("steps.json", report_to_json(report)["profile"].dump(2) + "\n");

@@ -96,7 +96,7 @@ std::string table_of(const char* caption, const std::vector<MemoryHolder>& holde
   return html_table("sums memory", caption, memory_columns(), profile, rows);
 }
 
-std::string at_peak(const DeviceMemory& memory, const Profile& profile) {
+std::string at_peak(const GpuMemory& memory, const Profile& profile) {
   const std::string table = table_of("Memory by line at the peak", memory.at_peak, memory.explained,
                                      "allocated before recording, or no line known", profile);
   if (table.empty()) return {};
@@ -110,7 +110,7 @@ double sum_of(const std::vector<MemoryHolder>& holders) {
   return all;
 }
 
-std::string kept(const DeviceMemory& memory, const Profile& profile) {
+std::string kept(const GpuMemory& memory, const Profile& profile) {
   if (!memory.growth) return {};
   const bool steps = memory.growth->bytes_per_step.has_value();
   const double all = std::max(sum_of(memory.growth->kept), memory.growth->bytes_per_step.value_or(0));
@@ -119,7 +119,7 @@ std::string kept(const DeviceMemory& memory, const Profile& profile) {
   return fmt::format("<p class=\"lead\">Not freed{}: {}.</p>\n{}", steps ? ", of each step" : "", si(all, "B"), table);
 }
 
-std::string in_a_step(const DeviceMemory& memory, const Profile& profile) {
+std::string in_a_step(const GpuMemory& memory, const Profile& profile) {
   const std::string table = table_of("Memory allocated in a step, by line", memory.per_step, sum_of(memory.per_step),
                                      "no line known", profile);
   if (table.empty()) return {};
@@ -127,7 +127,7 @@ std::string in_a_step(const DeviceMemory& memory, const Profile& profile) {
                      si(sum_of(memory.per_step), "B"), table);
 }
 
-std::string of_device(const DeviceMemory& memory, const Profile& profile, bool several) {
+std::string of_device(const GpuMemory& memory, const Profile& profile, bool several) {
   const bool torch = memory.source == MemorySource::torch;
   const double peak = std::max(memory.peak_allocated, memory.peak_reserved);
   const double most = scale_of(peak, memory.capacity);

@@ -37,7 +37,7 @@ void members(auto& io, OutOfMemory& failure) {
   io.text("line", failure.line);
 }
 
-void members(auto& io, DeviceMemory& memory) {
+void members(auto& io, GpuMemory& memory) {
   io("device", memory.device);
   io("pid", memory.pid);
   io("source", memory.source);
