@@ -43,7 +43,7 @@ Span busiest_window(const std::vector<Activity>& activities, std::uint64_t lengt
 
 }  // namespace
 
-std::optional<std::size_t> typical_step(const FoundSteps& found) {
+std::optional<std::size_t> typical_step(const FoundSteps& found, const HostSamples& samples) {
   std::vector<double> lengths = steady_seconds(found.all);
   if (lengths.empty()) return std::nullopt;
   const double middle = median(std::move(lengths));
@@ -52,12 +52,29 @@ std::optional<std::size_t> typical_step(const FoundSteps& found) {
   for (std::size_t i = 0; i < found.all.size(); ++i) {
     if (is_steady(found.all[i]) && (!best || distance(i) < distance(*best))) best = i;
   }
-  return best;
+  // Of those that are as near, one in which the host was sampled shows more.
+  constexpr double kNear = 0.02;
+  const auto sampled = [&](std::size_t step) {
+    const Span& span = found.all[step].span;
+    const auto first = std::ranges::lower_bound(samples.samples, span.start, {}, &HostSample::time);
+    return std::ranges::lower_bound(first, samples.samples.end(), span.end, {}, &HostSample::time) - first;
+  };
+  const double near = std::max(distance(*best), kNear * middle);
+  std::size_t chosen = *best;
+  auto most = sampled(*best);
+  for (std::size_t i = 0; i < found.all.size(); ++i) {
+    if (!is_steady(found.all[i]) || distance(i) > near) continue;
+    const auto number = sampled(i);
+    if (number < most || (number == most && distance(i) >= distance(chosen))) continue;
+    chosen = i;
+    most = number;
+  }
+  return chosen;
 }
 
 std::optional<Timeline> timeline_of(const Recording& recording, const FoundSteps& found, const HostSamples& samples,
                                     double most_s) {
-  const std::optional<std::size_t> step = typical_step(found);
+  const std::optional<std::size_t> step = typical_step(found, samples);
   const Span window =
       step ? found.all[*step].span : busiest_window(recording.activities, static_cast<std::uint64_t>(most_s * 1e9));
   if (window.length() == 0) return std::nullopt;

@@ -11,8 +11,9 @@
 
 namespace roofline {
 
-/// The uncounted step whose time is nearest to their median: an index into `found.all`. Nothing without steps.
-std::optional<std::size_t> typical_step(const FoundSteps& found);
+/// The uncounted step whose time is nearest to their median, to 2 % one with many samples: an index into `found.all`.
+/// Nothing without steps.
+std::optional<std::size_t> typical_step(const FoundSteps& found, const HostSamples& samples = {});
 
 /// That step; without steps at most `most_s` with the most work on GPUs. Nothing where no GPU did anything. Short bars
 /// are merged where there are too many. Points are the recording's groups in their order.

@@ -284,6 +284,7 @@ std::vector<Lane> idle_lanes(const Recording& recording, const Span& window, con
   }
   std::vector<Lane> lanes;
   for (std::size_t i = 0; i < busy.size(); ++i) {
+    if (busy[i].empty()) continue;  // a GPU that the program does not use
     const int device = static_cast<int>(i);
     Lane lane = {.name = gpu_name(recording, device) + ": idle", .kind = LaneKind::idle, .slices = {}};
     for (const Span& idle : uncovered({window}, covered(std::move(busy[i])))) {

@@ -36,6 +36,17 @@ TEST(TypicalStep, IsTheUncountedOneNearestToTheMedian) {
   EXPECT_FALSE(typical_step({}));
 }
 
+TEST(TypicalStep, IsOneInWhichTheHostWasSampledWhereSeveralAreNear) {
+  const FoundSteps found = found_steps({{0, 1000}, {1000, 2005}, {2005, 3015}, {3015, 4500}});
+  HostSamplesBuilder samples;
+  const int thread = samples.thread(1, 1, "python");
+  samples.sample(thread, 500, ThreadState::running, -1);
+  samples.sample(thread, 2100, ThreadState::running, -1);
+  samples.sample(thread, 2600, ThreadState::running, -1);
+  for (std::uint64_t time = 3100; time < 4400; time += 100) samples.sample(thread, time, ThreadState::running, -1);
+  EXPECT_EQ(typical_step(found, samples.take()), 2U) << "the last one is not near";
+}
+
 /// Steps of four kernels, a value that is read back, and Python.
 class TimelineTest : public testing::Test {
  protected:
