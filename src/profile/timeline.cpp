@@ -84,8 +84,9 @@ std::optional<Timeline> timeline_of(const Recording& recording, const FoundSteps
   if (step) timeline.step = static_cast<std::int64_t>(*step);
   ThreadLanes threads = thread_lanes(recording, window, samples);
   timeline.hidden_threads = threads.hidden;
+  const std::vector<Span> steps = found.steady();
   for (std::vector<Lane> lanes :
-       {stream_lanes(recording, window), idle_lanes(recording, window, samples), std::move(threads.lanes)}) {
+       {stream_lanes(recording, window), idle_lanes(recording, window, samples, steps), std::move(threads.lanes)}) {
     std::ranges::move(lanes, std::back_inserter(timeline.lanes));
   }
   merge_slices(timeline.lanes, timeline.length_s, kMostSlices);

@@ -54,38 +54,83 @@ struct GapCause {
   CauseDetail detail = CauseDetail::none;
 };
 
-/// What most samples of the launching thread within the gap show; unknown without samples.
-GapCause sampled_cause(const IdleGap& gap, std::int64_t pid, const ThreadSamples& samples) {
-  GapCause best;
-  if (gap.work.full_speed) best.cause = SavingCause::launch_rate;
-  std::map<std::pair<SavingCause, std::string>, double> causes;
-  double most = 0;
-  for (const int index : samples.within(samples.thread(pid, gap.thread), gap.host)) {
-    if (samples.stack(index).in_profiler()) continue;
-    const SampledCause cause = samples.cause_of(index, gap.work);
-    double& weight = causes[{cause.cause, cause.place.text()}];
-    weight += samples.weight(index, gap.host);
-    if (weight <= most) continue;
-    most = weight;
-    best = {cause.cause, cause.place.text(), cause.detail};
+class GapCauses {
+ public:
+  /// `steps`: what gaps without samples are compared with.
+  GapCauses(const Recording& recording, const HostSamples& samples, const std::vector<Span>& steps)
+      : recording_(recording), samples_(samples, recording), steps_(steps) {
+    for (const ProcessTrace& trace : recording.traces) calls_.emplace_back(trace);
   }
-  return best;
-}
 
-GapCause cause_of(const IdleGap& gap, const Recording& recording, const ThreadSamples& samples) {
-  const ProcessTrace& trace = trace_of(recording, gap.process);
-  const auto longest = std::ranges::max_element(gap.known, {}, &KnownPart::seconds);
-  GapCause cause;
-  if (longest != gap.known.end() && longest->seconds >= gap.rest_s) {
-    cause.cause = longest->cause;
-    cause.detail = longest->detail;
-    if (longest->place != 0) cause.line = line_text(trace, trace.place(longest->place).line);
-  } else {
-    cause = sampled_cause(gap, trace.process.pid, samples);
+  std::vector<IdleGap> gaps_in(const Span& window) const { return idle_gaps(recording_, calls_, {window}); }
+
+  GapCause of(const IdleGap& gap) {
+    const ProcessTrace& trace = trace_of(recording_, gap.process);
+    const auto longest = std::ranges::max_element(gap.known, {}, &KnownPart::seconds);
+    GapCause cause;
+    if (longest != gap.known.end() && longest->seconds >= gap.rest_s) {
+      cause.cause = longest->cause;
+      cause.detail = longest->detail;
+      if (longest->place != 0) cause.line = line_text(trace, trace.place(longest->place).line);
+    } else {
+      cause = sampled({&gap});
+      if (cause.cause == SavingCause::unknown_idle) cause = sampled(alike(gap));
+    }
+    if (cause.line.empty()) cause.line = line_text(trace, recording_.place(*gap.next).line);
+    return cause;
   }
-  if (cause.line.empty()) cause.line = line_text(trace, recording.place(*gap.next).line);
-  return cause;
-}
+
+ private:
+  /// What most samples of the launching thread within these gaps show; unknown without samples.
+  GapCause sampled(const std::vector<const IdleGap*>& gaps) const {
+    GapCause best;
+    std::map<std::pair<SavingCause, std::string>, double> causes;
+    double most = 0;
+    for (const IdleGap* gap : gaps) {
+      if (gap->work.full_speed && most == 0) best.cause = SavingCause::launch_rate;
+      const int thread = samples_.thread(trace_of(recording_, gap->process).process.pid, gap->thread);
+      for (const int index : samples_.within(thread, gap->host)) {
+        if (samples_.stack(index).in_profiler()) continue;
+        const SampledCause cause = samples_.cause_of(index, gap->work);
+        double& weight = causes[{cause.cause, cause.place.text()}];
+        weight += samples_.weight(index, gap->host);
+        if (weight <= most) continue;
+        most = weight;
+        best = {cause.cause, cause.place.text(), cause.detail};
+      }
+    }
+    return best;
+  }
+
+  using Key = std::tuple<int, int, std::uint32_t, spool::Id>;  // process, device, thread, place of the next launch
+
+  Key key_of(const IdleGap& gap) const { return {gap.process, gap.device, gap.thread, recording_.place(*gap.next).id}; }
+
+  /// The gaps of all steps that end with the same launch after a like time of the host.
+  std::vector<const IdleGap*> alike(const IdleGap& gap) {
+    constexpr double kLike = 2;
+    constexpr std::size_t kEnough = 1000;
+    if (!known_all_) {
+      for (IdleGap& one : idle_gaps(recording_, calls_, steps_)) all_[key_of(one)].push_back(std::move(one));
+      known_all_ = true;
+    }
+    const double length = seconds(gap.host.length());
+    std::vector<const IdleGap*> found;
+    for (const IdleGap& other : all_[key_of(gap)]) {
+      const double of_other = seconds(other.host.length());
+      if (of_other >= length / kLike && of_other <= length * kLike) found.push_back(&other);
+      if (found.size() == kEnough) break;
+    }
+    return found;
+  }
+
+  const Recording& recording_;
+  const ThreadSamples samples_;
+  const std::vector<Span>& steps_;
+  std::vector<HostCalls> calls_;
+  bool known_all_ = false;
+  std::map<Key, std::vector<IdleGap>> all_;
+};
 
 /// Collects the lanes of host threads.
 class Threads {
@@ -270,14 +315,11 @@ std::vector<Lane> stream_lanes(const Recording& recording, const Span& window) {
   return list;
 }
 
-std::vector<Lane> idle_lanes(const Recording& recording, const Span& window, const HostSamples& samples) {
-  std::vector<HostCalls> calls;
-  for (const ProcessTrace& trace : recording.traces) calls.emplace_back(trace);
-  const ThreadSamples threads(samples, recording);
+std::vector<Lane> idle_lanes(const Recording& recording, const Span& window, const HostSamples& samples,
+                             const std::vector<Span>& steps) {
+  GapCauses of_gaps(recording, samples, steps);
   std::map<std::pair<int, std::uint64_t>, GapCause> causes;  // by device, and the time at which the gap ended
-  for (const IdleGap& gap : idle_gaps(recording, calls, {window})) {
-    causes[{gap.device, gap.next->start}] = cause_of(gap, recording, threads);
-  }
+  for (const IdleGap& gap : of_gaps.gaps_in(window)) causes[{gap.device, gap.next->start}] = of_gaps.of(gap);
   std::vector<std::vector<Span>> busy(recording.devices.size());
   for (const Activity& activity : recording.activities) {
     busy[static_cast<std::size_t>(activity.device)].push_back({activity.start, activity.end});

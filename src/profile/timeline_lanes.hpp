@@ -19,8 +19,9 @@ Slice slice_within(const Span& window, std::uint64_t start, std::uint64_t end);
 std::vector<Lane> stream_lanes(const Recording& recording, const Span& window);
 
 /// One for each GPU that was idle: its idle times, each with the cause that explains most of it as far as calls of the
-/// driver in it and samples taken in it show one.
-std::vector<Lane> idle_lanes(const Recording& recording, const Span& window, const HostSamples& samples);
+/// driver in it and samples taken in it show one; without samples, those in like idle times of the other `steps`.
+std::vector<Lane> idle_lanes(const Recording& recording, const Span& window, const HostSamples& samples,
+                             const std::vector<Span>& steps);
 
 struct ThreadLanes {
   std::vector<Lane> lanes;  ///< of a thread its calls, then its samples

@@ -137,6 +137,22 @@ TEST_F(TimelineTest, SamplesNameTheCauseThatCallsDoNot) {
   EXPECT_EQ(idle.line, "train.py:9 load");
 }
 
+TEST_F(TimelineTest, SamplesOfOtherStepsNameItWhereTheStepHasNone) {
+  for (int i = 0; i < 7; ++i) step((i < 2 ? 20 : 15) * kMs, false);
+  step();
+  program_.spool().end(program_.now() + kMs);
+  traces_ = {read_spool(program_.spool().write(folder_ / "100.1.spool"))};
+  const Recording recording(traces_);
+  HostSamples samples = program_.take_samples(kMs);
+  const Span slow = {program_.steps().front().start, program_.steps()[1].end};
+  std::erase_if(samples.samples, [&](const HostSample& sample) { return sample.time >= slow.end; });
+  const Timeline found = timeline_of(recording, found_steps(program_.steps()), samples).value();
+  EXPECT_GE(*found.step, 2);
+  const Slice idle = longest(lane(found, LaneKind::idle));
+  EXPECT_EQ(idle.cause, SavingCause::host_python);
+  EXPECT_EQ(idle.line, "train.py:9 load");
+}
+
 TEST_F(TimelineTest, WithoutSamplesItIsUnknownAndThereIsNoLaneOfThem) {
   for (int i = 0; i < 6; ++i) step(15 * kMs, false);
   const Timeline found = timeline(false);
