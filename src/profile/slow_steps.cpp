@@ -11,6 +11,7 @@
 
 #include "measure/statistics.hpp"
 #include "profile/actions.hpp"
+#include "profile/causes/kernel_names.hpp"
 #include "profile/idle_causes.hpp"
 #include "text/format.hpp"
 
@@ -37,10 +38,15 @@ class StepContents {
  public:
   StepContents(const Recording& recording, const FoundSteps& found)
       : recording_(recording), steps_(found.all), contents_(found.all.size()) {
+    std::vector<bool> collective;
+    for (const LaunchGroup& group : recording.groups) collective.push_back(is_collective(group.symbol));
     for (const Activity& activity : recording.activities) {
       static constexpr std::array<const char*, 3> kNames = {"kernels", "copies", "memsets"};
+      // What a rank waits for others in is no work of its kernels.
+      const bool communicates = activity.group >= 0 && collective[static_cast<std::size_t>(activity.group)];
       if (StepContent* step = step_at(activity.start)) {
-        step->gpu[kNames.at(static_cast<std::size_t>(activity.what))] += seconds(activity.end - activity.start);
+        step->gpu[communicates ? "collectives" : kNames.at(static_cast<std::size_t>(activity.what))] +=
+            seconds(activity.end - activity.start);
       }
     }
     const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
