@@ -45,6 +45,9 @@ void run_chains(std::int64_t rounds, T* state) {
   V factor = V{} + kFmaFactor<T>;
 #if defined(__x86_64__)
   asm volatile("" : "+x"(factor), "+x"(increment));
+  // GCC 14 keeps each sum as the two halves that it was loaded in, and the sums in memory.
+#pragma GCC unroll 32
+  for (int c = 0; c < kChains; ++c) asm volatile("" : "+x"(x[c]));
 #endif
   const auto step = [&](V& value, int) { value = value * factor + increment; };
 #endif
