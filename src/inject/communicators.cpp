@@ -22,11 +22,6 @@ void ask_for_ranks(Session& current, NcclComm handle, void* original, KnownCommu
 
 }  // namespace
 
-Session* live_session() {
-  Session* const current = session();
-  return current != nullptr && current->phase.load(std::memory_order_relaxed) != Phase::ended ? current : nullptr;
-}
-
 void Communicators::made(NcclComm handle, std::uint64_t hash, std::uint32_t rank, std::uint32_t ranks) {
   Session* const current = live_session();
   if (handle == nullptr || current == nullptr) return;

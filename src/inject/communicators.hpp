@@ -14,9 +14,6 @@ struct Session;
 /// A handle, as nccl.h declares it.
 using NcclComm = void*;
 
-/// The session, as long as something may be recorded; else null.
-Session* live_session();
-
 struct KnownCommunicator {
   spool::Communicator about = {};
   std::uint64_t collectives = 0, exchanges = 0;  ///< calls so far; exchanges: groups of sends and receives

@@ -136,8 +136,8 @@ void on_torch_report(void* address, std::int64_t bytes, std::size_t allocated, s
   if (void* const original = torch_reports.load(std::memory_order_acquire)) {
     reinterpret_cast<decltype(&on_torch_report)>(original)(address, bytes, allocated, reserved, device);
   }
-  Session* const current = session();
-  if (device.type != kTorchCuda || device.index < 0 || current == nullptr || current->phase == Phase::ended) return;
+  Session* const current = live_session();
+  if (device.type != kTorchCuda || device.index < 0 || current == nullptr) return;
   try {
     take_report(*current, reinterpret_cast<std::uintptr_t>(address), bytes, allocated, reserved,
                 static_cast<std::uint32_t>(device.index));
@@ -149,8 +149,8 @@ void on_torch_failure(std::int64_t bytes, std::size_t allocated, std::size_t res
   if (void* const original = torch_fails.load(std::memory_order_acquire)) {
     reinterpret_cast<decltype(&on_torch_failure)>(original)(bytes, allocated, reserved, device);
   }
-  Session* const current = session();
-  if (device.type != kTorchCuda || device.index < 0 || current == nullptr || current->phase == Phase::ended) return;
+  Session* const current = live_session();
+  if (device.type != kTorchCuda || device.index < 0 || current == nullptr) return;
   try {
     spool::Allocation record =
         allocation_of(spool::MemoryEvent::failed, spool::MemoryPool::torch, static_cast<std::uint32_t>(device.index), 0,

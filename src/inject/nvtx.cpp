@@ -86,8 +86,8 @@ std::string message_of(const nvtxEventAttributes_t* event) {
 /// `failed`.
 template <typename Result, typename Work>
 Result in_session(Result failed, const Work& work) {
-  Session* const current = session();
-  if (current == nullptr || current->phase.load(std::memory_order_relaxed) == Phase::ended) return failed;
+  Session* const current = live_session();
+  if (current == nullptr) return failed;
   try {
     ThreadState& thread = thread_state(*current);
     if (thread.working) return failed;  // from a signal handler that interrupted us: our locks may be held

@@ -113,11 +113,8 @@ int search_library(dl_phdr_info* info, std::size_t, void* argument) {
   return 0;
 }
 
-struct Loads {
-  unsigned long long value = 0;
-};
-int read_loads(dl_phdr_info* info, std::size_t, void* argument) {
-  static_cast<Loads*>(argument)->value = info->dlpi_adds;
+int read_loads(dl_phdr_info* info, std::size_t, void* loads) {
+  *static_cast<unsigned long long*>(loads) = info->dlpi_adds;
   return 1;
 }
 
@@ -160,12 +157,12 @@ void* function_beside(void* function, const char* symbol) {
 
 int Redirections::apply() {
   const std::lock_guard lock(mutex_);
-  Loads loads;
+  unsigned long long loads = 0;
   dl_iterate_phdr(read_loads, &loads);
-  if (loads.value == loads_) return 0;
+  if (loads == loads_) return 0;
   Search search{table_, static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE))};
   dl_iterate_phdr(search_library, &search);
-  loads_ = loads.value;
+  loads_ = loads;
   int changed = 0;
   for (const Library& library : search.found) changed += redirect(library, search.page);
   return changed;

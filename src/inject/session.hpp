@@ -62,6 +62,11 @@ inline bool precedes(std::uint32_t correlation, std::uint32_t other) {
 
 /// nullptr: this process is not recorded.
 Session* session();
+/// The session, as long as something may be recorded; else null.
+inline Session* live_session() {
+  Session* const current = session();
+  return current != nullptr && current->phase.load(std::memory_order_relaxed) != Phase::ended ? current : nullptr;
+}
 /// Created by whichever loads the library first, the driver or NVTX.
 Session* session_or_new();
 

@@ -266,8 +266,8 @@ void on_callback(Session& session, const Caller& caller, CUpti_CallbackDomain do
 }
 
 void CUPTIAPI callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
-  Session* const current = session();
-  if (current == nullptr || current->phase.load(std::memory_order_relaxed) == Phase::ended) return;
+  Session* const current = live_session();
+  if (current == nullptr) return;
   const auto* const frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
   const Caller caller = {reinterpret_cast<std::uintptr_t>(__builtin_extract_return_addr(__builtin_return_address(0))),
                          reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()), frame[0]};

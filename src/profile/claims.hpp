@@ -23,9 +23,9 @@ struct SavingLimits {
 
 /// The savings with what those before them left, the general ones after the others and the larger ones first. Code that
 /// was loaded or compiled once is last in the result. Those of idle time are at most the idle time together, those of
-/// copies the copies' time, of communication the time of
-/// collectives alone, all others the kernels' time, and for each row that row's. A claim of which less than
-/// `least_s` is left is dropped. Of equal ones the earlier has precedence.
+/// copies the copies' time, those of communication the time of collectives alone, all others the kernels' time, and for
+/// each row that row's. A claim of which less than `least_s` is left is dropped. Of equal ones the earlier has
+/// precedence.
 std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimits limits, double least_s);
 
 }  // namespace roofline

@@ -70,11 +70,6 @@ void match_by_calls(const std::vector<RankTimeline>& ranks, std::vector<MatchedC
   }
 }
 
-std::uint64_t overlap(const Span& a, const Span& b) {
-  const std::uint64_t start = std::max(a.start, b.start), end = std::min(a.end, b.end);
-  return end > start ? end - start : 0;
-}
-
 /// Kernels of one kind on one rank, by start.
 struct TimedKernels {
   int rank = 0;
@@ -91,12 +86,12 @@ std::vector<std::size_t> pair_by_time(const TimedKernels& a, const TimedKernels&
   std::vector<std::size_t> pairs(a.indices.size(), none);
   for (std::size_t i = 0, j = 0; i < a.indices.size() && j < b.indices.size();) {
     const Span &here = a.span(i), &there = b.span(j);
-    const std::uint64_t both = overlap(here, there);
+    const std::uint64_t both = overlap(here, there).length();
     if (both == 0) {
       ++(here.end <= there.start ? i : j);
-    } else if (i + 1 < a.indices.size() && overlap(a.span(i + 1), there) > both) {
+    } else if (i + 1 < a.indices.size() && overlap(a.span(i + 1), there).length() > both) {
       ++i;
-    } else if (j + 1 < b.indices.size() && overlap(here, b.span(j + 1)) > both) {
+    } else if (j + 1 < b.indices.size() && overlap(here, b.span(j + 1)).length() > both) {
       ++j;
     } else {
       const std::uint64_t apart = std::max(here.end, there.end) - std::min(here.end, there.end);

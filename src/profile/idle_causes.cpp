@@ -170,10 +170,8 @@ class IdleAttribution {
     for (std::size_t process = 0; process < recording_.traces.size(); ++process) {
       for (const spool::Call& call : recording_.traces[process].calls) {
         if (call.kind != spool::CallKind::load) continue;
-        const auto after = std::upper_bound(steps.begin(), steps.end(), call.start,
-                                            [](std::uint64_t at, const Span& step) { return at < step.start; });
-        if (after == steps.begin() || call.start >= std::prev(after)->end) continue;
-        loads[{static_cast<int>(process), call.place}].insert(static_cast<std::size_t>(after - steps.begin()));
+        const std::size_t step = span_at(steps, call.start);
+        if (step < steps.size()) loads[{static_cast<int>(process), call.place}].insert(step);
       }
     }
     for (const auto& [place, in] : loads) {

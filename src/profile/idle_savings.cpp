@@ -9,6 +9,7 @@
 
 #include "measure/statistics.hpp"
 #include "profile/slow_steps.hpp"
+#include "report/saving_order.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -194,9 +195,7 @@ std::vector<Span> later_half(const std::vector<Span>& spans) {
 std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, const IdleParts& parts,
                                                Framework framework) {
   std::vector<SavingClaim> claims;
-  const auto of_start = [](const auto& sum) {
-    return sum.first.cause == SavingCause::module_load || sum.first.cause == SavingCause::recompilation;
-  };
+  const auto of_start = [](const auto& sum) { return of_loading(sum.first.cause); };
   const SumsOfParts all = sum_of(parts(active));
   SumsOfParts later;
   if (std::any_of(all.begin(), all.end(), of_start)) later = sum_of(parts(later_half(active)));

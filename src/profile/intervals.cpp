@@ -1,6 +1,7 @@
 #include "profile/intervals.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace roofline {
 
@@ -55,6 +56,22 @@ std::vector<Span> parts_within(const Span& span, const std::vector<Span>& spans)
     if (part.start < part.end) parts.push_back(part);
   }
   return parts;
+}
+
+Span overlap(const Span& a, const Span& b) {
+  const Span both = {std::max(a.start, b.start), std::min(a.end, b.end)};
+  return both.start < both.end ? both : Span{a.end, a.end};
+}
+
+std::uint64_t uncovered_length(const Span& span, const std::vector<Span>& by) {
+  return span.start < span.end ? span.length() - total_length(parts_within(span, by)) : 0;
+}
+
+std::size_t span_at(const std::vector<Span>& spans, std::uint64_t time) {
+  const auto after = std::upper_bound(spans.begin(), spans.end(), time,
+                                      [](std::uint64_t at, const Span& span) { return at < span.start; });
+  if (after == spans.begin() || time >= std::prev(after)->end) return spans.size();
+  return static_cast<std::size_t>(after - spans.begin()) - 1;
 }
 
 std::uint64_t total_length(const std::vector<Span>& spans) {

@@ -23,6 +23,15 @@ std::vector<Span> covered(std::vector<Span> spans);
 /// What of `within` none of these covers; both sorted and disjoint, as covered() returns them.
 std::vector<Span> uncovered(const std::vector<Span>& within, const std::vector<Span>& by);
 
+/// What two spans have in common; without length where that is nothing.
+Span overlap(const Span& a, const Span& b);
+
+/// Of a span, the nanoseconds that none of these (sorted, disjoint) covers; 0 where it ends before it begins.
+std::uint64_t uncovered_length(const Span& span, const std::vector<Span>& by);
+
+/// Index of the one (sorted, disjoint) that a time lies in; their number where it lies in none.
+std::size_t span_at(const std::vector<Span>& spans, std::uint64_t time);
+
 /// What both cover.
 std::vector<Span> common(const std::vector<Span>& a, const std::vector<Span>& b);
 

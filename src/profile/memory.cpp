@@ -130,9 +130,8 @@ class MemoryOfDevice {
 
   /// The end of the last step, of those that were only timed, too.
   std::uint64_t steady_end() const {
-    std::uint64_t end = has_steps() ? found_.all.back().span.end : recording_.end;
+    std::uint64_t end = has_steps() ? found_.all.back().span.end : 0;
     if (!has_steps()) {
-      end = 0;
       for (const Activity& activity : recording_.activities) {
         if (activity.process == process_) end = std::max(end, activity.end);
       }
@@ -216,8 +215,7 @@ class MemoryOfDevice {
   /// By what stays of a step, if that is the growth: exact, while the pace is measured on a clock without waits for
   /// counters, in which steps allocate, too.
   static double bytes_per_step(const std::vector<MemoryHolder>& kept, double by_pace) {
-    double sum = 0;
-    for (const MemoryHolder& holder : kept) sum += holder.bytes;
+    const double sum = bytes_of(kept);
     return sum > by_pace / 2 && sum < 2 * by_pace ? sum : by_pace;
   }
 

@@ -41,9 +41,10 @@ std::string named(const std::vector<MemoryHolder>& holders) {
   return text;
 }
 
-/// The line with the most, if it is a good part of `all`.
-std::string line_of(const std::vector<MemoryHolder>& holders, double all) {
+/// The line with the most, if it is a good part of all of these.
+std::string line_of(const std::vector<MemoryHolder>& holders) {
   constexpr double kGoodPart = 0.2;
+  const double all = bytes_of(holders);
   for (const MemoryHolder& holder : holders) {
     if (!holder.line.empty()) return holder.bytes >= kGoodPart * all ? holder.line : "";
   }
@@ -82,10 +83,15 @@ std::string growth_evidence(const MemoryGrowth& growth, std::string_view where) 
   return text;
 }
 
-double kept_bytes(const MemoryGrowth& growth) {
-  double all = 0;
-  for (const MemoryHolder& holder : growth.kept) all += holder.bytes;
-  return all;
+/// The one whose memory grows fastest; null where none does.
+template <typename Memory>
+const Memory* fastest_growing(const std::vector<Memory>& list) {
+  const Memory* most = nullptr;
+  for (const Memory& memory : list) {
+    if (!memory.growth) continue;
+    if (most == nullptr || memory.growth->bytes_per_s > most->growth->bytes_per_s) most = &memory;
+  }
+  return most;
 }
 
 double unused(const GpuMemory& memory) { return memory.peak_reserved - memory.peak_allocated; }
@@ -115,18 +121,14 @@ class MemoryFinder {
   }
 
   void add_growth() {
-    const GpuMemory* most = nullptr;
-    for (const GpuMemory& memory : memory_.devices) {
-      if (!memory.growth) continue;
-      if (most == nullptr || memory.growth->bytes_per_s > most->growth->bytes_per_s) most = &memory;
-    }
+    const GpuMemory* const most = fastest_growing(memory_.devices);
     if (most == nullptr) return;
     const MemoryGrowth& growth = *most->growth;
     const bool soon = !growth.seconds_until_full || *growth.seconds_until_full < kSoon_s;
     const bool much = growth.bytes >= std::max(kMuchGrowth, kMuchGrowthOfGpu * most->capacity);
     Saving saving = finding(SavingCause::memory_growth,
                             fmt::format("GPU memory grows by {}{}", pace(growth), until_full(growth, most->capacity)),
-                            growth_evidence(growth, "not freed"), line_of(growth.kept, kept_bytes(growth)),
+                            growth_evidence(growth, "not freed"), line_of(growth.kept),
                             action_against(SavingCause::memory_growth, framework_of(*most)));
     (soon && much ? found_.first : found_.last).push_back(std::move(saving));
   }
@@ -160,25 +162,19 @@ class MemoryFinder {
       if (is_fragmented(memory) && (most == nullptr || unused(memory) > unused(*most))) most = &memory;
     }
     if (most == nullptr) return;
-    double all = 0;
-    for (const MemoryHolder& holder : most->reserved_by) all += holder.bytes;
     const bool large = most->capacity > 0 && unused(*most) >= kLargeUnused * most->capacity;
     std::string evidence = fmt::format("at most {} allocated at a time", bytes_text(most->peak_allocated));
     if (const std::string lines = named(most->reserved_by); !lines.empty()) evidence += "; reserved at " + lines;
     Saving saving = finding(SavingCause::fragmentation,
                             fmt::format("GPU memory is fragmented: {} reserved for {}", bytes_text(most->peak_reserved),
                                         bytes_text(most->peak_allocated)),
-                            std::move(evidence), line_of(most->reserved_by, all),
+                            std::move(evidence), line_of(most->reserved_by),
                             action_against(SavingCause::fragmentation, Framework::torch));
     (large ? found_.first : found_.last).push_back(std::move(saving));
   }
 
   void add_host_growth() {
-    const HostMemory* most = nullptr;
-    for (const HostMemory& memory : memory_.host) {
-      if (!memory.growth) continue;
-      if (most == nullptr || memory.growth->bytes_per_s > most->growth->bytes_per_s) most = &memory;
-    }
+    const HostMemory* const most = fastest_growing(memory_.host);
     if (most == nullptr) return;
     const MemoryGrowth& growth = *most->growth;
     const bool soon =
@@ -186,7 +182,7 @@ class MemoryFinder {
     Saving saving = finding(SavingCause::host_memory_growth,
                             fmt::format("Host memory of process {} grows by {}{}", most->pid, pace(growth),
                                         until_full(growth, most->capacity)),
-                            growth_evidence(growth, "rises"), line_of(growth.kept, kept_bytes(growth)),
+                            growth_evidence(growth, "rises"), line_of(growth.kept),
                             action_against(SavingCause::host_memory_growth, framework_));
     (soon ? found_.first : found_.last).push_back(std::move(saving));
   }

@@ -350,7 +350,7 @@ SmallMessages small_messages(const Job& job, const Recording& recording, const s
       }
       const Span transfer = {std::max(kernel.span.start, collective.start), kernel.span.end};
       if (transfer.start >= transfer.end) continue;
-      const double exposed = seconds(transfer.length() - total_length(parts_within(transfer, timeline.compute)));
+      const double exposed = seconds(uncovered_length(transfer, timeline.compute));
       ++small.calls;
       small.exposed_s += exposed;
       small.bytes += static_cast<double>(kernel.bytes);

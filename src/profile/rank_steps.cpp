@@ -14,18 +14,8 @@ constexpr double kLeastLate = 0.03;
 /// Seconds of `span` within `within` that `by` does not cover; both sorted and disjoint.
 double exposed_s(const Span& span, const std::vector<Span>& within, const std::vector<Span>& by) {
   std::uint64_t exposed = 0;
-  for (const Span& part : parts_within(span, within)) {
-    exposed += part.length() - total_length(parts_within(part, by));
-  }
+  for (const Span& part : parts_within(span, within)) exposed += uncovered_length(part, by);
   return seconds(exposed);
-}
-
-/// Index of the step that a time lies in; the number of steps where it lies in none.
-std::size_t step_at(const std::vector<Span>& steps, std::uint64_t time) {
-  const auto after = std::upper_bound(steps.begin(), steps.end(), time,
-                                      [](std::uint64_t at, const Span& step) { return at < step.start; });
-  if (after == steps.begin() || time >= std::prev(after)->end) return steps.size();
-  return static_cast<std::size_t>(after - steps.begin()) - 1;
 }
 
 class RankStepsBuilder {
@@ -48,7 +38,7 @@ class RankStepsBuilder {
 
  private:
   void add(const MatchedCollective& collective) {
-    const std::size_t step = step_at(steps_, collective.start);
+    const std::size_t step = span_at(steps_, collective.start);
     const auto last = static_cast<std::size_t>(collective.last);
     double waited = 0;
     for (const RankArrival& arrival : collective.arrivals) {

@@ -17,16 +17,6 @@ namespace roofline {
 namespace {
 
 /// By group: whether its kernels are collectives.
-std::vector<bool> collective_groups(const Recording& recording) {
-  std::vector<bool> groups;
-  for (const LaunchGroup& group : recording.groups) groups.push_back(is_collective(group.symbol));
-  return groups;
-}
-
-bool is_of_collectives(const Activity& activity, const std::vector<bool>& groups) {
-  return activity.group >= 0 && groups[static_cast<std::size_t>(activity.group)];
-}
-
 struct CallsOfKernel {
   const spool::Collective* first = nullptr;
   std::uint64_t bytes = 0;  ///< of all calls that it does
@@ -205,11 +195,10 @@ class CollectiveSums {
     for (const RankArrival& arrival : collective.arrivals) {
       const CollectiveKernel& kernel = job_.kernel(arrival);
       const std::vector<Span>& compute = job_.timelines[static_cast<std::size_t>(arrival.rank)].compute;
-      const auto exposed = [&](const Span& span) {
-        return span.end > span.start ? seconds(span.length() - total_length(parts_within(span, compute))) : 0;
-      };
-      entry.waiting_s += exposed({kernel.span.start, std::min(kernel.span.end, collective.start)});
-      entry.exposed_s += exposed({std::max(kernel.span.start, collective.start), kernel.span.end});
+      const Span waiting = {kernel.span.start, std::min(kernel.span.end, collective.start)};
+      const Span transfer = {std::max(kernel.span.start, collective.start), kernel.span.end};
+      entry.waiting_s += seconds(uncovered_length(waiting, compute));
+      entry.exposed_s += seconds(uncovered_length(transfer, compute));
       ++entry.kernels;
       ++entry.groups[kernel.group];
     }
@@ -249,7 +238,18 @@ class CollectiveSums {
 
 }  // namespace
 
+std::vector<bool> collective_groups(const Recording& recording) {
+  std::vector<bool> groups;
+  for (const LaunchGroup& group : recording.groups) groups.push_back(is_collective(group.symbol));
+  return groups;
+}
+
+bool is_of_collectives(const Activity& activity, const std::vector<bool>& groups) {
+  return activity.group >= 0 && groups[static_cast<std::size_t>(activity.group)];
+}
+
 std::vector<int> processes_with_collectives(const Recording& recording) {
+  if (recording.traces.size() < 2) return {};
   std::set<int> processes;
   for (const auto& [where, count] : ranks_with_collectives(recording)) processes.insert(where.first);
   if (processes.size() < 2) return {};

@@ -32,6 +32,10 @@ struct Job {
   }
 };
 
+/// Which of the recording's groups are collectives, and whether an activity is of one of those.
+std::vector<bool> collective_groups(const Recording& recording);
+bool is_of_collectives(const Activity& activity, const std::vector<bool>& groups);
+
 /// Processes that ran collectives, where at least two did: their steps depend on each other.
 std::vector<int> processes_with_collectives(const Recording& recording);
 

@@ -11,8 +11,8 @@
 
 #include "measure/statistics.hpp"
 #include "profile/actions.hpp"
-#include "profile/causes/kernel_names.hpp"
 #include "profile/idle_causes.hpp"
+#include "profile/ranks.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -38,14 +38,13 @@ class StepContents {
  public:
   StepContents(const Recording& recording, const FoundSteps& found)
       : recording_(recording), steps_(found.all), contents_(found.all.size()) {
-    std::vector<bool> collective;
-    for (const LaunchGroup& group : recording.groups) collective.push_back(is_collective(group.symbol));
+    const std::vector<bool> collectives = collective_groups(recording);
     for (const Activity& activity : recording.activities) {
       static constexpr std::array<const char*, 3> kNames = {"kernels", "copies", "memsets"};
       // What a rank waits for others in is no work of its kernels.
-      const bool communicates = activity.group >= 0 && collective[static_cast<std::size_t>(activity.group)];
       if (StepContent* step = step_at(activity.start)) {
-        step->gpu[communicates ? "collectives" : kNames.at(static_cast<std::size_t>(activity.what))] +=
+        step->gpu[is_of_collectives(activity, collectives) ? "collectives"
+                                                           : kNames.at(static_cast<std::size_t>(activity.what))] +=
             seconds(activity.end - activity.start);
       }
     }

@@ -256,8 +256,8 @@ FoundSteps steps_in(const Recording& recording, FoundSteps found, const LaunchSe
   return found;
 }
 
-FoundSteps repeated_steps(const Recording& recording, FoundSteps found, const LaunchSequence& sequence) {
-  const std::optional<Segments> segments = find_repetition(sequence.elements);
+FoundSteps repeated_steps(const Recording& recording, FoundSteps found, const LaunchSequence& sequence,
+                          const std::optional<Segments>& segments) {
   found.source = segments && segments->by_update ? StepSource::optimizer : StepSource::repetition;
   return steps_in(recording, std::move(found), sequence, segments);
 }
@@ -271,20 +271,16 @@ std::uint64_t last_load(const ProcessTrace& trace) {
   return last;
 }
 
-/// Whether steps like these were also there before code was loaded for the last time: then it is loaded again and
-/// again, and the time between is the program's.
-bool repeats_before(const LaunchSequence& sequence, const LaunchSequence& after, std::uint64_t loaded) {
+/// Whether steps like these `segments` of `after` were also there before code was loaded for the last time: then it is
+/// loaded again and again, and the time between is the program's.
+bool repeats_before(const LaunchSequence& sequence, const LaunchSequence& after, const Segments& segments,
+                    std::uint64_t loaded) {
   constexpr std::size_t kSeveral = 10;
   constexpr double kAlike = 0.1;  // difference of the launches in a step
-  const std::optional<Segments> segments = find_repetition(after.elements);
-  if (!segments || segments->begins.size() < 2) return false;
-  const std::uint32_t anchor = after.elements[segments->begins.front()].kind;
-  std::vector<SequenceElement> before;
+  const std::uint32_t anchor = after.elements[segments.begins.front()].kind;
   std::vector<std::size_t> begins;
-  for (const SequenceElement& element : sequence.elements) {
-    if (element.time >= loaded) break;
-    if (element.kind == anchor) begins.push_back(before.size());
-    before.push_back(element);
+  for (std::size_t i = 0; i < sequence.elements.size() && sequence.elements[i].time < loaded; ++i) {
+    if (sequence.elements[i].kind == anchor) begins.push_back(i);
   }
   const auto usual_length = [](const std::vector<std::size_t>& at) {
     std::vector<double> lengths;
@@ -292,7 +288,7 @@ bool repeats_before(const LaunchSequence& sequence, const LaunchSequence& after,
     return median(std::move(lengths));
   };
   if (begins.size() <= kSeveral) return false;
-  const double length = usual_length(segments->begins);
+  const double length = usual_length(segments.begins);
   return std::abs(usual_length(begins) - length) <= kAlike * length;
 }
 
@@ -305,8 +301,9 @@ FoundSteps steps_beside_start_up(const Recording& recording, const FoundSteps& f
   const LaunchSequence own = with_lines(sequence);
   for (const LaunchSequence& part : {own, launched_from(own, loaded), launched_from(sequence, loaded)}) {
     if (part.elements.size() == sequence.elements.size()) continue;
-    FoundSteps steps = repeated_steps(recording, found, part);
-    if (steps.all.size() >= kFewestBeside && !repeats_before(sequence, part, loaded)) return steps;
+    const std::optional<Segments> segments = find_repetition(part.elements);
+    FoundSteps steps = repeated_steps(recording, found, part, segments);
+    if (steps.all.size() >= kFewestBeside && !repeats_before(sequence, part, *segments, loaded)) return steps;
   }
   return without_steps(found, {});
 }
@@ -350,7 +347,7 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
     return without_steps(std::move(found), fmt::format("no range is called \"{}\", or it is there fewer than {} times",
                                                        range, kFewestSteps + 1));
   }
-  FoundSteps of_all = repeated_steps(recording, found, sequence);
+  FoundSteps of_all = repeated_steps(recording, found, sequence, find_repetition(sequence.elements));
   if (!of_all.all.empty()) return of_all;
   FoundSteps beside = steps_beside_start_up(recording, found, sequence);
   return beside.all.empty() ? of_all : beside;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -110,13 +111,13 @@ class GapCauses {
   std::vector<const IdleGap*> alike(const IdleGap& gap) {
     constexpr double kLike = 2;
     constexpr std::size_t kEnough = 1000;
-    if (!known_all_) {
-      for (IdleGap& one : idle_gaps(recording_, calls_, steps_)) all_[key_of(one)].push_back(std::move(one));
-      known_all_ = true;
+    if (!all_) {
+      all_.emplace();
+      for (IdleGap& one : idle_gaps(recording_, calls_, steps_)) (*all_)[key_of(one)].push_back(std::move(one));
     }
     const double length = seconds(gap.host.length());
     std::vector<const IdleGap*> found;
-    for (const IdleGap& other : all_[key_of(gap)]) {
+    for (const IdleGap& other : (*all_)[key_of(gap)]) {
       const double of_other = seconds(other.host.length());
       if (of_other >= length / kLike && of_other <= length * kLike) found.push_back(&other);
       if (found.size() == kEnough) break;
@@ -128,8 +129,7 @@ class GapCauses {
   const ThreadSamples samples_;
   const std::vector<Span>& steps_;
   std::vector<HostCalls> calls_;
-  bool known_all_ = false;
-  std::map<Key, std::vector<IdleGap>> all_;
+  std::optional<std::map<Key, std::vector<IdleGap>>> all_;  ///< of `steps_`; found when they are first asked for
 };
 
 /// Collects the lanes of host threads.

@@ -29,6 +29,12 @@ struct MemoryHolder {
   double bytes = 0;         ///< of growth: a step
 };
 
+inline double bytes_of(const std::vector<MemoryHolder>& holders) {
+  double all = 0;
+  for (const MemoryHolder& holder : holders) all += holder.bytes;
+  return all;
+}
+
 /// Memory that is never freed again and becomes more all the time.
 struct MemoryGrowth {
   double bytes = 0;    ///< in `seconds`

@@ -31,10 +31,15 @@ void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
                         [&](const T& saving) { return waits(saving) && !saving.one_off && saving.seconds >= least; });
 }
 
+/// Of code that is loaded or compiled.
+constexpr bool of_loading(std::optional<SavingCause> cause) {
+  return cause == SavingCause::module_load || cause == SavingCause::recompilation;
+}
+
 /// Code that was loaded or compiled once, at the start. `saving` has `cause` and `one_off`.
 template <typename T>
 bool of_start_up(const T& saving) {
-  return saving.one_off && (saving.cause == SavingCause::module_load || saving.cause == SavingCause::recompilation);
+  return saving.one_off && of_loading(saving.cause);
 }
 
 }  // namespace roofline

@@ -1,5 +1,5 @@
-// Python code that a compiler wrote: its lines mean nothing to who wrote the program. Header-only, for the library
-// inside the program.
+// Which Python files a compiler generated: their lines are not the program's. Header-only, because the library that is
+// loaded into profiled programs uses it, too.
 #pragma once
 
 #include <algorithm>

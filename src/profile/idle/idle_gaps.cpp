@@ -22,11 +22,6 @@ std::optional<Handover> handover_of(const Activity& activity) {
   return std::nullopt;
 }
 
-Span overlap(const Span& a, const Span& b) {
-  const Span both = {std::max(a.start, b.start), std::min(a.end, b.end)};
-  return both.start < both.end ? both : Span{a.end, a.end};
-}
-
 /// How much earlier the host would have launched without its last wait for the GPU, as far as no idle time is laid to
 /// that wait yet.
 struct Delay {
@@ -96,7 +91,9 @@ class GapSplit {
   void take(const KnownPart& part) {
     const double of = std::clamp(part.seconds, 0.0, left_);
     left_ -= of;
-    if (of > 0) gap_.known.push_back({part.cause, of, part.place, part.call, part.detail, part.work_delayed});
+    if (!(of > 0)) return;
+    gap_.known.push_back(part);
+    gap_.known.back().seconds = of;
   }
 
   /// Launches that would have been made ahead without the wait before.

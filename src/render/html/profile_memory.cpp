@@ -104,27 +104,21 @@ std::string at_peak(const GpuMemory& memory, const Profile& profile) {
                      si(memory.explained, "B"), table);
 }
 
-double sum_of(const std::vector<MemoryHolder>& holders) {
-  double all = 0;
-  for (const MemoryHolder& holder : holders) all += holder.bytes;
-  return all;
-}
-
 std::string kept(const GpuMemory& memory, const Profile& profile) {
   if (!memory.growth) return {};
   const bool steps = memory.growth->bytes_per_step.has_value();
-  const double all = std::max(sum_of(memory.growth->kept), memory.growth->bytes_per_step.value_or(0));
+  const double all = std::max(bytes_of(memory.growth->kept), memory.growth->bytes_per_step.value_or(0));
   const std::string table = table_of("Memory that stays, by line", memory.growth->kept, all, "no line known", profile);
   if (table.empty()) return {};
   return fmt::format("<p class=\"lead\">Not freed{}: {}.</p>\n{}", steps ? ", of each step" : "", si(all, "B"), table);
 }
 
 std::string in_a_step(const GpuMemory& memory, const Profile& profile) {
-  const std::string table = table_of("Memory allocated in a step, by line", memory.per_step, sum_of(memory.per_step),
+  const std::string table = table_of("Memory allocated in a step, by line", memory.per_step, bytes_of(memory.per_step),
                                      "no line known", profile);
   if (table.empty()) return {};
   return fmt::format("<details class=\"fold\"><summary>Allocated in a step, freed or not: {}</summary>\n{}</details>\n",
-                     si(sum_of(memory.per_step), "B"), table);
+                     si(bytes_of(memory.per_step), "B"), table);
 }
 
 std::string of_device(const GpuMemory& memory, const Profile& profile, bool several) {
