@@ -159,7 +159,7 @@ PLANTED = {
     "aliased": ({"aliasing"}, passes(SHIFTED % " + 16", [X, Y, N]), passes(SHIFTED % "", [X, Y, N]), 1),
     "false_sharing": ({"false-sharing"}, summed(1), summed(64), 8),
     "late_thread": ({"late-thread"}, divided(14), divided(8), 2),
-    "scalar": ({"scalar-code"}, per_element(POLYNOMIAL + "HIDE(s); y[i] = s;", 48, before=HIDE),
+    "scalar": ({"scalar-code", "no-vectors"}, per_element(POLYNOMIAL + "HIDE(s); y[i] = s;", 48, before=HIDE),
                per_element(POLYNOMIAL + "y[i] = s;", 48), 1),
     "divides": ({"divisions"}, per_element(DIVIDES, 17), per_element(PRODUCTS, 17), 1),
     "dependent_sum": ({"dependent-sum"}, total([]), total([f"options: {SUMS}"]), 1),
