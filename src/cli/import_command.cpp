@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Flags {
-  std::vector<std::string> files;  ///< of other tools; several are merged
-  std::string machine;             ///< calibration file; empty: the stored one of the same GPU model
+  std::vector<std::string> files;     ///< of other tools; several are merged
+  std::vector<std::string> machines;  ///< calibration files; empty: the stored ones of the same GPU models
   ReportOutput output;
 };
 
@@ -34,29 +34,52 @@ void add_options(CommandEntry& command, Flags& flags) {
       "ncu: .ncu-rep, .ncu-repz or CSV of --page raw; nsys: export --type sqlite; torch.profiler and Proton: "
       ".json or .json.gz; also nsys stats, nvbench, Google Benchmark, trtexec, rocprofv3 and JAX (docs/import.md). "
       "Several files of one program are merged");
-  command.add("--machine", text("FILE", flags.machine),
-              "Calibration file (default: the stored calibration of the same GPU model)");
+  command.add("--machine", list("FILE,…", flags.machines),
+              "Calibration file, or several for GPUs of several models (default: the stored ones of the same models)");
   flags.output.add_to(command, "reports/<file>");
 }
 
-/// The roofs: from --machine, else the stored calibration of the same GPU model, else data-sheet limits.
-Machine machine_of(const Flags& flags, const DeviceFacts& device, std::vector<std::string>& notes) {
-  if (!flags.machine.empty()) {
-    DeviceInfo wanted;
-    wanted.name = device.name;
-    Machine machine = parse_machine_of(wanted, read_file(flags.machine, kReportLimit), flags.machine);
-    if (!device.name.empty() && machine.device.name != device.name) {
-      notes.push_back(
-          fmt::format("the roofs are those of {}, but the program ran on {}", machine.device.name, device.name));
-    }
-    return machine;
+/// The machine of that name in these calibration files, else the first file's.
+Machine from_files(const std::vector<std::string>& files, const std::string& name) {
+  DeviceInfo wanted;
+  wanted.name = name;
+  std::optional<Machine> first;
+  for (const std::string& file : files) {
+    Machine machine = parse_machine_of(wanted, read_file(file, kReportLimit), file);
+    if (machine.device.name == name) return machine;
+    if (!first) first = std::move(machine);
   }
-  if (std::optional<Machine> kept = device.name.empty() ? std::nullopt : find_machine_named(device.name)) {
-    print_status(fmt::format("roofs: {} ({})", machine_path(kept->device.identity).string(),
-                             age_of(kept->measured_at, std::time(nullptr))));
-    return *kept;
+  return std::move(*first);
+}
+
+/// The stored calibration of the same GPU model, else data-sheet limits.
+Machine stored_or_data_sheet(const DeviceFacts& device) {
+  std::optional<Machine> kept = device.name.empty() ? std::nullopt : find_machine_named(device.name);
+  if (!kept) return data_sheet_machine(device);
+  print_status(fmt::format("roofs: {} ({})", machine_path(kept->device.identity).string(),
+                           age_of(kept->measured_at, std::time(nullptr))));
+  return std::move(*kept);
+}
+
+/// The roofs: from --machine, else stored, else of data sheets; each GPU model has its own. Files that name no model of
+/// the program have been chosen on purpose: all kernels are under the first one's roofs.
+ImportRoofs roofs_of(const Flags& flags, const std::vector<ImportedProfile>& profiles,
+                     std::vector<std::string>& notes) {
+  const DeviceFacts device = device_of(profiles);
+  ImportRoofs roofs{.machine = flags.machines.empty() ? stored_or_data_sheet(device)
+                                                      : from_files(flags.machines, device.name)};
+  const bool chosen = !device.name.empty() && roofs.machine.device.name != device.name;
+  if (chosen && !flags.machines.empty()) {
+    notes.push_back(
+        fmt::format("the roofs are those of {}, but the program ran on {}", roofs.machine.device.name, device.name));
+    return roofs;
   }
-  return data_sheet_machine(device);
+  for (const DeviceFacts& other : other_models(profiles, device.name)) {
+    Machine machine = flags.machines.empty() ? Machine{} : from_files(flags.machines, other.name);
+    if (machine.device.name != other.name) machine = stored_or_data_sheet(other);
+    roofs.others.push_back(std::move(machine));
+  }
+  return roofs;
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
@@ -72,10 +95,10 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     profiles.push_back(read_profile_file(file));
   }
   std::vector<std::string> notes, joined;
-  const Machine machine = machine_of(flags, device_of(profiles), notes);
-  Report report = report_of_imports(std::move(profiles), machine, global.argv, joined);
+  const ImportRoofs roofs = roofs_of(flags, profiles, notes);
+  Report report = report_of_imports(std::move(profiles), roofs, global.argv, joined);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  if (const std::string warning = about_roofs(machine); !warning.empty()) warn(warning);
+  if (const std::string warning = about_roofs(roofs.machine); !warning.empty()) warn(warning);
   for (const std::string& note : notes) warn(note);
   for (const std::string& sentence : joined) print_status("joined: " + sentence);
   if (flags.output.to_stdout()) {

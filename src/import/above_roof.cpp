@@ -32,7 +32,8 @@ std::string sentence_of(AboveRoofReason reason, const Point& point, const Report
     case AboveRoofReason::fewer_operations:
       return "Winograd and FFT need fewer operations than the direct convolution";
     case AboveRoofReason::cached:
-      return fmt::format("the L2 cache ({}) holds part of its data", si(report.machine.largest_cache_bytes(), "B"));
+      return fmt::format("the L2 cache ({}) holds part of its data",
+                         si(machine_of(report, point).largest_cache_bytes(), "B"));
     case AboveRoofReason::other_gpu:
       return fmt::format("it ran on {}, the roofs are those of {}",
                          clean_line(device_name(report, point.profiled->device)),
@@ -60,9 +61,10 @@ std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Repor
   if (point.bound.label == BoundLabel::compute && needs_fewer_operations(point.profiled->full_name)) {
     return AboveRoofReason::fewer_operations;
   }
-  if (is_explained_by_cache(point, report.machine)) return AboveRoofReason::cached;
+  const Machine& machine = machine_of(report, point);
+  if (is_explained_by_cache(point, machine)) return AboveRoofReason::cached;
   const std::string ran_on = device_name(report, point.profiled->device);
-  const std::string& roofs_of = report.machine.device.name;
+  const std::string& roofs_of = machine.device.name;
   const bool other = !ran_on.empty() && !roofs_of.empty() && ran_on != roofs_of;
   return other ? AboveRoofReason::other_gpu : AboveRoofReason::none;
 }

@@ -18,6 +18,7 @@
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
 #include "model/error.hpp"
+#include "model/find.hpp"
 #include "profile/intervals.hpp"
 #include "profile/profile.hpp"
 
@@ -141,7 +142,19 @@ DeviceFacts device_of(const std::vector<ImportedProfile>& profiles) {
   return best;
 }
 
-Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& machine,
+std::vector<DeviceFacts> other_models(const std::vector<ImportedProfile>& profiles, const std::string& name) {
+  std::vector<DeviceFacts> others;
+  for (const ImportedProfile& profile : profiles) {
+    for (const DeviceFacts& device : profile.devices) {
+      const bool known =
+          device.name.empty() || device.name == name || find_by(others, &DeviceFacts::name, device.name) != nullptr;
+      if (!known) others.push_back(device);
+    }
+  }
+  return others;
+}
+
+Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoofs& roofs,
                          const std::vector<std::string>& command, std::vector<std::string>& joined) {
   require_gpu_activity(profiles);
   std::vector<std::string> files, notes;
@@ -167,11 +180,13 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& m
     profile.trace.command = {profile.file};
     traces.push_back(std::move(profile.trace));
   }
-  assign_product_pipes(traces, machine);
-  Report report =
-      report_of(traces, {.program = files, .folder = {}, .run = {}, .untraced_s = {}, .gpu = false}, machine);
+  assign_product_pipes(traces, roofs.machine, roofs.others);
+  Report report = report_of(
+      traces,
+      {.program = files, .folder = {}, .run = {}, .untraced_s = {}, .gpu = false, .other_machines = roofs.others},
+      roofs.machine);
   if (!has_starts) report.profile->timeline.reset();
-  if (const std::string warning = about_roofs(machine); !warning.empty()) {
+  if (const std::string warning = about_roofs(roofs.machine); !warning.empty()) {
     report.notes.insert(report.notes.begin(), warning);
   }
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());

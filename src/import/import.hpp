@@ -20,9 +20,18 @@ std::string_view recorded_by(const std::filesystem::path& file);
 /// The GPU that most of their kernels' time was spent on.
 DeviceFacts device_of(const std::vector<ImportedProfile>& profiles);
 
+/// The other GPU models with a name that they ran on.
+std::vector<DeviceFacts> other_models(const std::vector<ImportedProfile>& profiles, const std::string& name);
+
+/// Whose roofs the kernels are placed under.
+struct ImportRoofs {
+  Machine machine;                   ///< of most kernels' time
+  std::vector<Machine> others = {};  ///< of other GPU models
+};
+
 /// Their report. Files with counters are joined with the others; `joined` gets one sentence per result. Throws
 /// UsageError where no file has any activity of a GPU.
-Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& machine,
+Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoofs& roofs,
                          const std::vector<std::string>& command, std::vector<std::string>& joined);
 
 }  // namespace roofline

@@ -31,14 +31,17 @@ bool is_named_fp32(std::string_view kernel) {
 
 class PipeAssignment {
  public:
-  PipeAssignment(std::vector<ProcessTrace>& traces, const Machine& machine) : traces_(traces), machine_(machine) {}
-
-  void assign() {
+  explicit PipeAssignment(std::vector<ProcessTrace>& traces) : traces_(traces) {
     for (ProcessTrace& trace : traces_) assign_by_name(trace);
-    const Ceiling* fp32 = machine_.compute(Pipe::fp32);
+  }
+
+  /// On the GPUs whose roofs are this one's, which is `machine` or one of `others`.
+  void assign_by_speed_on(const Machine& roofs, const Machine& machine, const std::vector<Machine>& others) {
+    const Ceiling* fp32 = roofs.compute(Pipe::fp32);
     if (fp32 == nullptr || !(fp32->value > 0)) return;
-    for (const ProcessTrace& trace : traces_) find_too_fast(trace);
-    const Ceiling* tf32 = machine_.compute(Pipe::tensor_tf32);
+    too_fast_.clear();
+    for (const ProcessTrace& trace : traces_) find_too_fast(median_times(trace, roofs, machine, others), trace, roofs);
+    const Ceiling* tf32 = roofs.compute(Pipe::tensor_tf32);
     const double most = tf32 != nullptr ? kAboveRoof * tf32->value / fp32->value : 0;
     for (ProcessTrace& trace : traces_) assign_by_speed(trace, most);
   }
@@ -63,14 +66,18 @@ class PipeAssignment {
   }
 
   /// Median times of the signatures, of launches on GPUs that the roofs are of.
-  std::map<spool::Id, double> median_times(const ProcessTrace& trace) const {
+  static std::map<spool::Id, double> median_times(const ProcessTrace& trace, const Machine& roofs,
+                                                  const Machine& machine, const std::vector<Machine>& others) {
     std::vector<std::string_view> names;
     for (const spool::Device& device : trace.devices) names.push_back(trace.text(device.name));
-    std::set<std::uint32_t> others;
-    for (const std::size_t i : without_own_roofs(names, machine_)) others.insert(trace.devices[i].index);
+    const std::vector<const Machine*> of_devices = roofs_of_devices(names, machine, others);
+    std::set<std::uint32_t> elsewhere;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (of_devices[i] != &roofs) elsewhere.insert(trace.devices[i].index);
+    }
     std::map<spool::Id, std::vector<double>> times;
     for (const spool::Kernel& kernel : trace.kernels) {
-      if (!trace.models.contains(kernel.kind) || others.contains(kernel.device)) continue;
+      if (!trace.models.contains(kernel.kind) || elsewhere.contains(kernel.device)) continue;
       times[kernel.kind].push_back(seconds(kernel.end - kernel.start));
     }
     std::map<spool::Id, double> medians;
@@ -79,11 +86,11 @@ class PipeAssignment {
   }
 
   /// A kernel that is too fast for fp32 in one row runs on the same pipe in all of them.
-  void find_too_fast(const ProcessTrace& trace) {
-    for (const auto& [kind, time] : median_times(trace)) {
+  void find_too_fast(const std::map<spool::Id, double>& times, const ProcessTrace& trace, const Machine& roofs) {
+    for (const auto& [kind, time] : times) {
       const Work& work = trace.models.at(kind).work;
       if (!work.flops.contains(Pipe::fp32) || !(time > 0)) continue;
-      const Bound bound = bound_of(work, machine_);
+      const Bound bound = bound_of(work, roofs);
       const double fraction = fraction_of_roof(bound, time);
       if (bound.limiting_ceiling != to_string(Pipe::fp32) || !(fraction > kAboveRoof)) continue;
       double& highest = too_fast_[std::string(name_of(trace, kind))];
@@ -111,14 +118,16 @@ class PipeAssignment {
   }
 
   std::vector<ProcessTrace>& traces_;
-  const Machine& machine_;
   std::map<std::string, double> too_fast_;  ///< kernels by name: the highest fraction of fp32's roof
 };
 
 }  // namespace
 
-void assign_product_pipes(std::vector<ProcessTrace>& traces, const Machine& machine) {
-  PipeAssignment(traces, machine).assign();
+void assign_product_pipes(std::vector<ProcessTrace>& traces, const Machine& machine,
+                          const std::vector<Machine>& others) {
+  PipeAssignment assignment(traces);
+  assignment.assign_by_speed_on(machine, machine, others);
+  for (const Machine& other : others) assignment.assign_by_speed_on(other, machine, others);
 }
 
 }  // namespace roofline

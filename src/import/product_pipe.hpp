@@ -8,8 +8,9 @@
 
 namespace roofline {
 
-/// Moves modelled fp32 products to tensor.tf32 where the kernel's name says so, or where it is too fast for fp32. What
-/// is too fast for both loses its work, with a reason.
-void assign_product_pipes(std::vector<ProcessTrace>& traces, const Machine& machine);
+/// Moves modelled fp32 products to tensor.tf32 where the kernel's name says so, or where it is too fast for fp32 on its
+/// GPU, whose roofs are the machine's or another's. What is too fast for both loses its work, with a reason.
+void assign_product_pipes(std::vector<ProcessTrace>& traces, const Machine& machine,
+                          const std::vector<Machine>& others = {});
 
 }  // namespace roofline

@@ -59,7 +59,8 @@ struct ProgramFacts {
   std::vector<DefectiveSpool> defective_spools = {};
   std::string step_range = {};  ///< NVTX range that is a step; empty: steps are found
   std::optional<HostSamples> host = {};
-  bool gpu = true;  ///< its use of GPUs was to be recorded
+  bool gpu = true;                           ///< its use of GPUs was to be recorded
+  std::vector<Machine> other_machines = {};  ///< of other GPU models, each for the kernels that ran on one
 };
 
 /// The report of these traces: a function of its arguments.

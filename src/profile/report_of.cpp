@@ -253,24 +253,27 @@ void add_notes(Report& report, const std::vector<DefectiveSpool>& defective, boo
   for (std::string& note : notes_of(defective)) notes.push_back(std::move(note));
 }
 
-/// Rows of the recording's groups. Kernels on a GPU of another model than the machine's have no roofs.
+/// Rows of the recording's groups, each under the roofs of its own GPU model; those of a model without roofs have none.
 void add_rows(Report& report, const Recording& recording, const std::string& why_not_counted) {
   std::vector<std::string_view> names;
   for (const SeenDevice& device : recording.devices) names.emplace_back(device.name);
-  const std::vector<std::size_t> others = without_own_roofs(names, report.machine);
+  const std::vector<const Machine*> roofs = roofs_of_devices(names, report.machine, report.other_machines);
+  const std::string main_name = clean_line(report.machine.device.name);
   Machine without_roofs;
   without_roofs.device = report.machine.device;
-  std::map<std::string, std::int64_t> rows;  ///< by the name of such a GPU
+  std::map<std::string, std::int64_t> rows, own;  ///< without roofs, and with those of their model, by its name
   for (const LaunchGroup& group : recording.groups) {
     const auto device = static_cast<std::size_t>(group.device);
-    const bool has_roofs = !std::binary_search(others.begin(), others.end(), device);
-    Point row = row_of(group, recording, has_roofs ? report.machine : without_roofs, why_not_counted);
-    if (!has_roofs) {
+    const Machine* machine = roofs[device];
+    const bool others = machine != &report.machine && machine != nullptr && !machine->ceilings.empty();
+    Point row = row_of(group, recording, machine != nullptr ? *machine : without_roofs, why_not_counted);
+    if (machine != &report.machine) {
       const std::string name = names[device].empty() ? "a GPU not named" : clean_line(names[device]);
-      ++rows[name];
+      ++(others ? own : rows)[name];
       if (!row.profiled->sources.empty()) {
-        row.profiled->sources += fmt::format("; no roofs: it ran on {}, the roofs are those of {}", name,
-                                             clean_line(report.machine.device.name));
+        row.profiled->sources +=
+            others ? fmt::format("; roofs of {}", name)
+                   : fmt::format("; no roofs: it ran on {}, the roofs are those of {}", name, main_name);
       }
     }
     report.points.push_back(std::move(row));
@@ -278,7 +281,12 @@ void add_rows(Report& report, const Recording& recording, const std::string& why
   for (const auto& [name, number] : rows) {
     report.notes.push_back(fmt::format("{} no roofs: {} ran on {}, the roofs are those of {}",
                                        number == 1 ? "1 row has" : count(number) + " rows have",
-                                       number == 1 ? "it" : "they", name, clean_line(report.machine.device.name)));
+                                       number == 1 ? "it" : "they", name, main_name));
+  }
+  for (const auto& [name, number] : own) {
+    report.notes.push_back(fmt::format("{} on {} and {} under its roofs; the chart has those of {}",
+                                       number == 1 ? "1 row ran" : count(number) + " rows ran", name,
+                                       number == 1 ? "is" : "are", main_name));
   }
 }
 
@@ -311,6 +319,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   }
   Report report;
   report.machine = machine;
+  report.other_machines = facts.other_machines;
   report.profile = profile_of(recording, facts, machine);
   Profile& profile = *report.profile;
   if (facts.host) {

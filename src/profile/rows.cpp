@@ -135,16 +135,24 @@ std::string sources_of(const LaunchGroup& group, const Recording& recording, boo
 
 }  // namespace
 
-std::vector<std::size_t> without_own_roofs(const std::vector<std::string_view>& names, const Machine& machine) {
-  std::vector<std::size_t> others;
-  const bool known =
-      !machine.device.name.empty() && std::find(names.begin(), names.end(), machine.device.name) != names.end();
-  const bool several = std::any_of(names.begin(), names.end(),
-                                   [&](std::string_view name) { return !name.empty() && name != machine.device.name; });
-  for (std::size_t i = 0; known && several && i < names.size(); ++i) {
-    if (names[i] != machine.device.name) others.push_back(i);
+std::vector<const Machine*> roofs_of_devices(const std::vector<std::string_view>& names, const Machine& machine,
+                                             const std::vector<Machine>& others) {
+  const std::string& name = machine.device.name;
+  const bool known = !name.empty() && std::find(names.begin(), names.end(), name) != names.end();
+  const bool several =
+      std::any_of(names.begin(), names.end(), [&](std::string_view other) { return !other.empty() && other != name; });
+  std::vector<const Machine*> roofs(names.size(), &machine);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) continue;
+    const auto own =
+        std::find_if(others.begin(), others.end(), [&](const Machine& other) { return other.device.name == names[i]; });
+    if (own != others.end()) {
+      roofs[i] = &*own;
+    } else if (known && several) {
+      roofs[i] = nullptr;
+    }
   }
-  return others;
+  return roofs;
 }
 
 std::string line_text(const ProcessTrace& trace, spool::Id id, const std::string& folder) {

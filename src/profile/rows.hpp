@@ -17,9 +17,10 @@ namespace roofline {
 Point row_of(const LaunchGroup& group, const Recording& recording, const Machine& machine,
              const std::string& why_not_counted);
 
-/// Of GPUs with these names, those that the machine's roofs are not of, by index: where they are of several models, and
-/// the machine is one of them, all others.
-std::vector<std::size_t> without_own_roofs(const std::vector<std::string_view>& names, const Machine& machine);
+/// The roofs of each of these GPUs: the machine's, or those of another GPU of its name; null where neither is of its
+/// model. Where all are of one model, or the machine is none of them, they have the machine's: the user chose it.
+std::vector<const Machine*> roofs_of_devices(const std::vector<std::string_view>& names, const Machine& machine,
+                                             const std::vector<Machine>& others);
 
 /// "model.py:10 forward", with the file's path below `folder` where it lies there; empty for no line.
 std::string line_text(const ProcessTrace& trace, spool::Id line, const std::string& folder = {});

@@ -178,7 +178,7 @@ std::string render_json_lines(const Runs& runs) {
   for (const KernelRow& row : kernel_rows(report)) {
     Json line = Json::object();
     for (const KernelColumn* column : columns) line[column->key] = json_of(column->value(row));
-    line.update(point_to_json(row.point, report.machine));
+    line.update(point_to_json(row.point, machine_of(report, row.point)));
     text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   return text;

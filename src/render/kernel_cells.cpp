@@ -93,7 +93,7 @@ std::string program_name(const KernelRow& row) {
   const Workload& workload = row.point.workload;
   const std::string& mixed = row.launch().mixed;
   return name_cell(row, html_isolated(workload.label.empty() ? workload.op : workload.label, 72),
-                   is_plottable(row.point),
+                   is_on_chart(row.report, row.point),
                    fmt::format(" title=\"{}\"", escape_html(shorten(clean_line(row.launch().full_name), 1000))),
                    below(layout(row.launch())) + below(mixed.empty() ? "" : "mixed: " + escape_html(mixed), "warn"));
 }
@@ -101,7 +101,7 @@ std::string program_name(const KernelRow& row) {
 std::string suite_roof(const KernelRow& row) {
   const RoofShare share = share_of_roof(row.point);
   const std::string doubt =
-      not_cold(row.point, row.report.machine) ? below("\u25b2 partly cached", "warn") : above_roof(row);
+      not_cold(row.point, machine_of(row.report, row.point)) ? below("\u25b2 partly cached", "warn") : above_roof(row);
   return share_cell(row, percent(share.fraction), doubt.empty() ? below(interval(share)) : doubt);
 }
 
@@ -189,7 +189,7 @@ std::string roof_markdown(const KernelRow& row) {
 }
 
 std::string burst_roof_text(const KernelRow& row) {
-  const auto burst = share_of_burst_roof(row.point, row.report.machine);
+  const auto burst = share_of_burst_roof(row.point, machine_of(row.report, row.point));
   return burst ? share_text(*burst) : "same";
 }
 
@@ -200,7 +200,7 @@ std::string roof_terminal(const KernelRow& row) {
 }
 
 std::string burst_roof_terminal(const KernelRow& row) {
-  const auto burst = share_of_burst_roof(row.point, row.report.machine);
+  const auto burst = share_of_burst_roof(row.point, machine_of(row.report, row.point));
   return burst ? percent(burst->fraction) : "";
 }
 
@@ -238,7 +238,8 @@ std::string html_median(const KernelRow& row) {
 }
 
 std::string html_burst_roof(const KernelRow& row) {
-  const RoofShare share = share_of_burst_roof(row.point, row.report.machine).value_or(share_of_roof(row.point));
+  const RoofShare share =
+      share_of_burst_roof(row.point, machine_of(row.report, row.point)).value_or(share_of_roof(row.point));
   return std::isfinite(share.fraction) ? percent(share.fraction) + below(interval(share)) : kAbsent;
 }
 

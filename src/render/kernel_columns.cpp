@@ -44,7 +44,7 @@ Value counted_flops_of(const KernelRow& row) {
 /// Ids of the rules that fired for the row, most important first.
 std::string rules_of(const KernelRow& row) {
   std::string rules;
-  for (const Advice& advice : advice_for(row.point, row.report.machine))
+  for (const Advice& advice : advice_for(row.point, machine_of(row.report, row.point)))
     rules += (rules.empty() ? "" : " ") + advice.rule;
   return rules;
 }
@@ -74,7 +74,7 @@ Value sort_by_verdict(const KernelRow& row) {
 }
 Value fraction_value(const KernelRow& row) { return row.point.fraction_of_roof(); }
 Value burst_value(const KernelRow& row) {
-  return share_of_burst_roof(row.point, row.report.machine).value_or(share_of_roof(row.point)).fraction;
+  return share_of_burst_roof(row.point, machine_of(row.report, row.point)).value_or(share_of_roof(row.point)).fraction;
 }
 
 constexpr int kCsvAndPeople = kCsv | kPeople;

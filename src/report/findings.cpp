@@ -132,7 +132,7 @@ void add_unused_unit(Findings& found, const Report& report) {
   }
   const Ceiling* used = nullptr;
   for (const Point* point : timed_points(report)) {
-    const Ceiling* limit = report.machine.find(point->bound.limiting_ceiling, point->bound.regime);
+    const Ceiling* limit = machine_of(report, *point).find(point->bound.limiting_ceiling, point->bound.regime);
     if (!is_matrix_product(*point) || limit == nullptr || !limit->pipe) continue;
     if (is_tensor(*limit->pipe)) return;
     if (used == nullptr || limit->value > used->value) used = limit;

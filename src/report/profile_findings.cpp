@@ -340,19 +340,21 @@ std::string where_from(const ProfiledKind& kind) {
 }
 
 std::string off_chart(const Report& report) {
-  std::int64_t uncounted = 0, flopless = 0, other = 0;
+  std::int64_t uncounted = 0, flopless = 0, elsewhere = 0, other = 0;
   const bool counted = !shows_sources(report);
   for (const Point& point : report.points) {
-    if (is_plottable(point)) continue;
+    if (is_on_chart(report, point)) continue;
     if (work_source(point).empty()) {
       ++uncounted;
     } else if (!(point.work.total_flops() > 0)) {
       ++flopless;
+    } else if (ran_on_other_model(report, point)) {
+      ++elsewhere;
     } else {
       ++other;
     }
   }
-  const std::int64_t off = uncounted + flopless + other;
+  const std::int64_t off = uncounted + flopless + elsewhere + other;
   if (off == 0) return {};
   if (uncounted == static_cast<std::int64_t>(report.points.size()))
     return counted ? "No kernel is on the chart: none was counted."
@@ -364,6 +366,7 @@ std::string off_chart(const Report& report) {
                                           : uncounted == 1 ? " was not counted"
                                                            : " were not counted"));
   }
+  if (elsewhere > 0) reasons.push_back(count(elsewhere) + " ran on a GPU of another model, which has other roofs");
   if (other > 0) reasons.push_back(count(other) + (other == 1 ? " has" : " have") + " an intensity outside the axes");
   return fmt::format("{} of {} {} not on the chart: {}.", count(off),
                      counted_noun(static_cast<std::int64_t>(report.points.size()), "kernel", "kernels"),

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "measure/audit.hpp"
+#include "model/find.hpp"
 #include "model/spelling.hpp"
 
 namespace roofline {
@@ -17,7 +18,29 @@ constexpr std::array<std::string_view, 3> kStatusNames = {"ok", "skipped", "fail
 /// The measured seconds per launch, or 0 where there are none to divide by.
 double measured_time_s(const Point& point) { return point.time && point.time->median > 0 ? point.time->median : 0; }
 
+/// Of the GPU that a program's row ran on; empty if not known.
+std::string_view device_name(const Report& report, const Point& point) {
+  if (!report.profile || !point.profiled) return {};
+  const WallTime* device = find_by(report.profile->devices, &WallTime::device, point.profiled->device);
+  return device == nullptr ? std::string_view() : std::string_view(device->device_name);
+}
+
 }  // namespace
+
+const Machine& machine_of(const Report& report, const Point& point) {
+  const std::string_view name = report.other_machines.empty() ? std::string_view() : device_name(report, point);
+  if (name.empty() || name == report.machine.device.name) return report.machine;
+  const auto own = std::find_if(report.other_machines.begin(), report.other_machines.end(),
+                                [&](const Machine& machine) { return machine.device.name == name; });
+  return own == report.other_machines.end() ? report.machine : *own;
+}
+
+bool ran_on_other_model(const Report& report, const Point& point) {
+  if (!report.profile || !point.profiled || report.profile->devices.size() < 2) return false;
+  const std::string& machine = report.machine.device.name;
+  return find_by(report.profile->devices, &WallTime::device_name, machine) != nullptr &&
+         device_name(report, point) != machine;
+}
 
 std::string_view to_string(PointStatus status) { return spell(kStatusNames, status); }
 std::optional<PointStatus> parse_point_status(std::string_view text) {

@@ -106,6 +106,7 @@ struct Invocation {
 struct Report {
   Invocation invocation;
   Machine machine;
+  std::vector<Machine> other_machines;  ///< GPUs of other models that rows ran on, each with roofs of its own
   std::vector<Point> points;
   std::vector<std::string> notes;  ///< what a reader must know: a stale calibration, a clock that drifted
   bool cancelled = false;
@@ -113,5 +114,11 @@ struct Report {
   std::int64_t rows_planned = 0;   ///< of a run that is not complete: how many it was to have
   std::optional<Profile> profile;  ///< of a program that was profiled; its rows are kinds of launches
 };
+
+/// The machine whose roofs the row is under: that of its own GPU model, if the report has it.
+const Machine& machine_of(const Report& report, const Point& point);
+
+/// Whether the row ran on a GPU of another model than the report's machine, which is in the report as well.
+bool ran_on_other_model(const Report& report, const Point& point);
 
 }  // namespace roofline

@@ -82,7 +82,7 @@ struct Usage {
 Usage usage_of(const Report& report, Intensity of) {
   Usage usage;
   for (const Point& point : report.points) {
-    if (!is_plottable(point, of)) continue;
+    if (!is_on_chart(report, point, of)) continue;
     const auto busiest = std::max_element(point.work.flops.begin(), point.work.flops.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
     if (busiest != point.work.flops.end()) usage.pipes.insert(busiest->first);
@@ -191,7 +191,7 @@ double intensity_of(const Point& point, Intensity of) {
 bool has_network_chart(const Report& report) {
   return report.machine.slope(Level::network) != nullptr &&
          std::any_of(report.points.begin(), report.points.end(),
-                     [](const Point& point) { return is_plottable(point, Intensity::network); });
+                     [&](const Point& point) { return is_on_chart(report, point, Intensity::network); });
 }
 
 bool is_plottable(const Point& point, Intensity of) {
@@ -200,6 +200,10 @@ bool is_plottable(const Point& point, Intensity of) {
   if (point.status != PointStatus::ok || !point.time || !(point.work.total_flops() > 0)) return false;
   const double intensity = intensity_of(point, of);
   return intensity >= kLow && intensity <= kHigh && is_plausible(point.performance());
+}
+
+bool is_on_chart(const Report& report, const Point& point, Intensity of) {
+  return is_plottable(point, of) && !ran_on_other_model(report, point);
 }
 
 bool Roof::shows_limit() const {

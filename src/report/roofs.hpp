@@ -22,6 +22,9 @@ double intensity_of(const Point& point, Intensity of);
 /// that a logarithmic axis can show.
 bool is_plottable(const Point& point, Intensity of = Intensity::memory);
 
+/// Whether the row is drawn: it is plottable, and the chart's roofs are those of the GPU that it ran on.
+bool is_on_chart(const Report& report, const Point& point, Intensity of = Intensity::memory);
+
 /// Whether there is a point for a communication roofline, and a roof.
 bool has_network_chart(const Report& report);
 

@@ -321,7 +321,7 @@ void import(std::string_view bytes) {
   const ImportedProfile profile = read_profile_file(file_of(bytes));
   const Machine machine = data_sheet_machine(device_of({profile}));
   std::vector<std::string> joined;
-  check_texts(report_of_imports({profile, profile}, machine, {}, joined));
+  check_texts(report_of_imports({profile, profile}, {.machine = machine, .others = {machine}}, {}, joined));
 }
 
 constexpr std::array kReaders = {Reader{"suite", suite, 800},

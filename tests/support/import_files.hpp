@@ -69,7 +69,7 @@ inline Report report_of_files(std::initializer_list<std::filesystem::path> files
                               const Machine& machine = {}) {
   std::vector<ImportedProfile> profiles;
   for (const auto& file : files) profiles.push_back(read_profile_file(file));
-  return report_of_imports(std::move(profiles), machine, {"roofline", "import"}, joined);
+  return report_of_imports(std::move(profiles), {.machine = machine}, {"roofline", "import"}, joined);
 }
 
 inline Report report_of_file(const std::filesystem::path& file, const Machine& machine = {}) {

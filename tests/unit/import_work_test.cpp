@@ -9,7 +9,9 @@
 #include "import/product_pipe.hpp"
 #include "import/roofs.hpp"
 #include "profile/rows.hpp"
+#include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
+#include "report/roofs.hpp"
 #include "tests/support/import_files.hpp"
 
 namespace roofline {
@@ -188,7 +190,7 @@ std::string elements(const char* count) {
 
 /// The report of a trace under the roofs of the GPU that has most of the time.
 Report report_of_launches(const std::vector<std::string>& gpus, const std::vector<Launch>& launches,
-                          const Machine* machine = nullptr) {
+                          const Machine* machine = nullptr, const std::vector<Machine>& others = {}) {
   std::string text = R"({"schemaVersion": 1, "deviceProperties": [)";
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     text += fmt::format(R"({}{{"id": {}, "name": "{}"}})", i == 0 ? "" : ", ", i, gpus[i]);
@@ -211,8 +213,11 @@ Report report_of_launches(const std::vector<std::string>& gpus, const std::vecto
     time += launch.time_us + 20;
   }
   const TemporaryFile file("trace.json", text + "]}");
-  const Machine sheet = data_sheet_machine(device_of({read_profile_file(file.path())}));
-  return report_of_file(file.path(), machine != nullptr ? *machine : sheet);
+  std::vector<ImportedProfile> profiles = {read_profile_file(file.path())};
+  const Machine sheet = data_sheet_machine(device_of(profiles));
+  std::vector<std::string> joined;
+  return report_of_imports(std::move(profiles), {.machine = machine != nullptr ? *machine : sheet, .others = others},
+                           {}, joined);
 }
 
 constexpr const char* kA100 = "NVIDIA A100-SXM4-80GB";
@@ -299,17 +304,45 @@ TEST(ImportedRows, GpusOfAnotherModelHaveNoRoofs) {
   EXPECT_FALSE(std::isfinite(row_named(mixed, "other").bound.attainable_time_s));
   EXPECT_FALSE(row_named(mixed, "other").work.flops.empty()) << "its work is known";
   EXPECT_THAT(row_named(mixed, "other").profiled->sources, testing::HasSubstr("Tesla T4"));
+  EXPECT_FALSE(is_on_chart(mixed, row_named(mixed, "other")));
+  EXPECT_TRUE(is_on_chart(mixed, row_named(mixed, "gemm")));
   const Report alike = report_of_launches({kA100, kA100}, launches);
   EXPECT_TRUE(std::isfinite(row_named(alike, "other").bound.attainable_time_s));
+}
+
+TEST(ImportedRows, GpusOfAnotherModelHaveItsRoofs) {
+  DeviceFacts slower;
+  slower.name = "Tesla T4";
+  const std::vector<Launch> launches = {{"gemm", kHalfOfFp32_us},
+                                        {"other", 10 * kHalfOfFp32_us, Launch{}.operation, 1}};
+  DeviceFacts faster;
+  faster.name = kA100;
+  const Machine a100 = data_sheet_machine(faster);
+  const Report mixed = report_of_launches({kA100, "Tesla T4"}, launches, &a100, {data_sheet_machine(slower)});
+  const Point& there = row_named(mixed, "other");
+  EXPECT_EQ(machine_of(mixed, there).device.name, "Tesla T4");
+  EXPECT_EQ(machine_of(mixed, row_named(mixed, "gemm")).device.name, kA100);
+  constexpr double kFp32OfT4 = 8.1e12, kFlops = 2.0 * 8192 * 8192 * 8192;
+  EXPECT_NEAR(there.bound.attainable_time_s, kFlops / kFp32OfT4, 1e-9);
+  EXPECT_FALSE(is_on_chart(mixed, there));
+  const Report read = parse_report(render_json(mixed), "report.json");
+  ASSERT_EQ(read.other_machines.size(), 1U);
+  EXPECT_EQ(machine_of(read, row_named(read, "other")).device.name, "Tesla T4");
 }
 
 TEST(ImportedRows, RoofsAreOfTheirOwnModelWhereItIsThere) {
   Machine machine;
   machine.device.name = "A";
-  EXPECT_EQ(without_own_roofs({"A", "B", "A", ""}, machine), (std::vector<std::size_t>{1, 3}));
-  EXPECT_TRUE(without_own_roofs({"A", "A"}, machine).empty());
-  EXPECT_TRUE(without_own_roofs({"A", ""}, machine).empty()) << "the file names one model only";
-  EXPECT_TRUE(without_own_roofs({"B", "C"}, machine).empty()) << "the roofs were chosen by the user";
+  const Machine* const main = &machine;
+  const auto roofs = [&](const std::vector<std::string_view>& names) { return roofs_of_devices(names, machine, {}); };
+  using Roofs = std::vector<const Machine*>;
+  EXPECT_EQ(roofs({"A", "B", "A", ""}), (Roofs{main, nullptr, main, nullptr}));
+  EXPECT_EQ(roofs({"A", "A"}), (Roofs{main, main}));
+  EXPECT_EQ(roofs({"A", ""}), (Roofs{main, main})) << "the file names one model only";
+  EXPECT_EQ(roofs({"B", "C"}), (Roofs{main, main})) << "the roofs were chosen by the user";
+  std::vector<Machine> others(1);
+  others[0].device.name = "B";
+  EXPECT_EQ(roofs_of_devices({"A", "B", "C"}, machine, others), (Roofs{main, &others[0], nullptr}));
 }
 
 TEST(ImportedRows, UnknownGpusHaveNoRoofs) {

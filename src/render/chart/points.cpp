@@ -57,7 +57,7 @@ class Naming {
  public:
   Naming(const Report& report, Intensity of) {
     for (const Point& p : report.points) {
-      if (!is_plottable(p, of)) continue;
+      if (!is_on_chart(report, p, of)) continue;
       const Workload& w = p.workload;
       implementations_[w.op].insert(w.implementation);
       shapes_[w.op + '\n' + std::string(to_string(w.dtype))].insert(shape_text(w.shape));
@@ -200,7 +200,7 @@ std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector
   std::vector<PlottedPoint> out;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const Point& p = report.points[i];
-    if (!is_plottable(p, of)) continue;
+    if (!is_on_chart(report, p, of)) continue;
     PlottedPoint plotted;
     plotted.index = i;
     plotted.point = &p;

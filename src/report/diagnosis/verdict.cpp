@@ -27,7 +27,7 @@ constexpr std::size_t kMostEvidence = 3;
 
 Quantities quantities_of(const Report& report, std::size_t row) {
   const Point& point = report.points[row];
-  return quantities_of(point, report.machine, point.counters ? &*point.counters : nullptr);
+  return quantities_of(point, machine_of(report, point), point.counters ? &*point.counters : nullptr);
 }
 
 VerdictKind kind_of(RuleKind kind) {
@@ -161,7 +161,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   // What other threads would save says nothing about what the row lacks of the roof of its own.
   if (verdict.rule == "some-threads") verdict.total_gain_s = cost_of(point) * quantities.at("threads.saving");
   if (verdict.kind == VerdictKind::at_roof) {
-    verdict.finding = reach(point, report.machine);
+    verdict.finding = reach(point, machine_of(report, point));
     verdict.total_gain_s = 0;
   }
   if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, point);
@@ -200,7 +200,8 @@ std::string shared_text(const VerdictGroup& group, const std::string& rule_id, c
 std::string limiter_of(const Report& report, const std::vector<std::size_t>& rows) {
   bool power = false, other = false;
   for (const std::size_t row : rows) {
-    const Ceiling* sustained = report.machine.find(report.points[row].bound.limiting_ceiling, Regime::sustained);
+    const Point& point = report.points[row];
+    const Ceiling* sustained = machine_of(report, point).find(point.bound.limiting_ceiling, Regime::sustained);
     if (sustained == nullptr || sustained->power.limiter.value_or("").empty()) continue;
     (*sustained->power.limiter == kPowerCap ? power : other) = true;
   }

@@ -46,6 +46,7 @@ Json without_rows(const Report& report) {
   json["invocation"] = to_json_value(report.invocation);
   json["notes"] = report.notes;
   json["machine"] = machine_to_json(report.machine);
+  for (const Machine& machine : report.other_machines) json["other_machines"].push_back(machine_to_json(machine));
   if (report.profile) json["profile"] = profile_to_json(report);
   json["results"] = Json::array();
   return json;
@@ -55,7 +56,7 @@ Json without_rows(const Report& report) {
 
 Json report_to_json(const Report& report) {
   Json json = without_rows(report);
-  for (const Point& point : report.points) json["results"].push_back(point_to_json(point, report.machine));
+  for (const Point& point : report.points) json["results"].push_back(point_to_json(point, machine_of(report, point)));
   return json;
 }
 
@@ -83,7 +84,7 @@ std::string render_json(const Report& report) {
       std::string rows;
       for (std::size_t i = begin; i < std::min(begin + kPart, count); ++i) {
         if (i > 0) rows += ',';
-        rows += row_text(report.points[i], report.machine);
+        rows += row_text(report.points[i], machine_of(report, report.points[i]));
       }
       return rows;
     }));
@@ -128,6 +129,9 @@ Report read_report(const JsonValue& json) {
   report.invocation = read_value<Invocation>(json["invocation"]);
   report.notes = read_value<std::vector<std::string>>(json["notes"]);
   report.machine = read_machine(json["machine"]);
+  if (const auto others = json.find("other_machines")) {
+    for (const JsonValue& machine : others->elements()) report.other_machines.push_back(read_machine(machine));
+  }
   for (const JsonValue& result : json["results"].elements()) report.points.push_back(read_point(result));
   if (const auto profile = json.find("profile")) report.profile = read_profile(*profile, report.points.size());
   return report;
