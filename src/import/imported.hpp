@@ -73,6 +73,7 @@ struct ImportedKernel {
   std::uint32_t dynamic_shared = 0;
   spool::Id place = 0;
   std::uint64_t scalars = 0;  ///< distinguishes launches that do different work, like their scalar parameters would
+  bool whole_graph = false;   ///< a CUDA graph that was traced as a whole
 };
 
 /// When and by which thread something of CUDA was called; `correlation` refers to its GPU work.

@@ -313,7 +313,7 @@ class Nsys {
                    [&](const SqliteRow& row) {
                      auto record = activity<spool::Kernel>(row, builder);
                      const std::string name = fmt::format("graph {}", row.integer(7));
-                     record.kind = builder.kind({.name = name, .place = place_of(row, builder)});
+                     record.kind = builder.kind({.name = name, .place = place_of(row, builder), .whole_graph = true});
                      profile_.trace.kernels.push_back(record);
                      builder.without_work(record.kind, "graph traced as a whole (use --cuda-graph-trace=node)");
                      whole_graphs_.insert(record.kind);

@@ -247,6 +247,8 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::requests, "GPU idle: the host waits for requests",
      "No action in the program: the GPU has nothing to do until the next request. More requests at a time use it.", "",
      "", ""},
+    {CauseDetail::graph_launches, "GPU idle: the host launches the next CUDA graph too late",
+     "Launch graphs back to back: put several steps into one graph, or more work into each.", "", "", ""},
     {CauseDetail::imports, "GPU idle: Python imports modules",
      "One-time cost: find slow imports with python -X importtime, and import before the work begins.", "", "", ""},
     {CauseDetail::long_sums, "Reductions with fewer blocks than the GPU has SMs",

@@ -120,6 +120,13 @@ class IdleAttribution {
     return std::any_of(within.begin(), within.end(), [](const HostCall& call) { return call.waited.has_value(); });
   }
 
+  /// Whether the launch of a graph started it, whatever it contains.
+  bool by_graph(const Activity& activity) const {
+    if (activity.what != ActivityKind::kernel) return false;
+    if (activity.graph >= 0 || recording_.groups[static_cast<std::size_t>(activity.group)].graph()) return true;
+    return recording_.traces[static_cast<std::size_t>(activity.process)].kernels[activity.index].graph_node != 0;
+  }
+
   SavingCause launch_cause(const IdleGap& gap) const {
     if (optimizer_.contains(gap.next)) return SavingCause::unfused_optimizer;
     const auto kernel = kernel_s_.find(gap.device);
@@ -148,11 +155,13 @@ class IdleAttribution {
                         gap.seconds});
     }
     const bool launching = cause == SavingCause::launch_rate;
-    if (launching) cause = launch_cause(gap);
+    const bool graph = launching && by_graph(*gap.next);
+    if (graph) detail = CauseDetail::graph_launches;
+    if (launching && !graph) cause = launch_cause(gap);
     // Launches have lines all over the program, and one cause.
     const bool one_part = launching || cause == SavingCause::late_stream || cause == SavingCause::unknown_idle;
     IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, one_part ? "" : group, line, time, number, gap.seconds});
-    if (launching && cause != SavingCause::unfused_optimizer && launch_s_.contains(gap.device)) {
+    if (launching && !graph && cause != SavingCause::unfused_optimizer && launch_s_.contains(gap.device)) {
       sum.facts[fmt::format("median kernel {}, a launch every {}", duration(kernel_s_.at(gap.device)),
                             duration(launch_s_.at(gap.device)))] += time;
     }

@@ -103,7 +103,7 @@ class SavingFinder {
       saving.seconds = exposed * copy.total_s / copied;
       const double fraction = fraction_of_roof(copy);
       saving.what = fmt::format("Copies without overlap: {}", to_string(copy.path));
-      saving.evidence = fmt::format("{} copies of {} in {}, {}", count(copy.copies),
+      saving.evidence = fmt::format("{} of {} in {}, {}", counted_noun(copy.copies, "copy", "copies"),
                                     binary_bytes(copy.bytes / static_cast<double>(copy.copies)), duration(copy.total_s),
                                     rate_text(copy));
       if (std::isfinite(fraction)) saving.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);

@@ -25,10 +25,6 @@ constexpr std::array<std::string_view, 7> kSavingNames = {"idle",    "copies", "
 
 double positive(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
 
-std::string counted_noun(std::int64_t n, const char* one, const char* many) {
-  return fmt::format("{} {}", count(n), n == 1 ? one : many);
-}
-
 std::string suite_answer(const Report& report) {
   const std::vector<Budget> all = budgets(report);
   if (all.empty()) return "No kernel was timed.";
@@ -381,20 +377,23 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
   if (is_of_host(report)) return {{"Host samples", host_fact(*profile.host)}, {"Exit", ended}};
   std::vector<std::pair<std::string, std::string>> facts;
   if (profile.host) facts.emplace_back("Host samples", host_fact(*profile.host));
-  const std::vector<std::pair<std::string, std::string>> of_gpu = {
-      {"Launches", launches_fact(launches_of(profile))},
-      {"Counters", profile.counters
-                       ? share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s)
-                       : "none: " + (profile.why_no_counters.empty() ? std::string("not requested")
-                                                                     : clean_line(profile.why_no_counters))},
-      {"Profiler overhead", inflation_fact(profile)},
-      {"Time spent counting", profile.counting_s > 0
-                                  ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
-                                  : "nothing"},
-      {"Source lines", share_fact("known", profile.without_line_s, profile.kernel_s)},
-      {"Modules", share_fact("known", profile.without_module_s, profile.kernel_s)},
-      {"Exit", ended}};
-  facts.insert(facts.end(), of_gpu.begin(), of_gpu.end());
+  facts.emplace_back("Launches", launches_fact(launches_of(profile)));
+  facts.emplace_back("Counters",
+                     profile.counters
+                         ? share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s)
+                         : "none: " + (profile.why_no_counters.empty() ? std::string("not requested")
+                                                                       : clean_line(profile.why_no_counters)));
+  const bool own = !shows_sources(report);  // other tools write neither
+  if (own) {
+    facts.emplace_back("Profiler overhead", inflation_fact(profile));
+    facts.emplace_back("Time spent counting",
+                       profile.counting_s > 0
+                           ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
+                           : "nothing");
+  }
+  facts.emplace_back("Source lines", share_fact("known", profile.without_line_s, profile.kernel_s));
+  facts.emplace_back("Modules", share_fact("known", profile.without_module_s, profile.kernel_s));
+  if (own) facts.emplace_back("Exit", ended);
   return facts;
 }
 

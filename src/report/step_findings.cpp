@@ -43,7 +43,9 @@ std::string start_up_text(const Steps& steps) {
   }
   if (parts.empty()) return duration(steps.start_up_s);
   std::string text = fmt::format("{}: {}", duration(steps.start_up_s), fmt::join(parts, "; "));
-  const std::string action = text_of_start_up(steps.start_up.front().part).action;
+  constexpr double kNoticed = 0.5;  // seconds: less is no reason to change anything
+  const StartUpShare& largest = steps.start_up.front();
+  const std::string action = largest.seconds >= kNoticed ? text_of_start_up(largest.part).action : "";
   return action.empty() ? text : fmt::format("{}. {}", text, action);
 }
 

@@ -165,4 +165,8 @@ std::string count(std::int64_t value) {
   return text;
 }
 
+std::string counted_noun(std::int64_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count(n), n == 1 ? one : many);
+}
+
 }  // namespace roofline

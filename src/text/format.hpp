@@ -61,5 +61,7 @@ std::string factor(double value);
 
 /// An exact count with its thousands grouped: "1,048,576".
 std::string count(std::int64_t value);
+/// "1 copy", "1,200 copies".
+std::string counted_noun(std::int64_t n, std::string_view one, std::string_view many);
 
 }  // namespace roofline

@@ -335,6 +335,21 @@ TEST_F(IdleCauses, TinyKernels) {
   EXPECT_GT(found.share(SavingCause::tiny_kernels), 0.95);
 }
 
+TEST_F(IdleCauses, GraphsThatComeTooLateNeedNoGraph) {
+  const spool::Id graph =
+      program_.spool().kind("graph of 3 kernels", program_.place("train.py", 5, "step"), spool::kGraph);
+  steps(40, [&](int) {
+    for (int i = 0; i < 200; ++i) {
+      program_.launch(graph, 2 * kMicro);
+      program_.host(3 * kMicro, ThreadState::running, -1);
+    }
+  });
+  const IdleResult found = result();
+  EXPECT_EQ(found.first().cause, SavingCause::launch_rate);
+  EXPECT_EQ(found.first().detail, CauseDetail::graph_launches);
+  EXPECT_LT(found.share(SavingCause::tiny_kernels), 0.01);
+}
+
 TEST_F(IdleCauses, LaunchesOfLargeKernelsAfterEachOtherAreNotTiny) {
   steps(40, [&](int) { launches(50, kMilli); });
   const IdleResult found = result();

@@ -65,6 +65,22 @@ constexpr const char* kCopies = R"(
 
 std::string whole() { return std::string(kStrings) + kRuntime + kRanges + kKernels + kDevice + kCopies; }
 
+TEST(NsysImport, GraphsTracedAsAWholeNeedNoGraph) {
+  std::string records = R"(CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT, end INT, deviceId INT,
+    contextId INT, streamId INT, correlationId INT, globalPid INT, graphId INT);
+    INSERT INTO StringIds VALUES (5, 'cudaGraphLaunch_v10000');)";
+  for (int i = 0; i < 40; ++i) {
+    records += fmt::format(
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({0}, {1}, {2}, 5, 83886086);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES ({3}, {4}, 0, 1, 7, {2}, 83886080, 3);",
+        1'000'000 + 10'000 * i, 1'001'000 + 10'000 * i, 500 + i, 1'002'000 + 10'000 * i, 1'005'000 + 10'000 * i);
+  }
+  const Export file(whole() + records);
+  const Report report = report_of_file(file.path());
+  EXPECT_TRUE(row_named(report, "graph 3").profiled->graph);
+  for (const Saving& saving : report.profile->savings) EXPECT_NE(saving.cause, SavingCause::tiny_kernels);
+}
+
 TEST(Nsys, KernelsCallsRangesAndCopies) {
   const Export file(whole());
   const Report report = report_of_file(file.path());

@@ -131,12 +131,13 @@ TEST(Terminal, BeginsWithTheMachine) {
     for (const int columns : {80, 160}) {
       const std::string text = render_terminal(report, {.columns = columns});
       const std::string first = text.substr(0, text.find("\n\n"));
-      EXPECT_LE(std::count(first.begin(), first.end(), '\n'), 1) << first;
+      EXPECT_LE(std::count(first.begin(), first.end(), '\n'), 2) << first;
       EXPECT_THAT(first, HasSubstr(report.machine.device.name.substr(0, 20)));
       const std::vector<std::string> facts = headline(report);
       ASSERT_EQ(facts.size(), 3U) << "main memory, arithmetic, and where they meet";
-      const bool shortened = first.find("\u2026") != std::string::npos;
-      for (const std::string& fact : facts) EXPECT_TRUE(shortened || first.find(fact) != std::string::npos) << fact;
+      std::string words = first;
+      std::replace(words.begin(), words.end(), '\n', ' ');
+      for (const std::string& fact : facts) EXPECT_THAT(words, HasSubstr(fact)) << "whole at any width";
       for (const Point& point : report.points) EXPECT_THAT(first, Not(HasSubstr(point.workload.op + " ")));
     }
   }

@@ -200,7 +200,7 @@ std::string profile_terminal(const Report& report, const TerminalStyle& style) {
   for (const std::string& part : headline(report)) facts += (facts.empty() ? "" : " \u00b7 ") + part;
   const std::string title = program_name(*report.profile) + " \u00b7 " + clean_line(report.machine.device.name);
   std::string text = for_terminal(shorten(title, style.columns), style) + '\n';
-  if (!facts.empty()) text += for_terminal(shorten(facts, style.columns), style) + '\n';
+  if (!facts.empty()) text += wrapped("", for_terminal(facts, style), style);
   const std::vector<Hotspot> hotspots = hotspots_of(report, verdicts(report));
   text += '\n' + answer_lines(report, hotspots, style) + '\n' + hotspots_list(report, hotspots, style) +
           steps_list(report, style) + ranks_tables(report, style) + memory_list(report, style) +

@@ -59,7 +59,7 @@ std::string title(const Report& report, const TerminalStyle& style) {
   const bool one_line = display_width(device) + 3 + display_width(facts) <= style.columns;
   const std::string first = one_line && !facts.empty() ? device + " \u00b7 " + facts : device;
   std::string text = inked(for_terminal(shorten(first, style.columns), style), Ink::bold, style) + '\n';
-  if (!one_line) text += for_terminal(shorten(facts, style.columns), style) + '\n';
+  if (!one_line) text += wrapped("", for_terminal(facts, style), style);
   return text;
 }
 
