@@ -12,6 +12,7 @@ CommandEntry profile_command();
 CommandEntry import_command();
 CommandEntry report_command();
 CommandEntry compare_command();
+CommandEntry bound_command();
 CommandEntry ab_command();
 CommandEntry new_command();
 CommandEntry devices_command();

@@ -34,8 +34,8 @@ void add_options(CommandEntry& command, Flags& flags) {
       "ncu: .ncu-rep, .ncu-repz or CSV of --page raw; nsys: export --type sqlite; torch.profiler and Proton: "
       ".json or .json.gz; also nsys stats, nvbench, Google Benchmark, trtexec, rocprofv3 and JAX (docs/import.md). "
       "Several files of one program are merged");
-  command.add("--machine", list("FILE,…", flags.machines),
-              "Calibration file, or several for GPUs of several models (default: the stored ones of the same models)");
+  command.add("--machine", list("FILE", flags.machines),
+              "Calibration file, or several with commas for GPUs of several models (default: the stored ones)");
   flags.output.add_to(command, "reports/<file>");
 }
 
@@ -98,10 +98,10 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const ImportRoofs roofs = roofs_of(flags, profiles, notes);
   Report report = report_of_imports(std::move(profiles), roofs, global.argv, joined);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  if (const std::string warning = about_roofs(roofs.machine); !warning.empty()) warn(warning);
-  for (const std::string& note : notes) warn(note);
   for (const std::string& sentence : joined) print_status("joined: " + sentence);
-  if (flags.output.to_stdout()) {
+  if (flags.output.to_stdout()) {  // the terminal's report has them
+    if (const std::string warning = about_roofs(roofs.machine); !warning.empty()) warn(warning);
+    for (const std::string& note : notes) warn(note);
     print_format(report, flags.output);
     return ExitCode::ok;
   }

@@ -247,7 +247,8 @@ void add_notes(Report& report, const std::vector<DefectiveSpool>& defective, boo
               "environment or a container without the driver looks the same)"
             : "the program opened the CUDA driver but ran no kernel during the recording");
   }
-  if (!profile.counters && !profile.why_no_counters.empty() && !report.points.empty()) {
+  // Of an import, the list of what is complete says that there are none.
+  if (gpu && !profile.counters && !profile.why_no_counters.empty() && !report.points.empty()) {
     notes.push_back("no counters: " + profile.why_no_counters);
   }
   for (std::string& note : notes_of(defective)) notes.push_back(std::move(note));

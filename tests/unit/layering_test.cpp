@@ -35,12 +35,13 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"analyze", {"calibrate", "config", "user", "report", "op", "device", "host", "text", "measure", "model"}},
     {"profile", {"sample", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
     {"import", {"profile", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
+    {"problem", {"text", "model"}},
     {"fleet", {"report", "host", "text", "measure", "model"}},
     {"monitor", {"device", "text", "measure", "model"}},
-    {"render", {"fleet", "monitor", "report", "op", "text", "measure", "model"}},
+    {"render", {"fleet", "monitor", "problem", "report", "op", "text", "measure", "model"}},
     {"cli",
-     {"import", "profile", "analyze", "calibrate", "fleet", "monitor", "render", "config", "user", "report", "op",
-      "device", "cupti", "host", "text", "measure", "model"}},
+     {"import", "profile", "analyze", "calibrate", "fleet", "monitor", "problem", "render", "config", "user", "report",
+      "op", "device", "cupti", "host", "text", "measure", "model"}},
 };
 
 struct Include {

@@ -10,7 +10,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMostRows = 60;  // the rest is summed up in one row
+constexpr std::size_t kMostSums = 60;  // the rest is summed up in one row
 
 template <class Row>
 std::string section(const char* id, const char* title, const std::string& lead, const char* caption,
@@ -31,11 +31,11 @@ std::string html_lines(const Report& report) {
     rows.push_back(
         {.line = {.file = {}, .function = {}, .total_s = seconds}, .all_s = profile.kernel_s, .instead = name});
   };
-  if (rows.size() > kMostRows) {
-    const std::size_t more = rows.size() - kMostRows;
+  if (rows.size() > kMostSums) {
+    const std::size_t more = rows.size() - kMostSums;
     double more_s = 0;
-    for (std::size_t i = kMostRows; i < rows.size(); ++i) more_s += rows[i].line.total_s;
-    rows.resize(kMostRows);
+    for (std::size_t i = kMostSums; i < rows.size(); ++i) more_s += rows[i].line.total_s;
+    rows.resize(kMostSums);
     add(fmt::format("{} more lines", more), more_s);
   }
   if (profile.without_line_s > 0) add("unknown line", profile.without_line_s);
@@ -55,13 +55,13 @@ std::string html_calls(const Report& report) {
   const Profile& profile = *report.profile;
   if (profile.calls.empty()) return {};
   std::vector<CallRow> rows = call_rows(profile, profile.calls.size());
-  if (rows.size() > kMostRows) {
-    CallRow rest{.call = {.name = fmt::format("{} more functions", rows.size() - kMostRows)}, .several = true};
-    for (std::size_t i = kMostRows; i < rows.size(); ++i) {
+  if (rows.size() > kMostSums) {
+    CallRow rest{.call = {.name = fmt::format("{} more functions", rows.size() - kMostSums)}, .several = true};
+    for (std::size_t i = kMostSums; i < rows.size(); ++i) {
       rest.call.calls += rows[i].call.calls;
       rest.call.total_s += rows[i].call.total_s;
     }
-    rows.resize(kMostRows);
+    rows.resize(kMostSums);
     rows.push_back(rest);
   }
   return section("calls", "By CUDA call", "Host time in CUDA calls, summed over all threads.",

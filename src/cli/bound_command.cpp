@@ -1,0 +1,185 @@
+// roofline bound: the least time of a problem on a machine, before any code exists. Measures nothing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/answer.hpp"
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/option_values.hpp"
+#include "cli/session.hpp"
+#include "cli/suites.hpp"
+#include "config/suite.hpp"
+#include "host/file_limits.hpp"
+#include "host/files.hpp"
+#include "host/interrupt.hpp"
+#include "import/roofs.hpp"
+#include "op/op.hpp"
+#include "problem/problem_json.hpp"
+#include "render/problem_render.hpp"
+#include "report/json/json.hpp"
+#include "report/json/node_json.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+enum class Phases : std::uint8_t { both, prefill, decode };
+
+struct Flags {
+  DeviceRequest device;
+  std::string problem, machine, against, format = "table";
+  Inference inference;
+  std::optional<std::int64_t> context;
+  std::optional<WeightType> weights, cache;
+  Phases phases = Phases::both;
+};
+
+constexpr double kMostTokens = 1e8;
+
+void add_options(CommandEntry& command, Flags& flags) {
+  const auto types = {std::pair("fp32", WeightType::fp32), {"bf16", WeightType::bf16}, {"fp16", WeightType::fp16},
+                      {"fp8", WeightType::fp8},            {"int8", WeightType::int8}, {"int4", WeightType::int4}};
+  flags.device.add_to(command);
+  command.add("problem", text("FILE", flags.problem), "config.json of a decoder-only transformer, or a suite of ops");
+  command.add("--machine", text("FILE", flags.machine),
+              "Calibration file, or a GPU of which there is a data sheet, such as H100 (default: the stored calibration)");
+  command.add("--batch", number("COUNT", flags.inference.batch, 1, 1e6), "Sequences at a time (default: 1)");
+  command.add("--prompt", number("TOKENS", flags.inference.prompt, 1, kMostTokens),
+              "Tokens of a sequence that prefill reads (default: 2048)");
+  command.add("--context", number("TOKENS", flags.context, 1, kMostTokens),
+              "Tokens of a sequence before a decode step (default: as --prompt)");
+  command.add("--phase",
+              one_of(flags.phases, {std::pair("both", Phases::both), {"prefill", Phases::prefill}, {"decode", Phases::decode}}),
+              "Part of the inference (default: both)");
+  command.add("--weights", one_of(flags.weights, types), "Type of the weights (default: as in the file)");
+  command.add("--cache-type", one_of(flags.cache, types), "Type of keys and values (default: bf16, or fp32 with such weights)");
+  command.add("--tensor-parallel", number("GPUS", flags.inference.tensor_parallel, 1, 1024),
+              "GPUs that share each layer (default: 1)");
+  command.add("--against", text("TIME", flags.against),
+              "Score a measured time, 9.3ms, of one phase; exit status 3 if it is below the bound");
+  command.add("--format", one_of(flags.format, {"table", "md", "json"}), "Output format (default: table)");
+}
+
+void finish(Flags& flags, GlobalOptions&) {
+  flags.device.finish();
+  flags.inference.context = flags.context.value_or(flags.inference.prompt);
+  if (!flags.against.empty()) {
+    if (!(parse_duration(flags.against, "--against") > 0)) throw UsageError("--against: the time must be above 0");
+  }
+}
+
+Machine data_sheet_of(const std::string& name) {
+  DeviceFacts device;
+  device.name = name;
+  return data_sheet_machine(device);
+}
+
+/// From a file, from a data sheet, or the stored calibration of the selected device.
+Machine machine_for_bound(const Flags& flags, std::vector<std::string>& notes) {
+  if (flags.machine.empty()) {
+    const SelectedDevice device = choose_device(flags.device);
+    return machine_for(device, {}, notes);
+  }
+  std::error_code ignored;
+  if (fs::exists(flags.machine, ignored)) {
+    const std::string text = read_file(flags.machine, kReportLimit);
+    return is_node(text) ? parse_machine_of({}, text, flags.machine) : parse_machine(text, flags.machine);
+  }
+  Machine machine = data_sheet_of(flags.machine);
+  if (machine.ceilings.empty()) {
+    throw UsageError(fmt::format("--machine {}: neither a file nor a GPU with a known data sheet", flags.machine),
+                     "for example: --machine H100, or the machine.json of roofline calibrate");
+  }
+  return machine;
+}
+
+/// The rows of a suite, each a problem of its own.
+BoundProblem suite_problem(const Suite& suite, DeviceKind device) {
+  BoundProblem problem;
+  problem.name = suite.name;
+  ProblemPhase phase;
+  phase.name = "suite";
+  for (const SuiteEntry& entry : suite.entries) {
+    phase.parts.push_back({entry.workload.label.empty() ? std::string(entry.op->name()) : entry.workload.label, 1,
+                           entry.op->work(entry.workload, device)});
+  }
+  problem.phases.push_back(std::move(phase));
+  return problem;
+}
+
+BoundProblem transformer_problem(const std::string& text, Flags& flags, DeviceKind device) {
+  const Transformer model = read_transformer(text, flags.problem);
+  Inference& inference = flags.inference;
+  inference.device = device;
+  inference.weights = flags.weights.value_or(model.weights);
+  inference.cache = flags.cache.value_or(inference.weights == WeightType::fp32 ? WeightType::fp32 : WeightType::bf16);
+  if (model.heads % inference.tensor_parallel != 0) {
+    throw UsageError(fmt::format("--tensor-parallel {} does not divide the {} heads", inference.tensor_parallel, model.heads));
+  }
+  BoundProblem problem = inference_of(model, inference);
+  std::erase_if(problem.phases, [&](const ProblemPhase& phase) {
+    return (flags.phases == Phases::prefill && phase.name != "prefill") ||
+           (flags.phases == Phases::decode && phase.name != "decode");
+  });
+  problem.name += fmt::format(" in {}, batch {}, {} tokens", to_string(inference.weights), count(inference.batch),
+                              count(flags.phases == Phases::decode ? inference.context : inference.prompt));
+  return problem;
+}
+
+ExitCode run(Flags& flags, const GlobalOptions& global) {
+  end_at_interrupts();
+  std::vector<std::string> notes;
+  const bool is_config = fs::path(flags.problem).extension() == ".json";
+  const std::string text = is_config ? read_file(flags.problem, kMachineLimit) : std::string();
+  const Machine machine = machine_for_bound(flags, notes);
+  const DeviceKind device = machine.device.kind;
+  const BoundProblem asked = is_config ? transformer_problem(text, flags, device)
+                                       : suite_problem(load_for(device, flags.problem, "", {}), device);
+  ProblemBound problem = bound_problem(asked, at_sustained_clocks(machine));
+  problem.notes.insert(problem.notes.end(), notes.begin(), notes.end());
+  std::optional<MeasuredTime> measured;
+  if (!flags.against.empty()) {
+    if (problem.phases.size() != 1) {
+      throw UsageError("--against is the time of one phase, but there are two", "add --phase prefill or --phase decode");
+    }
+    // No clock is higher than that of the burst roofs: a time below them is none.
+    const ProblemBound at_burst = bound_problem(asked, machine);
+    measured.emplace();
+    measured->seconds = parse_duration(flags.against, "--against");
+    measured->score = score_of(problem.phases.front(), measured->seconds);
+    measured->score.possible = score_of(at_burst.phases.front(), measured->seconds).possible;
+  }
+  const auto document = [&] {
+    Json json = problem_to_json(problem, machine);
+    if (measured) json["score"] = {{"measured_s", measured->seconds}, {"share", measured->score.share},
+                                   {"possible", measured->score.possible}};
+    return json;
+  };
+  if (flags.format == "json") {
+    print_document(document());
+  } else {
+    print_result(document, [&] {
+      return flags.format == "md" ? render_problem_markdown(problem, machine, measured)
+                                  : render_problem_terminal(problem, machine, measured, stdout_style(global.color));
+    });
+  }
+  if (!measured || measured->score.possible) return ExitCode::ok;
+  print_problem({"regression", score_text(problem.phases.front(), *measured), {}});
+  return ExitCode::regression;
+}
+
+}  // namespace
+
+CommandEntry bound_command() {
+  return CommandRow<Flags>{"bound", "Compute the least time of a model or a suite on a machine, without running it",
+                           add_options, run, finish};
+}
+
+}  // namespace roofline

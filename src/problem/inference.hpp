@@ -1,0 +1,57 @@
+// The least work of a transformer's inference, part by part: FLOPs, bytes and messages of one GPU.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/work.hpp"
+#include "problem/transformer.hpp"
+
+namespace roofline {
+
+/// What is asked of the model.
+struct Inference {
+  std::int64_t batch = 1;            ///< sequences
+  std::int64_t prompt = 2048;        ///< tokens of each that prefill reads
+  std::int64_t context = 2048;       ///< tokens of each that a decode step finds in the cache
+  std::int64_t tensor_parallel = 1;  ///< GPUs that share each layer
+  WeightType weights = WeightType::bf16;
+  WeightType cache = WeightType::bf16;  ///< of keys and values
+  DeviceKind device = DeviceKind::cuda;
+};
+
+/// A launch that occurs `times` in each phase, as a kernel of its own: inputs from main memory, outputs to it.
+struct ProblemPart {
+  std::string name;
+  double times = 1;
+  Work work;  ///< of one
+};
+
+struct ProblemPhase {
+  std::string name;   ///< "prefill", "decode"
+  double tokens = 0;  ///< that come out of it
+  std::vector<ProblemPart> parts;
+  /// All of it as one kernel: weights and cache are moved once, intermediate results never. Nothing of rows that are
+  /// problems of their own.
+  std::optional<Work> fused;
+  std::optional<Work> messages;  ///< between the GPUs
+};
+
+/// Of one GPU, bytes.
+struct ProblemMemory {
+  double weights = 0, cache = 0;
+  double total() const { return weights + cache; }
+};
+
+struct BoundProblem {
+  std::string name;  ///< "llama, 8.03 B parameters"
+  std::vector<ProblemPhase> phases;
+  std::optional<ProblemMemory> memory;
+  double cache_per_sequence = 0;   ///< bytes of one GPU
+  std::vector<std::string> notes;  ///< what was assumed
+};
+
+/// Prefill of `prompt` tokens and a decode step after `context` tokens.
+BoundProblem inference_of(const Transformer& model, const Inference& inference);
+
+}  // namespace roofline

@@ -1,0 +1,104 @@
+#include "problem/problem_bound.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace roofline {
+namespace {
+
+/// The unit for products of a type that this machine's matrix units lack: the next wider type.
+Pipe wider(Pipe pipe) {
+  switch (pipe) {
+    case Pipe::tensor_fp8:
+      return Pipe::tensor_bf16;
+    case Pipe::tensor_bf16:
+      return Pipe::tensor_fp16;
+    case Pipe::tensor_fp16:
+      return Pipe::fp32;
+    default:
+      return pipe;
+  }
+}
+
+/// Work on units that the machine has, and what was changed for that.
+Work on_known_units(const Machine& machine, Work work, std::set<std::string>& changes) {
+  work = on_units_of(machine, std::move(work));
+  std::map<Pipe, double> flops;
+  for (const auto& [pipe, count] : work.flops) {
+    Pipe unit = pipe;
+    while (machine.compute(unit) == nullptr && wider(unit) != unit) unit = wider(unit);
+    if (machine.compute(unit) == nullptr) unit = pipe;
+    if (unit != pipe) {
+      changes.insert(fmt::format("{} has no roof of {}: its products are bounded by {}", machine.device.name,
+                                 to_string(pipe), to_string(unit)));
+    }
+    flops[unit] += count;
+  }
+  work.flops = std::move(flops);
+  return work;
+}
+
+double attainable(const Bound& bound) { return bound.limiting_ceiling.empty() ? std::nan("") : bound.attainable_time_s; }
+
+PhaseBound bound_phase(const ProblemPhase& phase, const Machine& machine, std::set<std::string>& changes) {
+  PhaseBound out;
+  out.name = phase.name;
+  out.tokens = phase.tokens;
+  for (const ProblemPart& part : phase.parts) {
+    PartBound one;
+    one.part = part;
+    one.part.work = on_known_units(machine, part.work, changes);
+    one.bound = bound_of(one.part.work, machine);
+    one.time_s = part.times * attainable(one.bound);
+    out.by_op_s += one.time_s;
+    out.parts.push_back(std::move(one));
+  }
+  if (phase.messages) {
+    const double time = attainable(bound_of(*phase.messages, machine));
+    if (std::isfinite(time)) out.messages_s = time;
+  }
+  if (!phase.fused) {
+    out.least_s = out.by_op_s;
+    return out;
+  }
+  out.fused = bound_of(on_known_units(machine, *phase.fused, changes), machine);
+  out.least_s = std::max(attainable(*out.fused), out.messages_s.value_or(0));
+  return out;
+}
+
+}  // namespace
+
+Machine at_sustained_clocks(Machine machine) {
+  for (Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.kind != CeilingKind::compute || ceiling.regime != Regime::burst) continue;
+    const Ceiling* sustained = machine.find(ceiling.name, Regime::sustained);
+    if (sustained == nullptr || !(sustained->value < ceiling.value)) continue;
+    ceiling.value = sustained->value;
+    ceiling.ci95 = sustained->ci95;
+  }
+  return machine;
+}
+
+ProblemBound bound_problem(const BoundProblem& problem, const Machine& machine) {
+  ProblemBound out;
+  out.name = problem.name;
+  out.memory = problem.memory;
+  out.cache_per_sequence = problem.cache_per_sequence;
+  out.notes = problem.notes;
+  std::set<std::string> changes;
+  for (const ProblemPhase& phase : problem.phases) out.phases.push_back(bound_phase(phase, machine, changes));
+  out.notes.insert(out.notes.end(), changes.begin(), changes.end());
+  return out;
+}
+
+Score score_of(const PhaseBound& phase, double measured_s) {
+  constexpr double kTolerance = 1.02;  // of roofs, between runs and chips of a model
+  const double share = phase.least_s / measured_s;
+  return {.share = share, .possible = !(share > kTolerance)};
+}
+
+}  // namespace roofline

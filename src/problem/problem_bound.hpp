@@ -1,0 +1,54 @@
+// Problems under a machine's roofs: the least time of each part and of the whole.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/bound.hpp"
+#include "model/machine.hpp"
+#include "problem/inference.hpp"
+
+namespace roofline {
+
+struct PartBound {
+  ProblemPart part;
+  Bound bound;        ///< of one launch
+  double time_s = 0;  ///< of all its launches; NaN without a roof
+};
+
+struct PhaseBound {
+  std::string name;
+  double tokens = 0;
+  std::vector<PartBound> parts;
+  std::optional<Bound> fused;
+  std::optional<double> messages_s;
+  /// The time below which no implementation can be: all work as one kernel, messages beside it. NaN without roofs.
+  double least_s = 0;
+  /// Each part as a kernel of its own, at its roof, one after the other. NaN if a part has no roof.
+  double by_op_s = 0;
+};
+
+struct ProblemBound {
+  std::string name;
+  std::vector<PhaseBound> phases;
+  std::optional<ProblemMemory> memory;
+  double cache_per_sequence = 0;
+  std::vector<std::string> notes;
+};
+
+/// The machine with its sustained compute roofs in place of the burst ones, where it has them: a program that runs for
+/// more than a moment has no other clock.
+Machine at_sustained_clocks(Machine machine);
+
+/// Bounds on that machine. Work for a matrix unit that it lacks is that of the next wider type.
+ProblemBound bound_problem(const BoundProblem& problem, const Machine& machine);
+
+/// A measured time against a bound.
+struct Score {
+  double share = 0;     ///< of the bound: least time over measured time
+  bool possible = true; ///< false below the least time, which hides a mistake: of the time, the work or the roof
+};
+Score score_of(const PhaseBound& phase, double measured_s);
+
+}  // namespace roofline

@@ -1,0 +1,175 @@
+#include "render/problem_render.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <vector>
+
+#include "render/markdown_text.hpp"
+#include "render/terminal/table.hpp"
+#include "report/roofs.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+std::string with_capital(std::string text) {
+  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+std::string time_text(double seconds) { return std::isfinite(seconds) ? duration(seconds) : "\u2013"; }
+
+std::string limit_text(const Bound& bound) { return bound.limiting_ceiling.empty() ? "no roof" : bound.limiting_ceiling; }
+
+double bytes_of_part(const Work& work) {
+  double bytes = 0;
+  for (const auto& [level, traffic] : work.bytes) bytes += traffic.total();
+  return bytes;
+}
+
+/// What a phase gives a user: tokens a second, or the time to the first one.
+std::string rates_text(const PhaseBound& phase) {
+  if (!std::isfinite(phase.least_s) || !(phase.tokens > 0)) return {};
+  const auto rate = [&](double seconds) { return fmt::format("{:.3g}", phase.tokens / seconds); };
+  return std::isfinite(phase.by_op_s)
+             ? fmt::format("{} to {} tokens/s", rate(phase.by_op_s), rate(phase.least_s))
+             : fmt::format("at most {} tokens/s", rate(phase.least_s));
+}
+
+std::string phase_text(const PhaseBound& phase) {
+  if (!phase.fused) return fmt::format("{}: {} in all, each part at its roof.", with_capital(phase.name), time_text(phase.by_op_s));
+  std::string text = fmt::format("{}: at least {}", with_capital(phase.name), time_text(phase.least_s));
+  if (std::isfinite(phase.least_s)) {
+    const bool messages = phase.messages_s && *phase.messages_s >= phase.least_s;
+    text += fmt::format(" ({})", messages ? "messages between the GPUs" : limit_text(*phase.fused));
+  }
+  text += fmt::format(", {} with each part as a kernel of its own", time_text(phase.by_op_s));
+  if (const std::string rates = phase.name == "decode" ? rates_text(phase) : ""; !rates.empty()) text += ": " + rates;
+  return text + ".";
+}
+
+std::string memory_text(const ProblemBound& problem, const Machine& machine) {
+  const ProblemMemory& memory = *problem.memory;
+  std::string text = fmt::format("Memory of a GPU: {} of weights and {} of keys and values", si(memory.weights, "B"),
+                                 si(memory.cache, "B"));
+  const double all = machine.device.memory_bytes;
+  if (!(all > 0)) return text + ".";
+  const double left = all - memory.weights;
+  if (left <= 0) return fmt::format("{}; the weights do not fit into {}.", text, si(all, "B"));
+  const double most = std::floor(left / problem.cache_per_sequence);
+  return fmt::format("{} of {}: {}, at most {} such sequences.", text, si(all, "B"),
+                     memory.total() <= all ? "fits" : "does not fit", count(static_cast<std::int64_t>(std::min(most, 1e12))));
+}
+
+std::vector<const PartBound*> by_time(const PhaseBound& phase) {
+  std::vector<const PartBound*> parts;
+  for (const PartBound& part : phase.parts) parts.push_back(&part);
+  const auto time = [](const PartBound* part) { return std::isfinite(part->time_s) ? part->time_s : -1; };
+  std::stable_sort(parts.begin(), parts.end(),
+                   [&](const PartBound* a, const PartBound* b) { return time(a) > time(b); });
+  return parts;
+}
+
+std::vector<std::string> cells_of(const PartBound& part, const PhaseBound& phase) {
+  const double times = part.part.times, flops = times * part.part.work.total_flops();
+  return {clean_line(part.part.name),
+          fmt::format("{:.0f}", times),
+          flops > 0 ? si(flops, "FLOP") : "\u2013",
+          si(times * bytes_of_part(part.part.work), "B"),
+          time_text(part.time_s),
+          std::isfinite(part.time_s / phase.by_op_s) ? percent(part.time_s / phase.by_op_s) : "\u2013",
+          std::string(to_string(part.bound.label)),
+          limit_text(part.bound)};
+}
+
+const std::vector<TerminalColumn>& columns() {
+  static const std::vector<TerminalColumn> kColumns = {{.title = "part", .shrinks = true},
+                                                       {.title = "launches", .right = true, .rank = 3},
+                                                       {.title = "work", .right = true, .rank = 1},
+                                                       {.title = "bytes", .right = true, .rank = 2},
+                                                       {.title = "time", .right = true},
+                                                       {.title = "share", .right = true},
+                                                       {.title = "bound", .rank = 4},
+                                                       {.title = "limited by"}};
+  return kColumns;
+}
+
+std::string title(const ProblemBound& problem, const Machine& machine) {
+  return fmt::format("{} \u00b7 {}", clean_line(problem.name), clean_line(machine.device.name));
+}
+
+std::vector<std::string> sentences(const ProblemBound& problem, const Machine& machine,
+                                   const std::optional<MeasuredTime>& measured) {
+  std::vector<std::string> text;
+  for (const PhaseBound& phase : problem.phases) text.push_back(phase_text(phase));
+  if (measured) text.push_back(score_text(problem.phases.front(), *measured));
+  if (problem.memory) text.push_back(memory_text(problem, machine));
+  return text;
+}
+
+std::vector<std::string> notes_of_problem(const ProblemBound& problem, const Machine& machine) {
+  std::vector<std::string> notes = problem.notes;
+  if (const std::string note = not_measured(machine); !note.empty()) notes.push_back(note);
+  return notes;
+}
+
+}  // namespace
+
+std::string score_text(const PhaseBound& phase, const MeasuredTime& measured) {
+  if (!std::isfinite(measured.score.share)) return "No score: the machine has no roof for this work.";
+  if (measured.score.possible) {
+    return fmt::format("{} measured: {} of the bound.", duration(measured.seconds), percent(measured.score.share));
+  }
+  return fmt::format("{} measured is less than the least time of {}: work was skipped, inputs were cached, the time is "
+                     "wrong, or the roofs are of another machine.",
+                     duration(measured.seconds), duration(phase.least_s));
+}
+
+std::string render_problem_terminal(const ProblemBound& problem, const Machine& machine,
+                                    const std::optional<MeasuredTime>& measured, const TerminalStyle& style) {
+  std::string text = wrapped("", for_terminal(title(problem, machine), style), style) + '\n';
+  for (const std::string& sentence : sentences(problem, machine, measured)) {
+    text += wrapped("", for_terminal(sentence, style), style);
+  }
+  for (const PhaseBound& phase : problem.phases) {
+    TerminalTable table(columns());
+    for (const PartBound* part : by_time(phase)) {
+      std::vector<Cell> cells;
+      for (std::string& cell : cells_of(*part, phase)) cells.push_back({for_terminal(std::move(cell), style)});
+      table.add_row(std::move(cells));
+    }
+    text += '\n' + inked(with_capital(phase.name), Ink::bold, style) + '\n' + table.render(style);
+  }
+  text += '\n';
+  for (const std::string& note : notes_of_problem(problem, machine)) {
+    text += wrapped("! ", for_terminal(clean_line(note), style), style);
+  }
+  return text;
+}
+
+std::string render_problem_markdown(const ProblemBound& problem, const Machine& machine,
+                                    const std::optional<MeasuredTime>& measured) {
+  std::string text = "# Bound of " + escape_markdown(title(problem, machine)) + "\n\n";
+  for (const std::string& sentence : sentences(problem, machine, measured)) text += escape_markdown(sentence) + "\n\n";
+  for (const PhaseBound& phase : problem.phases) {
+    text += "## " + escape_markdown(with_capital(phase.name)) + "\n\n|";
+    for (const TerminalColumn& column : columns()) text += " " + column.title + " |";
+    text += "\n|";
+    for (const TerminalColumn& column : columns()) text += column.right ? "---:|" : "---|";
+    text += '\n';
+    for (const PartBound* part : by_time(phase)) {
+      text += "|";
+      for (const std::string& cell : cells_of(*part, phase)) text += " " + escape_markdown(cell) + " |";
+      text += '\n';
+    }
+    text += '\n';
+  }
+  for (const std::string& note : notes_of_problem(problem, machine)) text += "- " + escape_markdown(clean_line(note)) + "\n";
+  return text;
+}
+
+}  // namespace roofline

@@ -1,0 +1,27 @@
+// Bounds of a problem for people.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "model/machine.hpp"
+#include "problem/problem_bound.hpp"
+#include "render/render.hpp"
+
+namespace roofline {
+
+/// A measured time of the only phase.
+struct MeasuredTime {
+  double seconds = 0;
+  Score score;
+};
+
+std::string render_problem_terminal(const ProblemBound& problem, const Machine& machine,
+                                    const std::optional<MeasuredTime>& measured, const TerminalStyle& style);
+std::string render_problem_markdown(const ProblemBound& problem, const Machine& machine,
+                                    const std::optional<MeasuredTime>& measured);
+
+/// One sentence: what was measured against the least time.
+std::string score_text(const PhaseBound& phase, const MeasuredTime& measured);
+
+}  // namespace roofline

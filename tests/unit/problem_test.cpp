@@ -1,0 +1,236 @@
+// Transformers as problems: parameters against published counts, work against formulas written out, bounds.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/error.hpp"
+#include "problem/problem_bound.hpp"
+
+namespace roofline {
+namespace {
+
+struct KnownModel {
+  const char* name;
+  const char* config;
+  double parameters;  ///< as published (the sum over the model's safetensors)
+  double tolerance = 0;
+};
+
+constexpr KnownModel kKnown[] = {
+    {"Llama 2 7B", R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+      "intermediate_size": 11008, "vocab_size": 32000, "tie_word_embeddings": false, "torch_dtype": "float16"})",
+     6'738'415'616},
+    {"Llama 3 8B", R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "torch_dtype": "bfloat16"})",
+     8'030'261'248},
+    {"Mixtral 8x7B", R"({"model_type": "mixtral", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "intermediate_size": 14336, "num_local_experts": 8, "num_experts_per_tok": 2,
+      "vocab_size": 32000})",
+     46'702'792'704},
+    {"Qwen2.5 7B", R"({"model_type": "qwen2", "hidden_size": 3584, "num_hidden_layers": 28, "num_attention_heads": 28,
+      "num_key_value_heads": 4, "intermediate_size": 18944, "vocab_size": 152064, "use_sliding_window": false,
+      "sliding_window": 131072})",
+     7'615'616'512},
+    {"Qwen3 8B", R"({"model_type": "qwen3", "hidden_size": 4096, "num_hidden_layers": 36, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "vocab_size": 151936})",
+     8'190'735'360},
+    {"Qwen3 30B A3B", R"({"model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48, "num_attention_heads": 32,
+      "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 6144, "moe_intermediate_size": 768,
+      "num_experts": 128, "num_experts_per_tok": 8, "vocab_size": 151936})",
+     30'532'122'624},
+    {"Gemma 2 2B", R"({"model_type": "gemma2", "hidden_size": 2304, "num_hidden_layers": 26, "num_attention_heads": 8,
+      "num_key_value_heads": 4, "head_dim": 256, "intermediate_size": 9216, "vocab_size": 256000, "sliding_window": 4096})",
+     2'614'341'888},
+    {"GPT-2", R"({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024,
+      "vocab_size": 50257})",
+     124'439'808},
+    {"OPT 125M", R"({"model_type": "opt", "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
+      "ffn_dim": 3072, "max_position_embeddings": 2048, "vocab_size": 50272})",
+     125'239'296},
+    {"Phi-2", R"({"model_type": "phi", "hidden_size": 2560, "num_hidden_layers": 32, "num_attention_heads": 32,
+      "intermediate_size": 10240, "vocab_size": 51200})",
+     2'779'683'840},
+    {"DeepSeek V3", R"({"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61,
+      "num_attention_heads": 128, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+      "qk_rope_head_dim": 64, "v_head_dim": 128, "intermediate_size": 18432, "moe_intermediate_size": 2048,
+      "n_routed_experts": 256, "num_experts_per_tok": 8, "n_shared_experts": 1, "first_k_dense_replace": 3,
+      "vocab_size": 129280, "quantization_config": {"quant_method": "fp8"}})",
+     671e9, 0.001},
+};
+
+const char* config_of(std::string_view name) {
+  for (const KnownModel& known : kKnown) {
+    if (known.name == name) return known.config;
+  }
+  return "";
+}
+
+Transformer model_of(std::string_view name) { return read_transformer(config_of(name), "config.json"); }
+
+const ProblemPhase& phase_named(const BoundProblem& problem, std::string_view name) {
+  for (const ProblemPhase& phase : problem.phases) {
+    if (phase.name == name) return phase;
+  }
+  ADD_FAILURE() << "no phase " << name;
+  return problem.phases.front();
+}
+
+double flops_of(const ProblemPhase& phase) {
+  double sum = 0;
+  for (const ProblemPart& part : phase.parts) sum += part.times * part.work.total_flops();
+  return sum;
+}
+
+TEST(Transformers, HaveTheParametersThatArePublished) {
+  for (const KnownModel& known : kKnown) {
+    const double parameters = read_transformer(known.config, "config.json").parameters();
+    EXPECT_LE(std::abs(parameters - known.parameters), known.tolerance * known.parameters)
+        << known.name << ": " << fmt::format("{:.0f}", parameters);
+  }
+}
+
+TEST(Transformers, OfExpertsUseAPart) {
+  EXPECT_NEAR(model_of("Mixtral 8x7B").active_parameters() / 12.88e9, 1, 0.001);
+  EXPECT_NEAR(model_of("Qwen3 30B A3B").active_parameters() / 3.3e9, 1, 0.02);
+  EXPECT_NEAR(model_of("DeepSeek V3").active_parameters() / 37e9, 1, 0.02);
+}
+
+TEST(Transformers, WeightsHaveTheTypeOfTheFile) {
+  EXPECT_EQ(model_of("Llama 2 7B").weights, WeightType::fp16);
+  EXPECT_EQ(model_of("Llama 3 8B").weights, WeightType::bf16);
+  EXPECT_EQ(model_of("DeepSeek V3").weights, WeightType::fp8);
+  EXPECT_FALSE(model_of("Mixtral 8x7B").assumptions.empty()) << "the file names no type";
+}
+
+TEST(Inference, PrefillDoesTwoFlopsForAParameterAndToken) {
+  const Transformer model = model_of("Llama 3 8B");
+  const BoundProblem problem = inference_of(model, {.batch = 2, .prompt = 1024, .context = 1024});
+  const double matrices = 32 * (model.attention_parameters() + model.mlp_parameters());
+  // Causal: a query sees the keys up to its own. Head: the last token of each sequence.
+  const double attention = 32.0 * 2 * 32 * (1024.0 * 1025 / 2) * 4 * 128;
+  const double head = 2.0 * 2 * 4096 * 128256;
+  EXPECT_NEAR(flops_of(phase_named(problem, "prefill")), 2.0 * 2048 * matrices + attention + head, 1e3);
+}
+
+TEST(Inference, DecodeMovesWeightsAndCacheOnce) {
+  const Transformer model = model_of("Llama 3 8B");
+  const BoundProblem problem = inference_of(model, {.batch = 4, .prompt = 100, .context = 1000});
+  const ProblemPhase& decode = phase_named(problem, "decode");
+  const Traffic traffic = decode.fused->bytes.at(Level::hbm);
+  const double weights = 2 * (32 * (model.attention_parameters() + model.mlp_parameters()) + 4096.0 * 128256);
+  const double token = 2.0 * 2 * 8 * 128 * 32;  // bytes of a token's keys and values in all layers
+  EXPECT_NEAR(traffic.read, weights + 4 * 1000 * token + 4 * 4096 * 2, 1);
+  EXPECT_NEAR(traffic.write, 4 * token, 1);
+  EXPECT_NEAR(problem.cache_per_sequence, 1001 * token, 1);
+}
+
+TEST(Inference, AWindowLimitsKeysAndCache) {
+  const Transformer model = model_of("Gemma 2 2B");
+  EXPECT_EQ(model.windowed_layers, 13);
+  const BoundProblem problem = inference_of(model, {.batch = 1, .prompt = 8192, .context = 8192});
+  const double token = 2.0 * 2 * 4 * 256;
+  EXPECT_NEAR(problem.cache_per_sequence, token * (13 * 8193.0 + 13 * 4096.0), 1);
+  const ProblemPhase& prefill = phase_named(problem, "prefill");
+  double whole = 0, windowed = 0;
+  for (const ProblemPart& part : prefill.parts) {
+    if (part.name == "attention") whole = part.work.total_flops();
+    if (part.name == "attention in a window") windowed = part.work.total_flops();
+  }
+  double pairs = 0;
+  for (int query = 1; query <= 8192; ++query) pairs += std::min(query, 4096);
+  EXPECT_NEAR(windowed, pairs * 8 * 4 * 256, 1);
+  EXPECT_NEAR(whole, 8192.0 * 8193 / 2 * 8 * 4 * 256, 1);
+}
+
+TEST(Inference, ADecodeStepReadsTheExpertsThatItsTokensChoose) {
+  const Transformer model = model_of("Mixtral 8x7B");
+  const auto read_by = [&](std::int64_t batch) {
+    const BoundProblem problem = inference_of(model, {.batch = batch, .prompt = 1, .context = 1});
+    return phase_named(problem, "decode").fused->bytes.at(Level::hbm).read;
+  };
+  EXPECT_NEAR((read_by(1) - 2 * (model.active_parameters() - model.head_parameters())) / read_by(1), 0, 0.001);
+  EXPECT_NEAR(read_by(512) / (2 * model.parameters()), 1, 0.01) << "with many tokens all are read";
+}
+
+TEST(Inference, TensorParallelSharesWorkAndSendsMessages) {
+  const Transformer model = model_of("Llama 3 8B");
+  const BoundProblem one = inference_of(model, {.batch = 8});
+  const BoundProblem two = inference_of(model, {.batch = 8, .tensor_parallel = 2});
+  EXPECT_NEAR(flops_of(phase_named(two, "decode")) / flops_of(phase_named(one, "decode")), 0.5, 1e-9);
+  EXPECT_NEAR(two.memory->weights / one.memory->weights, 0.5, 0.01);
+  EXPECT_FALSE(phase_named(one, "decode").messages);
+  const double bytes = 8.0 * 4096 * 2;  // bus bandwidth counts 2 (n - 1) / n of them
+  EXPECT_NEAR(phase_named(two, "decode").messages->bytes.at(Level::network).total(), 64 * bytes, 1);
+}
+
+Machine fast_machine() {
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  machine.device.name = "GPU";
+  Ceiling memory;
+  memory.name = "hbm.read";
+  memory.kind = CeilingKind::bandwidth;
+  memory.level = Level::hbm;
+  memory.pattern = Pattern::read;
+  memory.value = 1e12;
+  memory.ci95 = {1e12, 1e12};
+  Ceiling compute;
+  compute.name = "tensor.bf16";
+  compute.kind = CeilingKind::compute;
+  compute.pipe = Pipe::tensor_bf16;
+  compute.value = 1e15;
+  compute.ci95 = {1e15, 1e15};
+  machine.ceilings = {memory, compute};
+  return machine;
+}
+
+TEST(ProblemBounds, DecodeIsBoundByMemoryAndPrefillByProducts) {
+  const BoundProblem problem = inference_of(model_of("Llama 3 8B"), {.batch = 1, .prompt = 4096, .context = 4096});
+  const ProblemBound bound = bound_problem(problem, fast_machine());
+  EXPECT_EQ(bound.phases[0].fused->label, BoundLabel::compute);
+  EXPECT_EQ(bound.phases[1].fused->label, BoundLabel::memory);
+  const Traffic traffic = problem.phases[1].fused->bytes.at(Level::hbm);
+  EXPECT_NEAR(bound.phases[1].least_s, traffic.total() / 1e12, 1e-9);
+  for (const PhaseBound& phase : bound.phases) EXPECT_GT(phase.by_op_s, phase.least_s);
+}
+
+TEST(ProblemBounds, ProductsOfTypesWithoutAUnitAreBoundByTheNextWider) {
+  const BoundProblem problem = inference_of(model_of("DeepSeek V3"), {.batch = 1, .weights = WeightType::fp8});
+  const ProblemBound bound = bound_problem(problem, fast_machine());
+  EXPECT_TRUE(std::isfinite(bound.phases[0].least_s));
+  EXPECT_EQ(bound.notes.size(), problem.notes.size() + 1);
+}
+
+TEST(ProblemBounds, WithoutRoofsThereIsNoTime) {
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  const ProblemBound bound = bound_problem(inference_of(model_of("GPT-2"), {}), machine);
+  EXPECT_TRUE(std::isnan(bound.phases[0].least_s));
+}
+
+TEST(ProblemBounds, ATimeBelowTheBoundIsImpossible) {
+  const ProblemBound bound = bound_problem(inference_of(model_of("Llama 3 8B"), {}), fast_machine());
+  const PhaseBound& decode = bound.phases[1];
+  EXPECT_NEAR(score_of(decode, 2 * decode.least_s).share, 0.5, 1e-9);
+  EXPECT_TRUE(score_of(decode, 2 * decode.least_s).possible);
+  EXPECT_TRUE(score_of(decode, 0.99 * decode.least_s).possible) << "roofs are not exact";
+  EXPECT_FALSE(score_of(decode, 0.9 * decode.least_s).possible);
+}
+
+TEST(Transformers, RefuseWhatTheyAreNot) {
+  for (const char* config : {
+           "", "[]", "{", R"({"model_type": "t5"})", R"({"model_type": "llama"})",
+           R"({"model_type": "llama", "hidden_size": -4, "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
+           R"({"model_type": "llama", "hidden_size": 1e99, "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
+           R"({"model_type": "llama", "hidden_size": "4", "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
+           R"({"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 8, "vocab_size": 8, "intermediate_size": 8})",
+           R"({"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 8, "num_key_value_heads": 3, "vocab_size": 8, "intermediate_size": 8})",
+       }) {
+    EXPECT_THROW(read_transformer(config, "config.json"), UsageError) << config;
+  }
+}
+
+}  // namespace
+}  // namespace roofline
