@@ -44,22 +44,26 @@ struct Flags {
 constexpr double kMostTokens = 1e8;
 
 void add_options(CommandEntry& command, Flags& flags) {
-  const auto types = {std::pair("fp32", WeightType::fp32), {"bf16", WeightType::bf16}, {"fp16", WeightType::fp16},
-                      {"fp8", WeightType::fp8},            {"int8", WeightType::int8}, {"int4", WeightType::int4}};
+  const auto types = {std::pair("fp32", WeightType::fp32), {"bf16", WeightType::bf16},
+                      {"fp16", WeightType::fp16},          {"fp8", WeightType::fp8},
+                      {"int8", WeightType::int8},          {"int4", WeightType::int4}};
   flags.device.add_to(command);
   command.add("problem", text("FILE", flags.problem), "config.json of a decoder-only transformer, or a suite of ops");
-  command.add("--machine", text("FILE", flags.machine),
-              "Calibration file, or a GPU of which there is a data sheet, such as H100 (default: the stored calibration)");
+  command.add(
+      "--machine", text("FILE", flags.machine),
+      "Calibration file, or a GPU of which there is a data sheet, such as H100 (default: the stored calibration)");
   command.add("--batch", number("COUNT", flags.inference.batch, 1, 1e6), "Sequences at a time (default: 1)");
   command.add("--prompt", number("TOKENS", flags.inference.prompt, 1, kMostTokens),
               "Tokens of a sequence that prefill reads (default: 2048)");
   command.add("--context", number("TOKENS", flags.context, 1, kMostTokens),
               "Tokens of a sequence before a decode step (default: as --prompt)");
-  command.add("--phase",
-              one_of(flags.phases, {std::pair("both", Phases::both), {"prefill", Phases::prefill}, {"decode", Phases::decode}}),
-              "Part of the inference (default: both)");
+  command.add(
+      "--phase",
+      one_of(flags.phases, {std::pair("both", Phases::both), {"prefill", Phases::prefill}, {"decode", Phases::decode}}),
+      "Part of the inference (default: both)");
   command.add("--weights", one_of(flags.weights, types), "Type of the weights (default: as in the file)");
-  command.add("--cache-type", one_of(flags.cache, types), "Type of keys and values (default: bf16, or fp32 with such weights)");
+  command.add("--cache-type", one_of(flags.cache, types),
+              "Type of keys and values (default: bf16, or fp32 with such weights)");
   command.add("--tensor-parallel", number("GPUS", flags.inference.tensor_parallel, 1, 1024),
               "GPUs that share each layer (default: 1)");
   command.add("--against", text("TIME", flags.against),
@@ -121,7 +125,8 @@ BoundProblem transformer_problem(const std::string& text, Flags& flags, DeviceKi
   inference.weights = flags.weights.value_or(model.weights);
   inference.cache = flags.cache.value_or(inference.weights == WeightType::fp32 ? WeightType::fp32 : WeightType::bf16);
   if (model.heads % inference.tensor_parallel != 0) {
-    throw UsageError(fmt::format("--tensor-parallel {} does not divide the {} heads", inference.tensor_parallel, model.heads));
+    throw UsageError(
+        fmt::format("--tensor-parallel {} does not divide the {} heads", inference.tensor_parallel, model.heads));
   }
   BoundProblem problem = inference_of(model, inference);
   std::erase_if(problem.phases, [&](const ProblemPhase& phase) {
@@ -147,7 +152,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   std::optional<MeasuredTime> measured;
   if (!flags.against.empty()) {
     if (problem.phases.size() != 1) {
-      throw UsageError("--against is the time of one phase, but there are two", "add --phase prefill or --phase decode");
+      throw UsageError("--against is the time of one phase, but there are two",
+                       "add --phase prefill or --phase decode");
     }
     // No clock is higher than that of the burst roofs: a time below them is none.
     const ProblemBound at_burst = bound_problem(asked, machine);
@@ -158,8 +164,9 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   }
   const auto document = [&] {
     Json json = problem_to_json(problem, machine);
-    if (measured) json["score"] = {{"measured_s", measured->seconds}, {"share", measured->score.share},
-                                   {"possible", measured->score.possible}};
+    if (measured)
+      json["score"] = {
+          {"measured_s", measured->seconds}, {"share", measured->score.share}, {"possible", measured->score.possible}};
     return json;
   };
   if (flags.format == "json") {

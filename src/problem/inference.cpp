@@ -73,8 +73,8 @@ class PhaseParts {
   }
 
   /// `rows` x `in` times the weights' `in` x `out`; several matrices of one input may share a launch.
-  void product(std::string name, double times, double rows, double parameters, double in, double out, double weight_bytes,
-               Pipe pipe) {
+  void product(std::string name, double times, double rows, double parameters, double in, double out,
+               double weight_bytes, Pipe pipe) {
     Work work;
     work.flops[pipe] = 2 * rows * parameters;
     work.bytes[memory_] = {.read = parameters * weight_bytes + rows * in * element_, .write = rows * out * element_};
@@ -98,7 +98,8 @@ class PhaseParts {
     const auto width = static_cast<double>(model_.head_dim);
     const double out = (heads() + 2 * kv_heads()) * width;
     product("queries, keys, values", layers_, rows_, hidden_ * out, hidden_, out, weight_bytes_, pipe_);
-    product("attention output", layers_, rows_, heads() * width * hidden_, heads() * width, hidden_, weight_bytes_, pipe_);
+    product("attention output", layers_, rows_, heads() * width * hidden_, heads() * width, hidden_, weight_bytes_,
+            pipe_);
   }
 
   void latent_projections() {
@@ -110,7 +111,8 @@ class PhaseParts {
       product("latents", layers_, rows_, hidden_ * down, hidden_, down, weight_bytes_, pipe_);
       product("queries", layers_, rows_, q_rank * query, q_rank, query, weight_bytes_, pipe_);
     } else {
-      product("latents and queries", layers_, rows_, hidden_ * (down + query), hidden_, down + query, weight_bytes_, pipe_);
+      product("latents and queries", layers_, rows_, hidden_ * (down + query), hidden_, down + query, weight_bytes_,
+              pipe_);
     }
     const double up = heads() * static_cast<double>(latent.position_free + latent.value);
     product("keys and values of latents", layers_, rows_, rank * up, rank, up, weight_bytes_, pipe_);
@@ -160,7 +162,8 @@ class PhaseParts {
     const auto count = static_cast<double>(experts.count), chosen = static_cast<double>(experts.per_token);
     product("router", with_experts, rows_, hidden_ * count, hidden_, count, element_, attention_pipe_);
     if (experts.shared_intermediate > 0) {
-      mlp_of("shared experts up", "shared experts down", with_experts, static_cast<double>(experts.shared_intermediate));
+      mlp_of("shared experts up", "shared experts down", with_experts,
+             static_cast<double>(experts.shared_intermediate));
     }
     // Weights of the experts that some token chooses, if all are equally likely.
     const double touched = count * (1 - std::pow(1 - chosen / count, rows_));
@@ -216,7 +219,8 @@ class PhaseParts {
 
 BoundProblem inference_of(const Transformer& model, const Inference& inference) {
   BoundProblem problem;
-  const std::string active = model.experts ? fmt::format(", {} active", si(model.active_parameters(), "")) : std::string();
+  const std::string active =
+      model.experts ? fmt::format(", {} active", si(model.active_parameters(), "")) : std::string();
   problem.name = fmt::format("{}, {}parameters{}", model.type.empty() ? "transformer" : model.type,
                              si(model.parameters(), ""), active);
   problem.notes = model.assumptions;
@@ -231,8 +235,8 @@ BoundProblem inference_of(const Transformer& model, const Inference& inference) 
   const double shared = model.latent ? 1 : std::min(ranks, static_cast<double>(model.kv_heads));
   const double tokens = static_cast<double>(std::max(inference.prompt, inference.context) + 1);
   const auto whole = static_cast<double>(model.layers - model.windowed_layers);
-  const double kept = whole * tokens + static_cast<double>(model.windowed_layers) *
-                                           std::min(tokens, static_cast<double>(model.window));
+  const double kept =
+      whole * tokens + static_cast<double>(model.windowed_layers) * std::min(tokens, static_cast<double>(model.window));
   problem.cache_per_sequence = kept * model.cached_elements() * bytes_of(inference.cache) / shared;
   problem.memory = ProblemMemory{
       .weights = ((model.parameters() - unquantized) * bytes_of(inference.weights) + unquantized * element) / ranks,

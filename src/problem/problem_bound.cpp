@@ -42,7 +42,9 @@ Work on_known_units(const Machine& machine, Work work, std::set<std::string>& ch
   return work;
 }
 
-double attainable(const Bound& bound) { return bound.limiting_ceiling.empty() ? std::nan("") : bound.attainable_time_s; }
+double attainable(const Bound& bound) {
+  return bound.limiting_ceiling.empty() ? std::nan("") : bound.attainable_time_s;
+}
 
 PhaseBound bound_phase(const ProblemPhase& phase, const Machine& machine, std::set<std::string>& changes) {
   PhaseBound out;

@@ -46,8 +46,8 @@ ProblemBound bound_problem(const BoundProblem& problem, const Machine& machine);
 
 /// A measured time against a bound.
 struct Score {
-  double share = 0;     ///< of the bound: least time over measured time
-  bool possible = true; ///< false below the least time, which hides a mistake: of the time, the work or the roof
+  double share = 0;      ///< of the bound: least time over measured time
+  bool possible = true;  ///< false below the least time, which hides a mistake: of the time, the work or the roof
 };
 Score score_of(const PhaseBound& phase, double measured_s);
 

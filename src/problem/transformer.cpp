@@ -27,6 +27,7 @@ struct Family {
   bool qkv_bias = false, out_bias = false, mlp_bias = false, head_bias = false;
   bool query_key_norm = false, tied = false, positions = false;
   std::int64_t extra_positions = 0;
+  bool multi_query = false;      ///< one key-value head, where the file does not say otherwise
   std::int64_t windowed_of = 0;  ///< all but one of so many layers have a window; 0: all where there is a window
 };
 
@@ -46,20 +47,59 @@ constexpr Family kFamilies[] = {
     {.type = "deepseek_v2"},
     {.type = "deepseek_v3"},
     {.type = "gpt_oss", .qkv_bias = true, .out_bias = true, .mlp_bias = true, .windowed_of = 2},
-    {.type = "phi", .gated = false, .norm_vectors = 2, .norms_per_layer = 1, .qkv_bias = true, .out_bias = true,
-     .mlp_bias = true, .head_bias = true},
-    {.type = "gpt2", .gated = false, .norm_vectors = 2, .qkv_bias = true, .out_bias = true, .mlp_bias = true,
-     .tied = true, .positions = true},
-    {.type = "opt", .gated = false, .norm_vectors = 2, .qkv_bias = true, .out_bias = true, .mlp_bias = true,
-     .tied = true, .positions = true, .extra_positions = 2},
+    {.type = "phi",
+     .gated = false,
+     .norm_vectors = 2,
+     .norms_per_layer = 1,
+     .qkv_bias = true,
+     .out_bias = true,
+     .mlp_bias = true,
+     .head_bias = true},
+    {.type = "gpt2",
+     .gated = false,
+     .norm_vectors = 2,
+     .qkv_bias = true,
+     .out_bias = true,
+     .mlp_bias = true,
+     .tied = true,
+     .positions = true},
+    {.type = "opt",
+     .gated = false,
+     .norm_vectors = 2,
+     .qkv_bias = true,
+     .out_bias = true,
+     .mlp_bias = true,
+     .tied = true,
+     .positions = true,
+     .extra_positions = 2},
     {.type = "gpt_neox", .gated = false, .norm_vectors = 2, .qkv_bias = true, .out_bias = true, .mlp_bias = true},
-    {.type = "starcoder2", .gated = false, .norm_vectors = 2, .qkv_bias = true, .out_bias = true, .mlp_bias = true,
+    {.type = "falcon", .gated = false, .norm_vectors = 2, .norms_per_layer = 1, .tied = true, .multi_query = true},
+    {.type = "gpt_bigcode",
+     .gated = false,
+     .norm_vectors = 2,
+     .qkv_bias = true,
+     .out_bias = true,
+     .mlp_bias = true,
+     .tied = true,
+     .positions = true,
+     .multi_query = true},
+    {.type = "starcoder2",
+     .gated = false,
+     .norm_vectors = 2,
+     .qkv_bias = true,
+     .out_bias = true,
+     .mlp_bias = true,
      .tied = true},
 };
 
+/// What has such members has layers without attention.
+constexpr std::string_view kOfStateSpace[] = {
+    "state_size",        "mamba_d_state",          "ssm_cfg", "linear_num_key_heads", "conv_L_cache",
+    "attn_layer_period", "hybrid_override_pattern"};
+
 /// Types that are something else than a stack of attention and MLP of one sequence.
-constexpr std::string_view kOthers[] = {"t5",    "mt5",     "bart",   "whisper", "mamba", "mamba2", "rwkv", "clip",
-                                        "jamba", "marian",  "pegasus", "bert",    "vit",   "roberta"};
+constexpr std::string_view kOthers[] = {"t5",   "mt5",   "bart",   "whisper", "mamba", "mamba2", "rwkv",
+                                        "clip", "jamba", "marian", "pegasus", "bert",  "vit",    "roberta"};
 
 class ConfigReader {
  public:
@@ -116,7 +156,8 @@ WeightType weights_of(const Json& json, const ConfigReader& config, std::vector<
   if (const auto found = json.find("quantization_config"); found != json.end() && found->is_object()) {
     const ConfigReader quantization(*found, "quantization_config");
     const std::string method = lower_case(quantization.word({"quant_method", "quant_algo"}));
-    const std::int64_t bits = quantization.find({"bits", "w_bit"}) != nullptr ? quantization.size({"bits", "w_bit"}) : 0;
+    const std::int64_t bits =
+        quantization.find({"bits", "w_bit"}) != nullptr ? quantization.size({"bits", "w_bit"}) : 0;
     if (bits == 4 || method == "mxfp4" || quantization.flag("load_in_4bit", false)) return WeightType::int4;
     if (bits == 8 || quantization.flag("load_in_8bit", false)) return WeightType::int8;
     if (method.find("fp8") != std::string::npos) return WeightType::fp8;
@@ -126,13 +167,31 @@ WeightType weights_of(const Json& json, const ConfigReader& config, std::vector<
   const std::string type = config.word({"torch_dtype", "dtype"});
   if (type == "float32") return WeightType::fp32;
   if (type == "float16") return WeightType::fp16;
-  if (type != "bfloat16") assumptions.push_back(with_article_of_weights("bf16, because the file names no type (--weights)"));
+  if (type != "bfloat16")
+    assumptions.push_back(with_article_of_weights("bf16, because the file names no type (--weights)"));
   return WeightType::bf16;
+}
+
+/// Layers of another kind would be counted as attention.
+void refuse_other_layers(const Json& json, const ConfigReader& config) {
+  const auto refuse = [&](const std::string& what) {
+    config.fail(fmt::format("{}: not all layers are attention and MLP", what),
+                "write its ops into a suite: roofline help bound");
+  };
+  for (const std::string_view key : kOfStateSpace) {
+    if (json.contains(key)) refuse(fmt::format("\"{}\"", key));
+  }
+  const Json* kinds = config.find({"layer_types"});
+  if (kinds == nullptr || !kinds->is_array()) return;
+  for (const Json& kind : *kinds) {
+    if (kind != "full_attention" && kind != "sliding_attention")
+      refuse("\"layer_types\" has " + kind.dump().substr(0, 40));
+  }
 }
 
 void read_attention(const ConfigReader& config, const Family& family, Transformer& model) {
   model.heads = config.size({"num_attention_heads", "n_head", "n_heads"});
-  const bool one = config.flag("multi_query", false) && !config.flag("new_decoder_architecture", false);
+  const bool one = config.flag("multi_query", family.multi_query) && !config.flag("new_decoder_architecture", false);
   model.kv_heads = config.size({"num_key_value_heads", "num_kv_heads", "n_head_kv"}, one ? 1 : model.heads);
   if (model.kv_heads < 1 || model.heads % model.kv_heads != 0) {
     config.fail(fmt::format("{} heads do not share {} key-value heads evenly", model.heads, model.kv_heads),
@@ -169,10 +228,11 @@ void read_experts(const ConfigReader& config, Transformer& model) {
   if (experts.per_token > count) config.fail("more experts for a token than there are", "correct the file");
   experts.intermediate = config.size({"moe_intermediate_size"}, model.intermediate);
   const std::int64_t shared = config.size({"n_shared_experts"}, 0);
-  experts.shared_intermediate =
-      config.size({"shared_expert_intermediate_size"}, shared * experts.intermediate);
+  experts.shared_intermediate = config.size({"shared_expert_intermediate_size"}, shared * experts.intermediate);
   const std::int64_t step = std::max<std::int64_t>(config.size({"decoder_sparse_step", "moe_layer_freq"}, 1), 1);
-  const std::int64_t dense = std::min(config.size({"first_k_dense_replace"}, 0), model.layers);
+  const Json* without = config.find({"mlp_only_layers"});
+  const auto listed = without != nullptr && without->is_array() ? static_cast<std::int64_t>(without->size()) : 0;
+  const std::int64_t dense = std::min(config.size({"first_k_dense_replace"}, 0) + listed, model.layers);
   experts.layers = (model.layers - dense) / step;
   model.experts = experts;
 }
@@ -245,7 +305,8 @@ double Transformer::parameters() const {
     const auto count = static_cast<double>(experts->count);
     all += with_experts * (count * (expert_parameters() + bias) + shared_parameters() + count * d);
   }
-  all += (tied ? 1 : 2) * head_parameters() + static_cast<double>(positions) * d + static_cast<double>(norm_vectors) * d;
+  all +=
+      (tied ? 1 : 2) * head_parameters() + static_cast<double>(positions) * d + static_cast<double>(norm_vectors) * d;
   return all + (head_bias ? static_cast<double>(vocabulary) : 0);
 }
 
@@ -280,6 +341,7 @@ Transformer read_transformer(const std::string& text, const std::string& file) {
     config.fail(fmt::format("\"model_type\" {} is no decoder-only transformer", model.type),
                 "write its ops into a suite: roofline help bound");
   }
+  refuse_other_layers(json, config);
   const auto* family = std::find_if(std::begin(kFamilies), std::end(kFamilies),
                                     [&](const Family& known) { return known.type == model.type; });
   static constexpr Family kUnknown = {};

@@ -23,7 +23,9 @@ std::string with_capital(std::string text) {
 
 std::string time_text(double seconds) { return std::isfinite(seconds) ? duration(seconds) : "\u2013"; }
 
-std::string limit_text(const Bound& bound) { return bound.limiting_ceiling.empty() ? "no roof" : bound.limiting_ceiling; }
+std::string limit_text(const Bound& bound) {
+  return bound.limiting_ceiling.empty() ? "no roof" : bound.limiting_ceiling;
+}
 
 double bytes_of_part(const Work& work) {
   double bytes = 0;
@@ -35,13 +37,13 @@ double bytes_of_part(const Work& work) {
 std::string rates_text(const PhaseBound& phase) {
   if (!std::isfinite(phase.least_s) || !(phase.tokens > 0)) return {};
   const auto rate = [&](double seconds) { return fmt::format("{:.3g}", phase.tokens / seconds); };
-  return std::isfinite(phase.by_op_s)
-             ? fmt::format("{} to {} tokens/s", rate(phase.by_op_s), rate(phase.least_s))
-             : fmt::format("at most {} tokens/s", rate(phase.least_s));
+  return std::isfinite(phase.by_op_s) ? fmt::format("{} to {} tokens/s", rate(phase.by_op_s), rate(phase.least_s))
+                                      : fmt::format("at most {} tokens/s", rate(phase.least_s));
 }
 
 std::string phase_text(const PhaseBound& phase) {
-  if (!phase.fused) return fmt::format("{}: {} in all, each part at its roof.", with_capital(phase.name), time_text(phase.by_op_s));
+  if (!phase.fused)
+    return fmt::format("{}: {} in all, each part at its roof.", with_capital(phase.name), time_text(phase.by_op_s));
   std::string text = fmt::format("{}: at least {}", with_capital(phase.name), time_text(phase.least_s));
   if (std::isfinite(phase.least_s)) {
     const bool messages = phase.messages_s && *phase.messages_s >= phase.least_s;
@@ -62,7 +64,8 @@ std::string memory_text(const ProblemBound& problem, const Machine& machine) {
   if (left <= 0) return fmt::format("{}; the weights do not fit into {}.", text, si(all, "B"));
   const double most = std::floor(left / problem.cache_per_sequence);
   return fmt::format("{} of {}: {}, at most {} such sequences.", text, si(all, "B"),
-                     memory.total() <= all ? "fits" : "does not fit", count(static_cast<std::int64_t>(std::min(most, 1e12))));
+                     memory.total() <= all ? "fits" : "does not fit",
+                     count(static_cast<std::int64_t>(std::min(most, 1e12))));
 }
 
 std::vector<const PartBound*> by_time(const PhaseBound& phase) {
@@ -124,9 +127,10 @@ std::string score_text(const PhaseBound& phase, const MeasuredTime& measured) {
   if (measured.score.possible) {
     return fmt::format("{} measured: {} of the bound.", duration(measured.seconds), percent(measured.score.share));
   }
-  return fmt::format("{} measured is less than the least time of {}: work was skipped, inputs were cached, the time is "
-                     "wrong, or the roofs are of another machine.",
-                     duration(measured.seconds), duration(phase.least_s));
+  return fmt::format(
+      "{} measured is less than the least time of {}: work was skipped, inputs were cached, the time is "
+      "wrong, or the roofs are of another machine.",
+      duration(measured.seconds), duration(phase.least_s));
 }
 
 std::string render_problem_terminal(const ProblemBound& problem, const Machine& machine,
@@ -168,7 +172,8 @@ std::string render_problem_markdown(const ProblemBound& problem, const Machine& 
     }
     text += '\n';
   }
-  for (const std::string& note : notes_of_problem(problem, machine)) text += "- " + escape_markdown(clean_line(note)) + "\n";
+  for (const std::string& note : notes_of_problem(problem, machine))
+    text += "- " + escape_markdown(clean_line(note)) + "\n";
   return text;
 }
 

@@ -42,6 +42,8 @@ def check_answer(answer):
     check_by("answer", answer)
     data = json.loads(json.dumps(answer.get("data", {})))
     name, _, _ = data.get("schema", "").removeprefix("roofline.").partition("/")
+    if name == "bound":
+        check_by(name, data)
     if name not in ("report", "machine", "node", "comparison", "fleet"):
         return
     lists = [data.get(key, []) for key in ("results", "ceilings", "rows", "changes", "left_out", "together", "links")]
@@ -967,6 +969,37 @@ class Machines(Workspace):
                 copy["ceilings"][0]["value"] *= 0.9
             (folder / f"{number}.json").write_text(json.dumps(copy))
         return folder
+
+    LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+             "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "torch_dtype": "bfloat16"}
+
+    def test_a_model_is_bounded_before_it_runs(self):
+        config = self.folder / "config.json"
+        config.write_text(json.dumps(self.LLAMA))
+        data = self.data(self.run_tool("bound", config, "--machine", "H100", "--json"), "roofline.bound/1")
+        prefill, decode = data["phases"]
+        self.assertEqual((prefill["bound"], decode["bound"]), ("compute", "memory"))
+        # Weights once, and the keys and values of 2048 tokens; a data sheet's 3.35 TB/s.
+        read = 2 * (8030261248 - 128256 * 4096 - 65 * 4096) + 4096 * 2 + 2048 * 131072
+        self.assertAlmostEqual(decode["least_s"], (read + 131072) / 3.35e12, delta=1e-6)
+        for phase in data["phases"]:
+            self.assertGreater(phase["by_op_s"], phase["least_s"])
+            self.assertAlmostEqual(phase["by_op_s"], sum(part["time_s"] for part in phase["parts"]), delta=1e-9)
+        fast = ("bound", config, "--machine", "H100", "--phase", "decode", "--against")
+        self.check(self.run_tool(*fast, "10ms"), 0)
+        self.check(self.run_tool(*fast, "1ms"), 3, "1 ms")
+        self.check(self.run_tool("bound", config, "--machine", "H100", "--against", "10ms"), 2, "--phase")
+        self.check(self.run_tool("bound", config, "--machine", "Voodoo 2"), 2, "--machine")
+        self.check(self.run_tool("bound", config, "--machine", "H100", "--tensor-parallel", 3), 2, "--tensor-parallel")
+        broken = self.folder / "broken.json"
+        broken.write_text(json.dumps({**self.LLAMA, "hidden_size": "many"}))
+        self.check(self.run_tool("bound", broken, "--machine", "H100"), 2, "broken.json", "hidden_size")
+
+    def test_a_suite_is_bounded_without_running(self):
+        data = self.data(self.run_tool("bound", "ops", "--machine", "H200", "--json"), "roofline.bound/1")
+        parts = data["phases"][0]["parts"]
+        self.assertGreater(len(parts), 5)
+        self.assertTrue(all(part["time_s"] > 0 for part in parts))
 
     def test_a_fleet_names_who_falls_behind(self):
         good = self.fleet_folder("good-fleet")

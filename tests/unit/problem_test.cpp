@@ -25,7 +25,8 @@ constexpr KnownModel kKnown[] = {
     {"Llama 3 8B", R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
       "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "torch_dtype": "bfloat16"})",
      8'030'261'248},
-    {"Mixtral 8x7B", R"({"model_type": "mixtral", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+    {"Mixtral 8x7B",
+     R"({"model_type": "mixtral", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
       "num_key_value_heads": 8, "intermediate_size": 14336, "num_local_experts": 8, "num_experts_per_tok": 2,
       "vocab_size": 32000})",
      46'702'792'704},
@@ -36,7 +37,8 @@ constexpr KnownModel kKnown[] = {
     {"Qwen3 8B", R"({"model_type": "qwen3", "hidden_size": 4096, "num_hidden_layers": 36, "num_attention_heads": 32,
       "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "vocab_size": 151936})",
      8'190'735'360},
-    {"Qwen3 30B A3B", R"({"model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48, "num_attention_heads": 32,
+    {"Qwen3 30B A3B",
+     R"({"model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48, "num_attention_heads": 32,
       "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 6144, "moe_intermediate_size": 768,
       "num_experts": 128, "num_experts_per_tok": 8, "vocab_size": 151936})",
      30'532'122'624},
@@ -220,14 +222,19 @@ TEST(ProblemBounds, ATimeBelowTheBoundIsImpossible) {
 }
 
 TEST(Transformers, RefuseWhatTheyAreNot) {
-  for (const char* config : {
-           "", "[]", "{", R"({"model_type": "t5"})", R"({"model_type": "llama"})",
-           R"({"model_type": "llama", "hidden_size": -4, "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
-           R"({"model_type": "llama", "hidden_size": 1e99, "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
-           R"({"model_type": "llama", "hidden_size": "4", "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
-           R"({"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 8, "vocab_size": 8, "intermediate_size": 8})",
-           R"({"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 8, "num_key_value_heads": 3, "vocab_size": 8, "intermediate_size": 8})",
-       }) {
+  for (
+      const char* config : {
+          "",
+          "[]",
+          "{",
+          R"({"model_type": "t5"})",
+          R"({"model_type": "llama"})",
+          R"({"model_type": "llama", "hidden_size": -4, "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
+          R"({"model_type": "llama", "hidden_size": 1e99, "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
+          R"({"model_type": "llama", "hidden_size": "4", "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
+          R"({"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 8, "vocab_size": 8, "intermediate_size": 8})",
+          R"({"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 8, "num_key_value_heads": 3, "vocab_size": 8, "intermediate_size": 8})",
+      }) {
     EXPECT_THROW(read_transformer(config, "config.json"), UsageError) << config;
   }
 }
