@@ -51,6 +51,9 @@ constexpr KnownModel kKnown[] = {
     {"OPT 125M", R"({"model_type": "opt", "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
       "ffn_dim": 3072, "max_position_embeddings": 2048, "vocab_size": 50272})",
      125'239'296},
+    {"Falcon 7B", R"({"model_type": "falcon", "hidden_size": 4544, "num_hidden_layers": 32, "num_attention_heads": 71,
+      "multi_query": true, "parallel_attn": true, "bias": false, "vocab_size": 65024})",
+     6'921'720'704},
     {"Phi-2", R"({"model_type": "phi", "hidden_size": 2560, "num_hidden_layers": 32, "num_attention_heads": 32,
       "intermediate_size": 10240, "vocab_size": 51200})",
      2'779'683'840},
@@ -221,22 +224,29 @@ TEST(ProblemBounds, ATimeBelowTheBoundIsImpossible) {
   EXPECT_FALSE(score_of(decode, 0.9 * decode.least_s).possible);
 }
 
+/// A small model, but for these members.
+std::string config_with(const char* members) {
+  return fmt::format(
+      R"({{"num_hidden_layers": 2, "num_attention_heads": 8, "vocab_size": 8, "intermediate_size": 8{}}})", members);
+}
+
 TEST(Transformers, RefuseWhatTheyAreNot) {
-  for (
-      const char* config : {
-          "",
-          "[]",
-          "{",
-          R"({"model_type": "t5"})",
-          R"({"model_type": "llama"})",
-          R"({"model_type": "llama", "hidden_size": -4, "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
-          R"({"model_type": "llama", "hidden_size": 1e99, "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
-          R"({"model_type": "llama", "hidden_size": "4", "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8, "intermediate_size": 8})",
-          R"({"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 8, "vocab_size": 8, "intermediate_size": 8})",
-          R"({"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 8, "num_key_value_heads": 3, "vocab_size": 8, "intermediate_size": 8})",
-      }) {
-    EXPECT_THROW(read_transformer(config, "config.json"), UsageError) << config;
+  EXPECT_NO_THROW(read_transformer(config_with(R"(, "hidden_size": 64, "layer_types": ["full_attention"])"), "c.json"));
+  for (const char* members : {
+           R"()",
+           R"(, "hidden_size": 64, "model_type": "t5")",
+           R"(, "hidden_size": -4)",
+           R"(, "hidden_size": 1e99)",
+           R"(, "hidden_size": "64")",
+           R"(, "hidden_size": 4)",
+           R"(, "hidden_size": 64, "num_key_value_heads": 3)",
+           R"(, "hidden_size": 64, "num_experts": 4, "num_experts_per_tok": 5)",
+           R"(, "hidden_size": 64, "layer_types": ["linear_attention", "full_attention"])",
+           R"(, "hidden_size": 64, "mamba_d_state": 16)",
+       }) {
+    EXPECT_THROW(read_transformer(config_with(members), "c.json"), UsageError) << members;
   }
+  for (const char* text : {"", "[]", "{"}) EXPECT_THROW(read_transformer(text, "c.json"), UsageError) << text;
 }
 
 }  // namespace
