@@ -146,7 +146,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const Machine machine = machine_for_bound(flags, notes);
   const DeviceKind device = machine.device.kind;
   const BoundProblem asked = is_config ? transformer_problem(text, flags, device)
-                                       : suite_problem(load_for(device, flags.problem, "", {}), device);
+                                       : suite_problem(load_for(device, flags.problem, "*", {}), device);
   ProblemBound problem = bound_problem(asked, at_sustained_clocks(machine));
   problem.notes.insert(problem.notes.end(), notes.begin(), notes.end());
   std::optional<MeasuredTime> measured;

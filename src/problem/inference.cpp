@@ -215,14 +215,21 @@ class PhaseParts {
   ProblemPhase phase_;
 };
 
+/// "8.03 B", "124 M".
+std::string parameter_text(double parameters) {
+  constexpr double kBillion = 1e9;
+  return parameters >= kBillion ? fmt::format("{:.3g} B", parameters / kBillion)
+                                : fmt::format("{:.3g} M", parameters / 1e6);
+}
+
 }  // namespace
 
 BoundProblem inference_of(const Transformer& model, const Inference& inference) {
   BoundProblem problem;
   const std::string active =
-      model.experts ? fmt::format(", {} active", si(model.active_parameters(), "")) : std::string();
-  problem.name = fmt::format("{}, {}parameters{}", model.type.empty() ? "transformer" : model.type,
-                             si(model.parameters(), ""), active);
+      model.experts ? fmt::format(", {} active", parameter_text(model.active_parameters())) : std::string();
+  problem.name = fmt::format("{}, {} parameters{}", model.type.empty() ? "transformer" : model.type,
+                             parameter_text(model.parameters()), active);
   problem.notes = model.assumptions;
   const auto batch = static_cast<double>(inference.batch);
   problem.phases.push_back(

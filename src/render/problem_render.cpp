@@ -36,7 +36,11 @@ double bytes_of_part(const Work& work) {
 /// What a phase gives a user: tokens a second, or the time to the first one.
 std::string rates_text(const PhaseBound& phase) {
   if (!std::isfinite(phase.least_s) || !(phase.tokens > 0)) return {};
-  const auto rate = [&](double seconds) { return fmt::format("{:.3g}", phase.tokens / seconds); };
+  const auto rate = [&](double seconds) {
+    const double tokens = phase.tokens / seconds;
+    constexpr double kWhole = 100;
+    return tokens < kWhole ? fmt::format("{:.3g}", tokens) : count(std::llround(tokens));
+  };
   return std::isfinite(phase.by_op_s) ? fmt::format("{} to {} tokens/s", rate(phase.by_op_s), rate(phase.least_s))
                                       : fmt::format("at most {} tokens/s", rate(phase.least_s));
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
 #include "model/error.hpp"
+#include "problem/problem_bound.hpp"
+#include "problem/problem_json.hpp"
 #include "profile/native_lines.hpp"
 #include "profile/process_trace.hpp"
 #include "profile/profile.hpp"
@@ -324,6 +327,15 @@ void import(std::string_view bytes) {
   check_texts(report_of_imports({profile, profile}, {.machine = machine, .others = {machine}}, {}, joined));
 }
 
+/// A model, the work of its inference, and its bounds.
+void transformer(std::string_view bytes) {
+  const Transformer model = read_transformer(std::string(bytes), "config.json");
+  const ProblemBound bound =
+      bound_problem(inference_of(model, {.batch = 3, .prompt = 100, .context = 77}), example::h200());
+  for (const PhaseBound& phase : bound.phases) require(!(phase.least_s < 0), "a negative bound");
+  problem_to_json(bound, example::h200()).dump();
+}
+
 constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"formula", formula, 12000},
                                  Reader{"machine", machine, 1200},
@@ -343,6 +355,7 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"nsys", nsys, 600},
                                  Reader{"proton_tree", import_by<read_proton_tree>, 1600},
                                  Reader{"proton_trace", import_by<read_proton_trace>, 1600},
+                                 Reader{"transformer", transformer, 6000},
                                  Reader{"nvbench", import_by<read_nvbench>, 1600},
                                  Reader{"google_benchmark", import_by<read_google_benchmark>, 1600},
                                  Reader{"tensorrt", import_by<read_tensorrt_profile>, 1600},
