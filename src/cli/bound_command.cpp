@@ -16,6 +16,7 @@
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "host/interrupt.hpp"
+#include "host/output_file.hpp"
 #include "import/roofs.hpp"
 #include "op/op.hpp"
 #include "problem/problem_json.hpp"
@@ -35,6 +36,7 @@ enum class Phases : std::uint8_t { both, prefill, decode };
 struct Flags {
   DeviceRequest device;
   std::string problem, machine, against, format = "table";
+  std::string folder;  ///< for files; empty: none are written
   Inference inference;
   std::optional<std::int64_t> context;
   std::optional<WeightType> weights, cache;
@@ -68,6 +70,8 @@ void add_options(CommandEntry& command, Flags& flags) {
               "GPUs that share each layer (default: 1)");
   command.add("--against", text("TIME", flags.against),
               "Score a measured time, 9.3ms, of one phase; exit status 3 if it is below the bound");
+  command.add("-o,--output", text("DIR", flags.folder),
+              "Write bound.json, bound.md, roofline.svg and roofline.png there");
   command.add("--format", one_of(flags.format, {"table", "md", "json"}), "Output format (default: table)");
 }
 
@@ -138,6 +142,21 @@ BoundProblem transformer_problem(const std::string& text, Flags& flags, DeviceKi
   return problem;
 }
 
+void write_files(const fs::path& folder, const ProblemBound& problem, const Machine& machine,
+                 const std::optional<MeasuredTime>& measured, const Json& document) {
+  fs::create_directories(folder);
+  const Report chart = problem_chart(problem, machine);
+  const std::pair<const char*, std::string> files[] = {
+      {"bound.json", document.dump(2) + "\n"},
+      {"bound.md", render_problem_markdown(problem, machine, measured)},
+      {"roofline.svg", render_svg(chart)},
+      {"roofline.png", render_png(chart)}};
+  for (const auto& [name, content] : files) {
+    write_output(folder / name, content);
+    print_status("wrote " + (folder / name).string());
+  }
+}
+
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
   std::vector<std::string> notes;
@@ -169,6 +188,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
           {"measured_s", measured->seconds}, {"share", measured->score.share}, {"possible", measured->score.possible}};
     return json;
   };
+  if (!flags.folder.empty()) write_files(flags.folder, problem, machine, measured, document());
   if (flags.format == "json") {
     print_document(document());
   } else {

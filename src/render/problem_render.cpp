@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "measure/summary.hpp"
 #include "render/markdown_text.hpp"
 #include "render/terminal/table.hpp"
 #include "report/roofs.hpp"
@@ -125,6 +126,27 @@ std::vector<std::string> notes_of_problem(const ProblemBound& problem, const Mac
 }
 
 }  // namespace
+
+Report problem_chart(const ProblemBound& problem, const Machine& machine) {
+  Report report;
+  report.machine = machine;
+  report.invocation.run_name = problem.name;
+  for (const PhaseBound& phase : problem.phases) {
+    for (const PartBound& part : phase.parts) {
+      if (!std::isfinite(part.time_s) || !(part.part.times > 0)) continue;
+      Point point;
+      point.workload.op = phase.name;
+      point.workload.label = part.part.name;
+      point.family = phase.name;
+      point.work = part.part.work;
+      point.bound = part.bound;
+      const double time = part.time_s / part.part.times;
+      point.time = summarize({&time, 1});
+      report.points.push_back(std::move(point));
+    }
+  }
+  return report;
+}
 
 std::string score_text(const PhaseBound& phase, const MeasuredTime& measured) {
   if (!std::isfinite(measured.score.share)) return "No score: the machine has no roof for this work.";

@@ -985,6 +985,10 @@ class Machines(Workspace):
         for phase in data["phases"]:
             self.assertGreater(phase["by_op_s"], phase["least_s"])
             self.assertAlmostEqual(phase["by_op_s"], sum(part["time_s"] for part in phase["parts"]), delta=1e-9)
+        self.check(self.run_tool("bound", config, "--machine", "H100", "-o", "bounds"), 0)
+        names = {path.name: path.stat().st_size for path in (self.folder / "bounds").iterdir()}
+        self.assertEqual(set(names), {"bound.json", "bound.md", "roofline.svg", "roofline.png"})
+        self.assertTrue(all(names.values()))
         fast = ("bound", config, "--machine", "H100", "--phase", "decode", "--against")
         self.check(self.run_tool(*fast, "10ms"), 0)
         self.check(self.run_tool(*fast, "1ms"), 3, "1 ms")
