@@ -68,8 +68,10 @@ void add_options(CommandEntry& command, Flags& flags) {
               "Type of keys and values (default: bf16, or fp32 with such weights)");
   command.add("--tensor-parallel", number("GPUS", flags.inference.tensor_parallel, 1, 1024),
               "GPUs that share each layer (default: 1)");
-  command.add("--against", text("TIME", flags.against),
-              "Score a measured time, 9.3ms, of one phase; exit status 3 if it is below the bound");
+  command.add(
+      "--against", text("TIME|REPORT", flags.against),
+      "Score a measured time: 9.3ms of one phase, a profile's step, or the rows of a suite's report; exit status 3 if "
+      "it is below the bound");
   command.add("-o,--output", text("DIR", flags.folder),
               "Write bound.json, bound.md, roofline.svg and roofline.png there");
   command.add("--format", one_of(flags.format, {"table", "md", "json"}), "Output format (default: table)");
@@ -78,9 +80,6 @@ void add_options(CommandEntry& command, Flags& flags) {
 void finish(Flags& flags, GlobalOptions&) {
   flags.device.finish();
   flags.inference.context = flags.context.value_or(flags.inference.prompt);
-  if (!flags.against.empty()) {
-    if (!(parse_duration(flags.against, "--against") > 0)) throw UsageError("--against: the time must be above 0");
-  }
 }
 
 Machine data_sheet_of(const std::string& name) {
@@ -142,6 +141,65 @@ BoundProblem transformer_problem(const std::string& text, Flags& flags, DeviceKi
   return problem;
 }
 
+/// The time of a step that a report has: without the profiler where that was measured.
+double step_time(const Report& report, const std::string& file) {
+  const bool has_steps = report.profile && report.profile->steps;
+  if (!has_steps) {
+    throw UsageError(fmt::format("--against {}: the report has no steps", file),
+                     "give the time itself (9.3ms), or a profile whose steps were found");
+  }
+  return report.profile->steps->untouched_s.value_or(report.profile->steps->median_s);
+}
+
+/// Gives the parts of a suite the times of a report's rows with their labels.
+void add_measured_rows(const Report& report, const std::string& file, PhaseBound& phase) {
+  std::size_t found = 0;
+  for (PartBound& part : phase.parts) {
+    const auto row = std::find_if(report.points.begin(), report.points.end(), [&](const Point& point) {
+      return point.workload.label == part.part.name && point.time;
+    });
+    if (row == report.points.end()) continue;
+    part.measured_s = row->time->median * part.part.times;
+    ++found;
+  }
+  if (found == 0)
+    throw UsageError(fmt::format("--against {}: no row is one of this suite", file), "analyze the same suite");
+}
+
+/// The measured time of the one phase, or of a suite's rows, which are in `problem` then.
+std::optional<MeasuredTime> measure_against(const Flags& flags, const BoundProblem& asked, const Machine& machine,
+                                            ProblemBound& problem) {
+  std::error_code ignored;
+  const bool is_file = fs::exists(flags.against, ignored);
+  std::optional<Report> report;
+  if (is_file) report = parse_report(read_file(flags.against, kReportLimit), flags.against);
+  if (!problem.phases.front().fused) {
+    if (!report) throw UsageError("--against of a suite is a report", "roofline analyze writes report.json");
+    add_measured_rows(*report, flags.against, problem.phases.front());
+    return std::nullopt;
+  }
+  if (problem.phases.size() != 1) {
+    throw UsageError("--against is the time of one phase, but there are two", "add --phase prefill or --phase decode");
+  }
+  MeasuredTime measured;
+  measured.seconds = report ? step_time(*report, flags.against) : parse_duration(flags.against, "--against");
+  if (!(measured.seconds > 0)) throw UsageError("--against: the time must be above 0");
+  measured.score = score_of(problem.phases.front().least_s, measured.seconds);
+  // No clock is higher than that of the burst roofs: a time below them is none.
+  measured.score.possible = score_of(bound_problem(asked, machine).phases.front().least_s, measured.seconds).possible;
+  return measured;
+}
+
+std::vector<std::string> impossible_parts(const ProblemBound& problem) {
+  std::vector<std::string> names;
+  for (const PhaseBound& phase : problem.phases) {
+    for (const PartBound& part : phase.parts) {
+      if (part.measured_s && !score_of(part.time_s, *part.measured_s).possible) names.push_back(part.part.name);
+    }
+  }
+  return names;
+}
+
 void write_files(const fs::path& folder, const ProblemBound& problem, const Machine& machine,
                  const std::optional<MeasuredTime>& measured, const Json& document) {
   fs::create_directories(folder);
@@ -166,21 +224,10 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const DeviceKind device = machine.device.kind;
   const BoundProblem asked = is_config ? transformer_problem(text, flags, device)
                                        : suite_problem(load_for(device, flags.problem, "*", {}), device);
-  ProblemBound problem = bound_problem(asked, at_sustained_clocks(machine));
+  ProblemBound problem = bound_problem(asked, asked.phases.front().fused ? at_sustained_clocks(machine) : machine);
   problem.notes.insert(problem.notes.end(), notes.begin(), notes.end());
-  std::optional<MeasuredTime> measured;
-  if (!flags.against.empty()) {
-    if (problem.phases.size() != 1) {
-      throw UsageError("--against is the time of one phase, but there are two",
-                       "add --phase prefill or --phase decode");
-    }
-    // No clock is higher than that of the burst roofs: a time below them is none.
-    const ProblemBound at_burst = bound_problem(asked, machine);
-    measured.emplace();
-    measured->seconds = parse_duration(flags.against, "--against");
-    measured->score = score_of(problem.phases.front(), measured->seconds);
-    measured->score.possible = score_of(at_burst.phases.front(), measured->seconds).possible;
-  }
+  const std::optional<MeasuredTime> measured =
+      flags.against.empty() ? std::nullopt : measure_against(flags, asked, machine, problem);
   const auto document = [&] {
     Json json = problem_to_json(problem, machine);
     if (measured)
@@ -196,6 +243,11 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
       return flags.format == "md" ? render_problem_markdown(problem, machine, measured)
                                   : render_problem_terminal(problem, machine, measured, stdout_style(global.color));
     });
+  }
+  const std::vector<std::string> impossible = impossible_parts(problem);
+  if (!impossible.empty()) {
+    print_problem({"regression", fmt::format("below their bound: {}", fmt::join(impossible, ", ")), {}});
+    return ExitCode::regression;
   }
   if (!measured || measured->score.possible) return ExitCode::ok;
   print_problem({"regression", score_text(problem.phases.front(), *measured), {}});

@@ -97,9 +97,9 @@ ProblemBound bound_problem(const BoundProblem& problem, const Machine& machine) 
   return out;
 }
 
-Score score_of(const PhaseBound& phase, double measured_s) {
+Score score_of(double least_s, double measured_s) {
   constexpr double kTolerance = 1.02;  // of roofs, between runs and chips of a model
-  const double share = phase.least_s / measured_s;
+  const double share = least_s / measured_s;
   return {.share = share, .possible = !(share > kTolerance)};
 }
 

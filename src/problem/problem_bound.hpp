@@ -13,8 +13,9 @@ namespace roofline {
 
 struct PartBound {
   ProblemPart part;
-  Bound bound;        ///< of one launch
-  double time_s = 0;  ///< of all its launches; NaN without a roof
+  Bound bound;                            ///< of one launch
+  double time_s = 0;                      ///< of all its launches; NaN without a roof
+  std::optional<double> measured_s = {};  ///< of all its launches, where a report has it
 };
 
 struct PhaseBound {
@@ -49,6 +50,6 @@ struct Score {
   double share = 0;      ///< of the bound: least time over measured time
   bool possible = true;  ///< false below the least time, which hides a mistake: of the time, the work or the roof
 };
-Score score_of(const PhaseBound& phase, double measured_s);
+Score score_of(double least_s, double measured_s);
 
 }  // namespace roofline

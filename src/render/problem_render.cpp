@@ -82,28 +82,48 @@ std::vector<const PartBound*> by_time(const PhaseBound& phase) {
   return parts;
 }
 
-std::vector<std::string> cells_of(const PartBound& part, const PhaseBound& phase) {
-  const double times = part.part.times, flops = times * part.part.work.total_flops();
-  return {clean_line(part.part.name),
-          fmt::format("{:.0f}", times),
-          flops > 0 ? si(flops, "FLOP") : "\u2013",
-          si(times * bytes_of_part(part.part.work), "B"),
-          time_text(part.time_s),
-          std::isfinite(part.time_s / phase.by_op_s) ? percent(part.time_s / phase.by_op_s) : "\u2013",
-          std::string(to_string(part.bound.label)),
-          limit_text(part.bound)};
+bool has_measured(const PhaseBound& phase) {
+  return std::any_of(phase.parts.begin(), phase.parts.end(),
+                     [](const PartBound& part) { return part.measured_s.has_value(); });
 }
 
-const std::vector<TerminalColumn>& columns() {
-  static const std::vector<TerminalColumn> kColumns = {{.title = "part", .shrinks = true},
-                                                       {.title = "launches", .right = true, .rank = 3},
-                                                       {.title = "work", .right = true, .rank = 1},
-                                                       {.title = "bytes", .right = true, .rank = 2},
-                                                       {.title = "time", .right = true},
-                                                       {.title = "share", .right = true},
-                                                       {.title = "bound", .rank = 4},
-                                                       {.title = "limited by"}};
-  return kColumns;
+/// What is special to a phase with measured parts.
+std::vector<std::string> measured_cells(const PartBound& part) {
+  if (!part.measured_s) return {"\u2013", "\u2013"};
+  const Score score = score_of(part.time_s, *part.measured_s);
+  const std::string share = std::isfinite(score.share) ? percent(score.share) : "\u2013";
+  return {time_text(*part.measured_s), score.possible ? share : share + " impossible"};
+}
+
+std::vector<std::string> cells_of(const PartBound& part, const PhaseBound& phase) {
+  const double times = part.part.times, flops = times * part.part.work.total_flops();
+  std::vector<std::string> cells = {
+      clean_line(part.part.name),
+      fmt::format("{:.0f}", times),
+      flops > 0 ? si(flops, "FLOP") : "\u2013",
+      si(times * bytes_of_part(part.part.work), "B"),
+      time_text(part.time_s),
+      std::isfinite(part.time_s / phase.by_op_s) ? percent(part.time_s / phase.by_op_s) : "\u2013",
+      std::string(to_string(part.bound.label)),
+      limit_text(part.bound)};
+  if (!has_measured(phase)) return cells;
+  for (std::string& cell : measured_cells(part)) cells.push_back(std::move(cell));
+  return cells;
+}
+
+std::vector<TerminalColumn> columns(const PhaseBound& phase) {
+  std::vector<TerminalColumn> list = {{.title = "part", .shrinks = true},
+                                      {.title = "launches", .right = true, .rank = 3},
+                                      {.title = "work", .right = true, .rank = 1},
+                                      {.title = "bytes", .right = true, .rank = 2},
+                                      {.title = "time", .right = true},
+                                      {.title = "share", .right = true},
+                                      {.title = "bound", .rank = 4},
+                                      {.title = "limited by"}};
+  if (!has_measured(phase)) return list;
+  list.push_back({.title = "measured", .right = true});
+  list.push_back({.title = "of bound", .right = true});
+  return list;
 }
 
 std::string title(const ProblemBound& problem, const Machine& machine) {
@@ -166,7 +186,7 @@ std::string render_problem_terminal(const ProblemBound& problem, const Machine& 
     text += wrapped("", for_terminal(sentence, style), style);
   }
   for (const PhaseBound& phase : problem.phases) {
-    TerminalTable table(columns());
+    TerminalTable table(columns(phase));
     for (const PartBound* part : by_time(phase)) {
       std::vector<Cell> cells;
       for (std::string& cell : cells_of(*part, phase)) cells.push_back({for_terminal(std::move(cell), style)});
@@ -187,9 +207,9 @@ std::string render_problem_markdown(const ProblemBound& problem, const Machine& 
   for (const std::string& sentence : sentences(problem, machine, measured)) text += escape_markdown(sentence) + "\n\n";
   for (const PhaseBound& phase : problem.phases) {
     text += "## " + escape_markdown(with_capital(phase.name)) + "\n\n|";
-    for (const TerminalColumn& column : columns()) text += " " + column.title + " |";
+    for (const TerminalColumn& column : columns(phase)) text += " " + column.title + " |";
     text += "\n|";
-    for (const TerminalColumn& column : columns()) text += column.right ? "---:|" : "---|";
+    for (const TerminalColumn& column : columns(phase)) text += column.right ? "---:|" : "---|";
     text += '\n';
     for (const PartBound* part : by_time(phase)) {
       text += "|";

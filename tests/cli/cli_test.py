@@ -1004,6 +1004,17 @@ class Machines(Workspace):
         parts = data["phases"][0]["parts"]
         self.assertGreater(len(parts), 5)
         self.assertTrue(all(part["time_s"] > 0 for part in parts))
+        report = ROOT / "reports/reference/h200-ops/report.json"
+        data = self.data(self.run_tool("bound", "ops", "--machine", report, "--against", report, "--json"), "roofline.bound/1")
+        shares = {part["name"]: part["share"] for part in data["phases"][0]["parts"] if "share" in part}
+        self.assertGreater(len(shares), 5)
+        self.assertTrue(all(0 < share <= 1.02 for share in shares.values()), shares)
+        faster = json.loads(report.read_text())
+        row = faster["results"][0]
+        row["time_s"]["median"] /= 3
+        (self.folder / "faster.json").write_text(json.dumps(faster))
+        self.check(self.run_tool("bound", "ops", "--machine", report, "--against", "faster.json"), 3, row["label"])
+        self.check(self.run_tool("bound", "ops", "--machine", report, "--against", "3ms"), 2, "--against")
 
     def test_a_fleet_names_who_falls_behind(self):
         good = self.fleet_folder("good-fleet")

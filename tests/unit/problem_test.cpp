@@ -218,10 +218,10 @@ TEST(ProblemBounds, WithoutRoofsThereIsNoTime) {
 TEST(ProblemBounds, ATimeBelowTheBoundIsImpossible) {
   const ProblemBound bound = bound_problem(inference_of(model_of("Llama 3 8B"), {}), fast_machine());
   const PhaseBound& decode = bound.phases[1];
-  EXPECT_NEAR(score_of(decode, 2 * decode.least_s).share, 0.5, 1e-9);
-  EXPECT_TRUE(score_of(decode, 2 * decode.least_s).possible);
-  EXPECT_TRUE(score_of(decode, 0.99 * decode.least_s).possible) << "roofs are not exact";
-  EXPECT_FALSE(score_of(decode, 0.9 * decode.least_s).possible);
+  EXPECT_NEAR(score_of(decode.least_s, 2 * decode.least_s).share, 0.5, 1e-9);
+  EXPECT_TRUE(score_of(decode.least_s, 2 * decode.least_s).possible);
+  EXPECT_TRUE(score_of(decode.least_s, 0.99 * decode.least_s).possible) << "roofs are not exact";
+  EXPECT_FALSE(score_of(decode.least_s, 0.9 * decode.least_s).possible);
 }
 
 /// A small model, but for these members.
