@@ -17,6 +17,7 @@
 #include "host/files.hpp"
 #include "host/interrupt.hpp"
 #include "host/output_file.hpp"
+#include "import/onnx.hpp"
 #include "import/roofs.hpp"
 #include "op/op.hpp"
 #include "problem/problem_json.hpp"
@@ -44,17 +45,20 @@ struct Flags {
 };
 
 constexpr double kMostTokens = 1e8;
+constexpr FileLimit kModelLimit{std::uint64_t{4} << 30, "a model; keep its weights in external files"};
 
 void add_options(CommandEntry& command, Flags& flags) {
   const auto types = {std::pair("fp32", WeightType::fp32), {"bf16", WeightType::bf16},
                       {"fp16", WeightType::fp16},          {"fp8", WeightType::fp8},
                       {"int8", WeightType::int8},          {"int4", WeightType::int4}};
   flags.device.add_to(command);
-  command.add("problem", text("FILE", flags.problem), "config.json of a decoder-only transformer, or a suite of ops");
+  command.add("problem", text("FILE", flags.problem),
+              "config.json of a decoder-only transformer, an ONNX graph, or a suite of ops");
   command.add(
       "--machine", text("FILE", flags.machine),
       "Calibration file, or a GPU of which there is a data sheet, such as H100 (default: the stored calibration)");
-  command.add("--batch", number("COUNT", flags.inference.batch, 1, 1e6), "Sequences at a time (default: 1)");
+  command.add("--batch", number("COUNT", flags.inference.batch, 1, 1e6),
+              "Sequences at a time, or the free dimensions of a graph (default: 1)");
   command.add("--prompt", number("TOKENS", flags.inference.prompt, 1, kMostTokens),
               "Tokens of a sequence that prefill reads (default: 2048)");
   command.add("--context", number("TOKENS", flags.context, 1, kMostTokens),
@@ -219,10 +223,14 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
   std::vector<std::string> notes;
   const bool is_config = fs::path(flags.problem).extension() == ".json";
-  const std::string text = is_config ? read_file(flags.problem, kMachineLimit) : std::string();
+  const bool is_onnx = fs::path(flags.problem).extension() == ".onnx";
+  const std::string text = is_config ? read_file(flags.problem, kMachineLimit)
+                           : is_onnx ? read_file(flags.problem, kModelLimit)
+                                     : std::string();
   const Machine machine = machine_for_bound(flags, notes);
   const DeviceKind device = machine.device.kind;
   const BoundProblem asked = is_config ? transformer_problem(text, flags, device)
+                             : is_onnx ? read_onnx(text, flags.problem, flags.inference.batch, device)
                                        : suite_problem(load_for(device, flags.problem, "*", {}), device);
   ProblemBound problem = bound_problem(asked, asked.phases.front().fused ? at_sustained_clocks(machine) : machine);
   problem.notes.insert(problem.notes.end(), notes.begin(), notes.end());

@@ -22,6 +22,7 @@
 #include "import/kineto.hpp"
 #include "import/ncu.hpp"
 #include "import/nsys.hpp"
+#include "import/onnx.hpp"
 #include "import/other_tools.hpp"
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
@@ -336,6 +337,12 @@ void transformer(std::string_view bytes) {
   problem_to_json(bound, example::h200()).dump();
 }
 
+/// A graph, the work of its nodes, and their bounds.
+void onnx(std::string_view bytes) {
+  const ProblemBound bound = bound_problem(read_onnx(bytes, "model.onnx", 3, DeviceKind::cuda), example::h200());
+  for (const PhaseBound& phase : bound.phases) require(!(phase.least_s < 0), "a negative bound");
+}
+
 constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"formula", formula, 12000},
                                  Reader{"machine", machine, 1200},
@@ -355,6 +362,7 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"nsys", nsys, 600},
                                  Reader{"proton_tree", import_by<read_proton_tree>, 1600},
                                  Reader{"proton_trace", import_by<read_proton_trace>, 1600},
+                                 Reader{"onnx", onnx, 6000},
                                  Reader{"transformer", transformer, 6000},
                                  Reader{"nvbench", import_by<read_nvbench>, 1600},
                                  Reader{"google_benchmark", import_by<read_google_benchmark>, 1600},

@@ -1,0 +1,19 @@
+// ONNX graphs as problems: the work of each node by the shapes of its tensors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "problem/inference.hpp"
+
+namespace roofline {
+
+/// Whether the bytes begin as an ONNX model does.
+bool looks_like_onnx(std::string_view beginning);
+
+/// Reads a model. Free dimensions get the size `batch`. Shapes that the file lacks are derived; throws UsageError that
+/// names the node where that is not possible.
+BoundProblem read_onnx(std::string_view bytes, const std::string& file, std::int64_t batch, DeviceKind device);
+
+}  // namespace roofline
