@@ -70,6 +70,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--weights", one_of(flags.weights, types), "Type of the weights (default: as in the file)");
   command.add("--cache-type", one_of(flags.cache, types),
               "Type of keys and values (default: bf16, or fp32 with such weights)");
+  command.add("--tf32", flag(flags.inference.tf32), "Products of fp32 may use TF32");
   command.add("--tensor-parallel", number("GPUS", flags.inference.tensor_parallel, 1, 1024),
               "GPUs that share each layer (default: 1)");
   command.add(
@@ -125,6 +126,23 @@ BoundProblem suite_problem(const Suite& suite, DeviceKind device) {
   return problem;
 }
 
+/// Products of fp32 are the only ones whose unit the file does not tell.
+void note_fp32_products(const Flags& flags, BoundProblem& problem) {
+  const bool fp32 = std::any_of(problem.phases.begin(), problem.phases.end(), [](const ProblemPhase& phase) {
+    return phase.fused && dominant_pipe(*phase.fused) == Pipe::fp32;
+  });
+  if (fp32 && flags.inference.device == DeviceKind::cuda && !flags.inference.tf32) {
+    problem.notes.emplace_back("products are in fp32; where TF32 is allowed, --tf32 has their bound");
+  }
+}
+
+BoundProblem onnx_problem(const std::string& text, Flags& flags, DeviceKind device) {
+  flags.inference.device = device;
+  BoundProblem problem = read_onnx(text, flags.problem, flags.inference);
+  note_fp32_products(flags, problem);
+  return problem;
+}
+
 BoundProblem transformer_problem(const std::string& text, Flags& flags, DeviceKind device) {
   const Transformer model = read_transformer(text, flags.problem);
   Inference& inference = flags.inference;
@@ -140,6 +158,7 @@ BoundProblem transformer_problem(const std::string& text, Flags& flags, DeviceKi
     return (flags.phases == Phases::prefill && phase.name != "prefill") ||
            (flags.phases == Phases::decode && phase.name != "decode");
   });
+  note_fp32_products(flags, problem);
   problem.name += fmt::format(" in {}, batch {}, {} tokens", to_string(inference.weights), count(inference.batch),
                               count(flags.phases == Phases::decode ? inference.context : inference.prompt));
   return problem;
@@ -230,7 +249,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const Machine machine = machine_for_bound(flags, notes);
   const DeviceKind device = machine.device.kind;
   const BoundProblem asked = is_config ? transformer_problem(text, flags, device)
-                             : is_onnx ? read_onnx(text, flags.problem, flags.inference.batch, device)
+                             : is_onnx ? onnx_problem(text, flags, device)
                                        : suite_problem(load_for(device, flags.problem, "*", {}), device);
   ProblemBound problem = bound_problem(asked, asked.phases.front().fused ? at_sustained_clocks(machine) : machine);
   problem.notes.insert(problem.notes.end(), notes.begin(), notes.end());

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "import/protobuf.hpp"
-#include "model/work.hpp"
 #include "model/error.hpp"
+#include "model/work.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -37,9 +37,7 @@ struct OnnxTensor {
   std::vector<std::int64_t> values;  ///< of small integer constants: shapes and axes
   bool constant = false;
 
-  double count() const {
-    return shape ? std::accumulate(shape->begin(), shape->end(), 1.0, std::multiplies<>()) : 0;
-  }
+  double count() const { return shape ? std::accumulate(shape->begin(), shape->end(), 1.0, std::multiplies<>()) : 0; }
 };
 
 struct OnnxNode {
@@ -75,8 +73,12 @@ DType dtype_of(std::int64_t type) {
 
 class OnnxGraph {
  public:
-  OnnxGraph(std::string_view bytes, const std::string& file, std::int64_t batch, DeviceKind device)
-      : file_(file), batch_(static_cast<double>(batch)), device_(device), memory_(main_memory(device)) {
+  OnnxGraph(std::string_view bytes, const std::string& file, const Inference& inference)
+      : file_(file),
+        batch_(static_cast<double>(inference.batch)),
+        device_(inference.device),
+        tf32_(inference.tf32),
+        memory_(main_memory(inference.device)) {
     std::string_view graph;
     for_fields(bytes, [&](const ProtobufField& field) {
       if (field.number == onnx_field::graph && field.has_bytes) graph = field.bytes;
@@ -97,7 +99,8 @@ class OnnxGraph {
       for (const auto& [pipe, flops] : work->flops) phase.fused->flops[pipe] += flops;
       phase.parts.push_back({node.name.empty() ? node.op : node.name, 1, std::move(*work)});
     }
-    if (phase.parts.empty()) throw UsageError(file_ + ": the graph has no node that computes", "export the model again");
+    if (phase.parts.empty())
+      throw UsageError(file_ + ": the graph has no node that computes", "export the model again");
     Traffic& all = phase.fused->bytes[memory_];
     double parameters = 0;
     for (const auto& [name, tensor] : tensors_) {
@@ -230,7 +233,8 @@ class OnnxGraph {
       std::vector<std::int64_t> numbers;
       for_fields(field.bytes, [&](const ProtobufField& part) {
         if (part.number == onnx_field::attribute_name) name = part.bytes;
-        if (part.number == onnx_field::attribute_int || part.number == onnx_field::attribute_ints) append(part, numbers);
+        if (part.number == onnx_field::attribute_int || part.number == onnx_field::attribute_ints)
+          append(part, numbers);
       });
       node.attributes[name] = std::move(numbers);
     });
@@ -259,7 +263,8 @@ class OnnxGraph {
     return found == tensors_.end() || !found->second.shape ? nullptr : &found->second;
   }
 
-  static std::int64_t attribute(const OnnxNode& node, std::string_view name, std::size_t index, std::int64_t otherwise) {
+  static std::int64_t attribute(const OnnxNode& node, std::string_view name, std::size_t index,
+                                std::int64_t otherwise) {
     const auto found = node.attributes.find(name);
     return found == node.attributes.end() || index >= found->second.size() ? otherwise : found->second[index];
   }
@@ -284,8 +289,8 @@ class OnnxGraph {
     for (std::size_t axis = 0; axis < window.size(); ++axis) {
       const auto stride = static_cast<double>(attribute(node, "strides", axis, 1));
       const auto dilation = static_cast<double>(attribute(node, "dilations", axis, 1));
-      const auto pads = static_cast<double>(attribute(node, "pads", axis, 0) +
-                                            attribute(node, "pads", axis + window.size(), 0));
+      const auto pads =
+          static_cast<double>(attribute(node, "pads", axis, 0) + attribute(node, "pads", axis + window.size(), 0));
       const double size = (x[axis + 2] + pads - dilation * (window[axis] - 1) - 1) / stride + 1;
       if (!(stride > 0) || !(size >= 1)) return std::nullopt;
       out.push_back(std::floor(size));
@@ -303,7 +308,8 @@ class OnnxGraph {
     }
     if (is_any(node.op, {"MaxPool", "AveragePool"}) && shape.size() > 2) {
       Extents window;
-      for (std::size_t i = 0; i + 2 < shape.size(); ++i) window.push_back(static_cast<double>(attribute(node, "kernel_shape", i, 1)));
+      for (std::size_t i = 0; i + 2 < shape.size(); ++i)
+        window.push_back(static_cast<double>(attribute(node, "kernel_shape", i, 1)));
       return slid(node, shape, shape[1], window);
     }
     if (is_any(node.op, {"GlobalAveragePool", "GlobalMaxPool"}) && shape.size() > 2) {
@@ -323,7 +329,8 @@ class OnnxGraph {
       return batch;
     }
     if (node.op == "Flatten") {
-      const auto axis = static_cast<std::size_t>(std::clamp<std::int64_t>(attribute(node, "axis", 0, 1), 0, static_cast<std::int64_t>(shape.size())));
+      const auto axis = static_cast<std::size_t>(
+          std::clamp<std::int64_t>(attribute(node, "axis", 0, 1), 0, static_cast<std::int64_t>(shape.size())));
       const auto first = shape.begin() + static_cast<std::ptrdiff_t>(axis);
       return Extents{std::accumulate(shape.begin(), first, 1.0, std::multiplies<>()),
                      std::accumulate(first, shape.end(), 1.0, std::multiplies<>())};
@@ -338,7 +345,8 @@ class OnnxGraph {
       }
       return out;
     }
-    if (is_any(node.op, {"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Where", "Equal", "Greater", "Less", "PRelu"})) {
+    if (is_any(node.op,
+               {"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Where", "Equal", "Greater", "Less", "PRelu"})) {
       Extents out = shape;
       for (std::size_t i = 1; i < node.inputs.size(); ++i) {
         const OnnxTensor* other = input(node, i);
@@ -348,9 +356,33 @@ class OnnxGraph {
       }
       return out;
     }
-    if (is_any(node.op, {"Relu",  "LeakyRelu", "Sigmoid", "Tanh", "Gelu", "Erf", "Exp", "Log", "Sqrt", "Neg", "Abs", "Clip", "Cast",
-                         "Softmax", "LogSoftmax", "BatchNormalization", "LayerNormalization", "InstanceNormalization",
-                         "Identity", "Dropout", "HardSwish", "HardSigmoid", "Elu", "Softplus", "Reciprocal", "Floor", "Not"})) {
+    if (is_any(node.op, {"Relu",
+                         "LeakyRelu",
+                         "Sigmoid",
+                         "Tanh",
+                         "Gelu",
+                         "Erf",
+                         "Exp",
+                         "Log",
+                         "Sqrt",
+                         "Neg",
+                         "Abs",
+                         "Clip",
+                         "Cast",
+                         "Softmax",
+                         "LogSoftmax",
+                         "BatchNormalization",
+                         "LayerNormalization",
+                         "InstanceNormalization",
+                         "Identity",
+                         "Dropout",
+                         "HardSwish",
+                         "HardSigmoid",
+                         "Elu",
+                         "Softplus",
+                         "Reciprocal",
+                         "Floor",
+                         "Not"})) {
       return shape;
     }
     return std::nullopt;
@@ -362,7 +394,9 @@ class OnnxGraph {
     std::optional<std::size_t> open;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (wanted[i] == -1) open = i;
-      const double size = wanted[i] > 0 ? static_cast<double>(wanted[i]) : wanted[i] == 0 && i < x.shape->size() ? (*x.shape)[i] : 1;
+      const double size = wanted[i] > 0                           ? static_cast<double>(wanted[i])
+                          : wanted[i] == 0 && i < x.shape->size() ? (*x.shape)[i]
+                                                                  : 1;
       if (wanted[i] != -1) known *= size;
       out.push_back(size);
     }
@@ -379,9 +413,10 @@ class OnnxGraph {
       if (x != nullptr) output.type = x->type;
     }
     if (output.shape) return;
-    throw UsageError(fmt::format("{}: the shape of {} (node {}, {}) is not known", file_, clean_line(node.outputs.front()),
-                                 node.name.empty() ? "without a name" : node.name, node.op),
-                     "add shapes: onnx.shape_inference.infer_shapes(model)");
+    throw UsageError(
+        fmt::format("{}: the shape of {} (node {}, {}) is not known", file_, clean_line(node.outputs.front()),
+                    node.name.empty() ? "without a name" : node.name, node.op),
+        "add shapes: onnx.shape_inference.infer_shapes(model)");
   }
 
   // Work.
@@ -418,7 +453,7 @@ class OnnxGraph {
     for (const std::string& name : node.outputs) traffic.write += bytes(tensors_[name]);
     const OnnxTensor& output = tensors_[node.outputs.empty() ? std::string() : node.outputs.front()];
     if (const auto sums = products(node, output)) {
-      work.flops[matrix_pipe(dtype_of(output.type), device_)] = 2 * *sums;
+      work.flops[product_pipe(dtype_of(output.type), tf32_, device_)] = 2 * *sums;
     } else if (!is_any(node.op, {"Transpose", "Concat", "Split", "Slice", "Gather", "Cast", "Pad", "Expand"})) {
       work.flops[vector_pipe(dtype_of(output.type))] = output.count();
     }
@@ -428,6 +463,7 @@ class OnnxGraph {
   const std::string& file_;
   double batch_;
   DeviceKind device_;
+  bool tf32_;
   Level memory_;
   std::map<std::string, OnnxTensor> tensors_;
   std::vector<OnnxNode> nodes_;
@@ -444,8 +480,8 @@ bool looks_like_onnx(std::string_view beginning) {
          (beginning[2] == kProducer || beginning[2] == kOpset || beginning[2] == kGraph);
 }
 
-BoundProblem read_onnx(std::string_view bytes, const std::string& file, std::int64_t batch, DeviceKind device) {
-  return OnnxGraph(bytes, file, batch, device).problem();
+BoundProblem read_onnx(std::string_view bytes, const std::string& file, const Inference& inference) {
+  return OnnxGraph(bytes, file, inference).problem();
 }
 
 }  // namespace roofline

@@ -12,8 +12,8 @@ namespace roofline {
 /// Whether the bytes begin as an ONNX model does.
 bool looks_like_onnx(std::string_view beginning);
 
-/// Reads a model. Free dimensions get the size `batch`. Shapes that the file lacks are derived; throws UsageError that
+/// Reads a model. Free dimensions get the batch's size. Shapes that the file lacks are derived; throws UsageError that
 /// names the node where that is not possible.
-BoundProblem read_onnx(std::string_view bytes, const std::string& file, std::int64_t batch, DeviceKind device);
+BoundProblem read_onnx(std::string_view bytes, const std::string& file, const Inference& inference);
 
 }  // namespace roofline

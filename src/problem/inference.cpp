@@ -36,8 +36,8 @@ class PhaseParts {
         weight_bytes_(bytes_of(inference.weights)),
         type_(product_type(inference.weights)),
         element_(inference.weights == WeightType::fp32 ? 4 : 2),
-        pipe_(matrix_pipe(type_, inference.device)),
-        attention_pipe_(matrix_pipe(element_ == 4 ? DType::fp32 : DType::bf16, inference.device)),
+        pipe_(product_pipe(type_, inference.tf32, inference.device)),
+        attention_pipe_(product_pipe(element_ == 4 ? DType::fp32 : DType::bf16, inference.tf32, inference.device)),
         memory_(main_memory(inference.device)) {
     phase_.fused = Work{};
   }
@@ -223,6 +223,10 @@ std::string parameter_text(double parameters) {
 }
 
 }  // namespace
+
+Pipe product_pipe(DType type, bool tf32, DeviceKind device) {
+  return matrix_pipe(type == DType::fp32 && tf32 ? DType::tf32 : type, device);
+}
 
 BoundProblem inference_of(const Transformer& model, const Inference& inference) {
   BoundProblem problem;

@@ -17,8 +17,12 @@ struct Inference {
   std::int64_t tensor_parallel = 1;  ///< GPUs that share each layer
   WeightType weights = WeightType::bf16;
   WeightType cache = WeightType::bf16;  ///< of keys and values
+  bool tf32 = false;                    ///< products of fp32 may round their inputs to TF32
   DeviceKind device = DeviceKind::cuda;
 };
+
+/// The unit of products in that type.
+Pipe product_pipe(DType type, bool tf32, DeviceKind device);
 
 /// A launch that occurs `times` in each phase, as a kernel of its own: inputs from main memory, outputs to it.
 struct ProblemPart {

@@ -339,7 +339,7 @@ void transformer(std::string_view bytes) {
 
 /// A graph, the work of its nodes, and their bounds.
 void onnx(std::string_view bytes) {
-  const ProblemBound bound = bound_problem(read_onnx(bytes, "model.onnx", 3, DeviceKind::cuda), example::h200());
+  const ProblemBound bound = bound_problem(read_onnx(bytes, "model.onnx", {.batch = 3}), example::h200());
   for (const PhaseBound& phase : bound.phases) require(!(phase.least_s < 0), "a negative bound");
 }
 

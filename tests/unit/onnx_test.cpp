@@ -43,8 +43,8 @@ std::string value(std::uint32_t field, const std::string& name, const std::vecto
   for (const std::int64_t size : shape) {
     extents += bytes_field(1, size < 0 ? bytes_field(2, "N") : number_field(1, size));
   }
-  return bytes_field(field,
-                     bytes_field(1, name) + bytes_field(2, bytes_field(1, number_field(1, 1) + bytes_field(2, extents))));
+  return bytes_field(
+      field, bytes_field(1, name) + bytes_field(2, bytes_field(1, number_field(1, 1) + bytes_field(2, extents))));
 }
 
 std::string node(const std::string& op, const std::vector<std::string>& inputs, const std::string& output,
@@ -60,18 +60,19 @@ std::string node(const std::string& op, const std::vector<std::string>& inputs, 
   return bytes_field(1, text);
 }
 
-std::string onnx_model(const std::string& graph) { return number_field(1, 8) + bytes_field(2, "test") + bytes_field(7, graph); }
+std::string onnx_model(const std::string& graph) {
+  return number_field(1, 8) + bytes_field(2, "test") + bytes_field(7, graph);
+}
 
 BoundProblem problem_of(const std::string& graph, std::int64_t batch = 4) {
-  return read_onnx(onnx_model(graph), "model.onnx", batch, DeviceKind::cuda);
+  return read_onnx(onnx_model(graph), "model.onnx", {.batch = batch});
 }
 
 /// A convolution, an activation, a pooling and a classifier.
 std::string network() {
   return value(11, "x", {-1, 3, 32, 32}) + weight("w", {16, 3, 3, 3}) + weight("fc", {10, 16 * 16 * 16}) +
-         whole_numbers("flat", {0, -1}) +
-         node("Conv", {"x", "w"}, "a", {{"pads", {1, 1, 1, 1}}, {"strides", {1, 1}}}) + node("Relu", {"a"}, "b") +
-         node("MaxPool", {"b"}, "c", {{"kernel_shape", {2, 2}}, {"strides", {2, 2}}}) +
+         whole_numbers("flat", {0, -1}) + node("Conv", {"x", "w"}, "a", {{"pads", {1, 1, 1, 1}}, {"strides", {1, 1}}}) +
+         node("Relu", {"a"}, "b") + node("MaxPool", {"b"}, "c", {{"kernel_shape", {2, 2}}, {"strides", {2, 2}}}) +
          node("Reshape", {"c", "flat"}, "d") + node("Gemm", {"d", "fc"}, "y", {{"transB", {1}}}) +
          value(12, "y", {-1, 10});
 }
@@ -118,7 +119,7 @@ TEST(Onnx, RefusesWhatItCannotKnow) {
   EXPECT_TRUE(looks_like_onnx(model));
   for (std::size_t length = 1; length < model.size(); length += 7) {
     try {
-      read_onnx(std::string_view(model).substr(0, length), "model.onnx", 1, DeviceKind::cpu);
+      read_onnx(std::string_view(model).substr(0, length), "model.onnx", {.device = DeviceKind::cpu});
     } catch (const UsageError&) {
       continue;
     }
