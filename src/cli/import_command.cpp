@@ -32,15 +32,17 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add(
       "files", words("FILE", flags.files),
       "ncu: .ncu-rep, .ncu-repz or CSV of --page raw; nsys: export --type sqlite; torch.profiler and Proton: "
-      ".json or .json.gz; also nsys stats, nvbench, Google Benchmark, trtexec, rocprofv3 and JAX (docs/import.md). "
+      ".json or .json.gz; also nsys stats, nvbench, Google Benchmark, trtexec, rocprofv3, rocprof-compute, likwid, "
+      "ERT and JAX (docs/import.md). "
       "Several files of one program are merged");
   command.add("--machine", text("FILE", flags.machine),
               "Calibration file (default: the stored calibration of the same GPU model)");
   flags.output.add_to(command, "reports/<file>");
 }
 
-/// The roofs: from --machine, else the stored calibration of the same GPU model, else data-sheet limits.
-Machine machine_of(const Flags& flags, const DeviceFacts& device, std::vector<std::string>& notes) {
+/// The roofs: from --machine, else those that a file has, else the stored calibration of the same GPU model, else data-sheet limits.
+Machine machine_of(const Flags& flags, const std::vector<ImportedProfile>& profiles, std::vector<std::string>& notes) {
+  const DeviceFacts device = device_of(profiles);
   if (!flags.machine.empty()) {
     DeviceInfo wanted;
     wanted.name = device.name;
@@ -51,6 +53,7 @@ Machine machine_of(const Flags& flags, const DeviceFacts& device, std::vector<st
     }
     return machine;
   }
+  if (const Machine* const measured = roofs_in(profiles)) return *measured;
   if (std::optional<Machine> kept = device.name.empty() ? std::nullopt : find_machine_named(device.name)) {
     print_status(fmt::format("roofs: {} ({})", machine_path(kept->device.identity).string(),
                              age_of(kept->measured_at, std::time(nullptr))));
@@ -72,7 +75,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     profiles.push_back(read_profile_file(file));
   }
   std::vector<std::string> notes, joined;
-  const Machine machine = machine_of(flags, device_of(profiles), notes);
+  const Machine machine = machine_of(flags, profiles, notes);
   Report report = report_of_imports(std::move(profiles), machine, global.argv, joined);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (const std::string warning = about_roofs(machine); !warning.empty()) warn(warning);
