@@ -1,5 +1,5 @@
 // ERT measures a machine: GB/s by level and GFLOP/s. Its roofline.json has them as pairs under "empirical"; the text of
-// its roofline.py has lines like "1788.00 L1 EMP" and "945.00 FP64 GFLOPs EMP".
+// its roofline.py has lines like "1788.00 L1 EMP" and "945.00 FP64 GFLOPs EMP", that of a run ("sum") has no EMP.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,6 +56,7 @@ class ErtRoofs {
   void on_gpu() { gpu_ = true; }
 
   ImportedProfile finish() {
+    keep_highest();
     if (machine_.ceilings.empty()) source_.fail("no rate of a level (\"DRAM\") and none of arithmetic (\"FP64 GFLOPs\")");
     gpu_ |= memory_is_hbm_;
     for (Ceiling& ceiling : machine_.ceilings) {
@@ -82,16 +83,26 @@ class ErtRoofs {
   }
 
  private:
+  /// Of several runs in one file.
+  void keep_highest() {
+    std::vector<Ceiling>& all = machine_.ceilings;
+    std::stable_sort(all.begin(), all.end(), [](const Ceiling& a, const Ceiling& b) { return a.value > b.value; });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto repeats = [&](const Ceiling& other) { return other.level == all[i].level && other.pipe == all[i].pipe; };
+      all.erase(std::remove_if(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(), repeats), all.end());
+    }
+  }
+
   static std::string shorten(const std::string& text) {
     constexpr std::size_t kMost = 40;
     return text.substr(0, kMost);
   }
 
   Ceiling& add(CeilingKind kind, double value) {
-    constexpr std::size_t kMost = 64;
+    constexpr std::size_t kMost = 4096;
     constexpr double kHighest = 1e20;
     if (!(value > 0 && value < kHighest)) source_.fail("a rate that is zero, negative or not a number");
-    if (machine_.ceilings.size() + passed_over_.size() >= kMost) source_.fail("more than 64 rates");
+    if (machine_.ceilings.size() + passed_over_.size() >= kMost) source_.fail("more than 4096 rates");
     Ceiling ceiling;
     ceiling.kind = kind;
     ceiling.value = value;
@@ -117,11 +128,11 @@ ImportedProfile read_ert_json(ByteSource& source) {
   ErtRoofs roofs(source);
   enum : std::size_t { kBytes, kFlops, kMetadata };
   read_json_values(
-      source, {{"empirical", "gbytes", "data", "*"}, {"empirical", "gflops", "data", "*"}, {"empirical", "metadata"}},
+      source, {{"empirical", "gbytes", "data", "*"}, {"empirical", "gflops", "data", "*"}, {"empirical", "metadata"}, {"empirical", "gflops", "metadata"}},
       [&](std::size_t path, const nlohmann::json& value) {
-        if (path == kMetadata) {
+        if (path >= kMetadata) {
           const std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-          if (mentions(text, "GPU_BLOCKS") || mentions(text, "ERT_GPU_BLOCKS")) roofs.on_gpu();
+          if (mentions(text, "GPU_BLOCKS")) roofs.on_gpu();
           return;
         }
         const bool pair = value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_number();
@@ -141,26 +152,26 @@ ImportedProfile read_ert_text(ByteSource& source) {
   ErtRoofs roofs(source);
   TextLines lines(source);
   std::string line;
-  constexpr std::string_view kEnd = " EMP";
   while (lines.next(line)) {
-    if (line.find("GPU_BLOCKS") != std::string::npos) roofs.on_gpu();
-    const std::size_t end = line.rfind(kEnd);
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (end == std::string::npos || first >= end) continue;
-    const std::size_t space = line.find(' ', first);
-    const std::size_t name = line.find_first_not_of(' ', space);
+    if (mentions(line, "GPU_BLOCKS")) roofs.on_gpu();
+    if (line.ends_with(" EMP")) line.resize(line.size() - 4);
+    const std::size_t first = line.find_first_of("0123456789");
+    if (first == std::string::npos || line.find_first_not_of(" \t") != first) continue;
+    const std::size_t space = line.find(' ', first), name = line.find_first_not_of(' ', space);
     const auto rate = parsed_number<double>(line.substr(first, space - first));
-    if (!rate || name == std::string::npos || name >= end) {
+    if (!rate || name == std::string::npos) {
       source.fail(fmt::format("line {}: not a rate and its name", lines.number()));
     }
-    const std::string what = line.substr(name, end - name);
+    const std::string what = line.substr(name);
+    if (what == "Weight") continue;  // of the run in ERT's choice of runs
     mentions(what, "FLOPs") ? roofs.compute(what, *rate) : roofs.bandwidth(what, *rate);
   }
   return roofs.finish();
 }
 
 bool looks_like_ert_text(std::string_view beginning) {
-  return mentions(beginning, "GFLOPs EMP") || mentions(beginning, "DRAM EMP");
+  const bool is_run = mentions(beginning, " GFLOPs\n") && mentions(beginning, " Weight\n");
+  return is_run || mentions(beginning, "GFLOPs EMP") || mentions(beginning, "DRAM EMP");
 }
 
 }  // namespace roofline

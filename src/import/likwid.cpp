@@ -106,10 +106,10 @@ class LikwidTables {
     if (statistics_) return;                 // sums over the threads, which are added here
     if (!of_region && !metrics_) return;     // events, with their counters in a column before the values
     LikwidRegion& region = regions_[at_];
-    if (of_region) {
-      (name == "call count" ? region.calls : region.seconds) = values_of(fields);
-    } else if (name == "Runtime (RDTSC) [s]") {
-      if (region.seconds.empty()) region.seconds = values_of(fields);
+    if (name == "call count") {
+      region.calls = values_of(fields);
+    } else if (name == "RDTSC Runtime [s]" || name == "Runtime (RDTSC) [s]") {
+      region.seconds = values_of(fields);  // that of the metrics has more digits, and is behind that of the region
     } else if (name == "Memory data volume [GBytes]") {
       constexpr double kGiga = 1e9;
       region.bytes = scaled(values_of(fields), kGiga);

@@ -186,20 +186,20 @@ class CounterTable {
     return static_cast<std::uint32_t>(std::clamp(number(fields, column), 0.0, kMost));
   }
 
+  /// In ns. Nothing for what spreadsheets write ("8.1097E+14"), of which the last digits are lost.
+  static std::optional<std::uint64_t> time(std::string_view text) {
+    constexpr std::uint64_t kLatest = std::uint64_t{1} << 62U;
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    if (text.find_first_not_of('0', dot + (dot < text.size() ? 1 : 0)) != std::string_view::npos) return std::nullopt;
+    const auto value = parsed_number<std::uint64_t>(text.substr(0, dot));
+    return value && *value < kLatest ? value : std::nullopt;
+  }
+
   /// Of the dispatch alone, in one of its runs. 0: not in the file.
-  std::uint64_t duration(const std::vector<std::string>& fields) const {
-    const auto time = [&](std::size_t column) {
-      constexpr std::uint64_t kLatest = std::uint64_t{1} << 62U;
-      const std::string_view text = field_in(fields, column);
-      if (const auto exact = parsed_number<std::uint64_t>(text)) return std::min(*exact, kLatest);
-      const double value = number(fields, column);
-      if (!(value >= 0 && value < static_cast<double>(kLatest))) {
-        records_.fail(fmt::format("\"{}\" is not a time", text.substr(0, 40)));
-      }
-      return static_cast<std::uint64_t>(value);
-    };
-    const std::uint64_t start = time(start_), end = time(end_);
-    return end > start ? end - start : 0;
+  std::uint64_t duration(const std::vector<std::string>& fields) {
+    const auto start = time(field_in(fields, start_)), end = time(field_in(fields, end_));
+    inexact_ += !start || !end ? 1 : 0;
+    return start && end && *end > *start ? *end - *start : 0;
   }
 
   /// GPUs are numbered by first appearance: ids count CPUs, too.
@@ -214,9 +214,9 @@ class CounterTable {
     constexpr std::uint64_t kMostTime = 86'400'000'000'000, kLatest = std::uint64_t{1} << 61U;
     ImportedKernel launch;
     launch.name = field_in(fields, name_);
-    constexpr std::string_view kClone = " [clone .kd]";
-    if (launch.name.ends_with(kClone)) launch.name.remove_suffix(kClone.size());
-    if (launch.name.ends_with(".kd")) launch.name.remove_suffix(3);
+    for (const std::string_view descriptor : {" [clone .kd]", " (.kd)", ".kd"}) {
+      if (launch.name.ends_with(descriptor)) launch.name.remove_suffix(descriptor.size());
+    }
     launch.block = {small(fields, block_), 1, 1};
     const std::uint32_t items = small(fields, grid_), each = std::max(1U, launch.block[0]);
     launch.grid = {items / each + (items % each != 0 ? 1 : 0), 1, 1};
@@ -250,6 +250,10 @@ class CounterTable {
     trace.tally.without_time = static_cast<std::uint64_t>(profile_.time_defects.without_time.count);
     builder_.finish();
     profile_.notes = counters_.put_work(trace, builder_, gpu.chip, "rocprof-compute's counters");
+    if (inexact_ > 0) {
+      profile_.notes.push_back(
+          fmt::format("{} times are not whole nanoseconds (a spreadsheet rounds them): profile again", inexact_));
+    }
     if (is_file(folder_ / kRoofFile)) {
       profile_.roofs = roofs_of_file(folder_ / kRoofFile, gpu);
       profile_.notes.push_back(fmt::format("the roofs are those that rocprof-compute measured ({})", kRoofFile));
@@ -267,6 +271,7 @@ class CounterTable {
   std::vector<std::pair<std::size_t, std::string>> counters_in_;  ///< by column
   std::map<std::string, std::uint32_t> gpus_;
   std::uint64_t clock_ = 1;
+  std::int64_t inexact_ = 0;  ///< dispatches without exact times
   std::size_t name_ = 0, start_ = 0, end_ = 0, grid_ = 0, block_ = 0, gpu_ = 0;
 };
 
