@@ -32,7 +32,8 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add(
       "files", words("FILE", flags.files),
       "ncu: .ncu-rep, .ncu-repz or CSV of --page raw; nsys: export --type sqlite; torch.profiler and Proton: "
-      ".json or .json.gz; also nsys stats, nvbench, Google Benchmark, trtexec, rocprofv3 and JAX (docs/import.md). "
+      ".json or .json.gz; also nsys stats, nvbench, Google Benchmark, trtexec, rocprofv3, rocprof-compute, likwid, "
+      "ERT and JAX (docs/import.md). "
       "Several files of one program are merged");
   command.add("--machine", list("FILE", flags.machines),
               "Calibration file, or several with commas for GPUs of several models (default: the stored ones)");
@@ -61,11 +62,13 @@ Machine stored_or_data_sheet(const DeviceFacts& device) {
   return std::move(*kept);
 }
 
-/// The roofs: from --machine, else stored, else of data sheets; each GPU model has its own. Files that name no model of
-/// the program have been chosen on purpose: all kernels are under the first one's roofs.
+/// The roofs: from --machine, else those that a file has, else stored, else of data sheets; each GPU model has its own.
+/// Files that name no model of the program have been chosen on purpose: all kernels are under the first one's roofs.
 ImportRoofs roofs_of(const Flags& flags, const std::vector<ImportedProfile>& profiles,
                      std::vector<std::string>& notes) {
   const DeviceFacts device = device_of(profiles);
+  const Machine* const measured = roofs_in(profiles);
+  if (measured != nullptr && flags.machines.empty()) return {.machine = *measured};
   ImportRoofs roofs{.machine = flags.machines.empty() ? stored_or_data_sheet(device)
                                                       : from_files(flags.machines, device.name)};
   const bool chosen = !device.name.empty() && roofs.machine.device.name != device.name;

@@ -69,7 +69,9 @@ class GoogleBenchmark {
     }
     if (rows_.empty()) source_.fail("no benchmark with a time");
     add_notes();
-    return rows_.finish({});
+    DeviceFacts cpu;
+    cpu.is_cpu = !has_manual_times_;
+    return rows_.finish({cpu});
   }
 
  private:
@@ -88,6 +90,7 @@ class GoogleBenchmark {
     const double cpu = number_in(run, "cpu_time").value_or(0) * unit;
     read.time_ns = real > 0 ? real : cpu;
     const bool by_real_time = has_any(read.name, {"/real_time", "/manual_time"});
+    has_manual_times_ |= has_any(read.name, {"/manual_time"});
     constexpr double kSeconds = 1e-9;
     const double seconds = (by_real_time || !(cpu > 0) ? real : cpu) * kSeconds;
     read.bytes = number_in(run, "bytes_per_second").value_or(0) * seconds;
@@ -152,6 +155,7 @@ class GoogleBenchmark {
   std::vector<BenchmarkRun> runs_;
   std::int64_t failed_ = 0, from_aggregates_ = 0;
   bool has_thousands_ = false, has_flops_ = false;
+  bool has_manual_times_ = false;  ///< the benchmark took them itself, as those of GPU kernels do
 };
 
 }  // namespace

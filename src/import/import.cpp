@@ -58,6 +58,7 @@ bool is_json_like(std::string_view beginning) {
 constexpr ImportFormat kFormats[] = {
     {"nsys (nsys export --type sqlite)", looks_like_nsys, read_nsys},
     {"ncu (.ncu-rep, .ncu-repz)", looks_like_ncu_report, read_bytes<read_ncu_report>},
+    {"JAX, TensorFlow (xplane.pb)", looks_like_xplane, read_xplane},
     {"nvbench (--json)", is_json_like<looks_like_nvbench>, read_bytes<read_nvbench>},
     {"Google Benchmark (JSON)", is_json_like<looks_like_google_benchmark>, read_bytes<read_google_benchmark>},
     {"TensorRT (trtexec --exportProfile)", is_json_like<looks_like_tensorrt_profile>,
@@ -65,11 +66,20 @@ constexpr ImportFormat kFormats[] = {
     {"JAX, TensorFlow (trace.json.gz)", is_json_like<looks_like_xla_trace>, read_bytes<read_xla_trace>},
     {"Triton Proton (.hatchet)", is_json_like<looks_like_proton_tree>, read_bytes<read_proton_tree>},
     {"Triton Proton (Chrome trace)", is_json_like<looks_like_proton_trace>, read_bytes<read_proton_trace>},
+    {"rocprofv3 (--output-format json)", is_json_like<looks_like_rocprof_json>, read_bytes<read_rocprof_json>},
+    {"Empirical Roofline Toolkit (roofline.json)", is_json_like<looks_like_ert_json>, read_bytes<read_ert_json>},
     {"torch.profiler (JSON, .gz)", is_json, read_bytes<read_kineto>},
-    {"rocprofv3 (kernel_trace.csv)", looks_like_rocprof, read_bytes<read_rocprof>},
+    {"rocprof-compute (pmc_perf.csv)", looks_like_rocprof_compute, read_rocprof_compute},
+    {"rocprof-compute (roofline.csv)", looks_like_rocprof_roofs, read_rocprof_roofs},
+    {"rocprofv3 (kernel_trace.csv, counter_collection.csv)", looks_like_rocprof, read_bytes<read_rocprof>},
+    {"likwid-perfctr (-O)", looks_like_likwid, read_bytes<read_likwid>},
+    {"Empirical Roofline Toolkit (text)", looks_like_ert_text, read_bytes<read_ert_text>},
     {"nsys stats (CSV of kernel sums)", looks_like_nsys_sums, read_bytes<read_nsys_sums>},
     {"ncu (ncu --page raw --csv)", looks_like_ncu_csv, read_bytes<read_ncu_csv>},
 };
+
+/// A folder of rocprof-compute is one profile, which any of its files stands for.
+fs::path main_file(const fs::path& given) { return rocprof_compute_table(given).value_or(given); }
 
 ImportedProfile read_by_content(const fs::path& file) {
   refuse_other_file(file.string(), {});  // some are known by name, and need not be read
@@ -85,12 +95,26 @@ ImportedProfile read_by_content(const fs::path& file) {
                    fmt::format("known formats: {}", fmt::join(known, ", ")));
 }
 
+/// Tools that do not know where a program ran count the bytes of its main memory: of a CPU's roofs that is DRAM.
+void use_main_memory_of(const Machine& machine, std::vector<ProcessTrace>& traces) {
+  const bool cpu = machine.device.kind == DeviceKind::cpu;
+  const Level from = cpu ? Level::hbm : Level::dram, to = cpu ? Level::dram : Level::hbm;
+  for (ProcessTrace& trace : traces) {
+    for (auto& [kind, model] : trace.models) {
+      auto moved = model.work.bytes.extract(from);
+      if (moved.empty() || model.source != WorkSource::stated) continue;
+      moved.key() = to;
+      model.work.bytes.insert(std::move(moved));
+    }
+  }
+}
+
 /// A report of nothing would look like one of a program that used no GPU.
 void require_gpu_activity(const std::vector<ImportedProfile>& profiles) {
   std::vector<std::string> files, notes;
   for (const ImportedProfile& profile : profiles) {
     const ProcessTrace& trace = profile.trace;
-    if (!trace.kernels.empty() || !trace.copies.empty() || !trace.fills.empty()) return;
+    if (!trace.kernels.empty() || !trace.copies.empty() || !trace.fills.empty() || profile.roofs) return;
     files.push_back(profile.file);
     notes.insert(notes.end(), profile.notes.begin(), profile.notes.end());
   }
@@ -102,7 +126,8 @@ std::string stem_of(const std::string& file) { return file.substr(0, file.find('
 
 }  // namespace
 
-ImportedProfile read_profile_file(const fs::path& file) {
+ImportedProfile read_profile_file(const fs::path& given) {
+  const fs::path file = main_file(given);
   ImportedProfile profile = read_by_content(file);
   profile.file = file.filename().string();
   return profile;
@@ -154,6 +179,13 @@ std::vector<DeviceFacts> other_models(const std::vector<ImportedProfile>& profil
   return others;
 }
 
+const Machine* roofs_in(const std::vector<ImportedProfile>& profiles) {
+  for (const ImportedProfile& profile : profiles) {
+    if (profile.roofs) return &*profile.roofs;
+  }
+  return nullptr;
+}
+
 Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoofs& roofs,
                          const std::vector<std::string>& command, std::vector<std::string>& joined) {
   require_gpu_activity(profiles);
@@ -180,6 +212,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
     profile.trace.command = {profile.file};
     traces.push_back(std::move(profile.trace));
   }
+  use_main_memory_of(roofs.machine, traces);
   assign_product_pipes(traces, roofs.machine, roofs.others);
   Report report = report_of(
       traces,

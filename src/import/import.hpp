@@ -11,7 +11,8 @@
 
 namespace roofline {
 
-/// Reads a file of any known format, recognised by its content. Throws UsageError with the position in the file.
+/// Reads a file of any known format, recognised by its content, or a folder of rocprof-compute. Throws UsageError with
+/// the position in the file.
 ImportedProfile read_profile_file(const std::filesystem::path& file);
 
 /// The tool and kind of a file that can be imported; empty of others. Reads its first bytes only.
@@ -19,6 +20,9 @@ std::string_view recorded_by(const std::filesystem::path& file);
 
 /// The GPU that most of their kernels' time was spent on.
 DeviceFacts device_of(const std::vector<ImportedProfile>& profiles);
+
+/// The roofs that the tool of one of them measured on the same device; null without any.
+const Machine* roofs_in(const std::vector<ImportedProfile>& profiles);
 
 /// The other GPU models with a name that they ran on.
 std::vector<DeviceFacts> other_models(const std::vector<ImportedProfile>& profiles, const std::string& name);

@@ -13,6 +13,7 @@
 
 #include "import/clean_times.hpp"
 #include "import/whole_graphs.hpp"
+#include "model/machine.hpp"
 #include "profile/process_trace.hpp"
 
 namespace roofline {
@@ -20,6 +21,7 @@ namespace roofline {
 /// A GPU as a file describes it; 0 and empty: not in the file.
 struct DeviceFacts {
   std::uint32_t index = 0;
+  bool is_cpu = false;  ///< of tools that measure programs of the CPU
   std::string name = {};
   std::string chip = {};  ///< "gh100"
   std::uint32_t compute_major = 0, compute_minor = 0;
@@ -40,8 +42,11 @@ enum class ImportedKind : std::uint8_t {
   google_benchmark,
   nsys_sums,
   rocprof,
+  rocprof_compute,
   tensorrt,
-  xla
+  xla,
+  likwid,
+  ert
 };
 
 struct ImportedProfile {
@@ -53,7 +58,8 @@ struct ImportedProfile {
   bool has_starts = true;         ///< start times are known, not only durations
   TimeDefects time_defects = {};  ///< of records that were left out or corrected
   WholeGraphs whole_graphs = {};
-  std::vector<std::string> notes;  ///< for the report: "12 launches without a kernel"
+  std::optional<Machine> roofs = {};  ///< that the tool measured on the same device
+  std::vector<std::string> notes;     ///< for the report: "12 launches without a kernel"
 };
 
 /// Where something was launched.

@@ -1,6 +1,8 @@
 // Files of benchmarks, other profilers and other vendors, each with its reader and how such a file begins.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "import/byte_source.hpp"
@@ -27,6 +29,34 @@ bool looks_like_nsys_sums(std::string_view beginning);
 /// rocprofv3 --kernel-trace --output-format csv: the kernels of an AMD GPU.
 ImportedProfile read_rocprof(ByteSource& source);
 bool looks_like_rocprof(std::string_view beginning);
+
+/// rocprofv3 --output-format json: kernels and copies of AMD GPUs, with counters where they were collected.
+ImportedProfile read_rocprof_json(ByteSource& source);
+bool looks_like_rocprof_json(std::string_view beginning);
+
+/// pmc_perf.csv of rocprof-compute (Omniperf): kernels with counters, and the roofs in the roofline.csv beside it.
+ImportedProfile read_rocprof_compute(const std::filesystem::path& file);
+bool looks_like_rocprof_compute(std::string_view beginning);
+/// roofline.csv of rocprof-compute without a pmc_perf.csv beside it: roofs alone.
+ImportedProfile read_rocprof_roofs(const std::filesystem::path& file);
+bool looks_like_rocprof_roofs(std::string_view beginning);
+/// pmc_perf.csv of a folder, and of a file of such a folder; nothing where it has none.
+std::optional<std::filesystem::path> rocprof_compute_table(const std::filesystem::path& given);
+
+/// CSV of likwid-perfctr (-O): regions of a CPU program, with FLOPs and bytes where their group has them.
+ImportedProfile read_likwid(ByteSource& source);
+bool looks_like_likwid(std::string_view beginning);
+
+/// Empirical Roofline Toolkit (roofline.json, or the text that its roofline.py prints): roofs alone.
+ImportedProfile read_ert_json(ByteSource& source);
+bool looks_like_ert_json(std::string_view beginning);
+ImportedProfile read_ert_text(ByteSource& source);
+bool looks_like_ert_text(std::string_view beginning);
+
+/// xplane.pb of JAX's and TensorFlow's profiler: kernels and copies, with the FLOPs and bytes of XLA's cost model where
+/// the file has them.
+ImportedProfile read_xplane(const std::filesystem::path& file);
+bool looks_like_xplane(std::string_view beginning);
 
 /// trace.json of JAX's and TensorFlow's profiler: kernels and copies on the tracks of GPU streams.
 ImportedProfile read_xla_trace(ByteSource& source);

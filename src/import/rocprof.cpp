@@ -1,13 +1,15 @@
 // Columns differ between versions: LDS_Block_Size was Group_Segment_Size, an agent is a number or "Agent 2". A grid is
-// work-items, not workgroups.
+// work-items, not workgroups. counter_collection.csv has a line for each counter of a dispatch.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "import/clean_times.hpp"
 #include "import/csv_records.hpp"
 #include "import/other_tools.hpp"
+#include "import/rocm_counters.hpp"
 #include "text/parse.hpp"
 
 namespace roofline {
@@ -38,14 +40,27 @@ class RocprofCsv {
     }
     clean_times(profile_.trace, profile_.time_defects);
     builder_.finish();
-    profile_.notes.emplace_back(
-        "rocprofv3's kernel trace names no GPU and has no counters: roofs come from --machine, work is not known");
+    if (has_counters()) {
+      profile_.notes = counters_.put_work(profile_.trace, builder_, {}, "rocprofv3's counters");
+      profile_.notes.emplace_back("rocprofv3's CSV names no GPU: roofs come from --machine");
+    } else {
+      profile_.notes.emplace_back(
+          "rocprofv3's kernel trace names no GPU and has no counters: roofs come from --machine, work is not known");
+    }
     return std::move(profile_);
   }
 
  private:
+  bool has_counters() const { return counter_ != CsvHeader::kNone; }
+
   void find_columns(const CsvHeader& header) {
     width_ = header.size();
+    counter_ = header.column({"counter_name"});
+    value_ = header.column({"counter_value"});
+    dispatch_ = header.column({"dispatch_id"});
+    if (has_counters() && (value_ == CsvHeader::kNone || dispatch_ == CsvHeader::kNone)) {
+      records_.fail("the header has Counter_Name, but not Counter_Value and Dispatch_Id");
+    }
     name_ = header.column({"kernel_name"});
     start_ = header.column({"start_timestamp"});
     end_ = header.column({"end_timestamp"});
@@ -61,6 +76,9 @@ class RocprofCsv {
       grid_[i] = header.column({kGrid[i]});
       block_[i] = header.column({kBlock[i]});
     }
+    // Work-items in all.
+    if (grid_[0] == CsvHeader::kNone) grid_[0] = header.column({"grid_size"});
+    if (block_[0] == CsvHeader::kNone) block_[0] = header.column({"workgroup_size"});
     for (const auto& [column, what] :
          {std::pair(name_, "Kernel_Name"), std::pair(start_, "Start_Timestamp"), std::pair(end_, "End_Timestamp")}) {
       if (column == CsvHeader::kNone) records_.fail(fmt::format("the header has no column \"{}\"", what));
@@ -102,8 +120,11 @@ class RocprofCsv {
       launch.grid[i] = items / each + (items % each != 0 ? 1 : 0);
     }
     kernel.kind = builder_.kind(launch);
-    if (kernel.kind > reasoned_)
+    if (has_counters()) {
+      if (!add_counter(kernel.kind, fields)) return;
+    } else if (kernel.kind > reasoned_) {
       builder_.without_work(reasoned_ = kernel.kind, "rocprofv3's kernel trace has no counters");
+    }
     kernel.device = device(field_in(fields, agent_));
     kernel.stream = small(fields, queue_);
     kernel.correlation = small(fields, correlation_);
@@ -113,13 +134,26 @@ class RocprofCsv {
     profile_.trace.kernels.push_back(kernel);
   }
 
+  /// Whether it is the first counter of its dispatch, which counts as a launch.
+  bool add_counter(spool::Id kind, const std::vector<std::string>& fields) {
+    const auto dispatch = parsed_number<std::uint64_t>(field_in(fields, dispatch_));
+    const auto value = parsed_number<double>(field_in(fields, value_));
+    if (!dispatch || !value) records_.fail("Dispatch_Id or Counter_Value is not a number");
+    const std::string_view counter = field_in(fields, counter_);
+    if (RocmCounters::wants(counter)) counters_.add(kind, counter, *value);
+    return dispatches_.insert(*dispatch).second;
+  }
+
   ByteSource& source_;
   CsvRecords records_;
   ImportedProfile profile_;
   TraceBuilder builder_;
+  RocmCounters counters_;
+  std::unordered_set<std::uint64_t> dispatches_;  ///< with counters
   std::map<std::string, std::uint32_t> agents_;
   spool::Id reasoned_ = 0;  ///< last signature that has its reason: new ones have higher ids
   std::size_t width_ = 0;
+  std::size_t counter_ = 0, value_ = 0, dispatch_ = 0;
   std::size_t name_ = 0, start_ = 0, end_ = 0, agent_ = 0, queue_ = 0, correlation_ = 0;
   std::size_t shared_ = 0, scratch_ = 0, registers_ = 0;
   std::array<std::size_t, 3> grid_ = {}, block_ = {};

@@ -200,9 +200,10 @@ void limit_by_data_sheet(Machine& machine, const DeviceFacts& device) {
 
 Machine data_sheet_machine(const DeviceFacts& device) {
   Machine machine;
-  machine.device.kind = DeviceKind::cuda;
+  machine.device.kind = device.is_cpu ? DeviceKind::cpu : DeviceKind::cuda;
   machine.device.index = static_cast<int>(device.index);
-  machine.device.name = device.name.empty() ? "GPU not named in the file" : device.name;
+  const char* const unnamed = device.is_cpu ? "CPU not named in the file" : "GPU not named in the file";
+  machine.device.name = device.name.empty() ? unnamed : device.name;
   machine.device.identity = "not-measured";
   machine.device.units = device.sms;
   machine.device.memory_bytes = device.memory_bytes;
@@ -212,7 +213,7 @@ Machine data_sheet_machine(const DeviceFacts& device) {
   if (device.compute_major > 0) {
     machine.device.isa = fmt::format("sm_{}{}", device.compute_major, device.compute_minor);
   }
-  if (!limit_by_attributes(machine, device)) limit_by_data_sheet(machine, device);
+  if (!device.is_cpu && !limit_by_attributes(machine, device)) limit_by_data_sheet(machine, device);
   return machine;
 }
 

@@ -8,59 +8,13 @@
 #include "import/chrome_events.hpp"
 #include "import/clean_times.hpp"
 #include "import/other_tools.hpp"
+#include "import/xla_details.hpp"
 #include "text/parse.hpp"
 
 namespace roofline {
 namespace {
 
 constexpr std::string_view kGpu = "/device:GPU:";
-
-/// The number behind `key` in "regs:16 grid:4,1,1 size:1024"; 0 without it.
-std::uint64_t detail(std::string_view details, std::string_view key) {
-  std::size_t at = details.find(key);
-  if (at == std::string_view::npos) return 0;
-  at += key.size();
-  const std::size_t end = std::min(details.find_first_not_of("0123456789", at), details.size());
-  return parsed_number<std::uint64_t>(details.substr(at, end - at)).value_or(0);
-}
-
-std::uint32_t small_detail(std::string_view details, std::string_view key) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(detail(details, key), 0xffffffffU));
-}
-
-std::array<std::uint32_t, 3> extents_of_detail(std::string_view details, std::string_view key) {
-  std::array<std::uint32_t, 3> extents = {1, 1, 1};
-  std::size_t at = details.find(key);
-  if (at == std::string_view::npos) return {};
-  at += key.size();
-  for (std::uint32_t& extent : extents) {
-    const std::size_t end = std::min(details.find_first_not_of("0123456789", at), details.size());
-    extent = parsed_number<std::uint32_t>(details.substr(at, end - at)).value_or(1);
-    if (end >= details.size() || details[end] != ',') break;
-    at = end + 1;
-  }
-  return extents;
-}
-
-/// The digits behind a prefix: "Stream #13(Compute)", "/device:GPU:0".
-std::uint32_t number_behind(std::string_view text, std::string_view prefix) {
-  constexpr std::uint64_t kMost = 1023;
-  return static_cast<std::uint32_t>(std::min(detail(text, prefix), kMost));
-}
-
-spool::Memory memory_of(std::string_view details, std::string_view key) {
-  static constexpr std::pair<std::string_view, spool::Memory> kNames[] = {{"pageable", spool::Memory::pageable},
-                                                                          {"pinned", spool::Memory::pinned},
-                                                                          {"device", spool::Memory::device},
-                                                                          {"array", spool::Memory::array},
-                                                                          {"managed", spool::Memory::managed}};
-  const std::size_t at = details.find(key);
-  if (at == std::string_view::npos) return spool::Memory::unknown;
-  for (const auto& [name, memory] : kNames) {
-    if (details.substr(at + key.size()).starts_with(name)) return memory;
-  }
-  return spool::Memory::unknown;
-}
 
 class XlaTrace {
  public:
@@ -94,9 +48,9 @@ class XlaTrace {
     constexpr std::size_t kMost = 4096;
     const std::string_view name = event.text("name");
     if (event.phase == "M" && event.name == "process_name" && name.find(kGpu) != std::string_view::npos) {
-      if (gpus_.size() < kMost) gpus_[event.process] = number_behind(name, kGpu);
+      if (gpus_.size() < kMost) gpus_[event.process] = xla_number_behind(name, kGpu);
     } else if (event.phase == "M" && event.name == "thread_name" && name.find("Stream #") != std::string_view::npos) {
-      if (streams_.size() < kMost) streams_[{event.process, event.thread}] = number_behind(name, "Stream #");
+      if (streams_.size() < kMost) streams_[{event.process, event.thread}] = xla_number_behind(name, "Stream #");
     } else if (event.phase == "X") {
       const auto gpu = gpus_.find(event.process);
       const auto stream = streams_.find({event.process, event.thread});
@@ -121,10 +75,10 @@ class XlaTrace {
     const std::string_view copied = event.text("memcpy_details");
     if (!copied.empty()) {
       auto copy = record_of<spool::Copy>(event, gpu, stream);
-      copy.bytes = detail(copied, "size:");
+      copy.bytes = xla_detail(copied, "size:");
       copy.peer = gpu;
-      copy.from = memory_of(copied, "kind_src:");
-      copy.to = memory_of(copied, "kind_dst:");
+      copy.from = xla_memory(copied, "kind_src:");
+      copy.to = xla_memory(copied, "kind_dst:");
       profile_.trace.copies.push_back(copy);
       return;
     }
@@ -136,13 +90,13 @@ class XlaTrace {
     place.module = event.text("hlo_module");
     place.operation = op.empty() ? event.text("tf_op") : op;
     kernel.kind = builder_.kind({.name = event.name,
-                                 .grid = extents_of_detail(details, " grid:"),
-                                 .block = extents_of_detail(details, " block:"),
+                                 .grid = xla_extents(details, " grid:"),
+                                 .block = xla_extents(details, " block:"),
                                  .cluster = {},
-                                 .dynamic_shared = small_detail(details, "dynamic_shared:"),
+                                 .dynamic_shared = xla_small_detail(details, "dynamic_shared:"),
                                  .place = builder_.place(place)});
-    kernel.registers = small_detail(details, "regs:");
-    kernel.static_shared = small_detail(details, "static_shared:");
+    kernel.registers = xla_small_detail(details, "regs:");
+    kernel.static_shared = xla_small_detail(details, "static_shared:");
     if (kernel.kind > reasoned_) builder_.without_work(reasoned_ = kernel.kind, "XLA's trace has no FLOPs or bytes");
     profile_.trace.kernels.push_back(kernel);
   }

@@ -39,6 +39,7 @@ std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted
   bool metrics = false;
   for (const ProcessTrace& trace : traces) {
     metrics |= !trace.metrics.empty();
+    for (const auto& [kind, model] : trace.models) metrics |= model.source == WorkSource::counted;
     for (const ProcessTrace::Note& note : trace.notes) {
       if (note.code == spool::NoteCode::not_counted) return note.text;
     }

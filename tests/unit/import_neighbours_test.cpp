@@ -278,7 +278,6 @@ TEST(OtherFiles, HaveANextStep) {
       {"nvprof.csv", "==1== NVPROF is profiling process 1\n\"Type\",\"Time(%)\",\"Time\",\"Calls\"\n", "nsys profile"},
       {"report.json", R"({ "schema": "roofline.report/1", "notes": [] })", "roofline report"},
       {"machine.json", R"({ "schema": "roofline.machine/1" })", "--machine"},
-      {"results.json", R"({"rocprofiler-sdk-tool":[]})", "--output-format csv"},
       {"times.json", R"([{"startComputeMs" : 1}])", "--exportProfile"},
   };
   for (const auto& file : kFiles) EXPECT_THAT(hint_of(file.name, file.text), HasSubstr(file.next)) << file.name;

@@ -1,0 +1,193 @@
+// likwid-perfctr -O: tables that begin with "TABLE,[Region NAME,]Group N Raw|Metric [STAT],GROUP,LINES". Raw tables of
+// a region begin with its run time and its number of calls. A value per hardware thread follows each name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "import/csv_records.hpp"
+#include "import/mean_rows.hpp"
+#include "import/other_tools.hpp"
+#include "text/parse.hpp"
+
+namespace roofline {
+namespace {
+
+/// What a region did in one group of counters, by hardware thread.
+struct LikwidRegion {
+  std::string name, group;
+  std::vector<double> seconds, calls, bytes, fp64, fp32;  ///< FLOPs and bytes of all calls
+  bool has_work = false;
+};
+
+/// A metric in MFLOP/s: likwid 5 writes "DP [MFLOP/s]", older versions "DP MFLOP/s".
+bool is_flop_rate(std::string_view metric, std::string_view type) {
+  return metric == fmt::format("{} [MFLOP/s]", type) || metric == fmt::format("{} MFLOP/s", type) ||
+         metric == fmt::format("{} MFlops/s", type);
+}
+
+double sum_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+double largest_of(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+class LikwidTables {
+ public:
+  explicit LikwidTables(ByteSource& source)
+      : records_(source),
+        rows_(source, ImportedKind::likwid, "likwid-perfctr",
+              "its group of counters has no FLOPs and no memory volume (groups FLOPS_DP, FLOPS_SP, MEM, MEM_DP, "
+              "MEM_SP)") {}
+
+  ImportedProfile read() {
+    std::vector<std::string> fields;
+    while (records_.next(fields)) {
+      if (fields.empty() || fields[0].empty()) continue;
+      if (fields[0] == "TABLE") {
+        begin_table(fields);
+      } else if (fields[0] == "STRUCT") {
+        in_table_ = false;
+      } else if (fields[0] == "CPU name:") {
+        cpu_ = field_in(fields, 1);
+      } else if (in_table_) {
+        take(fields);
+      }
+    }
+    if (in_table_ && left_ > 0) records_.fail(fmt::format("{} lines are missing: the file is truncated", left_));
+    for (const LikwidRegion& region : regions_) add(region);
+    return finish();
+  }
+
+ private:
+  /// "TABLE,Group 1 Metric,FLOPS_DP,8" without markers, "TABLE,Region sum,Group 1 Metric,FLOPS_DP,8" with them.
+  void begin_table(const std::vector<std::string>& fields) {
+    if (in_table_ && left_ > 0) records_.fail(fmt::format("{} lines of the table before are missing", left_));
+    constexpr std::string_view kRegion = "Region ";
+    constexpr std::size_t kMost = std::size_t{1} << 16;
+    const bool marked = field_in(fields, 1).starts_with(kRegion);
+    const std::string_view what = field_in(fields, marked ? 2 : 1);
+    const std::string group(field_in(fields, marked ? 3 : 2));
+    const std::string name = marked ? fields[1].substr(kRegion.size()) : "program";
+    left_ = parsed_number<std::int64_t>(field_in(fields, marked ? 4 : 3)).value_or(0);
+    statistics_ = what.ends_with("STAT");
+    metrics_ = what.find(" Metric") != std::string_view::npos;
+    in_table_ = what.starts_with("Group ") && !group.empty();
+    if (!in_table_) return;
+    const auto same = [&](const LikwidRegion& region) { return region.name == name && region.group == group; };
+    const auto known = std::find_if(regions_.begin(), regions_.end(), same);
+    at_ = static_cast<std::size_t>(known - regions_.begin());
+    if (known != regions_.end()) return;
+    if (regions_.size() >= kMost) records_.fail("more than 65536 regions");
+    regions_.emplace_back();
+    regions_.back().name = name;
+    regions_.back().group = group;
+  }
+
+  /// The values of a line, of each thread; "-" and "nan" are none.
+  static std::vector<double> values_of(const std::vector<std::string>& fields) {
+    std::vector<double> values;
+    for (std::size_t i = 1; i < fields.size(); ++i) {
+      const auto value = parsed_number<double>(fields[i]);
+      values.push_back(value && std::isfinite(*value) && *value > 0 ? *value : 0);
+    }
+    return values;
+  }
+
+  void take(const std::vector<std::string>& fields) {
+    const std::string& name = fields[0];
+    if (name == "Event" || name == "Metric" || name == "Region Info") return;  // the header of columns
+    const bool of_region = name == "RDTSC Runtime [s]" || name == "call count";
+    if (!of_region) --left_;
+    if (statistics_) return;              // sums over the threads, which are added here
+    if (!of_region && !metrics_) return;  // events, with their counters in a column before the values
+    LikwidRegion& region = regions_[at_];
+    if (name == "call count") {
+      region.calls = values_of(fields);
+    } else if (name == "RDTSC Runtime [s]" || name == "Runtime (RDTSC) [s]") {
+      region.seconds = values_of(fields);  // that of the metrics has more digits, and is behind that of the region
+    } else if (name == "Memory data volume [GBytes]") {
+      constexpr double kGiga = 1e9;
+      region.bytes = scaled(values_of(fields), kGiga);
+      region.has_work = true;
+    } else if (is_flop_rate(name, "DP") || is_flop_rate(name, "SP")) {
+      constexpr double kMega = 1e6;
+      (name.starts_with("DP") ? region.fp64 : region.fp32) = operations(region, scaled(values_of(fields), kMega));
+      region.has_work = true;
+    }
+  }
+
+  static std::vector<double> scaled(std::vector<double> values, double by) {
+    for (double& value : values) value *= by;
+    return values;
+  }
+
+  /// A thread's rate is over its own time, which is in a line above.
+  std::vector<double> operations(const LikwidRegion& region, std::vector<double> rates) const {
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      if (rates[i] > 0 && i >= region.seconds.size()) records_.fail("a rate without the time that it is of");
+      rates[i] *= i < region.seconds.size() ? region.seconds[i] : 0;
+    }
+    return rates;
+  }
+
+  void add(const LikwidRegion& region) {
+    constexpr double kNanoseconds = 1e9, kMostCalls = 100'000;
+    const double calls = std::floor(std::max(1.0, largest_of(region.calls)));
+    const double launches = calls <= kMostCalls ? calls : 1;
+    Work work;
+    work.launches = 0;
+    const auto put = [&](double& to, const std::vector<double>& all) {
+      to = sum_of(all) / launches;
+      return to > 0;
+    };
+    double value = 0;
+    if (put(value, region.fp64)) work.flops[Pipe::fp64] = value;
+    if (put(value, region.fp32)) work.flops[Pipe::fp32] = value;
+    if (put(value, region.bytes)) work.bytes[Level::dram] = {.read = value, .write = 0};
+    MeanRow row;
+    row.name = region.name;
+    row.detail = fmt::format("group {}{}", region.group, launches < calls ? fmt::format(", {} calls", calls) : "");
+    row.time_ns = largest_of(region.seconds) * kNanoseconds / launches;
+    row.launches = launches;
+    if (!work.flops.empty() || !work.bytes.empty()) row.work = work;
+    rows_.add(row);
+  }
+
+  ImportedProfile finish() {
+    if (rows_.empty()) records_.fail("no region with a time (\"RDTSC Runtime [s]\")");
+    rows_.notes().emplace_back("a region's time is that of its slowest hardware thread; FLOPs and bytes are sums");
+    rows_.notes().emplace_back("likwid's memory volume does not tell reads from writes: all bytes count as read");
+    DeviceFacts cpu;
+    cpu.is_cpu = true;
+    cpu.name = cpu_;
+    ImportedProfile profile = rows_.finish({cpu});
+    for (auto& [kind, model] : profile.trace.models) {
+      model.by = "likwid-perfctr";
+      model.source = WorkSource::counted;
+    }
+    return profile;
+  }
+
+  CsvRecords records_;
+  MeanRows rows_;
+  std::vector<LikwidRegion> regions_;
+  std::string cpu_;
+  std::size_t at_ = 0;     ///< the region of the table
+  std::int64_t left_ = 0;  ///< lines of the table
+  bool in_table_ = false, statistics_ = false, metrics_ = false;
+};
+
+}  // namespace
+
+ImportedProfile read_likwid(ByteSource& source) { return LikwidTables(source).read(); }
+
+bool looks_like_likwid(std::string_view beginning) {
+  return beginning.find("STRUCT,Info,") != std::string_view::npos && beginning.find("TABLE,") != std::string_view::npos;
+}
+
+}  // namespace roofline
