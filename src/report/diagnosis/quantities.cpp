@@ -202,6 +202,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   add_bound(out, point, machine);
   add_utilization(out, point, machine, counters);
   if (machine.device.kind == DeviceKind::cpu) add_cpu(out, point, machine, counters);
+  add_loop(out, point, machine);
   add_experiments(out, point, machine);
   if (counters != nullptr) add_counters(out, point, machine, *counters);
   return out.take();
