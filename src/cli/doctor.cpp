@@ -106,7 +106,8 @@ HealthCheck cpu_counters_check(const MachineFacts& facts) {
 HealthCheck emulation_check(const MachineFacts& facts) {
   const std::string name = "counts under emulation";
   if (!facts.count_tool.empty()) return {name, Health::works, facts.count_tool, {}, {}};
-  return {name, Health::missing, facts.no_count_tool, "`roofline profile --emulate` does not run", "apt install valgrind"};
+  return {name, Health::missing, facts.no_count_tool, "`roofline profile --emulate` does not run",
+          "apt install valgrind"};
 }
 
 HealthCheck gpu_counters_check(const MachineFacts& facts) {

@@ -30,8 +30,8 @@ namespace {
 struct Flags {
   DeviceRequest device;
   ProfileOptions options;
-  std::string machine;     ///< calibration file; empty: the stored one
-  bool emulate = false;    ///< count instructions in a second run
+  std::string machine;   ///< calibration file; empty: the stored one
+  bool emulate = false;  ///< count instructions in a second run
   std::optional<double> count_time_s;
   std::string from, keep;  ///< directories of recorded data: to read instead of running a program; to keep
   ReportOutput output;

@@ -88,7 +88,7 @@ void keep(const fs::path& spools, const fs::path& where) {
 
 void keep_counts(const fs::path& from, const fs::path& where) {
   for (const auto& entry : fs::directory_iterator(from)) {
-    if (entry.path().extension() == kCountsExtension) {
+    if (is_counts_file(entry.path())) {
       fs::copy_file(entry.path(), where / entry.path().filename(), fs::copy_options::overwrite_existing);
     }
   }
@@ -129,13 +129,16 @@ void count_instructions(const ProfileOptions& options, const ProgramOptions& nat
     throw UsageError("the program uses a GPU: its instructions are not counted under emulation",
                      "remove --emulate; the kernels' counters are read while it runs");
   }
+  if (facts.host && !facts.host->code.why_none.empty()) {
+    options.print_status("no times of instructions, so none are counted: " + facts.host->code.why_none);
+    return;
+  }
   const PrivateFolder folder;
   options.print_status(
       fmt::format("running the program again to count its instructions: 10 to 50 times slower, {:.0f} s at most, "
                   "without its output",
                   options.count_time_s));
-  const ProgramRun run =
-      run_program(emulated_program(native, options.count_tool, folder.path(), options.count_time_s));
+  const ProgramRun run = run_program(emulated_program(native, options.count_tool, folder.path(), options.count_time_s));
   facts.emulated_s = static_cast<double>(run.end - run.start) * 1e-9;
   facts.counted = read_counts_folder(folder.path());
   if (!options.spools.empty()) keep_counts(folder.path(), options.spools);

@@ -31,7 +31,7 @@ struct ProfileOptions {
   std::string step_range;    ///< NVTX range that is a step; empty: steps are found
   /// roofline_count, with which the program runs again for counts of its instructions; empty: it does not.
   std::filesystem::path count_tool;
-  int runs = 1;              ///< with the profiler; all but the first for missing counters
+  int runs = 1;  ///< with the profiler; all but the first for missing counters
   bool output_to_stderr = false;
   std::filesystem::path spools;  ///< keep what was recorded there; empty: nowhere
   std::function<void(const std::string&)> print_status = [](const std::string&) {};  ///< a line for the user
@@ -62,7 +62,7 @@ struct ProgramFacts {
   std::vector<DefectiveSpool> defective_spools = {};
   std::string step_range = {};  ///< NVTX range that is a step; empty: steps are found
   std::optional<HostSamples> host = {};
-  bool gpu = true;  ///< its use of GPUs was to be recorded
+  bool gpu = true;                                  ///< its use of GPUs was to be recorded
   std::optional<CountedInstructions> counted = {};  ///< of the emulated run
   double emulated_s = 0;                            ///< wall time of that run
 };

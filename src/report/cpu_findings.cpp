@@ -99,8 +99,8 @@ std::string where_cpu_figures_are_from(const Report& report) {
 Findings cpu_facts(const Report& report) {
   Findings found = {{FindingKind::row_counts, rows_text(report)}};
   if (!emulated(report).complete) {
-    found.push_back({FindingKind::counts_incomplete,
-                     fmt::format("No FLOPs and bytes: {}.", clean_line(emulated(report).ended))});
+    found.push_back(
+        {FindingKind::counts_incomplete, fmt::format("No FLOPs and bytes: {}.", clean_line(emulated(report).ended))});
   }
   if (std::string text = uncounted_text(report); !text.empty()) {
     found.push_back({FindingKind::code_without_counts, std::move(text)});

@@ -13,6 +13,7 @@ namespace roofline {
 /// Counters, by the ids of docs/counters.md.
 struct CpuLoop {
   bool loop = true;           ///< false: code of a function outside its loops
+  std::string called_from;    ///< line of the program that calls this library code most; empty: not known
   double thread_s = 0;        ///< native time in user code, all threads together
   Interval thread_ci95 = {};  ///< of thread_s: binomial, thread by thread
   double share = 0;           ///< of the time of all threads in user code

@@ -340,7 +340,7 @@ struct Profile {
   std::optional<Timeline> timeline;
   std::optional<HostProfile> host = {};  ///< nothing where the host was not sampled
   MemoryProfile memory = {};
-  std::optional<Ranks> ranks = {};  ///< of several processes with collectives, with steps
+  std::optional<Ranks> ranks = {};           ///< of several processes with collectives, with steps
   std::optional<EmulatedRun> emulated = {};  ///< of a CPU program whose instructions were counted
 };
 

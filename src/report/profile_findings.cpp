@@ -294,7 +294,8 @@ std::string time_above_roofs(const Report& report) {
 }
 
 bool is_of_host(const Report& report) {
-  return !is_of_cpu(report) && report.profile && report.profile->host && report.points.empty() && report.profile->devices.empty();
+  return !is_of_cpu(report) && report.profile && report.profile->host && report.points.empty() &&
+         report.profile->devices.empty();
 }
 
 std::string why_no_roofs(const Report& report) {
@@ -339,6 +340,7 @@ std::string where_from(const ProfiledKind& kind) {
   append(kind.module);
   append(kind.line);
   if (text.empty()) append(kind.range);
+  if (kind.loop && !kind.loop->called_from.empty()) append("called from " + kind.loop->called_from);
   if (kind.backward) append(kind.operation.empty() ? "backward" : kind.operation);
   return text;
 }

@@ -62,8 +62,7 @@ bool parse_cpu_sample(std::string_view record, CpuSample& sample, CpuSampleConte
   return cursor.good();
 }
 
-CpuSampling::CpuSampling(const std::vector<pid_t>& threads, int rate_hz, CpuSampleContent content)
-    : content_(content) {
+CpuSampling::CpuSampling(const std::vector<pid_t>& threads, int rate_hz, CpuSampleContent content) : content_(content) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (threads.empty() || ::sched_getaffinity(threads.front(), sizeof allowed, &allowed) != 0) {

@@ -28,8 +28,7 @@ struct CpuSample {
 
 /// The bytes of a sample's record after its header, as the kernel writes them here; false if they are not one. Of an
 /// instruction only the program counter is set.
-bool parse_cpu_sample(std::string_view record, CpuSample& sample,
-                      CpuSampleContent content = CpuSampleContent::stack);
+bool parse_cpu_sample(std::string_view record, CpuSample& sample, CpuSampleContent content = CpuSampleContent::stack);
 
 class CpuSampling {
  public:

@@ -209,8 +209,8 @@ class HostSampler::Loop {
 
   SampledProcess* known_thread(const CpuSample& sample) const {
     SampledProcess* const process = family_.find(sample.pid);
-    const bool known = process != nullptr && process->threads.contains(sample.tid) &&
-                       process->threads.at(sample.tid)->index >= 0;
+    const bool known =
+        process != nullptr && process->threads.contains(sample.tid) && process->threads.at(sample.tid)->index >= 0;
     return known ? process : nullptr;
   }
 

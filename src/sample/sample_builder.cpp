@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMostSamples = std::size_t{1} << 22U;  ///< 170 MB
 constexpr std::size_t kMostMemorySamples = 1 << 16, kMostRises = 1 << 16;
 constexpr std::size_t kMostCodeSamples = std::size_t{1} << 22U;  ///< 67 MB
-constexpr std::uint64_t kMemoryPeriod = 100'000'000;  ///< ns
+constexpr std::uint64_t kMemoryPeriod = 100'000'000;             ///< ns
 constexpr std::size_t kMixer = 0x9e3779b97f4a7c15ULL;
 
 std::size_t mixed(std::size_t hash, std::uint64_t value) {

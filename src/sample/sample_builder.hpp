@@ -58,7 +58,7 @@ class SampleBuilder {
   std::uint64_t memory_period_ = 0;
   std::unordered_map<std::int64_t, std::uint64_t> memory_of_;  ///< by process, when it was last kept
   std::map<CodePlace, int> known_code_;
-  std::uint64_t code_step_ = 1;               ///< each so many samples of a thread are kept
+  std::uint64_t code_step_ = 1;                ///< each so many samples of a thread are kept
   std::vector<std::uint64_t> code_of_thread_;  ///< samples so far
   std::vector<Frame> frames_;
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, int, HashOfPair> known_frames_;

@@ -238,7 +238,8 @@ std::optional<HostSamples> read_host_samples(std::string_view bytes) {
   samples.why_none = read_name(cursor);
   samples.why_no_native = read_name(cursor);
   if (!cursor.good() || !read_frames(cursor, samples.frames) || !read_stacks(cursor, samples) ||
-      !read_threads(cursor, samples.threads) || (with_memory && !read_memory(cursor, samples)) || (with_code && !read_code(cursor, samples))) {
+      !read_threads(cursor, samples.threads) || (with_memory && !read_memory(cursor, samples)) ||
+      (with_code && !read_code(cursor, samples))) {
     return std::nullopt;
   }
   const bool sound = std::isfinite(samples.rate_hz) && std::isfinite(samples.cost_s) && samples.end >= samples.start;

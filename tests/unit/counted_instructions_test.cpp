@@ -79,13 +79,20 @@ TEST(CountedInstructions, OfARunThatEndedEarlySayWhy) {
 TEST(CountedInstructions, ThatAreNoneHaveAReason) {
   const std::string header = "roofline-counts\t1\nmodule\t0\t0x0\t/x\n";
   for (const std::string& text :
-       {std::string(), std::string("what\n"), std::string("roofline-counts\t2\n"), header + "i\t1\t0x1\t1\n",
+       {std::string(), std::string("what\n"), std::string("roofline-counts\t2\n"), header + "i\tx\t0x1\t1\n",
         header + "i\t0\t1\t1\n", header + "i\t0\t0x1\t-1\n", header + "i\t0\t0x1\tnan\n", header + "i\t0\t0x1\t1e300\n",
         header + "i\t0\t0x1\t1\tloads\n", header + "i\t0\t0x1\t1\tloads=inf\n", header + "e\t0\t0x1\n",
         header + "i\t0\t0x11223344556677889\t1\n", header + "module\t-1\t0x0\t/x\n", header + "end\tnever\n",
         header + "cache\t1\t32768\t8\t0\tprivate\n", header + std::string(100000, 'i') + "\n"}) {
     EXPECT_THAT(counted_in(text).unreadable, Not(IsEmpty())) << text.substr(0, 80);
   }
+}
+
+TEST(CountedInstructions, OfNoFileAreLeftOut) {
+  const CountedInstructions counted =
+      counted_in("roofline-counts\t1\ni\t-1\t0x109000\t1\tint=1\ne\t-1\t0x2\t0x1\t1\nend\tcomplete\n");
+  EXPECT_THAT(counted.unreadable, IsEmpty());
+  EXPECT_THAT(counted.instructions, IsEmpty());
 }
 
 TEST(CountedInstructions, KeepWhatCameBeforeAFault) {

@@ -31,10 +31,8 @@ TEST(CodeLoops, OfJumpsToOneHeadAreOne) {
 
 TEST(CodeLoops, ThatOverlapAreTheMoreFrequentOne) {
   // A rare part behind the loop jumps back into it.
-  EXPECT_THAT(CodeLoops({{0x140, 0x100, 1000}, {0x200, 0x120, 3}}).all(),
-              ElementsAre(Field(&CodeLoop::head, 0x100)));
-  EXPECT_THAT(CodeLoops({{0x140, 0x100, 3}, {0x200, 0x120, 1000}}).all(),
-              ElementsAre(Field(&CodeLoop::head, 0x120)));
+  EXPECT_THAT(CodeLoops({{0x140, 0x100, 1000}, {0x200, 0x120, 3}}).all(), ElementsAre(Field(&CodeLoop::head, 0x100)));
+  EXPECT_THAT(CodeLoops({{0x140, 0x100, 3}, {0x200, 0x120, 1000}}).all(), ElementsAre(Field(&CodeLoop::head, 0x120)));
 }
 
 TEST(CodeLoops, LeaveOutWhatIsNoLoop) {
@@ -49,7 +47,8 @@ TEST(CodeLoops, OfAHostileFileStayShallow) {
 }
 
 CodeSamples every_ms(const std::vector<CodeSample>& samples) {
-  return {.modules = {"/solver"}, .code = {{0, 0x100}, {0, 0x200}}, .samples = samples, .period_s = 1e-3, .why_none = {}};
+  return {
+      .modules = {"/solver"}, .code = {{0, 0x100}, {0, 0x200}}, .samples = samples, .period_s = 1e-3, .why_none = {}};
 }
 
 constexpr std::uint64_t kMillisecond = 1'000'000;
@@ -83,6 +82,7 @@ TEST(RegionTimes, OfThreadsTogetherAreDividedByTheirNumber) {
   EXPECT_EQ(times[0].threads, 4);
   EXPECT_NEAR(times[0].busiest, 1, 1e-9);
   EXPECT_NEAR(times[1].elapsed_s, 0.1, 1e-9);
+  EXPECT_EQ(threads_at_once(every_ms(samples)), 4);
 }
 
 TEST(RegionTimes, OfThreadsInTurnAreAdded) {
@@ -90,6 +90,7 @@ TEST(RegionTimes, OfThreadsInTurnAreAdded) {
   for (int i = 0; i < 400; ++i) samples.push_back({static_cast<std::uint64_t>(i) * kMillisecond, i / 100, 0});
   const std::vector<RegionTime> times = region_times(every_ms(samples), {0, 0}, 1);
   EXPECT_NEAR(times[0].elapsed_s, 0.4, 0.02);
+  EXPECT_EQ(threads_at_once(every_ms(samples)), 1);
 }
 
 TEST(RegionTimes, TellAnUnevenThread) {

@@ -260,15 +260,16 @@ class RegionBuilder {
     const bool known = !frame.function.empty() && frame.function != kUnknown;
     if (!known) region.function = fmt::format("loop at {:#x}", key.start);
     region.name = !region.line.empty() ? region.line + ", loop"
-                  : known ? fmt::format("{}, loop at {:#x}", without_parameters(frame.function), key.start)
-                          : region.function;
+                  : known              ? fmt::format("{}, loop at {:#x}", without_parameters(frame.function), key.start)
+                                       : region.function;
     if (!known && region.own) region.name += fmt::format(" ({})", basename_of(path_of(key.module)));
   }
 
   void name_function(const RegionKey& key, const MachineRegion& machine, CodeRegion& region) const {
     const auto* const symbol = key.start == 0 ? nullptr : functions_.at(key.module, key.start);
     if (symbol == nullptr) {
-      region.name = key.module < 0 || path_of(key.module).empty() ? "code compiled at run time" : "code without symbols";
+      region.name =
+          key.module < 0 || path_of(key.module).empty() ? "code compiled at run time" : "code without symbols";
       region.function = region.name;
       return;
     }

@@ -15,12 +15,12 @@ namespace roofline {
 /// and for the rest) are one.
 struct CodeRegion {
   bool loop = false;
-  std::string name;      ///< "saxpy.c:5 main, loop"; "dgemm_kernel (libopenblas.so.0)"
-  std::string function;  ///< demangled, with its parameters
-  std::string line;      ///< "saxpy.c:5 main"; empty: not known
+  std::string name;         ///< "saxpy.c:5 main, loop"; "dgemm_kernel (libopenblas.so.0)"
+  std::string function;     ///< demangled, with its parameters
+  std::string line;         ///< "saxpy.c:5 main"; empty: not known
   std::string called_from;  ///< "solver.c:12 step": the program's line that calls library code most; empty: not known
-  bool own = false;      ///< the program's code
-  bool counted = false;  ///< an instruction of it was executed in the emulated run
+  bool own = false;         ///< the program's code
+  bool counted = false;     ///< an instruction of it was executed in the emulated run
   CodeCounts counts;
   double entries = 0, iterations = 0;
 };

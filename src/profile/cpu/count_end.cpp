@@ -21,9 +21,10 @@ std::string end_of(const CountedProcess& process, std::int64_t native_signal) {
       if (native_signal > 0 && parsed_number<std::int64_t>(detail) == native_signal) return {};
       return fmt::format("signal {} ended the emulated run", detail);
     case CountEnd::illegal_instruction:
-      return fmt::format("emulation does not know an instruction ({}): compile with -march=x86-64-v3, or use a library "
-                         "that selects AVX2",
-                         detail);
+      return fmt::format(
+          "emulation does not know an instruction ({}): compile with -march=x86-64-v3, or use a library "
+          "that selects AVX2",
+          detail);
   }
   return {};
 }
@@ -34,10 +35,10 @@ std::string why_counts_end(const CountedInstructions& counted, std::int64_t nati
   if (counted.processes.empty()) {
     return counted.unreadable.empty() ? "the emulated run wrote no counts" : clean_line(counted.unreadable);
   }
+  if (!counted.unreadable.empty()) return clean_line(counted.unreadable);
   for (const CountedProcess& process : counted.processes) {
     if (std::string reason = end_of(process, native_signal); !reason.empty()) return reason;
   }
-  if (!counted.unreadable.empty()) return clean_line(counted.unreadable);
   return counted.cut ? "it has more instructions than roofline keeps" : "";
 }
 

@@ -15,12 +15,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, kCountKeys> kKeyNames = {
-    "flops.fp32.scalar", "flops.fp32.128", "flops.fp32.256", "flops.fp64.scalar", "flops.fp64.128", "flops.fp64.256",
-    "flops.fp16.scalar", "flops.fp16.128", "flops.fp16.256", "divides",           "roots",          "int",
-    "loads",             "stores",         "load.bytes",     "store.bytes",       "nt.bytes",       "l1.fills",
-    "l2.fills",          "l3.fills",       "l1.writebacks",  "l2.writebacks",     "l3.writebacks",  "stride.line",
-    "stride.next",       "stride.other",   "gathers"};
+constexpr std::array<std::string_view, kCountKeys> kKeyNames = {"flops.fp32.scalar",
+                                                                "flops.fp32.128",
+                                                                "flops.fp32.256",
+                                                                "flops.fp64.scalar",
+                                                                "flops.fp64.128",
+                                                                "flops.fp64.256",
+                                                                "flops.fp16.scalar",
+                                                                "flops.fp16.128",
+                                                                "flops.fp16.256",
+                                                                "divides",
+                                                                "roots",
+                                                                "int",
+                                                                "loads",
+                                                                "stores",
+                                                                "load.bytes",
+                                                                "store.bytes",
+                                                                "nt.bytes",
+                                                                "l1.fills",
+                                                                "l2.fills",
+                                                                "l3.fills",
+                                                                "l1.writebacks",
+                                                                "l2.writebacks",
+                                                                "l3.writebacks",
+                                                                "stride.line",
+                                                                "stride.next",
+                                                                "stride.other",
+                                                                "gathers"};
 
 constexpr std::size_t kMostLine = 65536, kMostModules = 65536, kMostProcesses = 4096, kMostText = 4096;
 constexpr std::size_t kMostInstructions = std::size_t{1} << 22U, kMostTotals = std::size_t{1} << 25U;
@@ -107,8 +128,12 @@ class CountsReader {
     }
   }
 
+  /// Code outside of any file has a module that is not listed: it has no name either.
+  bool is_of_no_module() const { return parsed_number<std::int64_t>(field(1)) && !module_at(1); }
+
   bool take() {
     const std::string_view kind = field(0);
+    if ((kind == "i" || kind == "e" || kind == "via") && is_of_no_module()) return true;
     if (kind == "i") return take_instruction();
     if (kind == "e") return take_jump();
     if (kind == "via") return take_call();
@@ -144,10 +169,13 @@ class CountsReader {
     const auto* const found = std::ranges::find(kEnds, word, &std::pair<std::string_view, CountEnd>::first);
     if (found == kEnds.end()) return false;
     process.end = found->second;
-    // The rest is separated by spaces or tabs.
+    // The rest is separated by spaces or tabs; the second one of an instruction is its module.
     process.detail = std::string(how.substr(std::min(how.size(), word.size() + 1)).substr(0, kMostText));
     for (std::size_t i = 2; i < fields_.size() && process.detail.size() < kMostText; ++i) {
-      process.detail += (process.detail.empty() ? "" : " ") + unescaped(field(i).substr(0, kMostText));
+      const auto module = i == 3 ? module_at(i) : std::nullopt;
+      const std::string part =
+          module ? counted_.modules[static_cast<std::size_t>(*module)] : unescaped(field(i).substr(0, kMostText));
+      process.detail += (process.detail.empty() ? "" : " ") + part;
     }
     return true;
   }
@@ -273,10 +301,14 @@ void read_counts(std::istream& in, const std::string& name, CountedInstructions&
   if (!fault.empty() && counted.unreadable.empty()) counted.unreadable = fmt::format("{}: {}", name, fault);
 }
 
+bool is_counts_file(const fs::path& path) {
+  return path.extension() == kCountsExtension || path.stem().extension() == kCountsExtension;
+}
+
 bool has_counted_instructions(const fs::path& folder) {
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
-    if (entry.path().extension() == kCountsExtension) return true;
+    if (is_counts_file(entry.path())) return true;
   }
   return false;
 }
@@ -286,9 +318,11 @@ CountedInstructions read_counts_folder(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
-    if (entry.path().extension() == kCountsExtension && entry.is_regular_file(failure)) files.push_back(entry.path());
+    if (is_counts_file(entry.path()) && entry.is_regular_file(failure)) files.push_back(entry.path());
   }
   std::ranges::sort(files);
+  if (files.size() > kMostProcesses) counted.cut = true;
+  files.resize(std::min(files.size(), kMostProcesses));
   for (const fs::path& file : files) {
     std::ifstream in(file);
     read_counts(in, file.filename().string(), counted);

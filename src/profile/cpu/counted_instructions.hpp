@@ -107,10 +107,10 @@ struct CountedInstructions {
   std::vector<BackwardJump> jumps;
   std::vector<CalledInstruction> called;
   std::vector<CountedProcess> processes;
-  std::string isa;          ///< highest vector extension offered
-  double line_bytes = 64;   ///< of the modelled caches
-  bool cut = false;         ///< there was more than a reader keeps
-  std::string unreadable;   ///< why a file was left out or not read to its end; empty: none was
+  std::string isa;         ///< highest vector extension offered
+  double line_bytes = 64;  ///< of the modelled caches
+  bool cut = false;        ///< there was more than a reader keeps
+  std::string unreadable;  ///< why a file was left out or not read to its end; empty: none was
 
   CodeCounts counts_of(const CountedInstruction& instruction) const;
   int module(const std::string& path);
@@ -124,7 +124,10 @@ void read_counts(std::istream& in, const std::string& name, CountedInstructions&
 
 bool has_counted_instructions(const std::filesystem::path& folder);
 
-/// Those of a folder: its files with the extension ".counts", at most 4,096.
+/// "4711.counts", and "4711.counts.2" of the next program of a process.
+bool is_counts_file(const std::filesystem::path& path);
+
+/// Those of a folder, of at most 4,096 files.
 CountedInstructions read_counts_folder(const std::filesystem::path& folder);
 
 }  // namespace roofline

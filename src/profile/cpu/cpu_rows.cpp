@@ -124,7 +124,6 @@ class CpuRows {
     kind.launches = 1;
     kind.total_s = time.elapsed_s;
     kind.line = region.line;
-    kind.range = region.called_from.empty() ? "" : "called from " + region.called_from;
     kind.time_source = TimeSource::sampled;
     kind.complete = region.counted && run().complete;
     kind.counted = kind.complete ? 1 : 0;
@@ -133,6 +132,7 @@ class CpuRows {
     if (run().complete && !region.counted) kind.not_counted = "the emulated run did not execute this code";
     CpuLoop& loop = kind.loop.emplace();
     loop.loop = region.loop;
+    loop.called_from = region.called_from;
     loop.thread_s = time.thread_s;
     loop.thread_ci95 = time.thread_ci95;
     loop.share = run().cpu_s > 0 ? time.thread_s / run().cpu_s : 0;

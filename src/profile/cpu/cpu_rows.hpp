@@ -8,8 +8,8 @@
 namespace roofline {
 
 struct EmulationFacts {
-  double seconds = 0;        ///< wall time of the emulated run
-  std::int64_t signal = 0;   ///< that ended the native run; 0: none
+  double seconds = 0;       ///< wall time of the emulated run
+  std::int64_t signal = 0;  ///< that ended the native run; 0: none
 };
 
 /// Adds a row for each loop and function with at least 0.5 % of the time in user code, and what does not fit together

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "host/files.hpp"
 #include "profile/cpu/counted_instructions.hpp"
 
 namespace roofline {
@@ -35,6 +36,24 @@ fs::path valgrind_folder() {
     if (!folder.empty() && fs::exists(fs::path(folder) / "default.supp", hidden)) return folder;
   }
   return {};
+}
+
+/// The caches of the first core, as the kernel describes them: "--l1=32768,8,64". The tool has sizes of its own for
+/// others.
+std::vector<std::string> cache_options() {
+  constexpr int kMostCaches = 8;
+  std::vector<std::string> options;
+  for (int i = 0; i < kMostCaches; ++i) {
+    const fs::path cache = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}", i);
+    const std::string type = first_line(cache / "type"), size = first_line(cache / "size");
+    const auto level = number_in(cache / "level"), ways = number_in(cache / "ways_of_associativity");
+    const auto line = number_in(cache / "coherency_line_size"), kib = number_in(cache / "size");
+    constexpr double kMostLevels = 3, kMostWays = 64, kKiB = 1024, kMostKiB = 1048576;
+    const bool usable = (type == "Data" || type == "Unified") && level && ways && line && kib && size.ends_with("K");
+    if (!usable || *level < 1 || *level > kMostLevels || *ways < 1 || *ways > kMostWays || *kib > kMostKiB) continue;
+    options.push_back(fmt::format("--l{:.0f}={:.0f},{:.0f},{:.0f}", *level, *kib * kKiB, *ways, *line));
+  }
+  return options;
 }
 
 }  // namespace
@@ -65,9 +84,10 @@ CountTool find_count_tool() {
     return found;
   }
   found.why_not = fmt::format("{} was not found beside roofline", kToolName);
-  found.hint = fmt::format("install Valgrind with its headers (apt install valgrind) and build roofline again with "
-                           "-DROOFLINE_VALGRIND=ON, or set {}",
-                           kCountToolVariable);
+  found.hint = fmt::format(
+      "install Valgrind with its headers (apt install valgrind) and build roofline again with "
+      "-DROOFLINE_VALGRIND=ON, or set {}",
+      kCountToolVariable);
   return found;
 }
 
@@ -75,8 +95,13 @@ ProgramOptions emulated_program(const ProgramOptions& native, const fs::path& to
                                 double limit_s) {
   ProgramOptions emulated = native;
   const auto seconds = static_cast<long>(std::ceil(limit_s));
-  emulated.command = {tool.string(), fmt::format("--counts-file={}", (folder / "%p").string() + std::string(kCountsExtension)),
-                      "--trace-children=yes", fmt::format("--stop-after={}", seconds), "--quiet"};
+  emulated.command = {tool.string(),
+                      "--tool=roofline",
+                      fmt::format("--counts-file={}", (folder / "%p").string() + std::string(kCountsExtension)),
+                      "--trace-children=yes",
+                      fmt::format("--stop-after={}", seconds),
+                      "--quiet"};
+  for (std::string& cache : cache_options()) emulated.command.push_back(std::move(cache));
   emulated.command.insert(emulated.command.end(), native.command.begin(), native.command.end());
   emulated.environment["VALGRIND_LAUNCHER"] = tool.string();
   if (const fs::path library = valgrind_folder(); !library.empty()) {

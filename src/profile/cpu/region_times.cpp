@@ -22,20 +22,30 @@ std::uint64_t window_of(const CodeSamples& samples) {
   return static_cast<std::uint64_t>(samples.period_s * 1e9) * kPeriods;
 }
 
-/// Threads that ran at the same time: the most in any few periods.
-std::size_t most_at_once(const CodeSamples& samples, std::uint64_t window) {
-  std::size_t most = 1;
+/// How many windows had at least so many threads at the same time, by that number. Threads that follow each other in a
+/// window have no more samples together than one.
+std::vector<std::size_t> threads_of_windows(const CodeSamples& samples, std::uint64_t window) {
+  std::vector<std::size_t> windows(2, 0);
   std::set<std::int32_t> threads;
+  std::size_t size = 0;
   std::uint64_t start = 0;
+  const auto close = [&] {
+    if (size == 0) return;
+    const std::size_t by_samples = std::max<std::size_t>(1, (size + kPeriods / 2) / kPeriods);
+    const std::size_t together = std::min(threads.size(), by_samples);
+    windows.resize(std::max(windows.size(), together + 1), 0);
+    for (std::size_t n = 1; n <= together; ++n) ++windows[n];
+    threads.clear();
+    size = 0;
+  };
   for (const CodeSample& sample : samples.samples) {
-    if (sample.time > start + window) {
-      threads.clear();
-      start = sample.time;
-    }
+    if (size > 0 && sample.time >= start + window) close();
+    if (size == 0) start = sample.time;
     threads.insert(sample.thread);
-    most = std::max(most, threads.size());
+    ++size;
   }
-  return most;
+  close();
+  return windows;
 }
 
 /// Thread time divided by the threads that share it, group by group: a group is a few periods long, and has enough
@@ -71,7 +81,13 @@ Interval interval_of(double count, double variance) {
 }  // namespace
 
 std::int64_t threads_at_once(const CodeSamples& samples) {
-  return static_cast<std::int64_t>(most_at_once(samples, window_of(samples)));
+  constexpr double kOften = 0.05;
+  const std::vector<std::size_t> windows = threads_of_windows(samples, window_of(samples));
+  std::size_t most = 1;
+  for (std::size_t n = 1; n < windows.size(); ++n) {
+    if (static_cast<double>(windows[n]) >= kOften * static_cast<double>(windows[1])) most = n;
+  }
+  return static_cast<std::int64_t>(most);
 }
 
 std::vector<RegionTime> region_times(const CodeSamples& samples, const std::vector<int>& of_code, std::size_t count) {
@@ -84,7 +100,7 @@ std::vector<RegionTime> region_times(const CodeSamples& samples, const std::vect
     of_region[region].push_back({sample.time, sample.thread});
   }
   const std::uint64_t window = window_of(samples);
-  const std::size_t at_once = most_at_once(samples, window);
+  const std::size_t at_once = threads_of_windows(samples, window).size() - 1;
   for (std::size_t i = 0; i < count; ++i) {
     RegionTime& time = times[i];
     std::map<std::int32_t, double> by_thread;

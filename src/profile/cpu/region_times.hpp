@@ -18,7 +18,7 @@ struct RegionTime {
   double busiest = 0;  ///< time of the thread with the most over the mean of its threads; 0: not known
 };
 
-/// Threads of the program that ran at the same time, at most.
+/// Threads of the program that ran at the same time, at most, in 5 % of its time or more.
 std::int64_t threads_at_once(const CodeSamples& samples);
 
 /// Times of `count` regions. `of_code`: by index of CodeSamples::code.

@@ -214,9 +214,12 @@ std::array<std::int64_t, 3> read_dimensions(const JsonValue& json) {
 }
 
 Json loop_to_json(const CpuLoop& loop) {
-  Json json = {{"loop", loop.loop}, {"thread_s", loop.thread_s}};
+  Json json = {{"loop", loop.loop}};
+  put_text(json, "called_from", loop.called_from);
+  json["thread_s"] = loop.thread_s;
   if (loop.thread_ci95.known()) json["thread_ci95"] = {loop.thread_ci95.low, loop.thread_ci95.high};
-  json.update(Json{{"share", loop.share}, {"threads", loop.threads}, {"together", loop.together}, {"at_once", loop.at_once}});
+  json.update(
+      Json{{"share", loop.share}, {"threads", loop.threads}, {"together", loop.together}, {"at_once", loop.at_once}});
   if (loop.busiest > 0) json["busiest"] = loop.busiest;
   json["entries"] = loop.entries;
   json["iterations"] = loop.iterations;
@@ -225,6 +228,7 @@ Json loop_to_json(const CpuLoop& loop) {
 
 CpuLoop read_loop(const JsonValue& json) {
   return {.loop = json["loop"].boolean(),
+          .called_from = json.text_or("called_from", ""),
           .thread_s = read_seconds(json["thread_s"]),
           .thread_ci95 = json.optional_interval("thread_ci95"),
           .share = json["share"].number(),
