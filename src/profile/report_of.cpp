@@ -333,6 +333,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   make_labels_unique(report.points);
   add_row_sums(profile, report.points);
   add_steps(profile, recording, report.points, facts, machine, job);
+  if (profile.emulated) profile.why_no_steps.clear();  // its rows are of the whole run
   sort_rows(report);
   add_notes(report, facts.defective_spools, facts.gpu);
   if (std::string note = about_folded(recording, profile.kernel_s); !note.empty()) {

@@ -43,6 +43,7 @@ std::string uncounted_text(const Report& report) {
   double seconds = 0;
   for (const Point& point : report.points) {
     if (!point.profiled || !point.profiled->loop || point.profiled->complete) continue;
+    if (is_openmp_runtime(point.profiled->module)) continue;
     names.push_back(clean_line(point.workload.label));
     seconds += point.profiled->loop->thread_s;
   }
@@ -53,19 +54,24 @@ std::string uncounted_text(const Report& report) {
 
 std::string timeless_text(const Report& report) {
   std::vector<std::string> names;
-  double flops = 0;
+  double flops = 0, bytes = 0;
   for (const TimelessCode& code : emulated(report).timeless) {
     names.push_back(clean_line(code.name));
     flops += code.flops_share;
+    bytes += code.bytes_share;
   }
-  if (names.empty()) return {};
-  return fmt::format("{} of the counted FLOPs are in code without a native time: {}.", percent(flops),
-                     listed(names, kMostNames));
+  if (names.empty() || !emulated(report).complete) return {};
+  return fmt::format("{} of the counted {} are in code without a native time: {}.",
+                     percent(flops > 0 ? flops : bytes), flops > 0 ? "FLOPs" : "bytes", listed(names, kMostNames));
 }
 
 }  // namespace
 
 bool is_of_cpu(const Report& report) { return report.profile && report.profile->emulated.has_value(); }
+
+bool is_openmp_runtime(std::string_view library) {
+  return library.starts_with("libgomp") || library.starts_with("libomp") || library.starts_with("libiomp");
+}
 
 std::string cpu_answer(const Report& report) {
   const Profile& profile = *report.profile;
@@ -116,7 +122,7 @@ std::vector<std::pair<std::string, std::string>> cpu_completeness(const Report& 
   std::string samples = run.why_no_times.empty() ? fmt::format("{:.0f} per second and thread", run.rate_hz)
                                                  : "none: " + clean_line(run.why_no_times);
   std::string counts = run.complete
-                           ? fmt::format("of code with {} of the thread time", percent(run.joined_s / run.cpu_s))
+                           ? fmt::format("of code with {} of the thread time", percent(run.cpu_s > 0 ? run.joined_s / run.cpu_s : 0))
                            : "incomplete: " + clean_line(run.ended);
   if (!run.isa.empty()) counts += fmt::format("; vector extension {}", clean_line(run.isa));
   if (run.seconds > 0) counts += fmt::format("; emulated in {}", duration(run.seconds));

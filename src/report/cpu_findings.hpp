@@ -14,6 +14,9 @@ namespace roofline {
 /// Whether the rows are loops and functions of a CPU program.
 bool is_of_cpu(const Report& report);
 
+/// Whether a library is one of OpenMP: threads that have nothing to do spin in it, in the native run alone.
+bool is_openmp_runtime(std::string_view library);
+
 /// What its loops take, and would take at their roofs.
 std::string cpu_answer(const Report& report);
 /// Where its times, FLOPs and bytes are from.

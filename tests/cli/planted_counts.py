@@ -21,7 +21,7 @@ def instructions(program):
 
 def main():
     options, rest = {}, sys.argv[1:]
-    while rest and rest[0].startswith("--"):
+    while rest and rest[0].startswith("-"):
         name, _, value = rest.pop(0).partition("=")
         options[name] = value
     program = os.path.realpath(rest[0])

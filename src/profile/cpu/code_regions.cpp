@@ -244,7 +244,8 @@ class RegionBuilder {
     } else {
       name_function(key, machine, region);
     }
-    if (!region.own && !path.empty()) region.name += fmt::format(" ({})", basename_of(path));
+    if (!region.own && !path.empty()) region.library = basename_of(path);
+    if (!region.library.empty()) region.name += fmt::format(" ({})", region.library);
     if (const auto caller = main_caller(machine)) region.called_from = line_of(frame_at(caller->first, caller->second));
     return region;
   }

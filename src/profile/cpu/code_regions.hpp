@@ -19,6 +19,7 @@ struct CodeRegion {
   std::string function;     ///< demangled, with its parameters
   std::string line;         ///< "saxpy.c:5 main"; empty: not known
   std::string called_from;  ///< "solver.c:12 step": the program's line that calls library code most; empty: not known
+  std::string library;      ///< its file where it is not the program's code: "libopenblas.so.0"
   bool own = false;         ///< the program's code
   bool counted = false;     ///< an instruction of it was executed in the emulated run
   CodeCounts counts;

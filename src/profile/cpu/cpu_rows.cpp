@@ -11,6 +11,7 @@
 #include "profile/cpu/count_end.hpp"
 #include "profile/cpu/region_times.hpp"
 #include "profile/cpu/thread_roofs.hpp"
+#include "report/cpu_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -18,7 +19,7 @@ namespace roofline {
 namespace {
 
 constexpr double kLeastShare = 0.005;  ///< of the time in user code
-constexpr double kTimelessShare = 0.01;
+constexpr double kTimelessShare = 0.01;  ///< of all FLOPs; of a program without any, of all bytes
 constexpr std::size_t kMostTimeless = 20;
 
 Traffic lines_of(const CodeCounts& counts, CountKey fills, CountKey writebacks, double line_bytes) {
@@ -125,11 +126,14 @@ class CpuRows {
     kind.total_s = time.elapsed_s;
     kind.line = region.line;
     kind.time_source = TimeSource::sampled;
-    kind.complete = region.counted && run().complete;
+    kind.module = region.library;
+    const bool waits = is_openmp_runtime(region.library);
+    kind.complete = region.counted && run().complete && !waits;
     kind.counted = kind.complete ? 1 : 0;
     if (kind.complete) kind.work_source = WorkSource::emulated;
     if (!run().complete) kind.not_counted = run().ended;
     if (run().complete && !region.counted) kind.not_counted = "the emulated run did not execute this code";
+    if (waits) kind.not_counted = "threads wait in the OpenMP runtime";
     CpuLoop& loop = kind.loop.emplace();
     loop.loop = region.loop;
     loop.called_from = region.called_from;
@@ -177,7 +181,7 @@ class CpuRows {
       if (times[i].samples > 0) continue;
       TimelessCode code = {regions[i].name, flops > 0 ? regions[i].counts.flops() / flops : 0,
                            bytes > 0 ? regions[i].counts.bytes() / bytes : 0};
-      if (std::max(code.flops_share, code.bytes_share) >= kTimelessShare) found.push_back(std::move(code));
+      if ((flops > 0 ? code.flops_share : code.bytes_share) >= kTimelessShare) found.push_back(std::move(code));
     }
     std::ranges::stable_sort(found, std::ranges::greater(), &TimelessCode::flops_share);
     found.resize(std::min(found.size(), kMostTimeless));

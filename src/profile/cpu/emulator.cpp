@@ -33,7 +33,9 @@ fs::path valgrind_folder() {
   for (const std::string& folder :
        {variable("VALGRIND_LIB"), std::string("/usr/libexec/valgrind"), std::string("/usr/lib/valgrind"),
         std::string("/usr/lib/x86_64-linux-gnu/valgrind"), std::string("/usr/local/libexec/valgrind")}) {
-    if (!folder.empty() && fs::exists(fs::path(folder) / "default.supp", hidden)) return folder;
+    for (const char* file : {"vgpreload_core-amd64-linux.so", "vgpreload_core-arm64-linux.so"}) {
+      if (!folder.empty() && fs::exists(fs::path(folder) / file, hidden)) return folder;
+    }
   }
   return {};
 }
@@ -96,14 +98,16 @@ ProgramOptions emulated_program(const ProgramOptions& native, const fs::path& to
   ProgramOptions emulated = native;
   const auto seconds = static_cast<long>(std::ceil(limit_s));
   emulated.command = {tool.string(),
-                      "--tool=roofline",
-                      fmt::format("--counts-file={}", (folder / "%p").string() + std::string(kCountsExtension)),
+                      "--tool=roofline_count",
                       "--trace-children=yes",
-                      fmt::format("--stop-after={}", seconds),
-                      "--quiet"};
+                      "-q",
+                      "--vgdb=no",
+                      "--log-file=/dev/null",
+                      "--fair-sched=try",
+                      fmt::format("--counts-file={}/%p{}", folder.string(), kCountsExtension),
+                      fmt::format("--stop-after={}", seconds)};
   for (std::string& cache : cache_options()) emulated.command.push_back(std::move(cache));
   emulated.command.insert(emulated.command.end(), native.command.begin(), native.command.end());
-  emulated.environment["VALGRIND_LAUNCHER"] = tool.string();
   if (const fs::path library = valgrind_folder(); !library.empty()) {
     emulated.environment["VALGRIND_LIB"] = library.string();
   }

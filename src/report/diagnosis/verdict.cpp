@@ -138,6 +138,11 @@ void explain_no_roof(Verdict& verdict, const Report& report, const Point& point)
   verdict.finding = fmt::format("No roof: its FLOPs and bytes are not known ({}).", why);
   verdict.action = "Record for longer, so that it is launched more often.";
   if (!is_of_cpu(report)) return;
+  if (is_openmp_runtime(point.profiled->module)) {
+    verdict.finding = "Threads wait for work in the OpenMP runtime.";
+    verdict.action = "Give threads equal work (schedule(dynamic, n)), and divide what one thread does alone.";
+    return;
+  }
   verdict.action = report.profile->emulated->complete
                        ? "Let the library select AVX2 code in both runs (OPENBLAS_CORETYPE=Haswell, "
                          "MKL_ENABLE_INSTRUCTIONS=AVX2)."
