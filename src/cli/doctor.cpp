@@ -103,6 +103,13 @@ HealthCheck cpu_counters_check(const MachineFacts& facts) {
           facts.cpu_counters->no_permission ? "sudo sysctl kernel.perf_event_paranoid=1" : ""};
 }
 
+HealthCheck emulation_check(const MachineFacts& facts) {
+  const std::string name = "counts under emulation";
+  if (!facts.count_tool.empty()) return {name, Health::works, facts.count_tool, {}, {}};
+  return {name, Health::missing, facts.no_count_tool, "`roofline profile --emulate` does not run",
+          "apt install valgrind"};
+}
+
 HealthCheck gpu_counters_check(const MachineFacts& facts) {
   const std::string name = "counters of the GPU";
   if (!facts.gpu_counters) return {name, Health::works, "CUPTI's range profiler", {}, {}};
@@ -160,6 +167,7 @@ std::vector<HealthCheck> checks_of(const MachineFacts& facts) {
   }
   checks.push_back(cache_check(facts));
   checks.push_back(cpu_counters_check(facts));
+  checks.push_back(emulation_check(facts));
   if (gpu) checks.push_back(gpu_counters_check(facts));
   for (const KnownLibrary& library : kLibraries) checks.push_back(library_check(library, gpu, facts));
   checks.push_back(compiler_check(facts, gpu));

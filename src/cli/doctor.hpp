@@ -48,6 +48,8 @@ struct MachineFacts {
   std::string lacking_isa;  ///< instruction sets that the CPU supports and this build lacks; empty: none
   std::map<std::string, std::string> libraries;  ///< "libnvrtc" → its file; absent if not found
   std::optional<CountersRefusal> cpu_counters;   ///< why they cannot be read; nothing: they can
+  std::string count_tool;                        ///< counts instructions under emulation; empty: absent
+  std::string no_count_tool;                     ///< then why
   std::optional<CountersRefusal> gpu_counters;   ///< likewise; nothing without a usable GPU
   bool c_compiler = false, cxx_compiler = false, cuda_compiler = false;
   std::string huge_pages;                           ///< "always [madvise] never"; empty if Linux does not report it

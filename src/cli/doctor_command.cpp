@@ -19,6 +19,7 @@
 #include "device/isolate.hpp"
 #include "host/cache_folder.hpp"
 #include "host/files.hpp"
+#include "profile/cpu/emulator.hpp"
 #include "user/compilers.hpp"
 
 namespace roofline {
@@ -113,6 +114,9 @@ MachineFacts collect_facts() {
   if (!replies[0].lost) facts.libraries = parse_libraries(replies[0].text);
   facts.cpu_counters = refusal_of(replies[1].text);
   facts.gpu_counters = refusal_of(replies[2].text);
+  const CountTool count_tool = find_count_tool();
+  facts.count_tool = count_tool.tool.string();
+  facts.no_count_tool = count_tool.why_not;
   facts.c_compiler = has_compiler(SourceKind::c);
   facts.cxx_compiler = has_compiler(SourceKind::cpp);
   facts.cuda_compiler = has_compiler(SourceKind::cuda);

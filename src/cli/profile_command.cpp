@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "calibrate/machine_store.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
@@ -16,9 +17,11 @@
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "profile/cpu/emulator.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
 #include "report/json/node_json.hpp"
+#include "report/profile_findings.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -27,7 +30,9 @@ namespace {
 struct Flags {
   DeviceRequest device;
   ProfileOptions options;
-  std::string machine;     ///< calibration file; empty: the stored one
+  std::string machine;   ///< calibration file; empty: the stored one
+  bool emulate = false;  ///< count instructions in a second run
+  std::optional<double> count_time_s;
   std::string from, keep;  ///< directories of recorded data: to read instead of running a program; to keep
   ReportOutput output;
 };
@@ -44,7 +49,10 @@ void add_options(CommandEntry& command, Flags& flags) {
               "Record the start-up and a sample of the steps, and time the others, or record everything (default: "
               "sample; with --warmup or --window everything in the window)");
   command.add("--no-counters", flag(options.counters, false), "Record times only, without FLOPs and bytes");
-  command.add("--count-time", seconds(options.count_time_s), "Limit on the run time that counting adds (default: 30s)");
+  command.add("--count-time", seconds(flags.count_time_s),
+              "Limit on the run time that counting adds (default: 30s, with --emulate 10 minutes)");
+  command.add("--emulate", flag(flags.emulate),
+              "Run a CPU program a second time under emulation, to count the FLOPs and bytes of each loop");
   command.add("--runs", number("N", options.runs, 1, 100),
               "Run the program N times, so that rarely launched kernels can be counted");
   command.add("--baseline", flag(options.baseline),
@@ -60,6 +68,22 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.rest_target = &options.program;
 }
 
+/// Options of the recording of GPUs do not apply to an emulated run.
+void require_cpu_program(Flags& flags) {
+  const ProfileOptions& options = flags.options;
+  const auto conflict = [](const char* what) {
+    throw UsageError(fmt::format("--emulate counts whole runs of CPU programs: {} does not apply", what),
+                     "remove one of them");
+  };
+  if (!flags.from.empty()) conflict("--from");
+  if (!options.host) conflict("--no-host");
+  if (!options.counters) conflict("--no-counters");
+  if (options.window_s || options.warmup_s > 0) conflict("a window");
+  if (options.runs > 1) conflict("--runs");
+  if (flags.device.kind.value_or(DeviceKind::cpu) != DeviceKind::cpu) conflict("a GPU");
+  flags.device.kind = DeviceKind::cpu;
+}
+
 void finish(Flags& flags, GlobalOptions& global) {
   ProfileOptions& options = flags.options;
   flags.device.finish("profile");
@@ -71,15 +95,38 @@ void finish(Flags& flags, GlobalOptions& global) {
   if (!flags.keep.empty() && !flags.from.empty()) {
     throw UsageError("--from records nothing that --keep could keep", "remove --keep; the recording stays where it is");
   }
+  if (flags.emulate) require_cpu_program(flags);
+  constexpr double kCountTime = 30, kEmulationTime = 600;
+  options.count_time_s = flags.count_time_s.value_or(flags.emulate ? kEmulationTime : kCountTime);
   options.command = global.argv;
   options.output_to_stderr = flags.output.to_stdout() || global.answer.json;
   options.spools = flags.from.empty() ? flags.keep : flags.from;
   options.print_status = [](const std::string& line) { print_status("roofline: " + line); };
 }
 
+Machine cpu_machine_of(Flags& flags, std::vector<std::string>& notes) {
+  flags.options.gpu = false;
+  if (!flags.machine.empty()) {
+    Machine machine = parse_machine(read_file(flags.machine, kReportLimit), flags.machine);
+    if (machine.device.kind == DeviceKind::cpu) return machine;
+    throw UsageError(fmt::format("{}: holds the roofs of a GPU", flags.machine),
+                     "pass the calibration of a CPU: roofline calibrate --device cpu");
+  }
+  const SelectedDevice device = choose_device(flags.device);
+  if (std::optional<Machine> kept = kept_machine(device.info.identity)) return *std::move(kept);
+  notes.emplace_back("no roofs: this CPU is not calibrated; run roofline calibrate --device cpu once");
+  Machine machine;
+  machine.device = device.info;
+  return machine;
+}
+
 /// The calibration: from --machine, which needs no device here, else that of the selected GPU. Where the host alone is
 /// profiled, because there is no GPU or by --device cpu, it is the CPU without roofs: samples need none.
 Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
+  if (flags.emulate || (!flags.from.empty() && has_counted_instructions(flags.from))) {
+    if (!flags.device.kind) flags.device.kind = DeviceKind::cpu;
+    return cpu_machine_of(flags, notes);
+  }
   const bool may_be_host_alone =
       flags.options.host && flags.machine.empty() && (flags.from.empty() || !has_gpu_recording(flags.from));
   if (may_be_host_alone) {
@@ -126,9 +173,14 @@ ExitCode exit_code_of_program(const Report& report) {
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
-  if (flags.device.kind == DeviceKind::cpu && (!flags.options.host || !flags.machine.empty())) {
-    throw UsageError("with --device cpu the host alone is profiled: neither --no-host nor --machine applies",
-                     "remove --device, or the other option");
+  if (flags.emulate) {
+    const CountTool found = find_count_tool();
+    if (found.tool.empty()) throw UsageError(found.why_not, found.hint);
+    flags.options.count_tool = found.tool;
+  } else if (flags.from.empty() && flags.device.kind == DeviceKind::cpu &&
+             (!flags.options.host || !flags.machine.empty())) {
+    throw UsageError("with --device cpu and without --emulate, neither --no-host nor --machine applies",
+                     "remove --device or the other option, or add --emulate");
   }
   const bool to_stdout = flags.output.to_stdout();
   if (!to_stdout && !flags.output.path.empty()) require_writable_folder(output_folder(flags, {}));
@@ -155,6 +207,9 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   print_rendered("\n" + render_terminal(report, style));
   if (flags.output.plot) print_rendered(render_terminal_plot(report, style));
   print_written(paths);
+  if (flags.from.empty() && is_of_host(report)) {
+    print_status("to place its loops under the roofs of this CPU: roofline profile --emulate -- PROGRAM");
+  }
   return exit_code_of_program(report);
 }
 

@@ -205,6 +205,8 @@ int charged_frame(const HostSamples& samples, const std::vector<int>& stack) {
 
 HostSamples cut(HostSamples samples, std::uint64_t start, std::uint64_t end) {
   std::erase_if(samples.samples, [&](const HostSample& sample) { return sample.time < start || sample.time > end; });
+  std::erase_if(samples.code.samples,
+                [&](const CodeSample& sample) { return sample.time < start || sample.time > end; });
   samples.start = std::clamp(samples.start, start, end);
   samples.end = std::clamp(samples.end, samples.start, end);
   return samples;

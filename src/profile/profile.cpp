@@ -13,6 +13,7 @@
 #include "host/private_folder.hpp"
 #include "inject/spool.hpp"
 #include "model/error.hpp"
+#include "profile/cpu/emulator.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/metrics.hpp"
 #include "profile/native_lines.hpp"
@@ -85,6 +86,14 @@ void keep(const fs::path& spools, const fs::path& where) {
   }
 }
 
+void keep_counts(const fs::path& from, const fs::path& where) {
+  for (const auto& entry : fs::directory_iterator(from)) {
+    if (is_counts_file(entry.path())) {
+      fs::copy_file(entry.path(), where / entry.path().filename(), fs::copy_options::overwrite_existing);
+    }
+  }
+}
+
 void keep_host_samples(const std::optional<HostSamples>& host, const fs::path& where) {
   if (host && !host->samples.empty()) write_file(where / kHostSamplesFile, write_host_samples(*host));
 }
@@ -103,6 +112,36 @@ std::optional<HostSamples> kept_host_samples(const fs::path& folder) {
   std::error_code hidden;
   if (!fs::is_regular_file(folder / kHostSamplesFile, hidden)) return std::nullopt;
   return read_host_samples(read_file(folder / kHostSamplesFile, kSamplesLimit));
+}
+
+/// Times of loops come from samples, of which 99 per second are few. 1 kHz costs less than 1 % (docs/profile.md).
+constexpr int kCodeRate = 997;
+
+bool used_gpu(const HostSamples& samples) {
+  return std::ranges::any_of(samples.code.modules,
+                             [](const std::string& path) { return path.find("/libcuda.so") != std::string::npos; });
+}
+
+/// Runs the program again under emulation, and reads what was counted.
+void count_instructions(const ProfileOptions& options, const ProgramOptions& native, ProgramFacts& facts) {
+  if (options.count_tool.empty() || !facts.run || facts.run->interrupted) return;
+  if (facts.host && used_gpu(*facts.host)) {
+    throw UsageError("the program uses a GPU: its instructions are not counted under emulation",
+                     "remove --emulate; the kernels' counters are read while it runs");
+  }
+  if (facts.host && !facts.host->code.why_none.empty()) {
+    options.print_status("no times of instructions, so none are counted: " + facts.host->code.why_none);
+    return;
+  }
+  const PrivateFolder folder;
+  options.print_status(
+      fmt::format("running the program again to count its instructions: 10 to 50 times slower, {:.0f} s at most, "
+                  "without its output",
+                  options.count_time_s));
+  const ProgramRun run = run_program(emulated_program(native, options.count_tool, folder.path(), options.count_time_s));
+  facts.emulated_s = static_cast<double>(run.end - run.start) * 1e-9;
+  facts.counted = read_counts_folder(folder.path());
+  if (!options.spools.empty()) keep_counts(folder.path(), options.spools);
 }
 
 void add_invocation(Report& report, const ProfileOptions& options, const std::string& started_at, double duration_s) {
@@ -178,6 +217,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       fs::create_directory(injected.spools);
     }
     injected.sample_host = options.host && number == 0;
+    if (!options.count_tool.empty()) injected.code_rate_hz = kCodeRate;
     if (number > 0)
       options.print_status(fmt::format("running the program again for counters: {} of {}", number + 1, options.runs));
     ProgramRun run = run_program(injected);
@@ -203,6 +243,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     }
   }
   run_plain("after");
+  count_instructions(options, plain, facts);
   facts.defective_spools = std::move(defective);
   facts.gpu = gpu;
   Report report = report_of(traces, facts, machine);
@@ -240,6 +281,8 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
   find_native_lines(traces, native_lines);
   add_native_lines(traces, native_lines);
   if (options.host) facts.host = kept_host_samples(options.spools);
+  CountedInstructions counted = read_counts_folder(options.spools);
+  if (!counted.processes.empty() || !counted.unreadable.empty()) facts.counted = std::move(counted);
   if (traces.empty() && !facts.host) {
     const std::vector<std::string> notes = notes_of(facts.defective_spools);
     throw UsageError(fmt::format("{}: contains no {}", options.spools.string(),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/machine.hpp"
+#include "profile/cpu/counted_instructions.hpp"
 #include "profile/process_trace.hpp"
 #include "profile/program.hpp"
 #include "report/report.hpp"
@@ -28,7 +29,9 @@ struct ProfileOptions {
   bool gpu = true;           ///< record its use of GPUs; not on a machine without one
   bool baseline = false;     ///< also run it without the profiler, before and after
   std::string step_range;    ///< NVTX range that is a step; empty: steps are found
-  int runs = 1;              ///< with the profiler; all but the first for missing counters
+  /// roofline_count, with which the program runs again for counts of its instructions; empty: it does not.
+  std::filesystem::path count_tool;
+  int runs = 1;  ///< with the profiler; all but the first for missing counters
   bool output_to_stderr = false;
   std::filesystem::path spools;  ///< keep what was recorded there; empty: nowhere
   std::function<void(const std::string&)> print_status = [](const std::string&) {};  ///< a line for the user
@@ -59,8 +62,10 @@ struct ProgramFacts {
   std::vector<DefectiveSpool> defective_spools = {};
   std::string step_range = {};  ///< NVTX range that is a step; empty: steps are found
   std::optional<HostSamples> host = {};
-  bool gpu = true;                           ///< its use of GPUs was to be recorded
-  std::vector<Machine> other_machines = {};  ///< of other GPU models, each for the kernels that ran on one
+  bool gpu = true;                                  ///< its use of GPUs was to be recorded
+  std::vector<Machine> other_machines = {};         ///< of other GPU models, each for the kernels that ran on one
+  std::optional<CountedInstructions> counted = {};  ///< of the emulated run
+  double emulated_s = 0;                            ///< wall time of that run
 };
 
 /// The report of these traces: a function of its arguments.

@@ -1,5 +1,6 @@
 #include "profile/program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,7 +75,7 @@ class Program {
     adopt_orphans();  // processes that outlive their parents can be waited for
     run_.start = monotonic_now();
     start();
-    if (options.sample_host) sampler_.emplace(child_.pid());
+    if (options.sample_host) sampler_.emplace(child_.pid(), HostSamplerOptions{.code_rate_hz = options.code_rate_hz});
   }
 
   ProgramRun wait() {
@@ -93,9 +94,13 @@ class Program {
 
  private:
   void start() try {
+    const Descriptor nowhere(options_.quiet ? ::open("/dev/null", O_RDWR | O_CLOEXEC) : -1);
+    const int output = options_.output_to_stderr ? STDERR_FILENO : -1;
     child_ = Process::execute({.argv = options_.command,
                                .environment = environment_with(options_.environment),
-                               .standard_output = options_.output_to_stderr ? STDERR_FILENO : -1});
+                               .standard_input = nowhere.get(),
+                               .standard_output = options_.quiet ? nowhere.get() : output,
+                               .standard_error = nowhere.get()});
   } catch (const std::system_error& error) {
     throw UsageError(fmt::format("can't start '{}': {}", options_.command.front(), error.code().message()),
                      "the program and its arguments come after --");

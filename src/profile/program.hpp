@@ -29,6 +29,8 @@ struct ProgramOptions {
   std::optional<double> stop_after_s = {};         ///< end it this long after its start
   bool output_to_stderr = false;  ///< its stdout goes to stderr, because roofline's own is read by a program
   bool sample_host = false;       ///< sample what its threads do
+  int code_rate_hz = 0;           ///< sample their instructions, too, so many times per second of their CPU time
+  bool quiet = false;             ///< its output is discarded and it reads nothing
 };
 
 /// Starts the program and waits for it and for those of its processes that record. Ctrl-C reaches it as it would

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "profile/cpu/cpu_rows.hpp"
 #include "profile/host_memory.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/idle_causes.hpp"
@@ -248,8 +249,8 @@ void add_notes(Report& report, const std::vector<DefectiveSpool>& defective, boo
               "environment or a container without the driver looks the same)"
             : "the program opened the CUDA driver but ran no kernel during the recording");
   }
-  // Of an import, the list of what is complete says that there are none.
-  if (gpu && !profile.counters && !profile.why_no_counters.empty() && !report.points.empty()) {
+  // Of an import and an emulated program, the list of what is complete says that there are none.
+  if (gpu && !profile.counters && !profile.why_no_counters.empty() && !report.points.empty() && !profile.emulated) {
     notes.push_back("no counters: " + profile.why_no_counters);
   }
   for (std::string& note : notes_of(defective)) notes.push_back(std::move(note));
@@ -331,12 +332,19 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   profile.why_no_counters = why_no_counters(traces, facts.counters_wanted);
   for (const LaunchGroup& group : recording.groups) profile.counters |= !group.values.empty();
   add_rows(report, recording, profile.why_no_counters);
+  if (facts.counted && facts.host) {
+    const std::int64_t signal = facts.run ? facts.run->signal.value_or(0) : 0;
+    add_cpu_rows(report, *facts.counted, facts.host->code, {.seconds = facts.emulated_s, .signal = signal});
+    profile.counters = profile.emulated->complete;
+    profile.why_no_counters = profile.emulated->ended;
+  }
   if (profile.counters) profile.why_no_counters.clear();
   const std::optional<Job> job = job_of(recording);
   if (job) add_collective_roofs(*job, machine, report.points);
   make_labels_unique(report.points);
   add_row_sums(profile, report.points);
   add_steps(profile, recording, report.points, facts, machine, job);
+  if (profile.emulated) profile.why_no_steps.clear();  // its rows are of the whole run
   sort_rows(report);
   add_notes(report, facts.defective_spools, facts.gpu);
   if (std::string note = about_folded(recording, profile.kernel_s); !note.empty()) {

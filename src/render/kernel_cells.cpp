@@ -106,7 +106,11 @@ std::string suite_roof(const KernelRow& row) {
 }
 
 std::string program_roof(const KernelRow& row) {
-  return share_cell(row, lower_bound_mark(row.point) + percent(row.point.fraction_of_roof()), above_roof(row));
+  // Times of loops are samples, with an interval.
+  const std::string doubt = above_roof(row);
+  const bool shows_interval = row.launch().loop && doubt.empty();
+  return share_cell(row, lower_bound_mark(row.point) + percent(row.point.fraction_of_roof()),
+                    shows_interval ? below(interval(share_of_roof(row.point))) : doubt);
 }
 
 std::string suite_intensity(const KernelRow& row) {
@@ -125,7 +129,7 @@ std::string program_intensity(const KernelRow& row) {
                          work_source(point));
   }
   return (flops > 0 ? upper_bound_mark(point) + intensity(point.bound.arithmetic_intensity) : "no FLOPs") +
-         below(flops > 0 ? performance_text(point) : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth)) +
+         below(flops > 0 ? performance_text(point) : rate(point.bandwidth(row.memory()), CeilingKind::bandwidth)) +
          source;
 }
 

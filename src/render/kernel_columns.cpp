@@ -7,6 +7,7 @@
 #include "render/html/sections.hpp"
 #include "render/kernel_cells.hpp"
 #include "render/terminal/bound.hpp"
+#include "report/cpu_findings.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
 #include "report/network.hpp"
@@ -20,6 +21,23 @@ namespace {
 
 bool of_suite(const Report& report) { return !report.profile; }
 bool of_program(const Report& report) { return report.profile.has_value(); }
+
+bool of_gpu(const Report& report) { return !is_of_cpu(report); }
+
+/// A figure of a loop; absent of other rows.
+template <auto Member>
+Value of_loop(const KernelRow& row) {
+  return row.launch().loop ? to_value((*row.launch().loop).*Member) : Value();
+}
+
+Value bytes_at(const KernelRow& row, Level level) {
+  const auto traffic = row.point.work.bytes.find(level);
+  return traffic == row.point.work.bytes.end() ? Value() : Value(traffic->second.total());
+}
+
+std::string threads_text(const KernelRow& row) {
+  return row.launch().loop ? number(row.launch().loop->together, 2) : std::string(kAbsent);
+}
 
 double or_nan(const std::optional<double>& value) { return value.value_or(kNaN); }
 std::string absent_if_empty(std::string_view text) { return text.empty() ? kAbsent : std::string(text); }
@@ -315,6 +333,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .in = kCsvAndPeople,
      .place = 20,
      .when = of_program,
+     .shown = of_gpu,
      .value = [](const KernelRow& r) -> Value { return r.launch().launches; },
      .unit = Unit::count,
      .terminal = {.rank = 3},
@@ -339,6 +358,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .meaning = "Median of one launch; below: 5th to 95th percentile",
      .place = 50,
      .when = of_program,
+     .shown = of_gpu,
      .value = of_time<&Summary::median>,
      .unit = Unit::seconds,
      .terminal = {.rank = 1},
@@ -380,6 +400,35 @@ constexpr KernelColumn kKernelColumns[] = {
      .value = [](const KernelRow& r) { return to_value(work_source(r.point)); },
      .text = [](const KernelRow& r) { return absent_if_empty(work_source(r.point)); }},
     kernel_csv<[](const KernelRow& r) { return r.launch().sources; }>("sources", of_program),
+    {.key = "threads_together",
+     .title = "Threads",
+     .meaning = "Threads that were in it at the same time, on average",
+     .in = kCsvAndPeople,
+     .place = 45,
+     .when = is_of_cpu,
+     .value = of_loop<&CpuLoop::together>,
+     .text = threads_text,
+     .terminal = {.rank = 3}},
+    {.title = "Vectors",
+     .meaning = "FLOPs by the width of their instructions",
+     .in = kPeople,
+     .place = 125,
+     .left = true,
+     .when = is_of_cpu,
+     .value = [](const KernelRow& r) -> Value { return 1 - vector_share(r.point, "scalar"); },
+     .text = [](const KernelRow& r) { return absent_if_empty(vector_text(r.point)); },
+     .terminal = {.rank = 4}},
+    kernel_csv<[](const KernelRow& r) { return vector_share(r.point, "scalar"); }>("scalar_share", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return vector_share(r.point, "128"); }>("vector_128_share", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return vector_share(r.point, "256"); }>("vector_256_share", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return of_loop<&CpuLoop::loop>(r); }>("loop", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return of_loop<&CpuLoop::thread_s>(r); }>("thread_s", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return of_loop<&CpuLoop::threads>(r); }>("threads", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return of_loop<&CpuLoop::entries>(r); }>("entries", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return of_loop<&CpuLoop::iterations>(r); }>("iterations", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return bytes_at(r, Level::l1); }>("l1_bytes", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return bytes_at(r, Level::l2); }>("l2_bytes", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) { return bytes_at(r, Level::l3); }>("l3_bytes", is_of_cpu),
     {.title = "Verdict",
      .meaning = "Limiting cause; links to the evidence",
      .in = kPage,

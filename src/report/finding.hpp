@@ -39,6 +39,10 @@ enum class FindingKind : std::uint8_t {
   records_dropped,     ///< by the driver
   process_torn,        ///< a process did not close its recording, or its spool is torn
   recording_overhead,  ///< the program took longer by the recording
+  // Of a CPU program whose instructions were counted.
+  counts_incomplete,    ///< the emulated run ended early
+  code_without_counts,  ///< it did not execute code that takes time
+  counts_without_time,  ///< it executed code that the native run did not
   // Of a node.
   not_measured,
   slow_device_links,  ///< all links of a device

@@ -7,8 +7,8 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 3> kTimes = {"traced", "replayed", "averaged"};
-constexpr std::array<std::string_view, 4> kWork = {"", "counted", "modelled", "stated"};
+constexpr std::array<std::string_view, 4> kTimes = {"traced", "replayed", "averaged", "sampled"};
+constexpr std::array<std::string_view, 5> kWork = {"", "counted", "modelled", "stated", "emulated"};
 constexpr std::array<std::string_view, 7> kMemory = {"unknown", "pageable", "pinned",        "device",
                                                      "array",   "managed",  "unified memory"};
 constexpr std::array<std::string_view, 6> kDirections = {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/ceiling.hpp"
+#include "report/cpu_loop.hpp"
 #include "report/host_profile.hpp"
 #include "report/memory_profile.hpp"
 #include "report/ranks.hpp"
@@ -17,11 +18,11 @@
 namespace roofline {
 
 /// Source of a row's time. replayed: a profiler ran each launch several times by itself; averaged: the mean of traced
-/// launches.
-enum class TimeSource : std::uint8_t { traced, replayed, averaged };
+/// launches; sampled: samples of a CPU program's threads.
+enum class TimeSource : std::uint8_t { traced, replayed, averaged, sampled };
 /// Source of a row's FLOPs and bytes. modelled: from shapes, with compulsory bytes as a lower bound; stated: by the
-/// kernel author.
-enum class WorkSource : std::uint8_t { none, counted, modelled, stated };
+/// kernel author; emulated: FLOPs and bytes at L1 counted under emulation, other levels by a model of the caches.
+enum class WorkSource : std::uint8_t { none, counted, modelled, stated, emulated };
 std::string_view to_string(TimeSource source);
 std::string_view to_string(WorkSource source);  ///< empty for none
 std::optional<TimeSource> parse_time_source(std::string_view text);
@@ -55,6 +56,7 @@ struct ProfiledKind {
   WorkSource work_source = WorkSource::none;
   std::string sources;                ///< of an imported row: which tool gave which figure; empty for own recordings
   std::optional<StepCost> step = {};  ///< nothing where it is in no step, and in files of earlier versions
+  std::optional<CpuLoop> loop = {};   ///< of a CPU program's row
 };
 
 /// The wall time of one GPU by use; the parts add up to `wall_s`.
@@ -338,7 +340,8 @@ struct Profile {
   std::optional<Timeline> timeline;
   std::optional<HostProfile> host = {};  ///< nothing where the host was not sampled
   MemoryProfile memory = {};
-  std::optional<Ranks> ranks = {};  ///< of several processes with collectives, with steps
+  std::optional<Ranks> ranks = {};           ///< of several processes with collectives, with steps
+  std::optional<EmulatedRun> emulated = {};  ///< of a CPU program whose instructions were counted
 };
 
 /// Slowdown by the profiler without the time spent counting; nothing where it was not measured.

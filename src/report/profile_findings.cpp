@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "model/nan.hpp"
+#include "report/cpu_findings.hpp"
 #include "report/machine_findings.hpp"
 #include "report/roofs.hpp"
 #include "report/step_findings.hpp"
@@ -172,18 +173,19 @@ bool shows_sources(const Report& report) {
 }
 
 std::string where_figures_are_from(const Report& report) {
-  std::array<std::int64_t, 3> times = {};
-  std::array<std::int64_t, 4> work = {};
+  if (is_of_cpu(report)) return where_cpu_figures_are_from(report);
+  std::array<std::int64_t, 4> times = {};
+  std::array<std::int64_t, 5> work = {};
   for (const Point& point : report.points) {
     if (!point.profiled) continue;
     ++times.at(static_cast<std::size_t>(point.profiled->time_source));
     ++work.at(static_cast<std::size_t>(point.profiled->work_source));
   }
   const auto all = std::accumulate(times.begin(), times.end(), std::int64_t{0});
-  static constexpr std::array<std::string_view, 3> kTimes = {
+  static constexpr std::array<std::string_view, 4> kTimes = {
       "traced for every launch",
       "replayed by a profiler, one launch at a time; in the program a launch may be faster or slower",
-      "means over launches"};
+      "means over launches", "sampled"};
   // "counted by the hardware (73 rows)"; without the number where it is all rows.
   const auto with_rows = [all](std::string_view what, std::int64_t rows) {
     return rows == all ? std::string(what) : fmt::format("{} ({})", what, counted_noun(rows, "row", "rows"));
@@ -192,8 +194,9 @@ std::string where_figures_are_from(const Report& report) {
   for (std::size_t i = 0; i < times.size(); ++i)
     if (times.at(i) > 0) parts.push_back(with_rows(kTimes.at(i), times.at(i)));
   std::string text = fmt::format("Times are {}.", fmt::join(parts, "; "));
-  static constexpr std::array<std::string_view, 4> kWork = {"not known", "counted by the hardware",
-                                                            "modelled from the shapes", "stated by the kernel author"};
+  static constexpr std::array<std::string_view, 5> kWork = {"not known", "counted by the hardware",
+                                                            "modelled from the shapes", "stated by the kernel author",
+                                                            "counted under emulation"};
   parts.clear();
   for (const WorkSource source : {WorkSource::counted, WorkSource::modelled, WorkSource::stated, WorkSource::none}) {
     const auto i = static_cast<std::size_t>(source);
@@ -243,6 +246,7 @@ std::string answer(const Report& report) {
   if (!report.profile) return suite_answer(report);
   const Profile& profile = *report.profile;
   if (is_of_host(report)) return host_answer(*profile.host);
+  if (is_of_cpu(report)) return cpu_answer(report);
   if (profile.steps) return step_answer(report);
   const auto budget = whole_budget(report);
   if (!budget && !report.points.empty()) {
@@ -286,12 +290,13 @@ std::string time_above_roofs(const Report& report) {
 }
 
 bool is_of_host(const Report& report) {
-  return report.profile && report.profile->host && report.points.empty() && report.profile->devices.empty();
+  return !is_of_cpu(report) && report.profile && report.profile->host && report.points.empty() &&
+         report.profile->devices.empty();
 }
 
 std::string why_no_roofs(const Report& report) {
   const Profile& profile = *report.profile;
-  if (profile.counters || report.points.empty()) return {};
+  if (profile.counters || report.points.empty() || is_of_cpu(report)) return {};
   const auto has_work = [](const Point& point) { return !work_source(point).empty(); };
   if (std::any_of(report.points.begin(), report.points.end(), has_work)) return {};
   const std::string why =
@@ -331,6 +336,7 @@ std::string where_from(const ProfiledKind& kind) {
   append(kind.module);
   append(kind.line);
   if (text.empty()) append(kind.range);
+  if (kind.loop && !kind.loop->called_from.empty()) append("called from " + kind.loop->called_from);
   if (kind.backward) append(kind.operation.empty() ? "backward" : kind.operation);
   return text;
 }
@@ -375,6 +381,12 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
                             : profile.exit_status ? fmt::format("status {}", *profile.exit_status)
                                                   : "not known";
   if (is_of_host(report)) return {{"Host samples", host_fact(*profile.host)}, {"Exit", ended}};
+  if (is_of_cpu(report)) {
+    std::vector<std::pair<std::string, std::string>> both = cpu_completeness(report);
+    if (profile.host) both.emplace_back("Host samples", host_fact(*profile.host));
+    both.emplace_back("Exit", ended);
+    return both;
+  }
   std::vector<std::pair<std::string, std::string>> facts;
   if (profile.host) facts.emplace_back("Host samples", host_fact(*profile.host));
   facts.emplace_back("Launches", launches_fact(launches_of(profile)));
@@ -429,7 +441,7 @@ Findings profile_alarms(const Report& report) {
 
 Findings profile_facts(const Report& report) {
   if (is_of_host(report)) return {{FindingKind::row_counts, host_counts(*report.profile->host)}};
-  Findings found = {{FindingKind::row_counts, how_many(report)}};
+  Findings found = is_of_cpu(report) ? cpu_facts(report) : Findings{{FindingKind::row_counts, how_many(report)}};
   if (std::string text = by_bound(report); !text.empty()) {
     found.push_back({FindingKind::bound_counts, std::move(text)});
   }

@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::size_t kRingPages = 32;
 constexpr std::uint32_t kStackBytes = 16384;
+/// Nobody waits for samples of instructions: they are drained by the clock.
+constexpr std::uint32_t kNeverWakeUp = 1U << 30U;
 
 // Registers by their numbers in asm/perf_regs.h, in the order in which a record has them.
 #if defined(__aarch64__)
@@ -36,11 +38,14 @@ std::size_t ring_bytes() { return (kRingPages + 1) * page_size(); }
 
 }  // namespace
 
-bool parse_cpu_sample(std::string_view record, CpuSample& sample) {
+bool parse_cpu_sample(std::string_view record, CpuSample& sample, CpuSampleContent content) {
   ByteCursor cursor(record);
+  const bool instruction = content == CpuSampleContent::instruction;
+  if (instruction) sample.registers.program_counter = cursor.number<std::uint64_t>();
   sample.pid = cursor.number<std::int32_t>();
   sample.tid = cursor.number<std::int32_t>();
   sample.time = cursor.number<std::uint64_t>();
+  if (instruction) return cursor.good();
   const auto abi = cursor.number<std::uint64_t>();
   if (!cursor.good() || abi != PERF_SAMPLE_REGS_ABI_64) return false;
   Registers& registers = sample.registers;
@@ -57,7 +62,7 @@ bool parse_cpu_sample(std::string_view record, CpuSample& sample) {
   return cursor.good();
 }
 
-CpuSampling::CpuSampling(const std::vector<pid_t>& threads, int rate_hz) {
+CpuSampling::CpuSampling(const std::vector<pid_t>& threads, int rate_hz, CpuSampleContent content) : content_(content) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (threads.empty() || ::sched_getaffinity(threads.front(), sizeof allowed, &allowed) != 0) {
@@ -89,15 +94,21 @@ bool CpuSampling::open(pid_t thread, int cpu, int rate_hz) {
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
   attributes.sample_period = kNsPerSecond / static_cast<std::uint64_t>(rate_hz);
-  attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-  attributes.sample_regs_user = kRegisters;
-  attributes.sample_stack_user = kStackBytes;
+  attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  attributes.wakeup_events = 1;
+  if (content_ == CpuSampleContent::stack) {
+    attributes.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attributes.sample_regs_user = kRegisters;
+    attributes.sample_stack_user = kStackBytes;
+  } else {
+    attributes.sample_type |= PERF_SAMPLE_IP;
+    attributes.wakeup_events = kNeverWakeUp;
+  }
   attributes.inherit = 1;
   attributes.exclude_kernel = 1;
   attributes.exclude_hv = 1;
   attributes.use_clockid = 1;
   attributes.clockid = CLOCK_MONOTONIC;
-  attributes.wakeup_events = 1;
   Descriptor event(static_cast<int>(
       ::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC))));
   if (event.get() < 0) {
@@ -144,7 +155,7 @@ void CpuSampling::drain(const Ring& ring, const std::function<void(const CpuSamp
       record_.resize(header.size - sizeof header);
       copy(at + sizeof header, record_.data(), record_.size());
       CpuSample sample;
-      if (parse_cpu_sample(record_, sample)) take(sample);
+      if (parse_cpu_sample(record_, sample, content_)) take(sample);
     }
     at += header.size;
   }

@@ -16,6 +16,9 @@
 
 namespace roofline {
 
+/// What the kernel records of a thread: registers and its stack, or only the instruction.
+enum class CpuSampleContent : std::uint8_t { stack, instruction };
+
 struct CpuSample {
   pid_t pid = 0, tid = 0;
   std::uint64_t time = 0;  ///< ns of CLOCK_MONOTONIC
@@ -23,13 +26,14 @@ struct CpuSample {
   std::string_view stack;  ///< from the stack pointer on
 };
 
-/// The bytes of a sample's record after its header, as the kernel writes them here; false if they are not one.
-bool parse_cpu_sample(std::string_view record, CpuSample& sample);
+/// The bytes of a sample's record after its header, as the kernel writes them here; false if they are not one. Of an
+/// instruction only the program counter is set.
+bool parse_cpu_sample(std::string_view record, CpuSample& sample, CpuSampleContent content = CpuSampleContent::stack);
 
 class CpuSampling {
  public:
   /// Samples these threads and all that they start from now on.
-  CpuSampling(const std::vector<pid_t>& threads, int rate_hz);
+  CpuSampling(const std::vector<pid_t>& threads, int rate_hz, CpuSampleContent content = CpuSampleContent::stack);
   ~CpuSampling();
   CpuSampling(const CpuSampling&) = delete;
   CpuSampling& operator=(const CpuSampling&) = delete;
@@ -49,6 +53,7 @@ class CpuSampling {
   bool open(pid_t thread, int cpu, int rate_hz);
   void drain(const Ring& ring, const std::function<void(const CpuSample&)>& take);
 
+  CpuSampleContent content_;
   std::vector<Ring> rings_;
   std::string why_not_;
   std::string record_;

@@ -91,8 +91,12 @@ class HostSampler::Loop {
   }
 
   void run(pid_t root) {
-    std::optional<CpuSampling> cpu;
+    std::optional<CpuSampling> cpu, code;
     refresh(start_);
+    if (options_.code_rate_hz > 0) {
+      code.emplace(family_.threads_of(root), options_.code_rate_hz, CpuSampleContent::instruction);
+      builder_.sample_code(1.0 / options_.code_rate_hz, code->why_not());
+    }
     if (options_.native_stacks) {
       cpu.emplace(family_.threads_of(root), options_.rate_hz);
       why_no_native_ = cpu->why_not();
@@ -103,6 +107,7 @@ class HostSampler::Loop {
       wait_until(next, cpu ? &*cpu : nullptr);
       const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
       if (cpu) drain(*cpu);
+      if (code) drain_code(*code, now);
       if (now >= refreshed_ + kFamilyPeriod) refresh(now);
       tick(now);
       // A sampler that was late does not repeat the ticks that it missed.
@@ -114,6 +119,7 @@ class HostSampler::Loop {
       second = now + kNsPerSecond;
     }
     end_ = clock_ns(CLOCK_MONOTONIC);
+    if (code) drain_code(*code, end_);
     cost_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   }
 
@@ -184,6 +190,28 @@ class HostSampler::Loop {
       thread.running = std::move(running);
       thread.seen_running = true;
     });
+  }
+
+  void drain_code(CpuSampling& code, std::uint64_t now) {
+    bool looked = false;
+    code.drain([&](const CpuSample& sample) {
+      SampledProcess* process = known_thread(sample);
+      if (process == nullptr && !looked) {
+        looked = true;
+        refresh(now);
+        process = known_thread(sample);
+      }
+      if (process == nullptr) return;
+      builder_.add_code(sample.time, process->threads.at(sample.tid)->index,
+                        process->code.locate(sample.registers.program_counter));
+    });
+  }
+
+  SampledProcess* known_thread(const CpuSample& sample) const {
+    SampledProcess* const process = family_.find(sample.pid);
+    const bool known =
+        process != nullptr && process->threads.contains(sample.tid) && process->threads.at(sample.tid)->index >= 0;
+    return known ? process : nullptr;
   }
 
   int running_stack(SampledProcess& process, const SampledThread& thread) {

@@ -13,6 +13,7 @@ namespace roofline {
 struct HostSamplerOptions {
   int rate_hz = 99;           ///< not 100, so that timers of 100 Hz are not sampled always at the same point
   bool native_stacks = true;  ///< of running threads, where the system allows it
+  int code_rate_hz = 0;       ///< of CodeSamples, which have no stacks; 0: none
 };
 
 class HostSampler {

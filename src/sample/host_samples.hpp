@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sample/code_samples.hpp"
+
 namespace roofline {
 
 /// What a thread did at the moment of a sample, according to the kernel.
@@ -87,6 +89,7 @@ struct HostSamples {
   std::vector<HostSample> samples;
   std::vector<HostMemorySample> memory;
   std::vector<HostMemoryRise> rises;
+  CodeSamples code;                  ///< where they were asked for
   std::uint64_t memory_bytes = 0;    ///< of the machine; 0: not known
   double rate_hz = 0;                ///< measured samples per second of each thread
   double cost_s = 0;                 ///< CPU time of the sampler

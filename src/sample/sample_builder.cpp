@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t kMostSamples = std::size_t{1} << 22U;  ///< 170 MB
 constexpr std::size_t kMostMemorySamples = 1 << 16, kMostRises = 1 << 16;
-constexpr std::uint64_t kMemoryPeriod = 100'000'000;  ///< ns
+constexpr std::size_t kMostCodeSamples = std::size_t{1} << 22U;  ///< 67 MB
+constexpr std::uint64_t kMemoryPeriod = 100'000'000;             ///< ns
 constexpr std::size_t kMixer = 0x9e3779b97f4a7c15ULL;
 
 std::size_t mixed(std::size_t hash, std::uint64_t value) {
@@ -104,6 +105,34 @@ void SampleBuilder::thin_out() {
   samples_.samples = std::move(kept);
 }
 
+void SampleBuilder::sample_code(double period_s, const std::string& why_none) {
+  samples_.code.period_s = why_none.empty() ? period_s : 0;
+  samples_.code.why_none = why_none;
+}
+
+void SampleBuilder::add_code(std::uint64_t time, int thread, const std::optional<CodePlace>& place) {
+  const auto index = static_cast<std::size_t>(thread);
+  if (code_of_thread_.size() <= index) code_of_thread_.resize(index + 1);
+  if (code_of_thread_[index]++ % code_step_ != 0) return;
+  CodeSamples& code = samples_.code;
+  const CodePlace key = place.value_or(CodePlace{-1, 0});
+  const auto [known, is_new] = known_code_.try_emplace(key, static_cast<int>(code.code.size()));
+  if (is_new) code.code.push_back({key.module, key.address});
+  code.samples.push_back({time, thread, known->second});
+  if (code.samples.size() >= kMostCodeSamples) thin_out_code();
+}
+
+void SampleBuilder::thin_out_code() {
+  std::vector<std::uint8_t> drop(samples_.threads.size(), 1);
+  std::erase_if(samples_.code.samples, [&](const CodeSample& sample) {
+    std::uint8_t& now = drop[static_cast<std::size_t>(sample.thread)];
+    now ^= 1U;
+    return now != 0;
+  });
+  code_step_ *= 2;
+  samples_.code.period_s *= 2;
+}
+
 HostSamples SampleBuilder::finish(const CodeModules& modules) {
   std::vector<CodePlace> places;
   for (const Frame& frame : frames_) {
@@ -143,6 +172,10 @@ HostSamples SampleBuilder::finish(const CodeModules& modules) {
   }
   for (HostMemoryRise& rise : samples_.rises) rise.stack = stack_of[static_cast<std::size_t>(rise.stack)];
   std::ranges::stable_sort(samples_.samples, {}, &HostSample::time);
+  std::ranges::stable_sort(samples_.code.samples, {}, &CodeSample::time);
+  for (int module = 0; module < modules.size() && !samples_.code.code.empty(); ++module) {
+    samples_.code.modules.push_back(modules[module].path);
+  }
   return std::move(samples_);
 }
 

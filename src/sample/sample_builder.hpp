@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -27,6 +30,11 @@ class SampleBuilder {
   void add(const HostMemorySample& sample);
   void add(const HostMemoryRise& rise);
 
+  /// An instruction that a thread ran. Where there are many, each second one of a thread is left out.
+  void add_code(std::uint64_t time, int thread, const std::optional<CodePlace>& place);
+  /// Begins samples of instructions, or tells why there are none.
+  void sample_code(double period_s, const std::string& why_none);
+
   /// Names the native frames.
   HostSamples finish(const CodeModules& modules);
 
@@ -44,10 +52,14 @@ class SampleBuilder {
   };
   int frame(std::uint64_t owner, std::uint64_t place, const Frame& frame);
   void thin_out();
+  void thin_out_code();
 
   HostSamples samples_;
   std::uint64_t memory_period_ = 0;
   std::unordered_map<std::int64_t, std::uint64_t> memory_of_;  ///< by process, when it was last kept
+  std::map<CodePlace, int> known_code_;
+  std::uint64_t code_step_ = 1;                ///< each so many samples of a thread are kept
+  std::vector<std::uint64_t> code_of_thread_;  ///< samples so far
   std::vector<Frame> frames_;
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, int, HashOfPair> known_frames_;
   std::unordered_map<std::vector<int>, int, HashOfStack> known_stacks_;

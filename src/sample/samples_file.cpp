@@ -9,8 +9,8 @@
 namespace roofline {
 namespace {
 
-constexpr std::string_view kMagicBytes = "RFHOSTS2";
-constexpr std::string_view kWithoutMemory = "RFHOSTS1";  // of earlier versions
+constexpr std::string_view kMagicBytes = "RFHOSTS3";
+constexpr std::string_view kWithoutCode = "RFHOSTS2", kWithoutMemory = "RFHOSTS1";  // of earlier versions
 constexpr std::size_t kMostNameText = 1 << 16;
 
 class FileWriter {
@@ -113,6 +113,35 @@ bool read_memory(ByteCursor& cursor, HostSamples& samples) {
   return count && rises && cursor.good();
 }
 
+bool read_code(ByteCursor& cursor, HostSamples& samples) {
+  constexpr std::size_t kBytesOfPlace = 12, kBytesOfSample = 16;
+  CodeSamples& code = samples.code;
+  code.period_s = cursor.number<double>();
+  code.why_none = read_name(cursor);
+  const std::optional<std::size_t> modules = read_count(cursor, sizeof(std::uint32_t));
+  for (std::size_t i = 0; modules && i < *modules; ++i) code.modules.push_back(read_name(cursor));
+  const std::optional<std::size_t> places = read_count(cursor, kBytesOfPlace);
+  for (std::size_t i = 0; places && i < *places; ++i) {
+    SampledCode place;
+    place.module = cursor.number<std::int32_t>();
+    place.address = cursor.number<std::uint64_t>();
+    if (place.module < -1 || place.module >= static_cast<std::int64_t>(code.modules.size())) return false;
+    code.code.push_back(place);
+  }
+  const std::optional<std::size_t> count = read_count(cursor, kBytesOfSample);
+  for (std::size_t i = 0; count && i < *count; ++i) {
+    CodeSample sample;
+    sample.time = cursor.number<std::uint64_t>();
+    sample.thread = cursor.number<std::int32_t>();
+    sample.code = cursor.number<std::int32_t>();
+    const bool known = sample.thread >= 0 && static_cast<std::size_t>(sample.thread) < samples.threads.size() &&
+                       sample.code >= 0 && static_cast<std::size_t>(sample.code) < code.code.size();
+    if (!known) return false;
+    code.samples.push_back(sample);
+  }
+  return modules && places && count && cursor.good() && std::isfinite(code.period_s) && code.period_s >= 0;
+}
+
 bool is_valid(const HostSample& sample, const HostSamples& samples) {
   const auto below = [](int index, std::size_t count) {
     return index >= -1 && (index < 0 || static_cast<std::size_t>(index) < count);
@@ -170,6 +199,21 @@ std::string write_host_samples(const HostSamples& samples) {
     file.number(static_cast<std::int32_t>(rise.stack));
     file.number(rise.bytes);
   }
+  file.number(samples.code.period_s);
+  file.text(samples.code.why_none);
+  file.count(samples.code.modules.size());
+  for (const std::string& module : samples.code.modules) file.text(module);
+  file.count(samples.code.code.size());
+  for (const SampledCode& place : samples.code.code) {
+    file.number(place.module);
+    file.number(place.address);
+  }
+  file.count(samples.code.samples.size());
+  for (const CodeSample& sample : samples.code.samples) {
+    file.number(sample.time);
+    file.number(sample.thread);
+    file.number(sample.code);
+  }
   for (const HostSample& sample : samples.samples) {
     file.number(sample.time);
     file.number(static_cast<std::int32_t>(sample.thread));
@@ -182,7 +226,8 @@ std::string write_host_samples(const HostSamples& samples) {
 }
 
 std::optional<HostSamples> read_host_samples(std::string_view bytes) {
-  const bool with_memory = bytes.starts_with(kMagicBytes);
+  const bool with_code = bytes.starts_with(kMagicBytes);
+  const bool with_memory = with_code || bytes.starts_with(kWithoutCode);
   if (!with_memory && !bytes.starts_with(kWithoutMemory)) return std::nullopt;
   ByteCursor cursor(bytes, kMagicBytes.size());
   HostSamples samples;
@@ -193,7 +238,8 @@ std::optional<HostSamples> read_host_samples(std::string_view bytes) {
   samples.why_none = read_name(cursor);
   samples.why_no_native = read_name(cursor);
   if (!cursor.good() || !read_frames(cursor, samples.frames) || !read_stacks(cursor, samples) ||
-      !read_threads(cursor, samples.threads) || (with_memory && !read_memory(cursor, samples))) {
+      !read_threads(cursor, samples.threads) || (with_memory && !read_memory(cursor, samples)) ||
+      (with_code && !read_code(cursor, samples))) {
     return std::nullopt;
   }
   const bool sound = std::isfinite(samples.rate_hz) && std::isfinite(samples.cost_s) && samples.end >= samples.start;

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -270,6 +271,19 @@ void host_samples(std::string_view bytes) {
                         example::h200()));
 }
 
+void counts(std::string_view bytes) {
+  ProgramFacts facts = {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}};
+  std::istringstream in{std::string(bytes)};
+  read_counts(in, "fuzzed.counts", facts.counted.emplace());
+  HostSamples& samples = facts.host.emplace();
+  samples.threads.emplace_back();
+  samples.code = {.modules = {"/planted/solver"}, .code = {{0, 0x100}, {-1, 0}}, .period_s = 1e-3, .why_none = {}};
+  for (std::uint64_t i = 0; i < 20; ++i) samples.code.samples.push_back({i * 1'000'000, 0, i < 15 ? 0 : 1});
+  const Report report = report_of({}, facts, example::h200());
+  check_texts(report);
+  parse_report(render_json(report), "again.json");
+}
+
 void elf(std::string_view bytes) {
   const std::optional<ElfFile> file = ElfFile::open(file_of(bytes));
   if (!file) return;
@@ -351,6 +365,7 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"fleet", fleet, 1200},
                                  Reader{"spool", spool, 2000},
                                  Reader{"host_samples", host_samples, 1200},
+                                 Reader{"counts", counts, 600},
                                  Reader{"elf", elf, 6000},
                                  Reader{"native_lines", native_lines, 12000},
                                  Reader{"cubin", cubin, 12000},

@@ -21,6 +21,7 @@
 #include "report/machine_findings.hpp"
 #include "report/node_findings.hpp"
 #include "report/profile_findings.hpp"
+#include "tests/support/cpu_program.hpp"
 #include "tests/support/fake_node.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/profile_report.hpp"
@@ -224,6 +225,14 @@ TEST(Golden, PageOfAProfile) {
 
 TEST(Golden, TerminalOfSteps) {
   expect_golden("terminal-steps.txt", render_terminal(example::stepped_profile_report(), kWide));
+}
+
+TEST(Golden, TerminalOfACpuProgram) {
+  expect_golden("terminal-cpu.txt", render_terminal(example::planted_cpu_report(), kWide));
+}
+
+TEST(Golden, PageOfACpuProgram) {
+  expect_golden("page-cpu.txt", visible_text(render_html(example::planted_cpu_report())));
 }
 
 TEST(Golden, TerminalOfGrowingMemory) {

@@ -40,7 +40,9 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
   if (threads > 0) out.set("threads.used_share", used / threads);
   out.set("roof.on_all_threads", fraction_on_all_threads(point, machine));
   out.flag_is("integer.unmeasured", is_unmeasured_integer_work(point));
-  out.set("threads.saving", saving_on_all_threads(point, machine));
+  // Loops of a program say what they lose by threads themselves, and how wide their instructions are.
+  const bool of_program = point.profiled && point.profiled->loop;
+  if (!of_program) out.set("threads.saving", saving_on_all_threads(point, machine));
   out.set("cores", number_of(device.attributes, AttributeKey::physical_cores));
   if (const auto cores = out.get("cores"); cores > 0)
     out.set("threads.share", static_cast<double>(device.units) / *cores);
@@ -51,11 +53,12 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
     const Ceiling* one_core = machine.find(std::string(to_string(*pipe)) + std::string(kOneCore));
     if (one_core != nullptr && used > 1) out.set("one_core", rate / one_core->value);
     const Ceiling* roof = machine.compute_at(*pipe, std::nullopt, point.work.threads);
-    if (roof != nullptr) out.set("scalar", rate / (roof->value / lanes));
+    if (roof != nullptr) out.set(of_program ? "loop.scalar_rate" : "scalar", rate / (roof->value / lanes));
     out.set("lanes", lanes);
   }
   const auto traffic = point.work.bytes.find(Level::dram);
-  if (traffic != point.work.bytes.end() && traffic->second.total() > 0) {
+  // Of many passes the bytes are no working set.
+  if (!of_program && traffic != point.work.bytes.end() && traffic->second.total() > 0) {
     const double bytes = traffic->second.total();
     out.set("writes", traffic->second.write / bytes);
     out.set("working_set", bytes);

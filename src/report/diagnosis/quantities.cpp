@@ -122,10 +122,22 @@ void add_contention(QuantityCollector& out, const Point& point) {
   if (reference_rate) out.set("roof.at_pace", point.fraction_of_roof() / *reference_rate);
 }
 
+/// Of a loop of a program: its time at the roof of its threads for that level over its time.
+std::optional<double> loop_utilization(const Point& point, CeilingKind kind, std::optional<Level> level) {
+  std::optional<double> most;
+  for (const ResourceTime& resource : point.bound.resources) {
+    if (resource.kind != kind || !std::isfinite(resource.time_s)) continue;
+    if (level && level_of(resource.ceiling) != level) continue;
+    most = std::max(most.value_or(0), resource.time_s / point.time->median);
+  }
+  return most;
+}
+
 /// Bytes per second across a level over its highest roof. Main memory falls back to modelled bytes, and so does the
 /// cache that serves a hot row.
 std::optional<double> level_utilization(Level level, const Point& point, const Machine& machine,
                                         const Counters* counters) {
+  if (point.profiled && point.profiled->loop) return loop_utilization(point, CeilingKind::bandwidth, level);
   const Ceiling* slope = machine.slope(level);
   if (slope == nullptr) return std::nullopt;
   const double most = slope->value * time_at_roof_speed(point);
@@ -149,6 +161,10 @@ std::map<Pipe, double> operations_of(const Work& work, const Counters* counters)
 std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Machine& machine,
                                                     const Counters* counters) {
   std::pair<double, Pipe> busiest = {0, dominant_pipe(point.work).value_or(Pipe::fp32)};
+  if (point.profiled && point.profiled->loop) {
+    busiest.first = loop_utilization(point, CeilingKind::compute, std::nullopt).value_or(0);
+    return busiest;
+  }
   bool known = true;
   for (const auto& [pipe, count] : operations_of(point.work, counters)) {
     if (!(count > 0)) continue;
@@ -202,6 +218,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   add_bound(out, point, machine);
   add_utilization(out, point, machine, counters);
   if (machine.device.kind == DeviceKind::cpu) add_cpu(out, point, machine, counters);
+  add_loop(out, point, machine);
   add_experiments(out, point, machine);
   if (counters != nullptr) add_counters(out, point, machine, *counters);
   return out.take();

@@ -37,6 +37,9 @@ void add_network(QuantityCollector& out, const Point& point, const Machine& mach
 /// Quantities of CPUs: threads, vector width, pages, NUMA nodes. `counters` may be null.
 void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine, const Counters* counters);
 
+/// A loop of a CPU program that was counted under emulation.
+void add_loop(QuantityCollector& out, const Point& point, const Machine& machine);
+
 /// What the row's re-runs showed. Uncertain ratios are left out.
 void add_experiments(QuantityCollector& out, const Point& point, const Machine& machine);
 

@@ -61,6 +61,10 @@ constexpr double kUneven = 1.25;
 constexpr double kSharing = 2;
 /// Visits to a cache line until all of it was used: four elements of fp32 in each.
 constexpr double kRevisited = 4;
+/// A memory-bound loop below this share of its roof waits for something else than bytes.
+constexpr double kBusyLevel = 0.4;
+/// Of the scalar rate of two fused multiply-adds per cycle: a chain of them, each waiting four cycles, has 0.125.
+constexpr double kChainRate = 0.15;
 constexpr Condition kNoTensorWork = is("tensor.executed", false);
 
 constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time does not characterise the kernel.";
@@ -194,6 +198,20 @@ constexpr Rule kRules[] = {
     {"transfer-bound", kGpu, {above("transfer.share", 0.5)},
      "Transfers over PCIe or NVLink take {transfer.share} of the time.",
      "Keep the data on the device, overlap copies with kernels, or use pinned memory.", kMeasured},
+    // Loops of a program that was counted under emulation. Threads and unused bytes come before the roof that is reached
+    // in spite of them.
+    {"serial-part", kCpu,
+     {below("loop.together", 1.3), above("loop.program_threads", 1.7), above("loop.parallel_saving", 0.05)},
+     "{loop.together} threads run it at the same time, of {loop.program_threads} that the program has.",
+     "Divide its iterations over the threads (#pragma omp parallel for), or overlap it with other work.", kMeasured},
+    {"uneven-loop", kCpu, {above("loop.busiest", kUneven), above("loop.together", 1.3)},
+     "Its busiest thread runs it for {loop.busiest} the mean time of its threads.",
+     "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).", kMeasured},
+    {"partial-lines-loop", kCpu,
+     {kMemoryBound, is("loop.beyond_l1"), below("loop.line_use", 0.5), above("roof.fraction", kBusyLevel)},
+     "It uses {loop.line_use} of the bytes that it fetches, and reaches {roof.fraction} of its memory roof.",
+     "Make consecutive accesses adjacent: another loop order, arrays of each field (SoA), or blocks (tiles).",
+     kMeasured},
     {"good-enough", kAny, {kNearRoof, kNotFarAbove}, "Reaches {roof.fraction} of its roof.",
      "No action: only less work makes it faster (fusion, a smaller type, fewer bytes).", kField, RuleKind::at_roof},
     {"suspect-roof-below", kAny, {is("roof.suspect"), kUnderRoof},
@@ -259,6 +277,22 @@ constexpr Rule kRules[] = {
     {"extra-flops", kAny, {above("flops.over_model", 1.1), kComputeBound},
      "Executes {flops.over_model} the modelled FLOPs.",
      "Look for padding, recomputation, and masked work that could be skipped.", kMeasured},
+    {"irregular-loop", kCpu,
+     {is("loop.beyond_l1"), below("loop.line_use", 0.5), above("loop.other", 0.3), below("roof.fraction", kBusyLevel)},
+     "{loop.other} of its accesses jump to another cache line, of which it uses {loop.line_use}: it waits for loads.",
+     "Sort or block the accesses, keep several independent loads in flight, or prefetch (__builtin_prefetch).",
+     kMeasured},
+    {"dividing-loop", kCpu, {kUnderRoof, above("loop.divides_need", 0.5)},
+     "Divisions and roots need at least {loop.divides_need} of its time.",
+     "Multiply by the reciprocal where a divisor repeats; else use approximations (-mrecip, rsqrt).",
+     "instruction tables of Agner Fog"},
+    {"scalar-loop", kCpu,
+     {kUnderRoof, above("loop.scalar_share", 0.9), above("loop.scalar_rate", kChainRate), above("lanes", 1),
+      below("loop.memory_need", 0.6)},
+     "{loop.scalar_share} of its FLOPs are scalar; a vector holds {lanes} elements.",
+     "Let the compiler vectorise it (-O3, restrict, unit stride, no calls; for sums -ffast-math). -fopt-info-vec-missed "
+     "says why not.",
+     kMeasured},
     // Re-runs of the row with one change (docs/method.md, "Diagnosis by experiment"), where there are no counters. What
     // a change cured comes first, then what the working set in L2 shows.
     {"subnormals", kCpu, {kUnderRoof, above("experiment.subnormals.gain", 1.3)},

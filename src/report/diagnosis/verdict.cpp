@@ -12,6 +12,7 @@
 
 #include "model/nan.hpp"
 #include "model/spelling.hpp"
+#include "report/cpu_findings.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
@@ -131,11 +132,35 @@ std::string reach(const Point& point, const Machine& machine) {
 }
 
 /// For a program's row without work, the reason.
-void explain_no_roof(Verdict& verdict, const Point& point) {
+void explain_no_roof(Verdict& verdict, const Report& report, const Point& point) {
   const std::string why = why_no_work(point);
   if (why.empty()) return;
   verdict.finding = fmt::format("No roof: its FLOPs and bytes are not known ({}).", why);
   verdict.action = "Record for longer, so that it is launched more often.";
+  if (!is_of_cpu(report)) return;
+  if (is_openmp_runtime(point.profiled->module)) {
+    verdict.finding = "Threads wait for work in the OpenMP runtime.";
+    verdict.action = "Give threads equal work (schedule(dynamic, n)), and divide what one thread does alone.";
+    return;
+  }
+  verdict.action = report.profile->emulated->complete
+                       ? "Let the library select AVX2 code in both runs (OPENBLAS_CORETYPE=Haswell, "
+                         "MKL_ENABLE_INSTRUCTIONS=AVX2)."
+                       : "Count again without that limit; the times below need no counts.";
+}
+
+/// What a loop saves by threads or by whole cache lines is beside what it lacks of the roof of its own, and at most its
+/// time.
+void add_loop_gain(Verdict& verdict, const Quantities& quantities, const Point& point) {
+  const auto share = [&](const char* name) {
+    const auto found = quantities.find(name);
+    return found == quantities.end() ? 0 : found->second;
+  };
+  double saved = 0;
+  if (verdict.rule == "serial-part") saved = share("loop.parallel_saving");
+  if (verdict.rule == "uneven-loop") saved = 1 - 1 / share("loop.busiest");
+  if (verdict.rule == "partial-lines-loop") saved = 1 - share("loop.line_use");
+  if (saved > 0) verdict.total_gain_s = cost_of(point) * std::min(saved, 1.0);
 }
 
 Verdict verdict_of(const Report& report, std::size_t row) {
@@ -160,11 +185,12 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   }
   // What other threads would save says nothing about what the row lacks of the roof of its own.
   if (verdict.rule == "some-threads") verdict.total_gain_s = cost_of(point) * quantities.at("threads.saving");
+  add_loop_gain(verdict, quantities, point);
   if (verdict.kind == VerdictKind::at_roof) {
     verdict.finding = reach(point, machine_of(report, point));
     verdict.total_gain_s = 0;
   }
-  if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, point);
+  if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, report, point);
   verdict.gain_s = verdict.total_gain_s / launches_of(point);
   return verdict;
 }

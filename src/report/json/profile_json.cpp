@@ -213,6 +213,68 @@ std::array<std::int64_t, 3> read_dimensions(const JsonValue& json) {
   return {elements[0].integer(), elements[1].integer(), elements[2].integer()};
 }
 
+Json loop_to_json(const CpuLoop& loop) {
+  Json json = {{"loop", loop.loop}};
+  put_text(json, "called_from", loop.called_from);
+  json["thread_s"] = loop.thread_s;
+  if (loop.thread_ci95.known()) json["thread_ci95"] = {loop.thread_ci95.low, loop.thread_ci95.high};
+  json.update(
+      Json{{"share", loop.share}, {"threads", loop.threads}, {"together", loop.together}, {"at_once", loop.at_once}});
+  if (loop.busiest > 0) json["busiest"] = loop.busiest;
+  json["entries"] = loop.entries;
+  json["iterations"] = loop.iterations;
+  return json;
+}
+
+CpuLoop read_loop(const JsonValue& json) {
+  return {.loop = json["loop"].boolean(),
+          .called_from = json.text_or("called_from", ""),
+          .thread_s = read_seconds(json["thread_s"]),
+          .thread_ci95 = json.optional_interval("thread_ci95"),
+          .share = json["share"].number(),
+          .threads = json["threads"].integer(),
+          .together = json["together"].number(),
+          .at_once = json["at_once"].integer(),
+          .busiest = json.number_or("busiest", 0),
+          .entries = json["entries"].number(),
+          .iterations = json["iterations"].number()};
+}
+
+Json timeless_to_json(const TimelessCode& code) {
+  return {{"name", code.name}, {"flops_share", code.flops_share}, {"bytes_share", code.bytes_share}};
+}
+
+Json emulated_to_json(const EmulatedRun& run) {
+  Json json = {{"complete", run.complete}};
+  put_text(json, "ended", run.ended);
+  put_text(json, "isa", run.isa);
+  json["seconds"] = run.seconds;
+  json["rate_hz"] = run.rate_hz;
+  put_text(json, "why_no_times", run.why_no_times);
+  json.update(Json{{"cpu_s", run.cpu_s}, {"joined_s", run.joined_s}, {"folded_s", run.folded_s}});
+  json["timeless"] = list_to_json(run.timeless, timeless_to_json);
+  return json;
+}
+
+TimelessCode read_timeless(const JsonValue& json) {
+  return {.name = json["name"].text(),
+          .flops_share = json["flops_share"].number(),
+          .bytes_share = json["bytes_share"].number()};
+}
+
+EmulatedRun read_emulated(const JsonValue& json) {
+  return {.complete = json["complete"].boolean(),
+          .ended = json.text_or("ended", ""),
+          .isa = json.text_or("isa", ""),
+          .seconds = read_seconds(json["seconds"]),
+          .rate_hz = json["rate_hz"].number(),
+          .why_no_times = json.text_or("why_no_times", ""),
+          .cpu_s = read_seconds(json["cpu_s"]),
+          .joined_s = read_seconds(json["joined_s"]),
+          .folded_s = read_seconds(json["folded_s"]),
+          .timeless = read_list(json["timeless"], read_timeless)};
+}
+
 }  // namespace
 
 Json profile_to_json(const Report& report) {
@@ -248,6 +310,7 @@ Json profile_to_json(const Report& report) {
   if (profile.host) json["host"] = host_to_json(*profile.host);
   if (!profile.memory.empty()) json["memory"] = memory_to_json(profile.memory);
   if (profile.ranks) json["ranks"] = ranks_to_json(*profile.ranks);
+  if (profile.emulated) json["emulated"] = emulated_to_json(*profile.emulated);
   return json;
 }
 
@@ -286,6 +349,7 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
   if (const auto host = json.find("host")) profile.host = read_host(*host);
   if (const auto memory = json.find("memory")) profile.memory = read_memory(*memory);
   if (const auto ranks = json.find("ranks")) profile.ranks = read_ranks(*ranks);
+  if (const auto emulated = json.find("emulated")) profile.emulated = read_emulated(*emulated);
   return profile;
 }
 
@@ -309,13 +373,14 @@ Json profiled_to_json(const Point& point) {
   json["complete"] = kind.complete;
   put_text(json, "not_counted", kind.not_counted);
   put_text(json, "mixed", kind.mixed);
+  if (kind.loop) json["loop"] = loop_to_json(*kind.loop);
   if (kind.step) json["step"] = {{"launches", kind.step->launches}, {"seconds", kind.step->seconds}};
   return json;
 }
 
 ProfiledKind read_profiled(const JsonValue& json) {
   const JsonValue sources = json["sources"];
-  const auto work = sources.find("work"), step = json.find("step");
+  const auto work = sources.find("work"), step = json.find("step"), loop = json.find("loop");
   return {.full_name = json["full_name"].text(),
           .launches = json["launches"].integer(),
           .total_s = read_seconds(json["total_s"]),
@@ -337,7 +402,8 @@ ProfiledKind read_profiled(const JsonValue& json) {
           .time_source = sources["time_s"].word(parse_time_source, "source of times"),
           .work_source = work ? work->word(parse_work_source, "source of work") : WorkSource::none,
           .sources = {},  // beside it in the file, as impl_summary
-          .step = step ? std::optional(read_step_cost(*step)) : std::nullopt};
+          .step = step ? std::optional(read_step_cost(*step)) : std::nullopt,
+          .loop = loop ? std::optional(read_loop(*loop)) : std::nullopt};
 }
 
 }  // namespace roofline

@@ -1,0 +1,179 @@
+// Rows of a CPU program: time and work of its loops, what does not fit together, and the verdict of each.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "model/error.hpp"
+#include "render/render.hpp"
+#include "report/diagnosis/verdict.hpp"
+#include "report/findings.hpp"
+#include "report/json/json.hpp"
+#include "report/profile_findings.hpp"
+#include "tests/support/cpu_program.hpp"
+
+namespace roofline {
+namespace {
+
+using example::cpu_program_report;
+using example::PlantedLoop;
+using testing::Contains;
+using testing::Field;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+/// The rule that decides about the first row.
+std::string rule_of(const Report& report) {
+  const std::vector<Verdict> all = verdicts(report);
+  const auto first = std::ranges::find(all, 0U, &Verdict::row);
+  return first == all.end() ? "" : first->rule;
+}
+
+double gain_of(const Report& report) {
+  const std::vector<Verdict> all = verdicts(report);
+  const auto first = std::ranges::find(all, 0U, &Verdict::row);
+  return first == all.end() ? 0 : first->total_gain_s;
+}
+
+TEST(CpuRows, HaveTheTimeAndTheWorkOfEachLoop) {
+  const Report report = example::planted_cpu_report();
+  ASSERT_THAT(report.points, SizeIs(3));
+  const Point& stencil = report.points[0];  // of one thread: the longest
+  EXPECT_NEAR(stencil.time->median, 0.45, 1e-6);
+  EXPECT_EQ(stencil.work.threads, 1);
+  EXPECT_EQ(stencil.work.bytes.at(Level::l1).total(), 2e9);
+  EXPECT_EQ(stencil.work.bytes.at(Level::dram).read, 31250000 * 64.0);
+  EXPECT_EQ(stencil.work.bytes.at(Level::dram).write, 6250000 * 64.0);
+  EXPECT_EQ(stencil.bound.label, BoundLabel::memory);
+  EXPECT_EQ(stencil.bound.limiting_ceiling, "dram.read.one_core");
+  const Point& product = report.points[1];
+  EXPECT_NEAR(product.time->median, 0.4, 0.01);
+  EXPECT_EQ(product.work.threads, 0) << "all";
+  EXPECT_EQ(product.bound.limiting_ceiling, "fp64");
+  EXPECT_NEAR(product.fraction_of_roof(), 40e9 / 128e9 / 0.4, 0.02);
+  EXPECT_EQ(product.profiled->work_source, WorkSource::emulated);
+  EXPECT_EQ(product.profiled->loop->threads, 4);
+  EXPECT_NEAR(product.profiled->loop->together, 4, 0.1);
+  EXPECT_EQ(product.profiled->loop->iterations, 999);
+  EXPECT_EQ(product.profiled->loop->entries, 1);
+  EXPECT_NEAR(report.profile->emulated->cpu_s, 2.2, 1e-6);
+  EXPECT_NEAR(report.profile->kernel_s, 1, 0.01);
+  EXPECT_TRUE(report.profile->emulated->complete);
+}
+
+TEST(CpuRows, LeaveOutWhatTakesNoTime) {
+  const Report report = cpu_program_report({{.head = 0x100, .counts = "loads=1", .milliseconds = {1000}},
+                                            {.head = 0x200, .counts = "loads=1", .milliseconds = {3}}});
+  EXPECT_THAT(report.points, SizeIs(1));
+  EXPECT_NEAR(report.profile->emulated->folded_s, 0.003, 1e-9);
+}
+
+TEST(CpuRows, OfSomeThreadsHaveTheRoofsOfThose) {
+  const Report report = cpu_program_report(
+      {{.counts = "flops.fp64.256=20000000000 load.bytes=64", .milliseconds = {500, 500}}});
+  EXPECT_EQ(report.points[0].work.threads, 2);
+  EXPECT_NEAR(report.points[0].bound.attainable_time_s, 20e9 / 64e9, 1e-6);
+  // Memory is shared: two threads have what they reach, and not half of what four do.
+  const Report memory = cpu_program_report(
+      {{.counts = "load.bytes=6400000000 l1.fills=100000000 l2.fills=100000000 l3.fills=100000000",
+        .milliseconds = {400, 400}}});
+  EXPECT_NEAR(memory.points[0].bound.attainable_time_s, 6.4e9 / 20e9, 1e-6);
+}
+
+TEST(CpuRows, WithoutCountsSayWhy) {
+  const Report other_path = cpu_program_report({{.head = 0x100, .counts = "loads=1", .milliseconds = {500}},
+                                                {.head = 0x9000, .counts = "", .milliseconds = {500}},
+                                                {.head = 0x200, .counts = "flops.fp64.256=1000 loads=9"}});
+  const auto row = std::ranges::find_if(other_path.points, [](const Point& p) { return !p.profiled->complete; });
+  ASSERT_NE(row, other_path.points.end());
+  EXPECT_THAT(row->profiled->not_counted, Not(IsEmpty()));
+  EXPECT_FALSE(row->counters);
+  ASSERT_THAT(other_path.profile->emulated->timeless, SizeIs(1));
+  EXPECT_EQ(other_path.profile->emulated->timeless[0].flops_share, 1);
+  const Findings found = profile_findings(other_path);
+  EXPECT_THAT(found, Contains(Field(&Finding::kind, FindingKind::code_without_counts)));
+  EXPECT_THAT(found, Contains(Field(&Finding::kind, FindingKind::counts_without_time)));
+
+  const Report partial = cpu_program_report({{.counts = "loads=1", .milliseconds = {500}}}, example::four_cores(),
+                                            "illegal-instruction\t62f1\t/lib/x\t0x10");
+  EXPECT_FALSE(partial.profile->emulated->complete);
+  EXPECT_THAT(partial.points[0].profiled->not_counted, Not(IsEmpty()));
+  EXPECT_TRUE(partial.points[0].work.bytes.empty());
+  EXPECT_THAT(profile_findings(partial), Contains(Field(&Finding::kind, FindingKind::counts_incomplete)));
+}
+
+TEST(CpuRows, NeedNoRoofs) {
+  Machine machine;
+  machine.device.units = 4;
+  const Report report = cpu_program_report({{.counts = "loads=1 load.bytes=8", .milliseconds = {500}}}, machine);
+  EXPECT_EQ(report.points[0].bound.label, BoundLabel::unknown);
+  EXPECT_THAT(render_terminal(report, {}), Not(IsEmpty()));
+  EXPECT_THAT(render_html(report), Not(IsEmpty()));
+}
+
+TEST(CpuRows, AreReadAsTheyWereWritten) {
+  const Report report = example::planted_cpu_report();
+  const std::string text = render_json(report);
+  const Report again = parse_report(text, "again.json");
+  EXPECT_EQ(render_json(again), text);
+  EXPECT_EQ(again.points[1].profiled->loop->iterations, 999);
+  EXPECT_EQ(again.profile->emulated->isa, "avx2");
+  EXPECT_EQ(again.points[0].profiled->time_source, TimeSource::sampled);
+}
+
+/// What two programs have in common but for the fault.
+struct LoopPair {
+  const char* rule;
+  std::vector<PlantedLoop> faulty, healthy;
+};
+
+TEST(CpuRows, HaveACauseOnlyWithTheFault) {
+  const PlantedLoop parallel = {.head = 0x9000, .counts = "flops.fp64.256=12000000000 load.bytes=64",
+                                .milliseconds = {100, 100, 100, 100}};
+  const std::vector<LoopPair> pairs = {
+      {"serial-part",
+       {{.counts = "flops.fp64.256=10000000000 load.bytes=64", .milliseconds = {500}}, parallel},
+       {{.counts = "flops.fp64.256=10000000000 load.bytes=64", .milliseconds = {500}}}},
+      {"uneven-loop",
+       {{.counts = "flops.fp64.256=40000000000 load.bytes=64", .milliseconds = {900, 400, 400, 400}}},
+       {{.counts = "flops.fp64.256=40000000000 load.bytes=64", .milliseconds = {500, 500, 500, 510}}}},
+      {"partial-lines-loop",
+       {{.counts = "flops.fp64.scalar=50000000 load.bytes=400000000 l1.fills=50000000 l2.fills=50000000 "
+                   "l3.fills=50000000 stride.other=50000000",
+         .milliseconds = {400}}},
+       {{.counts = "flops.fp64.scalar=400000000 load.bytes=3200000000 l1.fills=50000000 l2.fills=50000000 "
+                   "l3.fills=50000000 stride.next=50000000 stride.line=350000000",
+         .milliseconds = {400}}}},
+      {"irregular-loop",
+       {{.counts = "load.bytes=40000000 l1.fills=5000000 l2.fills=5000000 l3.fills=5000000 stride.other=5000000",
+         .milliseconds = {500}}},
+       {{.counts = "load.bytes=320000000 l1.fills=5000000 l2.fills=5000000 l3.fills=5000000 stride.line=40000000",
+         .milliseconds = {500}}}},
+      {"dividing-loop",
+       {{.counts = "flops.fp64.scalar=200000000 divides=200000000 load.bytes=64 l1.fills=1", .milliseconds = {500}}},
+       {{.counts = "flops.fp64.scalar=200000000 divides=2000000 load.bytes=64 l1.fills=1", .milliseconds = {500}}}},
+      {"scalar-loop",
+       {{.counts = "flops.fp64.scalar=2000000000 load.bytes=16000000000 l1.fills=1000", .milliseconds = {500}}},
+       {{.counts = "flops.fp64.256=2000000000 load.bytes=16000000000 l1.fills=1000", .milliseconds = {500}}}}};
+  for (const LoopPair& pair : pairs) {
+    const Report faulty = cpu_program_report(pair.faulty), healthy = cpu_program_report(pair.healthy);
+    EXPECT_EQ(rule_of(faulty), pair.rule);
+    EXPECT_NE(rule_of(healthy), pair.rule);
+    EXPECT_LE(gain_of(faulty), faulty.points[0].profiled->total_s) << pair.rule;
+    EXPECT_GE(gain_of(faulty), 0) << pair.rule;
+  }
+}
+
+TEST(CpuRows, OfAHealthyLoopAreAtTheirRoof) {
+  const Report product = cpu_program_report({{.counts = "flops.fp64.256=48000000000 load.bytes=12000000000 l1.fills=100",
+                                              .milliseconds = {400, 400, 400, 400}}});
+  EXPECT_EQ(verdicts(product)[0].kind, VerdictKind::at_roof);
+  const Report stream = cpu_program_report(
+      {{.counts = "flops.fp64.256=100000000 load.bytes=4800000000 l1.fills=75000000 l2.fills=75000000 l3.fills=75000000 "
+                  "stride.line=75000000 stride.next=75000000",
+        .milliseconds = {250, 250, 250, 250}}});
+  EXPECT_EQ(verdicts(stream)[0].kind, VerdictKind::at_roof);
+}
+
+}  // namespace
+}  // namespace roofline
