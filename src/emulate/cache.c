@@ -134,8 +134,9 @@ VG_REGPARM(2) void rc_access(Site* site, Addr address) {
   const ULong first = address & mask;
   const ULong last = (address + site->size - 1) & mask;
   rc_clock++;
-  if (site->line && first != site->line) {
-    const Bool next = first == site->line + rc_line_bytes() || first == site->line - rc_line_bytes();
+  const ULong entered = first != site->line ? first : last;
+  if (site->line && entered != site->line) {
+    const Bool next = entered == site->line + rc_line_bytes() || entered == site->line - rc_line_bytes();
     rc_add(by, next ? kStrideNext : kStrideOther, 1);
     vote(site, (Long)(address - site->last));
   }

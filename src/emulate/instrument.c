@@ -59,7 +59,7 @@ static void call(Builder* b, const HChar* name, void* function, const Site* site
   addStmtToIRSB(b->out, IRStmt_Dirty(dirty));
 }
 
-/* An access that always happens. Only one that leaves the line of the last access, or finds it gone, calls the model. */
+/* Adds an access that always happens. Only one that leaves the line of the last access, or finds it gone, calls the model. */
 static void model(Builder* b, IRExpr* address, UInt size, Bool is_store) {
   IRSB* out = b->out;
   const Site* site = rc_site(b->instruction, size, is_store);
@@ -79,11 +79,16 @@ static Bool is_always(const IRExpr* guard) {
   return !guard || (guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1);
 }
 
+/* VEX loads the operand of a fused multiply-add lane by lane; the first lane's address is that of the whole. */
 static void access(Builder* b, IRExpr* address, UInt size, Bool is_store, IRExpr* guard, Bool modelled) {
   if (!b->instruction || !size) return;
   if (!is_always(guard)) {
     call(b, "rc_access_guarded", &rc_access_guarded, rc_site(b->instruction, size, is_store), address, guard);
     return;
+  }
+  if (!is_store && b->decoded.fused) {
+    if (b->facts.n[kLoads]) return;
+    size = b->decoded.lanes * (b->decoded.type == kFp64 ? 8 : 4);
   }
   b->facts.n[is_store ? kStores : kLoads] += 1;
   b->facts.n[is_store ? kStoreBytes : kLoadBytes] += size;
