@@ -5,115 +5,165 @@
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
 
-enum { kMaxThreads = 64, kLevels = 3 };
+enum { kMaxThreads = 64, kOuter = 2 };
 
+/* L1: generated code looks into its slots. */
+static Slot* l1;
+static ULong l1_sets;
+static UInt l1_ways;
+
+/* L2 and L3: sets of `ways` words, the most recently used first. A word is the line's number, the id of the instruction that
+   dirtied it, and 1 if it is dirty; 0: empty. Host lines are what the model itself waits for, so words are packed. */
 typedef struct {
-  Slot* slots;
+  ULong* words;
   ULong sets;
   UInt ways;
 } Level;
 
+enum { kAddressBits = 47 };
+
 ULong rc_clock = 0;
-static Level levels[kLevels];  /* of the running thread; levels[0].slots stays in one place, as sites point into it */
-static UInt level_count = 0;
+static Level outer[kOuter];
+static UInt outer_count = 0;
 static UInt line_shift = 6;
 static Slot* saved_l1[kMaxThreads];
-static Slot* l2_of[kMaxThreads];
+static ULong* l2_of[kMaxThreads];
 static UInt running = 0;
 static ULong empty_slot[4];
 
 UInt rc_line_bytes(void) { return 1U << line_shift; }
 ULong* rc_no_tag(void) { return empty_slot; }
 
-static SizeT slot_bytes(UInt level) { return levels[level].sets * levels[level].ways * sizeof(Slot); }
-
-void rc_cache_start(void) {
-  while ((1U << line_shift) != rc_shapes[0].line) line_shift = line_shift == 12 ? 4 : line_shift + 1;
-  for (UInt i = 0; i < kLevels && rc_shapes[i].bytes; i++) {
-    levels[i].ways = rc_shapes[i].ways;
-    levels[i].sets = rc_shapes[i].bytes / ((ULong)rc_shapes[i].ways << line_shift);
-    if (levels[i].sets == 0) levels[i].sets = 1;
-    levels[i].slots = VG_(calloc)("rc.cache", 1, slot_bytes(i));
-    level_count = i + 1;
-  }
-  l2_of[0] = levels[1].slots;
+static ULong sets_of(const CacheShape* shape) {
+  const ULong sets = shape->bytes / ((ULong)shape->ways << line_shift);
+  return sets ? sets : 1;
 }
 
-static void* zeroed_if_new(Slot** slots, UInt level) {
-  if (!*slots) *slots = VG_(calloc)("rc.cache.thread", 1, slot_bytes(level));
-  return *slots;
+static ULong* new_words(const Level* level) { return VG_(calloc)("rc.level", level->sets * level->ways, sizeof(ULong)); }
+
+static UInt id_bits(void) { return 63 - (kAddressBits - line_shift); }
+
+void rc_cache_start(void) {
+  for (line_shift = 4; (1U << line_shift) != rc_shapes[0].line;) line_shift++;
+  l1_sets = sets_of(&rc_shapes[0]);
+  l1_ways = rc_shapes[0].ways;
+  l1 = VG_(calloc)("rc.l1", l1_sets * l1_ways, sizeof(Slot));
+  for (UInt i = 0; i < kOuter && rc_shapes[i + 1].bytes; i++) {
+    outer[i].sets = sets_of(&rc_shapes[i + 1]);
+    outer[i].ways = rc_shapes[i + 1].ways;
+    outer[i].words = new_words(&outer[i]);
+    outer_count = i + 1;
+  }
 }
 
 /* Exchanges the private caches when another thread runs. Threads beyond 64 share caches. */
 void rc_cache_switch(ThreadId thread) {
-  const UInt next = thread % kMaxThreads;
+  const UInt next = (thread - 1) % kMaxThreads;
+  const SizeT bytes = l1_sets * l1_ways * sizeof(Slot);
   if (next == running) return;
-  if (running == 0 && !saved_l1[0] && l2_of[next] == NULL && rc_clock == 0) {  /* the first thread gets what there is */
-    l2_of[next] = l2_of[0];
-    l2_of[0] = NULL;
-    running = next;
-    return;
+  if (!saved_l1[running]) saved_l1[running] = VG_(malloc)("rc.l1.saved", bytes);
+  VG_(memcpy)(saved_l1[running], l1, bytes);
+  if (saved_l1[next]) VG_(memcpy)(l1, saved_l1[next], bytes);
+  else VG_(memset)(l1, 0, bytes);
+  if (outer_count) {
+    l2_of[running] = outer[0].words;
+    if (!l2_of[next]) l2_of[next] = new_words(&outer[0]);
+    outer[0].words = l2_of[next];
   }
-  VG_(memcpy)(zeroed_if_new(&saved_l1[running], 0), levels[0].slots, slot_bytes(0));
-  VG_(memcpy)(levels[0].slots, zeroed_if_new(&saved_l1[next], 0), slot_bytes(0));
-  if (level_count > 1) levels[1].slots = zeroed_if_new(&l2_of[next], 1);
   running = next;
 }
 
-static Slot* set_of(const Level* level, ULong base) {
+static ULong first_of_set(ULong base, ULong sets, UInt ways) {
   const ULong line = base >> line_shift;
-  const ULong sets = level->sets;
-  return level->slots + ((sets & (sets - 1)) ? line % sets : line & (sets - 1)) * level->ways;
+  return ((sets & (sets - 1)) ? line % sets : line & (sets - 1)) * ways;
 }
 
-static Slot* find(const Level* level, ULong base) {
-  Slot* set = set_of(level, base);
-  for (UInt i = 0; i < level->ways; i++)
-    if (set[i].base == base) return &set[i];
-  return NULL;
-}
-
-static void put_dirty(UInt level, ULong base, Instruction* by);
-
-/* Frees the least recently used slot of the line's set; a dirty line goes to the next level. */
-static Slot* replace(UInt level, ULong base) {
-  Slot* set = set_of(&levels[level], base);
-  Slot* oldest = set;
-  for (UInt i = 1; i < levels[level].ways; i++)
-    if (set[i].used < oldest->used) oldest = &set[i];
-  if (oldest->dirty_base) {
-    rc_add(oldest->dirtied_by, kL1Writebacks + level, 1);
-    put_dirty(level + 1, oldest->dirty_base, oldest->dirtied_by);
+/* Makes the line the most recently used of its set, and returns whether it was there. If not, `word` takes its place and
+   the least recently used one leaves through `word`. */
+static Bool touch(const Level* level, ULong line, ULong* word) {
+  ULong* set = level->words + first_of_set(line << line_shift, level->sets, level->ways);
+  const UInt shift = id_bits() + 1;
+  ULong moved = *set;
+  if (moved >> shift == line) return True;
+  for (UInt i = 1; i < level->ways; i++) {
+    const ULong here = set[i];
+    set[i] = moved;
+    moved = here;
+    if (here >> shift == line) {
+      *set = here;
+      return True;
+    }
   }
-  oldest->base = base;
-  oldest->dirty_base = 0;
-  oldest->used = rc_clock;
+  *set = *word;
+  *word = moved;
+  return False;
+}
+
+static void leave(UInt at, ULong word);
+
+static void put_dirty(UInt at, ULong word) {
+  if (at >= outer_count) return;
+  const ULong line = word >> (id_bits() + 1);
+  ULong out = word;
+  const Bool present = touch(&outer[at], line, &out);
+  outer[at].words[first_of_set(line << line_shift, outer[at].sets, outer[at].ways)] = word;
+  if (!present) leave(at, out);
+}
+
+/* A line left the outer level `at`; a dirty one goes to the next. */
+static void leave(UInt at, ULong word) {
+  if (!(word & 1)) return;
+  Instruction* by = rc_by_id((word >> 1) & ((1U << id_bits()) - 1));
+  if (by) rc_add(by, kL1Writebacks + at + 1, 1);
+  put_dirty(at + 1, word);
+}
+
+static void fetch(UInt at, ULong line, Instruction* by) {
+  if (at >= outer_count) return;
+  ULong word = line << (id_bits() + 1);
+  if (touch(&outer[at], line, &word)) return;
+  rc_add(by, kL1Fills + at + 1, 1);
+  fetch(at + 1, line, by);
+  leave(at, word);
+}
+
+static ULong dirty_word(ULong base, const Instruction* by) {
+  const ULong id = by->id >> id_bits() ? 0 : by->id;
+  return (base >> line_shift << (id_bits() + 1)) | id << 1 | 1;
+}
+
+static Slot* fetch_l1(ULong base, Instruction* by) {
+  Slot* set = l1 + first_of_set(base, l1_sets, l1_ways);
+  for (UInt i = 0; i < l1_ways; i++)
+    if (set[i].base == base) {
+      set[i].used = rc_clock;
+      return &set[i];
+    }
+  UInt index = 0;
+  ULong least = set[0].used;
+  for (UInt i = 1; i < l1_ways; i++) {
+    const ULong used = set[i].used;
+    index = used < least ? i : index;
+    least = used < least ? used : least;
+  }
+  Slot* oldest = set + index;
+  if (oldest->dirty_base) {
+    rc_add(oldest->dirtied_by, kL1Writebacks, 1);
+    put_dirty(0, dirty_word(oldest->dirty_base, oldest->dirtied_by));
+  }
+  fetch(0, base >> line_shift, by);
+  rc_add(by, kL1Fills, 1);
+  *oldest = (Slot){.base = base, .used = rc_clock};
   return oldest;
 }
 
-static void put_dirty(UInt level, ULong base, Instruction* by) {
-  if (level >= level_count) return;
-  Slot* slot = find(&levels[level], base);
-  if (!slot) slot = replace(level, base);
-  slot->dirty_base = base;
-  slot->dirtied_by = by;
-}
-
-static Slot* fetch(UInt level, ULong base, Instruction* by) {
-  if (level >= level_count) return NULL;
-  Slot* slot = find(&levels[level], base);
-  if (slot) {
-    slot->used = rc_clock;
-    return slot;
-  }
-  fetch(level + 1, base, by);
-  rc_add(by, kL1Fills + level, 1);
-  return replace(level, base);
-}
-
 static void vote(Site* site, Long stride) {
+  if (site->votes[0] && site->strides[0] == stride) {
+    site->votes[0]++;
+    return;
+  }
   UInt weakest = 0;
-  for (UInt i = 0; i < 4; i++) {
+  for (UInt i = 1; i < 4; i++) {
     if (site->votes[i] && site->strides[i] == stride) {
       site->votes[i]++;
       return;
@@ -142,7 +192,7 @@ VG_REGPARM(2) void rc_access(Site* site, Addr address) {
   }
   Slot* slot = NULL;
   for (ULong base = first;; base += rc_line_bytes()) {
-    slot = fetch(0, base, by);
+    slot = fetch_l1(base, by);
     if (site->store) {
       slot->dirty_base = base;
       slot->dirtied_by = by;

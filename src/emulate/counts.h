@@ -75,6 +75,7 @@ typedef struct Instruction {
   Edge* edges;
   Via* vias;
   Site* sites;
+  UInt id;   /* of an instruction that stores; else 0 */
 } Instruction;
 
 /* A slot of a modelled cache. Generated code reads `base` and `dirty_base`, and writes `used`. */
@@ -128,7 +129,9 @@ VG_REGPARM(2) void rc_access_guarded(Site* site, Addr address);
 typedef struct Block Block;
 Instruction* rc_instruction(Addr address);
 Site* rc_site(Instruction* instruction, UInt size, Bool store);
-void rc_add(Instruction* instruction, Key key, ULong amount);
+Instruction* rc_by_id(UInt id);
+ULong* rc_totals(Instruction* instruction);
+ULong* rc_via(Instruction* instruction, UInt site);
 Block* rc_block_new(Bool library);
 ULong** rc_block_part(Block* block);
 void rc_block_entry(Block* block, Instruction* instruction, const Facts* facts, Bool begins);
@@ -169,5 +172,11 @@ void rc_write(const HChar* end);
 void rc_write_before_exec(void);
 void rc_forget_last(void);
 void rc_rewrite_end(Int signal);
+
+/* Counts something of an instruction that has a site. */
+static inline void rc_add(Instruction* instruction, Key key, ULong amount) {
+  instruction->n[key] += amount;
+  if (rc_context_offset && !instruction->module->own) rc_via(instruction, rc_context_offset / sizeof(ULong))[key] += amount;
+}
 
 #endif

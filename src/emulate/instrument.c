@@ -134,6 +134,7 @@ static void count_scalar_integer(Builder* b, Int first, Int end) {
   for (Int i = end - 1; i >= first; i--) {
     const IRStmt* s = b->in->stmts[i];
     mark(b, address_in(s));
+    if (s->tag == Ist_Exit && s->Ist.Exit.jk != Ijk_Boring) mark(b, s->Ist.Exit.guard);  /* an alignment check */
     if (s->tag != Ist_WrTmp || s->Ist.WrTmp.data->tag != Iex_Binop) continue;
     const IRExpr* e = s->Ist.WrTmp.data;
     if (!rc_is_integer(e->Iex.Binop.op)) continue;

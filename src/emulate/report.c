@@ -91,9 +91,10 @@ static Bool put_keys(const ULong* n) {
   return True;
 }
 
-/* The stride with the most votes among all operands. */
+/* The stride with the most votes among all operands, if it has a quarter of all moves from line to line at least. */
 static Long frequent_stride(const Instruction* i) {
-  ULong best = 0;
+  if (!i->n) return 0;
+  ULong best = (i->n[kStrideNext] + i->n[kStrideOther]) / 4;
   Long stride = 0;
   for (const Site* s = i->sites; s; s = s->next)
     for (UInt v = 0; v < 4; v++)

@@ -64,23 +64,39 @@ void rc_each_instruction(void (*visit)(Instruction*)) {
     for (Instruction* i = buckets[b]; i; i = i->next) visit(i);
 }
 
-/* The same operand of an instruction that is translated again keeps its site. */
+ULong* rc_totals(Instruction* instruction) {
+  if (!instruction->n) instruction->n = VG_(calloc)("rc.totals", kKeys, sizeof(ULong));
+  return instruction->n;
+}
+
+static Instruction** by_id = NULL;
+static UInt id_count = 0;
+static UInt id_capacity = 0;
+
+Instruction* rc_by_id(UInt id) { return id && id <= id_count ? by_id[id - 1] : NULL; }
+
+static void give_id(Instruction* instruction) {
+  if (id_count == id_capacity) {
+    id_capacity = id_capacity ? 2 * id_capacity : 1024;
+    by_id = VG_(realloc)("rc.ids", by_id, id_capacity * sizeof *by_id);
+  }
+  by_id[id_count++] = instruction;
+  instruction->id = id_count;
+}
+
 Site* rc_site(Instruction* instruction, UInt size, Bool store) {
   Site* made = VG_(calloc)("rc.site", 1, sizeof *made);
   made->tag = rc_no_tag();
   made->instruction = instruction;
   made->size = size;
   made->store = store;
+  rc_totals(instruction);
+  if (store && !instruction->id) give_id(instruction);
   made->next = instruction->sites;
   return instruction->sites = made;
 }
 
-static ULong* totals(Instruction* instruction) {
-  if (!instruction->n) instruction->n = VG_(calloc)("rc.totals", kKeys, sizeof(ULong));
-  return instruction->n;
-}
-
-static ULong* via(Instruction* instruction, UInt site) {
+ULong* rc_via(Instruction* instruction, UInt site) {
   Via* found = instruction->vias;
   while (found && found->site != site) found = found->next;
   if (!found) {
@@ -90,11 +106,6 @@ static ULong* via(Instruction* instruction, UInt site) {
     instruction->vias = found;
   }
   return found->n;
-}
-
-void rc_add(Instruction* instruction, Key key, ULong amount) {
-  totals(instruction)[key] += amount;
-  if (rc_context_offset && !instruction->module->own) via(instruction, rc_context_offset / sizeof(ULong))[key] += amount;
 }
 
 Block* rc_block_new(Bool library) {
@@ -175,11 +186,11 @@ static void fold_part(const Block* block, Part* part) {
     if (entry->begins) instruction->executions += times;
     if (!entry->facts) continue;
     for (UInt k = 0; k < kStaticKeys; k++)
-      if (entry->facts->n[k]) totals(instruction)[k] += times * entry->facts->n[k];
+      if (entry->facts->n[k]) rc_totals(instruction)[k] += times * entry->facts->n[k];
     if (!block->library) continue;
     for (ULong site = 1; site < context_capacity; site++) {
       if (!part->counts[site]) continue;
-      ULong* n = via(instruction, site);
+      ULong* n = rc_via(instruction, site);
       for (UInt k = 0; k < kStaticKeys; k++) n[k] += part->counts[site] * entry->facts->n[k];
     }
   }
