@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "counts.h"
 #include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_options.h"
@@ -45,6 +47,20 @@ void __wrap_vgPlain_kill_self(Int signal);
 void __wrap_vgPlain_kill_self(Int signal) {
   rc_rewrite_end(signal);
   __real_vgPlain_kill_self(signal);
+}
+
+/* Valgrind's launcher names itself in this variable, and the core starts it for programs that are executed. This tool needs no
+   launcher: it starts itself. The core removes the variable from the environment of children. */
+HChar* __real_vgPlain_getenv(const HChar* name);
+HChar* __wrap_vgPlain_getenv(const HChar* name);
+HChar* __wrap_vgPlain_getenv(const HChar* name) {
+  static HChar path[4096];
+  HChar* value = __real_vgPlain_getenv(name);
+  if (value || VG_(strcmp)(name, "VALGRIND_LAUNCHER") != 0) return value;
+  const SSizeT length = VG_(readlink)("/proc/self/exe", path, sizeof path - 1);
+  if (length <= 0) return NULL;
+  path[length] = 0;
+  return path;
 }
 
 static void before_options(void) {
