@@ -44,17 +44,12 @@ typedef struct Module {
   Bool own;    /* the program's own code, not a library's */
 } Module;
 
-/* A call or a jump in the program's own code that can enter another object. */
-typedef struct CallSite {
-  struct CallSite* next;
-  Addr address;
-  const Module* module;
-  UInt id;
-} CallSite;
-
+/* Totals of a library's instruction for one call site in the program's own code. */
 typedef struct Via {
-  struct Via* next;
-  UInt site;
+  struct Via* next;    /* of the same instruction */
+  struct Via* hashed;  /* in its hash chain */
+  struct Instruction* instruction;
+  UInt call;
   ULong n[kKeys];
 } Via;
 
@@ -75,7 +70,8 @@ typedef struct Instruction {
   Edge* edges;
   Via* vias;
   Site* sites;
-  UInt id;   /* of an instruction that stores; else 0 */
+  UInt id;       /* of an instruction that stores; else 0 */
+  UInt call;     /* the id of a call that can leave the program's own code; else 0 */
 } Instruction;
 
 /* A slot of a modelled cache. Generated code reads `base` and `dirty_base`, and writes `used`. */
@@ -131,7 +127,7 @@ Instruction* rc_instruction(Addr address);
 Site* rc_site(Instruction* instruction, UInt size, Bool store);
 Instruction* rc_by_id(UInt id);
 ULong* rc_totals(Instruction* instruction);
-ULong* rc_via(Instruction* instruction, UInt site);
+ULong* rc_via(Instruction* instruction, UInt call);
 Block* rc_block_new(Bool library);
 ULong** rc_block_part(Block* block);
 void rc_block_entry(Block* block, Instruction* instruction, const Facts* facts, Bool begins);
@@ -139,9 +135,9 @@ void rc_block_exit(Block* block, Instruction* from, Addr to);
 void rc_fold(void);
 void rc_clear(void);
 void rc_each_instruction(void (*visit)(Instruction*));
-extern ULong rc_context_offset;  /* 8 × the id of the running thread's call site */
-CallSite* rc_call_site(Addr address);
-CallSite* rc_call_sites(void);
+extern ULong rc_context_offset;  /* 8 × the id of the running thread's last call that left its own code */
+UInt rc_call_id(Instruction* instruction);
+const Instruction* rc_call_by_id(UInt id);
 void rc_context_switch(ThreadId thread);
 
 /* operations.c */

@@ -245,8 +245,7 @@ static void visit_end(Builder* b) {
   if (in->jumpkind == Ijk_Boring && in->next->tag == Iex_Const && in->next->Iex.Const.con->Ico.U64 <= b->instruction->address)
     rc_block_exit(b->block, b->instruction, in->next->Iex.Const.con->Ico.U64);
   if (b->library || (in->jumpkind != Ijk_Call && in->jumpkind != Ijk_Boring) || !leaves(b, in->next, in->jumpkind)) return;
-  const CallSite* site = rc_call_site(b->instruction->address);
-  store(b->out, word(&rc_context_offset), word((void*)(Addr)((site ? site->id : 0) * sizeof(ULong))));
+  store(b->out, word(&rc_context_offset), word((void*)(Addr)(rc_call_id(b->instruction) * sizeof(ULong))));
 }
 
 IRSB* rc_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout, const VexGuestExtents* extents,

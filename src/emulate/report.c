@@ -85,10 +85,9 @@ static void put_head(void) {
 
 static ULong offset_of(const Module* module, Addr address) { return address - module->bias; }
 
-static Bool put_keys(const ULong* n) {
+static void put_keys(const ULong* n) {
   for (UInt k = 0; k < kKeys; k++)
     if (n[k]) put("\t%s=%llu", names[k], n[k]);
-  return True;
 }
 
 /* The stride with the most votes among all operands, if it has a quarter of all moves from line to line at least. */
@@ -117,18 +116,16 @@ static Bool any(const ULong* n) {
   return False;
 }
 
-static void put_vias(const Instruction* i, const CallSite* const* sites) {
+static void put_vias(const Instruction* i) {
   for (const Via* v = i->vias; v; v = v->next) {
-    const CallSite* site = sites[v->site];
-    if (!site || !any(v->n)) continue;
-    put("via\t%u\t0x%llx\t%u\t0x%llx", i->module->id, offset_of(i->module, i->address), site->module->id,
-        offset_of(site->module, site->address));
+    if (!any(v->n)) continue;
+    const Instruction* call = rc_call_by_id(v->call);
+    put("via\t%u\t0x%llx\t%u\t0x%llx", i->module->id, offset_of(i->module, i->address), call->module->id,
+        offset_of(call->module, call->address));
     put_keys(v->n);
     put("\n");
   }
 }
-
-static const CallSite** sites_by_id = NULL;
 
 static void put_instruction(Instruction* i) {
   if (i->n) {
@@ -147,7 +144,7 @@ static void put_instruction(Instruction* i) {
     if (e->taken)
       put("e\t%u\t0x%llx\t0x%llx\t%llu\n", i->module->id, offset_of(i->module, i->address), offset_of(i->module, e->to),
           e->taken);
-  put_vias(i, sites_by_id);
+  put_vias(i);
 }
 
 static Instruction** sorted = NULL;
@@ -170,13 +167,8 @@ static void put_instructions(void) {
   sorted_count = 0;
   rc_each_instruction(collect);
   VG_(ssort)(sorted, sorted_count, sizeof *sorted, by_place);
-  UInt sites = 1;
-  for (const CallSite* s = rc_call_sites(); s; s = s->next) sites++;
-  sites_by_id = VG_(calloc)("rc.sites", sites, sizeof *sites_by_id);
-  for (const CallSite* s = rc_call_sites(); s; s = s->next) sites_by_id[s->id] = s;
   for (UInt i = 0; i < sorted_count; i++) put_instruction(sorted[i]);
   VG_(free)(sorted);
-  VG_(free)(sites_by_id);
 }
 
 /* A process that calls exec keeps its id: the next image's file gets a number. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is counted, and where: instructions, translated blocks and their counters, and call sites in the program's own code. */
+/* What is counted, and where: instructions, translated blocks and their counters, and calls that leave the program's own code. */
 #include "counts.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
 
-enum { kBuckets = 1 << 16, kThreads = 512, kMaxContextBytes = 512 << 20 };
+enum { kBuckets = 1 << 16, kThreads = 512, kMaxContextBytes = 128 << 20 };
 
 typedef struct Entry {
   struct Entry* next;
@@ -42,8 +42,8 @@ static Block* blocks = NULL;
 static Part* library_parts = NULL;
 static ULong library_part_count = 0;
 static ULong context_capacity = 8;
-static CallSite* call_sites = NULL;
-static ULong call_site_count = 0;
+static const Instruction** calls = NULL;  /* by id; [0] is unused */
+static UInt call_count = 0;
 static ULong contexts[kThreads];
 ULong rc_context_offset = 0;
 
@@ -96,16 +96,43 @@ Site* rc_site(Instruction* instruction, UInt size, Bool store) {
   return instruction->sites = made;
 }
 
-ULong* rc_via(Instruction* instruction, UInt site) {
-  Via* found = instruction->vias;
-  while (found && found->site != site) found = found->next;
-  if (!found) {
-    found = VG_(calloc)("rc.via", 1, sizeof *found);
-    found->site = site;
-    found->next = instruction->vias;
-    instruction->vias = found;
-  }
-  return found->n;
+static Via** vias = NULL;
+static ULong via_buckets = 0;
+static ULong via_count = 0;
+
+static Via** via_bucket(const Instruction* instruction, UInt call) {
+  return &vias[((Addr)instruction / 16 + 0x9e3779b1ULL * call) & (via_buckets - 1)];
+}
+
+static void grow_vias(void) {
+  Via** old = vias;
+  const ULong count = via_buckets;
+  via_buckets = count ? 2 * count : 1024;
+  vias = VG_(calloc)("rc.vias", via_buckets, sizeof *vias);
+  for (ULong b = 0; b < count; b++)
+    for (Via *v = old[b], *next; v; v = next) {
+      next = v->hashed;
+      Via** bucket = via_bucket(v->instruction, v->call);
+      v->hashed = *bucket;
+      *bucket = v;
+    }
+  if (old) VG_(free)(old);
+}
+
+ULong* rc_via(Instruction* instruction, UInt call) {
+  if (via_count >= via_buckets) grow_vias();
+  Via** bucket = via_bucket(instruction, call);
+  for (Via* v = *bucket; v; v = v->hashed)
+    if (v->instruction == instruction && v->call == call) return v->n;
+  Via* made = VG_(calloc)("rc.via", 1, sizeof *made);
+  made->instruction = instruction;
+  made->call = call;
+  made->hashed = *bucket;
+  *bucket = made;
+  made->next = instruction->vias;
+  instruction->vias = made;
+  via_count++;
+  return made->n;
 }
 
 Block* rc_block_new(Bool library) {
@@ -230,20 +257,18 @@ static Bool grow_contexts(void) {
   return True;
 }
 
-CallSite* rc_call_sites(void) { return call_sites; }
+const Instruction* rc_call_by_id(UInt id) { return calls[id]; }
 
-/* NULL if there are too many: library code is then not told apart by its callers. */
-CallSite* rc_call_site(Addr address) {
-  const Module* module = rc_module_of(address);
-  for (CallSite* site = call_sites; site; site = site->next)
-    if (site->address == address && site->module == module) return site;
-  if (call_site_count + 1 == context_capacity && !grow_contexts()) return NULL;
-  CallSite* site = VG_(malloc)("rc.call", sizeof *site);
-  site->address = address;
-  site->module = module;
-  site->id = ++call_site_count;
-  site->next = call_sites;
-  return call_sites = site;
+/* 0 if there are too many: library code is then not told apart by its callers. */
+UInt rc_call_id(Instruction* instruction) {
+  if (instruction->call) return instruction->call;
+  if (!calls) calls = VG_(malloc)("rc.calls", context_capacity * sizeof *calls);
+  if (call_count + 1 == context_capacity) {
+    if (!grow_contexts()) return 0;
+    calls = VG_(realloc)("rc.calls", calls, context_capacity * sizeof *calls);
+  }
+  calls[++call_count] = instruction;
+  return instruction->call = call_count;
 }
 
 void rc_context_switch(ThreadId thread) {
