@@ -158,6 +158,20 @@ void rc_decode(const UChar* bytes, UInt length, Decoded* decoded);
 Bool rc_is_jump_stub(Addr address);
 const HChar* rc_isa(const VexArchInfo* host);
 
+/* The lanes of three operands and of the result. */
+typedef union {
+  double d[8];
+  float f[8];
+} Lanes;
+extern Lanes rc_fused_lanes[4];
+void* rc_fused_helper(FlopType type, UInt lanes);  /* NULL: VEX's way is kept */
+
+/* fused.c */
+void rc_fused_begin_block(UInt temporaries);
+void rc_fused_begin(IRStmt** statements, Int count, const Decoded* decoded);
+void rc_fused_add(IRSB* out, IRStmt* statement);
+void rc_fused_end(IRSB* out);
+
 /* instrument.c */
 IRSB* rc_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout, const VexGuestExtents* extents,
                     const VexArchInfo* host, IRType guest_word, IRType host_word);

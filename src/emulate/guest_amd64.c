@@ -95,4 +95,36 @@ void __wrap_h_generic_calc_MAddF64(double* result, double* a, double* b, double*
   *result = x;
 }
 
+Lanes rc_fused_lanes[4];
+
+static inline void fuse_float(UInt i) {
+  __wrap_h_generic_calc_MAddF32(&rc_fused_lanes[3].f[i], &rc_fused_lanes[0].f[i], &rc_fused_lanes[1].f[i], &rc_fused_lanes[2].f[i]);
+}
+
+static inline void fuse_double(UInt i) {
+  __wrap_h_generic_calc_MAddF64(&rc_fused_lanes[3].d[i], &rc_fused_lanes[0].d[i], &rc_fused_lanes[1].d[i], &rc_fused_lanes[2].d[i]);
+}
+
+/* Lane by lane: loads of a whole vector would wait for the stores of its lanes. */
+static void fuse_floats_4(void) {
+  for (UInt i = 0; i < 4; i++) fuse_float(i);
+}
+
+static void fuse_floats_8(void) {
+  for (UInt i = 0; i < 8; i++) fuse_float(i);
+}
+
+static void fuse_doubles_2(void) {
+  for (UInt i = 0; i < 2; i++) fuse_double(i);
+}
+
+static void fuse_doubles_4(void) {
+  for (UInt i = 0; i < 4; i++) fuse_double(i);
+}
+
+void* rc_fused_helper(FlopType type, UInt lanes) {
+  if (type == kFp32) return lanes <= 4 ? fuse_floats_4 : fuse_floats_8;
+  return lanes <= 2 ? fuse_doubles_2 : fuse_doubles_4;
+}
+
 #endif

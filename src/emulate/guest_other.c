@@ -8,6 +8,9 @@ void rc_decode(const UChar* bytes, UInt length, Decoded* decoded) { *decoded = (
 
 Bool rc_is_jump_stub(Addr address) { return True; }
 
+Lanes rc_fused_lanes[4];
+void* rc_fused_helper(FlopType type, UInt lanes) { return NULL; }
+
 const HChar* rc_isa(const VexArchInfo* host) {
 #if defined(VGA_arm64)
   return "neon";

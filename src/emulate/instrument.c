@@ -158,6 +158,7 @@ static void begin_instruction(Builder* b, Int at) {
   Int end = at + 1;
   while (end < b->in->stmts_used && b->in->stmts[end]->tag != Ist_IMark) end++;
   count_scalar_integer(b, at + 1, end);
+  rc_fused_begin(b->in->stmts + at + 1, end - at - 1, &b->decoded);
 }
 
 static void count_operation(Builder* b, IROp operation) {
@@ -255,6 +256,7 @@ IRSB* rc_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* 
   b.library = !rc_module_of(extents->base[0])->own;
   b.block = rc_block_new(b.library);
   b.addresses = VG_(calloc)("rc.addresses", in->tyenv->types_used + 1, sizeof(Bool));
+  rc_fused_begin_block(in->tyenv->types_used);
   Bool begun = False;
   for (Int i = 0; i < in->stmts_used; i++) {
     const IRStmt* s = in->stmts[i];
@@ -263,10 +265,12 @@ IRSB* rc_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* 
       begin_part(&b);
       begun = True;
     }
+    if (s->tag == Ist_IMark) rc_fused_end(b.out);
     visit(&b, i);
-    addStmtToIRSB(b.out, in->stmts[i]);
+    rc_fused_add(b.out, in->stmts[i]);
     if (s->tag == Ist_Exit && begun) begin_part(&b);
   }
+  rc_fused_end(b.out);
   visit_end(&b);
   VG_(free)(b.addresses);
   return b.out;
