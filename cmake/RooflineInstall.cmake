@@ -3,6 +3,10 @@
 include(GNUInstallDirs)
 
 install(TARGETS roofline)
+if(TARGET roofline_count)  # a program of its own, under its own licence
+  install(TARGETS roofline_count RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/roofline)
+  install(FILES src/emulate/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME roofline_count.md)
+endif()
 install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/roofline/configs)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -35,5 +39,5 @@ if(NOT ROOFLINE_PORTABLE)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "")
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 endif()
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc, g++, libzstd1, nvidia-driver")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc, g++, libzstd1, nvidia-driver, valgrind")
 include(CPack)

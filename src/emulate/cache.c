@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A model of the caches: set-associative, least recently used, write-back, write-allocate. L1 and L2 are private to each
+   thread, L3 is shared. There is no prefetching and no coherence traffic. */
+#include "counts.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_mallocfree.h"
+
+enum { kMaxThreads = 64, kOuter = 2 };
+
+/* L1: generated code looks into its slots. */
+static Slot* l1;
+static ULong l1_sets;
+static UInt l1_ways;
+
+/* L2 and L3: sets of `ways` words, the most recently used first. A word is the line's number, the id of the instruction that
+   dirtied it, and 1 if it is dirty; 0: empty. Host lines are what the model itself waits for, so words are packed. */
+typedef struct {
+  ULong* words;
+  ULong sets;
+  UInt ways;
+} Level;
+
+enum { kAddressBits = 47 };
+
+ULong rc_clock = 0;
+static Level outer[kOuter];
+static UInt outer_count = 0;
+static UInt line_shift = 6;
+static Slot* saved_l1[kMaxThreads];
+static ULong* l2_of[kMaxThreads];
+static UInt running = 0;
+static ULong empty_slot[4];
+
+UInt rc_line_bytes(void) { return 1U << line_shift; }
+ULong* rc_no_tag(void) { return empty_slot; }
+
+static ULong sets_of(const CacheShape* shape) {
+  const ULong sets = shape->bytes / ((ULong)shape->ways << line_shift);
+  return sets ? sets : 1;
+}
+
+static ULong* new_words(const Level* level) { return VG_(calloc)("rc.level", level->sets * level->ways, sizeof(ULong)); }
+
+static UInt id_bits(void) { return 63 - (kAddressBits - line_shift); }
+
+void rc_cache_start(void) {
+  for (line_shift = 4; (1U << line_shift) != rc_shapes[0].line;) line_shift++;
+  l1_sets = sets_of(&rc_shapes[0]);
+  l1_ways = rc_shapes[0].ways;
+  l1 = VG_(calloc)("rc.l1", l1_sets * l1_ways, sizeof(Slot));
+  for (UInt i = 0; i < kOuter && rc_shapes[i + 1].bytes; i++) {
+    outer[i].sets = sets_of(&rc_shapes[i + 1]);
+    outer[i].ways = rc_shapes[i + 1].ways;
+    outer[i].words = new_words(&outer[i]);
+    outer_count = i + 1;
+  }
+}
+
+/* Exchanges the private caches when another thread runs. Threads beyond 64 share caches. */
+void rc_cache_switch(ThreadId thread) {
+  const UInt next = (thread - 1) % kMaxThreads;
+  const SizeT bytes = l1_sets * l1_ways * sizeof(Slot);
+  if (next == running) return;
+  if (!saved_l1[running]) saved_l1[running] = VG_(malloc)("rc.l1.saved", bytes);
+  VG_(memcpy)(saved_l1[running], l1, bytes);
+  if (saved_l1[next]) VG_(memcpy)(l1, saved_l1[next], bytes);
+  else VG_(memset)(l1, 0, bytes);
+  if (outer_count) {
+    l2_of[running] = outer[0].words;
+    if (!l2_of[next]) l2_of[next] = new_words(&outer[0]);
+    outer[0].words = l2_of[next];
+  }
+  running = next;
+}
+
+static ULong first_of_set(ULong base, ULong sets, UInt ways) {
+  const ULong line = base >> line_shift;
+  return ((sets & (sets - 1)) ? line % sets : line & (sets - 1)) * ways;
+}
+
+/* Makes the line the most recently used of its set, and returns whether it was there. If not, `word` takes its place and
+   the least recently used one leaves through `word`. */
+static Bool touch(const Level* level, ULong line, ULong* word) {
+  ULong* set = level->words + first_of_set(line << line_shift, level->sets, level->ways);
+  const UInt shift = id_bits() + 1;
+  ULong moved = *set;
+  if (moved >> shift == line) return True;
+  for (UInt i = 1; i < level->ways; i++) {
+    const ULong here = set[i];
+    set[i] = moved;
+    moved = here;
+    if (here >> shift == line) {
+      *set = here;
+      return True;
+    }
+  }
+  *set = *word;
+  *word = moved;
+  return False;
+}
+
+static void leave(UInt at, ULong word);
+
+static void put_dirty(UInt at, ULong word) {
+  if (at >= outer_count) return;
+  const ULong line = word >> (id_bits() + 1);
+  ULong out = word;
+  const Bool present = touch(&outer[at], line, &out);
+  outer[at].words[first_of_set(line << line_shift, outer[at].sets, outer[at].ways)] = word;
+  if (!present) leave(at, out);
+}
+
+/* A line left the outer level `at`; a dirty one goes to the next. */
+static void leave(UInt at, ULong word) {
+  if (!(word & 1)) return;
+  Instruction* by = rc_by_id((word >> 1) & ((1U << id_bits()) - 1));
+  if (by) rc_add(by, kL1Writebacks + at + 1, 1);
+  put_dirty(at + 1, word);
+}
+
+static void fetch(UInt at, ULong line, Instruction* by) {
+  if (at >= outer_count) return;
+  ULong word = line << (id_bits() + 1);
+  if (touch(&outer[at], line, &word)) return;
+  rc_add(by, kL1Fills + at + 1, 1);
+  fetch(at + 1, line, by);
+  leave(at, word);
+}
+
+static ULong dirty_word(ULong base, const Instruction* by) {
+  const ULong id = by->id >> id_bits() ? 0 : by->id;
+  return (base >> line_shift << (id_bits() + 1)) | id << 1 | 1;
+}
+
+static Slot* fetch_l1(ULong base, Instruction* by) {
+  Slot* set = l1 + first_of_set(base, l1_sets, l1_ways);
+  for (UInt i = 0; i < l1_ways; i++)
+    if (set[i].base == base) {
+      set[i].used = rc_clock;
+      return &set[i];
+    }
+  UInt index = 0;
+  ULong least = set[0].used;
+  for (UInt i = 1; i < l1_ways; i++) {
+    const ULong used = set[i].used;
+    index = used < least ? i : index;
+    least = used < least ? used : least;
+  }
+  Slot* oldest = set + index;
+  if (oldest->dirty_base) {
+    rc_add(oldest->dirtied_by, kL1Writebacks, 1);
+    put_dirty(0, dirty_word(oldest->dirty_base, oldest->dirtied_by));
+  }
+  fetch(0, base >> line_shift, by);
+  rc_add(by, kL1Fills, 1);
+  *oldest = (Slot){.base = base, .used = rc_clock};
+  return oldest;
+}
+
+static void vote(Site* site, Long stride) {
+  if (site->votes[0] && site->strides[0] == stride) {
+    site->votes[0]++;
+    return;
+  }
+  UInt weakest = 0;
+  for (UInt i = 1; i < 4; i++) {
+    if (site->votes[i] && site->strides[i] == stride) {
+      site->votes[i]++;
+      return;
+    }
+    if (site->votes[i] < site->votes[weakest]) weakest = i;
+  }
+  if (site->votes[weakest]) {
+    for (UInt i = 0; i < 4; i++) site->votes[i]--;
+  } else {
+    site->strides[weakest] = stride;
+    site->votes[weakest] = 1;
+  }
+}
+
+VG_REGPARM(2) void rc_access(Site* site, Addr address) {
+  Instruction* by = site->instruction;
+  const ULong mask = ~(ULong)(rc_line_bytes() - 1);
+  const ULong first = address & mask;
+  const ULong last = (address + site->size - 1) & mask;
+  rc_clock++;
+  const ULong entered = first != site->line ? first : last;
+  if (site->line && entered != site->line) {
+    const Bool next = entered == site->line + rc_line_bytes() || entered == site->line - rc_line_bytes();
+    rc_add(by, next ? kStrideNext : kStrideOther, 1);
+    vote(site, (Long)(address - site->last));
+  }
+  Slot* slot = NULL;
+  for (ULong base = first;; base += rc_line_bytes()) {
+    slot = fetch_l1(base, by);
+    if (site->store) {
+      slot->dirty_base = base;
+      slot->dirtied_by = by;
+    }
+    if (base == last) break;
+  }
+  site->line = last;
+  site->tag = site->store ? &slot->dirty_base : &slot->base;
+}
+
+/* An access under a mask or a condition: executions of the instruction do not tell its number. */
+VG_REGPARM(2) void rc_access_guarded(Site* site, Addr address) {
+  rc_add(site->instruction, site->store ? kStores : kLoads, 1);
+  rc_add(site->instruction, site->store ? kStoreBytes : kLoadBytes, site->size);
+  rc_access(site, address);
+  site->last = address;
+}
