@@ -121,7 +121,7 @@ constexpr KernelColumn kKernelColumns[] = {
          .layout =
              [](TerminalColumn& column, const Report& report) {
                if (!report.profile) column.title.clear();
-               if (report.profile) column.first_to = shows_sources(report) ? 24 : 38;
+               if (report.profile) column.first_to = shows_sources(report) && !is_of_cpu(report) ? 24 : 38;
              }},
      .page = {.style = "name", .html = html_kernel_name, .sort = sort_by_name, .copied = true}},
     {.title = "Saving",

@@ -61,8 +61,8 @@ std::string timeless_text(const Report& report) {
     bytes += code.bytes_share;
   }
   if (names.empty() || !emulated(report).complete) return {};
-  return fmt::format("{} of the counted {} are in code without a native time: {}.",
-                     percent(flops > 0 ? flops : bytes), flops > 0 ? "FLOPs" : "bytes", listed(names, kMostNames));
+  return fmt::format("{} of the counted {} are in code without a native time: {}.", percent(flops > 0 ? flops : bytes),
+                     flops > 0 ? "FLOPs" : "bytes", listed(names, kMostNames));
 }
 
 }  // namespace
@@ -121,9 +121,9 @@ std::vector<std::pair<std::string, std::string>> cpu_completeness(const Report& 
   const EmulatedRun& run = emulated(report);
   std::string samples = run.why_no_times.empty() ? fmt::format("{:.0f} per second and thread", run.rate_hz)
                                                  : "none: " + clean_line(run.why_no_times);
-  std::string counts = run.complete
-                           ? fmt::format("of code with {} of the thread time", percent(run.cpu_s > 0 ? run.joined_s / run.cpu_s : 0))
-                           : "incomplete: " + clean_line(run.ended);
+  std::string counts = run.complete ? fmt::format("of code with {} of the thread time",
+                                                  percent(run.cpu_s > 0 ? run.joined_s / run.cpu_s : 0))
+                                    : "incomplete: " + clean_line(run.ended);
   if (!run.isa.empty()) counts += fmt::format("; vector extension {}", clean_line(run.isa));
   if (run.seconds > 0) counts += fmt::format("; emulated in {}", duration(run.seconds));
   return {{"Samples of instructions", std::move(samples)}, {"Counts", std::move(counts)}};

@@ -86,7 +86,7 @@ std::vector<FoldedStack> gpu_stacks(const Report& report) {
   // Kernels of graphs have rows of their own, and their times are in the row of the graph's launches, too.
   const bool skip_graphs = has_kernels_of_graphs(report);
   for (const Point& point : report.points) {
-    if (!point.profiled || (skip_graphs && point.profiled->graph)) continue;
+    if (!point.profiled || point.profiled->loop || (skip_graphs && point.profiled->graph)) continue;
     const ProfiledKind& kind = *point.profiled;
     std::vector<StackFrame> frames = {{fmt::format("GPU {}", kind.device), FrameKind::device}};
     add_module(frames, kind.module);

@@ -277,7 +277,9 @@ void counts(std::string_view bytes) {
   read_counts(in, "fuzzed.counts", facts.counted.emplace());
   HostSamples& samples = facts.host.emplace();
   samples.threads.emplace_back();
-  samples.code = {.modules = {"/planted/solver"}, .code = {{0, 0x100}, {-1, 0}}, .period_s = 1e-3, .why_none = {}};
+  samples.code.modules = {"/planted/solver"};
+  samples.code.code = {{0, 0x100}, {-1, 0}};
+  samples.code.period_s = 1e-3;
   for (std::uint64_t i = 0; i < 20; ++i) samples.code.samples.push_back({i * 1'000'000, 0, i < 15 ? 0 : 1});
   const Report report = report_of({}, facts, example::h200());
   check_texts(report);

@@ -1,4 +1,5 @@
-// A CPU program of planted loops: its counts as roofline_count writes them, samples of its threads, and a small machine.
+// A CPU program of planted loops: its counts as roofline_count writes them, samples of its threads, and a small
+// machine.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,10 +13,11 @@
 
 namespace roofline::example {
 
-/// A loop at an address of the program: its counts as fields of a record, and the milliseconds that each thread is in it.
+/// A loop at an address of the program: its counts as fields of a record, and the milliseconds that each thread is in
+/// it.
 struct PlantedLoop {
   std::uint64_t head = 0x100;
-  std::string counts;                 ///< "flops.fp64.scalar=1000 loads=5"
+  std::string counts;                  ///< "flops.fp64.scalar=1000 loads=5"
   std::vector<int> milliseconds = {};  ///< by thread; they start together
   double iterations = 1000;
 };

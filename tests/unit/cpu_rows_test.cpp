@@ -69,14 +69,14 @@ TEST(CpuRows, LeaveOutWhatTakesNoTime) {
 }
 
 TEST(CpuRows, OfSomeThreadsHaveTheRoofsOfThose) {
-  const Report report = cpu_program_report(
-      {{.counts = "flops.fp64.256=20000000000 load.bytes=64", .milliseconds = {500, 500}}});
+  const Report report =
+      cpu_program_report({{.counts = "flops.fp64.256=20000000000 load.bytes=64", .milliseconds = {500, 500}}});
   EXPECT_EQ(report.points[0].work.threads, 2);
   EXPECT_NEAR(report.points[0].bound.attainable_time_s, 20e9 / 64e9, 1e-6);
   // Memory is shared: two threads have what they reach, and not half of what four do.
-  const Report memory = cpu_program_report(
-      {{.counts = "load.bytes=6400000000 l1.fills=100000000 l2.fills=100000000 l3.fills=100000000",
-        .milliseconds = {400, 400}}});
+  const Report memory =
+      cpu_program_report({{.counts = "load.bytes=6400000000 l1.fills=100000000 l2.fills=100000000 l3.fills=100000000",
+                           .milliseconds = {400, 400}}});
   EXPECT_NEAR(memory.points[0].bound.attainable_time_s, 6.4e9 / 20e9, 1e-6);
 }
 
@@ -128,8 +128,8 @@ struct LoopPair {
 };
 
 TEST(CpuRows, HaveACauseOnlyWithTheFault) {
-  const PlantedLoop parallel = {.head = 0x9000, .counts = "flops.fp64.256=12000000000 load.bytes=64",
-                                .milliseconds = {100, 100, 100, 100}};
+  const PlantedLoop parallel = {
+      .head = 0x9000, .counts = "flops.fp64.256=12000000000 load.bytes=64", .milliseconds = {100, 100, 100, 100}};
   const std::vector<LoopPair> pairs = {
       {"serial-part",
        {{.counts = "flops.fp64.256=10000000000 load.bytes=64", .milliseconds = {500}}, parallel},
@@ -165,12 +165,14 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
 }
 
 TEST(CpuRows, OfAHealthyLoopAreAtTheirRoof) {
-  const Report product = cpu_program_report({{.counts = "flops.fp64.256=48000000000 load.bytes=12000000000 l1.fills=100",
-                                              .milliseconds = {400, 400, 400, 400}}});
+  const Report product =
+      cpu_program_report({{.counts = "flops.fp64.256=48000000000 load.bytes=12000000000 l1.fills=100",
+                           .milliseconds = {400, 400, 400, 400}}});
   EXPECT_EQ(verdicts(product)[0].kind, VerdictKind::at_roof);
   const Report stream = cpu_program_report(
-      {{.counts = "flops.fp64.256=100000000 load.bytes=4800000000 l1.fills=75000000 l2.fills=75000000 l3.fills=75000000 "
-                  "stride.line=75000000 stride.next=75000000",
+      {{.counts =
+            "flops.fp64.256=100000000 load.bytes=4800000000 l1.fills=75000000 l2.fills=75000000 l3.fills=75000000 "
+            "stride.line=75000000 stride.next=75000000",
         .milliseconds = {250, 250, 250, 250}}});
   EXPECT_EQ(verdicts(stream)[0].kind, VerdictKind::at_roof);
 }

@@ -18,7 +18,7 @@
 namespace roofline {
 namespace {
 
-constexpr double kLeastShare = 0.005;  ///< of the time in user code
+constexpr double kLeastShare = 0.005;    ///< of the time in user code
 constexpr double kTimelessShare = 0.01;  ///< of all FLOPs; of a program without any, of all bytes
 constexpr std::size_t kMostTimeless = 20;
 

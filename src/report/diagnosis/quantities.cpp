@@ -99,7 +99,8 @@ void add_bound(QuantityCollector& out, const Point& point, const Machine& machin
   }
   // The work of a program's row is its kernel's alone and has no launches; the row is one launch.
   const Ceiling* launch = machine.launch();
-  if (point.profiled && !point.profiled->graph && launch != nullptr) out.set("launch.share", 1 / launch->value / time);
+  const bool launched = point.profiled && !point.profiled->graph && !point.profiled->loop;
+  if (launched && launch != nullptr) out.set("launch.share", 1 / launch->value / time);
   out.flag_is("clock.known", point.time->clock_hz.has_value());
   if (point.time->clock_hz && machine.device.max_core_hz) {
     out.set("clock", *point.time->clock_hz);

@@ -202,7 +202,7 @@ constexpr Rule kRules[] = {
     // in spite of them.
     {"serial-part", kCpu,
      {below("loop.together", 1.3), above("loop.program_threads", 1.7), above("loop.parallel_saving", 0.05)},
-     "{loop.together} threads run it at the same time, of {loop.program_threads} that the program has.",
+     "It runs on {loop.together} of {loop.program_threads} threads at a time.",
      "Divide its iterations over the threads (#pragma omp parallel for), or overlap it with other work.", kMeasured},
     {"uneven-loop", kCpu, {above("loop.busiest", kUneven), above("loop.together", 1.3)},
      "Its busiest thread runs it for {loop.busiest} the mean time of its threads.",
