@@ -40,7 +40,8 @@ void add_options(CommandEntry& command, Flags& flags) {
   flags.output.add_to(command, "reports/<file>");
 }
 
-/// The roofs: from --machine, else those that a file has, else the stored calibration of the same GPU model, else data-sheet limits.
+/// The roofs: from --machine, else those that a file has, else the stored calibration of the same GPU model, else
+/// data-sheet limits.
 Machine machine_of(const Flags& flags, const std::vector<ImportedProfile>& profiles, std::vector<std::string>& notes) {
   const DeviceFacts device = device_of(profiles);
   if (!flags.machine.empty()) {

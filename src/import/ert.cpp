@@ -23,8 +23,8 @@ class ErtRoofs {
     constexpr double kGiga = 1e9;
     static constexpr std::pair<std::string_view, Level> kLevels[] = {
         {"L1", Level::l1}, {"L2", Level::l2}, {"L3", Level::l3}};
-    const auto known = std::find_if(std::begin(kLevels), std::end(kLevels),
-                                    [&](const auto& entry) { return entry.first == level; });
+    const auto known =
+        std::find_if(std::begin(kLevels), std::end(kLevels), [&](const auto& entry) { return entry.first == level; });
     const bool memory = level == "DRAM" || level == "HBM";
     if (!memory && known == std::end(kLevels)) {
       passed_over_.push_back(shorten(level));
@@ -57,7 +57,8 @@ class ErtRoofs {
 
   ImportedProfile finish() {
     keep_highest();
-    if (machine_.ceilings.empty()) source_.fail("no rate of a level (\"DRAM\") and none of arithmetic (\"FP64 GFLOPs\")");
+    if (machine_.ceilings.empty())
+      source_.fail("no rate of a level (\"DRAM\") and none of arithmetic (\"FP64 GFLOPs\")");
     gpu_ |= memory_is_hbm_;
     for (Ceiling& ceiling : machine_.ceilings) {
       if (ceiling.level == Level::dram && gpu_) ceiling.level = Level::hbm;
@@ -88,7 +89,9 @@ class ErtRoofs {
     std::vector<Ceiling>& all = machine_.ceilings;
     std::stable_sort(all.begin(), all.end(), [](const Ceiling& a, const Ceiling& b) { return a.value > b.value; });
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto repeats = [&](const Ceiling& other) { return other.level == all[i].level && other.pipe == all[i].pipe; };
+      const auto repeats = [&](const Ceiling& other) {
+        return other.level == all[i].level && other.pipe == all[i].pipe;
+      };
       all.erase(std::remove_if(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(), repeats), all.end());
     }
   }
@@ -127,25 +130,30 @@ bool mentions(std::string_view text, std::string_view part) { return text.find(p
 ImportedProfile read_ert_json(ByteSource& source) {
   ErtRoofs roofs(source);
   enum : std::size_t { kBytes, kFlops, kMetadata };
-  read_json_values(
-      source, {{"empirical", "gbytes", "data", "*"}, {"empirical", "gflops", "data", "*"}, {"empirical", "metadata"}, {"empirical", "gflops", "metadata"}},
-      [&](std::size_t path, const nlohmann::json& value) {
-        if (path >= kMetadata) {
-          const std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-          if (mentions(text, "GPU_BLOCKS")) roofs.on_gpu();
-          return;
-        }
-        const bool pair = value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_number();
-        if (!pair) source.fail("a rate is not a pair of name and number");
-        const auto name = value[0].get<std::string>();
-        const double rate = value[1].get<double>();
-        path == kBytes ? roofs.bandwidth(name, rate) : roofs.compute(name, rate);
-      });
+  read_json_values(source,
+                   {{"empirical", "gbytes", "data", "*"},
+                    {"empirical", "gflops", "data", "*"},
+                    {"empirical", "metadata"},
+                    {"empirical", "gflops", "metadata"}},
+                   [&](std::size_t path, const nlohmann::json& value) {
+                     if (path >= kMetadata) {
+                       const std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+                       if (mentions(text, "GPU_BLOCKS")) roofs.on_gpu();
+                       return;
+                     }
+                     const bool pair =
+                         value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_number();
+                     if (!pair) source.fail("a rate is not a pair of name and number");
+                     const auto name = value[0].get<std::string>();
+                     const double rate = value[1].get<double>();
+                     path == kBytes ? roofs.bandwidth(name, rate) : roofs.compute(name, rate);
+                   });
   return roofs.finish();
 }
 
 bool looks_like_ert_json(std::string_view beginning) {
-  return mentions(beginning, "\"empirical\"") && (mentions(beginning, "\"gbytes\"") || mentions(beginning, "\"gflops\""));
+  return mentions(beginning, "\"empirical\"") &&
+         (mentions(beginning, "\"gbytes\"") || mentions(beginning, "\"gflops\""));
 }
 
 ImportedProfile read_ert_text(ByteSource& source) {

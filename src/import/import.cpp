@@ -96,12 +96,13 @@ ImportedProfile read_by_content(const fs::path& file) {
 
 /// Tools that do not know where a program ran count the bytes of its main memory: of a CPU's roofs that is DRAM.
 void use_main_memory_of(const Machine& machine, std::vector<ProcessTrace>& traces) {
+  if (machine.device.name.empty()) return;
   const bool cpu = machine.device.kind == DeviceKind::cpu;
   const Level from = cpu ? Level::hbm : Level::dram, to = cpu ? Level::dram : Level::hbm;
   for (ProcessTrace& trace : traces) {
     for (auto& [kind, model] : trace.models) {
+      if (model.source != WorkSource::stated || !model.work.bytes.contains(from)) continue;
       auto moved = model.work.bytes.extract(from);
-      if (moved.empty() || model.source != WorkSource::stated) continue;
       moved.key() = to;
       model.work.bytes.insert(std::move(moved));
     }

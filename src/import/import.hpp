@@ -11,7 +11,8 @@
 
 namespace roofline {
 
-/// Reads a file of any known format, recognised by its content, or a folder of rocprof-compute. Throws UsageError with the position in the file.
+/// Reads a file of any known format, recognised by its content, or a folder of rocprof-compute. Throws UsageError with
+/// the position in the file.
 ImportedProfile read_profile_file(const std::filesystem::path& file);
 
 /// The tool and kind of a file that can be imported; empty of others. Reads its first bytes only.

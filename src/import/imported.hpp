@@ -59,7 +59,7 @@ struct ImportedProfile {
   TimeDefects time_defects = {};  ///< of records that were left out or corrected
   WholeGraphs whole_graphs = {};
   std::optional<Machine> roofs = {};  ///< that the tool measured on the same device
-  std::vector<std::string> notes;  ///< for the report: "12 launches without a kernel"
+  std::vector<std::string> notes;     ///< for the report: "12 launches without a kernel"
 };
 
 /// Where something was launched.

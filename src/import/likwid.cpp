@@ -1,5 +1,5 @@
-// likwid-perfctr -O: tables that begin with "TABLE,[Region NAME,]Group N Raw|Metric [STAT],GROUP,LINES". Raw tables of a
-// region begin with its run time and its number of calls. A value per hardware thread follows each name.
+// likwid-perfctr -O: tables that begin with "TABLE,[Region NAME,]Group N Raw|Metric [STAT],GROUP,LINES". Raw tables of
+// a region begin with its run time and its number of calls. A value per hardware thread follows each name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,8 +103,8 @@ class LikwidTables {
     if (name == "Event" || name == "Metric" || name == "Region Info") return;  // the header of columns
     const bool of_region = name == "RDTSC Runtime [s]" || name == "call count";
     if (!of_region) --left_;
-    if (statistics_) return;                 // sums over the threads, which are added here
-    if (!of_region && !metrics_) return;     // events, with their counters in a column before the values
+    if (statistics_) return;              // sums over the threads, which are added here
+    if (!of_region && !metrics_) return;  // events, with their counters in a column before the values
     LikwidRegion& region = regions_[at_];
     if (name == "call count") {
       region.calls = values_of(fields);

@@ -15,9 +15,9 @@ constexpr std::pair<std::string_view, Pipe> kVectorTypes[] = {
     {"F16", Pipe::fp16}, {"F32", Pipe::fp32}, {"F64", Pipe::fp64}};
 
 /// The matrix cores' fp32 has the place of tf32: no other pipe of a matrix unit takes fp32.
-constexpr std::pair<std::string_view, Pipe> kMatrixTypes[] = {
-    {"F16", Pipe::tensor_fp16}, {"BF16", Pipe::tensor_bf16}, {"F32", Pipe::tensor_tf32},
-    {"F64", Pipe::tensor_fp64}, {"F8", Pipe::tensor_fp8},    {"I8", Pipe::tensor_int8}};
+constexpr std::pair<std::string_view, Pipe> kMatrixTypes[] = {{"F16", Pipe::tensor_fp16}, {"BF16", Pipe::tensor_bf16},
+                                                              {"F32", Pipe::tensor_tf32}, {"F64", Pipe::tensor_fp64},
+                                                              {"F8", Pipe::tensor_fp8},   {"I8", Pipe::tensor_int8}};
 
 constexpr std::string_view kVector = "SQ_INSTS_VALU_";
 constexpr std::string_view kMatrix = "SQ_INSTS_VALU_MFMA_MOPS_";
@@ -44,6 +44,13 @@ std::optional<double> vector_flops(const RocmMeans& means, std::string_view type
 struct MemoryRequests {
   std::optional<double> reads, reads_32, writes, writes_64, bubbles;
   bool has_bubbles = false;  ///< the chip has requests of 128 bytes, which TCC_BUBBLE counts
+
+  bool complete() const { return reads && reads_32 && writes && writes_64 && bubbles; }
+  /// Whether parts are more than the whole. Counters of different runs differ a little.
+  bool contradictory() const {
+    constexpr double kAlike = 1.05;
+    return complete() && (*reads_32 + *bubbles > kAlike * *reads || *writes_64 > kAlike * *writes);
+  }
 };
 
 MemoryRequests requests_of(const RocmMeans& means) {
@@ -65,8 +72,7 @@ std::optional<Traffic> traffic_of(const RocmMeans& means) {
              atomics = of_dram("TCC_EA0_WRREQ_ATOMIC_DRAM_32B_sum");
   if (reads && writes && atomics) return Traffic{.read = kSmall * *reads, .write = kSmall * (*writes + *atomics)};
   const MemoryRequests of = requests_of(means);
-  if (of.reads && of.reads_32 && of.writes && of.writes_64 && of.bubbles) {
-    // Counters of different runs may not add up.
+  if (of.complete()) {
     const double usual_reads = std::max(0.0, *of.reads - *of.reads_32 - *of.bubbles);
     const double small_writes = std::max(0.0, *of.writes - *of.writes_64);
     return Traffic{.read = kLarge * *of.bubbles + kUsual * usual_reads + kSmall * *of.reads_32,
@@ -93,9 +99,8 @@ bool RocmCounters::wants(std::string_view counter) {
   if (!counter.starts_with(kVector)) return false;
   return std::any_of(std::begin(kVectorTypes), std::end(kVectorTypes), [counter](const auto& type) {
     const std::string_view operation = counter.substr(kVector.size());
-    return operation.ends_with(type.first) &&
-           (operation.starts_with("ADD_F") || operation.starts_with("MUL_F") || operation.starts_with("FMA_F") ||
-            operation.starts_with("TRANS_F"));
+    return operation.ends_with(type.first) && (operation.starts_with("ADD_F") || operation.starts_with("MUL_F") ||
+                                               operation.starts_with("FMA_F") || operation.starts_with("TRANS_F"));
   });
 }
 
@@ -115,6 +120,7 @@ RocmWork rocm_work(const RocmMeans& means, std::string_view arch) {
   if (const auto other = value_of(means, std::string(kOtherMatrix)); other && *other > 0) {
     return {.why_not = "it has matrix products in FP4 or FP6, which are not modelled"};
   }
+  if (requests_of(means).contradictory()) return {.why_not = "its counters contradict each other"};
   if (has_64_lanes(arch)) {
     for (const auto& [type, pipe] : kVectorTypes) {
       const auto flops = vector_flops(means, type);
@@ -133,8 +139,9 @@ RocmWork rocm_work(const RocmMeans& means, std::string_view arch) {
     if (traffic->total() > 0) result.work.bytes[Level::hbm] = *traffic;
   }
   if (!result.has_flops && !result.has_bytes) {
-    result.why_not = "FLOPs need SQ_INSTS_VALU_{ADD,MUL,FMA,TRANS}_F*, bytes TCC_EA*_RDREQ and _WRREQ or FETCH_SIZE "
-                     "and WRITE_SIZE";
+    result.why_not =
+        "FLOPs need SQ_INSTS_VALU_{ADD,MUL,FMA,TRANS}_F*, bytes TCC_EA*_RDREQ and _WRREQ or FETCH_SIZE "
+        "and WRITE_SIZE";
   } else if (result.work.flops.empty() && result.work.bytes.empty()) {
     result.why_not = "its counters are zero";
   }

@@ -47,11 +47,11 @@ struct RocprofProcess {
     std::uint64_t kernel = 0, id = 0;
     std::array<std::uint32_t, 3> grid = {}, block = {};
   };
-  std::map<std::uint64_t, Agent> agents;                     ///< by handle
-  std::unordered_map<std::uint64_t, std::string> kernels;    ///< names by id
-  std::unordered_map<std::uint64_t, std::string> counters;   ///< names by handle
-  std::vector<Dispatch> dispatches;                          ///< of the kernel trace
-  std::vector<Dispatch> counted;                             ///< of counter collection
+  std::map<std::uint64_t, Agent> agents;                              ///< by handle
+  std::unordered_map<std::uint64_t, std::string> kernels;             ///< names by id
+  std::unordered_map<std::uint64_t, std::string> counters;            ///< names by handle
+  std::vector<Dispatch> dispatches;                                   ///< of the kernel trace
+  std::vector<Dispatch> counted;                                      ///< of counter collection
   std::vector<std::vector<std::pair<std::uint64_t, double>>> values;  ///< of each counted one: counter, value
   std::uint64_t process = 0;
 };

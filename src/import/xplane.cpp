@@ -1,5 +1,5 @@
-// xplane.pb: planes (devices) of lines (streams) of events. Names of events and of their values are in the plane, behind
-// its lines, so that the file is read twice. tsl/profiler/protobuf/xplane.proto has the numbers of the fields.
+// xplane.pb: planes (devices) of lines (streams) of events. Names of events and of their values are in the plane,
+// behind its lines, so that the file is read twice. tsl/profiler/protobuf/xplane.proto has the numbers of the fields.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -329,8 +329,8 @@ class XplaneReader {
     if (trace.kernels.empty() && trace.copies.empty()) {
       std::set<std::string> names;
       for (const XlaPlane& plane : planes_) names.insert(plane.name.substr(0, 40));
-      source.fail(fmt::format("no kernel on a stream of a GPU (\"/device:GPU:0\"); its planes: {}",
-                              fmt::join(names, ", ")));
+      source.fail(
+          fmt::format("no kernel on a stream of a GPU (\"/device:GPU:0\"); its planes: {}", fmt::join(names, ", ")));
     }
     std::set<std::uint32_t> gpus;
     for (const XlaPlane& plane : planes_) {
