@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "host/host.hpp"
@@ -109,6 +110,16 @@ void use_main_memory_of(const Machine& machine, std::vector<ProcessTrace>& trace
   }
 }
 
+/// No kernel moves no bytes, and an author who states bytes alone states no FLOPs: the intensity is then not known.
+void forget_unknown_intensities(Report& report) {
+  for (Point& point : report.points) {
+    if (!point.profiled || point.profiled->work_source == WorkSource::none) continue;
+    const bool no_flops = point.profiled->work_source == WorkSource::stated && point.work.flops.empty();
+    if (!point.work.bytes.empty() && !no_flops) continue;
+    point.bound.arithmetic_intensity = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
 /// A report of nothing would look like one of a program that used no GPU.
 void require_gpu_activity(const std::vector<ImportedProfile>& profiles) {
   std::vector<std::string> files, notes;
@@ -205,6 +216,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& m
   Report report =
       report_of(traces, {.program = files, .folder = {}, .run = {}, .untraced_s = {}, .gpu = false}, machine);
   if (!has_starts) report.profile->timeline.reset();
+  forget_unknown_intensities(report);
   if (const std::string warning = about_roofs(machine); !warning.empty()) {
     report.notes.insert(report.notes.begin(), warning);
   }

@@ -72,8 +72,8 @@ TEST(RocprofJson, KernelsAndCopiesAreNamedByTheirIds) {
 }
 
 TEST(RocprofJson, CountersGiveWorkAndInstancesAreSummed) {
-  const std::string values = fmt::format("{},{},{},{}", value_record(1, 2), value_record(2, 1), value_record(3, 10),
-                                         value_record(3, 30));
+  const std::string values =
+      fmt::format("{},{},{},{}", value_record(1, 2), value_record(2, 1), value_record(3, 10), value_record(3, 30));
   const ImportedProfile profile =
       import_text("results.json", rocprof_json_file(kCounterNames, counted_dispatch(1, values)));
   EXPECT_EQ(profile.trace.kernels.size(), 2U) << "a counted dispatch is in the kernel trace, too";
@@ -99,24 +99,27 @@ TEST(RocprofJson, UnknownIdsAreRefused) {
 }
 
 TEST(RocmCounters, BytesOfRequestsFollowTheChip) {
-  const RocmMeans mi200 = {{"TCC_EA_RDREQ_sum", 10}, {"TCC_EA_RDREQ_32B_sum", 4}, {"TCC_EA_WRREQ_sum", 5},
-                           {"TCC_EA_WRREQ_64B_sum", 2}};
+  const RocmMeans mi200 = {
+      {"TCC_EA_RDREQ_sum", 10}, {"TCC_EA_RDREQ_32B_sum", 4}, {"TCC_EA_WRREQ_sum", 5}, {"TCC_EA_WRREQ_64B_sum", 2}};
   const RocmWork old = rocm_work(mi200, "gfx90a");
   EXPECT_TRUE(old.has_bytes);
   EXPECT_FALSE(old.has_flops);
   EXPECT_EQ(old.work.bytes.at(Level::hbm).read, 4 * 32 + 6 * 64.0);
   EXPECT_EQ(old.work.bytes.at(Level::hbm).write, 2 * 64 + 3 * 32.0);
 
-  RocmMeans mi300 = {{"TCC_EA0_RDREQ_sum", 10}, {"TCC_EA0_RDREQ_32B_sum", 2}, {"TCC_EA0_WRREQ_sum", 5},
-                     {"TCC_EA0_WRREQ_64B_sum", 5}};
+  RocmMeans mi300 = {
+      {"TCC_EA0_RDREQ_sum", 10}, {"TCC_EA0_RDREQ_32B_sum", 2}, {"TCC_EA0_WRREQ_sum", 5}, {"TCC_EA0_WRREQ_64B_sum", 5}};
   EXPECT_FALSE(rocm_work(mi300, "gfx942").has_bytes) << "without TCC_BUBBLE, 128-byte requests are not known";
   mi300["TCC_BUBBLE_sum"] = 3;
   EXPECT_EQ(rocm_work(mi300, "gfx942").work.bytes.at(Level::hbm).read, 3 * 128 + 5 * 64 + 2 * 32.0);
 }
 
 TEST(RocmCounters, PartsOfMoreThanTheWholeAreNoWork) {
-  const RocmMeans means = {{"TCC_EA_RDREQ_sum", 10}, {"TCC_EA_RDREQ_32B_sum", 4}, {"TCC_EA_WRREQ_sum", 0},
-                           {"TCC_EA_WRREQ_64B_sum", 9}, {"SQ_INSTS_VALU_MFMA_MOPS_F16", 1}};
+  const RocmMeans means = {{"TCC_EA_RDREQ_sum", 10},
+                           {"TCC_EA_RDREQ_32B_sum", 4},
+                           {"TCC_EA_WRREQ_sum", 0},
+                           {"TCC_EA_WRREQ_64B_sum", 9},
+                           {"SQ_INSTS_VALU_MFMA_MOPS_F16", 1}};
   EXPECT_FALSE(rocm_work(means, "gfx90a").why_not.empty());
 }
 
@@ -155,7 +158,8 @@ class ComputeFolder {
                               "Start_Timestamp,End_Timestamp\n"
                               "0,\"gemm(float*) [clone .kd]\",2,1024,256,1000,100,0,50,50,{}\n",
                               times)) {
-    std::ofstream(file("sysinfo.csv")) << "workload_name,gpu_model,gpu_arch,cu_per_gpu,gpu_l2\nw,MI200,gfx90a,104,8192\n";
+    std::ofstream(file("sysinfo.csv"))
+        << "workload_name,gpu_model,gpu_arch,cu_per_gpu,gpu_l2\nw,MI200,gfx90a,104,8192\n";
     std::ofstream(file("roofline.csv")) << "device,HBMBw,HBMBwLow,hbmBwHigh,L2Bw,FP32Flops,MFMABF16Flops\n"
                                            "0,1388.5,1388,1389,5016,20942,170488\n";
   }
@@ -168,8 +172,8 @@ class ComputeFolder {
 
 TEST(RocprofCompute, AFolderHasRowsAndItsOwnRoofs) {
   const ComputeFolder folder;
-  for (const fs::path& given : {folder.folder(), folder.file("pmc_perf.csv"), folder.file("sysinfo.csv"),
-                                folder.file("roofline.csv")}) {
+  for (const fs::path& given :
+       {folder.folder(), folder.file("pmc_perf.csv"), folder.file("sysinfo.csv"), folder.file("roofline.csv")}) {
     const ImportedProfile profile = read_profile_file(given);
     ASSERT_EQ(profile.trace.kernels.size(), 1U) << given;
     EXPECT_EQ(profile.trace.kernels[0].end - profile.trace.kernels[0].start, 2000U);

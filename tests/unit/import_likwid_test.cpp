@@ -98,8 +98,9 @@ TEST(Ert, AGpuHasHbm) {
 }
 
 TEST(Ert, TextsOfRunsHaveTheHighestRates) {
-  const char* const run = "   11.03 GFLOPs\n\n  1458.88 Weight\n\n   176.44 L1\n    18.30 DRAM\n\nMETA_DATA\nFLOPS 1\n"
-                          "   22.50 GFLOPs\n    17.00 DRAM\n";
+  const char* const run =
+      "   11.03 GFLOPs\n\n  1458.88 Weight\n\n   176.44 L1\n    18.30 DRAM\n\nMETA_DATA\nFLOPS 1\n"
+      "   22.50 GFLOPs\n    17.00 DRAM\n";
   const ImportedProfile profile = import_text("sum", run);
   EXPECT_EQ(profile.roofs->compute(Pipe::fp64)->value, 22.5e9);
   EXPECT_EQ(profile.roofs->find("dram.copy")->value, 18.3e9);
@@ -116,8 +117,9 @@ TEST(Ert, WhatIsNoRateIsRefused) {
 TEST(GoogleBenchmark, ItsDeviceIsACpuUnlessItTookTimesItself) {
   const auto kind_of = [](const char* name) {
     const ImportedProfile profile = import_text(
-        "runs.json", std::string(R"({"benchmarks":[{"name":")") + name +
-                         R"(","run_type":"iteration","real_time":5,"cpu_time":5,"time_unit":"us","bytes_per_second":1e9}]})");
+        "runs.json",
+        std::string(R"({"benchmarks":[{"name":")") + name +
+            R"(","run_type":"iteration","real_time":5,"cpu_time":5,"time_unit":"us","bytes_per_second":1e9}]})");
     return data_sheet_machine(profile.devices.at(0)).device.kind;
   };
   EXPECT_EQ(kind_of("BM_copy/8"), DeviceKind::cpu);

@@ -14,7 +14,9 @@ std::string varint_bytes(std::uint64_t value) {
   for (; value >= 0x80; value >>= 7U) bytes += static_cast<char>(value | 0x80U);
   return bytes + static_cast<char>(value);
 }
-std::string number_field(unsigned field, std::uint64_t value) { return varint_bytes(field << 3U) + varint_bytes(value); }
+std::string number_field(unsigned field, std::uint64_t value) {
+  return varint_bytes(field << 3U) + varint_bytes(value);
+}
 std::string bytes_field(unsigned field, const std::string& bytes) {
   return varint_bytes(field << 3U | 2U) + varint_bytes(bytes.size()) + bytes;
 }
@@ -29,7 +31,8 @@ std::string text_value(std::uint64_t id, const std::string& text) {
 std::string reference_value(std::uint64_t id, std::uint64_t reference) {
   return bytes_field(4, number_field(1, id) + number_field(7, reference));
 }
-std::string event_of(std::uint64_t name, std::uint64_t offset_ps, std::uint64_t duration_ps, const std::string& values) {
+std::string event_of(std::uint64_t name, std::uint64_t offset_ps, std::uint64_t duration_ps,
+                     const std::string& values) {
   return bytes_field(4, number_field(1, name) + number_field(2, offset_ps) + number_field(3, duration_ps) + values);
 }
 
