@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "host/host.hpp"
@@ -97,15 +98,26 @@ ImportedProfile read_by_content(const fs::path& file) {
 
 /// Tools that do not know where a program ran count the bytes of its main memory: of a CPU's roofs that is DRAM.
 void use_main_memory_of(const Machine& machine, std::vector<ProcessTrace>& traces) {
+  if (machine.device.name.empty()) return;
   const bool cpu = machine.device.kind == DeviceKind::cpu;
   const Level from = cpu ? Level::hbm : Level::dram, to = cpu ? Level::dram : Level::hbm;
   for (ProcessTrace& trace : traces) {
     for (auto& [kind, model] : trace.models) {
+      if (model.source != WorkSource::stated || !model.work.bytes.contains(from)) continue;
       auto moved = model.work.bytes.extract(from);
-      if (moved.empty() || model.source != WorkSource::stated) continue;
       moved.key() = to;
       model.work.bytes.insert(std::move(moved));
     }
+  }
+}
+
+/// No kernel moves no bytes, and an author who states bytes alone states no FLOPs: the intensity is then not known.
+void forget_unknown_intensities(Report& report) {
+  for (Point& point : report.points) {
+    if (!point.profiled || point.profiled->work_source == WorkSource::none) continue;
+    const bool no_flops = point.profiled->work_source == WorkSource::stated && point.work.flops.empty();
+    if (!point.work.bytes.empty() && !no_flops) continue;
+    point.bound.arithmetic_intensity = std::numeric_limits<double>::quiet_NaN();
   }
 }
 
@@ -219,6 +231,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
       {.program = files, .folder = {}, .run = {}, .untraced_s = {}, .gpu = false, .other_machines = roofs.others},
       roofs.machine);
   if (!has_starts) report.profile->timeline.reset();
+  forget_unknown_intensities(report);
   if (const std::string warning = about_roofs(roofs.machine); !warning.empty()) {
     report.notes.insert(report.notes.begin(), warning);
   }

@@ -44,6 +44,13 @@ std::optional<double> vector_flops(const RocmMeans& means, std::string_view type
 struct MemoryRequests {
   std::optional<double> reads, reads_32, writes, writes_64, bubbles;
   bool has_bubbles = false;  ///< the chip has requests of 128 bytes, which TCC_BUBBLE counts
+
+  bool complete() const { return reads && reads_32 && writes && writes_64 && bubbles; }
+  /// Whether parts are more than the whole. Counters of different runs differ a little.
+  bool contradictory() const {
+    constexpr double kAlike = 1.05;
+    return complete() && (*reads_32 + *bubbles > kAlike * *reads || *writes_64 > kAlike * *writes);
+  }
 };
 
 MemoryRequests requests_of(const RocmMeans& means) {
@@ -65,8 +72,7 @@ std::optional<Traffic> traffic_of(const RocmMeans& means) {
              atomics = of_dram("TCC_EA0_WRREQ_ATOMIC_DRAM_32B_sum");
   if (reads && writes && atomics) return Traffic{.read = kSmall * *reads, .write = kSmall * (*writes + *atomics)};
   const MemoryRequests of = requests_of(means);
-  if (of.reads && of.reads_32 && of.writes && of.writes_64 && of.bubbles) {
-    // Counters of different runs may not add up.
+  if (of.complete()) {
     const double usual_reads = std::max(0.0, *of.reads - *of.reads_32 - *of.bubbles);
     const double small_writes = std::max(0.0, *of.writes - *of.writes_64);
     return Traffic{.read = kLarge * *of.bubbles + kUsual * usual_reads + kSmall * *of.reads_32,
@@ -114,6 +120,7 @@ RocmWork rocm_work(const RocmMeans& means, std::string_view arch) {
   if (const auto other = value_of(means, std::string(kOtherMatrix)); other && *other > 0) {
     return {.why_not = "it has matrix products in FP4 or FP6, which are not modelled"};
   }
+  if (requests_of(means).contradictory()) return {.why_not = "its counters contradict each other"};
   if (has_64_lanes(arch)) {
     for (const auto& [type, pipe] : kVectorTypes) {
       const auto flops = vector_flops(means, type);

@@ -218,6 +218,11 @@ Machine data_sheet_machine(const DeviceFacts& device) {
 }
 
 std::string about_roofs(const Machine& machine) {
+  if (machine.ceilings.empty() && machine.device.kind == DeviceKind::cpu && !machine.device.name.empty()) {
+    return fmt::format(
+        "no roofs: {} was not calibrated; run roofline calibrate there and pass its machine.json with --machine",
+        clean_line(machine.device.name));
+  }
   return machine.ceilings.empty()
              ? fmt::format("no roofs: no data-sheet values are known for {}; pass a machine.json with --machine",
                            clean_line(machine.device.name))

@@ -253,9 +253,14 @@ std::string answer(const Report& report) {
     return counted_noun(static_cast<std::int64_t>(report.points.size()), "kernel was", "kernels were") +
            " recorded without a time.";
   }
+  if (!budget && !(profile.wall_s > 0) && !report.machine.ceilings.empty()) {
+    return "Roofs of a machine; no program was recorded.";
+  }
   if (!budget) return fmt::format("{} of wall time; no GPU was used.", duration(profile.wall_s));
+  // Only imports have rows of a CPU without samples of the host.
+  const bool cpu = report.machine.device.kind == DeviceKind::cpu && !report.machine.device.name.empty();
   const bool several = profile.devices.size() > 1;
-  const std::string gpus = several ? "the GPUs" : "this GPU";
+  const std::string gpus = several ? "the GPUs" : cpu ? "this CPU" : "this GPU";
   const std::string roofs = not_measured(report.machine).empty() ? "At the measured roofs of " + gpus
                                                                  : "At data-sheet peak (not measured here)";
   const std::string wall = several ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
@@ -267,7 +272,10 @@ std::string answer(const Report& report) {
   }
   const std::int64_t kernels = budget->steps_of(WallPart::no_roof);
   if (kernels == 0) return wall + "; no kernel was recorded.";
-  return fmt::format("{}. {} ran kernels for {} of it ({}).", wall, several ? "The GPUs" : "The GPU",
+  return fmt::format("{}. {} ran kernels for {} of it ({}).", wall,
+                     several ? "The GPUs"
+                     : cpu   ? "The CPU"
+                             : "The GPU",
                      budget->text(kernels), percent(budget->seconds(WallPart::no_roof) / budget->wall_s));
 }
 

@@ -334,6 +334,11 @@ void import_by(std::string_view bytes) {
   read(source);
 }
 
+template <ImportedProfile (*read)(const std::filesystem::path&)>
+void import_path(std::string_view bytes) {
+  read(file_of(bytes));
+}
+
 void nsys(std::string_view bytes) { read_nsys(file_of(bytes)); }
 
 /// A file of any format, joined with itself, and the rows and sums that are made of it.
@@ -387,6 +392,13 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"nsys_sums", import_by<read_nsys_sums>, 1600},
                                  Reader{"rocprof", import_by<read_rocprof>, 1600},
                                  Reader{"xla_trace", import_by<read_xla_trace>, 1600},
+                                 Reader{"rocprof_json", import_by<read_rocprof_json>, 1600},
+                                 Reader{"rocprof_compute", import_path<read_rocprof_compute>, 1600},
+                                 Reader{"rocprof_roofs", import_path<read_rocprof_roofs>, 1600},
+                                 Reader{"likwid", import_by<read_likwid>, 1600},
+                                 Reader{"ert_json", import_by<read_ert_json>, 1600},
+                                 Reader{"ert_text", import_by<read_ert_text>, 1600},
+                                 Reader{"xplane", import_path<read_xplane>, 1600},
                                  Reader{"import", import, 600},
                                  Reader{"table_writers", writer<table>, 80},
                                  Reader{"program_writers", writer<program>, 60}};

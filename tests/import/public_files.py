@@ -4,9 +4,11 @@
     public_files.py ROOFLINE FOLDER-OR-FILE...
 
 Prints one line per file (ok, WRONG with expected and imported figures, or - for what is no profile) and exits with 1 if
-one is wrong. Reads chrome traces of PyTorch (.json, .json.gz), SQLite exports of nsys, CSV of ncu and of nsys stats.
-Compared are the kernels' number and time, the copies' number and bytes, and the FLOPs of matrix products, which the
-innermost operator around a kernel's launching call decides. docs/evidence/public-files.md has the results.
+one is wrong. Reads chrome traces of PyTorch (.json, .json.gz), SQLite exports of nsys, CSV of ncu and of nsys stats,
+JSON of rocprofv3, pmc_perf.csv and roofline.csv of rocprof-compute, likwid-perfctr -O, roofline.json of ERT, xplane.pb.
+Compared are the kernels' number and time, the copies' number and bytes, the FLOPs of matrix products, which the
+innermost operator around a kernel's launching call decides, FLOPs and bytes of counters, and roofs.
+docs/evidence/public-files.md has the results.
 """
 import bisect
 import collections
@@ -121,7 +123,158 @@ def of_sqlite(path):
             "overlaps": overlaps_of(streams.values())}
 
 
+def of_rocprof_json(document):
+    kernels, copies, streams = [], [], collections.defaultdict(list)
+    processes = document["rocprofiler-sdk-tool"]
+    for process in processes if isinstance(processes, list) else [processes]:
+        if process["callback_records"]["counter_collection"]:
+            raise ValueError("counters are not summed here")
+        kernels += process["buffer_records"]["kernel_dispatch"]
+        copies += process["buffer_records"]["memory_copy"]
+    for one in kernels + copies:
+        info = one.get("dispatch_info", {})
+        stream = one.get("stream_id", {}).get("handle", 0) or info.get("queue_id", {}).get("handle", 0)
+        streams[str(info.get("agent_id")), stream].append((one["start_timestamp"], one["end_timestamp"]))
+    return {**NOTHING, "kernels": len(kernels), "copies": len(copies), "bytes": sum(copy["bytes"] for copy in copies),
+            "kernel_s": sum(one["end_timestamp"] - one["start_timestamp"] for one in kernels) * 1e-9,
+            "overlaps": overlaps_of(streams.values())}
+
+
+def of_counters(path, rows):
+    """A table of rocprof-compute: FLOPs and bytes as its own roofline_calc.py takes them, over all dispatches."""
+    def value(row, name):
+        return float(row[name])
+
+    def whole(text):
+        return text.split(".")[0].isdigit() and not text.split(".")[-1].strip("0") if "." in text else text.isdigit()
+
+    time = flops = moved = 0
+    for row in rows:
+        begin, end = row["Start_Timestamp"], row["End_Timestamp"]
+        time += int(float(end)) - int(float(begin)) if whole(begin) and whole(end) else 0
+        new = "TCC_EA0_RDREQ_sum" in row
+        names = [f"TCC_EA{'0' if new else ''}_{name}_sum" for name in ("RDREQ", "RDREQ_32B", "WRREQ", "WRREQ_64B")]
+        reads, reads32, writes, writes64 = names
+        has_bytes = all(name in row for name in names + (["TCC_BUBBLE_sum"] if new else []))
+        if has_bytes and (value(row, writes64) > 1.05 * value(row, writes) or
+                          value(row, reads32) > 1.05 * value(row, reads)):
+            continue  # parts of more than the whole
+        for kind in ("F16", "F32", "F64"):
+            if all(f"SQ_INSTS_VALU_{op}_{kind}" in row for op in ("ADD", "MUL", "FMA", "TRANS")):
+                flops += 64 * sum(weight * value(row, f"SQ_INSTS_VALU_{op}_{kind}")
+                                  for op, weight in (("ADD", 1), ("MUL", 1), ("FMA", 2), ("TRANS", 1)))
+        flops += sum(512 * value(row, f"SQ_INSTS_VALU_MFMA_MOPS_{kind}") for kind in ("F16", "BF16", "F32", "F64", "I8")
+                     if f"SQ_INSTS_VALU_MFMA_MOPS_{kind}" in row)
+        if has_bytes:
+            large = value(row, "TCC_BUBBLE_sum") if new else 0
+            moved += 128 * large + 64 * (value(row, reads) - large - value(row, reads32)) + 32 * value(row, reads32)
+            moved += 64 * value(row, writes64) + 32 * (value(row, writes) - value(row, writes64))
+    return {**NOTHING, "kernels": len(rows), "kernel_s": time * 1e-9, "work_flops": flops, "work_bytes": moved}
+
+
+def of_likwid(path):
+    """One thread's tables: FLOPs are a rate times the run time above it."""
+    regions, calls, at = {}, collections.defaultdict(lambda: 1), None
+    for fields in csv.reader(path.read_text().splitlines()):
+        if fields[:1] == ["STRUCT"]:
+            at = None
+        elif fields[:1] == ["TABLE"]:
+            marked = fields[1].startswith("Region ")
+            at = (fields[1], fields[3]) if marked else ("program", fields[2])
+            metric = "Metric" in fields[2 if marked else 1] and "STAT" not in fields[2 if marked else 1]
+        elif at and fields[:1] == ["call count"]:
+            calls[at] = int(fields[1])
+        elif at and metric and len(fields) > 1:
+            if len([field for field in fields[1:] if field]) > 1:
+                raise ValueError(f"several threads: {fields}")
+            regions.setdefault(at, {})[fields[0]] = number(fields[1])
+    return {**NOTHING, "kernels": sum(calls[at] for at in regions), "rounding": 1e-9 * len(regions),
+            "kernel_s": sum(region["Runtime (RDTSC) [s]"] for region in regions.values()),
+            "work_flops": sum(1e6 * region.get(name, 0) * region["Runtime (RDTSC) [s]"] for region in regions.values()
+                              for name in ("DP MFLOP/s", "DP [MFLOP/s]", "SP MFLOP/s", "SP [MFLOP/s]")),
+            "work_bytes": sum(1e9 * region.get("Memory data volume [GBytes]", 0) for region in regions.values())}
+
+
+def of_ert(document):
+    rates = document["empirical"]["gbytes"]["data"] + document["empirical"]["gflops"]["data"]
+    return {**NOTHING, "kernels": 0, "kernel_s": 0, "roofs": sorted(rate * 1e9 for _, rate in rates)}
+
+
+def of_roofs(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        row = next(csv.DictReader(file))
+    names = [name for name in row if name.lower().endswith(("bw", "flops", "ops")) and name not in ("MALLBw", "I8Ops")]
+    table = path.with_name("pmc_perf.csv")  # any file of a folder stands for all of it
+    rest = of_csv(table) if table.exists() else {**NOTHING, "kernels": 0, "kernel_s": 0}
+    return {**rest, "roofs": sorted(float(row[name]) * 1e9 for name in names)}
+
+
+def wire(message):
+    """The fields of a protocol buffer's message, as lists by number."""
+    at, fields = 0, collections.defaultdict(list)
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte, at, shift = message[at], at + 1, shift + 7
+            value |= (byte & 127) << (shift - 7)
+            if byte < 128:
+                return value
+
+    while at < len(message):
+        key = varint()
+        if key & 7 == 0:
+            fields[key >> 3].append(varint())
+        else:
+            size = {1: 8, 5: 4}.get(key & 7) or varint()
+            fields[key >> 3].append(message[at:at + size])
+            at += size
+    return fields
+
+
+def of_xplane(path):
+    kernels, copies, streams = 0, [], collections.defaultdict(list)
+    time = 0
+    for plane in map(wire, wire(path.read_bytes())[1]):
+        name = plane[2][0].decode()
+        if "/device:GPU:" not in name:
+            continue
+        texts = {}
+        for entry in map(wire, plane[5]):
+            texts[entry[1][0] if entry[1] else 0] = wire(entry[2][0])[2][0].decode() if wire(entry[2][0])[2] else ""
+        for line in map(wire, plane[3]):
+            if not line[2] or b"Stream #" not in line[2][0]:
+                continue
+            for event in map(wire, line[4]):
+                details = {texts[value[1][0]]: texts.get(value[7][0], "") if value[7] else value[5][:1]
+                           for value in map(wire, event[4])}
+                start, duration = (event[i][0] if event[i] else 0 for i in (2, 3))
+                streams[name, line[2][0]].append((start // 1000, (start + duration) // 1000))
+                if "memcpy_details" in details:
+                    copies.append(int(details["memcpy_details"].split("size:")[1].split()[0]))
+                else:
+                    kernels, time = kernels + 1, time + duration * 1e-12
+    return {**NOTHING, "kernels": kernels, "kernel_s": time, "copies": len(copies), "bytes": sum(copies),
+            "overlaps": overlaps_of(streams.values())}
+
+
+def of_json(path):
+    data = path.read_bytes()
+    data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    if b'"rocprofiler-sdk-tool"' in data[:4096]:
+        return of_rocprof_json(json.loads(data))
+    return of_ert(json.loads(data)) if b'"empirical"' in data[:4096] else of_trace(path)
+
+
 def of_csv(path):
+    if b"STRUCT,Info," in path.read_bytes():
+        return of_likwid(path)
+    if path.name == "roofline.csv":
+        return of_roofs(path)
+    if path.name == "pmc_perf.csv":
+        with open(path, newline="", encoding="utf-8") as file:
+            return of_counters(path, list(csv.DictReader(file)))
     with open(path, newline="", encoding="utf-8-sig") as file:
         rows = [row for row in csv.reader(line for line in file if not line.startswith("==")) if row]
     head = rows[0]
@@ -143,6 +296,10 @@ def of_csv(path):
     return {**NOTHING, "kernels": len(launches), "kernel_s": sum(times.values())}
 
 
+def moved_bytes(level):
+    return level["read"] + level["write"] if isinstance(level, dict) else level
+
+
 def imported(roofline, path):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "report.json"
@@ -153,27 +310,38 @@ def imported(roofline, path):
         report = json.loads(out.read_text())
     rows, profile = report["results"], report["profile"]
     copies = [copy for copy in profile["copies"] if copy["direction"] != "memset"]
+    work = [(row["profiled"]["launches"], row.get("work") or {}) for row in rows]
     products = [row for row in rows if (row["profiled"].get("operation") or "").split("(")[0] in OPERANDS]
     return {"kernels": sum(row["profiled"]["launches"] for row in rows), "kernel_s": profile["kernel_s"],
             "copies": sum(copy["copies"] for copy in copies), "bytes": sum(copy["bytes"] for copy in copies),
             "flops": sum(sum(row["work"]["flops"].values()) * row["profiled"]["launches"] for row in products),
+            "work_flops": sum(count * sum(one.get("flops", {}).values()) for count, one in work),
+            "work_bytes": sum(count * sum(map(moved_bytes, one.get("bytes", {}).values())) for count, one in work),
+            "roofs": sorted(roof["value"] for roof in report["machine"]["ceilings"]),
             "above": [row["label"] for row in rows if (row.get("fraction_of_roof") or 0) > 1.05]}
 
 
 def wrong_figures(expected, got):
     wrong = []
-    for key in ("kernels", "copies", "bytes", "kernel_s", "flops"):
-        if expected[key] is None or math.isclose(expected[key], got[key], rel_tol=1e-6, abs_tol=1e-15):
+    for key in ("kernels", "copies", "bytes", "kernel_s", "flops", "work_flops", "work_bytes"):
+        if expected.get(key) is None or math.isclose(expected[key], got[key], rel_tol=1e-6, abs_tol=1e-15):
+            continue
+        if key == "kernel_s" and abs(expected[key] - got[key]) < expected.get("rounding", 0):
             continue
         # Records that overlap on a stream are cut at the next one's begin.
         if key == "kernel_s" and expected["overlaps"] and got[key] < expected[key]:
             continue
         wrong.append(f"{key}: {expected[key]} in the file, {got[key]} imported")
+    roofs = expected.get("roofs")
+    if roofs is not None and not (len(roofs) == len(got["roofs"]) and
+                                  all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(roofs, got["roofs"]))):
+        wrong.append(f"roofs: {roofs} in the file, {got['roofs']} imported")
     return wrong
 
 
 def main():
-    roofline, readers = sys.argv[1], {".sqlite": of_sqlite, ".csv": of_csv, ".json": of_trace, ".gz": of_trace}
+    roofline, readers = sys.argv[1], {".sqlite": of_sqlite, ".csv": of_csv, ".log": of_csv, ".json": of_json,
+                                      ".gz": of_json, ".pb": of_xplane}
     files = [path for given in map(pathlib.Path, sys.argv[2:]) for path in (given.rglob("*") if given.is_dir() else [given])]
     count = collections.Counter()
     for path in sorted(path for path in files if path.suffix in readers):
