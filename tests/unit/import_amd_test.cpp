@@ -194,7 +194,7 @@ TEST(RocprofCompute, ARowStandsUnderTheRoofsOfItsFolder) {
   const ComputeFolder folder;
   const ImportedProfile profile = read_profile_file(folder.folder());
   std::vector<std::string> joined;
-  const Report report = report_of_imports({profile}, *profile.roofs, {}, joined);
+  const Report report = report_of_imports({profile}, {.machine = *profile.roofs}, {}, joined);
   ASSERT_EQ(report.points.size(), 1U);
   EXPECT_EQ(report.points[0].bound.limiting_ceiling, "hbm.copy");
   EXPECT_NEAR(report.points[0].fraction_of_roof(), 9600 / 2e-6 / 1388.5e9, 1e-9);
@@ -219,7 +219,7 @@ TEST(RocprofCompute, AFolderWithoutItsFilesIsRefused) {
 TEST(RocprofCompute, RoofsAloneAreAReport) {
   const ImportedProfile profile = import_text("roofline.csv", "device,HBMBw,L2Bw,FP32Flops\n0,1388,5016,20942\n");
   std::vector<std::string> joined;
-  const Report report = report_of_imports({profile}, *profile.roofs, {}, joined);
+  const Report report = report_of_imports({profile}, {.machine = *profile.roofs}, {}, joined);
   EXPECT_TRUE(report.points.empty());
   EXPECT_EQ(report.machine.ceilings.size(), 3U);
 }

@@ -86,7 +86,7 @@ TEST(Ert, RatesAreRoofsOfACpu) {
   EXPECT_EQ(profile.roofs->compute(Pipe::fp32)->value, 500e9);
   EXPECT_EQ(profile.roofs->ceilings.size(), 4U) << "ERT's L4 is no level";
   std::vector<std::string> joined;
-  EXPECT_TRUE(report_of_imports({profile}, *profile.roofs, {}, joined).points.empty());
+  EXPECT_TRUE(report_of_imports({profile}, {.machine = *profile.roofs}, {}, joined).points.empty());
 }
 
 TEST(Ert, AGpuHasHbm) {
@@ -131,7 +131,8 @@ TEST(GoogleBenchmark, BytesAreThoseOfTheMachinesMainMemory) {
       "runs.json",
       R"({"benchmarks":[{"name":"BM_copy","run_type":"iteration","real_time":5,"cpu_time":5,"time_unit":"us","bytes_per_second":1e9}]})");
   std::vector<std::string> joined;
-  const Report report = report_of_imports({profile}, data_sheet_machine(profile.devices.at(0)), {}, joined);
+  const Report report =
+      report_of_imports({profile}, {.machine = data_sheet_machine(profile.devices.at(0))}, {}, joined);
   ASSERT_EQ(report.points.size(), 1U);
   EXPECT_TRUE(report.points[0].work.bytes.contains(Level::dram));
 }
