@@ -155,6 +155,7 @@ MachineFacts whole_machine() {
     facts.libraries[name] = "/there";
   }
   facts.c_compiler = facts.cxx_compiler = true;
+  facts.count_tool = "/usr/libexec/roofline/roofline_count";
   facts.huge_pages = "always [madvise] never";
   facts.governor = "performance";
   facts.cache = "/cache";
