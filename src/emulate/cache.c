@@ -7,8 +7,16 @@
 
 enum { kMaxThreads = 64, kOuter = 2 };
 
-/* L1: generated code looks into its slots. */
-static Slot* l1;
+/* L1: for each set, `ways` words of each kind. Generated code compares addresses with the first or second kind, and writes the
+   third. */
+enum {
+  kBase,   /* first address of the line; 0: empty */
+  kDirty,  /* the same if the line is dirty, else 0 */
+  kUsed,   /* the clock at the last access: the smallest of a set is replaced */
+  kBy,     /* the instruction that dirtied the line */
+  kKinds
+};
+static ULong* l1;
 static ULong l1_sets;
 static UInt l1_ways;
 
@@ -26,13 +34,16 @@ ULong rc_clock = 0;
 static Level outer[kOuter];
 static UInt outer_count = 0;
 static UInt line_shift = 6;
-static Slot* saved_l1[kMaxThreads];
+static ULong* saved_l1[kMaxThreads];
 static ULong* l2_of[kMaxThreads];
 static UInt running = 0;
-static ULong empty_slot[4];
+static ULong nothing[1 + kKinds * 64];
 
 UInt rc_line_bytes(void) { return 1U << line_shift; }
-ULong* rc_no_tag(void) { return empty_slot; }
+ULong* rc_no_tag(void) { return nothing; }
+
+/* From a tag to the time of its use, in bytes. */
+ULong rc_used_offset(Bool store) { return (store ? kUsed - kDirty : kUsed - kBase) * l1_ways * sizeof(ULong); }
 
 static ULong sets_of(const CacheShape* shape) {
   const ULong sets = shape->bytes / ((ULong)shape->ways << line_shift);
@@ -47,7 +58,7 @@ void rc_cache_start(void) {
   for (line_shift = 4; (1U << line_shift) != rc_shapes[0].line;) line_shift++;
   l1_sets = sets_of(&rc_shapes[0]);
   l1_ways = rc_shapes[0].ways;
-  l1 = VG_(calloc)("rc.l1", l1_sets * l1_ways, sizeof(Slot));
+  l1 = VG_(calloc)("rc.l1", l1_sets * l1_ways * kKinds, sizeof(ULong));
   for (UInt i = 0; i < kOuter && rc_shapes[i + 1].bytes; i++) {
     outer[i].sets = sets_of(&rc_shapes[i + 1]);
     outer[i].ways = rc_shapes[i + 1].ways;
@@ -59,7 +70,7 @@ void rc_cache_start(void) {
 /* Exchanges the private caches when another thread runs. Threads beyond 64 share caches. */
 void rc_cache_switch(ThreadId thread) {
   const UInt next = (thread - 1) % kMaxThreads;
-  const SizeT bytes = l1_sets * l1_ways * sizeof(Slot);
+  const SizeT bytes = l1_sets * l1_ways * kKinds * sizeof(ULong);
   if (next == running) return;
   if (!saved_l1[running]) saved_l1[running] = VG_(malloc)("rc.l1.saved", bytes);
   VG_(memcpy)(saved_l1[running], l1, bytes);
@@ -132,29 +143,37 @@ static ULong dirty_word(ULong base, const Instruction* by) {
   return (base >> line_shift << (id_bits() + 1)) | id << 1 | 1;
 }
 
-static Slot* fetch_l1(ULong base, Instruction* by) {
-  Slot* set = l1 + first_of_set(base, l1_sets, l1_ways);
-  for (UInt i = 0; i < l1_ways; i++)
-    if (set[i].base == base) {
-      set[i].used = rc_clock;
-      return &set[i];
-    }
+static UInt least_used(const ULong* used) {
   UInt index = 0;
-  ULong least = set[0].used;
+  ULong least = used[0];
   for (UInt i = 1; i < l1_ways; i++) {
-    const ULong used = set[i].used;
-    index = used < least ? i : index;
-    least = used < least ? used : least;
+    index = used[i] < least ? i : index;
+    least = used[i] < least ? used[i] : least;
   }
-  Slot* oldest = set + index;
-  if (oldest->dirty_base) {
-    rc_add(oldest->dirtied_by, kL1Writebacks, 1);
-    put_dirty(0, dirty_word(oldest->dirty_base, oldest->dirtied_by));
+  return index;
+}
+
+/* The word of the line's address, of the first kind. */
+static ULong* fetch_l1(ULong base, Instruction* by) {
+  const UInt ways = l1_ways;
+  ULong* set = l1 + kKinds * first_of_set(base, l1_sets, ways);
+  UInt index = ways;
+  for (UInt i = 0; i < ways; i++) index = set[i] == base ? i : index;  /* no branch: the way cannot be predicted */
+  if (index == ways) {
+    index = least_used(set + kUsed * ways);
+    const ULong dirty = set[kDirty * ways + index];
+    if (dirty) {
+      Instruction* dirtied_by = (Instruction*)set[kBy * ways + index];
+      rc_add(dirtied_by, kL1Writebacks, 1);
+      put_dirty(0, dirty_word(dirty, dirtied_by));
+    }
+    fetch(0, base >> line_shift, by);
+    rc_add(by, kL1Fills, 1);
+    set[index] = base;
+    set[kDirty * ways + index] = 0;
   }
-  fetch(0, base >> line_shift, by);
-  rc_add(by, kL1Fills, 1);
-  *oldest = (Slot){.base = base, .used = rc_clock};
-  return oldest;
+  set[kUsed * ways + index] = rc_clock;
+  return set + index;
 }
 
 static void vote(Site* site, Long stride) {
@@ -190,17 +209,18 @@ VG_REGPARM(2) void rc_access(Site* site, Addr address) {
     rc_add(by, next ? kStrideNext : kStrideOther, 1);
     vote(site, (Long)(address - site->last));
   }
-  Slot* slot = NULL;
+  ULong* tag = NULL;
   for (ULong base = first;; base += rc_line_bytes()) {
-    slot = fetch_l1(base, by);
+    tag = fetch_l1(base, by);
     if (site->store) {
-      slot->dirty_base = base;
-      slot->dirtied_by = by;
+      tag += l1_ways;
+      tag[0] = base;
+      tag[(kBy - kDirty) * l1_ways] = (ULong)by;
     }
     if (base == last) break;
   }
   site->line = last;
-  site->tag = site->store ? &slot->dirty_base : &slot->base;
+  site->tag = tag;
 }
 
 /* An access under a mask or a condition: executions of the instruction do not tell its number. */

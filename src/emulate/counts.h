@@ -74,17 +74,9 @@ typedef struct Instruction {
   UInt call;     /* the id of a call that can leave the program's own code; else 0 */
 } Instruction;
 
-/* A slot of a modelled cache. Generated code reads `base` and `dirty_base`, and writes `used`. */
-typedef struct {
-  ULong base;        /* first address of the line; 0: empty */
-  ULong dirty_base;  /* the same if the line is dirty, else 0 */
-  ULong used;        /* the clock at the last access: the smallest of a set is replaced */
-  Instruction* dirtied_by;
-} Slot;
-
 /* A memory operand of an instruction. Generated code skips the model as long as the operand stays in one cached line. */
 struct Site {
-  ULong* tag;  /* &slot->base for a load, &slot->dirty_base for a store, of the line that was accessed last */
+  ULong* tag;  /* where L1 keeps the address of the line that was accessed last; for a store: of a dirty line */
   Addr last;   /* the address that was accessed last */
   Site* next;  /* of the same instruction */
   Instruction* instruction;
@@ -118,6 +110,7 @@ UInt rc_line_bytes(void);
 void rc_cache_start(void);
 void rc_cache_switch(ThreadId thread);
 ULong* rc_no_tag(void);
+ULong rc_used_offset(Bool store);
 VG_REGPARM(2) void rc_access(Site* site, Addr address);
 VG_REGPARM(2) void rc_access_guarded(Site* site, Addr address);
 

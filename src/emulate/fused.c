@@ -9,7 +9,7 @@ enum { kMaxStatements = 128, kMaxLanes = 8 };
 
 static Bool active = False;
 static FlopType type;
-static Bool* late = NULL;  /* temporaries that need a result, in the running block */
+static Bool* late = NULL;  /* temporaries that need a result of this instruction */
 static UInt late_count = 0;
 static IRTemp results[kMaxLanes];
 static UInt result_count = 0;
@@ -105,7 +105,12 @@ void rc_fused_end(IRSB* out) {
   active = False;
   void* helper = rc_fused_helper(type, result_count);
   addStmtToIRSB(out, IRStmt_Dirty(unsafeIRDirty_0_N(0, "rc_fused", VG_(fnptr_to_fnentry)(helper), mkIRExprVec_0())));
-  for (UInt lane = 0; lane < result_count; lane++)
+  for (UInt lane = 0; lane < result_count; lane++) {
     addStmtToIRSB(out, IRStmt_WrTmp(results[lane], IRExpr_Load(Iend_LE, type == kFp64 ? Ity_F64 : Ity_F32, place(3, lane))));
-  for (UInt i = 0; i < waiting_count; i++) addStmtToIRSB(out, waiting[i]);
+    late[results[lane]] = False;
+  }
+  for (UInt i = 0; i < waiting_count; i++) {
+    addStmtToIRSB(out, waiting[i]);
+    if (waiting[i]->tag == Ist_WrTmp) late[waiting[i]->Ist.WrTmp.tmp] = False;
+  }
 }

@@ -71,8 +71,7 @@ static void model(Builder* b, IRExpr* address, UInt size, Bool is_store) {
   }
   call(b, "rc_access", &rc_access, site, address, guard);
   store(out, word(&site->last), address);
-  const ULong used = is_store ? offsetof(Slot, used) - offsetof(Slot, dirty_base) : offsetof(Slot, used);
-  store(out, add(out, load(out, word(&site->tag)), IRExpr_Const(IRConst_U64(used))), load(out, word(&rc_clock)));
+  store(out, add(out, load(out, word(&site->tag)), IRExpr_Const(IRConst_U64(rc_used_offset(is_store)))), load(out, word(&rc_clock)));
 }
 
 static Bool is_always(const IRExpr* guard) {

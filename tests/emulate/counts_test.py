@@ -78,13 +78,13 @@ class Programs(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.folder)
 
-    def program(self, *options):
-        if options not in self.built:
+    def program(self, *options, name="programs.c"):
+        if (name, options) not in self.built:
             path = self.folder / f"program{len(self.built)}"
-            source = pathlib.Path(__file__).with_name("programs.c")
+            source = pathlib.Path(__file__).with_name(name)
             subprocess.run(["cc", *options, source, "-o", path, "-lm", "-lpthread"], check=True)
-            self.built[options] = path
-        return self.built[options]
+            self.built[name, options] = path
+        return self.built[name, options]
 
     def symbols(self, program):
         listed = subprocess.run(["nm", "-S", program], capture_output=True, text=True, check=True).stdout
@@ -192,6 +192,17 @@ class KnownAnswers(Programs):
         self.assertLessEqual(total("non_temporal")["l1.fills"], 2)  # of the stack
         self.assert_close(total("gathered")["gathers"], N / 4)
         self.assert_close(total("gathered")["load.bytes"], 12 * N)
+
+    def test_fused_multiply_adds(self):
+        if " fma " not in pathlib.Path("/proc/cpuinfo").read_text():
+            self.skipTest("no FMA")
+        program = self.program("-O2", "-mavx2", "-mfma", name="fused.c")
+        native = subprocess.run([program], capture_output=True, text=True)
+        done, files = self.start(program)
+        self.assertEqual((done.returncode, done.stdout), (native.returncode, native.stdout))
+        symbols = self.symbols(program)
+        for name, key, flops_per_call in [("doubles", "fp64.256", 64), ("floats", "fp32.256", 128), ("halves", "fp64.128", 16)]:
+            self.assertEqual(files[0].total(program, symbols[name])["flops." + key], 100 * flops_per_call)
 
     def test_edges_of_loops(self):
         _, counts = self.kernels("-O1")

@@ -27,6 +27,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"op", {"device", "host", "text", "measure", "model"}},
     {"kernels", {"op", "device", "host", "text", "measure", "model"}},
     {"report", {"sample", "op", "text", "measure", "model"}},
+    {"emulate", {}},  // a program of its own, in C
     {"inject", {"sample", "cupti", "host", "model"}},
     {"portable", {}},
     {"user", {"op", "device", "host", "text", "measure", "model"}},
