@@ -99,7 +99,7 @@ std::string where_cpu_figures_are_from(const Report& report) {
                        clean_line(emulated(report).ended));
   }
   return "Times are samples of the native run. FLOPs and bytes at L1 are counted in an emulated run; L2, L3 and memory "
-         "are modelled there, without prefetching.";
+         "are modelled there, without prefetching. The chart has FLOPs per byte at L1, under the roofs of all levels.";
 }
 
 Findings cpu_facts(const Report& report) {

@@ -185,6 +185,10 @@ std::string short_pipe(const std::string& name, const std::vector<std::string>& 
 bool is_plausible(double rate) { return rate >= 1 && rate <= 1e21; }
 
 double intensity_of(const Point& point, Intensity of) {
+  // Of a CPU loop the bytes at L1 are counted, and those of main memory may be none: the cache-aware roofline (Ilic,
+  // Pratas and Sousa, 2014), whose levels are all slopes of one intensity.
+  const bool loop = point.profiled && point.profiled->loop && point.work.bytes.contains(Level::l1);
+  if (loop && of == Intensity::memory) return arithmetic_intensity(point.work, Level::l1);
   return of == Intensity::memory ? point.bound.arithmetic_intensity : arithmetic_intensity(point.work, Level::network);
 }
 

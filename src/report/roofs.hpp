@@ -15,7 +15,7 @@ bool is_plausible(double rate);
 /// The bytes of a chart's intensity: those at main memory, or those over the network.
 enum class Intensity : std::uint8_t { memory, network };
 
-/// FLOP/byte of a row by these bytes.
+/// FLOP/byte of a row by these bytes; of a CPU program's loop those that it loads and stores, from whatever level.
 double intensity_of(const Point& point, Intensity of);
 
 /// Whether a row can be a point: it was timed, counts FLOPs, and has a finite intensity and performance

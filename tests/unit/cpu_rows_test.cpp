@@ -9,6 +9,7 @@
 #include "report/findings.hpp"
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
+#include "report/roofs.hpp"
 #include "tests/support/cpu_program.hpp"
 
 namespace roofline {
@@ -59,6 +60,14 @@ TEST(CpuRows, HaveTheTimeAndTheWorkOfEachLoop) {
   EXPECT_NEAR(report.profile->emulated->cpu_s, 2.2, 1e-6);
   EXPECT_NEAR(report.profile->kernel_s, 1, 0.01);
   EXPECT_TRUE(report.profile->emulated->complete);
+}
+
+TEST(CpuRows, InCachesAreOnTheChartByTheirBytesAtL1) {
+  const Report report =
+      cpu_program_report({{.counts = "flops.fp64.256=20000000000 load.bytes=40000000000", .milliseconds = {500}}});
+  EXPECT_EQ(report.points[0].work.bytes.at(Level::dram).total(), 0);
+  EXPECT_TRUE(is_plottable(report.points[0]));
+  EXPECT_DOUBLE_EQ(intensity_of(report.points[0], Intensity::memory), 0.5);
 }
 
 TEST(CpuRows, LeaveOutWhatTakesNoTime) {

@@ -572,7 +572,7 @@ constexpr Rule kRules[] = {
      "Compare it with a library kernel of the same shape, or count stalls (--counters full, ncu --set full).",
      kMeasured, RuleKind::unexplained, kLibraryKernel},
     {"unexplained", kCpu, {kUnderRoof, kCounted},
-     "{roof.missing} unexplained by the counters: the {pipe} is busy {compute.utilization}, {level} "
+     "{roof.missing} unexplained: the {pipe} is busy {compute.utilization}, {level} "
      "{levels.utilization}.",
      "Compare it with a library kernel of the same shape.", kMeasured, RuleKind::unexplained},
     {"uncounted-compute", kGpu, {kUnderRoof, kNotCounted, kComputeBound},
