@@ -310,7 +310,7 @@ std::optional<fs::path> rocprof_compute_table(const fs::path& given) {
   if (fs::is_directory(given, ignored)) {
     if (is_file(given / kCounterFile)) return given / kCounterFile;
     if (is_file(given / kRoofFile)) return given / kRoofFile;
-    throw UsageError(fmt::format("{}: a folder without {} of rocprof-compute", given.string(), kCounterFile),
+    throw UsageError(fmt::format("{} is a folder, and has no {} of rocprof-compute", given.string(), kCounterFile),
                      "give the folder of one GPU (workloads/NAME/MI200), or a file");
   }
   const std::string name = given.filename().string();

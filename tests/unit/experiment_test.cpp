@@ -170,6 +170,14 @@ TEST(Experiments, ProveNothingWhereTheyAreUncertain) {
   EXPECT_THAT(rules_after(BoundLabel::memory, {unknown}), testing::Not(testing::Contains("core-bound")));
 }
 
+TEST(Experiments, ProveAFactorThatIsFarFromOneAtBothEnds) {
+  Experiment sorted = result(Kind::ascending_indices, 0.21);
+  sorted.ci95 = {0.125, 0.224};
+  EXPECT_THAT(rules_after(BoundLabel::memory, {kMemory, sorted}), testing::Contains("access-order"));
+  sorted.ci95 = {0.125, 0.7};
+  EXPECT_THAT(rules_after(BoundLabel::memory, {kMemory, sorted}), testing::Not(testing::Contains("access-order")));
+}
+
 TEST(Experiments, AreReadAsTheyWereWritten) {
   Report report = row_below_roof(BoundLabel::memory);
   report.points.at(0).experiments = {kCore, result(Kind::staggered, 0.5, 17), result(Kind::multiplied, 1.5)};

@@ -5,8 +5,8 @@
 namespace roofline {
 namespace {
 
-/// Whether the interval allows a conclusion: as wide as a fifth of the ratio; of a share of the row's time, of all of
-/// it.
+/// Whether the interval allows a conclusion: as wide as a fifth of the ratio, or all of it far from no effect; of a
+/// share of the row's time, as wide as a fifth of that time.
 bool is_certain(const Experiment& experiment) {
   constexpr double kWidest = 0.2;
   // A smaller size that costs more per unit of work has costs of its own.
@@ -14,7 +14,10 @@ bool is_certain(const Experiment& experiment) {
   const bool share = experiment.kind == ExperimentKind::in_cache || experiment.kind == ExperimentKind::in_l1;
   if (share && experiment.ratio > kComparable) return false;
   const double whole = share ? std::max(1.0, experiment.ratio) : experiment.ratio;
-  return experiment.ratio > 0 && !(experiment.ci95.known() && experiment.ci95.width() > kWidest * whole);
+  constexpr double kFar = 2;  // times as fast or as slow
+  const Interval& interval = experiment.ci95;
+  const bool far = !share && interval.known() && (interval.high * kFar < 1 || interval.low > kFar);
+  return experiment.ratio > 0 && (far || !(interval.known() && interval.width() > kWidest * whole));
 }
 
 /// Whether traced accesses stay within their pages. Small pages are slower then, too, where prefetchers end at a page.
