@@ -101,8 +101,7 @@ Machine machine_for_bound(const Flags& flags, std::vector<std::string>& notes) {
   }
   std::error_code ignored;
   if (fs::exists(flags.machine, ignored)) {
-    const std::string text = read_file(flags.machine, kReportLimit);
-    return is_node(text) ? parse_machine_of({}, text, flags.machine) : parse_machine(text, flags.machine);
+    return parse_machine_of({}, read_file(flags.machine, kReportLimit), flags.machine);
   }
   Machine machine = data_sheet_of(flags.machine);
   if (machine.ceilings.empty()) {

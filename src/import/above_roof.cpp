@@ -22,11 +22,6 @@ bool is_explained_by_cache(const Point& point, const Machine& machine) {
   return from_memory / bytes->second.total() * point.bound.attainable_time_s <= kAboveRoof * point.time->median;
 }
 
-std::string device_name(const Report& report, int device) {
-  const WallTime* found = find_by(report.profile->devices, &WallTime::device, device);
-  return found == nullptr ? "" : found->device_name;
-}
-
 std::string sentence_of(AboveRoofReason reason, const Point& point, const Report& report) {
   switch (reason) {
     case AboveRoofReason::fewer_operations:
@@ -35,8 +30,7 @@ std::string sentence_of(AboveRoofReason reason, const Point& point, const Report
       return fmt::format("the L2 cache ({}) holds part of its data",
                          si(machine_of(report, point).largest_cache_bytes(), "B"));
     case AboveRoofReason::other_gpu:
-      return fmt::format("it ran on {}, the roofs are those of {}",
-                         clean_line(device_name(report, point.profiled->device)),
+      return fmt::format("it ran on {}, the roofs are those of {}", clean_line(device_name(report, point)),
                          clean_line(report.machine.device.name));
     case AboveRoofReason::none:
       break;
@@ -63,7 +57,7 @@ std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Repor
   }
   const Machine& machine = machine_of(report, point);
   if (is_explained_by_cache(point, machine)) return AboveRoofReason::cached;
-  const std::string ran_on = device_name(report, point.profiled->device);
+  const std::string_view ran_on = device_name(report, point);
   const std::string& roofs_of = machine.device.name;
   const bool other = !ran_on.empty() && !roofs_of.empty() && ran_on != roofs_of;
   return other ? AboveRoofReason::other_gpu : AboveRoofReason::none;
@@ -93,9 +87,9 @@ std::string explain_rows_above_roof(Report& report) {
   const auto unexplained =
       std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.reason == AboveRoofReason::none; });
   return fmt::format("{} above {} of the roof, {} of the kernel time; {} not explained. Largest: {}",
-                     rows.size() == 1 ? "1 row is" : count(static_cast<std::int64_t>(rows.size())) + " rows are",
-                     percent(kAboveRoof), percent(report.profile->kernel_s > 0 ? time / report.profile->kernel_s : 0),
-                     count(unexplained), fmt::join(largest, "; "));
+                     counted_noun(static_cast<std::int64_t>(rows.size()), "row is", "rows are"), percent(kAboveRoof),
+                     percent(report.profile->kernel_s > 0 ? time / report.profile->kernel_s : 0), count(unexplained),
+                     fmt::join(largest, "; "));
 }
 
 }  // namespace roofline

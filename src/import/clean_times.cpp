@@ -231,20 +231,18 @@ std::vector<std::string> notes_of(const TimeDefects& defects) {
       notes.push_back(fmt::format("{}; the first: {}", text, shorten(clean_line(records.first), kColumns)));
     }
   };
-  const auto number = [](const DefectiveRecords& records, const char* one, const char* several) {
-    return fmt::format("{} {}", count(records.count), records.count == 1 ? one : several);
-  };
   add(defects.without_time,
       fmt::format("{} of {} launches {} no time: zero (not collected) or invalid in the file. Launches without a time "
                   "are in no sum, and idle time includes theirs",
                   count(defects.without_time.count), count(defects.kernels),
                   defects.without_time.count == 1 ? "has" : "have"));
-  add(defects.transfers, number(defects.transfers, "copy or memset was left out: its time is zero or invalid",
-                                "copies and memsets were left out: their times are zero or invalid"));
-  add(defects.host, number(defects.host, "host event was left out: its time is zero or invalid",
-                           "host events were left out: their times are zero or invalid"));
-  add(defects.repeated, number(defects.repeated, "GPU record is in the file twice and was counted once",
-                               "GPU records repeat others and were left out"));
+  add(defects.transfers,
+      counted_noun(defects.transfers.count, "copy or memset was left out: its time is zero or invalid",
+                   "copies and memsets were left out: their times are zero or invalid"));
+  add(defects.host, counted_noun(defects.host.count, "host event was left out: its time is zero or invalid",
+                                 "host events were left out: their times are zero or invalid"));
+  add(defects.repeated, counted_noun(defects.repeated.count, "GPU record is in the file twice and was counted once",
+                                     "GPU records repeat others and were left out"));
   add(defects.overlapping,
       fmt::format("{} of {} GPU records overlap the next one on their stream, which runs one at a time (except with "
                   "programmatic dependent launch). They end where the next one starts: their times are lower bounds",

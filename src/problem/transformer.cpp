@@ -24,7 +24,8 @@ struct Family {
   std::string_view type;
   bool gated = true;
   std::int64_t norm_vectors = 1, norms_per_layer = 2;
-  bool qkv_bias = false, out_bias = false, mlp_bias = false, head_bias = false;
+  bool biased = false;  ///< attention and MLP
+  bool qkv_bias = false, head_bias = false;
   bool query_key_norm = false, tied = false, positions = false;
   std::int64_t extra_positions = 0;
   bool multi_query = false;      ///< one key-value head, where the file does not say otherwise
@@ -46,50 +47,26 @@ constexpr Family kFamilies[] = {
     {.type = "granite"},
     {.type = "deepseek_v2"},
     {.type = "deepseek_v3"},
-    {.type = "gpt_oss", .qkv_bias = true, .out_bias = true, .mlp_bias = true, .windowed_of = 2},
-    {.type = "phi",
-     .gated = false,
-     .norm_vectors = 2,
-     .norms_per_layer = 1,
-     .qkv_bias = true,
-     .out_bias = true,
-     .mlp_bias = true,
-     .head_bias = true},
-    {.type = "gpt2",
-     .gated = false,
-     .norm_vectors = 2,
-     .qkv_bias = true,
-     .out_bias = true,
-     .mlp_bias = true,
-     .tied = true,
-     .positions = true},
+    {.type = "gpt_oss", .biased = true, .windowed_of = 2},
+    {.type = "phi", .gated = false, .norm_vectors = 2, .norms_per_layer = 1, .biased = true, .head_bias = true},
+    {.type = "gpt2", .gated = false, .norm_vectors = 2, .biased = true, .tied = true, .positions = true},
     {.type = "opt",
      .gated = false,
      .norm_vectors = 2,
-     .qkv_bias = true,
-     .out_bias = true,
-     .mlp_bias = true,
+     .biased = true,
      .tied = true,
      .positions = true,
      .extra_positions = 2},
-    {.type = "gpt_neox", .gated = false, .norm_vectors = 2, .qkv_bias = true, .out_bias = true, .mlp_bias = true},
+    {.type = "gpt_neox", .gated = false, .norm_vectors = 2, .biased = true},
     {.type = "falcon", .gated = false, .norm_vectors = 2, .norms_per_layer = 1, .tied = true, .multi_query = true},
     {.type = "gpt_bigcode",
      .gated = false,
      .norm_vectors = 2,
-     .qkv_bias = true,
-     .out_bias = true,
-     .mlp_bias = true,
+     .biased = true,
      .tied = true,
      .positions = true,
      .multi_query = true},
-    {.type = "starcoder2",
-     .gated = false,
-     .norm_vectors = 2,
-     .qkv_bias = true,
-     .out_bias = true,
-     .mlp_bias = true,
-     .tied = true},
+    {.type = "starcoder2", .gated = false, .norm_vectors = 2, .biased = true, .tied = true},
 };
 
 /// What has such members has layers without attention.
@@ -149,8 +126,6 @@ class ConfigReader {
   const std::string& file_;
 };
 
-std::string with_article_of_weights(std::string_view from) { return fmt::format("weights are {}", from); }
-
 /// Of "quantization_config", else of "torch_dtype".
 WeightType weights_of(const Json& json, const ConfigReader& config, std::vector<std::string>& assumptions) {
   if (const auto found = json.find("quantization_config"); found != json.end() && found->is_object()) {
@@ -161,14 +136,13 @@ WeightType weights_of(const Json& json, const ConfigReader& config, std::vector<
     if (bits == 4 || method == "mxfp4" || quantization.flag("load_in_4bit", false)) return WeightType::int4;
     if (bits == 8 || quantization.flag("load_in_8bit", false)) return WeightType::int8;
     if (method.find("fp8") != std::string::npos) return WeightType::fp8;
-    assumptions.push_back(with_article_of_weights("bf16, because their quantization is not known (--weights)"));
+    assumptions.emplace_back("weights are bf16, because their quantization is not known (--weights)");
     return WeightType::bf16;
   }
   const std::string type = config.word({"torch_dtype", "dtype"});
   if (type == "float32") return WeightType::fp32;
   if (type == "float16") return WeightType::fp16;
-  if (type != "bfloat16")
-    assumptions.push_back(with_article_of_weights("bf16, because the file names no type (--weights)"));
+  if (type != "bfloat16") assumptions.emplace_back("weights are bf16, because the file names no type (--weights)");
   return WeightType::bf16;
 }
 
@@ -321,11 +295,6 @@ double Transformer::cached_elements() const {
                 : 2 * static_cast<double>(kv_heads * head_dim);
 }
 
-bool looks_like_transformer(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  return json.is_object() && (json.contains("model_type") || json.contains("hidden_size") || json.contains("n_embd"));
-}
-
 Transformer read_transformer(const std::string& text, const std::string& file) {
   const Json whole = parsed(text, file);
   if (!whole.is_object()) throw UsageError(file + ": not a JSON object", "expected a config.json");
@@ -360,9 +329,9 @@ Transformer read_transformer(const std::string& text, const std::string& file) {
   model.norm_vectors = family->norm_vectors;
   model.norms_per_layer = family->norms_per_layer;
   const bool biased = config.flag("attention_bias", false);
-  model.qkv_bias = family->qkv_bias || biased;
-  model.out_bias = family->out_bias || biased;
-  model.mlp_bias = config.flag("mlp_bias", family->mlp_bias);
+  model.qkv_bias = family->qkv_bias || family->biased || biased;
+  model.out_bias = family->biased || biased;
+  model.mlp_bias = config.flag("mlp_bias", family->biased);
   model.head_bias = family->head_bias;
   model.query_key_norm = family->query_key_norm;
   model.tied = config.flag("tie_word_embeddings", family->tied);

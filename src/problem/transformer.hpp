@@ -64,7 +64,4 @@ struct Transformer {
 /// Reads config.json. Throws UsageError that names the file and the key.
 Transformer read_transformer(const std::string& text, const std::string& file);
 
-/// Whether the text is such a file: a JSON object with "model_type" or the sizes of a transformer.
-bool looks_like_transformer(const std::string& text);
-
 }  // namespace roofline

@@ -283,13 +283,13 @@ void add_rows(Report& report, const Recording& recording, const std::string& why
   }
   for (const auto& [name, number] : rows) {
     report.notes.push_back(fmt::format("{} no roofs: {} ran on {}, the roofs are those of {}",
-                                       number == 1 ? "1 row has" : count(number) + " rows have",
-                                       number == 1 ? "it" : "they", name, main_name));
+                                       counted_noun(number, "row has", "rows have"), number == 1 ? "it" : "they", name,
+                                       main_name));
   }
   for (const auto& [name, number] : own) {
     report.notes.push_back(fmt::format("{} on {} and {} under its roofs; the chart has those of {}",
-                                       number == 1 ? "1 row ran" : count(number) + " rows ran", name,
-                                       number == 1 ? "is" : "are", main_name));
+                                       counted_noun(number, "row ran", "rows ran"), name, number == 1 ? "is" : "are",
+                                       main_name));
   }
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <vector>
 
@@ -16,11 +15,6 @@
 
 namespace roofline {
 namespace {
-
-std::string with_capital(std::string text) {
-  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text;
-}
 
 std::string time_text(double seconds) { return std::isfinite(seconds) ? duration(seconds) : "\u2013"; }
 
@@ -48,8 +42,8 @@ std::string rates_text(const PhaseBound& phase) {
 
 std::string phase_text(const PhaseBound& phase) {
   if (!phase.fused)
-    return fmt::format("{}: {} in all, each part at its roof.", with_capital(phase.name), time_text(phase.by_op_s));
-  std::string text = fmt::format("{}: at least {}", with_capital(phase.name), time_text(phase.least_s));
+    return fmt::format("{}: {} in all, each part at its roof.", capitalised(phase.name), time_text(phase.by_op_s));
+  std::string text = fmt::format("{}: at least {}", capitalised(phase.name), time_text(phase.least_s));
   if (std::isfinite(phase.least_s)) {
     const bool messages = phase.messages_s && *phase.messages_s >= phase.least_s;
     text += fmt::format(" ({})", messages ? "messages between the GPUs" : limit_text(*phase.fused));
@@ -192,7 +186,7 @@ std::string render_problem_terminal(const ProblemBound& problem, const Machine& 
       for (std::string& cell : cells_of(*part, phase)) cells.push_back({for_terminal(std::move(cell), style)});
       table.add_row(std::move(cells));
     }
-    text += '\n' + inked(with_capital(phase.name), Ink::bold, style) + '\n' + table.render(style);
+    text += '\n' + inked(capitalised(phase.name), Ink::bold, style) + '\n' + table.render(style);
   }
   text += '\n';
   for (const std::string& note : notes_of_problem(problem, machine)) {
@@ -206,7 +200,7 @@ std::string render_problem_markdown(const ProblemBound& problem, const Machine& 
   std::string text = "# Bound of " + escape_markdown(title(problem, machine)) + "\n\n";
   for (const std::string& sentence : sentences(problem, machine, measured)) text += escape_markdown(sentence) + "\n\n";
   for (const PhaseBound& phase : problem.phases) {
-    text += "## " + escape_markdown(with_capital(phase.name)) + "\n\n|";
+    text += "## " + escape_markdown(capitalised(phase.name)) + "\n\n|";
     for (const TerminalColumn& column : columns(phase)) text += " " + column.title + " |";
     text += "\n|";
     for (const TerminalColumn& column : columns(phase)) text += column.right ? "---:|" : "---|";

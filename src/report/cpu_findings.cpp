@@ -25,12 +25,9 @@ std::string rows_text(const Report& report) {
   });
   const auto functions = static_cast<std::int64_t>(report.points.size()) - loops;
   const double cpu_s = emulated(report).cpu_s;
-  const auto noun = [](std::int64_t n, const char* one, const char* many) {
-    return fmt::format("{} {}", count(n), n == 1 ? one : many);
-  };
   std::string text =
-      fmt::format("{} and {} outside loops, {} of thread time in user code.", noun(loops, "loop", "loops"),
-                  noun(functions, "function", "functions"), duration(cpu_s));
+      fmt::format("{} and {} outside loops, {} of thread time in user code.", counted_noun(loops, "loop", "loops"),
+                  counted_noun(functions, "function", "functions"), duration(cpu_s));
   if (emulated(report).folded_s > 0) {
     text += fmt::format(" {} of it is in code with less than 0.5 % each.", percent(emulated(report).folded_s / cpu_s));
   }

@@ -18,14 +18,13 @@ constexpr std::array<std::string_view, 3> kStatusNames = {"ok", "skipped", "fail
 /// The measured seconds per launch, or 0 where there are none to divide by.
 double measured_time_s(const Point& point) { return point.time && point.time->median > 0 ? point.time->median : 0; }
 
-/// Of the GPU that a program's row ran on; empty if not known.
+}  // namespace
+
 std::string_view device_name(const Report& report, const Point& point) {
   if (!report.profile || !point.profiled) return {};
   const WallTime* device = find_by(report.profile->devices, &WallTime::device, point.profiled->device);
   return device == nullptr ? std::string_view() : std::string_view(device->device_name);
 }
-
-}  // namespace
 
 const Machine& machine_of(const Report& report, const Point& point) {
   const std::string_view name = report.other_machines.empty() ? std::string_view() : device_name(report, point);

@@ -115,6 +115,9 @@ struct Report {
   std::optional<Profile> profile;  ///< of a program that was profiled; its rows are kinds of launches
 };
 
+/// The GPU that a program's row ran on; empty if not known.
+std::string_view device_name(const Report& report, const Point& point);
+
 /// The machine whose roofs the row is under: that of its own GPU model, if the report has it.
 const Machine& machine_of(const Report& report, const Point& point);
 

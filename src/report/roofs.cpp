@@ -28,11 +28,6 @@ std::string name_of(const Ceiling& ceiling) {
   return title_of_pipe(ceiling.name);
 }
 
-std::string capitalised(std::string text) {
-  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
 std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, " · ")); }
 
 /// Removes the common last words of all names and returns them: {"BF16 tensor", "FP16 tensor"} -> " tensor".

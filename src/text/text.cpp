@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <vector>
 
 #include "text/parse.hpp"
@@ -78,6 +79,11 @@ int width_of(char32_t c) {
 }
 
 }  // namespace
+
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
 
 std::string_view last_path_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 

@@ -28,6 +28,9 @@ int display_width(std::string_view text);
 /// At most `columns` wide: the middle is replaced by "…", because template names differ at both ends.
 std::string shorten(std::string_view text, int columns);
 
+/// With a capital at its beginning, as a sentence has it; ASCII.
+std::string capitalised(std::string text);
+
 /// The file's name without its folders: "train.py" of "/home/u/train.py".
 std::string_view last_path_part(std::string_view path);
 

@@ -74,8 +74,7 @@ CountTool find_count_tool() {
   std::error_code hidden;
   const fs::path folder = fs::read_symlink("/proc/self/exe", hidden).parent_path();
   for (const fs::path& place :
-       {folder / kToolName, folder / "../libexec/roofline" / kToolName, folder / "../lib/roofline" / kToolName,
-        folder / "src/emulate" / kToolName, folder / "src" / kToolName}) {
+       {folder / kToolName, folder / "../libexec/roofline" / kToolName, folder / "../lib/roofline" / kToolName}) {
     if (!is_executable(place)) continue;
     if (!valgrind_folder().empty()) {
       found.tool = fs::absolute(place).lexically_normal();
@@ -98,7 +97,7 @@ ProgramOptions emulated_program(const ProgramOptions& native, const fs::path& to
   ProgramOptions emulated = native;
   const auto seconds = static_cast<long>(std::ceil(limit_s));
   emulated.command = {tool.string(),
-                      "--tool=roofline_count",
+                      fmt::format("--tool={}", kToolName),
                       "--trace-children=yes",
                       "-q",
                       "--vgdb=no",

@@ -117,7 +117,7 @@ std::vector<RegionTime> region_times(const CodeSamples& samples, const std::vect
     time.thread_ci95 = {interval.low * samples.period_s, interval.high * samples.period_s};
     time.threads = static_cast<std::int64_t>(by_thread.size());
     time.elapsed_s = elapsed_of(of_region[i], by_thread.size(), at_once, samples.period_s, window);
-    // Of threads that come and go nobody knows what each of them had to do.
+    // Where threads come and go, their times do not tell how the work was divided.
     const bool together = by_thread.size() > 1 && by_thread.size() <= at_once;
     if (together) time.busiest = most * static_cast<double>(by_thread.size()) / number;
   }
