@@ -142,9 +142,10 @@ Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
   if (!request.kind) request.kind = DeviceKind::cuda;
   if (!flags.machine.empty()) {
     const std::string text = read_file(flags.machine, kReportLimit);
-    // A node file holds several devices, so the device must be selected; a machine file holds one.
-    return is_node(text) ? parse_machine_of(choose_device(request).info, text, flags.machine)
-                         : parse_machine(text, flags.machine);
+    // A node file holds several devices, so the device must be selected; a machine file holds one. A recording of
+    // another machine has none here.
+    return is_node(text) && flags.from.empty() ? parse_machine_of(choose_device(request).info, text, flags.machine)
+                                               : parse_machine_of({}, text, flags.machine);
   }
   return machine_for(choose_device(request), {}, notes);
 }

@@ -114,7 +114,9 @@ constexpr CauseRow kCauseRows[] = {
      "Vectorise this code, run it in a DataLoader worker, or overlap it with the GPU.",
      "Move this code into the jitted step, or into another process."},
     {SavingCause::host_native, "GPU idle: the host runs native code",
-     "Speed this code up, or run it on another thread.", "", ""},
+     "Speed this code up, or run it on another thread.",
+     "Run this code in a DataLoader worker or on another thread, or use a faster routine.", "",
+     "Run this code on another thread, or use a faster routine."},
     {SavingCause::module_load, "GPU idle: CUDA modules are loaded",
      "One-time cost: load eagerly (CUDA_MODULE_LOADING=EAGER), or warm up first.", "", ""},
     {SavingCause::launch_rate, "GPU idle: the host launches too slowly",
@@ -159,8 +161,8 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::late_rank, "A rank arrives last at the collectives",
      "Find in the timeline what its host does before the collective, and give every rank the same work.", "", ""},
     {SavingCause::slow_gpu, "The same kernels take longer on one GPU",
-     "Compare clocks, power limit and temperature (nvidia-smi -q -d CLOCK,POWER,PERFORMANCE), run roofline calibrate "
-     "--device all, and replace the GPU or node in the job.",
+     "Look for other programs on it (nvidia-smi), compare clocks, power limit and temperature (nvidia-smi -q -d "
+     "CLOCK,POWER,PERFORMANCE), run roofline calibrate --device all, and replace the GPU or node in the job.",
      "", ""},
     {SavingCause::unequal_work, "A rank has more work than the others",
      "Give every rank the same work: equal shares of the data, balanced stages.",

@@ -67,11 +67,17 @@ class IdleAttribution {
     }
     find_rates();
     find_reloading(steps);
+    find_compilers();
   }
 
   std::vector<IdlePart> parts() {
     collect_samples();
     for (IdleGap& gap : gaps_) {
+      if (const SampledCause* const compiler = compiler_at(gap)) {
+        const HostPlace& place = compiler->place;
+        add(gap, compiler->cause, place.file + ":" + place.function, place.text(), gap.seconds, compiler->detail);
+        continue;
+      }
       keep_waits_for_requests(gap);
       for (const KnownPart& part : gap.known) {
         if (part.seconds > 0) add_known(gap, part);
@@ -186,6 +192,29 @@ class IdleAttribution {
     for (const auto& [place, in] : loads) {
       if (in.size() >= kSeveral) reloading_.insert(place);
     }
+  }
+
+  /// When main threads were seen in a compiler.
+  void find_compilers() {
+    compilers_.resize(recording_.traces.size());
+    if (samples_.empty()) return;
+    for (std::size_t process = 0; process < compilers_.size(); ++process) {
+      const auto pid = static_cast<std::int64_t>(recording_.traces[process].process.pid);
+      for (const int index : samples_.within(samples_.thread(pid, pid), {0, std::numeric_limits<std::uint64_t>::max()})) {
+        const SampledCause cause = samples_.cause_of(index, {});
+        if (cause.cause == SavingCause::recompilation) compilers_[process][samples_.sample(index).time] = cause;
+      }
+    }
+  }
+
+  /// A compiler tries kernels, loads code and allocates: short gaps are its own, whatever call they end with. Null: no
+  /// compiler was at work.
+  const SampledCause* compiler_at(const IdleGap& gap) const {
+    const auto& of_process = compilers_[static_cast<std::size_t>(gap.process)];
+    const auto sample = of_process.lower_bound(gap.next->start);  // stands for the time before it
+    const bool found = gap.seconds < 2 * seconds(samples_.period()) &&  // longer ones have samples of their own
+                       sample != of_process.end() && sample->first - gap.next->start < samples_.period();
+    return found ? &sample->second : nullptr;
   }
 
   void add_known(const IdleGap& gap, const KnownPart& part) {
@@ -323,14 +352,37 @@ class IdleAttribution {
     }
   }
 
+  /// The part of the gap in which the program's main thread compiled, or waited for a compiler's threads.
+  double add_compilation(const IdleGap& gap) {
+    const auto pid = static_cast<std::int64_t>(trace(gap).process.pid);
+    std::map<std::tuple<CauseDetail, std::string, std::string>, double> compiled;  // by compiler, function and line
+    double all = 0;
+    for (const int index : samples_.within(samples_.thread(pid, pid), gap.host)) {
+      const SampledCause cause = samples_.cause_of(index, gap.work);
+      const double weight = samples_.weight(index, gap.host);
+      all += weight;
+      if (cause.cause != SavingCause::recompilation) continue;
+      compiled[{cause.detail, cause.place.file + ":" + cause.place.function, cause.place.text()}] += weight;
+    }
+    double added = 0;
+    for (const auto& [key, weight] : compiled) {
+      const auto& [detail, function, line] = key;
+      const double part = gap.rest_s * weight / all;
+      add(gap, SavingCause::recompilation, function, line, part, detail).facts["the main thread compiled"] += part;
+      added += part;
+    }
+    return added;
+  }
+
   /// What the trace alone shows of it.
   void add_unsampled(const IdleGap& gap) {
     constexpr double kFullSpeed = 200e-6;  // seconds: a framework's way to a launch takes less
     constexpr double kCompilation = 5e-3;  // seconds: less is no compilation
     const std::string line = next_line(gap);
     SavingCause cause = SavingCause::unknown_idle;
-    if (gap.thread == 0) {  // the host's time until then is not known: nothing says that it was the cause
-      add(gap, cause, line, line, gap.rest_s).facts["the call that ended it was not recorded"] += gap.rest_s;
+    if (gap.thread == 0) {  // the host's time until then is not known: only a compiler is certainly the cause
+      const double rest = gap.rest_s - add_compilation(gap);
+      if (rest > 0) add(gap, cause, line, line, rest).facts["the call that ended it was not recorded"] += rest;
       return;
     }
     if (gap.launch_interval_s <= kFullSpeed) {
@@ -381,7 +433,8 @@ class IdleAttribution {
   std::set<const Activity*> optimizer_;
   std::set<CopyPlace> small_copies_;
   std::set<std::pair<int, spool::Id>> reloading_;           ///< process and place
-  std::map<int, double> kernel_s_, launch_s_;               ///< by device
+  std::vector<std::map<std::uint64_t, SampledCause>> compilers_;  ///< by process: the times of samples
+  std::map<int, double> kernel_s_, launch_s_;                     ///< by device
   std::map<std::pair<int, spool::Id>, std::string> lines_;  ///< by process and place
   std::array<std::map<AlikeKey, Evidence>, kWidths> evidence_;
   std::map<AlikeKey, Evidence> phase_evidence_;

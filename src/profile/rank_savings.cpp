@@ -24,36 +24,40 @@ constexpr double kLeastExposed = 0.05;
 constexpr std::uint64_t kSmallMessage = 256 << 10;
 constexpr double kManyMessages = 8;
 
-using IdleKey = std::tuple<SavingCause, CauseDetail, std::string>;
+/// Of the steps: work that only so few of them have is no part of a step.
+constexpr double kSeldom = 0.25;
 
-std::map<IdleKey, double> idle_of_device(const std::vector<IdlePart>& parts, int device) {
-  std::map<IdleKey, double> sums;
-  for (const IdlePart& part : parts) {
-    if (part.device == device) sums[{part.cause, part.detail, part.line}] += part.seconds;
-  }
-  return sums;
+/// Samples may show one function as several causes, and at several lines: "data.py:14 load" → "data.py load".
+std::string function_of(const IdlePart& part) {
+  if (part.line.empty()) return std::string(what_is_lost(part.cause, part.detail));
+  const std::size_t space = part.line.find(' '), colon = part.line.rfind(':', space);
+  return space == std::string::npos || colon == std::string::npos ? part.line
+                                                                  : part.line.substr(0, colon) + part.line.substr(space);
 }
 
-/// What a rank idles for more than another one, by cause and line.
-std::optional<IdlePart> largest_excess(const std::vector<IdlePart>& parts, int device, int other) {
-  const auto here = idle_of_device(parts, device), there = idle_of_device(parts, other);
-  std::optional<IdleKey> most;
-  double largest = 0;
-  for (const auto& [key, time] : here) {
-    const auto same = there.find(key);
-    const double excess = time - (same != there.end() ? same->second : 0);
-    if (excess <= largest) continue;
-    largest = excess;
-    most = key;
-  }
-  if (!most) return std::nullopt;
+/// What a rank idles for more than another one, by function.
+std::map<std::string, double> excess_of(const std::vector<IdlePart>& parts, int device, int other) {
+  std::map<std::string, double> excess;
   for (const IdlePart& part : parts) {
-    if (part.device != device || IdleKey(part.cause, part.detail, part.line) != *most) continue;
-    IdlePart found = part;
-    found.seconds = largest;
-    return found;
+    if (part.device == device) excess[function_of(part)] += part.seconds;
+    if (part.device == other) excess[function_of(part)] -= part.seconds;
   }
-  return std::nullopt;
+  std::erase_if(excess, [](const auto& entry) { return !(entry.second > 0); });
+  return excess;
+}
+
+/// The largest part of the function that a rank idles for most beyond another one, with all of that function's time.
+std::optional<IdlePart> largest_excess(const std::vector<IdlePart>& parts, int device, int other) {
+  const std::map<std::string, double> excess = excess_of(parts, device, other);
+  const std::string function = key_of_largest(excess);
+  std::optional<IdlePart> largest;
+  for (const IdlePart& part : parts) {
+    if (part.device != device || function_of(part) != function) continue;
+    if (!largest || part.seconds > largest->seconds) largest = part;
+  }
+  if (!largest || excess.empty()) return std::nullopt;
+  largest->seconds = excess.at(function);
+  return largest;
 }
 
 std::string names_of(const Job& job, const std::vector<int>& ranks) {
@@ -116,8 +120,12 @@ class RankClaims {
                    : cause.reason == LateReason::unequal_work ? SavingCause::unequal_work
                                                               : SavingCause::late_rank;
     saving.seconds = late.waited_s;
-    const double share = static_cast<double>(late.steps) / static_cast<double>(late.waiting);
-    const std::string in_steps = late.steps == late.waiting ? "every step" : percent(share) + " of the steps";
+    // What only some steps do can wait, or be done by another thread.
+    const bool seldom = static_cast<double>(late.steps) <= kSeldom * count_;
+    const double late_steps = seldom ? static_cast<double>(late.steps) : count_;
+    const std::string in_steps = late.steps == static_cast<std::int64_t>(steps_.step_s.size())
+                                     ? "every step"
+                                     : fmt::format("{} of {} steps", late.steps, steps_.step_s.size());
     std::string reason;
     saving.action = action_against(saving.cause, framework_);
     if (cause.reason == LateReason::slow_gpu) {
@@ -134,10 +142,11 @@ class RankClaims {
     } else if (finding.idle && finding.idle->cause != SavingCause::unknown_idle) {
       reason = what_is_lost(finding.idle->cause, finding.idle->detail);
       saving.line = finding.idle->line;
-      saving.action = action_against(finding.idle->cause, framework_, finding.idle->detail);
+      saving.action = seldom ? action_against(SavingCause::slow_steps, framework_)
+                             : action_against(finding.idle->cause, framework_, finding.idle->detail);
     }
-    saving.what = fmt::format("{} last in {}, {} a step after the others{}", names_of(job_, late.ranks), in_steps,
-                              duration(late.late_s / count_), reason.empty() ? "" : ". " + reason);
+    saving.what = fmt::format("{} last in {}, {} after the others{}", names_of(job_, late.ranks), in_steps,
+                              duration(late.late_s / late_steps), reason.empty() ? "" : ". " + reason);
     saving.evidence = fmt::format("{} of {} steps with waiting; the other ranks wait {} of a step", late.steps,
                                   late.waiting, percent(late.late_s / steps_.total_s()));
     if (cause.reason == LateReason::host) {
@@ -293,9 +302,9 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
   if (!late) return std::nullopt;
   LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
   for (const int rank : late->ranks) finding.devices.push_back(job.ranks[static_cast<std::size_t>(rank)].device);
+  finding.typical_device = job.ranks[static_cast<std::size_t>(finding.cause.other)].device;
   if (finding.cause.reason == LateReason::host) {
-    finding.idle =
-        largest_excess(parts, finding.devices.front(), job.ranks[static_cast<std::size_t>(finding.cause.other)].device);
+    finding.idle = largest_excess(parts, finding.devices.front(), finding.typical_device);
   }
   if (finding.cause.reason == LateReason::unequal_work) {
     const auto here = static_cast<std::size_t>(finding.cause.rank),
@@ -314,20 +323,29 @@ std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, con
 void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
                    const std::vector<Span>& all, const std::vector<Span>& of) {
   if (!finding.idle) return;
+  const std::string first = function_of(*finding.idle);
   for (std::size_t i = 0; i < finding.late.ranks.size(); ++i) {
     const std::vector<float>& late = steps.late[static_cast<std::size_t>(finding.late.ranks[i])];
     double left = 0;
     for (std::size_t step = 0; step < all.size(); ++step) {
       if (!common({all[step]}, of).empty()) left += late[step];
     }
-    for (IdlePart& part : parts) {
-      // Samples may show one line as several causes.
-      const bool same =
-          finding.idle->line.empty() ? part.cause == finding.idle->cause : part.line == finding.idle->line;
-      if (part.device != finding.devices[i] || !same) continue;
-      const double taken = std::min(left, part.seconds);
-      part.seconds -= taken;
-      left -= taken;
+    // The named function, then what else the rank has more of than the typical one.
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [function, more] : excess_of(parts, finding.devices[i], finding.typical_device)) {
+      order.emplace_back(more, function);
+    }
+    std::sort(order.begin(), order.end(), [&first](const auto& a, const auto& b) {
+      return std::pair(a.second == first, a.first) > std::pair(b.second == first, b.first);
+    });
+    for (auto& [more, function] : order) {
+      for (IdlePart& part : parts) {
+        if (part.device != finding.devices[i] || function_of(part) != function) continue;
+        const double taken = std::min({left, more, part.seconds});
+        part.seconds -= taken;
+        more -= taken;
+        left -= taken;
+      }
     }
   }
   std::erase_if(parts, [](const IdlePart& part) { return !(part.seconds > 0); });

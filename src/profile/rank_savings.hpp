@@ -13,12 +13,13 @@
 
 namespace roofline {
 
-/// A late rank with its cause: of its host, that part of its idle time which it has more of than a typical rank.
+/// A late rank with its cause: of its host, the function that it idles for most beyond a typical rank.
 struct LateFinding {
   LateRanks late;
   LateCause cause;
   std::optional<IdlePart> idle = {};
   std::vector<int> devices = {};  ///< of the late ranks
+  int typical_device = 0;         ///< of the rank that they are compared with
   std::string line = {};          ///< that launches its additional work; empty: not known
 };
 

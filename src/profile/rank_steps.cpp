@@ -135,7 +135,7 @@ int typical_rank(const RankSteps& steps, const LateRanks& late) {
 /// What the launches that both have take longer on the late one, and how much of its time they are.
 struct SameLaunches {
   double here_s = 0, there_s = 0;  ///< there: as many launches at the other's times
-  double slower_s = 0;             ///< of here_s: signatures that take longer by a good part of that
+  double slower_s = 0;             ///< of here_s: signatures that take longer by at least a quarter of that
 };
 
 SameLaunches same_launches(const RankWork& late, const RankWork& other) {
@@ -150,9 +150,10 @@ SameLaunches same_launches(const RankWork& late, const RankWork& other) {
     same.here_s += here.seconds;
     same.there_s += there(group, here);
   }
-  const double half = same.there_s > 0 ? 1 + (same.here_s / same.there_s - 1) / 2 : 1;
+  // Another program on the GPU, or a low clock, slows some kernels more than others.
+  const double quarter = same.there_s > 0 ? 1 + (same.here_s / same.there_s - 1) / 4 : 1;
   for (const auto& [group, here] : late) {
-    if (there(group, here) > 0 && here.seconds > half * there(group, here)) same.slower_s += here.seconds;
+    if (there(group, here) > 0 && here.seconds > quarter * there(group, here)) same.slower_s += here.seconds;
   }
   return same;
 }

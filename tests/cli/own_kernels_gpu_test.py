@@ -109,8 +109,8 @@ class Works(OnAGpu):
         with tempfile.TemporaryDirectory() as folder:
             examples = shutil.copytree(ROOT / "configs" / "examples", pathlib.Path(folder) / "examples")
             for path in sorted(examples.glob("*.yaml")):
-                if path.name == "dot.yaml":
-                    continue  # in C
+                if re.search(r"source: \w+\.c$", path.read_text(), re.MULTILINE):
+                    continue  # for CPUs
                 with self.subTest(path.name):
                     done = self.run_tool("analyze", path, "--device", "cuda", "--machine", self.machine, "--max-time", "0.02",
                                          "--json", "-o", self.folder / path.stem)
@@ -316,7 +316,7 @@ class GoesWrong(OnAGpu):
         self.assertEqual([name for name, row in rows.items() if row["status"] == "ok"], ["good"])
         for name, words in {"endless": "after 5 s, the time limit", "illegal": "illegal", "misaligned": "misaligned",
                             "traps": "launch failure", "outside": "past the end of 'y'", "nothing": "not written",
-                            "changes": "changed its input x", "races": "not written"}.items():
+                            "changes": "modified its input x", "races": "not written"}.items():
             with self.subTest(name):
                 self.assertIn(words, rows[name]["reason"])
                 self.assertNotIn("time_s", rows[name])

@@ -118,7 +118,12 @@ HostPlace StackView::place() const {
   return {best->file, best->python ? best->function : without_parameters(best->function), best->line};
 }
 
-bool StackView::native() const { return size_ > 0 && !frame(0).python; }
+bool StackView::native() const {
+  // What the interpreter calls of the system, as for a clock or a string's memory, is a part of Python code.
+  std::size_t i = 0;
+  while (i < size_ && !frame(i).python && in_system_library(frame(i))) ++i;
+  return size_ > 0 && (i == size_ || !frame(i).python);
+}
 
 bool StackView::in_program() const { return any(is_own); }
 

@@ -28,7 +28,7 @@ class StackView {
   /// The innermost line of the program; without one, of Python; without one, the innermost function that has a name
   /// and is not of the C or C++ library.
   HostPlace place() const;
-  bool native() const;      ///< the innermost frame is no Python
+  bool native() const;      ///< the innermost frame outside of the system's libraries is no Python
   bool in_program() const;  ///< a frame is the program's
 
   bool imports() const;           ///< Python loads a module of a library

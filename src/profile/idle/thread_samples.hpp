@@ -42,6 +42,7 @@ class ThreadSamples {
   ThreadSamples(const HostSamples& samples, const Recording& recording);
 
   bool empty() const { return samples_.samples.empty(); }
+  std::uint64_t period() const { return period_; }  ///< ns between two samples of a thread
   /// Whether autograd's anomaly mode is on.
   bool traces_anomalies() const { return traces_anomalies_; }
   /// Index of the thread; -1: never sampled.
@@ -80,7 +81,7 @@ class ThreadSamples {
 
   const HostSamples& samples_;
   bool traces_anomalies_ = false;
-  std::uint64_t period_ = 0;  ///< ns between two samples of a thread
+  std::uint64_t period_ = 0;
   std::vector<std::vector<int>> by_thread_;
   std::map<std::pair<std::int64_t, std::int64_t>, int> threads_;
   std::map<std::int64_t, std::int64_t> parents_;        ///< of processes

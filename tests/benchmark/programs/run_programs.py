@@ -52,24 +52,31 @@ def chosen_programs(options):
 
 
 def visible_gpus():
-    """Values of CUDA_VISIBLE_DEVICES with one GPU each; None: leave the variable alone."""
+    """Entries of CUDA_VISIBLE_DEVICES with one GPU each."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given:
         return given.split(",")
     try:
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30).stdout
     except (OSError, subprocess.TimeoutExpired):
-        return [None]
-    return [str(number) for number in range(listed.count("GPU "))] or [None]
+        return []
+    return [str(number) for number in range(listed.count("GPU "))]
+
+
+def gpus_of_jobs(jobs, gpus, each):
+    """The value of CUDA_VISIBLE_DEVICES of each job, in turns where there are too few GPUs; None: leave it alone."""
+    sets = [",".join(gpus[first:first + each]) for first in range(0, len(gpus) - each + 1, each)]
+    if jobs == 1 or not sets:
+        return [None] * jobs
+    return [sets[job % len(sets)] for job in range(jobs)]
 
 
 class Runner:
-    def __init__(self, roofline, profile_options, options, folder):
+    def __init__(self, roofline, profile_options, options, folder, gpus_each=1):
         self.roofline, self.profile_options, self.options, self.folder = roofline, profile_options, options, folder
-        gpus = visible_gpus() if options.jobs > 1 else [None]
         self.free_gpus = queue.Queue()
-        for job in range(options.jobs):
-            self.free_gpus.put(gpus[job % len(gpus)])
+        for gpus in gpus_of_jobs(options.jobs, visible_gpus(), gpus_each):
+            self.free_gpus.put(gpus)
 
     def command(self, program):
         if program.ranks:
@@ -235,7 +242,8 @@ def parse_arguments(arguments):
 
 def run_all(programs, options, profile_options, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    runner = Runner(options.roofline and os.path.abspath(options.roofline), profile_options, options, folder.resolve())
+    runner = Runner(options.roofline and os.path.abspath(options.roofline), profile_options, options, folder.resolve(),
+                    max([1, *(program.ranks for program in programs)]))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         return list(pool.map(runner.run, programs))
 

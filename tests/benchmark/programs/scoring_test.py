@@ -254,6 +254,14 @@ class Running(unittest.TestCase):
         self.assertEqual((result.plain, result.fixed, result.profile), ([30] * 3, [90] * 3, None), result.message)
         self.assertIn("67%", list(tables.table_of_rates([result], fixed=True))[-1])
 
+    def test_jobs_have_gpus_of_their_own(self):
+        of = run_programs.gpus_of_jobs
+        self.assertEqual(of(4, ["0", "1", "2", "3"], 1), ["0", "1", "2", "3"])
+        self.assertEqual(of(2, ["0", "1", "2", "3"], 2), ["0,1", "2,3"])
+        self.assertEqual(of(3, ["4", "5"], 1), ["4", "5", "4"])
+        self.assertEqual(of(2, ["0"], 2), [None, None])
+        self.assertEqual(of(1, ["0", "1"], 1), [None])
+
     def test_shards_have_every_program_once(self):
         names = []
         for shard in ("1/3", "2/3", "3/3"):

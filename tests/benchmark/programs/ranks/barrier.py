@@ -1,4 +1,5 @@
-"""All ranks wait for each other before each step."""
+"""All ranks wait for each other before each step, so that no host can prepare the next one while the GPU works."""
+import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -11,13 +12,20 @@ def wait_for_all():
         dist.barrier()  # FAULT
 
 
+def choose_samples(generator):
+    return np.sort(generator.permutation(1 << 16)[:1024]).sum()
+
+
 def main():
     start()
-    model = parallel(layers(1024, 8))
+    model = parallel(layers(2048, 6))
     optimizer = torch.optim.SGD(model.parameters(), 1e-4, foreach=True)
-    inputs = torch.randn(8192, 1024, device="cuda")
+    inputs = torch.randn(24576, 2048, device="cuda")
+    generator = np.random.default_rng(1)
     for _ in steps():
         wait_for_all()
+        for _ in range(3):
+            choose_samples(generator)
         loss = model(inputs).square().mean()
         optimizer.zero_grad()
         loss.backward()
