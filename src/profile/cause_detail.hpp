@@ -20,6 +20,7 @@ enum class CauseDetail : std::uint8_t {
   numba_compiler,   ///< recompilation: by Numba
   nvrtc_compiler,   ///< recompilation: CUDA C++ at run time
   requests,         ///< wait_network: of the program's clients
+  answers,          ///< host_python, host_native: a server at work on a request, where requests are few
   graph_launches,   ///< launch_rate: of CUDA graphs
   imports,          ///< module_load: of Python, as an import or by a framework's first use
   long_sums,        ///< small_batch: a reduction with few results

@@ -72,6 +72,7 @@ class IdleAttribution {
 
   std::vector<IdlePart> parts() {
     collect_samples();
+    find_requests();
     for (IdleGap& gap : gaps_) {
       if (const SampledCause* const compiler = compiler_at(gap)) {
         const HostPlace& place = compiler->place;
@@ -200,7 +201,8 @@ class IdleAttribution {
     if (samples_.empty()) return;
     for (std::size_t process = 0; process < compilers_.size(); ++process) {
       const auto pid = static_cast<std::int64_t>(recording_.traces[process].process.pid);
-      for (const int index : samples_.within(samples_.thread(pid, pid), {0, std::numeric_limits<std::uint64_t>::max()})) {
+      for (const int index :
+           samples_.within(samples_.thread(pid, pid), {0, std::numeric_limits<std::uint64_t>::max()})) {
         const SampledCause cause = samples_.cause_of(index, {});
         if (cause.cause == SavingCause::recompilation) compilers_[process][samples_.sample(index).time] = cause;
       }
@@ -211,7 +213,7 @@ class IdleAttribution {
   /// compiler was at work.
   const SampledCause* compiler_at(const IdleGap& gap) const {
     const auto& of_process = compilers_[static_cast<std::size_t>(gap.process)];
-    const auto sample = of_process.lower_bound(gap.next->start);  // stands for the time before it
+    const auto sample = of_process.lower_bound(gap.next->start);        // stands for the time before it
     const bool found = gap.seconds < 2 * seconds(samples_.period()) &&  // longer ones have samples of their own
                        sample != of_process.end() && sample->first - gap.next->start < samples_.period();
     return found ? &sample->second : nullptr;
@@ -235,15 +237,33 @@ class IdleAttribution {
     ++evidence.samples;
   }
 
+  /// Whether the profiler was at work in most of the gap. Stacks in its libraries are often cut, so that some samples
+  /// show no profiler.
+  bool is_ours(const IdleGap& gap, std::span<const int> samples) const {
+    double ours = 0, all = 0;
+    for (const int index : samples) {
+      const double weight = samples_.weight(index, gap.host);
+      all += weight;
+      if (samples_.is_profiler(index)) ours += weight;
+    }
+    return ours > 0.5 * all;
+  }
+
   void collect_samples() {
     if (samples_.empty()) return;
-    for (const IdleGap& gap : gaps_) {
+    for (IdleGap& gap : gaps_) {
       if (!(gap.rest_s > 0) || gap.host.length() == 0) continue;
-      const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
+      const std::span<const int> samples =
+          samples_.within(samples_.thread(trace(gap).process.pid, gap.thread), gap.host);
+      if (is_ours(gap, samples)) {
+        gap.known.clear();
+        gap.rest_s = 0;
+        continue;
+      }
       // A sample in a host's time of which half made the GPU wait counts half.
       const double scale = gap.rest_s / seconds(gap.host.length());
-      for (const int index : samples_.within(thread, gap.host)) {
-        if (samples_.stack(index).in_profiler()) continue;  // our time is not the program's
+      for (const int index : samples) {
+        if (samples_.is_profiler(index)) continue;
         const SampledCause cause = samples_.cause_of(index, gap.work);
         const double weight = scale * samples_.weight(index, gap.host);
         for (int width = 0; width < kWidths; ++width) {
@@ -267,7 +287,7 @@ class IdleAttribution {
       NextWork launching = gap.work;
       launching.full_speed = true;
       for (const int index : samples_.within(thread, {0, std::numeric_limits<std::uint64_t>::max()})) {
-        if (samples_.stack(index).in_profiler()) continue;
+        if (samples_.is_profiler(index)) continue;
         if (samples_.cause_of(index, launching).cause == SavingCause::launch_rate) continue;
         count(evidence, samples_.cause_of(index, gap.work), samples_.weight(index, gap.host));
       }
@@ -296,6 +316,18 @@ class IdleAttribution {
       if (std::get<CauseDetail>(key) == CauseDetail::requests) requests += share.weight;
     }
     return requests / evidence.weight;
+  }
+
+  /// Whether the GPU waits for requests most of the time that it is idle: then what else the host does delays answers,
+  /// and not the GPU.
+  void find_requests() {
+    double idle = 0, requests = 0;
+    for (const IdleGap& gap : gaps_) {
+      idle += gap.seconds;
+      const Evidence* const evidence = gap.rest_s > 0 ? evidence_for(gap) : nullptr;
+      if (evidence != nullptr) requests += gap.rest_s * requests_share(*evidence);
+    }
+    mostly_requests_ = requests > 0.5 * idle;
   }
 
   /// A request comes when a client sends it, also to a host that did not wait for the GPU before.
@@ -327,9 +359,10 @@ class IdleAttribution {
         add(gap, cause, "", next_line(gap), time);
         continue;
       }
+      const bool answers = mostly_requests_ && (cause == SavingCause::host_python || cause == SavingCause::host_native);
       for (const auto& [line, weight] : share.lines) {
         const double part = time * weight / share.weight;
-        add(gap, cause, function, line, part, detail).facts[share.fact] += part;
+        add(gap, cause, function, line, part, answers ? CauseDetail::answers : detail).facts[share.fact] += part;
       }
     }
   }
@@ -432,12 +465,13 @@ class IdleAttribution {
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
   std::set<CopyPlace> small_copies_;
-  std::set<std::pair<int, spool::Id>> reloading_;           ///< process and place
+  std::set<std::pair<int, spool::Id>> reloading_;                 ///< process and place
   std::vector<std::map<std::uint64_t, SampledCause>> compilers_;  ///< by process: the times of samples
   std::map<int, double> kernel_s_, launch_s_;                     ///< by device
-  std::map<std::pair<int, spool::Id>, std::string> lines_;  ///< by process and place
+  std::map<std::pair<int, spool::Id>, std::string> lines_;        ///< by process and place
   std::array<std::map<AlikeKey, Evidence>, kWidths> evidence_;
   std::map<AlikeKey, Evidence> phase_evidence_;
+  bool mostly_requests_ = false;
   IdleSums sums_;
 };
 

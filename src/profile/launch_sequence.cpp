@@ -180,8 +180,10 @@ LaunchSequence with_lines(const LaunchSequence& sequence) {
   return elements_where(sequence, [&](std::size_t i) { return sequence.has_line[i]; });
 }
 
-LaunchSequence launched_from(const LaunchSequence& sequence, std::uint64_t time) {
-  return elements_where(sequence, [&](std::size_t i) { return sequence.elements[i].time >= time; });
+LaunchSequence launched_within(const LaunchSequence& sequence, const Span& time) {
+  return elements_where(sequence, [&](std::size_t i) {
+    return sequence.elements[i].time >= time.start && sequence.elements[i].time < time.end;
+  });
 }
 
 int busiest_process(const Recording& recording) {

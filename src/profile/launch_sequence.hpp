@@ -27,8 +27,8 @@ LaunchSequence launch_sequence(const Recording& recording, int process);
 /// Those of its elements that have a line in the program: not what a runtime launches from threads of its own, as a
 /// compiler that tunes kernels does.
 LaunchSequence with_lines(const LaunchSequence& sequence);
-/// Those that were launched from that time on.
-LaunchSequence launched_from(const LaunchSequence& sequence, std::uint64_t time);
+/// Those that were launched in that time.
+LaunchSequence launched_within(const LaunchSequence& sequence, const Span& time);
 
 /// The process whose kernels took the most time; -1 where none ran a kernel.
 int busiest_process(const Recording& recording);

@@ -7,12 +7,14 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "model/find.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "profile/rows.hpp"
 #include "text/format.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
@@ -25,38 +27,65 @@ constexpr std::uint64_t kSmallMessage = 256 << 10;
 constexpr double kManyMessages = 8;
 
 /// Of the steps: work that only so few of them have is no part of a step.
-constexpr double kSeldom = 0.25;
+constexpr double kSeldom = 0.2;
 
-/// Samples may show one function as several causes, and at several lines: "data.py:14 load" → "data.py load".
-std::string function_of(const IdlePart& part) {
-  if (part.line.empty()) return std::string(what_is_lost(part.cause, part.detail));
-  const std::size_t space = part.line.find(' '), colon = part.line.rfind(':', space);
-  return space == std::string::npos || colon == std::string::npos ? part.line
-                                                                  : part.line.substr(0, colon) + part.line.substr(space);
-}
+/// What the parts of the idle time are of. Samples show one loop of the host at several lines, and as Python and as
+/// native code: host code of adjacent lines is of one place. Other parts are of their cause and line.
+class IdlePlaces {
+ public:
+  explicit IdlePlaces(const std::vector<IdlePart>& parts) {
+    for (const IdlePart& part : parts) {
+      if (const auto code = host_code(part)) lines_[code->first].insert(code->second);
+    }
+  }
 
-/// What a rank idles for more than another one, by function.
-std::map<std::string, double> excess_of(const std::vector<IdlePart>& parts, int device, int other) {
+  std::string of(const IdlePart& part) const {
+    const auto code = host_code(part);
+    if (!code) return fmt::format("{}:{}:{}", static_cast<int>(part.cause), static_cast<int>(part.detail), part.line);
+    int first = code->second;
+    const auto lines = lines_.find(code->first);
+    while (lines != lines_.end() && lines->second.contains(first - 1)) --first;
+    return fmt::format("{}:{}", code->first, first);
+  }
+
+ private:
+  /// "data.py:14 load" → "data.py load" and 14.
+  static std::optional<std::pair<std::string, int>> host_code(const IdlePart& part) {
+    if (part.cause != SavingCause::host_python && part.cause != SavingCause::host_native) return std::nullopt;
+    const std::size_t space = part.line.find(' '), colon = part.line.rfind(':', space);
+    if (space == std::string::npos || colon == std::string::npos) return std::nullopt;
+    const auto line = parsed_number<int>(std::string_view(part.line).substr(colon + 1, space - colon - 1));
+    if (!line) return std::nullopt;
+    return std::pair(part.line.substr(0, colon) + part.line.substr(space), *line);
+  }
+
+  std::map<std::string, std::set<int>> lines_;  ///< of host code, by function
+};
+
+/// What a rank idles for more than another one, by place.
+std::map<std::string, double> excess_of(const std::vector<IdlePart>& parts, const IdlePlaces& places, int device,
+                                        int other) {
   std::map<std::string, double> excess;
   for (const IdlePart& part : parts) {
-    if (part.device == device) excess[function_of(part)] += part.seconds;
-    if (part.device == other) excess[function_of(part)] -= part.seconds;
+    if (part.device == device) excess[places.of(part)] += part.seconds;
+    if (part.device == other) excess[places.of(part)] -= part.seconds;
   }
   std::erase_if(excess, [](const auto& entry) { return !(entry.second > 0); });
   return excess;
 }
 
-/// The largest part of the function that a rank idles for most beyond another one, with all of that function's time.
+/// The largest part at the place that a rank idles for most beyond another one, with all of that place's time.
 std::optional<IdlePart> largest_excess(const std::vector<IdlePart>& parts, int device, int other) {
-  const std::map<std::string, double> excess = excess_of(parts, device, other);
-  const std::string function = key_of_largest(excess);
+  const IdlePlaces places(parts);
+  const std::map<std::string, double> excess = excess_of(parts, places, device, other);
+  const std::string most = key_of_largest(excess);
   std::optional<IdlePart> largest;
   for (const IdlePart& part : parts) {
-    if (part.device != device || function_of(part) != function) continue;
+    if (part.device != device || places.of(part) != most) continue;
     if (!largest || part.seconds > largest->seconds) largest = part;
   }
   if (!largest || excess.empty()) return std::nullopt;
-  largest->seconds = excess.at(function);
+  largest->seconds = excess.at(most);
   return largest;
 }
 
@@ -85,12 +114,13 @@ class RankClaims {
     }
   }
 
-  std::vector<SavingClaim> claims(const std::optional<LateFinding>& late, const SmallMessages& small) {
+  RankSavings savings(const std::optional<LateFinding>& late, const SmallMessages& small) {
     if (late) add_late(*late);
-    add_uneven(late);
+    add_uneven(late, small);
     add_small_messages(small);
     add_exposed();
-    return std::move(claims_);
+    const bool copies = late && late->cause.reason == LateReason::copies;
+    return {std::move(claims_), copies ? late->late.late_s : 0};
   }
 
  private:
@@ -110,35 +140,59 @@ class RankClaims {
     claims_.push_back(std::move(claim));
   }
 
+  /// In how few steps most of the lateness is.
+  std::int64_t fewest_steps(const LateRanks& late) const {
+    constexpr double kMost = 0.8;
+    std::vector<double> times(steps_.step_s.size(), 0);
+    for (const int rank : late.ranks) {
+      const std::vector<float>& of = steps_.late[static_cast<std::size_t>(rank)];
+      for (std::size_t step = 0; step < of.size(); ++step) times[step] += of[step];
+    }
+    std::sort(times.begin(), times.end(), std::greater<>());
+    const double all = std::accumulate(times.begin(), times.end(), 0.0);
+    double sum = 0;
+    std::int64_t few = 0;
+    while (few < static_cast<std::int64_t>(times.size()) && sum < kMost * all)
+      sum += times[static_cast<std::size_t>(few++)];
+    return few;
+  }
+
   void add_late(const LateFinding& finding) {
     const LateRanks& late = finding.late;
     const LateCause& cause = finding.cause;
     const int rank = job_.ranks[static_cast<std::size_t>(cause.rank)].rank;
     const int other = job_.ranks[static_cast<std::size_t>(cause.other)].rank;
     Saving saving;
-    saving.cause = cause.reason == LateReason::slow_gpu       ? SavingCause::slow_gpu
-                   : cause.reason == LateReason::unequal_work ? SavingCause::unequal_work
-                                                              : SavingCause::late_rank;
+    const bool unequal = cause.reason == LateReason::unequal_work || cause.reason == LateReason::more_launches;
+    saving.cause = cause.reason == LateReason::slow_gpu ? SavingCause::slow_gpu
+                   : unequal                            ? SavingCause::unequal_work
+                                                        : SavingCause::late_rank;
     saving.seconds = late.waited_s;
-    // What only some steps do can wait, or be done by another thread.
-    const bool seldom = static_cast<double>(late.steps) <= kSeldom * count_;
-    const double late_steps = seldom ? static_cast<double>(late.steps) : count_;
-    const std::string in_steps = late.steps == static_cast<std::int64_t>(steps_.step_s.size())
+    // What only a few steps do can wait, or be done by another thread.
+    const std::int64_t few = fewest_steps(late);
+    const bool seldom = static_cast<double>(few) <= kSeldom * count_;
+    const std::int64_t in = seldom ? few : late.steps;
+    const std::string in_steps = in == static_cast<std::int64_t>(steps_.step_s.size())
                                      ? "every step"
-                                     : fmt::format("{} of {} steps", late.steps, steps_.step_s.size());
+                                     : fmt::format("{} of {} steps", in, steps_.step_s.size());
+    const double late_steps = seldom ? static_cast<double>(few) : count_;
     std::string reason;
     saving.action = action_against(saving.cause, framework_);
     if (cause.reason == LateReason::slow_gpu) {
       reason = fmt::format("The same kernels take {} as long on its GPU", factor(cause.slower));
     } else if (cause.reason == LateReason::unequal_work) {
-      constexpr double kLonger = 1.02;
-      reason =
-          cause.compute_s > kLonger * cause.other_s
-              ? fmt::format("Its kernels take {} a step, those of rank {} {}", duration(cause.compute_s / count_),
-                            other, duration(cause.other_s / count_))
-              : fmt::format("It launches {} kernels a step, rank {} {}", count(std::llround(cause.launches / count_)),
-                            other, count(std::llround(cause.other_launches / count_)));
+      reason = fmt::format("Its kernels take {} a step, those of rank {} {}", duration(cause.compute_s / count_), other,
+                           duration(cause.other_s / count_));
       saving.line = finding.line;
+    } else if (cause.reason == LateReason::more_launches) {
+      reason = fmt::format("It launches {} kernels a step, rank {} {}", count(std::llround(cause.launches / count_)),
+                           other, count(std::llround(cause.other_launches / count_)));
+      saving.line = finding.line;
+    } else if (cause.reason == LateReason::copies) {
+      const SavingCause copies = finding.pageable ? SavingCause::pageable_copy : SavingCause::copies;
+      reason = what_is_lost(copies);
+      saving.line = finding.line;
+      saving.action = action_against(copies, framework_);
     } else if (finding.idle && finding.idle->cause != SavingCause::unknown_idle) {
       reason = what_is_lost(finding.idle->cause, finding.idle->detail);
       saving.line = finding.idle->line;
@@ -153,6 +207,10 @@ class RankClaims {
       saving.evidence += fmt::format("; kernels take {} a step on rank {}, {} on rank {}",
                                      duration(cause.compute_s / count_), rank, duration(cause.other_s / count_), other);
       if (finding.idle && !finding.idle->evidence.empty()) saving.evidence += "; " + finding.idle->evidence;
+    } else if (cause.reason == LateReason::copies) {
+      const auto copies_of = [this](int of) { return steps_.parts[static_cast<std::size_t>(of)].copies_s / count_; };
+      saving.evidence += fmt::format("; copies take {} a step on rank {}, {} on rank {}",
+                                     duration(copies_of(cause.rank)), rank, duration(copies_of(cause.other)), other);
     } else {
       saving.evidence +=
           fmt::format("; {} launches a step on rank {}, {} on rank {}", count(std::llround(cause.launches / count_)),
@@ -162,8 +220,9 @@ class RankClaims {
   }
 
   /// Waiting that is for no rank in particular.
-  void add_uneven(const std::optional<LateFinding>& late) {
+  void add_uneven(const std::optional<LateFinding>& late, const SmallMessages& small) {
     constexpr double kLeast = 0.05;
+    if (small.explain_waiting(steps_)) return;
     double waited = late ? -late->late.waited_s : 0, lateness = late ? -late->late.late_s : 0;
     for (std::size_t rank = 0; rank < steps_.late.size(); ++rank) {
       waited += std::accumulate(steps_.waited[rank].begin(), steps_.waited[rank].end(), 0.0);
@@ -182,7 +241,8 @@ class RankClaims {
 
   void add_small_messages(const SmallMessages& small) {
     constexpr double kSlowLink = 10e9;  // bytes per second: merged messages are faster than that
-    const double saved = small.exposed_s - small.bytes / kSlowLink;
+    const double waited = small.explain_waiting(steps_) ? small.waited_s : 0;
+    const double saved = small.exposed_s - small.bytes / kSlowLink + waited;
     const double per_step = small.calls / (count_ * static_cast<double>(job_.ranks.size()));
     if (per_step < kManyMessages || saved < kLeastExposed * steps_.total_s() * static_cast<double>(job_.ranks.size())) {
       return;
@@ -194,8 +254,12 @@ class RankClaims {
     saving.what = fmt::format("{} small collectives a step, one after the other", count(std::llround(per_step)));
     saving.evidence = fmt::format("{} and {} each, on average, without overlap",
                                   binary_bytes(small.bytes / small.calls), duration(small.exposed_s / small.calls));
+    if (waited > 0) {
+      saving.evidence += fmt::format("; in them a rank waits {} a step for the others",
+                                     duration(waited / (count_ * static_cast<double>(job_.ranks.size()))));
+    }
     saving.action = action_against(saving.cause, framework_);
-    small_s_ = saved / static_cast<double>(job_.ranks.size());
+    small_s_ = (saved - waited) / static_cast<double>(job_.ranks.size());
     add(std::move(saving));
   }
 
@@ -293,54 +357,73 @@ std::string line_of_more(const Recording& recording, const RankWork& here, const
   return lines.empty() || lines[line] < kMost * more ? std::string() : line;
 }
 
+/// The line whose copies take the late rank longest.
+void name_copies(LateFinding& finding, const Recording& recording, const std::vector<Span>& spans) {
+  std::map<std::pair<std::string, bool>, double> copied;  // by line, and whether its memory is pageable
+  Within within(spans);
+  for (const Activity& activity : recording.activities) {
+    if (activity.what != ActivityKind::copy || activity.device != finding.devices.front()) continue;
+    if (!within(activity.start)) continue;
+    const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(activity.process)];
+    const spool::Copy& copy = trace.copies[activity.index];
+    const bool pageable = copy.from == spool::Memory::pageable || copy.to == spool::Memory::pageable;
+    const std::string line = line_text(trace, trace.place(recording.place(activity).id).line);
+    copied[{line, pageable}] += seconds(activity.end - activity.start);
+  }
+  std::tie(finding.line, finding.pageable) = key_of_largest(copied);
+}
+
 }  // namespace
 
 std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
-                                        const std::vector<Span>& spans, const std::vector<IdlePart>& parts) {
+                                        const std::vector<Span>& spans, const std::vector<IdlePart>& parts,
+                                        const SmallMessages& small) {
+  if (small.explain_waiting(steps)) return std::nullopt;
   const std::vector<RankWork> work = rank_work(job, recording, spans);
   const std::optional<LateRanks> late = find_late_ranks(steps);
   if (!late) return std::nullopt;
   LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
   for (const int rank : late->ranks) finding.devices.push_back(job.ranks[static_cast<std::size_t>(rank)].device);
   finding.typical_device = job.ranks[static_cast<std::size_t>(finding.cause.other)].device;
-  if (finding.cause.reason == LateReason::host) {
+  if (finding.cause.reason == LateReason::host || finding.cause.reason == LateReason::more_launches) {
     finding.idle = largest_excess(parts, finding.devices.front(), finding.typical_device);
   }
-  if (finding.cause.reason == LateReason::unequal_work) {
+  if (finding.cause.reason == LateReason::unequal_work || finding.cause.reason == LateReason::more_launches) {
     const auto here = static_cast<std::size_t>(finding.cause.rank),
                there = static_cast<std::size_t>(finding.cause.other);
-    finding.line = line_of_more(recording, work[here], work[there], finding.cause.compute_s > finding.cause.other_s);
+    finding.line = line_of_more(recording, work[here], work[there], finding.cause.reason == LateReason::unequal_work);
   }
+  if (finding.cause.reason == LateReason::copies) name_copies(finding, recording, spans);
   return finding;
 }
 
-std::vector<SavingClaim> rank_claims(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
-                                     const SmallMessages& small, const Ranks& report, const RowTimes& rows,
-                                     Framework framework) {
-  return RankClaims(job, steps, report, rows, framework).claims(late, small);
+RankSavings rank_savings(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
+                         const SmallMessages& small, const Ranks& report, const RowTimes& rows, Framework framework) {
+  return RankClaims(job, steps, report, rows, framework).savings(late, small);
 }
 
 void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
                    const std::vector<Span>& all, const std::vector<Span>& of) {
   if (!finding.idle) return;
-  const std::string first = function_of(*finding.idle);
+  const IdlePlaces places(parts);
+  const std::string first = places.of(*finding.idle);
   for (std::size_t i = 0; i < finding.late.ranks.size(); ++i) {
     const std::vector<float>& late = steps.late[static_cast<std::size_t>(finding.late.ranks[i])];
     double left = 0;
     for (std::size_t step = 0; step < all.size(); ++step) {
       if (!common({all[step]}, of).empty()) left += late[step];
     }
-    // The named function, then what else the rank has more of than the typical one.
+    // The named place, then what else the rank has more of than the typical one.
     std::vector<std::pair<double, std::string>> order;
-    for (const auto& [function, more] : excess_of(parts, finding.devices[i], finding.typical_device)) {
-      order.emplace_back(more, function);
+    for (const auto& [place, more] : excess_of(parts, places, finding.devices[i], finding.typical_device)) {
+      order.emplace_back(more, place);
     }
     std::sort(order.begin(), order.end(), [&first](const auto& a, const auto& b) {
       return std::pair(a.second == first, a.first) > std::pair(b.second == first, b.first);
     });
-    for (auto& [more, function] : order) {
+    for (auto& [more, place] : order) {
       for (IdlePart& part : parts) {
-        if (part.device != finding.devices[i] || function_of(part) != function) continue;
+        if (part.device != finding.devices[i] || places.of(part) != place) continue;
         const double taken = std::min({left, more, part.seconds});
         part.seconds -= taken;
         more -= taken;
@@ -349,6 +432,13 @@ void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, con
     }
   }
   std::erase_if(parts, [](const IdlePart& part) { return !(part.seconds > 0); });
+}
+
+bool SmallMessages::explain_waiting(const RankSteps& steps) const {
+  constexpr double kMost = 0.5;
+  double all = 0;
+  for (const std::vector<float>& of : steps.waited) all += std::accumulate(of.begin(), of.end(), 0.0);
+  return many && waited_s > kMost * all;
 }
 
 SmallMessages small_messages(const Job& job, const Recording& recording, const std::vector<Span>& spans) {
@@ -366,6 +456,8 @@ SmallMessages small_messages(const Job& job, const Recording& recording, const s
       if (std::any_of(computed.begin(), computed.end(), [&](const Span& span) { return span.start > between.start; })) {
         continue;
       }
+      const Span waiting = {kernel.span.start, std::min(kernel.span.end, collective.start)};
+      if (waiting.start < waiting.end) small.waited_s += seconds(uncovered_length(waiting, timeline.compute));
       const Span transfer = {std::max(kernel.span.start, collective.start), kernel.span.end};
       if (transfer.start >= transfer.end) continue;
       const double exposed = seconds(uncovered_length(transfer, timeline.compute));

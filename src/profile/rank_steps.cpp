@@ -220,9 +220,13 @@ LateCause cause_of_late_rank(const RankSteps& steps, const LateRanks& late, cons
   const double own_late = sum_of_steps(steps.late[here]);
   const double longer = cause.compute_s - cause.other_s;
   const double idle = steps.parts[here].idle_s - steps.parts[there].idle_s;
+  const double copies = steps.parts[here].copies_s - steps.parts[there].copies_s;
+  if (copies >= kExplains * own_late && copies > std::max(longer, idle)) {
+    cause.reason = LateReason::copies;
+    return cause;
+  }
   if (longer < kExplains * own_late || longer < idle) {
-    // The host takes longer because it launches more.
-    if (cause.launches > kMoreLaunches * cause.other_launches) cause.reason = LateReason::unequal_work;
+    if (cause.launches > kMoreLaunches * cause.other_launches) cause.reason = LateReason::more_launches;
     return cause;
   }
   const SameLaunches same = same_launches(work[here], work[there]);

@@ -51,7 +51,13 @@ struct SignatureWork {
 };
 using RankWork = std::map<int, SignatureWork>;
 
-enum class LateReason : std::uint8_t { host, slow_gpu, unequal_work };
+enum class LateReason : std::uint8_t {
+  host,
+  slow_gpu,       ///< the same kernels take longer
+  unequal_work,   ///< its kernels take longer, because they do more
+  more_launches,  ///< its host takes longer, because it launches more
+  copies          ///< its copies take longer
+};
 
 struct LateCause {
   LateReason reason = LateReason::host;

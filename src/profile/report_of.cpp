@@ -164,7 +164,7 @@ struct JobFindings {
   RankSteps steps;
   std::optional<LateFinding> late;
   SmallMessages small;
-  std::vector<SavingClaim> claims;
+  RankSavings savings;
 };
 
 std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>& job, const Recording& recording,
@@ -176,10 +176,11 @@ std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>&
   found.small = small_messages(*job, recording, spans);
   std::vector<IdlePart> parts = idle(spans);
   name_small_messages(parts, found.small);
-  found.late = late_finding(*job, found.steps, recording, spans, parts);
+  found.late = late_finding(*job, found.steps, recording, spans, parts, found.small);
   add_rank_parts(*job, found.steps, recording, rows, points, *profile.steps);
   profile.ranks = ranks_report(*job, found.steps, recording, spans, machine);
-  found.claims = rank_claims(*job, found.steps, found.late, found.small, *profile.ranks, rows, framework_of(recording));
+  found.savings =
+      rank_savings(*job, found.steps, found.late, found.small, *profile.ranks, rows, framework_of(recording));
   return found;
 }
 
@@ -208,7 +209,7 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
     return parts;
   };
   profile.savings = savings_of(recording, found, points, rows, machine, profile, idle_of_ranks,
-                               ranks ? std::move(ranks->claims) : std::vector<SavingClaim>());
+                               ranks ? std::move(ranks->savings) : RankSavings());
   profile.timeline = timeline_of(recording, found, samples);
   add_memory(profile, recording, found, facts);
 }

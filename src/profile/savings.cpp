@@ -40,9 +40,9 @@ class SavingFinder {
     }
   }
 
-  /// `of_ranks`: claims on the time of collectives.
-  std::vector<Saving> find(const IdleParts& idle, std::vector<SavingClaim> of_ranks) {
-    add(std::move(of_ranks));
+  std::vector<Saving> find(const IdleParts& idle, RankSavings of_ranks) {
+    add(std::move(of_ranks.claims));
+    rank_copies_s_ = of_ranks.copies_s;
     if (inflation(profile_).value_or(0) <= kMostInflation) {
       add(without_recording(idle_savings(found_, active_spans(recording_), idle, framework_)));
     }
@@ -84,6 +84,7 @@ class SavingFinder {
       limits.kernels_s += wall.kernels_s - wall.rank_wait_s - wall.communication_s;
       kernel_s += wall.kernel_s;
     }
+    limits.copies_s = std::max(0.0, limits.copies_s - rank_copies_s_);
     const double once = kernel_s > limits.kernels_s ? limits.kernels_s / kernel_s : 1;
     for (const RowTime& row : rows_) limits.rows.push_back(row.kernel_s * once);
     return limits;
@@ -180,13 +181,14 @@ class SavingFinder {
   // Every list of savings is added here before they are made disjoint. Of equal ones the earlier has precedence, so a
   // list with more specific causes is added before a more general one.
   std::vector<SavingClaim> claims_;
+  double rank_copies_s_ = 0;
 };
 
 }  // namespace
 
 std::vector<Saving> savings_of(const Recording& recording, const FoundSteps& found, const std::vector<Point>& points,
                                const RowTimes& rows, const Machine& machine, const Profile& profile,
-                               const IdleParts& idle, std::vector<SavingClaim> of_ranks) {
+                               const IdleParts& idle, RankSavings of_ranks) {
   return SavingFinder(recording, found, points, rows, machine, profile).find(idle, std::move(of_ranks));
 }
 

@@ -262,48 +262,57 @@ FoundSteps repeated_steps(const Recording& recording, FoundSteps found, const La
   return steps_in(recording, std::move(found), sequence, segments);
 }
 
-/// When the last code was loaded; 0: never.
-std::uint64_t last_load(const ProcessTrace& trace) {
-  std::uint64_t last = 0;
+/// The longest time without a load of code, from the first launch on.
+Span longest_without_loads(const Recording& recording, const ProcessTrace& trace, const LaunchSequence& sequence) {
+  std::vector<Span> loads;
   for (const spool::Call& call : trace.calls) {
-    if (call.kind == spool::CallKind::load) last = std::max(last, call.end);
+    if (call.kind == spool::CallKind::load) loads.push_back({call.start, call.end});
   }
-  return last;
+  const std::uint64_t first = sequence.elements.empty() ? 0 : sequence.elements.front().time;
+  const std::vector<Span> without = uncovered({{first, recording.end}}, covered(std::move(loads)));
+  const auto longest = std::max_element(without.begin(), without.end(),
+                                        [](const Span& a, const Span& b) { return a.length() < b.length(); });
+  return longest == without.end() ? Span() : *longest;
 }
 
-/// Whether steps like these `segments` of `after` were also there before code was loaded for the last time: then it is
-/// loaded again and again, and the time between is the program's.
-bool repeats_before(const LaunchSequence& sequence, const LaunchSequence& after, const Segments& segments,
-                    std::uint64_t loaded) {
+/// Whether steps like these `segments` of `within` were also there before or after that time without a load: then code
+/// is loaded again and again, and the time between is the program's.
+bool repeats_outside(const LaunchSequence& sequence, const LaunchSequence& within, const Segments& segments,
+                     const Span& time) {
   constexpr std::size_t kSeveral = 10;
   constexpr double kAlike = 0.1;  // difference of the launches in a step
-  const std::uint32_t anchor = after.elements[segments.begins.front()].kind;
-  std::vector<std::size_t> begins;
-  for (std::size_t i = 0; i < sequence.elements.size() && sequence.elements[i].time < loaded; ++i) {
-    if (sequence.elements[i].kind == anchor) begins.push_back(i);
+  const std::uint32_t anchor = within.elements[segments.begins.front()].kind;
+  std::vector<std::size_t> before, after;
+  for (std::size_t i = 0; i < sequence.elements.size(); ++i) {
+    if (sequence.elements[i].kind != anchor) continue;
+    if (sequence.elements[i].time < time.start) before.push_back(i);
+    if (sequence.elements[i].time >= time.end) after.push_back(i);
   }
   const auto usual_length = [](const std::vector<std::size_t>& at) {
     std::vector<double> lengths;
     for (std::size_t i = 1; i < at.size(); ++i) lengths.push_back(static_cast<double>(at[i] - at[i - 1]));
     return median(std::move(lengths));
   };
-  if (begins.size() <= kSeveral) return false;
   const double length = usual_length(segments.begins);
-  return std::abs(usual_length(begins) - length) <= kAlike * length;
+  const auto alike = [&](const std::vector<std::size_t>& at) {
+    return at.size() > kSeveral && std::abs(usual_length(at) - length) <= kAlike * length;
+  };
+  return alike(before) || alike(after);
 }
 
 /// A compiler that tunes kernels launches more than the steps of a short run do, and between them where it compiles
-/// again. What the program launches itself, and what it launches after its last code was loaded, shows steps
-/// nevertheless. So small a part of the launches needs more steps for evidence.
+/// again. What the program launches itself, and what it launches in its longest time without a load of code, shows
+/// steps nevertheless. So small a part of the launches needs more steps for evidence.
 FoundSteps steps_beside_start_up(const Recording& recording, const FoundSteps& found, const LaunchSequence& sequence) {
   constexpr std::size_t kFewestBeside = 10;
-  const std::uint64_t loaded = last_load(recording.traces[static_cast<std::size_t>(found.process)]);
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
+  const Span quiet = longest_without_loads(recording, trace, sequence);
   const LaunchSequence own = with_lines(sequence);
-  for (const LaunchSequence& part : {own, launched_from(own, loaded), launched_from(sequence, loaded)}) {
+  for (const LaunchSequence& part : {own, launched_within(own, quiet), launched_within(sequence, quiet)}) {
     if (part.elements.size() == sequence.elements.size()) continue;
     const std::optional<Segments> segments = find_repetition(part.elements);
     FoundSteps steps = repeated_steps(recording, found, part, segments);
-    if (steps.all.size() >= kFewestBeside && !repeats_before(sequence, part, *segments, loaded)) return steps;
+    if (steps.all.size() >= kFewestBeside && !repeats_outside(sequence, part, *segments, quiet)) return steps;
   }
   return without_steps(found, {});
 }

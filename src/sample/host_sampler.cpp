@@ -123,12 +123,15 @@ class HostSampler::Loop {
     cost_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   }
 
-  /// Samples less often if it used more than 2 % of a CPU in the last second, as with many busy threads.
+  /// Samples less often if it used more than 2 % of a CPU in the last second, as with many busy threads; more where
+  /// there are many CPUs, since jobs of several GPUs have more threads there.
   void limit_cost(std::uint64_t of_second) {
-    constexpr std::uint64_t kMost = kNsPerSecond / 50, kLittle = kNsPerSecond / 100, kSlowest = kNsPerSecond / 10;
+    constexpr std::uint64_t kSlowest = kNsPerSecond / 10;
+    const std::uint64_t cpus = std::max(1U, std::thread::hardware_concurrency());
+    const std::uint64_t most = kNsPerSecond / 50 * std::clamp<std::uint64_t>(cpus / 8, 1, 5), little = most / 2;
     const std::uint64_t usual = kNsPerSecond / static_cast<std::uint64_t>(options_.rate_hz) * thinned_;
-    if (of_second > kMost) period_ = std::min(period_ * 3 / 2, std::max(kSlowest, usual));
-    if (of_second < kLittle) period_ = std::max(period_ * 2 / 3, usual);
+    if (of_second > most) period_ = std::min(period_ * 3 / 2, std::max(kSlowest, usual));
+    if (of_second < little) period_ = std::max(period_ * 2 / 3, usual);
   }
 
   void wait_until(std::uint64_t time, CpuSampling* cpu) {

@@ -65,16 +65,19 @@ bool in_system_library(const HostFrame& frame) {
 }
 
 /// How much a frame tells: the program's line most, then a line of Python, then a library's function.
-int rank_of(const HostFrame& frame) {
-  constexpr int kUnknown = 0, kSystem = 1, kFunction = 2, kPython = 3, kOwn = 4;
+enum class FrameRank : std::uint8_t { unknown, system, function, python, own };
+
+bool has_name(const HostFrame& frame) { return !frame.function.empty() && frame.function != "[unknown]"; }
+
+FrameRank rank_of(const HostFrame& frame) {
   // CUDA's functions may be linked into the program. Names of C++ functions end with parameters.
   const bool stub = frame.function.starts_with("__device_stub_");
   const bool of_c = !frame.python && frame.function.find('(') == std::string::npos;
-  if (stub || (of_c && function_role(frame.function) != FunctionRole::program)) return kSystem;
-  if (is_own(frame)) return kOwn;
-  if (frame.python) return kPython;
-  if (frame.function.empty() || frame.function == "[unknown]") return kUnknown;
-  return in_system_library(frame) ? kSystem : kFunction;
+  if (stub || (of_c && function_role(frame.function) != FunctionRole::program)) return FrameRank::system;
+  if (is_own(frame)) return FrameRank::own;
+  if (frame.python) return FrameRank::python;
+  if (!has_name(frame)) return FrameRank::unknown;
+  return in_system_library(frame) ? FrameRank::system : FrameRank::function;
 }
 
 }  // namespace
@@ -107,14 +110,14 @@ bool StackView::any(Test&& test) const {
 
 HostPlace StackView::place() const {
   const HostFrame* best = nullptr;
-  int best_rank = -1;
+  FrameRank best_rank = FrameRank::unknown;
   for (std::size_t i = 0; i < size_; ++i) {
-    const int rank = rank_of(frame(i));
-    if (rank <= best_rank) continue;
+    const FrameRank rank = rank_of(frame(i));
+    if (best != nullptr && rank <= best_rank) continue;
     best = &frame(i);
     best_rank = rank;
   }
-  if (best == nullptr) return {};
+  if (best == nullptr || (best_rank == FrameRank::unknown && in_system_library(*best))) return {};
   return {best->file, best->python ? best->function : without_parameters(best->function), best->line};
 }
 
@@ -136,7 +139,7 @@ bool StackView::imports() const {
 }
 
 bool StackView::compiles() const {
-  if (imports()) return false;  // the modules of a compiler
+  if (imports() || in_profiler()) return false;  // the modules of a compiler; what the profiler compiles
   // torch/_dynamo/eval_frame.py and torch/_inductor/output_code.py are on the stack of every call of compiled code.
   return any([](const HostFrame& of) {
     return contains_any(of.file, {"torch/_dynamo/convert_frame",
@@ -233,7 +236,9 @@ bool StackView::loads_data() const {
 bool StackView::awaits_queue() const { return any(takes_from_queue); }
 
 bool StackView::in_profiler() const {
-  return any([](const HostFrame& of) { return contains_any(of.file, {"libroofline_inject", "libcupti"}); });
+  return any([](const HostFrame& of) {
+    return contains_any(of.file, {"libroofline_inject", "libcupti", "libnvperf"});
+  });
 }
 
 bool StackView::logs() const {

@@ -192,6 +192,12 @@ int ThreadSamples::main_beside(int index) const {
   return nearest(thread(pid, pid), of.time);
 }
 
+bool ThreadSamples::is_profiler(int index) const {
+  if (stack(index).in_profiler()) return true;
+  const int main = on_cpu(sample(index).state) ? -1 : main_beside(index);
+  return main >= 0 && stack(main).in_profiler();
+}
+
 bool ThreadSamples::compiles(int index) const {
   const StackView frames = stack(index);
   if (frames.compiles() || frames.in_program()) return frames.compiles();

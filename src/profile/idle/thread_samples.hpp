@@ -55,6 +55,8 @@ class ThreadSamples {
   const HostSample& sample(int index) const { return samples_.samples[static_cast<std::size_t>(index)]; }
   StackView stack(int index) const { return {samples_, sample(index).stack}; }
   SampledCause cause_of(int sample, const NextWork& next) const;
+  /// Whether the profiler was at work in its thread, or in the main one while this one waited.
+  bool is_profiler(int sample) const;
   /// Of the process of that thread.
   const WorkerActivity& workers(int thread) const;
   const HostThread& about(int thread) const { return samples_.threads[static_cast<std::size_t>(thread)]; }

@@ -13,8 +13,8 @@ def mean_loss(loss):
 
 def main():
     start()
-    model = layers(1024, 4).half()
-    inputs = torch.randn(64, 2048, 1024, device="cuda", dtype=torch.half)
+    model = layers(2048, 2).half()
+    inputs = torch.randn(16, 8192, 2048, device="cuda", dtype=torch.half)
     with torch.no_grad():
         for _ in steps():
             total = 0

@@ -14,8 +14,8 @@ def reduce(x):
 
 def main():
     start()
-    model = layers(1024, 40).half()
-    inputs = torch.randn(8192, 1024, device="cuda", dtype=torch.half)
+    model = layers(2048, 12).half()
+    inputs = torch.randn(16384, 2048, device="cuda", dtype=torch.half)
     partial = torch.zeros(1024, device="cuda")
     with torch.no_grad():
         for _ in steps():

@@ -13,7 +13,7 @@ class Block(nn.Module):
 
     def forward(self, x):
         parts = [part.unflatten(-1, (16, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1)]
-        mixed = nn.functional.scaled_dot_product_attention(*parts)
+        mixed = nn.functional.scaled_dot_product_attention(*parts)  # FAULT
         return x + self.out(mixed.transpose(1, 2).flatten(-2))
 
 
