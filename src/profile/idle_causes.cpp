@@ -67,7 +67,6 @@ class IdleAttribution {
     }
     find_rates();
     find_reloading(steps);
-    find_compilers();
   }
 
   std::vector<IdlePart> parts() {
@@ -195,28 +194,29 @@ class IdleAttribution {
     }
   }
 
-  /// When main threads were seen in a compiler.
-  void find_compilers() {
-    compilers_.resize(recording_.traces.size());
-    if (samples_.empty()) return;
-    for (std::size_t process = 0; process < compilers_.size(); ++process) {
-      const auto pid = static_cast<std::int64_t>(recording_.traces[process].process.pid);
-      for (const int index :
-           samples_.within(samples_.thread(pid, pid), {0, std::numeric_limits<std::uint64_t>::max()})) {
+  /// The times at which a thread was seen in a compiler.
+  const std::map<std::uint64_t, SampledCause>& compilers_of(int thread) {
+    const auto [found, added] = compilers_.try_emplace(thread);
+    if (added) {
+      for (const int index : samples_.within(thread, {0, std::numeric_limits<std::uint64_t>::max()})) {
         const SampledCause cause = samples_.cause_of(index, {});
-        if (cause.cause == SavingCause::recompilation) compilers_[process][samples_.sample(index).time] = cause;
+        if (cause.cause == SavingCause::recompilation) found->second.emplace(samples_.sample(index).time, cause);
       }
     }
+    return found->second;
   }
 
   /// A compiler tries kernels, loads code and allocates: short gaps are its own, whatever call they end with. Null: no
   /// compiler was at work.
-  const SampledCause* compiler_at(const IdleGap& gap) const {
-    const auto& of_process = compilers_[static_cast<std::size_t>(gap.process)];
-    const auto sample = of_process.lower_bound(gap.next->start);        // stands for the time before it
-    const bool found = gap.seconds < 2 * seconds(samples_.period()) &&  // longer ones have samples of their own
-                       sample != of_process.end() && sample->first - gap.next->start < samples_.period();
-    return found ? &sample->second : nullptr;
+  const SampledCause* compiler_at(const IdleGap& gap) {
+    if (gap.seconds >= 2 * seconds(samples_.period())) return nullptr;  // it has samples of its own
+    const auto pid = static_cast<std::int64_t>(trace(gap).process.pid);
+    for (const std::int64_t tid : {pid, static_cast<std::int64_t>(gap.thread)}) {
+      const auto& times = compilers_of(samples_.thread(pid, tid));
+      const auto sample = times.lower_bound(gap.next->start);  // stands for the time before it
+      if (sample != times.end() && sample->first - gap.next->start < samples_.period()) return &sample->second;
+    }
+    return nullptr;
   }
 
   void add_known(const IdleGap& gap, const KnownPart& part) {
@@ -465,10 +465,10 @@ class IdleAttribution {
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
   std::set<CopyPlace> small_copies_;
-  std::set<std::pair<int, spool::Id>> reloading_;                 ///< process and place
-  std::vector<std::map<std::uint64_t, SampledCause>> compilers_;  ///< by process: the times of samples
-  std::map<int, double> kernel_s_, launch_s_;                     ///< by device
-  std::map<std::pair<int, spool::Id>, std::string> lines_;        ///< by process and place
+  std::set<std::pair<int, spool::Id>> reloading_;                   ///< process and place
+  std::map<int, std::map<std::uint64_t, SampledCause>> compilers_;  ///< by thread
+  std::map<int, double> kernel_s_, launch_s_;                       ///< by device
+  std::map<std::pair<int, spool::Id>, std::string> lines_;          ///< by process and place
   std::array<std::map<AlikeKey, Evidence>, kWidths> evidence_;
   std::map<AlikeKey, Evidence> phase_evidence_;
   bool mostly_requests_ = false;

@@ -311,6 +311,55 @@ TEST_F(IdleCauses, CodeThatIsCompiledAndLoaded) {
   EXPECT_GT(found.share(SavingCause::recompilation), 0.95);  // with the load of what was compiled
 }
 
+TEST_F(IdleCauses, WhatACompilerTriesIsItsTime) {
+  const spool::Id line = program_.place("train.py", 22, "step");
+  const int compiling = program_.samples().stack(
+      {Builder::library("torch/_inductor/scheduler.py", "fuse"), Builder::own("train.py", 22, "step")});
+  steps(10, [&](int) {
+    launches(4, 300 * kMicro);
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      program_.host(8 * kMilli, ThreadState::running, compiling);
+      program_.call("cuMemAlloc_v2", spool::CallKind::allocate, 2 * kMilli, line);
+      program_.launch(kernel_, 100 * kMicro);
+    }
+  });
+  const IdleResult found = result();
+  EXPECT_GT(found.share(SavingCause::recompilation), 0.9);
+  EXPECT_LT(found.share(SavingCause::allocation), 0.05);
+}
+
+TEST_F(IdleCauses, WhatTheProfilerCompilesIsNoCause) {
+  const int counting = program_.samples().stack(
+      {Builder::native("/usr/lib/libnvidia-ptxjitcompiler.so.580", "__cuda_CallJitEntryPoint"),
+       Builder::native("/usr/lib/libnvperf_host.so", "[unknown]"), Builder::own("train.py", 22, "step")});
+  const int cut = program_.samples().stack({Builder::native("/lib/libc.so.6", "fcntl64")});
+  const int shuffle = own_stack("train.py", 30, "shuffle");
+  steps(40, [&](int i) {
+    launches(4, 300 * kMicro);
+    if (i % 2 == 0) {
+      program_.host(30 * kMilli, ThreadState::running, counting);
+      program_.host(10 * kMilli, ThreadState::disk, cut);
+    } else {
+      program_.host(15 * kMilli, ThreadState::running, shuffle);
+    }
+  });
+  const IdleResult found = result();
+  EXPECT_EQ(found.share(SavingCause::recompilation), 0);
+  EXPECT_LT(found.share(SavingCause::wait_disk), 0.05);
+  EXPECT_EQ(found.first().line, "train.py:30 shuffle");
+  EXPECT_LT(found.all(), 0.5) << "the profiler's gaps are nobody's";
+}
+
+TEST_F(IdleCauses, WhatTheInterpreterCallsOfTheSystemIsPython) {
+  const int clock =
+      program_.samples().stack({Builder::native("[vdso]", "[unknown]"), Builder::own("train.py", 31, "wait_a_while")});
+  steps(40, [&](int) {
+    program_.host(15 * kMilli, ThreadState::running, clock);
+    launches(4, 500 * kMicro);
+  });
+  EXPECT_EQ(result().first().cause, SavingCause::host_python);
+}
+
 TEST_F(IdleCauses, CompiledCodeThatRunsIsNotCompiled) {
   const int running = program_.samples().stack(
       {Builder::library("torch/_dynamo/eval_frame.py", "_fn"), Builder::own("train.py", 23, "step")});
@@ -518,6 +567,37 @@ TEST_F(IdleWaits, RequestsComeWhenAClientSendsThem) {
   EXPECT_EQ(found.first().line, "serve.py:50 receive");
   EXPECT_GT(found.share(SavingCause::wait_network), 0.95);
   EXPECT_LT(found.share(SavingCause::item_sync), 0.02);
+}
+
+TEST_F(IdleWaits, AServersWorkOnARequestIsNoLossOfTheGpus) {
+  const int receive = own_stack("serve.py", 50, "receive"), decode = own_stack("serve.py", 60, "decode");
+  const auto serve = [&](std::uint64_t wait, std::uint64_t work) {
+    steps(60, [&](int) {
+      launches(10, kMilli);
+      program_.item(program_.place("serve.py", 40, "answer"));
+      program_.host(wait, ThreadState::request, receive);
+      program_.host(work, ThreadState::running, decode);
+    });
+    return result();
+  };
+  const auto detail_of = [](const IdleResult& of, SavingCause cause) {
+    const auto part = std::find_if(of.parts.begin(), of.parts.end(), [&](const auto& p) { return p.cause == cause; });
+    return part != of.parts.end() ? part->detail : CauseDetail::requests;
+  };
+  EXPECT_EQ(detail_of(serve(60 * kMilli, 15 * kMilli), SavingCause::host_python), CauseDetail::answers);
+}
+
+TEST_F(IdleWaits, AServerThatIsBusyLosesByItsWork) {
+  const int receive = own_stack("serve.py", 50, "receive"), decode = own_stack("serve.py", 60, "decode");
+  steps(60, [&](int) {
+    launches(10, kMilli);
+    program_.item(program_.place("serve.py", 40, "answer"));
+    program_.host(15 * kMilli, ThreadState::request, receive);
+    program_.host(60 * kMilli, ThreadState::running, decode);
+  });
+  const IdleResult found = result();
+  EXPECT_EQ(found.first().cause, SavingCause::host_python);
+  EXPECT_EQ(found.first().detail, CauseDetail::none);
 }
 
 TEST_F(IdleWaits, WorkAfterAWaitForTheGpuCouldHaveBeenDoneBefore) {

@@ -48,6 +48,9 @@ class JobOfRanks {
     int thread = 0, prepares = 0, launches = 0;
     std::uint64_t host = kMilliseconds, gpu = kMilliseconds;
     std::uint64_t prepare = 2 * kMilliseconds;  ///< of the host, before it launches
+    std::uint64_t launch_time = 6 * kMicroseconds;
+    std::uint64_t copied = 0;    ///< from pageable memory, before its kernels
+    std::vector<int> loop = {};  ///< stacks that its samples take turns at, in place of `prepares`
     int kernels = 10;
     std::uint64_t kernel = kMilliseconds;
   };
@@ -116,16 +119,27 @@ class JobOfRanks {
  private:
   void compute(Rank& rank) {
     for (std::uint64_t time = rank.host + kMilliseconds / 2; time < rank.host + rank.prepare; time += kMilliseconds) {
-      samples.sample(rank.thread, time, ThreadState::running, rank.prepares);
+      const std::size_t turn = time / kMilliseconds;
+      samples.sample(rank.thread, time, ThreadState::running,
+                     rank.loop.empty() ? rank.prepares : rank.loop[turn % rank.loop.size()]);
     }
     rank.host += rank.prepare;
+    if (rank.copied > 0) copy(rank);
     for (int i = 0; i < rank.kernels; ++i) launch(rank, rank.compute, rank.kernel);
+  }
+
+  static void copy(Rank& rank) {
+    const spool::Id place = rank.spool.place({.line = rank.spool.line("/home/user/project/train.py", 20, "load")});
+    const std::uint64_t start = std::max(rank.host + 7 * kMicroseconds, rank.gpu + kMicroseconds);
+    rank.gpu = start + rank.copied;
+    rank.spool.copy(64 << 20, spool::Memory::pageable, spool::Memory::device, rank.host, start, rank.gpu, place);
+    rank.host = rank.gpu;  // until the driver has read the memory
   }
 
   static void launch(Rank& rank, spool::Id kind, std::uint64_t length) {
     const std::uint64_t start = std::max(rank.host + 7 * kMicroseconds, rank.gpu + kMicroseconds);
     rank.spool.launch(kind, rank.host, rank.host + 5 * kMicroseconds, start, start + length);
-    rank.host += 6 * kMicroseconds;
+    rank.host += rank.launch_time;
     rank.gpu = start + length;
   }
 
@@ -143,9 +157,12 @@ class JobOfRanks {
 
   void reduce() {
     std::uint64_t start = 0;
-    for (auto& rank : all) start = std::max(start, rank->gpu + 2 * kMicroseconds);
+    const auto begins = [](const Rank& rank) {
+      return std::max(rank.host + 7 * kMicroseconds, rank.gpu + 2 * kMicroseconds);
+    };
+    for (auto& rank : all) start = std::max(start, begins(*rank));
     for (auto& rank : all) {
-      const std::uint64_t own = rank->gpu + 2 * kMicroseconds;
+      const std::uint64_t own = begins(*rank);
       const std::uint32_t correlation = rank->spool.launch(rank->collective, rank->host, rank->host + 5 * kMicroseconds,
                                                            own, start + transfer, 0, 20);
       if (with_calls_) {
@@ -160,7 +177,7 @@ class JobOfRanks {
         call.correlation = correlation;
         rank->spool.add(spool::Type::collective, call);
       }
-      rank->host += 6 * kMicroseconds;
+      rank->host += rank->launch_time;
       rank->gpu = start + transfer;
     }
     ++number_;
@@ -214,6 +231,70 @@ TEST(RanksOfAJob, ASlowHostIsNamedWithItsLine) {
     EXPECT_EQ(report.profile->ranks->matching, with_calls ? RankMatching::calls : RankMatching::times);
     EXPECT_GT(report.profile->ranks->matched_share, 0.99);
   }
+}
+
+TEST(RanksOfAJob, ALoopOfTheHostIsOnePlaceAtAnyOfItsLines) {
+  JobOfRanks job;
+  JobOfRanks::Rank& late = *job.all[1];
+  late.prepare = 20 * kMilliseconds;
+  const auto at = [&](int line) { return HostSamplesBuilder::own("train.py", line, "prepare_batch"); };
+  late.loop = {job.samples.stack({at(18)}), job.samples.stack({HostSamplesBuilder::native("[vdso]", "clock"), at(19)}),
+               job.samples.stack({HostSamplesBuilder::native("/lib/libfoo.so", "crunch"), at(19)})};
+  job.run();
+  const Report report = job.report();
+  const Saving& first = report.profile->savings.at(0);
+  EXPECT_EQ(first.cause, SavingCause::late_rank);
+  EXPECT_THAT(first.line, HasSubstr("prepare_batch"));
+  double others = 0;  // of the late rank's loop nothing is left but what both ranks do
+  for (const Saving& saving : report.profile->savings) {
+    if (saving.kind == SavingKind::idle) others += saving.seconds;
+  }
+  EXPECT_LT(others, static_cast<double>(report.profile->steps->count) * 2 * 2.5e-3);
+}
+
+TEST(RanksOfAJob, WhatAFewStepsDoIsToBeDoneLessOften) {
+  JobOfRanks job;
+  int step = 0;
+  job.before_step = [&step](JobOfRanks& of) { of.all[0]->prepare = (step++ % 10 == 9 ? 150 : 2) * kMilliseconds; };
+  job.run(60);
+  const Report seldom = job.report();
+  ASSERT_EQ(seldom.profile->savings.at(0).cause, SavingCause::late_rank);
+  EXPECT_THAT(seldom.profile->savings[0].action, HasSubstr("less often"));
+  EXPECT_THAT(seldom.profile->savings[0].line, HasSubstr("train.py:19"));
+  JobOfRanks always;
+  always.all[0]->prepare = 20 * kMilliseconds;
+  always.run(60);
+  EXPECT_THAT(always.report().profile->savings.at(0).action, testing::Not(HasSubstr("less often")));
+}
+
+TEST(RanksOfAJob, ALateRanksCopiesAreNamedOnce) {
+  JobOfRanks job;
+  job.all[1]->copied = 15 * kMilliseconds;
+  job.run();
+  const Report report = job.report();
+  const Saving& first = report.profile->savings.at(0);
+  EXPECT_EQ(first.cause, SavingCause::late_rank);
+  EXPECT_THAT(first.line, HasSubstr("train.py:20"));
+  EXPECT_LE(first.seconds, waiting_of(report) * 1.0001);
+  EXPECT_LT(seconds_in(report, SavingCause::pageable_copy), 0.2 * first.seconds);
+  JobOfRanks equal;  // both ranks copy: none is late, and the copies are the finding
+  for (auto& rank : equal.all) rank->copied = 15 * kMilliseconds;
+  equal.run();
+  EXPECT_EQ(seconds_in(equal.report(), SavingCause::late_rank), 0);
+}
+
+TEST(RanksOfAJob, OneThatLaunchesMoreHasMoreWork) {
+  JobOfRanks job;
+  for (auto& rank : job.all) {
+    rank->prepare = kMilliseconds / 5;
+    rank->kernel = 2 * kMicroseconds;
+    rank->kernels = 400;
+  }
+  job.all[1]->kernels = 1200;  // tiny ones: its host is what takes longer
+  job.run();
+  const Report report = job.report();
+  EXPECT_EQ(causes_in(report).at(0), SavingCause::unequal_work);
+  EXPECT_THAT(report.profile->savings[0].what, HasSubstr("1,2"));
 }
 
 TEST(RanksOfAJob, UnequalWorkAndASlowGpuAreToldApart) {
@@ -304,6 +385,27 @@ TEST(RanksOfAJob, ManySmallMessagesAreNamed) {
   const auto steps = static_cast<double>(report.profile->steps->count);
   EXPECT_GT(seconds_in(report, SavingCause::small_messages), 2 * steps * 59 * 35e-6);
   EXPECT_LT(seconds_in(report, SavingCause::small_messages), 2 * steps * 59 * 40e-6);
+}
+
+TEST(RanksOfAJob, RanksThatDriftApartInSmallMessagesAreNotLate) {
+  JobOfRanks job;
+  job.collectives = 200;
+  job.transfer = 10 * kMicroseconds;
+  job.bytes = 64;
+  job.all[1]->launch_time = 30 * kMicroseconds;
+  for (auto& rank : job.all) rank->kernels = 1;  // hosts are not far ahead
+  job.run();
+  const Report report = job.report();
+  EXPECT_GT(seconds_in(report, SavingCause::small_messages), 0.9 * waiting_of(report));
+  EXPECT_EQ(seconds_in(report, SavingCause::late_rank), 0);
+  EXPECT_EQ(seconds_in(report, SavingCause::uneven_ranks), 0);
+  JobOfRanks late;  // as many messages, and a rank that is late before the first of them
+  late.collectives = 200;
+  late.transfer = 10 * kMicroseconds;
+  late.bytes = 64;
+  late.all[1]->prepare = 30 * kMilliseconds;
+  late.run();
+  EXPECT_EQ(causes_in(late.report()).at(0), SavingCause::late_rank);
 }
 
 TEST(RanksOfAJob, SmallMessagesThatNeedKernelsInBetweenCannotBeMerged) {

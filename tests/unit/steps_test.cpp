@@ -261,6 +261,7 @@ TEST_F(StepsTest, TheGpuMayBeFarBehindTheHost) {
 /// A program in JAX: each step is one graph from a line, and a copy by a thread of the runtime.
 class CompiledProgram {
  public:
+  explicit CompiledProgram(bool has_lines = true) : has_lines_(has_lines) {}
   FakeProgram& program() { return program_; }
 
   void step(int kernels = 17) {
@@ -287,11 +288,12 @@ class CompiledProgram {
 
  private:
   spool::Id own_line() {
-    if (line_ == 0) line_ = program_.spool().place({.line = program_.spool().line("/home/u/train.py", 24, "step")});
+    if (line_ == 0 && has_lines_) line_ = program_.spool().place({.line = program_.spool().line("/home/u/train.py", 24, "step")});
     return line_;
   }
 
   FakeProgram program_;
+  bool has_lines_;
   std::map<int, spool::Id> graphs_;
   spool::Id line_ = 0;
   int compiled_ = 0;
@@ -305,6 +307,18 @@ TEST_F(StepsTest, AfterACompilerThatTunesKernels) {
   EXPECT_GE(found.all.size(), 298U);
   EXPECT_THAT(step_lengths(found), Each(testing::Lt(1e-3)));
   EXPECT_DOUBLE_EQ(found.all.front().launches, 2);  // with the copy, which has no line
+}
+
+TEST_F(StepsTest, BetweenACompilerAndCodeThatIsLoadedLate) {
+  CompiledProgram of(false);
+  for (int i = 0; i < 20; ++i) of.compile(400);
+  of.program().repeat(300, [&](int) { of.step(); });
+  of.compile(0);  // as an evaluation at the end
+  of.step();
+  const FoundSteps found = steps_of(of.program());
+  EXPECT_GE(found.all.size(), 298U);
+  EXPECT_LE(found.all.size(), 301U);
+  EXPECT_THAT(step_lengths(found), Each(testing::Lt(1e-3)));
 }
 
 TEST_F(StepsTest, WithACompilerInTheSteps) {
