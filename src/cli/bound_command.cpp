@@ -18,12 +18,10 @@
 #include "host/interrupt.hpp"
 #include "host/output_file.hpp"
 #include "import/onnx.hpp"
-#include "import/roofs.hpp"
 #include "op/op.hpp"
 #include "problem/problem_json.hpp"
 #include "render/problem_render.hpp"
 #include "report/json/json.hpp"
-#include "report/json/node_json.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -87,28 +85,13 @@ void finish(Flags& flags, GlobalOptions&) {
   flags.inference.context = flags.context.value_or(flags.inference.prompt);
 }
 
-Machine data_sheet_of(const std::string& name) {
-  DeviceFacts device;
-  device.name = name;
-  return data_sheet_machine(device);
-}
-
 /// From a file, from a data sheet, or the stored calibration of the selected device.
 Machine machine_for_bound(const Flags& flags, std::vector<std::string>& notes) {
   if (flags.machine.empty()) {
     const SelectedDevice device = choose_device(flags.device);
     return machine_for(device, {}, notes);
   }
-  std::error_code ignored;
-  if (fs::exists(flags.machine, ignored)) {
-    return parse_machine_of({}, read_file(flags.machine, kReportLimit), flags.machine);
-  }
-  Machine machine = data_sheet_of(flags.machine);
-  if (machine.ceilings.empty()) {
-    throw UsageError(fmt::format("--machine {}: neither a file nor a GPU with a known data sheet", flags.machine),
-                     "for example: --machine H100, or the machine.json of roofline calibrate");
-  }
-  return machine;
+  return named_machine(flags.machine, "--machine");
 }
 
 /// The rows of a suite, each a problem of its own.

@@ -13,6 +13,7 @@ CommandEntry import_command();
 CommandEntry report_command();
 CommandEntry compare_command();
 CommandEntry bound_command();
+CommandEntry project_command();
 CommandEntry ab_command();
 CommandEntry new_command();
 CommandEntry devices_command();

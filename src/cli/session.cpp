@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <thread>
 
 #include "calibrate/history.hpp"
@@ -12,7 +13,9 @@
 #include "cli/console.hpp"
 #include "device/cpu/isa.hpp"
 #include "host/file_limits.hpp"
+#include "host/files.hpp"
 #include "host/interrupt.hpp"
+#include "import/roofs.hpp"
 #include "model/error.hpp"
 #include "report/json/node_json.hpp"
 #include "text/text.hpp"
@@ -132,6 +135,19 @@ Machine machine_for(const SelectedDevice& device, const std::string& file, std::
   } catch (const UsageError& error) {
     // The calibration is still valid for this run.
     warn(fmt::format("calibration not stored: {}", error.what()));
+  }
+  return machine;
+}
+
+Machine named_machine(const std::string& name, const std::string& option) {
+  std::error_code ignored;
+  if (std::filesystem::exists(name, ignored)) return parse_machine_of({}, read_file(name, kReportLimit), name);
+  DeviceFacts device;
+  device.name = name;
+  Machine machine = data_sheet_machine(device);
+  if (machine.ceilings.empty()) {
+    throw UsageError(fmt::format("{} {}: neither a file nor a GPU with a known data sheet", option, name),
+                     fmt::format("for example: {} H100, or the machine.json of roofline calibrate", option));
   }
   return machine;
 }

@@ -29,4 +29,8 @@ Machine calibrate_with_progress(CalibrateOptions options);
 /// ("12 days old", "the driver has changed since") is printed to stderr and added to `notes`.
 Machine machine_for(const SelectedDevice& device, const std::string& file, std::vector<std::string>& notes);
 
+/// A calibration or report file (of a node the first device), or a GPU by the name of its data sheet ("H100"). `option`
+/// is what named it.
+Machine named_machine(const std::string& name, const std::string& option);
+
 }  // namespace roofline

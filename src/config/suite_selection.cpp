@@ -1,22 +1,15 @@
 // What of a suite is run: the part that was asked for, if it fits in memory.
 #include <fmt/core.h>
-#include <fnmatch.h>
 
 #include "config/suite.hpp"
 #include "model/error.hpp"
 #include "model/machine.hpp"
 #include "op/case.hpp"
 #include "op/layout.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
-
-/// Whether `text` as a whole matches: '*' matches any characters, '?' one character, everything else itself.
-bool matches(const std::string& glob, const std::string& text) {
-  std::string pattern;
-  for (const char c : glob) pattern += c == '*' || c == '?' ? std::string{c} : std::string{'\\', c};
-  return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-}
 
 std::string in_gib(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1024.0 * 1024.0 * 1024.0)); }
 
@@ -27,7 +20,7 @@ void keep_only(Suite& suite, const std::string& glob) {
   std::string labels;
   for (const SuiteEntry& entry : suite.entries) {
     labels += (labels.empty() ? "" : ", ") + entry.workload.label;
-    if (matches(glob, entry.workload.label) || matches(glob, entry.workload.op)) kept.push_back(entry);
+    if (matches_glob(entry.workload.label, glob) || matches_glob(entry.workload.op, glob)) kept.push_back(entry);
   }
   if (kept.empty()) {
     throw UsageError(

@@ -2,6 +2,8 @@
 // grapheme clusters.
 #include "text/text.hpp"
 
+#include <fnmatch.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -191,6 +193,12 @@ std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
+bool matches_glob(const std::string& text, std::string_view glob) {
+  std::string pattern;
+  for (const char c : glob) pattern += c == '*' || c == '?' ? std::string{c} : std::string{'\\', c};
+  return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {

@@ -45,6 +45,9 @@ std::u32string code_points(std::string_view text);
 /// Without blanks, tabs and carriage returns at both ends.
 std::string_view trimmed(std::string_view text);
 
+/// Whether the whole text matches: '*' matches any characters, '?' one character, everything else itself.
+bool matches_glob(const std::string& text, std::string_view glob);
+
 /// Whether the text has one of the parts in it.
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);
 

@@ -42,7 +42,7 @@ def check_answer(answer):
     check_by("answer", answer)
     data = json.loads(json.dumps(answer.get("data", {})))
     name, _, _ = data.get("schema", "").removeprefix("roofline.").partition("/")
-    if name == "bound":
+    if name in ("bound", "project"):
         check_by(name, data)
     if name not in ("report", "machine", "node", "comparison", "fleet"):
         return
@@ -1015,6 +1015,35 @@ class Machines(Workspace):
         (self.folder / "faster.json").write_text(json.dumps(faster))
         self.check(self.run_tool("bound", "ops", "--machine", report, "--against", "faster.json"), 3, row["label"])
         self.check(self.run_tool("bound", "ops", "--machine", report, "--against", "3ms"), 2, "--against")
+
+    def test_a_report_is_projected_onto_other_machines(self):
+        report = ROOT / "reports/reference/h200-ops/report.json"
+        data = self.data(self.run_tool("project", report, "--onto", f"{report},H100,B200", "--json"), "roofline.project/1")
+        same, h100, b200 = data["onto"]
+        self.assertEqual([of["measured_roofs"] for of in data["onto"]], [True, False, False])
+        for row in same["rows"]:
+            if "why_range" not in row:
+                self.assertAlmostEqual(row["there"]["seconds"] / row["here_s"], 1, delta=1e-6)
+        rows = {row["label"]: row for row in h100["rows"]}
+        relu = rows["relu fp32 2^28"]
+        self.assertAlmostEqual(relu["there"]["seconds"] / relu["here_s"], 4.8 / 3.35, delta=0.05)
+        for of in data["onto"]:
+            for row in of["rows"]:
+                low, high = row["there"]["range"]
+                self.assertLessEqual(low, row["there"]["seconds"])
+                self.assertLessEqual(row["there"]["seconds"], high)
+        self.assertLess(b200["there"]["seconds"], h100["there"]["seconds"])
+        wide = self.data(self.run_tool("project", report, "--scale", "hbm.*=2", "--json"), "roofline.project/1")
+        for before, after in zip(same["rows"], wide["onto"][0]["rows"]):
+            self.assertLessEqual(after["there"]["seconds"], before["there"]["seconds"] * 1.0001, after["label"])
+        self.check(self.run_tool("project", report, "--onto", "H100,B200", "--price", "H100=2,B200=6"), 0)
+        self.check(self.run_tool("project", report, "--onto", "H100", "--format", "md"), 0)
+        self.check(self.run_tool("project", report), 2, "--onto")
+        self.check(self.run_tool("project", report, "--onto", "Voodoo 2"), 2, "Voodoo 2")
+        self.check(self.run_tool("project", report, "--scale", "warp.*=2"), 2, "warp.*")
+        self.check(self.run_tool("project", report, "--scale", "hbm.*=fast"), 2, "--scale")
+        self.check(self.run_tool("project", report, "--onto", self.machine), 2, "--onto")
+        self.check(self.run_tool("project", self.machine, "--onto", "H100"), 2)
 
     def test_a_fleet_names_who_falls_behind(self):
         good = self.fleet_folder("good-fleet")

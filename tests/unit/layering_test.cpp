@@ -38,12 +38,13 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"problem", {"text", "model"}},
     {"import",
      {"problem", "profile", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
+    {"project", {"report", "text", "measure", "model"}},
     {"fleet", {"report", "host", "text", "measure", "model"}},
     {"monitor", {"device", "text", "measure", "model"}},
-    {"render", {"fleet", "monitor", "problem", "report", "op", "text", "measure", "model"}},
+    {"render", {"fleet", "monitor", "problem", "project", "report", "op", "text", "measure", "model"}},
     {"cli",
-     {"import", "profile", "analyze", "calibrate", "fleet", "monitor", "problem", "render", "config", "user", "report",
-      "op", "device", "cupti", "host", "text", "measure", "model"}},
+     {"import", "profile", "analyze", "calibrate", "fleet", "monitor", "problem", "project", "render", "config", "user",
+      "report", "op", "device", "cupti", "host", "text", "measure", "model"}},
 };
 
 struct Include {

@@ -288,7 +288,8 @@ class CompiledProgram {
 
  private:
   spool::Id own_line() {
-    if (line_ == 0 && has_lines_) line_ = program_.spool().place({.line = program_.spool().line("/home/u/train.py", 24, "step")});
+    if (line_ == 0 && has_lines_)
+      line_ = program_.spool().place({.line = program_.spool().line("/home/u/train.py", 24, "step")});
     return line_;
   }
 

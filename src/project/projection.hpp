@@ -1,0 +1,67 @@
+// What a report's rows would take on another machine: each by what limits it here. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/machine.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// A projected time, with the range that the model allows.
+struct ProjectedTime {
+  double seconds = 0, low = 0, high = 0;
+
+  void add(const ProjectedTime& other);
+  ProjectedTime times(double factor) const;
+};
+
+/// What a projection changes besides the machine.
+struct ProjectionOptions {
+  bool at_roofs = false;  ///< every kernel with known work takes its attainable time
+  bool no_gaps = false;   ///< GPUs are never idle in a step
+};
+
+struct ProjectedRow {
+  std::size_t point = 0;    ///< index into Report::points
+  double here_s = 0;        ///< of one launch
+  double weight = 0;        ///< launches in a step, or in the whole run; of a suite 1
+  ProjectedTime there;      ///< of one launch
+  std::string limit_here;   ///< name of the roof that takes most of its time, or "latency"; empty: not known
+  std::string limit_there;  ///< likewise
+  std::string why_range;    ///< why only a range is known: `there` is then the middle of what the roofs allow; empty: it is projected
+};
+
+/// A steady step, in seconds.
+struct ProjectedStep {
+  double here_s = 0;
+  double kernels_s = 0, copies_s = 0, idle_s = 0;  ///< of here_s, the mean over the GPUs
+  ProjectedTime there;
+};
+
+struct Projection {
+  std::string machine;             ///< name of the device
+  bool measured = true;            ///< false: its roofs are those of a data sheet
+  std::vector<ProjectedRow> rows;  ///< of timed rows, in the report's order
+  double here_s = 0;               ///< of all of them, weighted
+  ProjectedTime there;
+  double projected_share = 0;      ///< of here_s, rows whose work is known
+  std::optional<ProjectedStep> step = {};
+  std::vector<std::string> notes = {};
+
+  /// The step, or else all rows.
+  double whole_here() const { return step ? step->here_s : here_s; }
+  const ProjectedTime& whole_there() const { return step ? step->there : there; }
+};
+
+/// The device kinds must be the same. `onto` may be the report's own machine with other ceilings.
+Projection project(const Report& report, const Machine& onto, const ProjectionOptions& options = {});
+
+/// Multiplies the ceilings whose names match `glob` ("hbm.*", "tensor.bf16"). The number of them.
+std::size_t scale_ceilings(Machine& machine, std::string_view glob, double factor);
+
+}  // namespace roofline
