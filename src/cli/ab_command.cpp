@@ -33,9 +33,9 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--only", text("OP", flags.only), "Compare only workloads whose op or label matches this glob");
   command.add("--threshold", percentage(flags.options.threshold),
               "Smallest slowdown that counts as a difference (default: 3%)");
-  command.add("--max-time", number("SECONDS", flags.options.max_time_s, 0.1, 3600),
+  command.add("--max-time", seconds(flags.options.max_time_s, 0.1, 3600),
               "Sampling time per workload (default: 3), up to three times as long if it may be slower or faster");
-  command.add("--row-limit", number("SECONDS", flags.options.round_limit_s, 0, 1e6),
+  command.add("--row-limit", seconds(flags.options.round_limit_s, 0, 1e6),
               "Time limit per round, after which the workload fails (default: 600; 0: none)");
   command.add("--cache", one_of(flags.cache, {std::pair("cold", CacheMode::cold), {"hot", CacheMode::hot}}),
               "Override the cache mode of both suites");

@@ -30,9 +30,9 @@ void add_options(CommandEntry& command, CalibrateFlags& flags) {
   command.add("--only", text("GLOB", flags.options.only),
               "Measure only ceilings and sweeps whose name matches this glob");
   command.add(
-      "--time", number("SECONDS", effort.time_s, 0.1, 86400),
+      "--time", seconds(effort.time_s, 0.1, 86400),
       "Time limit for calibrating a CPU (default: 60, less with --only); ends early once all values have converged");
-  command.add("--sustain", number("SECONDS", effort.sustain_s, 0, 3600),
+  command.add("--sustain", seconds(effort.sustain_s, 0, 3600),
               "Time under load for each sustained ceiling; the second half is sampled (default: 2; 0: skip)");
   command.add(
       "--once", flag(flags.once),

@@ -12,6 +12,7 @@
 #include "cli/console.hpp"
 #include "cli/manual.hpp"
 #include "cli/option_values.hpp"
+#include "cli/row_fields.hpp"
 #include "model/find.hpp"
 #include "text/parse.hpp"
 
@@ -184,6 +185,7 @@ std::function<ExitCode()> parse_command_line(CommandTree& tree, int argc, const 
     if (!global.answer.json && !global.answer.fields.empty()) {
       throw UsageError("--fields requires --json", "add --json");
     }
+    require_fields(command.name, global.answer.fields);
     if (command.finish) command.finish(global);
     return [&command, &global] { return command.run(global); };
   } catch (const UsageError& error) {

@@ -80,17 +80,17 @@ double parse_number(const std::string& text, const std::string& option, double l
   return *value;
 }
 
-double parse_duration(const std::string& text, const std::string& option) {
-  static constexpr std::pair<std::string_view, double> kUnits[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1}, {"", 1}};
+double parse_duration(const std::string& text, const std::string& option, double least, double most) {
+  static constexpr std::pair<std::string_view, double> kUnits[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1},
+                                                                   {"m", 60},    {"h", 3600}, {"", 1}};
   for (const auto& [unit, seconds] : kUnits) {
     if (!text.ends_with(unit)) continue;
     const std::optional<double> value =
         parsed_number<double>(std::string_view(text).substr(0, text.size() - unit.size()));
-    constexpr double kDay = 86400;
-    if (value && *value >= 0 && *value * seconds <= kDay) return *value * seconds;
+    if (value && *value * seconds >= least && *value * seconds <= most) return *value * seconds;
     break;
   }
-  throw UsageError(fmt::format("{} {}: expected a duration of at most one day", option, text),
+  throw UsageError(fmt::format("{} {}: expected a duration from {:g} s to {:g} s", option, text, least, most),
                    fmt::format("for example: {} 5s, {} 500ms, {} 2min", option, option, option));
 }
 

@@ -32,8 +32,8 @@ OptionValue chart_size(ChartOptions& chart);
 /// "3%", "3 %" or "3" is 0.03.
 double parse_percentage(const std::string& text, const std::string& option);
 double parse_number(const std::string& text, const std::string& option, double least, double most, bool whole);
-/// "5s", "500ms", "2min" or "5": seconds, a day at most.
-double parse_duration(const std::string& text, const std::string& option);
+/// "5s", "500ms", "2min", "2m", "1h" or "5": seconds, of that range.
+double parse_duration(const std::string& text, const std::string& option, double least = 0, double most = 86400);
 
 /// The nearest name, or where to read on.
 std::string nearest_hint(const std::string& given, const std::vector<std::string>& names, const std::string& help);
@@ -58,11 +58,12 @@ OptionValue number(const std::string& value, T& target, double least, double mos
           }};
 }
 
-/// A time with its unit, "500ms"; T may be optional.
+/// A time with its unit, "500ms", in seconds of that range; T may be optional.
 template <class T>
-OptionValue seconds(T& target) {
-  return {"DURATION",
-          [&target](const std::string& given, const std::string& option) { target = parse_duration(given, option); }};
+OptionValue seconds(T& target, double least = 0, double most = 86400) {
+  return {"DURATION", [=, &target](const std::string& given, const std::string& option) {
+            target = parse_duration(given, option, least, most);
+          }};
 }
 
 /// Per cent, as a fraction; T may be optional.

@@ -35,7 +35,7 @@ namespace roofline {
 namespace {
 
 /// Why nothing was counted: the reason from the injected library where there is one.
-std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted) {
+std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted, bool ran) {
   if (!wanted) return "counters were not requested (--no-counters)";
   bool metrics = false;
   for (const ProcessTrace& trace : traces) {
@@ -45,7 +45,9 @@ std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted
       if (note.code == spool::NoteCode::not_counted) return note.text;
     }
   }
-  return metrics ? "" : "this recording contains no counters";
+  if (metrics) return {};
+  return ran ? "the program ended before its counters were read; a longer run has them"
+             : "this recording contains no counters: the program ended before they were read, or was run without them";
 }
 
 ProfiledProcess process_of(const ProcessTrace& trace) {
@@ -332,7 +334,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
     const bool part = facts.window && !traces.empty();
     profile.host = host_profile(part ? cut(*facts.host, recording.start, recording.end) : *facts.host);
   }
-  profile.why_no_counters = why_no_counters(traces, facts.counters_wanted);
+  profile.why_no_counters = why_no_counters(traces, facts.counters_wanted, facts.run.has_value());
   for (const LaunchGroup& group : recording.groups) profile.counters |= !group.values.empty();
   add_rows(report, recording, profile.why_no_counters);
   if (facts.counted && facts.host) {

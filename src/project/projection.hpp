@@ -33,7 +33,8 @@ struct ProjectedRow {
   ProjectedTime there;      ///< of one launch
   std::string limit_here;   ///< name of the roof that takes most of its time, or "latency"; empty: not known
   std::string limit_there;  ///< likewise
-  std::string why_range;    ///< why only a range is known: `there` is then the middle of what the roofs allow; empty: it is projected
+  std::string why_range;  ///< why only a range is known: `there` is then the middle of what the roofs allow; empty: it
+                          ///< is projected
 };
 
 /// A steady step, in seconds.
@@ -49,7 +50,7 @@ struct Projection {
   std::vector<ProjectedRow> rows;  ///< of timed rows, in the report's order
   double here_s = 0;               ///< of all of them, weighted
   ProjectedTime there;
-  double projected_share = 0;      ///< of here_s, rows whose work is known
+  double projected_share = 0;  ///< of here_s, rows whose work is known
   std::optional<ProjectedStep> step = {};
   std::vector<std::string> notes = {};
 

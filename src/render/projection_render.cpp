@@ -31,11 +31,10 @@ std::string change_text(double here, double there) {
 
 std::string sentence_of(const Projection& projection) {
   const ProjectedTime& there = projection.whole_there();
-  std::string text = fmt::format("{} {} here and {} on {} ({}): {}.",
-                                 projection.step ? "A step takes" : "All rows together take",
-                                 duration(projection.whole_here()), duration(there.seconds),
-                                 clean_line(projection.machine), range_text(there),
-                                 change_text(projection.whole_here(), there.seconds));
+  std::string text =
+      fmt::format("{} {} here and {} on {} ({}): {}.", projection.step ? "A step takes" : "All rows together take",
+                  duration(projection.whole_here()), duration(there.seconds), clean_line(projection.machine),
+                  range_text(there), change_text(projection.whole_here(), there.seconds));
   if (projection.step) {
     text += fmt::format(" Here kernels take {} of it, copies {}, and the GPU is idle for {}.",
                         duration(projection.step->kernels_s), duration(projection.step->copies_s),
@@ -74,8 +73,8 @@ Table table_of_machines(const std::vector<Projection>& projections, const std::v
                           change_text(of.whole_here(), of.whole_there().seconds),
                           of.measured ? "measured" : "data sheet"});
     if (!priced) continue;
-    table.rows.back().push_back(
-        prices[i] > 0 ? number(prices[i] * kMillion * of.whole_there().seconds / kHour, 3) : "\u2013");
+    table.rows.back().push_back(prices[i] > 0 ? number(prices[i] * kMillion * of.whole_there().seconds / kHour, 3)
+                                              : "\u2013");
   }
   return table;
 }
@@ -116,7 +115,8 @@ std::vector<std::string> notes_of(const std::vector<Projection>& projections) {
         percent(1 - first.projected_share)));
   }
   if (first.rows.size() > kMostProjected) {
-    notes.push_back(fmt::format("{} further rows: --format json", count(static_cast<std::int64_t>(first.rows.size() - kMostProjected))));
+    notes.push_back(fmt::format("{} further rows: --format json",
+                                count(static_cast<std::int64_t>(first.rows.size() - kMostProjected))));
   }
   if (first.step) notes.emplace_back("the host is assumed to be as fast as here");
   for (const Projection& projection : projections) {

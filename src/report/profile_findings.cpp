@@ -309,13 +309,10 @@ std::string why_no_roofs(const Report& report) {
   if (std::any_of(report.points.begin(), report.points.end(), has_work)) return {};
   const std::string why =
       profile.why_no_counters.empty() ? "counters were not requested" : clean_line(profile.why_no_counters);
-  // A file of another tool can't be counted again.
-  if (shows_sources(report)) return fmt::format("No roofs, because FLOPs and bytes are not known: {}.", why);
-  return fmt::format(
-      "No roofs, because FLOPs and bytes are not known: {}. To read counters, run as root or with CAP_SYS_ADMIN, or "
-      "load "
-      "the driver with NVreg_RestrictProfilingToAdminUsers=0. The times below need no counters.",
-      why.ends_with('.') ? why.substr(0, why.size() - 1) : why);
+  const std::string_view reason = std::string_view(why).substr(0, why.size() - (why.ends_with('.') ? 1 : 0));
+  // A file of another tool has its own times.
+  return fmt::format("No roofs, because FLOPs and bytes are not known: {}.{}", reason,
+                     shows_sources(report) ? "" : " The times below need no counters.");
 }
 
 double cost_of(const Point& point) {

@@ -194,6 +194,11 @@ class Usage(Workspace):
         self.assertEqual(len(data["results"]), 3)
         for row in data["results"]:
             self.assertLessEqual(set(row), {"id", "label", "time_s.median", "time_s.ci95", "absent"})
+        # A slip is refused before anything is measured.
+        for command in (("analyze", "ops", "--device", "cpu"), ("calibrate", "--device", "cpu"), ("report", run)):
+            begin = time.monotonic()
+            self.check(self.run_tool(*command, "--json", "--fields", "label,tyme_s.median"), 2)
+            self.assertLess(time.monotonic() - begin, 20)
         self.check(self.run_tool("report", run, "--fields", "label"), 2, "--json")
 
     def test_files_and_an_answer_in_one_run(self):

@@ -97,7 +97,8 @@ TEST(Projection, CountedBytesCountMoreThanModelledOnes) {
 }
 
 TEST(Projection, WithoutWorkOnlyARangeIsKnown) {
-  const Projection projection = project(report_of({row("unknown", 1e-3, 0), row("copy", 3e-3, 8.9e9)}), gpu("there", 6e12));
+  const Projection projection =
+      project(report_of({row("unknown", 1e-3, 0), row("copy", 3e-3, 8.9e9)}), gpu("there", 6e12));
   const ProjectedRow& unknown = projection.rows.at(0);
   EXPECT_NE(unknown.why_range, "");
   EXPECT_DOUBLE_EQ(unknown.there.low, 0.5e-3);  // as main memory
