@@ -43,7 +43,8 @@ const Json& resolved(const Json& document, const Json& node) {
 /// Names that an object of that schema has; empty: any.
 std::vector<std::string> names_of(const Json& node) {
   std::vector<std::string> names;
-  const bool closed = node.value("additionalProperties", Json(true)) == Json(false) && !node.contains("patternProperties");
+  const bool closed =
+      node.value("additionalProperties", Json(true)) == Json(false) && !node.contains("patternProperties");
   if (!closed || !node.contains("properties")) return names;
   for (const auto& [name, ignored] : node.at("properties").items()) names.push_back(name);
   return names;

@@ -49,6 +49,23 @@ std::string start_up_text(const Steps& steps) {
   return action.empty() ? text : fmt::format("{}. {}", text, action);
 }
 
+/// What a step gets shorter by. All other ranks wait for a late one: without it, the step ends that much earlier.
+struct Shortening {
+  double seconds = 0, of_s = 0;
+  bool of_late_rank = false;
+};
+
+Shortening shortening_of(const Report& report, const Hotspot& hotspot) {
+  const auto budget = whole_budget(report);
+  const double wall = budget ? budget->wall_s : 0;
+  const std::size_t gpus = report.profile && report.profile->steps ? report.profile->steps->devices.size() : 1;
+  const bool late = gpus > 1 && (hotspot.cause == SavingCause::late_rank || hotspot.cause == SavingCause::slow_gpu ||
+                                 hotspot.cause == SavingCause::unequal_work);
+  if (!late) return {hotspot.seconds, wall, false};
+  const auto all = static_cast<double>(gpus);
+  return {hotspot.seconds / (all - 1), wall / all, true};
+}
+
 }  // namespace
 
 std::string_view name_of(StartUpPart part) { return text_of_start_up(part).name; }
@@ -88,8 +105,8 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
   });
   if (first == hotspots.end()) return {};
   constexpr double kStandsOut = 0.1;  // of a step, or of the run
-  const auto budget = whole_budget(report);
-  if (budget && first->seconds < kStandsOut * budget->wall_s) {
+  const Shortening shortening = shortening_of(report, *first);
+  if (shortening.of_s > 0 && shortening.seconds < kStandsOut * shortening.of_s) {
     return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *first),
                        shorten(clean_line(first->text), 200), first->action);
   }
@@ -104,6 +121,10 @@ std::string saving_time(const Report& report, const Hotspot& hotspot) {
   }
   const auto budget = whole_budget(report);
   if (!budget || !(budget->wall_s > 0)) return duration(hotspot.seconds) + " a step";
+  if (const Shortening late = shortening_of(report, hotspot); late.of_late_rank) {
+    return fmt::format("{} of a step of {} ({})", duration(late.seconds), duration(late.of_s),
+                       percent(late.seconds / late.of_s));
+  }
   const std::size_t gpus = report.profile->steps->devices.size();
   return fmt::format("{} a step ({}{})", duration(hotspot.seconds), percent(hotspot.seconds / budget->wall_s),
                      gpus > 1 ? fmt::format(" of {} on {} GPUs together", budget->text(budget->steps), gpus) : "");
