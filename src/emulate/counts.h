@@ -20,6 +20,7 @@ typedef enum {
   kStoreBytes,
   kNonTemporalBytes,
   kGathers,
+  kChain,                        /* cycles of the longest loop-carried chain of floating-point operations */
   kStaticKeys,
   kL1Fills = kStaticKeys,        /* + level - 1 */
   kL1Writebacks = kL1Fills + 3,  /* + level - 1 */
@@ -136,6 +137,10 @@ void rc_context_switch(ThreadId thread);
 /* operations.c */
 void rc_count_operation(Facts* facts, IROp operation);
 Bool rc_is_integer(IROp operation);
+UInt rc_latency(IROp operation);
+
+/* chains.c */
+void rc_chains(const IRSB* in, UInt* cycles);
 
 /* guest_amd64.c or guest_other.c: what the bytes of an instruction say and VEX's IR does not */
 typedef struct {
@@ -149,6 +154,8 @@ typedef struct {
 } Decoded;
 void rc_decode(const UChar* bytes, UInt length, Decoded* decoded);
 Bool rc_is_jump_stub(Addr address);
+Int rc_vector_unit(Int offset);  /* of an offset into the guest's state, the number of four bytes in its vector registers; -1: none */
+Int rc_units_of_vector(void);
 const HChar* rc_isa(const VexArchInfo* host);
 
 /* The lanes of three operands and of the result. */

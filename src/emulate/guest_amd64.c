@@ -2,6 +2,7 @@
 /* The only file that reads x86 machine code. */
 #include "counts.h"
 #include "pub_tool_aspacemgr.h"
+#include "pub_tool_guest.h"
 
 #if defined(VGA_amd64)
 
@@ -126,5 +127,13 @@ void* rc_fused_helper(FlopType type, UInt lanes) {
   if (type == kFp32) return lanes <= 4 ? fuse_floats_4 : fuse_floats_8;
   return lanes <= 2 ? fuse_doubles_2 : fuse_doubles_4;
 }
+
+enum { kVectors = offsetof(VexGuestArchState, guest_YMM0), kVectorBytes = sizeof(U256) };
+
+Int rc_vector_unit(Int offset) {
+  return offset >= kVectors && offset < kVectors + 16 * kVectorBytes ? (offset - kVectors) / 4 : -1;
+}
+
+Int rc_units_of_vector(void) { return kVectorBytes / 4; }
 
 #endif

@@ -170,6 +170,18 @@ class KnownAnswers(Programs):
         self.assert_close(total("divide")["divides"], N)
         self.assertEqual(flops(total("divide")), 0)
 
+    def test_chains_from_iteration_to_iteration(self):
+        sets = [(("-O1",), 5), (("-O2", "-fno-tree-vectorize"), 5)]
+        if platform.machine() == "x86_64":
+            sets.append((("-O2", "-fno-tree-vectorize", "-mfma"), 4))
+        for options, horner in sets:
+            with self.subTest(options=options):
+                total, _ = self.kernels(*options)
+                self.assert_close(total("plain_sum")["chain.cycles"], 2 * N * REPEATS, 0.01)
+                self.assert_close(total("four_sums")["chain.cycles"], 2 * N / 4 * REPEATS, 0.01)
+                self.assert_close(total("horner")["chain.cycles"], horner * N * REPEATS, 0.01)
+                self.assertEqual(total("triad")["chain.cycles"], 0)
+
     def test_transform(self):
         total, _ = self.kernels("-O1")
         butterflies = POINTS // 2 * (POINTS.bit_length() - 1)

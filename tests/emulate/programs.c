@@ -29,6 +29,29 @@ KERNEL void triad(double* restrict out, const double* restrict p, const double* 
   for (long i = 0; i < n; i++) out[i] = p[i] + factor * q[i];
 }
 
+KERNEL double plain_sum(const double* in, long n) {
+  double sum = 0;
+  for (long i = 0; i < n; i++) sum += in[i];
+  return sum;
+}
+
+KERNEL double four_sums(const double* in, long n) {
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  for (long i = 0; i < n; i += 4) {
+    s0 += in[i];
+    s1 += in[i + 1];
+    s2 += in[i + 2];
+    s3 += in[i + 3];
+  }
+  return s0 + s1 + s2 + s3;
+}
+
+KERNEL double horner(const double* in, double z, long n) {
+  double value = 0;
+  for (long i = 0; i < n; i++) value = value * z + in[i];
+  return value;
+}
+
 KERNEL void stencil(double* restrict out, const double* restrict in, long side) {
   for (long i = 1; i < side - 1; i++)
     for (long j = 1; j < side - 1; j++)
@@ -145,6 +168,7 @@ static void run_kernels(void) {
   for (int i = 0; i <= SIDE; i++) starts[i] = i * 100;
   for (int r = 0; r < REPEATS; r++) saxpy(y, x, 2, N);
   for (int r = 0; r < REPEATS; r++) triad(a, b, c, 2, N);
+  for (int r = 0; r < REPEATS; r++) sink = plain_sum(a, N) + four_sums(a, N) + horner(a, 0.5, N);
   for (int r = 0; r < REPEATS; r++) stencil(b, a, SIDE);
   for (int r = 0; r < REPEATS; r++) spmv(c, a, columns, starts, b, SIDE);
   bodies(b, a, BODIES);

@@ -161,6 +161,11 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
       {"dividing-loop",
        {{.counts = "flops.fp64.scalar=200000000 divides=200000000 load.bytes=64 l1.fills=1", .milliseconds = {500}}},
        {{.counts = "flops.fp64.scalar=200000000 divides=2000000 load.bytes=64 l1.fills=1", .milliseconds = {500}}}},
+      {"chain-loop",
+       {{.counts = "flops.fp64.scalar=500000000 chain.cycles=1500000000 load.bytes=64 l1.fills=1",
+         .milliseconds = {500}}},
+       {{.counts = "flops.fp64.scalar=500000000 chain.cycles=300000000 load.bytes=64 l1.fills=1",
+         .milliseconds = {500}}}},
       {"scalar-loop",
        {{.counts = "flops.fp64.scalar=2000000000 load.bytes=16000000000 l1.fills=1000", .milliseconds = {500}}},
        {{.counts = "flops.fp64.256=2000000000 load.bytes=16000000000 l1.fills=1000", .milliseconds = {500}}}}};

@@ -41,7 +41,8 @@ constexpr std::array<std::string_view, kCountKeys> kKeyNames = {"flops.fp32.scal
                                                                 "stride.line",
                                                                 "stride.next",
                                                                 "stride.other",
-                                                                "gathers"};
+                                                                "gathers",
+                                                                "chain.cycles"};
 
 constexpr std::size_t kMostLine = 65536, kMostModules = 65536, kMostProcesses = 4096, kMostText = 4096;
 constexpr std::size_t kMostInstructions = std::size_t{1} << 22U, kMostTotals = std::size_t{1} << 25U;

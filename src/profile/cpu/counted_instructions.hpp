@@ -47,8 +47,9 @@ enum class CountKey : std::uint8_t {
   stride_next,
   stride_other,
   gathers,
+  chain_cycles,
 };
-inline constexpr std::size_t kCountKeys = 27;
+inline constexpr std::size_t kCountKeys = 28;
 std::string_view to_string(CountKey key);  ///< "flops.fp32.scalar"
 
 /// Totals of some instructions.

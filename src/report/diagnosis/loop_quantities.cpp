@@ -37,6 +37,25 @@ std::optional<double> divides_need(const Point& point, const Machine& machine, d
   return *divides * (vector_share(point, "scalar") > kHalf ? cycles.scalar : cycles.vector) / *hz / thread_s;
 }
 
+/// The highest clock at which the machine was seen.
+std::optional<double> highest_clock(const Machine& machine) {
+  std::optional<double> highest = machine.device.max_core_hz;
+  for (const Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.clocks.core_hz) highest = std::max(highest.value_or(0), *ceiling.clocks.core_hz);
+  }
+  return highest;
+}
+
+/// Least time that operations which wait for the iteration before need, of the time of its threads.
+std::optional<double> chain_need(const Point& point, const Machine& machine, double lanes) {
+  const auto cycles = point.counters->find("chain.cycles");
+  std::optional<double> hz = highest_clock(machine);
+  if (!hz) hz = clock_by_roof(point, machine, lanes);
+  const double thread_s = point.profiled->loop->thread_s;
+  if (!cycles || !hz || !(thread_s > 0)) return std::nullopt;
+  return std::min(1.0, *cycles / *hz / thread_s);
+}
+
 /// Time that the bytes beyond L1 need at their roofs, of the row's time.
 double memory_need(const Point& point) {
   double longest = 0;
@@ -73,7 +92,9 @@ void add_loop(QuantityCollector& out, const Point& point, const Machine& machine
   out.flag_is("loop.beyond_l1", level_of(point.bound.limiting_ceiling).value_or(Level::l1) != Level::l1);
   add_lines(out, *point.counters);
   const auto lanes = out.get("lanes");
-  if (lanes) out.set("loop.divides_need", divides_need(point, machine, *lanes));
+  if (!lanes) return;
+  out.set("loop.divides_need", divides_need(point, machine, *lanes));
+  out.set("loop.chain_need", chain_need(point, machine, *lanes));
 }
 
 }  // namespace roofline

@@ -169,6 +169,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"loop.other", "jumping accesses", kFraction, "accesses to neither the same line as before nor the next one"},
     {"loop.divides_need", "divisions and roots", kFraction,
      "least time of its divisions and roots over the time of its threads"},
+    {"loop.chain_need", "operations that wait for each other", kFraction,
+     "least time of its longest chain from iteration to iteration over the time of its threads"},
     {"threads.share", "threads per core", kNumber, "worker threads over physical cores"},
     {"one_core", "of one core's rate", kFraction, "its FLOP/s over what one core alone reached"},
     {"scalar", "of the scalar rate", kFraction, "its FLOP/s over the roof divided by the elements of a vector"},

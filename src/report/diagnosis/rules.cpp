@@ -286,6 +286,11 @@ constexpr Rule kRules[] = {
      "Divisions and roots need at least {loop.divides_need} of its time.",
      "Multiply by the reciprocal where a divisor repeats; else use approximations (-mrecip, rsqrt).",
      "instruction tables of Agner Fog"},
+    // The latencies are the least of any CPU: others need twice the time.
+    {"chain-loop", kCpu, {kUnderRoof, above("loop.chain_need", 0.35)},
+     "Each iteration waits for the result of the one before: this chain needs at least {loop.chain_need} of its time.",
+     "Keep several independent sums, or let the compiler reorder them (-ffast-math; #pragma omp simd reduction).",
+     "instruction tables of Agner Fog"},
     {"scalar-loop", kCpu,
      {kUnderRoof, above("loop.scalar_share", 0.9), above("loop.scalar_rate", kChainRate), above("lanes", 1),
       below("loop.memory_need", 0.6)},
