@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A model of the caches: set-associative, least recently used, write-back, write-allocate. L1 and L2 are private to each
-   thread, L3 is shared. There is no prefetching and no coherence traffic. */
+   thread, L3 is shared. There is no prefetching. What a thread wrote leaves the L1 of the others when they run next. */
 #include "counts.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
@@ -67,11 +67,51 @@ void rc_cache_start(void) {
   }
 }
 
+/* Lines that a thread had written when it stopped running: the bytes of its last store there, and who has not seen it since. */
+enum { kWrittenLines = 4096 };
+typedef struct {
+  ULong base, from, to, unseen;
+  UInt writer;
+} Written;
+static Written written[kWrittenLines];
+static Bool several = False;  /* threads ran */
+
+static Written* written_at(ULong base) { return &written[(base >> line_shift) % kWrittenLines]; }
+
+static void publish(ULong base, const Instruction* by) {
+  for (const Site* s = by->sites; s; s = s->next) {
+    if (!s->store || (s->last & ~(ULong)(rc_line_bytes() - 1)) != base) continue;
+    *written_at(base) = (Written){base, s->last, s->last + s->size, ~(1ULL << running), running};
+    return;
+  }
+}
+
+static Bool is_unseen(const Written* w, ULong base) {
+  return w->base == base && w->writer != running && (w->unseen >> running & 1);
+}
+
+/* Calls `visit` for the ways of L1. */
+static void each_l1(void (*visit)(ULong* way)) {
+  for (ULong set = 0; set < l1_sets; set++)
+    for (UInt way = 0; way < l1_ways; way++) visit(l1 + (set * kKinds) * l1_ways + way);
+}
+
+static void publish_way(ULong* way) {
+  if (way[kDirty * l1_ways]) publish(way[kDirty * l1_ways], (const Instruction*)way[kBy * l1_ways]);
+}
+
+static void withdraw_way(ULong* way) {
+  if (!way[kBase] || !is_unseen(written_at(way[kBase]), way[kBase])) return;
+  way[kBase] = way[kDirty * l1_ways] = way[kUsed * l1_ways] = 0;
+}
+
 /* Exchanges the private caches when another thread runs. Threads beyond 64 share caches. */
 void rc_cache_switch(ThreadId thread) {
   const UInt next = (thread - 1) % kMaxThreads;
   const SizeT bytes = l1_sets * l1_ways * kKinds * sizeof(ULong);
   if (next == running) return;
+  several = True;
+  each_l1(publish_way);
   if (!saved_l1[running]) saved_l1[running] = VG_(malloc)("rc.l1.saved", bytes);
   VG_(memcpy)(saved_l1[running], l1, bytes);
   if (saved_l1[next]) VG_(memcpy)(l1, saved_l1[next], bytes);
@@ -82,6 +122,16 @@ void rc_cache_switch(ThreadId thread) {
     outer[0].words = l2_of[next];
   }
   running = next;
+  each_l1(withdraw_way);
+}
+
+/* An operand that stays in one line, of which another thread wrote other bytes meanwhile. */
+static void see(const Site* site, ULong base, Addr address) {
+  Written* const w = written_at(base);
+  if (!is_unseen(w, base)) return;
+  w->unseen &= ~(1ULL << running);
+  const Bool apart = address + site->size <= w->from || address >= w->to;
+  if (site->line == base && apart) rc_add(site->instruction, kFalselyShared, 1);
 }
 
 static ULong first_of_set(ULong base, ULong sets, UInt ways) {
@@ -209,6 +259,7 @@ VG_REGPARM(2) void rc_access(Site* site, Addr address) {
     rc_add(by, next ? kStrideNext : kStrideOther, 1);
     vote(site, (Long)(address - site->last));
   }
+  if (several) see(site, first, address);
   ULong* tag = NULL;
   for (ULong base = first;; base += rc_line_bytes()) {
     tag = fetch_l1(base, by);

@@ -27,6 +27,7 @@ typedef enum {
   kStrideLine = kL1Writebacks + 3,
   kStrideNext,
   kStrideOther,
+  kFalselyShared,                /* times that a thread found other bytes of an operand's line written by another thread */
   kKeys
 } Key;
 

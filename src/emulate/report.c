@@ -21,7 +21,7 @@ static const HChar* const names[kKeys] = {
     "flops.fp16.scalar", "flops.fp16.128", "flops.fp16.256", "divides",           "roots",          "int",
     "loads",             "stores",         "load.bytes",     "store.bytes",       "nt.bytes",       "gathers",
     "chain.cycles",      "l1.fills",          "l2.fills",       "l3.fills",       "l1.writebacks",     "l2.writebacks",  "l3.writebacks",
-    "stride.line",       "stride.next",    "stride.other"};
+    "stride.line",       "stride.next",    "stride.other",    "falsely.shared"};
 
 static Int file = -1;
 static HChar buffer[kBuffer];

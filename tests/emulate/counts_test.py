@@ -282,6 +282,13 @@ class Processes(Programs):
         self.assert_close(self.saxpy_flops(files[0]), 2 * N * REPEATS)
         self.assertEqual(files[0].end, ["complete"])
 
+    def test_lines_that_threads_share_falsely(self):
+        program = self.program("-O1")
+        _, files = self.start(program, "sums", options=("--fair-sched=try",))
+        beside, apart = (files[0].total(program, self.symbols(program)[name]) for name in ("add_beside", "add_apart"))
+        self.assertGreaterEqual(beside["falsely.shared"], 8)
+        self.assertLessEqual(apart["falsely.shared"], 1)
+
     def test_fork(self):
         done, files = self.start(self.program("-O1"), "fork")
         self.assertEqual(done.returncode, 7)

@@ -193,6 +193,31 @@ static void run_caches(long n, int repeats) {
   for (int r = 0; r < repeats; r++) copy_all(b, a, n);
 }
 
+static struct {
+  volatile double sum;
+  double rest[7];
+} apart[2] __attribute__((aligned(64)));
+static volatile double beside[8] __attribute__((aligned(64)));
+
+KERNEL void add_beside(long thread, const double* in, long n) {
+  for (long i = 0; i < n; i++) beside[thread] += in[i];
+}
+
+KERNEL void add_apart(long thread, const double* in, long n) {
+  for (long i = 0; i < n; i++) apart[thread].sum += in[i];
+}
+
+static void* add(void* thread) {
+  for (int r = 0; r < 40; r++) add_beside((long)thread, a, N), add_apart((long)thread, a, N);
+  return NULL;
+}
+
+static void run_sums(void) {
+  pthread_t threads[2];
+  for (long i = 0; i < 2; i++) pthread_create(&threads[i], NULL, add, (void*)i);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+}
+
 static void run_threads(void) {
   pthread_t threads[4];
   for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, NULL);
@@ -205,6 +230,7 @@ int main(int count, char** arguments) {
   if (!strcmp(what, "streams")) run_caches(BIG, 2);
   if (!strcmp(what, "cached")) run_caches(SMALL, 20);
   if (!strcmp(what, "threads")) run_threads();
+  if (!strcmp(what, "sums")) run_sums();
   if (!strcmp(what, "fork")) {
     saxpy(y, x, 2, N);
     const pid_t child = fork();

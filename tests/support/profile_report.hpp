@@ -581,7 +581,10 @@ inline Report uncounted_profile_report() {
   }
   p.at_roof_s = p.roofed_s = p.counted_s = p.counting_s = 0;
   p.counters = false;
-  p.why_no_counters = "the driver permits counters to the administrator only (ERR_NVGPUCTRPERM)";
+  p.why_no_counters =
+      "the driver permits counters to the administrator only (ERR_NVGPUCTRPERM): run as root or with CAP_SYS_ADMIN, or "
+      "load "
+      "the driver with NVreg_RestrictProfilingToAdminUsers=0";
   std::erase_if(p.savings, [](const Saving& saving) {
     return saving.kind == SavingKind::kernel || saving.kind == SavingKind::traffic;
   });

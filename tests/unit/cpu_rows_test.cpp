@@ -146,6 +146,13 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
       {"uneven-loop",
        {{.counts = "flops.fp64.256=40000000000 load.bytes=64", .milliseconds = {900, 400, 400, 400}}},
        {{.counts = "flops.fp64.256=40000000000 load.bytes=64", .milliseconds = {500, 500, 500, 510}}}},
+      {"falsely-shared-loop",
+       {{.counts =
+             "flops.fp64.scalar=100000000 loads=200000000 stores=100000000 load.bytes=1600000000 falsely.shared=400",
+         .milliseconds = {500, 500, 500, 500}}},
+       {{.counts =
+             "flops.fp64.scalar=100000000 loads=200000000 stores=100000000 load.bytes=1600000000 falsely.shared=3",
+         .milliseconds = {500, 500, 500, 500}}}},
       {"partial-lines-loop",
        {{.counts = "flops.fp64.scalar=50000000 load.bytes=400000000 l1.fills=50000000 l2.fills=50000000 "
                    "l3.fills=50000000 stride.other=50000000",

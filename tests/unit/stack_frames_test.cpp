@@ -38,10 +38,11 @@ TEST(StackFrames, WithoutPythonTheInnermostFunctionOfALibrary) {
   EXPECT_EQ(place_of({kUnnamed, wait, compile}), "xla_cuda_plugin.so xla::Compile");
 }
 
-TEST(StackFrames, WithoutAnyTheSystemsFunctionAndAtLastItsFile) {
+TEST(StackFrames, WithoutAnyTheSystemsFunctionAndAtLastALibrarysFile) {
   EXPECT_EQ(place_of({kUnnamed, kPoll}), "libc.so.6 __poll");
   EXPECT_EQ(place_of({Builder::native("/usr/lib/libnvrtc.so.13", "[unknown]"), kPoll}), "libc.so.6 __poll");
-  EXPECT_EQ(place_of({kUnnamed}), "libc.so.6 [unknown]");
+  EXPECT_EQ(place_of({Builder::native("/opt/libsolver.so", "[unknown]")}), "libsolver.so [unknown]");
+  EXPECT_EQ(place_of({kUnnamed}), "") << "the C library alone says nothing";
   EXPECT_EQ(place_of({}), "");
 }
 

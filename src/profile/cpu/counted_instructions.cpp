@@ -42,7 +42,8 @@ constexpr std::array<std::string_view, kCountKeys> kKeyNames = {"flops.fp32.scal
                                                                 "stride.next",
                                                                 "stride.other",
                                                                 "gathers",
-                                                                "chain.cycles"};
+                                                                "chain.cycles",
+                                                                "falsely.shared"};
 
 constexpr std::size_t kMostLine = 65536, kMostModules = 65536, kMostProcesses = 4096, kMostText = 4096;
 constexpr std::size_t kMostInstructions = std::size_t{1} << 22U, kMostTotals = std::size_t{1} << 25U;
@@ -287,6 +288,10 @@ CodeCounts CountedInstructions::counts_of(const CountedInstruction& instruction)
     const auto& [key, value] = totals.at(std::size_t{instruction.first} + i);
     counts.of(key) += value;
   }
+  // Threads take turns under emulation: what was found a few times would be found all the time.
+  constexpr double kSeveral = 8;
+  double& shared = counts.of(CountKey::falsely_shared);
+  shared = shared < kSeveral ? 0 : counts.of(CountKey::loads) + counts.of(CountKey::stores);
   if (instruction.stride != 0) counts.strides[instruction.stride] = instruction.executions;
   return counts;
 }

@@ -48,8 +48,9 @@ enum class CountKey : std::uint8_t {
   stride_other,
   gathers,
   chain_cycles,
+  falsely_shared,  ///< of counts_of(): accesses of instructions whose lines were found so several times
 };
-inline constexpr std::size_t kCountKeys = 28;
+inline constexpr std::size_t kCountKeys = 29;
 std::string_view to_string(CountKey key);  ///< "flops.fp32.scalar"
 
 /// Totals of some instructions.

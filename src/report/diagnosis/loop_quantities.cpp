@@ -70,6 +70,8 @@ void add_lines(QuantityCollector& out, const Counters& counters) {
   const auto bytes = counters.sum({"load.bytes", "store.bytes"});
   const auto fills = counters.find("l1.fills"), line = counters.find("cache.line_bytes");
   if (bytes && fills && line && *fills > 0) out.set("loop.line_use", *bytes / (*fills * *line));
+  const auto accesses = counters.sum({"loads", "stores"});
+  if (accesses > 0) out.set("loop.falsely_shared", counters.find("falsely.shared").value_or(0) / *accesses);
   const auto all = counters.sum({"stride.line", "stride.next", "stride.other"});
   if (all > 0) out.set("loop.other", counters.find("stride.other").value_or(0) / *all);
 }

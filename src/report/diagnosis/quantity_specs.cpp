@@ -167,6 +167,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"loop.beyond_l1", "limited beyond L1", kFlag, "its limiting ceiling is no pipe and not L1"},
     {"loop.line_use", "cache line used", kFraction, "bytes loaded and stored over the lines that came into L1"},
     {"loop.other", "jumping accesses", kFraction, "accesses to neither the same line as before nor the next one"},
+    {"loop.falsely_shared", "falsely shared accesses", kFraction,
+     "accesses of instructions that stay in a line of which other threads write other bytes, over all accesses"},
     {"loop.divides_need", "divisions and roots", kFraction,
      "least time of its divisions and roots over the time of its threads"},
     {"loop.chain_need", "operations that wait for each other", kFraction,
