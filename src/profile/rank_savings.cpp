@@ -7,14 +7,12 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "model/find.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "profile/rows.hpp"
 #include "text/format.hpp"
-#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
@@ -22,72 +20,8 @@ namespace {
 /// Of the time of all ranks, the least that exposed communication is a finding of.
 constexpr double kLeastExposed = 0.05;
 
-/// Collectives of up to this size take about as long as the smallest ones, and so many in a step are worth merging.
-constexpr std::uint64_t kSmallMessage = 256 << 10;
-constexpr double kManyMessages = 8;
-
 /// Of the steps: work that only so few of them have is no part of a step.
 constexpr double kSeldom = 0.2;
-
-/// What the parts of the idle time are of. Samples show one loop of the host at several lines, and as Python and as
-/// native code: host code of adjacent lines is of one place. Other parts are of their cause and line.
-class IdlePlaces {
- public:
-  explicit IdlePlaces(const std::vector<IdlePart>& parts) {
-    for (const IdlePart& part : parts) {
-      if (const auto code = host_code(part)) lines_[code->first].insert(code->second);
-    }
-  }
-
-  std::string of(const IdlePart& part) const {
-    const auto code = host_code(part);
-    if (!code) return fmt::format("{}:{}:{}", static_cast<int>(part.cause), static_cast<int>(part.detail), part.line);
-    int first = code->second;
-    const auto lines = lines_.find(code->first);
-    while (lines != lines_.end() && lines->second.contains(first - 1)) --first;
-    return fmt::format("{}:{}", code->first, first);
-  }
-
- private:
-  /// "data.py:14 load" → "data.py load" and 14.
-  static std::optional<std::pair<std::string, int>> host_code(const IdlePart& part) {
-    if (part.cause != SavingCause::host_python && part.cause != SavingCause::host_native) return std::nullopt;
-    const std::size_t space = part.line.find(' '), colon = part.line.rfind(':', space);
-    if (space == std::string::npos || colon == std::string::npos) return std::nullopt;
-    const auto line = parsed_number<int>(std::string_view(part.line).substr(colon + 1, space - colon - 1));
-    if (!line) return std::nullopt;
-    return std::pair(part.line.substr(0, colon) + part.line.substr(space), *line);
-  }
-
-  std::map<std::string, std::set<int>> lines_;  ///< of host code, by function
-};
-
-/// What a rank idles for more than another one, by place.
-std::map<std::string, double> excess_of(const std::vector<IdlePart>& parts, const IdlePlaces& places, int device,
-                                        int other) {
-  std::map<std::string, double> excess;
-  for (const IdlePart& part : parts) {
-    if (part.device == device) excess[places.of(part)] += part.seconds;
-    if (part.device == other) excess[places.of(part)] -= part.seconds;
-  }
-  std::erase_if(excess, [](const auto& entry) { return !(entry.second > 0); });
-  return excess;
-}
-
-/// The largest part at the place that a rank idles for most beyond another one, with all of that place's time.
-std::optional<IdlePart> largest_excess(const std::vector<IdlePart>& parts, int device, int other) {
-  const IdlePlaces places(parts);
-  const std::map<std::string, double> excess = excess_of(parts, places, device, other);
-  const std::string most = key_of_largest(excess);
-  std::optional<IdlePart> largest;
-  for (const IdlePart& part : parts) {
-    if (part.device != device || places.of(part) != most) continue;
-    if (!largest || part.seconds > largest->seconds) largest = part;
-  }
-  if (!largest || excess.empty()) return std::nullopt;
-  largest->seconds = excess.at(most);
-  return largest;
-}
 
 std::string names_of(const Job& job, const std::vector<int>& ranks) {
   std::vector<int> numbers;
@@ -244,7 +178,7 @@ class RankClaims {
     const double waited = small.explain_waiting(steps_) ? small.waited_s : 0;
     const double saved = small.exposed_s - small.bytes / kSlowLink + waited;
     const double per_step = small.calls / (count_ * static_cast<double>(job_.ranks.size()));
-    if (per_step < kManyMessages || saved < kLeastExposed * steps_.total_s() * static_cast<double>(job_.ranks.size())) {
+    if (!small.many || saved < kLeastExposed * steps_.total_s() * static_cast<double>(job_.ranks.size())) {
       return;
     }
     Saving saving;
@@ -337,148 +271,11 @@ std::set<std::string> barrier_lines(const Recording& recording) {
   return lines;
 }
 
-/// The line that launches most of what one rank has more than the other, by time, or by number where it is as fast.
-std::string line_of_more(const Recording& recording, const RankWork& here, const RankWork& there, bool by_time) {
-  constexpr double kMost = 0.5;
-  std::map<std::string, double> lines;
-  double more = 0;
-  const auto add = [&](const RankWork& work, double sign) {
-    for (const auto& [group, of] : work) {
-      const LaunchGroup& launch = recording.groups[static_cast<std::size_t>(group)];
-      const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(launch.process)];
-      const double amount = sign * (by_time ? of.seconds : of.launches);
-      lines[line_text(trace, trace.place(launch.kind.place).line)] += amount;
-      more += amount;
-    }
-  };
-  add(here, 1);
-  add(there, -1);
-  const std::string line = key_of_largest(lines);
-  return lines.empty() || lines[line] < kMost * more ? std::string() : line;
-}
-
-/// The line whose copies take the late rank longest.
-void name_copies(LateFinding& finding, const Recording& recording, const std::vector<Span>& spans) {
-  std::map<std::pair<std::string, bool>, double> copied;  // by line, and whether its memory is pageable
-  Within within(spans);
-  for (const Activity& activity : recording.activities) {
-    if (activity.what != ActivityKind::copy || activity.device != finding.devices.front()) continue;
-    if (!within(activity.start)) continue;
-    const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(activity.process)];
-    const spool::Copy& copy = trace.copies[activity.index];
-    const bool pageable = copy.from == spool::Memory::pageable || copy.to == spool::Memory::pageable;
-    const std::string line = line_text(trace, trace.place(recording.place(activity).id).line);
-    copied[{line, pageable}] += seconds(activity.end - activity.start);
-  }
-  std::tie(finding.line, finding.pageable) = key_of_largest(copied);
-}
-
 }  // namespace
-
-std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
-                                        const std::vector<Span>& spans, const std::vector<IdlePart>& parts,
-                                        const SmallMessages& small) {
-  if (small.explain_waiting(steps)) return std::nullopt;
-  const std::vector<RankWork> work = rank_work(job, recording, spans);
-  const std::optional<LateRanks> late = find_late_ranks(steps);
-  if (!late) return std::nullopt;
-  LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
-  for (const int rank : late->ranks) finding.devices.push_back(job.ranks[static_cast<std::size_t>(rank)].device);
-  finding.typical_device = job.ranks[static_cast<std::size_t>(finding.cause.other)].device;
-  if (finding.cause.reason == LateReason::host || finding.cause.reason == LateReason::more_launches) {
-    finding.idle = largest_excess(parts, finding.devices.front(), finding.typical_device);
-  }
-  if (finding.cause.reason == LateReason::unequal_work || finding.cause.reason == LateReason::more_launches) {
-    const auto here = static_cast<std::size_t>(finding.cause.rank),
-               there = static_cast<std::size_t>(finding.cause.other);
-    finding.line = line_of_more(recording, work[here], work[there], finding.cause.reason == LateReason::unequal_work);
-  }
-  if (finding.cause.reason == LateReason::copies) name_copies(finding, recording, spans);
-  return finding;
-}
 
 RankSavings rank_savings(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
                          const SmallMessages& small, const Ranks& report, const RowTimes& rows, Framework framework) {
   return RankClaims(job, steps, report, rows, framework).savings(late, small);
-}
-
-void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
-                   const std::vector<Span>& all, const std::vector<Span>& of) {
-  if (!finding.idle) return;
-  const IdlePlaces places(parts);
-  const std::string first = places.of(*finding.idle);
-  for (std::size_t i = 0; i < finding.late.ranks.size(); ++i) {
-    const std::vector<float>& late = steps.late[static_cast<std::size_t>(finding.late.ranks[i])];
-    double left = 0;
-    for (std::size_t step = 0; step < all.size(); ++step) {
-      if (!common({all[step]}, of).empty()) left += late[step];
-    }
-    // The named place, then what else the rank has more of than the typical one.
-    std::vector<std::pair<double, std::string>> order;
-    for (const auto& [place, more] : excess_of(parts, places, finding.devices[i], finding.typical_device)) {
-      order.emplace_back(more, place);
-    }
-    std::sort(order.begin(), order.end(), [&first](const auto& a, const auto& b) {
-      return std::pair(a.second == first, a.first) > std::pair(b.second == first, b.first);
-    });
-    for (auto& [more, place] : order) {
-      for (IdlePart& part : parts) {
-        if (part.device != finding.devices[i] || places.of(part) != place) continue;
-        const double taken = std::min({left, more, part.seconds});
-        part.seconds -= taken;
-        more -= taken;
-        left -= taken;
-      }
-    }
-  }
-  std::erase_if(parts, [](const IdlePart& part) { return !(part.seconds > 0); });
-}
-
-bool SmallMessages::explain_waiting(const RankSteps& steps) const {
-  constexpr double kMost = 0.5;
-  double all = 0;
-  for (const std::vector<float>& of : steps.waited) all += std::accumulate(of.begin(), of.end(), 0.0);
-  return many && waited_s > kMost * all;
-}
-
-SmallMessages small_messages(const Job& job, const Recording& recording, const std::vector<Span>& spans) {
-  SmallMessages small;
-  Within within(spans);
-  for (const MatchedCollective& collective : job.matched) {
-    if (!within(collective.start)) continue;
-    for (const RankArrival& arrival : collective.arrivals) {
-      const RankTimeline& timeline = job.timelines[static_cast<std::size_t>(arrival.rank)];
-      const CollectiveKernel& kernel = timeline.collectives[arrival.kernel];
-      if (arrival.kernel == 0 || kernel.bytes == 0 || kernel.bytes > kSmallMessage) continue;
-      // One that needs the results of a kernel in between cannot be merged with the one before.
-      const Span between = {timeline.collectives[arrival.kernel - 1].span.start, kernel.span.start};
-      const std::vector<Span> computed = parts_within(between, timeline.compute);
-      if (std::any_of(computed.begin(), computed.end(), [&](const Span& span) { return span.start > between.start; })) {
-        continue;
-      }
-      const Span waiting = {kernel.span.start, std::min(kernel.span.end, collective.start)};
-      if (waiting.start < waiting.end) small.waited_s += seconds(uncovered_length(waiting, timeline.compute));
-      const Span transfer = {std::max(kernel.span.start, collective.start), kernel.span.end};
-      if (transfer.start >= transfer.end) continue;
-      const double exposed = seconds(uncovered_length(transfer, timeline.compute));
-      ++small.calls;
-      small.exposed_s += exposed;
-      small.bytes += static_cast<double>(kernel.bytes);
-      const LaunchGroup& group = recording.groups[static_cast<std::size_t>(kernel.group)];
-      const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
-      small.lines[line_text(trace, trace.place(group.kind.place).line)] += exposed;
-    }
-  }
-  const double of_rank = static_cast<double>(spans.size()) * static_cast<double>(job.ranks.size());
-  small.many = small.calls >= kManyMessages * of_rank;
-  return small;
-}
-
-void name_small_messages(std::vector<IdlePart>& parts, const SmallMessages& small) {
-  for (IdlePart& part : parts) {
-    const bool launches = part.cause == SavingCause::tiny_kernels || part.cause == SavingCause::launch_rate;
-    if (small.many && launches && small.lines.contains(part.line)) part.cause = SavingCause::small_messages;
-  }
 }
 
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording) {

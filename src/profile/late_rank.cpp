@@ -1,0 +1,170 @@
+#include "profile/late_rank.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "model/find.hpp"
+#include "profile/rows.hpp"
+#include "text/parse.hpp"
+
+namespace roofline {
+namespace {
+
+/// What the parts of the idle time are of. Samples show one loop of the host at several lines, and as Python and as
+/// native code: host code of adjacent lines is of one place. Other parts are of their cause and line.
+class IdlePlaces {
+ public:
+  explicit IdlePlaces(const std::vector<IdlePart>& parts) {
+    for (const IdlePart& part : parts) {
+      if (const auto code = host_code(part)) lines_[code->first].insert(code->second);
+    }
+  }
+
+  std::string of(const IdlePart& part) const {
+    const auto code = host_code(part);
+    if (!code) return fmt::format("{}:{}:{}", static_cast<int>(part.cause), static_cast<int>(part.detail), part.line);
+    int first = code->second;
+    const auto lines = lines_.find(code->first);
+    while (lines != lines_.end() && lines->second.contains(first - 1)) --first;
+    return fmt::format("{}:{}", code->first, first);
+  }
+
+ private:
+  /// "data.py:14 load" → "data.py load" and 14.
+  static std::optional<std::pair<std::string, int>> host_code(const IdlePart& part) {
+    if (part.cause != SavingCause::host_python && part.cause != SavingCause::host_native) return std::nullopt;
+    const std::size_t space = part.line.find(' '), colon = part.line.rfind(':', space);
+    if (space == std::string::npos || colon == std::string::npos) return std::nullopt;
+    const auto line = parsed_number<int>(std::string_view(part.line).substr(colon + 1, space - colon - 1));
+    if (!line) return std::nullopt;
+    return std::pair(part.line.substr(0, colon) + part.line.substr(space), *line);
+  }
+
+  std::map<std::string, std::set<int>> lines_;  ///< of host code, by function
+};
+
+/// What a rank idles for more than another one, by place.
+std::map<std::string, double> excess_of(const std::vector<IdlePart>& parts, const IdlePlaces& places, int device,
+                                        int other) {
+  std::map<std::string, double> excess;
+  for (const IdlePart& part : parts) {
+    if (part.device == device) excess[places.of(part)] += part.seconds;
+    if (part.device == other) excess[places.of(part)] -= part.seconds;
+  }
+  std::erase_if(excess, [](const auto& entry) { return !(entry.second > 0); });
+  return excess;
+}
+
+/// The largest part at the place that a rank idles for most beyond another one, with all of that place's time.
+std::optional<IdlePart> largest_excess(const std::vector<IdlePart>& parts, int device, int other) {
+  const IdlePlaces places(parts);
+  const std::map<std::string, double> excess = excess_of(parts, places, device, other);
+  const std::string most = key_of_largest(excess);
+  std::optional<IdlePart> largest;
+  for (const IdlePart& part : parts) {
+    if (part.device != device || places.of(part) != most) continue;
+    if (!largest || part.seconds > largest->seconds) largest = part;
+  }
+  if (!largest || excess.empty()) return std::nullopt;
+  largest->seconds = excess.at(most);
+  return largest;
+}
+
+/// The line that launches most of what one rank has more than the other, by time, or by number where it is as fast.
+std::string line_of_more(const Recording& recording, const RankWork& here, const RankWork& there, bool by_time) {
+  constexpr double kMost = 0.5;
+  std::map<std::string, double> lines;
+  double more = 0;
+  const auto add = [&](const RankWork& work, double sign) {
+    for (const auto& [group, of] : work) {
+      const LaunchGroup& launch = recording.groups[static_cast<std::size_t>(group)];
+      const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(launch.process)];
+      const double amount = sign * (by_time ? of.seconds : of.launches);
+      lines[line_text(trace, trace.place(launch.kind.place).line)] += amount;
+      more += amount;
+    }
+  };
+  add(here, 1);
+  add(there, -1);
+  const std::string line = key_of_largest(lines);
+  return lines.empty() || lines[line] < kMost * more ? std::string() : line;
+}
+
+/// The line whose copies take the late rank longest.
+void name_copies(LateFinding& finding, const Recording& recording, const std::vector<Span>& spans) {
+  std::map<std::pair<std::string, bool>, double> copied;  // by line, and whether its memory is pageable
+  Within within(spans);
+  for (const Activity& activity : recording.activities) {
+    if (activity.what != ActivityKind::copy || activity.device != finding.devices.front()) continue;
+    if (!within(activity.start)) continue;
+    const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(activity.process)];
+    const spool::Copy& copy = trace.copies[activity.index];
+    const bool pageable = copy.from == spool::Memory::pageable || copy.to == spool::Memory::pageable;
+    const std::string line = line_text(trace, trace.place(recording.place(activity).id).line);
+    copied[{line, pageable}] += seconds(activity.end - activity.start);
+  }
+  std::tie(finding.line, finding.pageable) = key_of_largest(copied);
+}
+
+}  // namespace
+
+std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
+                                        const std::vector<Span>& spans, const std::vector<IdlePart>& parts,
+                                        const SmallMessages& small) {
+  if (small.explain_waiting(steps)) return std::nullopt;
+  const std::vector<RankWork> work = rank_work(job, recording, spans);
+  const std::optional<LateRanks> late = find_late_ranks(steps);
+  if (!late) return std::nullopt;
+  LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
+  for (const int rank : late->ranks) finding.devices.push_back(job.ranks[static_cast<std::size_t>(rank)].device);
+  finding.typical_device = job.ranks[static_cast<std::size_t>(finding.cause.other)].device;
+  if (finding.cause.reason == LateReason::host || finding.cause.reason == LateReason::more_launches) {
+    finding.idle = largest_excess(parts, finding.devices.front(), finding.typical_device);
+  }
+  if (finding.cause.reason == LateReason::unequal_work || finding.cause.reason == LateReason::more_launches) {
+    const auto here = static_cast<std::size_t>(finding.cause.rank),
+               there = static_cast<std::size_t>(finding.cause.other);
+    finding.line = line_of_more(recording, work[here], work[there], finding.cause.reason == LateReason::unequal_work);
+  }
+  if (finding.cause.reason == LateReason::copies) name_copies(finding, recording, spans);
+  return finding;
+}
+
+void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,
+                   const std::vector<Span>& all, const std::vector<Span>& of) {
+  if (!finding.idle) return;
+  const IdlePlaces places(parts);
+  const std::string first = places.of(*finding.idle);
+  for (std::size_t i = 0; i < finding.late.ranks.size(); ++i) {
+    const std::vector<float>& late = steps.late[static_cast<std::size_t>(finding.late.ranks[i])];
+    double left = 0;
+    for (std::size_t step = 0; step < all.size(); ++step) {
+      if (!common({all[step]}, of).empty()) left += late[step];
+    }
+    // The named place, then what else the rank has more of than the typical one.
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [place, more] : excess_of(parts, places, finding.devices[i], finding.typical_device)) {
+      order.emplace_back(more, place);
+    }
+    std::sort(order.begin(), order.end(), [&first](const auto& a, const auto& b) {
+      return std::pair(a.second == first, a.first) > std::pair(b.second == first, b.first);
+    });
+    for (auto& [more, place] : order) {
+      for (IdlePart& part : parts) {
+        if (part.device != finding.devices[i] || places.of(part) != place) continue;
+        const double taken = std::min({left, more, part.seconds});
+        part.seconds -= taken;
+        more -= taken;
+        left -= taken;
+      }
+    }
+  }
+  std::erase_if(parts, [](const IdlePart& part) { return !(part.seconds > 0); });
+}
+
+}  // namespace roofline
