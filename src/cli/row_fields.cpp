@@ -10,8 +10,10 @@
 #include "text/nearest_name.hpp"
 #include "text/parse.hpp"
 
+// NOLINTBEGIN(readability-identifier-naming): the linker's names
 extern "C" const char roofline_report_schema_begin[], roofline_report_schema_end[];
 extern "C" const char roofline_machine_schema_begin[], roofline_machine_schema_end[];
+// NOLINTEND(readability-identifier-naming)
 
 namespace roofline {
 namespace {

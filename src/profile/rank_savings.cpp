@@ -25,6 +25,7 @@ constexpr double kSeldom = 0.2;
 
 std::string names_of(const Job& job, const std::vector<int>& ranks) {
   std::vector<int> numbers;
+  numbers.reserve(ranks.size());
   for (const int rank : ranks) numbers.push_back(job.ranks[static_cast<std::size_t>(rank)].rank);
   std::sort(numbers.begin(), numbers.end());
   if (numbers.size() == 1) return fmt::format("Rank {} arrives", numbers.front());

@@ -222,6 +222,7 @@ double share_of_time(const std::vector<Step>& steps, const Recording& recording,
   std::vector<Span> counting = counting_spans(recording.traces[static_cast<std::size_t>(process)]);
   const std::vector<Span> all = uncovered(common(recorded(recording, process), {{first, last}}), counting);
   std::vector<Span> spans;
+  spans.reserve(steps.size());
   for (const Step& step : steps) spans.push_back(step.span);
   const std::uint64_t in_steps = total_length(common(all, covered(std::move(spans))));
   return seconds(in_steps) / std::max(seconds(total_length(all)), 1e-9);

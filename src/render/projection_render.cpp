@@ -137,6 +137,7 @@ std::string terminal_table(const Table& of, const TerminalStyle& style) {
   TerminalTable table(of.columns);
   for (const std::vector<std::string>& row : of.rows) {
     std::vector<Cell> cells;
+    cells.reserve(row.size());
     for (const std::string& cell : row) cells.push_back({for_terminal(cell, style)});
     table.add_row(std::move(cells));
   }
@@ -151,6 +152,7 @@ std::string markdown_table(const Table& of) {
   text += '\n';
   for (const std::vector<std::string>& row : of.rows) {
     std::vector<std::string> cells;
+    cells.reserve(row.size());
     for (const std::string& cell : row) cells.push_back(escape_markdown(cell));
     append_markdown_row(text, cells);
   }
