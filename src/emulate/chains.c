@@ -74,6 +74,14 @@ static Chain chain_of(const State* state, const IRExpr* e) {
   }
 }
 
+/* The units that a statement writes, from `first` to before the result; none: not a vector register. */
+static Int written_units(const IRSB* in, const IRStmt* s, Int* first) {
+  *first = s->tag == Ist_Put ? rc_vector_unit(s->Ist.Put.offset) : kNone;
+  if (*first == kNone) return kNone;
+  const Int end = *first + (sizeofIRType(typeOfIRExpr(in->tyenv, s->Ist.Put.data)) + kUnitBytes - 1) / kUnitBytes;
+  return end < kUnits ? end : kUnits;
+}
+
 /* Cycles by which each statement makes the longest chain of the block longer; all 0 if there is none. */
 void rc_chains(const IRSB* in, UInt* cycles) {
   VG_(memset)(cycles, 0, in->stmts_used * sizeof *cycles);
@@ -87,21 +95,18 @@ void rc_chains(const IRSB* in, UInt* cycles) {
     written[u] = kNone;
   }
   for (Int i = 0; i < in->stmts_used; i++) {
-    const Int first = in->stmts[i]->tag == Ist_Put ? rc_vector_unit(in->stmts[i]->Ist.Put.offset) : kNone;
-    if (first == kNone) continue;
-    const Int bytes = sizeofIRType(typeOfIRExpr(in->tyenv, in->stmts[i]->Ist.Put.data));
-    for (Int u = first; u < kUnits && (u - first) * kUnitBytes < bytes; u++)
-      state.units[u] = (Chain){u / rc_units_of_vector(), 0};
+    Int first;
+    const Int end = written_units(in, in->stmts[i], &first);
+    for (Int u = first; u < end; u++) state.units[u] = (Chain){u / rc_units_of_vector(), 0};
   }
   for (Int i = 0; i < in->stmts_used; i++) {
     const IRStmt* s = in->stmts[i];
     if (s->tag == Ist_WrTmp) state.temporaries[s->Ist.WrTmp.tmp] = chain_of(&state, s->Ist.WrTmp.data);
-    if (s->tag != Ist_Put) continue;
-    const Int first = rc_vector_unit(s->Ist.Put.offset);
-    if (first == kNone) continue;
+    Int first;
+    const Int end = written_units(in, s, &first);
+    if (end == kNone) continue;
     const Chain value = chain_of(&state, s->Ist.Put.data);
-    const Int bytes = sizeofIRType(typeOfIRExpr(in->tyenv, s->Ist.Put.data));
-    for (Int u = first; u < kUnits && (u - first) * kUnitBytes < bytes; u++) {
+    for (Int u = first; u < end; u++) {
       state.units[u] = value;
       written[u] = i;
     }

@@ -55,6 +55,9 @@ struct Evidence {
   std::int64_t samples = 0;
 };
 
+/// One key for all lines of a function.
+std::string function_at(const HostPlace& place) { return place.file + ":" + place.function; }
+
 class IdleAttribution {
  public:
   IdleAttribution(const Recording& recording, const std::vector<Span>& steps, const HostSamples& samples)
@@ -75,7 +78,7 @@ class IdleAttribution {
     for (IdleGap& gap : gaps_) {
       if (const SampledCause* const compiler = compiler_at(gap)) {
         const HostPlace& place = compiler->place;
-        add(gap, compiler->cause, place.file + ":" + place.function, place.text(), gap.seconds, compiler->detail);
+        add(gap, compiler->cause, function_at(place), place.text(), gap.seconds, compiler->detail);
         continue;
       }
       keep_waits_for_requests(gap);
@@ -229,8 +232,7 @@ class IdleAttribution {
   }
 
   static void count(Evidence& evidence, const SampledCause& cause, double weight) {
-    Evidence::Share& share =
-        evidence.causes[{cause.cause, cause.detail, cause.place.file + ":" + cause.place.function}];
+    Evidence::Share& share = evidence.causes[{cause.cause, cause.detail, function_at(cause.place)}];
     share.weight += weight;
     share.lines[cause.place.text()] += weight;
     evidence.weight += weight;
@@ -395,7 +397,7 @@ class IdleAttribution {
       const double weight = samples_.weight(index, gap.host);
       all += weight;
       if (cause.cause != SavingCause::recompilation) continue;
-      compiled[{cause.detail, cause.place.file + ":" + cause.place.function, cause.place.text()}] += weight;
+      compiled[{cause.detail, function_at(cause.place), cause.place.text()}] += weight;
     }
     double added = 0;
     for (const auto& [key, weight] : compiled) {

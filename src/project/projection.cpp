@@ -20,7 +20,7 @@ struct Model {
   /// Seconds of a GPU's kernel that no roof changes: its first blocks start, its last ones end.
   double fixed_s = 4e-6;
   double fixed_scale = 1;
-  /// Part of the remaining time that gets shorter as main memory does, for a kernel that only waits for it.
+  /// Share of the waiting time that shrinks with the time of main memory, for a kernel that waits for nothing else.
   double waits = 0.3;
 };
 
@@ -79,9 +79,8 @@ struct Resources {
   std::string missing;  ///< a pipe or level that has no roof there
 };
 
-Resources resources_of(const Point& point, const Machine& here, const Machine& there) {
+Resources resources_of(const Point& point, const Work& work, const Machine& here, const Machine& there) {
   Resources resources;
-  const Work work = work_of(point);
   const Bound from = bound_of(work, here), to = bound_of(work, there);
   for (const ResourceTime& resource : from.resources) {
     if (!std::isfinite(resource.time_s) || !(resource.time_s > 0)) continue;
@@ -220,14 +219,15 @@ class Projector {
     const Point& point = report_.points[index];
     const Machine& here = machine_of(report_, point);
     const double time_s = point.time->median;
-    const Resources resources = resources_of(point, here, onto_);
+    const Work work = work_of(point);
+    const Resources resources = resources_of(point, work, here, onto_);
     ProjectedRow row;
     row.point = index;
     row.here_s = time_s;
     row.weight = weight;
     const bool known = std::any_of(resources.list.begin(), resources.list.end(),
                                    [&](const Resource& of) { return of.here_s > 0.02 * time_s; }) ||
-                       !work_of(point).bytes.empty();
+                       !work.bytes.empty();
     if (!known || !resources.missing.empty()) {
       row.why_range = resources.missing.empty() ? "its FLOPs and bytes are not known"
                                                 : fmt::format("{} has no roof there", resources.missing);

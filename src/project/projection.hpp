@@ -52,7 +52,6 @@ struct Projection {
   ProjectedTime there;
   double projected_share = 0;  ///< of here_s, rows whose work is known
   std::optional<ProjectedStep> step = {};
-  std::vector<std::string> notes = {};
 
   /// The step, or else all rows.
   double whole_here() const { return step ? step->here_s : here_s; }

@@ -38,7 +38,6 @@ OrderedJson projection_json(const Report& report, const Projection& projection, 
   }
   json["rows"] = OrderedJson::array();
   for (const ProjectedRow& row : projection.rows) json["rows"].push_back(row_json(report, row));
-  json["notes"] = projection.notes;
   return json;
 }
 

@@ -8,7 +8,7 @@
 
 #include "measure/summary.hpp"
 #include "render/markdown_text.hpp"
-#include "render/terminal/table.hpp"
+#include "render/text_table.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -120,6 +120,12 @@ std::vector<TerminalColumn> columns(const PhaseBound& phase) {
   return list;
 }
 
+TextTable table_of(const PhaseBound& phase) {
+  TextTable table = {columns(phase), {}};
+  for (const PartBound* part : by_time(phase)) table.rows.push_back(cells_of(*part, phase));
+  return table;
+}
+
 std::string title(const ProblemBound& problem, const Machine& machine) {
   return fmt::format("{} \u00b7 {}", clean_line(problem.name), clean_line(machine.device.name));
 }
@@ -180,13 +186,7 @@ std::string render_problem_terminal(const ProblemBound& problem, const Machine& 
     text += wrapped("", for_terminal(sentence, style), style);
   }
   for (const PhaseBound& phase : problem.phases) {
-    TerminalTable table(columns(phase));
-    for (const PartBound* part : by_time(phase)) {
-      std::vector<Cell> cells;
-      for (std::string& cell : cells_of(*part, phase)) cells.push_back({for_terminal(std::move(cell), style)});
-      table.add_row(std::move(cells));
-    }
-    text += '\n' + inked(capitalised(phase.name), Ink::bold, style) + '\n' + table.render(style);
+    text += '\n' + inked(capitalised(phase.name), Ink::bold, style) + '\n' + terminal_table(table_of(phase), style);
   }
   text += '\n';
   for (const std::string& note : notes_of_problem(problem, machine)) {
@@ -200,17 +200,7 @@ std::string render_problem_markdown(const ProblemBound& problem, const Machine& 
   std::string text = "# Bound of " + escape_markdown(title(problem, machine)) + "\n\n";
   for (const std::string& sentence : sentences(problem, machine, measured)) text += escape_markdown(sentence) + "\n\n";
   for (const PhaseBound& phase : problem.phases) {
-    text += "## " + escape_markdown(capitalised(phase.name)) + "\n\n|";
-    for (const TerminalColumn& column : columns(phase)) text += " " + column.title + " |";
-    text += "\n|";
-    for (const TerminalColumn& column : columns(phase)) text += column.right ? "---:|" : "---|";
-    text += '\n';
-    for (const PartBound* part : by_time(phase)) {
-      text += "|";
-      for (const std::string& cell : cells_of(*part, phase)) text += " " + escape_markdown(cell) + " |";
-      text += '\n';
-    }
-    text += '\n';
+    text += "## " + escape_markdown(capitalised(phase.name)) + "\n\n" + markdown_table(table_of(phase)) + '\n';
   }
   for (const std::string& note : notes_of_problem(problem, machine))
     text += "- " + escape_markdown(clean_line(note)) + "\n";

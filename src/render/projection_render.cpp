@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "render/markdown_text.hpp"
-#include "render/terminal/table.hpp"
+#include "render/text_table.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -43,11 +43,6 @@ std::string sentence_of(const Projection& projection) {
   return text;
 }
 
-struct Table {
-  std::vector<TerminalColumn> columns;
-  std::vector<std::vector<std::string>> rows;
-};
-
 std::vector<std::size_t> by_time(const std::vector<Projection>& projections) {
   std::vector<std::size_t> order(projections.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -57,9 +52,9 @@ std::vector<std::size_t> by_time(const std::vector<Projection>& projections) {
   return order;
 }
 
-Table table_of_machines(const std::vector<Projection>& projections, const std::vector<double>& prices) {
+TextTable table_of_machines(const std::vector<Projection>& projections, const std::vector<double>& prices) {
   const bool priced = std::any_of(prices.begin(), prices.end(), [](double price) { return price > 0; });
-  Table table;
+  TextTable table;
   table.columns = {{.title = "machine", .shrinks = true},
                    {.title = "time", .right = true},
                    {.title = "range", .right = true, .rank = 1},
@@ -79,8 +74,8 @@ Table table_of_machines(const std::vector<Projection>& projections, const std::v
   return table;
 }
 
-Table table_of_rows(const Report& report, const Projection& projection) {
-  Table table;
+TextTable table_of_rows(const Report& report, const Projection& projection) {
+  TextTable table;
   table.columns = {{.title = projection.step ? "kernel" : "row", .shrinks = true},
                    {.title = "launches", .right = true, .rank = 4},
                    {.title = projection.step ? "a step here" : "here", .right = true},
@@ -125,38 +120,11 @@ std::vector<std::string> notes_of(const std::vector<Projection>& projections) {
                                   clean_line(projection.machine)));
     }
   }
-  notes.insert(notes.end(), first.notes.begin(), first.notes.end());
   return notes;
 }
 
 std::string title_of(const Report& report) {
   return fmt::format("{} \u00b7 {}", clean_line(report.invocation.run_name), clean_line(report.machine.device.name));
-}
-
-std::string terminal_table(const Table& of, const TerminalStyle& style) {
-  TerminalTable table(of.columns);
-  for (const std::vector<std::string>& row : of.rows) {
-    std::vector<Cell> cells;
-    cells.reserve(row.size());
-    for (const std::string& cell : row) cells.push_back({for_terminal(cell, style)});
-    table.add_row(std::move(cells));
-  }
-  return table.render(style);
-}
-
-std::string markdown_table(const Table& of) {
-  std::string text = "|";
-  for (const TerminalColumn& column : of.columns) text += " " + column.title + " |";
-  text += "\n|";
-  for (const TerminalColumn& column : of.columns) text += column.right ? "---:|" : "---|";
-  text += '\n';
-  for (const std::vector<std::string>& row : of.rows) {
-    std::vector<std::string> cells;
-    cells.reserve(row.size());
-    for (const std::string& cell : row) cells.push_back(escape_markdown(cell));
-    append_markdown_row(text, cells);
-  }
-  return text;
 }
 
 }  // namespace

@@ -25,6 +25,20 @@ def parallel(model, **options):
     return nn.parallel.DistributedDataParallel(model, device_ids=[torch.cuda.current_device()], **options)
 
 
+def train(prepare):
+    """Data-parallel steps of a model of 5.6 ms on an H100; `prepare(number, inputs)` comes before each."""
+    start()
+    model = parallel(layers(2048, 6))
+    optimizer = torch.optim.SGD(model.parameters(), 1e-4)
+    inputs = torch.randn(8192, 2048, device="cuda")
+    for number in steps():
+        prepare(number, inputs)
+        loss = model(inputs).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
 def steps():
     """Yields 0, 1, 2, … for SECONDS_OF_WORK, on all ranks as often. Then prints as workload.steps() does."""
     begin = time.perf_counter()

@@ -1,7 +1,7 @@
 """One rank copies a large pageable batch in every step; the others have theirs on the GPU."""
 import torch
 
-from job import RANK, layers, parallel, start, steps
+from job import RANK, train
 from workload import FIXED
 
 BATCHES = torch.randn(2, 8192, 2048)
@@ -12,18 +12,5 @@ def prepare(number, inputs):
         inputs.copy_(BATCHES[number % 2])  # FAULT
 
 
-def main():
-    start()
-    model = parallel(layers(2048, 6))
-    optimizer = torch.optim.SGD(model.parameters(), 1e-4)
-    inputs = torch.randn(8192, 2048, device="cuda")
-    for number in steps():
-        prepare(number, inputs)
-        loss = model(inputs).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
-
 if __name__ == "__main__":
-    main()
+    train(prepare)

@@ -4,7 +4,7 @@ import tempfile
 
 import torch
 
-from job import RANK, layers, parallel, start, steps
+from job import RANK, train
 from workload import FIXED
 
 FILES = 1500
@@ -25,18 +25,5 @@ def prepare(number, inputs):
                 file.read()  # FAULT
 
 
-def main():
-    start()
-    model = parallel(layers(2048, 6))
-    optimizer = torch.optim.SGD(model.parameters(), 1e-4)
-    inputs = torch.randn(8192, 2048, device="cuda")
-    for number in steps():
-        prepare(number, inputs)
-        loss = model(inputs).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
-
 if __name__ == "__main__":
-    main()
+    train(prepare)
