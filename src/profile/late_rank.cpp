@@ -117,9 +117,9 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
                                         const std::vector<Span>& spans, const std::vector<IdlePart>& parts,
                                         const SmallMessages& small) {
   if (small.explain_waiting(steps)) return std::nullopt;
-  const std::vector<RankWork> work = rank_work(job, recording, spans);
   const std::optional<LateRanks> late = find_late_ranks(steps);
   if (!late) return std::nullopt;
+  const std::vector<RankWork> work = rank_work(job, recording, spans);
   LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
   for (const int rank : late->ranks) finding.devices.push_back(job.ranks[static_cast<std::size_t>(rank)].device);
   finding.typical_device = job.ranks[static_cast<std::size_t>(finding.cause.other)].device;

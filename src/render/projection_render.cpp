@@ -52,8 +52,12 @@ std::vector<std::size_t> by_time(const std::vector<Projection>& projections) {
   return order;
 }
 
+bool any_price(const std::vector<double>& prices) {
+  return std::any_of(prices.begin(), prices.end(), [](double price) { return price > 0; });
+}
+
 TextTable table_of_machines(const std::vector<Projection>& projections, const std::vector<double>& prices) {
-  const bool priced = std::any_of(prices.begin(), prices.end(), [](double price) { return price > 0; });
+  const bool priced = any_price(prices);
   TextTable table;
   table.columns = {{.title = "machine", .shrinks = true},
                    {.title = "time", .right = true},
@@ -134,8 +138,8 @@ std::string render_projections_terminal(const Report& report, const std::vector<
   const Projection& first = projections[by_time(projections).front()];
   std::string text = wrapped("", for_terminal(title_of(report), style), style) + '\n';
   text += wrapped("", for_terminal(sentence_of(first), style), style) + '\n';
-  const bool priced = std::any_of(prices.begin(), prices.end(), [](double price) { return price > 0; });
-  if (projections.size() > 1 || priced) text += terminal_table(table_of_machines(projections, prices), style) + '\n';
+  if (projections.size() > 1 || any_price(prices))
+    text += terminal_table(table_of_machines(projections, prices), style) + '\n';
   text += inked("On " + for_terminal(clean_line(first.machine), style), Ink::bold, style) + '\n' +
           terminal_table(table_of_rows(report, first), style) + '\n';
   for (const std::string& note : notes_of(projections)) text += wrapped("! ", for_terminal(note, style), style);

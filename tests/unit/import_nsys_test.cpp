@@ -1,4 +1,5 @@
 // Exports of Nsight Systems: of this year's schema, of an old one, and hostile ones.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
