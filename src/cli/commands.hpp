@@ -11,6 +11,7 @@ CommandEntry analyze_command();
 CommandEntry profile_command();
 CommandEntry import_command();
 CommandEntry report_command();
+CommandEntry show_command();
 CommandEntry compare_command();
 CommandEntry bound_command();
 CommandEntry project_command();

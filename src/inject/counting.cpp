@@ -27,6 +27,7 @@
 #include "inject/counter_groups.hpp"
 #include "inject/counting_plan.hpp"
 #include "inject/cupti_library.hpp"
+#include "inject/gate.hpp"
 #include "inject/range_session.hpp"
 #include "inject/session.hpp"
 #include "model/one_line.hpp"
@@ -67,39 +68,6 @@ std::uint32_t first_group() {
   return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : 0;
 }
 
-/// Calls that give the GPU work or code go through it. Closed, it is quiet behind them.
-class Gate {
- public:
-  /// Waits while it is closed.
-  void enter() {
-    for (inside_.fetch_add(1); closed_.load(); inside_.fetch_add(1)) {
-      leave();
-      closed_.wait(true);
-    }
-  }
-  void leave() { inside_.fetch_sub(1); }
-
-  /// False, and open: who was inside has not come out in time.
-  bool close(std::uint64_t limit) {
-    closed_ = true;
-    for (const std::uint64_t since = now(); inside_.load() > 0;) {
-      if (now() - since > limit) {
-        open();
-        return false;
-      }
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
-    return true;
-  }
-  void open() {
-    closed_ = false;
-    closed_.notify_all();
-  }
-
- private:
-  std::atomic<bool> closed_ = false;
-  std::atomic<int> inside_ = 0;
-};
 
 class Counting {
  public:

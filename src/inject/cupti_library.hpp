@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 
 #include <string>
 
@@ -30,6 +31,19 @@ struct Cupti : SharedLibrary {
   decltype(&cuptiActivityGetNextRecord) next_record = symbol("cuptiActivityGetNextRecord");
   decltype(&cuptiActivityGetNumDroppedRecords) dropped = symbol("cuptiActivityGetNumDroppedRecords");
   decltype(&cuptiGetGraphNodeId) graph_node_id = symbol("cuptiGetGraphNodeId");
+};
+
+/// CUPTI's sampling of instructions; not complete() where CUPTI is too old.
+struct CuptiInstructions : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+
+  decltype(&cuptiPCSamplingEnable) enable = symbol("cuptiPCSamplingEnable");
+  decltype(&cuptiPCSamplingDisable) disable = symbol("cuptiPCSamplingDisable");
+  decltype(&cuptiPCSamplingGetData) data = symbol("cuptiPCSamplingGetData");
+  decltype(&cuptiPCSamplingSetConfigurationAttribute) configure = symbol("cuptiPCSamplingSetConfigurationAttribute");
+  decltype(&cuptiPCSamplingGetNumStallReasons) count_reasons = symbol("cuptiPCSamplingGetNumStallReasons");
+  decltype(&cuptiPCSamplingGetStallReasons) reasons = symbol("cuptiPCSamplingGetStallReasons");
+  decltype(&cuptiGetCubinCrc) checksum = symbol("cuptiGetCubinCrc");
 };
 
 /// Opens CUPTI, once, before anything else uses cupti(). False: not found, or a function is missing.

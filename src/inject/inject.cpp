@@ -18,6 +18,7 @@
 #include "inject/collectives.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
+#include "inject/instruction_sampling.hpp"
 #include "inject/memory.hpp"
 #include "inject/python.hpp"
 #include "inject/rank.hpp"
@@ -112,8 +113,15 @@ void write_process(Session& session, int driver_version) {
   write_rank(session);
 }
 
+void end_instructions(Session& session) {
+  if (session.instructions == nullptr) return;
+  session.instructions->finish();
+  session.instructions->modules().forget_unsampled();
+}
+
 void finish_window(Session& session) {
   if (session.sampling != nullptr) session.sampling->end();
+  end_instructions(session);
   counting_finish();
   flush_activities(true);
   sample_memory(session, now(), true);
@@ -223,6 +231,7 @@ void at_exit() {
     if (thread_state(*ending).working) return;  // exit() from a signal handler that interrupted us: locks may be held
     const std::lock_guard lock(ending->writer_mutex);
     if (ending->phase != Phase::ended) {
+      end_instructions(*ending);
       counting_finish();
       flush_activities(true);
       if (ending->sampling != nullptr) ending->sampling->end();
@@ -243,6 +252,7 @@ void initialize() {
   if (driver().version != nullptr) driver().version(&driver_version);
   const bool found = open_cupti(driver_version);
   write_process(*started, driver_version);
+  if (found && started->sampling != nullptr) started->sampling->sample_instructions(InstructionSampling::make(*started));
   const std::string reason = found ? start_trace(*started) : std::string(kCuptiNotFound) + ": " + kCuptiRemedy;
   if (reason.empty()) {
     look_for_python(*started);

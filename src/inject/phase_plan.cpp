@@ -18,6 +18,10 @@ constexpr std::uint64_t kShortestSample = kSecond, kLongestSample = 5 * kSecond;
 constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kSecond;
 /// Of a job: its ranks look at the time a few times per second, and begin that much apart.
 constexpr std::uint64_t kShortestOfJob = kSecond;
+// Instructions: thousands of samples per second and SM. At first from short programs, then from steady steps.
+constexpr std::uint64_t kFewOfInstructions = 3;
+constexpr std::uint64_t kFirstInstructions = 4 * kSecond / 10, kFirstInVain = 3 * kSecond / 2;
+constexpr std::uint64_t kSteadyInstructions = kSecond, kSteadyInVain = 3 * kSecond;
 /// If nothing repeats, counting continues after this time.
 constexpr std::uint64_t kNothingRepeats = 10 * kSecond;
 /// A program that repeats, but in these times for less than a sample or refresh, has no steps: short loops now and
@@ -42,6 +46,12 @@ RunPhase PhasePlan::next(const Progress& progress) {
   if (since_ == 0) since_ = progress.time;
   RunPhase next = phase_;
   switch (phase_) {
+    case RunPhase::instructions:
+      next = after_instructions(progress);
+      break;
+    case RunPhase::closing:
+      if (!progress.instructions_on) next = after_sampled_;
+      break;
     case RunPhase::start_up:
       next = after_start_up(progress);
       break;
@@ -70,6 +80,20 @@ RunPhase PhasePlan::next(const Progress& progress) {
   return phase_;
 }
 
+void PhasePlan::sample_instructions() {
+  instructions_ = true;
+  phase_ = RunPhase::instructions;
+}
+
+RunPhase PhasePlan::after_instructions(const Progress& progress) const {
+  const bool steady = after_sampled_ != RunPhase::start_up;
+  const std::uint64_t elapsed = progress.time - since_;
+  const bool enough = progress.repetitions >= kFewOfInstructions &&
+                      elapsed >= (steady ? kSteadyInstructions : kFirstInstructions);
+  const bool in_vain = elapsed >= (steady ? kSteadyInVain : kFirstInVain);
+  return enough || in_vain || progress.no_instructions ? RunPhase::closing : RunPhase::instructions;
+}
+
 RunPhase PhasePlan::after_start_up(const Progress& progress) const {
   const bool sliced = progress.counting_cost >= kFirstCounting;
   if (progress.counting_rests || (glimpsed_ && sliced)) return RunPhase::sample;
@@ -90,7 +114,11 @@ RunPhase PhasePlan::after_sample(const Progress& progress) {
   const bool short_loops = progress.repetitions >= kFew && progress.time - since_ >= kShortLoops;
   if (enough(progress, kSampled, kShortestSample, kLongestSample) || short_loops) {
     sampled_ = true;
-    return counts_on ? RunPhase::counting : RunPhase::quiet;
+    const RunPhase next = counts_on ? RunPhase::counting : RunPhase::quiet;
+    if (!instructions_ || progress.no_instructions) return next;
+    after_sampled_ = next;
+    instructions_ = false;
+    return RunPhase::instructions;
   }
   const bool in_vain = progress.repetitions < kFew && progress.time - since_ >= kNothingRepeats;
   return in_vain && counts_on ? RunPhase::counting : RunPhase::sample;

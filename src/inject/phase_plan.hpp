@@ -1,7 +1,8 @@
 // The phases of a sampled recording: it records the start-up and some of the steady steps, counts, and otherwise leaves
 // the program alone. Independent of CUPTI and of clocks.
 //
-// Counting begins at once, so that short programs have counts. It is interrupted for a few steps in which nothing is
+// Where instructions are sampled, a short phase of that comes first, as soon as something repeats, for programs that end
+// soon; one of steady steps follows the sample. Counting begins after the first, so that short programs have counts. It is interrupted for a few steps in which nothing is
 // counted, as a short program with slow steps would have none of them, and if it takes long for a sample. A program in
 // which nothing repeats is recorded completely.
 #pragma once
@@ -11,6 +12,8 @@
 namespace roofline::inject {
 
 enum class RunPhase : std::uint8_t {
+  instructions,  ///< recorded; instructions are sampled, nothing is counted
+  closing,       ///< the same, until a launch has ended that
   start_up,  ///< recorded; counters are read as soon as launches repeat
   glimpse,   ///< a few steps are recorded without counting, then start_up goes on
   sample,    ///< steady steps are recorded, nothing is counted
@@ -32,15 +35,20 @@ class PhasePlan {
     bool counts_missing = false;      ///< some launch signature still lacks counts
     std::uint64_t counting_cost = 0;  ///< ns
     bool marker_lost = false;         ///< in quiet: the mark of the steps no longer comes
+    bool no_instructions = false;     ///< the GPU's instructions can't be sampled
+    bool instructions_on = false;     ///< they are being sampled
     bool in_job = false;              ///< other processes are to record the same steps
     bool peers_missing = false;       ///< in sample: not all of them are in it yet
   };
 
+  /// Instructions are to be sampled, too. Before anything else.
+  void sample_instructions();
   /// The phase from now on. Call it a few times per second.
   RunPhase next(const Progress& progress);
   RunPhase phase() const { return phase_; }
 
  private:
+  RunPhase after_instructions(const Progress& progress) const;
   RunPhase after_start_up(const Progress& progress) const;
   RunPhase after_glimpse(const Progress& progress) const;
   RunPhase after_sample(const Progress& progress);
@@ -51,6 +59,8 @@ class PhasePlan {
   std::uint64_t since_ = 0;
   std::uint64_t pause_ = 0;     ///< length of the present quiet phase
   std::uint64_t shortest_ = 0;  ///< of a quiet phase that a lost marker ends
+  bool instructions_ = false;                     ///< a phase of them is to follow the sample
+  RunPhase after_sampled_ = RunPhase::start_up;  ///< what follows the present phase of instructions
   bool glimpsed_ = false;
   bool sampled_ = false;  ///< uncounted steady steps are recorded
   bool count_on_ = true;  ///< counting may be resumed

@@ -5,6 +5,7 @@
 
 #include "inject/clock.hpp"
 #include "inject/counting.hpp"
+#include "inject/instruction_sampling.hpp"
 #include "inject/launch_arguments.hpp"
 #include "inject/session.hpp"
 #include "inject/subscription.hpp"
@@ -86,6 +87,25 @@ std::uint64_t Sampling::tick(std::uint64_t time) {
   return time + std::clamp<std::uint64_t>(marker->interval / 8, kLatest / 250, kLatest);
 }
 
+void Sampling::sample_instructions(InstructionSampling* instructions) {
+  if (instructions == nullptr) return;
+  session_.instructions = instructions;
+  plan_.sample_instructions();
+  held_ = counting_holds();
+}
+
+/// The GPU has its counters for one thing at a time: counting is held meanwhile.
+void Sampling::follow_instructions(RunPhase phase) {
+  InstructionSampling* const instructions = session_.instructions;
+  if (instructions == nullptr) return;
+  if (phase != RunPhase::instructions) {
+    instructions->end();
+  } else if (held_) {
+    instructions->begin();
+    instructions->collect();
+  }
+}
+
 void Sampling::look(std::uint64_t time) {
   if (pausing_) return;
   const CountingState counting = counting_state();
@@ -95,6 +115,8 @@ void Sampling::look(std::uint64_t time) {
   progress.counts_missing = counting.missing;
   progress.counting_cost = counting_cost();
   progress.marker_lost = lost(time);
+  progress.no_instructions = session_.instructions != nullptr && session_.instructions->refused();
+  progress.instructions_on = session_.instructions != nullptr && session_.instructions->on();
   progress.in_job = !peers_.alone();
   progress.peers_missing = plan_.phase() == RunPhase::sample && !peers_.ready(time);
   const RunPhase before = plan_.phase();
@@ -120,6 +142,7 @@ void Sampling::look(std::uint64_t time) {
     if (before == RunPhase::quiet) begin_recording();
   }
   if (!counts(phase) && !held_) held_ = counting_holds();
+  follow_instructions(phase);
 }
 
 void Sampling::end_recording() {

@@ -22,12 +22,16 @@
 
 namespace roofline::inject {
 
+class InstructionSampling;
 struct Session;
 
 /// One per process, never freed.
 class Sampling {
  public:
   explicit Sampling(Session& session);
+
+  /// Before the first launch; nullptr: there will be no samples of instructions.
+  void sample_instructions(InstructionSampling* instructions);
 
   // From the thread that writes.
   /// Enables or disables the callbacks of a paced mark. Returns the latest time of its next call.
@@ -63,6 +67,7 @@ class Sampling {
   /// Writes the marks so far.
   void finish();
   void observe(std::string_view records);
+  void follow_instructions(RunPhase phase);
   void take(const spool::Kind& kind);
   void begin_recording();
   void end_recording();

@@ -22,6 +22,7 @@ enum class Phase : int {
   ended
 };
 
+class InstructionSampling;
 class Sampling;
 
 /// One a process, never freed: threads may be in it when the process ends.
@@ -37,6 +38,7 @@ struct Session {
   std::uint64_t window = 0;  ///< ns; 0: unlimited
   bool python = true;
   Sampling* sampling = nullptr;  ///< nullptr: all of the window is recorded
+  InstructionSampling* instructions = nullptr;  ///< nullptr: none are sampled
 
   std::atomic<Phase> phase = Phase::loaded;
   std::atomic<std::uint64_t> first_launch = 0;

@@ -22,6 +22,8 @@ inline constexpr const char* kCountTimeVariable = "ROOFLINE_COUNT_TIME_S";  ///<
 inline constexpr const char* kFirstGroupVariable = "ROOFLINE_FIRST_GROUP";  ///< group of counters to begin with; 0
 inline constexpr const char* kPythonVariable = "ROOFLINE_PYTHON";           ///< "off": no lines, no modules
 inline constexpr const char* kSpoolLimitVariable = "ROOFLINE_SPOOL_LIMIT";  ///< bytes a file; 1 GiB
+/// "on": instructions are sampled in phases of a sampled recording.
+inline constexpr const char* kInstructionsVariable = "ROOFLINE_INSTRUCTIONS";
 /// "sample": the start-up and some steps, unless there is a window. Anything else: everything.
 inline constexpr const char* kRecordVariable = "ROOFLINE_RECORD";
 
@@ -31,6 +33,8 @@ inline constexpr const char* kRecordVariable = "ROOFLINE_RECORD";
 inline constexpr const char* kMetricsFile = "metrics";
 /// Of a recording: one file per process.
 inline constexpr const char* kExtension = ".spool";
+/// Code of the GPU whose instructions were sampled: one file for each module, which a GpuModule names.
+inline constexpr const char* kCubinExtension = ".cubin";
 /// When a file of this name appears in the folder, recording ends as at the end of a window.
 inline constexpr const char* kStopFile = "stop";
 
@@ -66,6 +70,10 @@ enum class Type : std::uint16_t {
   rank,
   communicator,
   collective,
+  gpu_module,
+  stall_reason,
+  instruction_samples,
+  instruction_phase,
 };
 
 struct Header {
@@ -281,6 +289,9 @@ struct RangeTime {
 /// `what` of time that the program waited for our counters.
 inline constexpr const char* kCountingOverhead = "reading counters";
 
+/// `what` of time in which instructions were sampled: launches take longer meanwhile.
+inline constexpr const char* kInstructionsOverhead = "sampling instructions";
+
 /// `what` of time in which the driver loaded or compiled code on its first use.
 inline constexpr const char* kModuleLoading = "module loading";
 inline constexpr const char* kLazyLoading = "lazy function loading";
@@ -444,6 +455,38 @@ enum CollectiveFlag : std::uint32_t {
   kShared = 2,   ///< its kernel does other collectives of the group, too
 };
 
+/// Code of the GPU that was loaded, in a file of its own in the folder.
+struct GpuModule {
+  std::uint64_t code;  ///< CUPTI's checksum of it, by which samples name it
+  Id file;             ///< text: the file's name
+  std::uint32_t reserved;
+};
+
+/// Why a warp was found where it was, as CUPTI names it ("smsp__pcsamp_warps_issue_stalled_wait").
+struct StallReason {
+  std::uint32_t index;
+  Id name;
+};
+
+/// How often warps were found at an instruction in a phase, for one reason.
+struct InstructionSamples {
+  std::uint64_t code;    ///< of a GpuModule, or of one that was not kept
+  std::uint64_t offset;  ///< bytes from the start of the function
+  std::uint64_t samples;
+  Id function;           ///< text: its symbol, mangled
+  std::uint32_t reason;  ///< index of a StallReason
+};
+
+/// A time in which instructions were sampled, on one GPU.
+struct InstructionPhase {
+  std::uint64_t start, end;
+  std::uint64_t samples;    ///< all that the GPU took
+  std::uint64_t dropped;    ///< of them, by the GPU for lack of room
+  std::uint64_t elsewhere;  ///< of them, in code of which nothing is known
+  std::uint32_t device;     ///< as the process numbers it
+  std::uint32_t period;     ///< cycles from sample to sample of an SM
+};
+
 template <typename... Record>
 constexpr bool keep_alignment() {
   return ((sizeof(Record) % 8 == 0) && ...);
@@ -451,6 +494,6 @@ constexpr bool keep_alignment() {
 static_assert(
     keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel, Copy, Fill,
                    Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread, CopySource, Marker, Marks,
-                   CodeFile, Code, Allocation, MemoryUse, Rank, Communicator, Collective>());
+                   CodeFile, Code, Allocation, MemoryUse, Rank, Communicator, Collective, GpuModule, StallReason, InstructionSamples, InstructionPhase>());
 
 }  // namespace roofline::spool

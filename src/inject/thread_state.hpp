@@ -27,6 +27,7 @@ struct ThreadState {
     Kind* kind = nullptr;  ///< of a launch, and of a node that is being made
     bool recorded = false, captured = false, counted = false;
     bool working = false;     ///< counting knows of it
+    bool sampled = false;     ///< the sampling of instructions knows of it
     bool same_input = false;  ///< of a launch
     LaunchSite site = {};     ///< of a counted launch
   };

@@ -10,6 +10,7 @@
 #include "inject/copy_sources.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
+#include "inject/instruction_sampling.hpp"
 #include "inject/launch_arguments.hpp"
 #include "inject/memory.hpp"
 #include "inject/sampling.hpp"
@@ -94,6 +95,10 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
     state.kind = &session.kinds.of_kernel(arguments.kernel, state.place, state.same_input);
   }
   if (state.captured) return;
+  if (session.instructions != nullptr) {
+    session.instructions->sees(data.context);
+    if (captures.load() <= 0) session.instructions->ends_before_launch();
+  }
   const std::uint64_t number = ++state.kind->launches;
   state.site = {data.context, arguments.stream, state.kind->id,    state.kind->flags,
                 number,       arguments.graph,  data.correlationId};
@@ -136,6 +141,10 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
   }
   if (call.memory != MemoryCall::none) enters_memory_call(session, thread, call.memory, data.functionParams);
   if (gives_work(call.kind) && !state.counted) state.working = counting_work_begins();
+  if (gives_work(call.kind) && session.instructions != nullptr && session.instructions->on()) {
+    state.sampled = true;
+    session.instructions->work_begins();
+  }
   state.start = now();
 }
 
@@ -164,6 +173,7 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
     note_counting_delay(session, end);
   }
   if (state.working) counting_work_ends();
+  if (state.sampled) session.instructions->work_ends();
   if (call.arguments == Arguments::begin_capture && succeeded) ++captures;
   if (call.arguments == Arguments::end_capture && captures > 0 && --captures == 0 && session.sampling != nullptr) {
     session.sampling->captures_end();
@@ -192,11 +202,18 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
   }
 }
 
+void keep_module(Session& session, const CUpti_ResourceData& data) {
+  if (session.instructions == nullptr || data.resourceDescriptor == nullptr) return;
+  const auto& module = *static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor);
+  session.instructions->modules().loaded(module.pCubin, module.cubinSize);
+}
+
 void on_resource(Session& session, ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data) {
   const auto& graph = *static_cast<const CUpti_GraphData*>(data.resourceDescriptor);
   std::uint64_t node = 0, original = 0;
   switch (id) {
     case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+      if (session.instructions != nullptr) session.instructions->context_destroyed(data.context);
       counting_context_destroyed(data.context);
       flush_activities(true);
       session.spool.flush();
@@ -234,6 +251,7 @@ void forget_unended(const Session& session, ThreadState& thread) {
   if (thread.epoch == epoch) return;
   thread.epoch = epoch;
   if (thread.nesting > 0 && thread.call.working) counting_work_ends();
+  if (thread.nesting > 0 && thread.call.sampled) session.instructions->work_ends();
   thread.nesting = 0;
   thread.call = {};
 }
@@ -241,6 +259,11 @@ void forget_unended(const Session& session, ThreadState& thread) {
 void on_callback(Session& session, const Caller& caller, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                  const void* data) {
   ThreadState& thread = thread_state(session);
+  // Code is also loaded by our own question for a function's parameters.
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
+    keep_module(session, *static_cast<const CUpti_ResourceData*>(data));
+    return;
+  }
   if (thread.working) return;
   thread.caller = caller;
   const Working working(thread);

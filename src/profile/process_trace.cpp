@@ -166,6 +166,18 @@ class Reader {
       case spool::Type::collective:
         append_timed(trace_.collectives, body);
         break;
+      case spool::Type::gpu_module:
+        append(trace_.gpu_modules, body);
+        break;
+      case spool::Type::stall_reason:
+        append(trace_.stall_reasons, body);
+        break;
+      case spool::Type::instruction_samples:
+        append(trace_.instruction_samples, body);
+        break;
+      case spool::Type::instruction_phase:
+        append_timed(trace_.instruction_phases, body);
+        break;
     }
   }
 
@@ -280,6 +292,7 @@ ProcessTrace read_spool(const fs::path& file) {
     throw Error(fmt::format("{}: {}", file.string(), to_string(SpoolDefect::other_format)));
   }
   ProcessTrace trace;
+  trace.folder = file.parent_path();
   Reader reader(trace);
   std::vector<char> bytes;
   std::uint64_t read = sizeof magic;

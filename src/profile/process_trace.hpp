@@ -33,6 +33,7 @@ struct ProcessTrace {
     std::vector<double> values;
   };
 
+  std::filesystem::path folder;  ///< that it was read from; empty of other tools' recordings
   spool::Process process = {};
   std::vector<std::string> command;  ///< argv
   std::vector<Note> notes;
@@ -56,6 +57,10 @@ struct ProcessTrace {
   std::vector<spool::MemoryUse> memory_uses;
   std::optional<spool::Rank> rank;  ///< nothing without a launcher of jobs
   std::vector<spool::Collective> collectives;
+  std::vector<spool::GpuModule> gpu_modules;
+  std::vector<spool::StallReason> stall_reasons;
+  std::vector<spool::InstructionSamples> instruction_samples;
+  std::vector<spool::InstructionPhase> instruction_phases;
   spool::Tally tally = {};         ///< the last one
   std::uint64_t last_time = 0;     ///< latest time in any record
   bool counts_only = false;        ///< of a run for counts alone: its times are not the program's

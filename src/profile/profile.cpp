@@ -15,6 +15,7 @@
 #include "model/error.hpp"
 #include "profile/cpu/emulator.hpp"
 #include "profile/host_sums.hpp"
+#include "profile/instructions.hpp"
 #include "profile/metrics.hpp"
 #include "profile/native_lines.hpp"
 #include "sample/samples_file.hpp"
@@ -57,6 +58,7 @@ std::map<std::string, std::string> prepare(const fs::path& folder, const Profile
   };
   if (options.window_s) changes[spool::kWindowVariable] = fmt::format("{}", *options.window_s);
   changes[spool::kRecordVariable] = options.sample ? "sample" : "all";
+  if (options.counters) changes[spool::kInstructionsVariable] = "on";
   if (!options.python) changes[spool::kPythonVariable] = "off";
   return changes;
 }
@@ -73,7 +75,8 @@ void keep(const fs::path& spools, const fs::path& where) {
   std::error_code failure;
   fs::create_directories(where, failure);
   for (const auto& entry : fs::directory_iterator(spools)) {
-    if (entry.path().extension() != spool::kExtension) continue;
+    const fs::path kind = entry.path().extension();
+    if (kind != spool::kExtension && kind != spool::kCubinExtension) continue;
     const fs::path place = where / entry.path().filename();
     fs::path temporary = place;
     temporary += fmt::format(".{}.tmp", ::getpid());
@@ -227,6 +230,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     if (!options.spools.empty())
       keep(injected.spools, number == 0 ? options.spools : options.spools / fmt::format("run-{}", number + 1));
     if (number == 0) {
+      facts.instructions = kernel_samples(of_run);
+      add_source_text(facts.instructions);
       facts.host = std::move(run.host);
       if (!gpu && facts.host) {
         const auto warmup = static_cast<std::uint64_t>(options.warmup_s * 1e9);
@@ -280,6 +285,7 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
   NativeLines native_lines = kept_native_lines(options.spools);
   find_native_lines(traces, native_lines);
   add_native_lines(traces, native_lines);
+  facts.instructions = kernel_samples(traces);
   if (options.host) facts.host = kept_host_samples(options.spools);
   CountedInstructions counted = read_counts_folder(options.spools);
   if (!counted.processes.empty() || !counted.unreadable.empty()) facts.counted = std::move(counted);

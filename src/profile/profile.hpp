@@ -62,6 +62,7 @@ struct ProgramFacts {
   std::vector<DefectiveSpool> defective_spools = {};
   std::string step_range = {};  ///< NVTX range that is a step; empty: steps are found
   std::optional<HostSamples> host = {};
+  KernelSamples instructions = {};                  ///< of its GPU kernels
   bool gpu = true;                                  ///< its use of GPUs was to be recorded
   std::vector<Machine> other_machines = {};         ///< of other GPU models, each for the kernels that ran on one
   std::optional<CountedInstructions> counted = {};  ///< of the emulated run

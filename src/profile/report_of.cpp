@@ -11,6 +11,7 @@
 #include "profile/host_memory.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/idle_causes.hpp"
+#include "profile/instructions.hpp"
 #include "profile/intervals.hpp"
 #include "profile/memory.hpp"
 #include "profile/memory_savings.hpp"
@@ -298,6 +299,16 @@ void add_rows(Report& report, const Recording& recording, const std::string& why
   }
 }
 
+/// Rows of one kernel share its samples.
+void add_samples(Report& report) {
+  for (Point& point : report.points) {
+    ProfiledKind& kind = *point.profiled;
+    if (const SampledKernel* const kernel = report.profile->instructions.find(kind.full_name)) {
+      kind.sampled = sampled_kind(*kernel);
+    }
+  }
+}
+
 /// What the report has no rows for; empty where it has all.
 std::string about_folded(const Recording& recording, double kernel_s) {
   std::int64_t folded = 0;
@@ -336,7 +347,9 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   }
   profile.why_no_counters = why_no_counters(traces, facts.counters_wanted, facts.run.has_value());
   for (const LaunchGroup& group : recording.groups) profile.counters |= !group.values.empty();
+  profile.instructions = facts.instructions;
   add_rows(report, recording, profile.why_no_counters);
+  add_samples(report);
   if (facts.counted && facts.host) {
     const std::int64_t signal = facts.run ? facts.run->signal.value_or(0) : 0;
     add_cpu_rows(report, *facts.counted, facts.host->code, {.seconds = facts.emulated_s, .signal = signal});

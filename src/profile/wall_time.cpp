@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "profile/phases.hpp"
 
@@ -112,7 +113,9 @@ std::vector<Span> counting_spans(const ProcessTrace& trace) {
     if ((launch.flags & spool::kCounted) != 0) spans.push_back({launch.start, launch.end});
   }
   for (const spool::Overhead& overhead : trace.overheads) {
-    if (trace.text(overhead.what) == spool::kCountingOverhead) spans.push_back({overhead.start, overhead.end});
+    const std::string_view what = trace.text(overhead.what);
+    const bool ours = what == spool::kCountingOverhead || what == spool::kInstructionsOverhead;
+    if (ours) spans.push_back({overhead.start, overhead.end});
   }
   return covered(std::move(spans));
 }

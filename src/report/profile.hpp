@@ -12,6 +12,7 @@
 #include "model/ceiling.hpp"
 #include "report/cpu_loop.hpp"
 #include "report/host_profile.hpp"
+#include "report/kernel_samples.hpp"
 #include "report/memory_profile.hpp"
 #include "report/ranks.hpp"
 
@@ -57,6 +58,7 @@ struct ProfiledKind {
   std::string sources;                ///< of an imported row: which tool gave which figure; empty for own recordings
   std::optional<StepCost> step = {};  ///< nothing where it is in no step, and in files of earlier versions
   std::optional<CpuLoop> loop = {};   ///< of a CPU program's row
+  std::optional<SampledKind> sampled = {};  ///< nothing where its instructions were not sampled
 };
 
 /// The wall time of one GPU by use; the parts add up to `wall_s`.
@@ -341,6 +343,7 @@ struct Profile {
   std::optional<HostProfile> host = {};  ///< nothing where the host was not sampled
   MemoryProfile memory = {};
   std::optional<Ranks> ranks = {};           ///< of several processes with collectives, with steps
+  KernelSamples instructions = {};           ///< of GPU kernels
   std::optional<EmulatedRun> emulated = {};  ///< of a CPU program whose instructions were counted
 };
 

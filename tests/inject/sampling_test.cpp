@@ -130,6 +130,56 @@ TEST(PhasePlan, ASampleOfAJobBeginsWhenAllRanksAreInIt) {
   EXPECT_EQ(asked.pass(waits, 1000, 100 * kS), 2 * quiet);
 }
 
+/// A plan with instructions: a phase at the start, and one of steady steps.
+PhasePlan::Progress sampling_instructions(bool on) {
+  PhasePlan::Progress progress = {};
+  progress.counts_missing = true;
+  progress.instructions_on = on;
+  return progress;
+}
+
+TEST(PhasePlan, InstructionsAreSampledFirstAndInSteadySteps) {
+  Asked asked;
+  asked.plan.sample_instructions();
+  EXPECT_EQ(asked.plan.phase(), RunPhase::instructions);
+  EXPECT_LT(asked.pass(sampling_instructions(true), 100, 10 * kS), kS);
+  // A launch must have ended the sampling before counters are read.
+  EXPECT_EQ(asked.plan.phase(), RunPhase::closing);
+  EXPECT_GE(asked.pass(sampling_instructions(true), 100, 5 * kS), 5 * kS);
+  EXPECT_FALSE(counts(asked.plan.phase()));
+  asked.pass(sampling_instructions(false), 100, kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::start_up);
+
+  PhasePlan::Progress counted = sampling_instructions(false);
+  counted.counting_rests = true;
+  asked.pass(counted, 100, kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
+  asked.pass(sampling_instructions(false), 100, 10 * kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::instructions);
+  const std::uint64_t steady = asked.pass(sampling_instructions(true), 100, 10 * kS);
+  EXPECT_GE(steady, kS);
+  EXPECT_LT(steady, 2 * kS);
+  asked.pass(sampling_instructions(false), 100, kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::counting) << "not once more";
+}
+
+TEST(PhasePlan, InstructionsThatAreRefusedTakeNoTime) {
+  Asked asked;
+  asked.plan.sample_instructions();
+  PhasePlan::Progress refused = sampling_instructions(false);
+  refused.no_instructions = true;
+  EXPECT_LE(asked.pass(refused, 100, 10 * kS), kS / 4);
+  EXPECT_LE(asked.pass(refused, 100, 10 * kS), kS / 4);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::start_up);
+}
+
+TEST(PhasePlan, AProgramThatNeverRepeatsIsSampledForShort) {
+  Asked asked;
+  asked.plan.sample_instructions();
+  EXPECT_LE(asked.pass(sampling_instructions(true), 0, 10 * kS), 2 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::closing);
+}
+
 TEST(Peers, AreReadyTogetherOrAreWaitedForInVain) {
   std::string folder = testing::TempDir() + "roofline-peers-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);

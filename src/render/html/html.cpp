@@ -131,6 +131,7 @@ std::string contents(const std::string& body) {
                                                                    {"lines", "Lines"},
                                                                    {"modules", "Modules"},
                                                                    {"ranges", "Ranges"},
+                                                                   {"code", "Source lines"},
                                                                    {"kernels", "Kernels"},
                                                                    {"verdicts", "Verdicts"},
                                                                    {"copies", "Copies"},
@@ -159,6 +160,7 @@ std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& 
   if (!of_host || !report.machine.ceilings.empty()) html += chart(runs, drawing, marks) + network_chart(runs);
   if (report.profile) html += html_steps(report) + html_ranks(report) + html_lines(report) + html_trees(report);
   if (report.profile && !of_host) html += html_host(report);
+  if (report.profile) html += html_code(report);
   html += html_kernels(report, marks, judged) + html_verdicts(report, judged);
   if (report.profile) html += html_copies(report) + html_calls(report);
   html += folded("evidence", "Counters, and time by resource", html_counters(report) + html_times(report, marks));

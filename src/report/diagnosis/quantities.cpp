@@ -221,6 +221,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   if (machine.device.kind == DeviceKind::cpu) add_cpu(out, point, machine, counters);
   add_loop(out, point, machine);
   add_experiments(out, point, machine);
+  add_samples(out, point);
   if (counters != nullptr) add_counters(out, point, machine, *counters);
   return out.take();
 }

@@ -43,6 +43,9 @@ void add_loop(QuantityCollector& out, const Point& point, const Machine& machine
 /// What the row's re-runs showed. Uncertain ratios are left out.
 void add_experiments(QuantityCollector& out, const Point& point, const Machine& machine);
 
+/// What the samples of its instructions show: shares of the time of its warps.
+void add_samples(QuantityCollector& out, const Point& point);
+
 /// What only counters show: tensor pipes, launch layout, memory accesses, stalls.
 void add_counters(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters);
 

@@ -24,14 +24,16 @@ constexpr std::string_view kBestPractices = "CUDA C++ Best Practices Guide";
 constexpr std::string_view kField = "common rule of thumb";
 constexpr std::string_view kMeasured = "measured roofs of this machine";
 constexpr std::string_view kExperiment = "re-run of this row with one change (docs/method.md)";
+constexpr std::string_view kSampled = "samples of its instructions, while it ran in the program";
 constexpr std::string_view kStatistics = "confidence interval of the median (docs/method.md)";
 
-constexpr double kAtRoof = 0.9;
 /// A kernel far above its roof is a finding of another kind: a cache served it, or the model counts too much.
 constexpr double kFarAboveRoof = 1.1;
 /// Of the rate that the calibration's sweep reached for the same message size.
 constexpr double kAsCalibrated = 0.85;
 
+/// Also where no roof is known; only of rows whose instructions were sampled.
+constexpr Condition kNotAtRoof = is("roof.reached", false);
 constexpr Condition kUnderRoof = below("roof.fraction", kAtRoof);
 constexpr Condition kNearRoof = above("roof.fraction", kAtRoof);
 constexpr Condition kNotFarAbove = below("roof.fraction", kFarAboveRoof);
@@ -153,6 +155,49 @@ constexpr Rule kRules[] = {
     {"suspect-roof", kAny, {is("roof.suspect"), kNearRoof},
      "Reaches {roof.fraction} of a roof that failed its audit; the true roof is not known.", kLaterCalibration,
      kMeasured, RuleKind::measure},
+    // Samples of instructions: they need no roof, and say at which line.
+    {"local-memory-waits", kGpu, {kNotAtRoof, above("wait.local_memory.share", 0.2)},
+     "{wait.local_memory.share} of its warps' time is waits for local memory: spilled registers, or an array that is "
+     "indexed at run time.",
+     "Index arrays with constants (unrolled loops) or keep them in shared memory. Against spills: smaller tiles, or more "
+     "registers per thread (__launch_bounds__, -maxrregcount).",
+     kSampled, RuleKind::cause, kLibraryKernel},
+    {"global-atomic-waits", kGpu, {kNotAtRoof, above("wait.global_atomic.share", 0.25)},
+     "{wait.global_atomic.share} of its warps' time is waits for atomic operations on global memory.",
+     "Combine values in registers (shuffles) and shared memory first, then one atomic per block; spread the addresses.",
+     kSampled, RuleKind::cause, kLibraryKernel},
+    {"shared-atomic-waits", kGpu, {kNotAtRoof, above("wait.shared_atomic.share", 0.25)},
+     "{wait.shared_atomic.share} of its warps' time is waits for atomic operations on shared memory.",
+     "Give each warp, or each lane, counters of its own and add them up at the end; combine equal keys in a warp first.",
+     kSampled, RuleKind::cause, kLibraryKernel},
+    {"fence-waits", kGpu, {kNotAtRoof, above("wait.fence.share", 0.15)},
+     "{wait.fence.share} of its warps' time is waits for memory fences.",
+     "Use one fence after the last store, of the smallest scope that works (__threadfence_block), or none.", kSampled,
+     RuleKind::cause, kLibraryKernel},
+    {"constant-waits", kGpu, {kNotAtRoof, above("wait.constant.share", 0.25)},
+     "{wait.constant.share} of its warps' time is waits for constant memory: lanes that read different addresses take "
+     "turns.",
+     "Put tables that lanes index differently into shared or global memory.", kSampled, RuleKind::cause, kLibraryKernel},
+    {"division-waits", kGpu, {kNotAtRoof, above("wait.division.share", 0.3)},
+     "{wait.division.share} of its warps' time is divisions and remainders, or functions that replace one instruction.",
+     "Divide once outside of the loop, by a constant or a power of two; multiply by a reciprocal; index in 32 bits.",
+     kSampled, RuleKind::cause, kLibraryKernel},
+    {"fp64-waits", kGpu, {kNotAtRoof, above("wait.fp64.share", 0.3)},
+     "{wait.fp64.share} of its warps' time is waits for the double precision pipe.",
+     "If single precision is meant: constants with an f (0.5f) and functions of float; else fewer FP64 operations.",
+     kSampled, RuleKind::cause, kLibraryKernel},
+    {"special-waits", kGpu, {kNotAtRoof, above("wait.special.share", 0.3)},
+     "{wait.special.share} of its warps' time is waits for special functions (exponentials, reciprocals, roots).",
+     "Compute them once per value, in half precision, or a part of them as polynomials on the FP32 pipe.", kSampled,
+     RuleKind::cause, kLibraryKernel},
+    {"conversion-waits", kGpu, {kNotAtRoof, above("wait.conversion.share", 0.25)},
+     "{wait.conversion.share} of its warps' time is waits for conversions between integers and floating point.",
+     "Convert once per value, or keep counters in the type that is computed with.", kSampled, RuleKind::cause,
+     kLibraryKernel},
+    {"barrier-waits", kGpu, {kNotAtRoof, above("wait.barrier.share", 0.25)},
+     "{wait.barrier.share} of its warps' time is waits at barriers, for warps of the block that come late.",
+     "Give all warps of a block equal work between barriers; else smaller blocks, or several blocks per SM.", kSampled,
+     RuleKind::cause, kLibraryKernel},
     {"roofless", kAny, {is("roof.known", false)}, "No measured roof applies to this kernel.",
      "Count its work (--counters), or calibrate the resource that it uses.", kMeasured, RuleKind::no_roof},
     // Collectives, alone or with their product. The calibration's sweep gives the attainable rate of a message size.

@@ -13,6 +13,9 @@
 
 namespace roofline {
 
+/// A row from this fraction of its roof on has nothing left to explain.
+inline constexpr double kAtRoof = 0.9;
+
 enum class Relation : std::uint8_t { below, above, is };
 
 /// One quantity against a threshold. False where the quantity is not known.

@@ -37,6 +37,7 @@ struct Verdict {
   /// Two or three quantities as name and value, the decisive one first: {"FP32 pipe busy", "61 %"}.
   std::vector<std::pair<std::string, std::string>> evidence;
   std::string action;  ///< one
+  std::string line;    ///< "kernel.cu:41": where the cause is, by samples of instructions; empty: not known
   std::string source;  ///< of the rule's threshold
   /// Seconds per launch above the attainable time; 0 at the roof, NaN where not known.
   double gain_s = 0;

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "report/json/host_json.hpp"
+#include "report/json/kernel_samples_json.hpp"
 #include "report/json/memory_json.hpp"
 #include "report/json/ranks_json.hpp"
 #include "report/json/steps_json.hpp"
@@ -309,6 +310,7 @@ Json profile_to_json(const Report& report) {
   if (profile.timeline) json["timeline"] = timeline_to_json(*profile.timeline);
   if (profile.host) json["host"] = host_to_json(*profile.host);
   if (!profile.memory.empty()) json["memory"] = memory_to_json(profile.memory);
+  if (!profile.instructions.empty()) json["instructions"] = kernel_samples_to_json(profile.instructions);
   if (profile.ranks) json["ranks"] = ranks_to_json(*profile.ranks);
   if (profile.emulated) json["emulated"] = emulated_to_json(*profile.emulated);
   return json;
@@ -348,6 +350,7 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
   if (const auto timeline = json.find("timeline")) profile.timeline = read_timeline(*timeline, rows);
   if (const auto host = json.find("host")) profile.host = read_host(*host);
   if (const auto memory = json.find("memory")) profile.memory = read_memory(*memory);
+  if (const auto samples = json.find("instructions")) profile.instructions = read_kernel_samples(*samples);
   if (const auto ranks = json.find("ranks")) profile.ranks = read_ranks(*ranks);
   if (const auto emulated = json.find("emulated")) profile.emulated = read_emulated(*emulated);
   return profile;
@@ -374,6 +377,7 @@ Json profiled_to_json(const Point& point) {
   put_text(json, "not_counted", kind.not_counted);
   put_text(json, "mixed", kind.mixed);
   if (kind.loop) json["loop"] = loop_to_json(*kind.loop);
+  if (kind.sampled) json["sampled"] = sampled_to_json(*kind.sampled);
   if (kind.step) json["step"] = {{"launches", kind.step->launches}, {"seconds", kind.step->seconds}};
   return json;
 }
@@ -381,6 +385,7 @@ Json profiled_to_json(const Point& point) {
 ProfiledKind read_profiled(const JsonValue& json) {
   const JsonValue sources = json["sources"];
   const auto work = sources.find("work"), step = json.find("step"), loop = json.find("loop");
+  const auto sampled = json.find("sampled");
   return {.full_name = json["full_name"].text(),
           .launches = json["launches"].integer(),
           .total_s = read_seconds(json["total_s"]),
@@ -403,7 +408,8 @@ ProfiledKind read_profiled(const JsonValue& json) {
           .work_source = work ? work->word(parse_work_source, "source of work") : WorkSource::none,
           .sources = {},  // beside it in the file, as impl_summary
           .step = step ? std::optional(read_step_cost(*step)) : std::nullopt,
-          .loop = loop ? std::optional(read_loop(*loop)) : std::nullopt};
+          .loop = loop ? std::optional(read_loop(*loop)) : std::nullopt,
+          .sampled = sampled ? std::optional(read_sampled(*sampled)) : std::nullopt};
 }
 
 }  // namespace roofline

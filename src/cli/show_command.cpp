@@ -1,0 +1,61 @@
+// roofline show: a kernel of a profile, by source line and instruction. Measures nothing.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/answer.hpp"
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/option_values.hpp"
+#include "cli/session.hpp"
+#include "host/file_limits.hpp"
+#include "host/files.hpp"
+#include "render/kernel_listing.hpp"
+#include "report/json/json.hpp"
+#include "report/json/kernel_samples_json.hpp"
+
+namespace roofline {
+namespace {
+
+struct Flags {
+  std::string report, kernel;
+};
+
+void add_options(CommandEntry& command, Flags& flags) {
+  command.add("report", text("FILE", flags.report), "report.json of a profile");
+  command.add("--kernel", text("NAME", flags.kernel),
+              "A kernel by a part of its name; the first that has it (default: list all)");
+}
+
+ExitCode run(Flags& flags, const GlobalOptions& global) {
+  const Report report = parse_report(read_file(flags.report, kReportLimit), flags.report);
+  if (!report.profile || report.profile->instructions.empty()) {
+    throw UsageError(fmt::format("{}: has no samples of instructions", flags.report),
+                     "profile a program that runs kernels for a second or more (roofline profile -- program), where "
+                     "counters are permitted (roofline doctor)");
+  }
+  const KernelSamples& samples = report.profile->instructions;
+  if (flags.kernel.empty()) {
+    print_result([&] { return kernel_samples_to_json(samples); },
+                 [&] { return render_sampled_kernels(report, stdout_style(global.color)); });
+    return ExitCode::ok;
+  }
+  for (const SampledKernel& kernel : samples.kernels) {
+    if (kernel.name.find(flags.kernel) == std::string::npos) continue;
+    KernelSamples one = samples;
+    one.kernels = {kernel};
+    print_result([&] { return kernel_samples_to_json(one); },
+                 [&] { return render_kernel_listing(report, kernel, stdout_style(global.color)); });
+    return ExitCode::ok;
+  }
+  throw UsageError(fmt::format("--kernel: no sampled kernel's name contains {}", flags.kernel),
+                   fmt::format("roofline show {} lists them", flags.report));
+}
+
+}  // namespace
+
+CommandEntry show_command() {
+  return CommandRow<Flags>{"show", "Show a profile's kernels by source line and instruction", add_options, run};
+}
+
+}  // namespace roofline

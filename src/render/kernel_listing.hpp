@@ -1,0 +1,29 @@
+// A kernel's samples for people: what its warps waited for, its source lines, its instructions.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "render/render.hpp"
+#include "render/text_table.hpp"
+#include "report/kernel_samples.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// "kernel.cu:41"; "no line" of instructions that have none.
+std::string place_of(const SampledLine& line);
+/// "loads from global memory 61 %, the result of the instruction before 8 %".
+std::string waits_of(const SampledLine& line, std::size_t most);
+
+TextTable waits_table(const SampledKernel& kernel);
+TextTable lines_table(const SampledKernel& kernel, std::size_t most);
+/// Of the lines with the most samples, by offset.
+TextTable instructions_table(const SampledKernel& kernel, std::size_t most);
+
+/// A list of the kernels that have samples.
+std::string render_sampled_kernels(const Report& report, const TerminalStyle& style);
+/// All of one.
+std::string render_kernel_listing(const Report& report, const SampledKernel& kernel, const TerminalStyle& style);
+
+}  // namespace roofline

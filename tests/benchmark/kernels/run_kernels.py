@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Profiles kernels with one planted fault at a known line, and their mended twins: does the verdict name cause and line?
+
+    tests/benchmark/kernels/run_kernels.py ROOFLINE --planted PROGRAM [--output DIR] [--seconds 4] [--only NAME,...]
+        [--machine FILE]
+    tests/benchmark/kernels/run_kernels.py --score DIR
+
+PROGRAM is planted.cu, compiled: nvcc -O3 -std=c++17 -arch=sm_90a -lineinfo -o planted planted.cu
+Prints a Markdown table: cause and line of each fault, and what was said of the mended kernel. A cause is right if the
+verdict's rule is one of those below; a line, if it is one that ends with "// FAULT" in the kernel.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+LOADS = {"uncoalesced-loads", "scattered-loads", "memory-stalls", "narrow-loads", "global-load-waits", "poor-memory", "latency"}
+CAUSES = {
+    "load_by_column": {"uncoalesced-loads", "scattered-loads"},
+    "store_by_column": {"uncoalesced-stores"},
+    "structs": {"uncoalesced-loads", "scattered-loads"},
+    "gather": {"uncoalesced-loads", "scattered-loads"},
+    "chase": LOADS | {"too-few-blocks", "small-grid"},
+    "bytes": {"narrow-loads", "memory-stalls"},
+    "few_in_flight": LOADS | {"small-grid"},
+    "local_array": {"local-memory-waits", "spills"},
+    "spills": {"local-memory-waits", "spills"},
+    "bank_conflicts": {"bank-conflicts"},
+    "store_conflicts": {"bank-conflicts"},
+    "late_warp": {"barrier-waits", "barrier-stalls"},
+    "one_address": {"global-atomic-waits"},
+    "shared_bins": {"shared-atomic-waits"},
+    "fences": {"fence-waits"},
+    "long_chain": {"dependency-stalls", "result-waits", "small-grid", "too-few-blocks"},
+    "doubles": {"fp64-waits"},
+    "division": {"division-waits"},
+    "division64": {"division-waits"},
+    "special": {"special-waits"},
+    "divergence": {"divergence", "idle-lanes"},
+    "constants": {"constant-waits"},
+    "few_blocks": {"too-few-blocks", "small-grid"},
+    "one_block_long": {"occupancy-uneven", "tail"},
+    "low_occupancy": {"occupancy-shared-memory"},
+    "no_overlap": LOADS | {"barrier-waits", "barrier-stalls"},
+}
+# Causes of the launch, which no line has.
+WITHOUT_LINE = {"too-few-blocks", "small-grid", "occupancy-uneven", "tail", "occupancy-shared-memory"}
+
+
+def fault_lines():
+    """Lines that end with "// FAULT ...", by the kernel that they are in."""
+    found, kernel = {}, None
+    for number, line in enumerate((HERE / "planted.cu").read_text().splitlines(), 1):
+        begins = re.match(r"__global__.* (\w+?)_(faulty|mended)\(", line) or re.match(r"__device__ float (many_values)\(", line)
+        if begins:
+            kernel = begins.group(1)
+        if "// FAULT" in line:
+            found.setdefault("spills" if kernel == "many_values" else kernel, set()).add(number)
+    return found
+
+
+def verdict_of(report):
+    """The rule, line and share of the kernel with the most time: (rule, line, text)."""
+    rows = [row for row in report["results"] if row.get("profiled")]
+    rows.sort(key=lambda row: -row["profiled"]["total_s"])
+    if not rows:
+        return None, None, "no rows"
+    verdict = rows[0].get("verdict") or {}
+    return verdict.get("rule"), verdict.get("line"), verdict.get("finding", "")
+
+
+def score(folder):
+    lines, right, clean, total = fault_lines(), 0, 0, 0
+    print("| kernel | cause | line | faulty: verdict | mended: verdict |\n|---|---|---|---|---|")
+    for name, causes in CAUSES.items():
+        faulty, mended = folder / f"{name}.faulty.json", folder / f"{name}.mended.json"
+        if not faulty.exists():
+            continue
+        total += 1
+        rule, line, text = verdict_of(json.loads(faulty.read_text()))
+        cause_right = rule in causes
+        number = int(line.rsplit(":", 1)[1]) if line else None
+        line_right = number in lines.get(name, set()) or (rule in WITHOUT_LINE and cause_right)
+        right += cause_right and line_right
+        said = "–"
+        if mended.exists():
+            mended_rule, _, _ = verdict_of(json.loads(mended.read_text()))
+            said = mended_rule or "–"
+            clean += mended_rule not in causes
+        print(f"| {name} | {'right' if cause_right else 'wrong'} | {'right' if line_right else f'wrong ({line})'} "
+              f"| {rule}: {text[:150]} | {said} |")
+    print(f"\n{right} of {total} causes and lines right; {clean} mended kernels without the fault's cause.")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("roofline", nargs="?")
+    parser.add_argument("--planted")
+    parser.add_argument("--output", default="planted-kernels")
+    parser.add_argument("--seconds", default="4")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--machine")
+    parser.add_argument("--score")
+    options = parser.parse_args()
+    if options.score:
+        score(pathlib.Path(options.score))
+        return
+    folder = pathlib.Path(options.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in options.only.split(",") if options.only else CAUSES:
+        for kind in ("faulty", "mended"):
+            command = [options.roofline, "profile", "--keep", str(folder / f"{name}.{kind}"), "-o", str(folder / f"{name}.{kind}.json")]
+            if options.machine:
+                command += ["--machine", options.machine]
+            done = subprocess.run(command + ["--", options.planted, name, kind, options.seconds], capture_output=True, text=True)
+            (folder / f"{name}.{kind}.txt").write_text(done.stdout + done.stderr)
+            print(f"{name} {kind}: exit {done.returncode}", file=sys.stderr)
+    score(folder)
+
+
+if __name__ == "__main__":
+    main()

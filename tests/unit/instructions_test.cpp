@@ -1,0 +1,211 @@
+// Samples of GPU instructions: what warps waited for, and at which lines.
+#include "profile/instructions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/diagnosis/diagnosis.hpp"
+#include "report/json/kernel_samples_json.hpp"
+#include "spool_builder.hpp"
+#include "temporary_folder.hpp"
+
+namespace roofline {
+namespace {
+
+// Opcodes of sm_90, as cuobjdump shows them.
+constexpr unsigned kLdg = 0x981, kLdl = 0x983, kFfma = 0x223, kBar = 0xb1d, kMufu = 0x308, kF2i = 0x305, kI2f = 0x306,
+                   kImad = 0x224;
+constexpr int kNone = -1;
+
+/// A kernel's code, instruction by instruction.
+class Assembled {
+ public:
+  Assembled() {
+    function_.symbol = "kernel";
+    function_.architecture = 90;
+    function_.files = {"/home/user/kernel.cu"};
+  }
+  /// `sets`: the scoreboard that its result releases; `waits`: for which it waits.
+  std::uint64_t add(unsigned opcode, int line, int sets = kNone, int waits = kNone) {
+    const std::uint64_t low = opcode;
+    const std::uint64_t write = sets == kNone ? 7 : static_cast<std::uint64_t>(sets);
+    const std::uint64_t mask = waits == kNone ? 0 : std::uint64_t{1} << static_cast<unsigned>(waits);
+    const std::uint64_t high = write << 46U | std::uint64_t{7} << 49U | mask << 52U;
+    const std::size_t at = function_.code.size();
+    function_.code.resize(at + 16);
+    std::memcpy(&function_.code[at], &low, 8);
+    std::memcpy(&function_.code[at + 8], &high, 8);
+    function_.lines.push_back({line > 0 ? 0 : -1, line});
+    return at;
+  }
+  const std::optional<GpuFunction>& function() const { return function_holder_ = function_, function_holder_; }
+
+ private:
+  GpuFunction function_;
+  mutable std::optional<GpuFunction> function_holder_;
+};
+
+const SampledWait* find(const SampledKernel& kernel, WaitFor what) {
+  for (const SampledWait& wait : kernel.waits) {
+    if (wait.what == what) return &wait;
+  }
+  return nullptr;
+}
+
+TEST(StallReason, IsTheNameThatIsCountedOnce) {
+  EXPECT_EQ(stall_reason("smsp__pcsamp_warps_issue_stalled_long_scoreboard"), "long_scoreboard");
+  EXPECT_EQ(stall_reason("smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued"), "");
+  EXPECT_EQ(stall_reason("smsp__pcsamp_sample_count"), "");
+}
+
+TEST(WaitFor, IsWhatSetsTheScoreboard) {
+  using enum SassKind;
+  const auto wait = [](std::string_view reason, SassKind at, std::vector<SassKind> waited) {
+    return wait_for(reason, at, waited);
+  };
+  EXPECT_EQ(wait("long_scoreboard", fp32, {global_load}), WaitFor::global_load);
+  EXPECT_EQ(wait("long_scoreboard", fp32, {shared_load, local_load}), WaitFor::local_memory);
+  EXPECT_EQ(wait("short_scoreboard", fp32, {global_load, special}), WaitFor::special);
+  EXPECT_EQ(wait("short_scoreboard", fp32, {shared_load}), WaitFor::shared_load);
+  EXPECT_EQ(wait("long_scoreboard", fp32, {}), WaitFor::global_load);
+  EXPECT_EQ(wait("lg_throttle", global_store, {}), WaitFor::global_store);
+  EXPECT_EQ(wait("lg_throttle", global_atomic, {}), WaitFor::global_atomic);
+  EXPECT_EQ(wait("mio_throttle", shared_store, {}), WaitFor::shared_store);
+  EXPECT_EQ(wait("math_pipe_throttle", SassKind::fp64, {}), WaitFor::fp64);
+  EXPECT_EQ(wait("math_pipe_throttle", fp32, {}), WaitFor::arithmetic);
+  EXPECT_EQ(wait("wait", fp32, {}), WaitFor::result);
+  EXPECT_EQ(wait("selected", fp32, {}), WaitFor::issuing);
+  EXPECT_EQ(wait("a reason of a later GPU", fp32, {}), WaitFor::other);
+}
+
+TEST(ExplainSamples, ALoadIsNamedWithTheLineThatUsesIt) {
+  Assembled code;
+  code.add(kLdg, 10, 2);
+  const std::uint64_t use = code.add(kFfma, 11, kNone, 2);
+  const SampledKernel kernel =
+      explain_samples("kernel", {{use, {{"long_scoreboard", 60}, {"selected", 40}}}}, code.function());
+  EXPECT_EQ(kernel.samples, 100);
+  const SampledWait* const wait = find(kernel, WaitFor::global_load);
+  ASSERT_NE(wait, nullptr);
+  EXPECT_DOUBLE_EQ(wait->share, 0.6);
+  EXPECT_EQ(wait->line, "kernel.cu:10");
+  EXPECT_EQ(wait->used_line, "kernel.cu:11");
+  // The load has no samples of its own and is there because it is waited for.
+  ASSERT_EQ(kernel.instructions.size(), 2U);
+  EXPECT_EQ(kernel.instructions[0].name, "LDG");
+  EXPECT_EQ(kernel.instructions[1].waits_for, std::vector<std::int64_t>{0});
+  ASSERT_FALSE(kernel.lines.empty());
+  EXPECT_EQ(kernel.lines[0].line, 11);
+  EXPECT_EQ(kernel.lines[0].samples, 100);
+}
+
+TEST(ExplainSamples, LocalMemoryIsNoGlobalLoad) {
+  Assembled code;
+  code.add(kLdl, 7, 0);
+  const std::uint64_t use = code.add(kFfma, 7, kNone, 0);
+  const SampledKernel kernel = explain_samples("kernel", {{use, {{"long_scoreboard", 10}}}}, code.function());
+  ASSERT_NE(find(kernel, WaitFor::local_memory), nullptr);
+  EXPECT_EQ(find(kernel, WaitFor::local_memory)->line, "kernel.cu:7");
+  EXPECT_EQ(find(kernel, WaitFor::global_load), nullptr);
+}
+
+TEST(ExplainSamples, ABarrierNamesTheLineOfTheLateWarps) {
+  Assembled code;
+  const std::uint64_t late = code.add(kFfma, 15);
+  const std::uint64_t barrier = code.add(kBar, 20);
+  const SampledKernel kernel = explain_samples(
+      "kernel", {{late, {{"wait", 30}, {"selected", 10}}}, {barrier, {{"barrier", 60}}}}, code.function());
+  const SampledWait* const wait = find(kernel, WaitFor::barrier);
+  ASSERT_NE(wait, nullptr);
+  EXPECT_EQ(wait->line, "kernel.cu:20");
+  EXPECT_EQ(wait->used_line, "kernel.cu:15");
+}
+
+TEST(ExplainSamples, ADivisionIsWhatItIsCompiledTo) {
+  Assembled code;
+  const std::uint64_t begin = code.add(kI2f, 30, 0);
+  code.add(kMufu, 30, 1, 0);
+  code.add(kF2i, 30, 2, 1);
+  const std::uint64_t end = code.add(kImad, 30, kNone, 2);
+  const std::uint64_t other = code.add(kMufu, 31, 3);
+  const SampledKernel kernel = explain_samples(
+      "kernel",
+      {{begin, {{"selected", 20}}}, {end, {{"short_scoreboard", 50}}}, {other, {{"math_pipe_throttle", 30}}}},
+      code.function());
+  ASSERT_NE(find(kernel, WaitFor::division), nullptr);
+  EXPECT_DOUBLE_EQ(find(kernel, WaitFor::division)->share, 0.7);
+  ASSERT_NE(find(kernel, WaitFor::special), nullptr);
+  EXPECT_EQ(find(kernel, WaitFor::special)->line, "kernel.cu:31");
+}
+
+TEST(ExplainSamples, WithoutCodeReasonsRemain) {
+  const SamplesByReason samples = {{16, {{"barrier", 3}}}, {std::uint64_t{1} << 40U, {{"long_scoreboard", 5}}}};
+  const SampledKernel kernel = explain_samples("kernel", samples, std::nullopt);
+  EXPECT_EQ(kernel.samples, 8);
+  ASSERT_NE(find(kernel, WaitFor::barrier), nullptr);
+  EXPECT_TRUE(find(kernel, WaitFor::barrier)->line.empty());
+  ASSERT_EQ(kernel.instructions.size(), 2U);
+  EXPECT_EQ(kernel.instructions[0].name, "?");
+  // Nor may an offset outside of the code that was kept do harm.
+  Assembled code;
+  code.add(kLdg, 10, 2);
+  EXPECT_EQ(explain_samples("kernel", samples, code.function()).samples, 8);
+}
+
+TEST(KernelSamples, AreReadFromASpoolAndFilesOutsideAreNot) {
+  const TemporaryFolder folder;
+  SpoolBuilder spool;
+  spool.add(spool::Type::stall_reason,
+            spool::StallReason{4, spool.text("smsp__pcsamp_warps_issue_stalled_long_scoreboard")});
+  spool.add(spool::Type::stall_reason,
+            spool::StallReason{5, spool.text("smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued")});
+  spool.add(spool::Type::gpu_module, spool::GpuModule{77, spool.text("../code.cubin"), 0});
+  const spool::Id kernel = spool.text("_Z6kernelPf");
+  spool.add(spool::Type::instruction_samples, spool::InstructionSamples{77, 32, 900, kernel, 4});
+  spool.add(spool::Type::instruction_samples, spool::InstructionSamples{77, 32, 800, kernel, 5});
+  spool.add(spool::Type::instruction_samples, spool::InstructionSamples{77, 32, 1, kernel, 99});
+  spool.add(spool::Type::instruction_phase,
+            spool::InstructionPhase{1'000'000'000, 3'000'000'000, 1000, 10, 20, 0, 65536});
+  spool.write(folder.path() / "1.1.spool");
+  std::vector<DefectiveSpool> defective;
+  const KernelSamples samples = kernel_samples(read_spools(folder.path(), defective));
+  EXPECT_DOUBLE_EQ(samples.seconds, 2);
+  EXPECT_EQ(samples.dropped, 10);
+  ASSERT_EQ(samples.kernels.size(), 1U);
+  EXPECT_EQ(samples.kernels[0].name, "kernel(float*)");
+  EXPECT_EQ(samples.kernels[0].samples, 900);
+
+  const nlohmann::ordered_json json = kernel_samples_to_json(samples);
+  const KernelSamples again = read_kernel_samples(JsonValue(json));
+  EXPECT_EQ(kernel_samples_to_json(again), json);
+}
+
+// --- verdicts
+
+std::string decides(const Quantities& quantities) {
+  for (const Advice& advice : diagnose(quantities, DeviceKind::cuda)) {
+    if (advice.kind != RuleKind::note) return advice.rule;
+  }
+  return {};
+}
+
+TEST(SampleRules, NeedNoRoof) {
+  for (const auto& [quantity, rule] :
+       {std::pair{"wait.local_memory.share", "local-memory-waits"}, {"wait.global_atomic.share", "global-atomic-waits"},
+        {"wait.shared_atomic.share", "shared-atomic-waits"}, {"wait.fence.share", "fence-waits"},
+        {"wait.constant.share", "constant-waits"}, {"wait.division.share", "division-waits"},
+        {"wait.fp64.share", "fp64-waits"}, {"wait.special.share", "special-waits"},
+        {"wait.conversion.share", "conversion-waits"}, {"wait.barrier.share", "barrier-waits"}}) {
+    EXPECT_EQ(decides({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.5}}), rule);
+    EXPECT_EQ(decides({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.05}}), "roofless") << quantity;
+    // What is at its roof needs no cause.
+    EXPECT_EQ(decides({{"roof.reached", 1}, {"roof.known", 1}, {"roof.fraction", 0.97}, {quantity, 0.5}}), "good-enough");
+  }
+}
+
+}  // namespace
+}  // namespace roofline
