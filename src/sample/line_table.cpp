@@ -5,269 +5,125 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "sample/bytes.hpp"
 #include "sample/own_files.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::uint64_t kMostSection = std::uint64_t{1} << 29;
-constexpr std::uint64_t kMostNames = 1 << 20;
-
-/// One unit's program.
-class LineProgram {
+/// Whether a unit's files are of the system, each looked at once.
+class SystemFiles {
  public:
-  LineProgram(const LineSections& sections, std::string_view unit, bool wide)
-      : sections_(sections), cursor_(unit), wide_(wide) {}
-
-  /// Gives each address the line of the row that holds it.
-  void run(const std::vector<std::uint64_t>& addresses, SourceLines& lines) {
-    addresses_ = &addresses;
-    lines_ = &lines;
-    if (!read_header()) return;
-    reset();
-    while (!cursor_.at_end()) step();
-  }
-
-  std::string file_name(std::uint64_t number) { return read_header() ? path_of(number) : std::string(); }
-
- private:
-  struct File {
-    std::string_view name;
-    std::uint64_t folder = 0;
-  };
-
-  std::uint64_t offset() { return wide_ ? cursor_.number<std::uint64_t>() : cursor_.number<std::uint32_t>(); }
-
-  bool read_header() {
-    version_ = cursor_.number<std::uint16_t>();
-    if (version_ < 2 || version_ > 5) return false;
-    if (version_ >= 5) {
-      constexpr std::uint8_t kAddressSize = 8;
-      if (cursor_.byte() != kAddressSize || cursor_.byte() != 0) return false;
-    }
-    const std::uint64_t header_length = offset();
-    if (header_length > cursor_.left()) return false;
-    const std::size_t program = cursor_.at() + header_length;
-    shortest_ = cursor_.byte();
-    if (version_ >= 4) cursor_.byte();  // operations per instruction: more than one on VLIW machines only
-    cursor_.byte();                     // whether rows are statements by default
-    line_base_ = cursor_.number<std::int8_t>();
-    line_range_ = cursor_.byte();
-    opcode_base_ = cursor_.byte();
-    for (int i = 1; i < opcode_base_; ++i) lengths_.push_back(cursor_.byte());
-    if (line_range_ == 0 || opcode_base_ == 0) return false;
-    const bool named = version_ >= 5 ? read_tables() : read_old_tables();
-    if (!named || program < cursor_.at()) return false;
-    cursor_.skip(program - cursor_.at());
-    return cursor_.good();
-  }
-
-  bool read_old_tables() {
-    folders_.emplace_back();
-    for (std::string_view name = cursor_.text(); !name.empty() && folders_.size() < kMostNames; name = cursor_.text()) {
-      folders_.push_back(name);
-    }
-    files_.emplace_back();
-    for (std::string_view name = cursor_.text(); !name.empty() && files_.size() < kMostNames; name = cursor_.text()) {
-      files_.push_back({name, cursor_.unsigned_leb()});
-      cursor_.unsigned_leb();
-      cursor_.unsigned_leb();
-    }
-    return cursor_.good();
-  }
-
-  bool read_tables() {
-    std::vector<File> folders;
-    if (!read_entries(folders) || !read_entries(files_)) return false;
-    for (const File& folder : folders) folders_.push_back(folder.name);
-    return true;
-  }
-
-  /// A table of DWARF 5: pairs of content and form, a count, and that many entries.
-  bool read_entries(std::vector<File>& entries) {
-    struct Column {
-      std::uint64_t content, form;
-    };
-    std::vector<Column> columns;
-    for (int left = cursor_.byte(); left > 0; --left) {
-      const std::uint64_t content = cursor_.unsigned_leb();
-      columns.push_back({content, cursor_.unsigned_leb()});
-    }
-    const std::uint64_t count = cursor_.unsigned_leb();
-    if (!cursor_.good() || count > kMostNames || (columns.empty() && count > 0)) return false;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      File entry;
-      for (const Column& column : columns) {
-        if (!read_value(column.content, column.form, entry)) return false;
-      }
-      entries.push_back(entry);
-    }
-    return cursor_.good();
-  }
-
-  bool read_value(std::uint64_t content, std::uint64_t form, File& entry) {
-    constexpr std::uint64_t kPath = 1, kFolder = 2;
-    std::string_view text;
-    std::uint64_t number = 0;
-    switch (form) {
-      case 0x08:  // string
-        text = cursor_.text();
-        break;
-      case 0x1f:  // line_strp
-        text = text_at(sections_.line_texts, offset());
-        break;
-      case 0x0e:  // strp
-        text = text_at(sections_.texts, offset());
-        break;
-      case 0x0b:  // data1
-        number = cursor_.byte();
-        break;
-      case 0x05:
-        number = cursor_.number<std::uint16_t>();
-        break;
-      case 0x06:
-        number = cursor_.number<std::uint32_t>();
-        break;
-      case 0x07:
-        number = cursor_.number<std::uint64_t>();
-        break;
-      case 0x0f:  // udata
-        number = cursor_.unsigned_leb();
-        break;
-      case 0x1e: {  // data16: a checksum
-        constexpr std::uint64_t kChecksum = 16;
-        cursor_.skip(kChecksum);
-        break;
-      }
-      case 0x09:  // block
-        cursor_.skip(cursor_.unsigned_leb());
-        break;
-      default:
-        return false;
-    }
-    if (content == kPath) entry.name = text;
-    if (content == kFolder) entry.folder = number;
-    return cursor_.good();
-  }
-
-  static std::string_view text_at(std::string_view texts, std::uint64_t at) {
-    ByteCursor cursor(texts, at);
-    return cursor.text();
-  }
-
-  void step() {
-    const std::uint8_t code = cursor_.byte();
-    if (code >= opcode_base_) {
-      const int special = code - opcode_base_;
-      advance(static_cast<std::uint64_t>(special / line_range_));
-      line_ += line_base_ + special % line_range_;
-      return row();
-    }
-    switch (code) {
-      case 0:
-        return extended();
-      case 1:  // copy
-        return row();
-      case 2:
-        return advance(cursor_.unsigned_leb());
-      case 3:
-        line_ += cursor_.signed_leb();
-        return;
-      case 4:
-        file_ = cursor_.unsigned_leb();
-        return;
-      case 8: {  // const_add_pc
-        constexpr int kLast = 255;
-        return advance(static_cast<std::uint64_t>((kLast - opcode_base_) / line_range_));
-      }
-      case 9:  // fixed_advance_pc
-        address_ += cursor_.number<std::uint16_t>();
-        return;
-      default:
-        for (int left = lengths_[code - 1]; left > 0; --left) cursor_.unsigned_leb();
-    }
-  }
-
-  void extended() {
-    const std::uint64_t size = cursor_.unsigned_leb();
-    if (size == 0 || size > cursor_.left()) return cursor_.skip(size);
-    const std::uint8_t code = cursor_.byte();
-    constexpr std::uint8_t kEnd = 1, kSetAddress = 2;
-    if (code == kSetAddress && size == 1 + sizeof address_) {
-      address_ = cursor_.number<std::uint64_t>();
-      return;
-    }
-    cursor_.skip(size - 1);
-    if (code != kEnd) return;
-    row();
-    reset();
-  }
-
-  void advance(std::uint64_t operations) { address_ += operations * shortest_; }
-
-  void reset() {
-    address_ = 0;
-    file_ = 1;
-    line_ = 1;
-    previous_.reset();
-    around_.reset();
-  }
-
-  /// A row covers the addresses up to the next one's.
-  void row() {
-    if (previous_ && previous_->address < address_) {
-      const auto first = std::ranges::lower_bound(*addresses_, previous_->address);
-      for (auto at = first; at != addresses_->end() && *at < address_; ++at) {
-        const auto index = static_cast<std::size_t>(at - addresses_->begin());
-        lines_->at[index] = source_of(*previous_);
-        if (around_) lines_->around[index] = source_of(*around_);
-      }
-    }
-    constexpr std::int64_t kLastLine = 1 << 30;
-    previous_ = Row{address_, file_, static_cast<int>(std::clamp<std::int64_t>(line_, 0, kLastLine))};
-    if (previous_->line > 0 && !of_system(file_)) around_ = previous_;
-  }
-
-  bool of_system(std::uint64_t file) {
-    const auto [known, is_new] = of_system_.try_emplace(file);
+  template <typename PathOf>
+  bool holds(std::uint64_t file, const PathOf& path_of) {
+    const auto [known, is_new] = known_.try_emplace(file);
     if (is_new) known->second = is_system_source(path_of(file));
     return known->second;
   }
 
-  std::string path_of(std::uint64_t number) const {
-    if (number >= files_.size()) return {};
-    const File& file = files_[number];
-    std::string path(file.name);
-    const auto with_folder = [&](std::uint64_t folder) {
-      if (path.starts_with('/') || folder >= folders_.size() || folders_[folder].empty()) return;
-      path = std::string(folders_[folder]) + "/" + path;
-    };
-    with_folder(file.folder);
-    if (version_ >= 5) with_folder(0);  // where it was compiled
-    return path;
+ private:
+  std::unordered_map<std::uint64_t, bool> known_;
+};
+
+/// Gives each address the line of the row that holds it.
+class AddressLines final : public LineProgram {
+ public:
+  AddressLines(const LineSections& sections, std::string_view unit, bool wide,
+               const std::vector<std::uint64_t>& addresses, SourceLines& lines)
+      : LineProgram(sections, unit, wide), addresses_(addresses), lines_(lines) {}
+
+ private:
+  void sequence_began() override { around_.reset(); }
+
+  void began(const LineRow& row) override {
+    const auto path = [this](std::uint64_t file) { return path_of(file); };
+    if (row.line > 0 && !of_system_.holds(row.file, path)) around_ = row;
   }
 
-  struct Row {
-    std::uint64_t address, file;
-    int line;
-  };
-  SourceLine source_of(const Row& row) const { return {path_of(row.file), row.line, row.address}; }
+  void ended(const LineRow& row, std::uint64_t end) override {
+    if (row.address >= end) return;
+    const auto first = std::ranges::lower_bound(addresses_, row.address);
+    for (auto at = first; at != addresses_.end() && *at < end; ++at) {
+      const auto index = static_cast<std::size_t>(at - addresses_.begin());
+      lines_.at[index] = source_of(row);
+      if (around_) lines_.around[index] = source_of(*around_);
+    }
+  }
 
-  const LineSections& sections_;
-  ByteCursor cursor_;
-  bool wide_;
-  int version_ = 0, line_base_ = 0, line_range_ = 0, opcode_base_ = 0;
-  std::uint64_t shortest_ = 1;
-  std::vector<int> lengths_;
-  std::vector<std::string_view> folders_;
-  std::vector<File> files_;
-  std::uint64_t address_ = 0, file_ = 1;
-  std::int64_t line_ = 1;
-  std::optional<Row> previous_, around_;
-  std::unordered_map<std::uint64_t, bool> of_system_;
-  const std::vector<std::uint64_t>* addresses_ = nullptr;
-  SourceLines* lines_ = nullptr;
+  SourceLine source_of(const LineRow& row) const { return {path_of(row.file), row.line, row.address}; }
+
+  const std::vector<std::uint64_t>& addresses_;
+  SourceLines& lines_;
+  std::optional<LineRow> around_;
+  SystemFiles of_system_;
+};
+
+/// Keeps the rows between two addresses.
+class RangeLines final : public LineProgram {
+ public:
+  RangeLines(const LineSections& sections, std::string_view unit, bool wide, std::uint64_t begin, std::uint64_t end,
+             CodeLines& lines)
+      : LineProgram(sections, unit, wide), begin_(begin), end_(end), lines_(lines) {}
+
+ private:
+  // What a damaged table can make of few bytes.
+  static constexpr std::size_t kMostRows = std::size_t{1} << 22;
+  static constexpr std::size_t kMostFiles = std::size_t{1} << 14;
+  static constexpr std::size_t kLongestPath = 4096;
+
+  void sequence_began() override { sequence_.clear(); }
+
+  void began(const LineRow& row) override {
+    if (sequence_.size() < kMostRows) sequence_.push_back(row);
+  }
+
+  void ended(const LineRow& row, std::uint64_t end) override {
+    if (row.address >= end || end <= begin_ || row.address >= end_ || lines_.rows.size() >= kMostRows) return;
+    const LineRow& source = not_of_system(row);
+    if (const auto file = number_of(source.file)) lines_.rows.push_back({row.address, end, *file, source.line});
+  }
+
+  /// The row or, if its file is of the system, the nearest one that it is inlined into and whose file is not.
+  const LineRow& not_of_system(const LineRow& row) {
+    constexpr int kMostCalls = 64;
+    const auto path = [this](std::uint64_t file) { return path_of(file); };
+    const LineRow* at = &row;
+    for (int calls = 0; of_system_.holds(at->file, path); ++calls) {
+      if (calls == kMostCalls || at->call == 0 || at->call > sequence_.size()) return row;
+      at = &sequence_[at->call - 1];
+    }
+    return *at;
+  }
+
+  /// Nothing where the file is not known.
+  std::optional<std::size_t> number_of(std::uint64_t file) {
+    const auto [known, is_new] = numbers_.try_emplace(file);
+    if (is_new && lines_.files.size() < kMostFiles) {
+      const std::string path = path_of(file);
+      if (!path.empty() && path.size() <= kLongestPath) {
+        const auto same = std::ranges::find(lines_.files, path);
+        known->second = static_cast<std::size_t>(same - lines_.files.begin());
+        if (same == lines_.files.end()) lines_.files.push_back(path);
+      }
+    }
+    return known->second;
+  }
+
+  std::uint64_t begin_, end_;
+  CodeLines& lines_;
+  std::vector<LineRow> sequence_;
+  std::unordered_map<std::uint64_t, std::optional<std::size_t>> numbers_;
+  SystemFiles of_system_;
+};
+
+/// For LineProgram::file_name.
+class FileNames final : public LineProgram {
+ public:
+  using LineProgram::LineProgram;
+
+ private:
+  void sequence_began() override {}
+  void began(const LineRow&) override {}
+  void ended(const LineRow&, std::uint64_t) override {}
 };
 
 /// The bytes of a unit after its length, and moves past them. The cursor is not good any more where it is broken.
@@ -279,12 +135,18 @@ std::string_view next_unit(ByteCursor& cursor, bool& wide) {
   return cursor.bytes(size);
 }
 
-}  // namespace
+template <typename Visit>
+void visit_units(const LineSections& sections, const Visit& visit) {
+  ByteCursor cursor(sections.lines);
+  while (!cursor.at_end()) {
+    bool wide = false;
+    const std::string_view unit = next_unit(cursor, wide);
+    if (!cursor.good()) break;
+    visit(unit, wide);
+  }
+}
 
-LineSections::LineSections(const ElfFile& elf)
-    : lines(elf.section(".debug_line", kMostSection)),
-      line_texts(elf.section(".debug_line_str", kMostSection)),
-      texts(elf.section(".debug_str", kMostSection)) {}
+}  // namespace
 
 std::string LineFileNames::name(std::uint64_t table, std::uint64_t file) {
   const auto [known, is_new] = known_.try_emplace({table, file});
@@ -292,7 +154,7 @@ std::string LineFileNames::name(std::uint64_t table, std::uint64_t file) {
     ByteCursor cursor(sections_.lines, table);
     bool wide = false;
     const std::string_view unit = next_unit(cursor, wide);
-    known->second = LineProgram(sections_, unit, wide).file_name(file);
+    known->second = FileNames(sections_, unit, wide).file_name(file);
   }
   return known->second;
 }
@@ -300,13 +162,16 @@ std::string LineFileNames::name(std::uint64_t table, std::uint64_t file) {
 SourceLines source_lines(const ElfFile& elf, const std::vector<std::uint64_t>& addresses) {
   SourceLines lines = {std::vector<SourceLine>(addresses.size()), std::vector<SourceLine>(addresses.size())};
   const LineSections sections(elf);
-  ByteCursor cursor(sections.lines);
-  while (!cursor.at_end()) {
-    bool wide = false;
-    const std::string_view unit = next_unit(cursor, wide);
-    if (!cursor.good()) break;
-    LineProgram(sections, unit, wide).run(addresses, lines);
-  }
+  visit_units(sections,
+              [&](std::string_view unit, bool wide) { AddressLines(sections, unit, wide, addresses, lines).run(); });
+  return lines;
+}
+
+CodeLines code_lines(const LineSections& sections, std::uint64_t begin, std::uint64_t end) {
+  CodeLines lines;
+  visit_units(sections,
+              [&](std::string_view unit, bool wide) { RangeLines(sections, unit, wide, begin, end, lines).run(); });
+  std::ranges::stable_sort(lines.rows, {}, &CodeLines::Row::begin);
   return lines;
 }
 

@@ -1,6 +1,7 @@
 // Source lines of native code, from .debug_line (DWARF 2 to 5). Nothing in it is trusted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "sample/elf_file.hpp"
+#include "sample/line_program.hpp"
 
 namespace roofline {
 
@@ -15,13 +17,6 @@ struct SourceLine {
   std::string file;  ///< with its folder as the table has it; empty: not known
   int line = 0;
   std::uint64_t address = 0;  ///< where this row begins
-};
-
-/// Sections with line tables; empty where the file has none.
-struct LineSections {
-  explicit LineSections(const ElfFile& elf);
-
-  std::string lines, line_texts, texts;
 };
 
 /// The files of line tables, by the table's offset in .debug_line and the file's number in it.
@@ -43,5 +38,19 @@ struct SourceLines {
 };
 /// `addresses` are sorted.
 SourceLines source_lines(const ElfFile& elf, const std::vector<std::uint64_t>& addresses);
+
+/// Where code came from that lies between two addresses.
+struct CodeLines {
+  struct Row {
+    std::uint64_t begin = 0, end = 0;
+    std::size_t file = 0;
+    int line = 0;
+  };
+  std::vector<std::string> files;  ///< each name once
+  std::vector<Row> rows;           ///< sorted by where they begin; those of a damaged table may overlap
+};
+/// The rows that lie in part between these addresses. A row in a file of the system that is inlined into another one
+/// has the nearest line that is not of the system, where the table says into which.
+CodeLines code_lines(const LineSections& sections, std::uint64_t begin, std::uint64_t end);
 
 }  // namespace roofline

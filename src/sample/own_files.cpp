@@ -28,8 +28,14 @@ bool is_own_native_file(std::string_view path) {
 }
 
 bool is_system_source(std::string_view file) {
-  return file.starts_with("/usr/") || file.find("/include/c++/") != std::string_view::npos ||
-         file.ends_with(".cudafe1.stub.c");
+  // All but the first are CUDA's, wherever it is unpacked; nvidia/cu13 and nvidia/cuda_runtime are packages of pip.
+  static constexpr auto kHeaders = std::to_array<std::string_view>(
+      {"/include/c++/", "/targets/x86_64-linux/include/", "/targets/sbsa-linux/include/",
+       "/targets/aarch64-linux/include/", "/cuda/include/"});
+  const auto holds = [file](std::string_view part) { return file.find(part) != std::string_view::npos; };
+  const std::size_t package = file.find("/nvidia/cu");
+  return file.starts_with("/usr/") || file.ends_with(".cudafe1.stub.c") || std::ranges::any_of(kHeaders, holds) ||
+         (package != std::string_view::npos && file.find("/include/", package) != std::string_view::npos);
 }
 
 }  // namespace roofline

@@ -17,6 +17,7 @@
 
 #include "config/suite.hpp"
 #include "device/cubin.hpp"
+#include "device/sass.hpp"
 #include "fleet/fleet.hpp"
 #include "import/byte_source.hpp"
 #include "import/import.hpp"
@@ -40,6 +41,7 @@
 #include "report/json/node_json.hpp"
 #include "sample/elf_file.hpp"
 #include "sample/function_roles.hpp"
+#include "sample/gpu_lines.hpp"
 #include "sample/inline_frames.hpp"
 #include "sample/line_table.hpp"
 #include "sample/samples_file.hpp"
@@ -314,6 +316,26 @@ void cubin(std::string_view bytes) {
   }
 }
 
+/// The lines of each kernel's instructions, and what these wait for.
+void gpu_lines(std::string_view bytes) {
+  const auto cubin = std::as_bytes(std::span(bytes));
+  for (const KernelCode& kernel : find_kernels(cubin)) {
+    const std::optional<GpuFunction> function = read_gpu_function(cubin, kernel.name);
+    if (!function) continue;
+    std::vector<SassInstruction> instructions;
+    for (std::size_t at = 0; at + kSassBytes <= function->code.size(); at += kSassBytes) {
+      const auto instruction = std::span(function->code).subspan(at, kSassBytes);
+      instructions.push_back(decode_sass(instruction, function->architecture, at));
+    }
+    require(function->lines.size() == instructions.size(), "each instruction has a line");
+    for (const GpuFunction::At& at : function->lines) {
+      require(at.file < static_cast<int>(function->files.size()), "the file of a line is there");
+    }
+    constexpr std::size_t kMostLookedAt = 64;
+    for (std::size_t at = 0; at < std::min(instructions.size(), kMostLookedAt); ++at) waited_for(instructions, at);
+  }
+}
+
 void npy(std::string_view bytes) {
   require(read_npy(file_of(bytes), 6).values.size() == 6, "an array has as many elements");
 }
@@ -376,6 +398,7 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"elf", elf, 6000},
                                  Reader{"native_lines", native_lines, 12000},
                                  Reader{"cubin", cubin, 12000},
+                                 Reader{"gpu_lines", gpu_lines, 3000},
                                  Reader{"npy", npy, 6000},
                                  Reader{"source", source, 3000},
                                  Reader{"kineto", import_by<read_kineto>, 1600},
