@@ -68,7 +68,6 @@ std::uint32_t first_group() {
   return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : 0;
 }
 
-
 class Counting {
  public:
   explicit Counting(Session& session) : process_(session), plan_(budget(), first_group()) {

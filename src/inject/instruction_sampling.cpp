@@ -48,61 +48,50 @@ InstructionSampling* InstructionSampling::make(Session& session) {
 InstructionSampling::InstructionSampling(Session& session, std::string folder)
     : session_(session), cupti_(cupti().handle()), modules_(session, std::move(folder)) {}
 
-void InstructionSampling::sees(CUcontext context) {
-  if (context == nullptr || last_seen_.load(std::memory_order_relaxed) == context) return;
-  last_seen_.store(context, std::memory_order_relaxed);
-  CUdevice device = 0;
-  if (driver().context_device != nullptr) driver().context_device(&device);
-  const std::lock_guard lock(contexts_mutex_);
-  contexts_.try_emplace(context, device);
-}
-
-std::map<CUcontext, int> InstructionSampling::contexts() {
-  const std::lock_guard lock(contexts_mutex_);
-  return contexts_;
-}
-
 void InstructionSampling::context_destroyed(CUcontext context) {
   CUcontext expected = context;
-  last_seen_.compare_exchange_strong(expected, nullptr);
+  last_enabled_.compare_exchange_strong(expected, nullptr);
   // CUPTI may be waiting for this very thread in a call of collect().
   const std::unique_lock lock(mutex_, kPatience);
   if (!lock) return;
   const auto found = sampled_.find(context);
-  if (found != sampled_.end() && gate_.close(kLongestCall)) {
-    close(context, found->second, true);
-    gate_.open();
-    sampled_.erase(found);
-    write();
-  }
-  const std::lock_guard list(contexts_mutex_);
-  contexts_.erase(context);
+  if (found == sampled_.end() || !gate_.close(kLongestCall)) return;
+  close(context, found->second, true);
+  gate_.open();
+  sampled_.erase(found);
+  write();
 }
 
-void InstructionSampling::ends_before_launch() {
-  if (!ending_) return;
+void InstructionSampling::before_launch(CUcontext context) {
+  if (!on_ || context == nullptr) return;
+  const bool begins = !ending_ && last_enabled_.load(std::memory_order_relaxed) != context && !refused_ &&
+                      now() - began_ > kLongestCall;
+  if (!begins && !ending_) return;
   // Another thread's attempt, or collect(): the next launch will do.
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || !ending_) return;
-  if (!gate_.close(kLongestCall)) return;
-  close_all(true);
+  if (!lock || !on_) return;
+  const bool known = sampled_.contains(context);
+  if (!ending_ && known) last_enabled_ = context;
+  if ((!ending_ && known) || !gate_.close(kLongestCall)) return;
+  if (ending_) {
+    close_all(true);
+  } else {
+    enable(context);
+    last_enabled_ = context;
+  }
   gate_.open();
 }
 
 void InstructionSampling::begin() {
   const std::lock_guard lock(mutex_);
   if (on_ || refused_) return;
-  on_ = true;
   began_ = now();
+  on_ = true;
 }
 
 void InstructionSampling::collect() {
   const std::lock_guard lock(mutex_);
   if (!on_) return;
-  for (const auto& [context, device] : contexts()) {
-    if (refused_ || sampled_.contains(context)) continue;
-    if (!enable(context)) break;
-  }
   for (auto& [context, sampled] : sampled_) read(context, sampled);
 }
 
@@ -123,25 +112,27 @@ void InstructionSampling::close_all(bool disable) {
   const bool any = !sampled_.empty();
   // CUPTI writes to the buffers of contexts in which it is still on.
   if (disable) sampled_.clear();
+  last_enabled_ = nullptr;
   on_ = ending_ = false;
   if (any) {
     session_.spool.write(spool::Type::overhead,
-                         spool::Overhead{began_, now(), session_.spool.text(spool::kInstructionsOverhead), 0});
+                         spool::Overhead{began_.load(), now(), session_.spool.text(spool::kInstructionsOverhead), 0});
   }
   write();
 }
 
-bool InstructionSampling::enable(CUcontext context) {
+void InstructionSampling::enable(CUcontext context) {
   CUpti_PCSamplingEnableParams asked = {};
   asked.size = CUpti_PCSamplingEnableParamsSize;
   asked.ctx = context;
   Sampled& sampled = sampled_[context];
   sampled.start = now();
+  if (driver().context_device != nullptr) driver().context_device(&sampled.device);
   CUptiResult status = cupti_.enable(&asked);
   if (status == CUPTI_SUCCESS) {
     learn_reasons(context, sampled);
     status = configure(context, sampled);
-    if (status == CUPTI_SUCCESS) return true;
+    if (status == CUPTI_SUCCESS) return;
     CUpti_PCSamplingDisableParams undone = {};
     undone.size = CUpti_PCSamplingDisableParamsSize;
     undone.ctx = context;
@@ -149,15 +140,13 @@ bool InstructionSampling::enable(CUcontext context) {
   }
   sampled_.erase(context);
   refuse(status);
-  return false;
 }
 
 void InstructionSampling::refuse(CUptiResult status) {
   refused_ = true;
   const std::string remedy = cupti_remedy(status);
-  session_.spool.note(spool::NoteCode::remark,
-                      "instructions were not sampled: " +
-                          (remedy.empty() ? cupti_message(cupti_.handle(), status) : remedy));
+  session_.spool.note(spool::NoteCode::remark, "instructions were not sampled: " +
+                                                   (remedy.empty() ? cupti_message(cupti_.handle(), status) : remedy));
 }
 
 void InstructionSampling::learn_reasons(CUcontext context, Sampled& sampled) {
@@ -261,12 +250,10 @@ void InstructionSampling::close(CUcontext context, Sampled& sampled, bool disabl
     asked.ctx = context;
     if (cupti_.disable(&asked) == CUPTI_SUCCESS) take(sampled, sampled.rest);
   }
-  const std::map<CUcontext, int> known = contexts();
-  const auto device = known.find(context);
   session_.spool.write(
       spool::Type::instruction_phase,
       spool::InstructionPhase{sampled.start, now(), sampled.samples, sampled.dropped, sampled.elsewhere,
-                              static_cast<std::uint32_t>(device != known.end() ? device->second : 0),
+                              static_cast<std::uint32_t>(sampled.device),
                               std::uint32_t{1} << kPeriodExponent});
 }
 

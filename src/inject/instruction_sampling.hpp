@@ -1,8 +1,8 @@
 // Samples which instructions the warps of all kernels are at, and why they wait there: CUPTI's PC sampling, in
 // phases. Kernels run as they would without it; launches by the host take some microseconds longer meanwhile.
 //
-// Sampling may begin in any thread, and ends in a thread of the program that is about to launch something, while no
-// other one is inside such a call: CUPTI would wait for it, and it for CUPTI.
+// Sampling begins and ends in a thread of the program that is about to launch something, while no other one is inside
+// such a call. Otherwise CUPTI samples next to nothing, or it waits for a thread that waits for it.
 #pragma once
 
 #include <cuda.h>
@@ -35,25 +35,25 @@ class InstructionSampling {
   GpuModules& modules() { return modules_; }
 
   // From callbacks, in the program's threads.
-  /// A launch into that context.
-  void sees(CUcontext context);
   void context_destroyed(CUcontext context);
-  /// Around each call that gives the GPU work, while on(). A launch comes through ends_before_launch() first.
+  /// Before a launch into that context, never during a capture: begins or ends sampling, if that is due.
+  void before_launch(CUcontext context);
+  /// Around each call that gives the GPU work, while on().
   void work_begins() { gate_.enter(); }
   void work_ends() { gate_.leave(); }
-  /// Before a launch, never during a capture: ends sampling, if that is due.
-  void ends_before_launch();
 
   // From the thread that writes, and at the end of the process.
-  /// Samples from here on, in all contexts that were seen.
+  /// From here on, each context is sampled from its next launch on.
   void begin();
-  /// Takes what has been sampled so far, and begins in new contexts. A few times per second.
+  /// Takes what has been sampled so far. A few times per second.
   void collect();
   /// Sampling is to end with the next launch.
   void end();
   /// At the end of the process: takes what has been sampled. CUPTI ends by itself.
   void finish();
   bool on() const { return on_; }
+  /// Some context is being sampled.
+  bool taking() const { return last_enabled_ != nullptr; }
   /// It was refused: there will be no samples.
   bool refused() const { return refused_; }
 
@@ -69,6 +69,7 @@ class InstructionSampling {
   /// A context in which instructions are being sampled.
   struct Sampled {
     std::uint64_t start = 0;
+    CUdevice device = 0;
     std::uint64_t samples = 0, dropped = 0, elsewhere = 0;
     std::vector<std::uint32_t> reasons;
     Buffer read;  ///< filled on request
@@ -81,10 +82,9 @@ class InstructionSampling {
   };
 
   InstructionSampling(Session& session, std::string folder);
-  bool enable(CUcontext context);
+  void enable(CUcontext context);
   void learn_reasons(CUcontext context, Sampled& sampled);
   CUptiResult configure(CUcontext context, Sampled& sampled);
-  std::map<CUcontext, int> contexts();
   void read(CUcontext context, Sampled& sampled);
   void take(Sampled& sampled, Buffer& buffer);
   /// `disable`: CUPTI is told, too.
@@ -96,15 +96,13 @@ class InstructionSampling {
   Session& session_;
   CuptiInstructions cupti_;
   GpuModules modules_;
-  std::atomic<CUcontext> last_seen_ = nullptr;
+  std::atomic<CUcontext> last_enabled_ = nullptr;
   std::atomic<bool> on_ = false, ending_ = false, refused_ = false;
   Gate gate_;
 
-  std::mutex contexts_mutex_;
-  std::map<CUcontext, int> contexts_;  ///< with their devices
+  std::atomic<std::uint64_t> began_ = 0;
 
-  std::timed_mutex mutex_;  // before contexts_mutex_; of what follows
-  std::uint64_t began_ = 0;
+  std::timed_mutex mutex_;  // of what follows
   std::map<CUcontext, Sampled> sampled_;
   std::set<std::uint32_t> reasons_;  ///< with a record each
   std::map<Place, std::map<std::uint32_t, std::uint64_t>> samples_;

@@ -20,7 +20,7 @@ constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kS
 constexpr std::uint64_t kShortestOfJob = kSecond;
 // Instructions: thousands of samples per second and SM. At first from short programs, then from steady steps.
 constexpr std::uint64_t kFewOfInstructions = 3;
-constexpr std::uint64_t kFirstInstructions = 4 * kSecond / 10, kFirstInVain = 3 * kSecond / 2;
+constexpr std::uint64_t kFirstInstructions = 3 * kSecond / 10, kFirstInVain = 3 * kSecond / 2;
 constexpr std::uint64_t kSteadyInstructions = kSecond, kSteadyInVain = 3 * kSecond;
 /// If nothing repeats, counting continues after this time.
 constexpr std::uint64_t kNothingRepeats = 10 * kSecond;
@@ -47,6 +47,7 @@ RunPhase PhasePlan::next(const Progress& progress) {
   RunPhase next = phase_;
   switch (phase_) {
     case RunPhase::instructions:
+      if (progress.instructions_taken && sampled_since_ == 0) sampled_since_ = progress.time;
       next = after_instructions(progress);
       break;
     case RunPhase::closing:
@@ -87,10 +88,10 @@ void PhasePlan::sample_instructions() {
 
 RunPhase PhasePlan::after_instructions(const Progress& progress) const {
   const bool steady = after_sampled_ != RunPhase::start_up;
-  const std::uint64_t elapsed = progress.time - since_;
-  const bool enough = progress.repetitions >= kFewOfInstructions &&
-                      elapsed >= (steady ? kSteadyInstructions : kFirstInstructions);
-  const bool in_vain = elapsed >= (steady ? kSteadyInVain : kFirstInVain);
+  const std::uint64_t least = steady ? kSteadyInstructions : kFirstInstructions;
+  const bool enough = progress.repetitions >= kFewOfInstructions && sampled_since_ != 0 &&
+                      progress.time - sampled_since_ >= least;
+  const bool in_vain = progress.time - since_ >= (steady ? kSteadyInVain : kFirstInVain);
   return enough || in_vain || progress.no_instructions ? RunPhase::closing : RunPhase::instructions;
 }
 
@@ -141,6 +142,7 @@ void PhasePlan::enter(RunPhase phase, std::uint64_t time) {
     shortest_ = first ? kShortestQuiet : std::min(2 * shortest_, kLongestQuiet);
   }
   phase_ = phase;
+  sampled_since_ = 0;
   since_ = time;
 }
 

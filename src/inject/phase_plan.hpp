@@ -1,10 +1,10 @@
 // The phases of a sampled recording: it records the start-up and some of the steady steps, counts, and otherwise leaves
 // the program alone. Independent of CUPTI and of clocks.
 //
-// Where instructions are sampled, a short phase of that comes first, as soon as something repeats, for programs that end
-// soon; one of steady steps follows the sample. Counting begins after the first, so that short programs have counts. It is interrupted for a few steps in which nothing is
-// counted, as a short program with slow steps would have none of them, and if it takes long for a sample. A program in
-// which nothing repeats is recorded completely.
+// Where instructions are sampled, a short phase of that comes first, as soon as something repeats, for programs that
+// end soon; one of steady steps follows the sample. Counting begins after the first, so that short programs have
+// counts. It is interrupted for a few steps in which nothing is counted, as a short program with slow steps would have
+// none of them, and if it takes long for a sample. A program in which nothing repeats is recorded completely.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace roofline::inject {
 enum class RunPhase : std::uint8_t {
   instructions,  ///< recorded; instructions are sampled, nothing is counted
   closing,       ///< the same, until a launch has ended that
-  start_up,  ///< recorded; counters are read as soon as launches repeat
-  glimpse,   ///< a few steps are recorded without counting, then start_up goes on
-  sample,    ///< steady steps are recorded, nothing is counted
-  counting,  ///< recorded; what has no counts yet gets them
-  quiet,     ///< nothing is recorded; steps are timed by a marker
-  refresh    ///< some steps are recorded again, because the program may have changed
+  start_up,      ///< recorded; counters are read as soon as launches repeat
+  glimpse,       ///< a few steps are recorded without counting, then start_up goes on
+  sample,        ///< steady steps are recorded, nothing is counted
+  counting,      ///< recorded; what has no counts yet gets them
+  quiet,         ///< nothing is recorded; steps are timed by a marker
+  refresh        ///< some steps are recorded again, because the program may have changed
 };
 
 inline constexpr bool counts(RunPhase phase) { return phase == RunPhase::start_up || phase == RunPhase::counting; }
@@ -36,7 +36,8 @@ class PhasePlan {
     std::uint64_t counting_cost = 0;  ///< ns
     bool marker_lost = false;         ///< in quiet: the mark of the steps no longer comes
     bool no_instructions = false;     ///< the GPU's instructions can't be sampled
-    bool instructions_on = false;     ///< they are being sampled
+    bool instructions_on = false;     ///< they are being sampled, or will be from the next launch on
+    bool instructions_taken = false;  ///< they are being sampled
     bool in_job = false;              ///< other processes are to record the same steps
     bool peers_missing = false;       ///< in sample: not all of them are in it yet
   };
@@ -57,9 +58,10 @@ class PhasePlan {
 
   RunPhase phase_ = RunPhase::start_up;
   std::uint64_t since_ = 0;
-  std::uint64_t pause_ = 0;     ///< length of the present quiet phase
-  std::uint64_t shortest_ = 0;  ///< of a quiet phase that a lost marker ends
-  bool instructions_ = false;                     ///< a phase of them is to follow the sample
+  std::uint64_t pause_ = 0;                      ///< length of the present quiet phase
+  std::uint64_t shortest_ = 0;                   ///< of a quiet phase that a lost marker ends
+  std::uint64_t sampled_since_ = 0;  ///< instructions; 0: not yet in this phase
+  bool instructions_ = false;                    ///< a phase of them is to follow the sample
   RunPhase after_sampled_ = RunPhase::start_up;  ///< what follows the present phase of instructions
   bool glimpsed_ = false;
   bool sampled_ = false;  ///< uncounted steady steps are recorded

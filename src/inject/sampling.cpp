@@ -117,6 +117,7 @@ void Sampling::look(std::uint64_t time) {
   progress.marker_lost = lost(time);
   progress.no_instructions = session_.instructions != nullptr && session_.instructions->refused();
   progress.instructions_on = session_.instructions != nullptr && session_.instructions->on();
+  progress.instructions_taken = progress.instructions_on && session_.instructions->taking();
   progress.in_job = !peers_.alone();
   progress.peers_missing = plan_.phase() == RunPhase::sample && !peers_.ready(time);
   const RunPhase before = plan_.phase();

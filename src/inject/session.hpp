@@ -37,7 +37,7 @@ struct Session {
   std::uint64_t warmup = 0;  ///< ns
   std::uint64_t window = 0;  ///< ns; 0: unlimited
   bool python = true;
-  Sampling* sampling = nullptr;  ///< nullptr: all of the window is recorded
+  Sampling* sampling = nullptr;                 ///< nullptr: all of the window is recorded
   InstructionSampling* instructions = nullptr;  ///< nullptr: none are sampled
 
   std::atomic<Phase> phase = Phase::loaded;

@@ -491,9 +491,9 @@ template <typename... Record>
 constexpr bool keep_alignment() {
   return ((sizeof(Record) % 8 == 0) && ...);
 }
-static_assert(
-    keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel, Copy, Fill,
-                   Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread, CopySource, Marker, Marks,
-                   CodeFile, Code, Allocation, MemoryUse, Rank, Communicator, Collective, GpuModule, StallReason, InstructionSamples, InstructionPhase>());
+static_assert(keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel,
+                             Copy, Fill, Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread,
+                             CopySource, Marker, Marks, CodeFile, Code, Allocation, MemoryUse, Rank, Communicator,
+                             Collective, GpuModule, StallReason, InstructionSamples, InstructionPhase>());
 
 }  // namespace roofline::spool

@@ -16,8 +16,11 @@ constexpr std::array kRecorded = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_A
 constexpr std::array kDescriptions = {CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONTEXT};
 
 constexpr std::array kResources = {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
-                                   CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-                                   CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED};
+                                   CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING,
+                                   CUPTI_CBID_RESOURCE_MODULE_LOADED,
+                                   CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+                                   CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+                                   CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED};
 
 }  // namespace
 

@@ -156,6 +156,20 @@ class Code {
     const std::string path = file(line);
     return path.empty() ? std::string() : fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line.second);
   }
+  /// Whether it loads constants from an address in a register. Others are parameters of the launch.
+  bool indexes_constants(std::uint64_t offset) const {
+    constexpr std::uint64_t kAddressByte = 3;
+    constexpr auto kNoRegister = std::byte{0xff};
+    return holds(offset) && at(offset).kind == SassKind::constant_load &&
+           function_->code[static_cast<std::size_t>(offset + kAddressByte)] != kNoRegister;
+  }
+  /// The last store or atomic operation before an instruction at this offset.
+  std::optional<std::uint64_t> written_before(std::uint64_t offset) const {
+    for (std::size_t i = index(offset); i-- > 0;) {
+      if (kind(i) == SassKind::global_store || kind(i) == SassKind::global_atomic) return 16 * std::uint64_t{i};
+    }
+    return std::nullopt;
+  }
   /// The barrier that an instruction at this offset is behind, or is.
   std::uint64_t barrier_before(std::uint64_t offset) const {
     constexpr std::size_t kNear = 4;
@@ -166,7 +180,8 @@ class Code {
   }
 
  private:
-  /// What has no line is of a function that is called: it gets the line of a call of it.
+  /// Code in place of an instruction, such as a division of 64 bits, is a function that is called. It has no lines, or
+  /// a single one that means nothing, and gets the line of a call of it.
   void find_lines() {
     lines_.assign(instructions_.size(), kNoLine);
     std::map<std::int64_t, Line> called;
@@ -183,9 +198,15 @@ class Code {
         functions_.push_back(index(static_cast<std::uint64_t>(target)));
       }
     }
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
-      const auto after = called.upper_bound(static_cast<std::int64_t>(i * 16));
-      if (lines_[i] == kNoLine && after != called.begin()) lines_[i] = std::prev(after)->second;
+    for (std::size_t n = 0; n < functions_.size(); ++n) {
+      const std::size_t end = n + 1 < functions_.size() ? functions_[n + 1] : instructions_.size();
+      const auto first = lines_.begin() + static_cast<std::ptrdiff_t>(functions_[n]);
+      const auto last = lines_.begin() + static_cast<std::ptrdiff_t>(end);
+      const bool one = std::all_of(first, last, [&](const Line& line) { return line == *first; });
+      const Line caller = called.at(static_cast<std::int64_t>(functions_[n] * 16));
+      std::for_each(first, last, [&](Line& line) {
+        if (one || line == kNoLine) line = caller;
+      });
     }
   }
 
@@ -240,6 +261,10 @@ Explained explained(const Code& code, std::uint64_t offset, std::string_view rea
     }
   }
   if (result.what == WaitFor::barrier) result.waited = code.barrier_before(offset);
+  if (result.what == WaitFor::constant && !code.indexes_constants(result.waited)) result.what = WaitFor::other;
+  if (reason == "drain") {
+    if (const auto written = code.written_before(offset)) result = {wait_of(code.at(*written).kind), *written};
+  }
   if (code.divides(offset) && is_of_arithmetic(result.what)) result.what = WaitFor::division;
   return result;
 }
@@ -342,8 +367,8 @@ WaitFor wait_for(std::string_view reason, SassKind kind, std::span<const SassKin
       if (comes_from(wait_of(one), far)) return wait_of(one);
     }
     return !waited.empty() && wait_of(waited.front()) != WaitFor::arithmetic ? wait_of(waited.front())
-           : far                                                            ? WaitFor::global_load
-                                                                            : WaitFor::other;
+           : far                                                             ? WaitFor::global_load
+                                                                             : WaitFor::other;
   }
   const WaitFor own = wait_of(kind);
   if (reason == "lg_throttle") {
@@ -392,7 +417,8 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
   std::map<std::uint64_t, SampledInstruction> kept;
   for (const auto& [negative, offset] : order) kept[offset] = instructions[offset];
   for (const auto& [negative, offset] : order) {
-    for (const std::int64_t waited : instructions[offset].waits_for) kept.try_emplace(static_cast<std::uint64_t>(waited));
+    for (const std::int64_t waited : instructions[offset].waits_for)
+      kept.try_emplace(static_cast<std::uint64_t>(waited));
   }
   std::map<Line, std::int64_t> of_lines;
   for (const auto& [offset, instruction] : kept) of_lines[code.line(offset)] += instruction.samples;

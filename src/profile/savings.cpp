@@ -13,6 +13,7 @@
 #include "profile/fusions.hpp"
 #include "profile/sums.hpp"
 #include "profile/wall_time.hpp"
+#include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
@@ -125,11 +126,29 @@ class SavingFinder {
                        .general = kind == SavingKind::kernel});
   }
 
+  /// Of a row without a roof: what its warps wait for is all that can be saved of it.
+  void add_wait(std::size_t i, const RowTime& row) {
+    const Point& point = points_[i];
+    const std::vector<Advice> advice = advice_for(point, machine_);
+    if (advice.empty() || advice.front().kind != RuleKind::cause) return;
+    const SampledWait* const wait = wait_behind(point, advice.front().rule);
+    if (wait == nullptr) return;
+    Saving saving;
+    saving.what = fmt::format("{} waits for {}", point.workload.label, description_of(wait->what));
+    saving.evidence = advice.front().finding;
+    saving.action = advice.front().next;
+    add_claim(SavingKind::kernel, i, wait->share * row.kernel_s, std::move(saving));
+  }
+
   void add_kernels() {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const Point& point = points_[i];
-      if (!point.time || !point.profiled || !std::isfinite(point.bound.attainable_time_s)) continue;
+      if (!point.time || !point.profiled) continue;
       const RowTime& row = rows_[i];
+      if (!std::isfinite(point.bound.attainable_time_s)) {
+        add_wait(i, row);
+        continue;
+      }
       const double least = point.bound.attainable_time_s * row.launches;
       // The time of a collective's row is that of the transfer: waiting for other ranks is no matter of its roof.
       const double taken = point.work.collective ? point.time->median * row.launches : row.kernel_s;

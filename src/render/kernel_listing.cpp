@@ -98,15 +98,14 @@ TextTable lines_table(const SampledKernel& kernel, std::size_t most) {
 TextTable instructions_table(const SampledKernel& kernel, std::size_t most) {
   std::vector<const SampledInstruction*> hottest;
   for (const SampledInstruction& one : kernel.instructions) hottest.push_back(&one);
-  std::stable_sort(hottest.begin(), hottest.end(), [](const SampledInstruction* a, const SampledInstruction* b) {
-    return a->samples > b->samples;
-  });
+  std::stable_sort(hottest.begin(), hottest.end(),
+                   [](const SampledInstruction* a, const SampledInstruction* b) { return a->samples > b->samples; });
   if (hottest.size() > most) hottest.resize(most);
   std::sort(hottest.begin(), hottest.end(),
             [](const SampledInstruction* a, const SampledInstruction* b) { return a->offset < b->offset; });
   TextTable table;
-  table.columns = {{.title = "Offset", .right = true}, {.title = "Instruction"}, {.title = "Line"},
-                   {.title = "Samples", .right = true}, {.title = "Stall"},      {.title = "Waits for", .rank = 1}};
+  table.columns = {{.title = "Offset", .right = true},  {.title = "Instruction"}, {.title = "Line"},
+                   {.title = "Samples", .right = true}, {.title = "Stall"},       {.title = "Waits for", .rank = 1}};
   for (const SampledInstruction* const one : hottest) {
     if (share(one->samples, kernel.samples) < kLeastShare / 10) continue;
     const std::string line = one->line < 0 ? "" : place_of(kernel.lines[static_cast<std::size_t>(one->line)]);
@@ -136,9 +135,9 @@ std::string render_sampled_kernels(const Report& report, const TerminalStyle& st
     });
     const bool any = wait != kernel.waits.end();
     const double seconds = seconds_of(report, rows_of(report, kernel));
-    table.rows.push_back({clean_line(kernel.name), report.profile->kernel_s > 0 ? percent(seconds / report.profile->kernel_s) : "",
-                          count(kernel.samples), any ? std::string(description_of(wait->what)) : "",
-                          any ? clean_line(wait->line) : ""});
+    table.rows.push_back(
+        {clean_line(kernel.name), report.profile->kernel_s > 0 ? percent(seconds / report.profile->kernel_s) : "",
+         count(kernel.samples), any ? std::string(description_of(wait->what)) : "", any ? clean_line(wait->line) : ""});
   }
   return terminal_table(table, style);
 }
@@ -147,14 +146,13 @@ std::string render_kernel_listing(const Report& report, const SampledKernel& ker
   const KernelSamples& samples = report.profile->instructions;
   const std::vector<std::size_t> rows = rows_of(report, kernel);
   std::string out = inked(clean_line(kernel.name), Ink::bold, style) + "\n";
-  out += paragraph(fmt::format("{} launch {}, {} of the GPU\u2019s kernel time. {} samples of its warps, one per SM every {} "
-                               "cycles for {}.",
-                               count(static_cast<std::int64_t>(rows.size())), rows.size() == 1 ? "signature" : "signatures",
-                               percent(report.profile->kernel_s > 0
-                                           ? seconds_of(report, rows) / report.profile->kernel_s
-                                           : 0),
-                               count(kernel.samples), count(samples.period), duration(samples.seconds)),
-                   style);
+  out += paragraph(
+      fmt::format("{} launch {}, {} of the GPU\u2019s kernel time. {} samples of its warps, one per SM every {} "
+                  "cycles for {}.",
+                  count(static_cast<std::int64_t>(rows.size())), rows.size() == 1 ? "signature" : "signatures",
+                  percent(report.profile->kernel_s > 0 ? seconds_of(report, rows) / report.profile->kernel_s : 0),
+                  count(kernel.samples), count(samples.period), duration(samples.seconds)),
+      style);
   std::vector<std::string> said;
   for (const Verdict& verdict : verdicts(report)) {
     if (std::find(rows.begin(), rows.end(), verdict.row) == rows.end()) continue;

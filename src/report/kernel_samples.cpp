@@ -9,38 +9,37 @@ namespace roofline {
 namespace {
 
 constexpr std::array<std::string_view, 26> kWaits = {
-    "issuing",    "ready",      "global_load", "global_store", "global_atomic", "local_memory", "shared_load",
-    "shared_store", "shared_atomic", "constant", "texture",    "async_copy",    "exchange",     "special",
-    "conversion", "division",   "fp64",        "arithmetic",   "tensor",        "result",       "barrier",
-    "fence",      "branch",     "code",        "sleep",        "other"};
+    "issuing",      "ready",         "global_load", "global_store", "global_atomic", "local_memory", "shared_load",
+    "shared_store", "shared_atomic", "constant",    "texture",      "async_copy",    "exchange",     "special",
+    "conversion",   "division",      "fp64",        "arithmetic",   "tensor",        "result",       "barrier",
+    "fence",        "branch",        "code",        "sleep",        "other"};
 
-constexpr std::array<std::string_view, 26> kDescriptions = {
-    "issued an instruction",
-    "ready, another warp was chosen",
-    "loads from global memory",
-    "stores to global memory",
-    "atomic operations on global memory",
-    "local memory",
-    "loads from shared memory",
-    "stores to shared memory",
-    "atomic operations on shared memory",
-    "constant memory",
-    "the texture unit",
-    "asynchronous copies",
-    "exchange within a warp",
-    "special functions",
-    "conversions of numbers",
-    "divisions",
-    "double precision arithmetic",
-    "a busy pipe of arithmetic",
-    "tensor cores",
-    "the result of the instruction before",
-    "other warps at a barrier",
-    "memory fences",
-    "targets of branches",
-    "instructions to be fetched",
-    "the end of a sleep",
-    "something else"};
+constexpr std::array<std::string_view, 26> kDescriptions = {"issued an instruction",
+                                                            "ready, another warp was chosen",
+                                                            "loads from global memory",
+                                                            "stores to global memory",
+                                                            "atomic operations on global memory",
+                                                            "local memory",
+                                                            "loads from shared memory",
+                                                            "stores to shared memory",
+                                                            "atomic operations on shared memory",
+                                                            "constant memory",
+                                                            "the texture unit",
+                                                            "asynchronous copies",
+                                                            "exchange within a warp",
+                                                            "special functions",
+                                                            "conversions of numbers",
+                                                            "divisions",
+                                                            "double precision arithmetic",
+                                                            "a busy pipe of arithmetic",
+                                                            "tensor cores",
+                                                            "the result of the instruction before",
+                                                            "other warps at a barrier",
+                                                            "memory fences",
+                                                            "targets of branches",
+                                                            "instructions to be fetched",
+                                                            "the end of a sleep",
+                                                            "something else"};
 
 }  // namespace
 

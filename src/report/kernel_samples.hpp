@@ -11,31 +11,31 @@ namespace roofline {
 
 /// What a warp was found waiting for. `issuing` and `ready` are no waits.
 enum class WaitFor : std::uint8_t {
-  issuing,         ///< its instruction was issued
-  ready,           ///< it could have issued; another warp did
-  global_load,     ///< data from global memory
-  global_store,    ///< room for a store to global memory, or stores before the end
-  global_atomic,   ///< an atomic operation on global memory, or room for one
-  local_memory,    ///< a thread's own memory: spilled registers, arrays indexed at run time
-  shared_load,     ///< data from shared memory, or room for such a load
-  shared_store,    ///< room for a store to shared memory
-  shared_atomic,   ///< an atomic operation on shared memory
-  constant,        ///< constant memory
-  texture,         ///< the texture unit
-  async_copy,      ///< asynchronous copies into shared memory
-  exchange,        ///< shuffles and votes within a warp
-  special,         ///< special functions: exponentials, reciprocals, roots
-  conversion,      ///< conversions between integers and floating point
-  division,        ///< a division or remainder, or a function that replaces one instruction
-  fp64,            ///< double precision arithmetic
-  arithmetic,      ///< another pipe of arithmetic that is busy
-  tensor,          ///< tensor cores
-  result,          ///< the result of the instruction before, with a fixed latency
-  barrier,         ///< other warps of the block
-  fence,           ///< earlier memory accesses to be visible to others
-  branch,          ///< the target of a branch
-  code,            ///< instructions to be fetched
-  sleep,           ///< the time that it asked to sleep
+  issuing,        ///< its instruction was issued
+  ready,          ///< it could have issued; another warp did
+  global_load,    ///< data from global memory
+  global_store,   ///< room for a store to global memory, or stores before the end
+  global_atomic,  ///< an atomic operation on global memory, or room for one
+  local_memory,   ///< a thread's own memory: spilled registers, arrays indexed at run time
+  shared_load,    ///< data from shared memory, or room for such a load
+  shared_store,   ///< room for a store to shared memory
+  shared_atomic,  ///< an atomic operation on shared memory
+  constant,       ///< constant memory
+  texture,        ///< the texture unit
+  async_copy,     ///< asynchronous copies into shared memory
+  exchange,       ///< shuffles and votes within a warp
+  special,        ///< special functions: exponentials, reciprocals, roots
+  conversion,     ///< conversions between integers and floating point
+  division,       ///< a division or remainder, or a function that replaces one instruction
+  fp64,           ///< double precision arithmetic
+  arithmetic,     ///< another pipe of arithmetic that is busy
+  tensor,         ///< tensor cores
+  result,         ///< the result of the instruction before, with a fixed latency
+  barrier,        ///< other warps of the block
+  fence,          ///< earlier memory accesses to be visible to others
+  branch,         ///< the target of a branch
+  code,           ///< instructions to be fetched
+  sleep,          ///< the time that it asked to sleep
   other
 };
 std::string_view to_string(WaitFor what);
@@ -46,8 +46,8 @@ std::string_view description_of(WaitFor what);
 /// One kind of wait in one kernel.
 struct SampledWait {
   WaitFor what = WaitFor::other;
-  double share = 0;       ///< of all samples of the kernel
-  std::string line;       ///< "kernel.cu:41": with most of them, of the instruction that is waited for; empty: not known
+  double share = 0;  ///< of all samples of the kernel
+  std::string line;  ///< "kernel.cu:41": with most of them, of the instruction that is waited for; empty: not known
   std::string used_line;  ///< the line that waits for it, if it is another one
   double line_share = 0;  ///< of all samples, those with `line`
 };

@@ -134,7 +134,7 @@ TEST(PhasePlan, ASampleOfAJobBeginsWhenAllRanksAreInIt) {
 PhasePlan::Progress sampling_instructions(bool on) {
   PhasePlan::Progress progress = {};
   progress.counts_missing = true;
-  progress.instructions_on = on;
+  progress.instructions_on = progress.instructions_taken = on;
   return progress;
 }
 

@@ -133,8 +133,7 @@ TEST(ExplainSamples, ADivisionIsWhatItIsCompiledTo) {
   const std::uint64_t end = code.add(kImad, 30, kNone, 2);
   const std::uint64_t other = code.add(kMufu, 31, 3);
   const SampledKernel kernel = explain_samples(
-      "kernel",
-      {{begin, {{"selected", 20}}}, {end, {{"short_scoreboard", 50}}}, {other, {{"math_pipe_throttle", 30}}}},
+      "kernel", {{begin, {{"selected", 20}}}, {end, {{"short_scoreboard", 50}}}, {other, {{"math_pipe_throttle", 30}}}},
       code.function());
   ASSERT_NE(find(kernel, WaitFor::division), nullptr);
   EXPECT_DOUBLE_EQ(find(kernel, WaitFor::division)->share, 0.7);
@@ -194,16 +193,21 @@ std::string decides(const Quantities& quantities) {
 }
 
 TEST(SampleRules, NeedNoRoof) {
-  for (const auto& [quantity, rule] :
-       {std::pair{"wait.local_memory.share", "local-memory-waits"}, {"wait.global_atomic.share", "global-atomic-waits"},
-        {"wait.shared_atomic.share", "shared-atomic-waits"}, {"wait.fence.share", "fence-waits"},
-        {"wait.constant.share", "constant-waits"}, {"wait.division.share", "division-waits"},
-        {"wait.fp64.share", "fp64-waits"}, {"wait.special.share", "special-waits"},
-        {"wait.conversion.share", "conversion-waits"}, {"wait.barrier.share", "barrier-waits"}}) {
+  for (const auto& [quantity, rule] : {std::pair{"wait.local_memory.share", "local-memory-waits"},
+                                       {"wait.global_atomic.share", "global-atomic-waits"},
+                                       {"wait.shared_atomic.share", "shared-atomic-waits"},
+                                       {"wait.fence.share", "fence-waits"},
+                                       {"wait.constant.share", "constant-waits"},
+                                       {"wait.division.share", "division-waits"},
+                                       {"wait.fp64.share", "fp64-waits"},
+                                       {"wait.special.share", "special-waits"},
+                                       {"wait.conversion.share", "conversion-waits"},
+                                       {"wait.barrier.share", "barrier-waits"}}) {
     EXPECT_EQ(decides({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.5}}), rule);
     EXPECT_EQ(decides({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.05}}), "roofless") << quantity;
     // What is at its roof needs no cause.
-    EXPECT_EQ(decides({{"roof.reached", 1}, {"roof.known", 1}, {"roof.fraction", 0.97}, {quantity, 0.5}}), "good-enough");
+    EXPECT_EQ(decides({{"roof.reached", 1}, {"roof.known", 1}, {"roof.fraction", 0.97}, {quantity, 0.5}}),
+              "good-enough");
   }
 }
 

@@ -71,8 +71,10 @@ std::string html_code(const Report& report) {
   std::int64_t all = 0;
   for (const SampledKernel& kernel : samples.kernels) all += kernel.samples;
   std::string html = fmt::format(
-      "<section id=\"code\">\n<h2>Kernels by source line</h2>\n<p class=\"lead\">Where the warps of each kernel were, and "
-      "what they waited for: {} samples in {}, one per SM every {} cycles, while the program ran at its own speed.</p>\n",
+      "<section id=\"code\">\n<h2>Kernels by source line</h2>\n<p class=\"lead\">Where the warps of each kernel were, "
+      "and "
+      "what they waited for: {} samples in {}, one per SM every {} cycles, while the program ran at its own "
+      "speed.</p>\n",
       count(all), duration(samples.seconds), count(samples.period));
   std::size_t shown = 0;
   for (const SampledKernel& kernel : samples.kernels) {

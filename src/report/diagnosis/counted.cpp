@@ -1,6 +1,8 @@
 // Pairs up amounts; the diagnosis is in diagnosis.cpp.
 #include "report/diagnosis/counted.hpp"
 
+#include "report/diagnosis/cause_lines.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -70,7 +72,10 @@ double counted_intensity(const Point& point, Level level) {
 }
 
 std::vector<Advice> advice_for(const Point& point, const Machine& machine) {
-  return diagnose(quantities_of(point, machine, point.counters ? &*point.counters : nullptr), machine.device.kind);
+  std::vector<Advice> advice =
+      diagnose(quantities_of(point, machine, point.counters ? &*point.counters : nullptr), machine.device.kind);
+  add_lines(advice, point);
+  return advice;
 }
 
 }  // namespace roofline

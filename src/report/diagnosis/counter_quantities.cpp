@@ -146,6 +146,12 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   add_layout(out, point, machine, counters);
   add_memory(out, point, machine, counters);
   add_stalls(out, counters);
+  // A short kernel's time has the launch in it.
+  constexpr double kShort = 20e-6;
+  if (const auto active = counters.find("sm.active_cycles");
+      active && machine.device.max_core_hz && point.time->median >= kShort) {
+    out.set("sm.active.share", *active / (point.time->median * *machine.device.max_core_hz));
+  }
 }
 
 }  // namespace roofline

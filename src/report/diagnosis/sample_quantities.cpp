@@ -47,6 +47,7 @@ void add_samples(QuantityCollector& out, const Point& point) {
       if (what == wait.what) out.set(name, wait.share);
     }
   }
+  out.set("wait.shared.share", *out.get("wait.shared_load.share") + *out.get("wait.shared_store.share"));
   const double fraction = point.fraction_of_roof();
   out.flag_is("roof.reached", fraction >= kAtRoof);
 }

@@ -13,6 +13,7 @@
 #include "model/nan.hpp"
 #include "model/spelling.hpp"
 #include "report/cpu_findings.hpp"
+#include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
@@ -119,73 +120,6 @@ double total_gain(const Point& point) {
   return std::max(0.0, cost_of(point) - launches * point.bound.attainable_time_s);
 }
 
-/// The wait whose line a rule is about; of others the largest.
-const SampledWait* wait_of(const Point& point, std::string_view rule) {
-  struct About {
-    std::string_view rule;
-    WaitFor what;
-  };
-  static constexpr std::array kAbout = {About{"local-memory-waits", WaitFor::local_memory},
-                                        About{"spills", WaitFor::local_memory},
-                                        About{"global-atomic-waits", WaitFor::global_atomic},
-                                        About{"shared-atomic-waits", WaitFor::shared_atomic},
-                                        About{"fence-waits", WaitFor::fence},
-                                        About{"constant-waits", WaitFor::constant},
-                                        About{"division-waits", WaitFor::division},
-                                        About{"fp64-waits", WaitFor::fp64},
-                                        About{"special-waits", WaitFor::special},
-                                        About{"conversion-waits", WaitFor::conversion},
-                                        About{"barrier-waits", WaitFor::barrier},
-                                        About{"barrier-stalls", WaitFor::barrier},
-                                        About{"uncoalesced-loads", WaitFor::global_load},
-                                        About{"scattered-loads", WaitFor::global_load},
-                                        About{"narrow-loads", WaitFor::global_load},
-                                        About{"memory-stalls", WaitFor::global_load},
-                                        About{"uncoalesced-stores", WaitFor::global_store},
-                                        About{"bank-conflicts", WaitFor::shared_load},
-                                        About{"bank-conflicts", WaitFor::shared_store},
-                                        About{"shared-stalls", WaitFor::shared_load},
-                                        About{"dependency-stalls", WaitFor::result}};
-  /// Waits that are too few to be what a rule is about.
-  constexpr double kLeast = 0.05;
-  const std::vector<SampledWait>& waits = point.profiled->sampled->waits;
-  const SampledWait* found = nullptr;
-  bool listed = false;
-  for (const About& about : kAbout) {
-    if (about.rule != rule) continue;
-    listed = true;
-    for (const SampledWait& wait : waits) {
-      if (wait.what == about.what && wait.share >= kLeast && (found == nullptr || wait.share > found->share)) {
-        found = &wait;
-      }
-    }
-  }
-  if (listed) return found;
-  for (const SampledWait& wait : waits) {
-    if (wait.what != WaitFor::issuing && wait.what != WaitFor::ready && wait.share >= kLeast) return &wait;
-  }
-  return nullptr;
-}
-
-/// "planted.cu:41 has 62 % of the samples; planted.cu:42 waits for it."
-void add_line(Verdict& verdict, const Point& point) {
-  if (!point.profiled || !point.profiled->sampled) return;
-  if (verdict.kind != VerdictKind::slow && verdict.kind != VerdictKind::unknown) return;
-  const SampledWait* const wait = wait_of(point, verdict.rule);
-  if (wait == nullptr || wait->line.empty()) return;
-  verdict.line = wait->line;
-  const std::string share = percent(wait->line_share);
-  std::string text;
-  if (wait->what == WaitFor::barrier) {
-    text = fmt::format("The barrier is at {} ({} of the samples)", wait->line, share);
-    if (!wait->used_line.empty()) text += fmt::format(", the late warps are at {}", wait->used_line);
-  } else {
-    text = fmt::format("{} of the samples wait for {} at {}", share, description_of(wait->what), wait->line);
-    if (!wait->used_line.empty()) text += fmt::format(", used at {}", wait->used_line);
-  }
-  verdict.finding += " " + text + ".";
-}
-
 double launches_of(const Point& point) {
   return point.profiled && point.profiled->launches > 0 ? static_cast<double>(point.profiled->launches) : 1;
 }
@@ -238,6 +172,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   verdict.row = row;
   verdict.total_gain_s = total_gain(point);
   std::vector<Advice> advice = diagnose(quantities, device);
+  add_lines(advice, point);
   const auto decides =
       std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.kind != RuleKind::note; });
   for (auto one = advice.begin(); one != advice.end(); ++one)
@@ -247,6 +182,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.rule = decides->rule;
     verdict.finding = decides->finding;
     verdict.action = decides->next;
+    verdict.line = decides->line;
     verdict.source = decides->source;
     verdict.evidence = evidence_of(*find_rule(decides->rule, device), quantities);
   }
@@ -258,7 +194,6 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.total_gain_s = 0;
   }
   if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, report, point);
-  add_line(verdict, point);
   verdict.gain_s = verdict.total_gain_s / launches_of(point);
   return verdict;
 }

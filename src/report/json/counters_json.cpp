@@ -40,6 +40,7 @@ Json advice_to_json(const std::vector<Advice>& advice) {
                     {"next", one.next},
                     {"source", one.source},
                     {"evidence", std::move(evidence)}});
+    put_text(json.back(), "line", one.line);
   }
   return json;
 }

@@ -11,18 +11,18 @@
 
 namespace {
 
-constexpr int kSide = 4096;              // of matrices
-constexpr int kCount = kSide * kSide;    // elements of vectors
+constexpr int kSide = 4096;            // of matrices
+constexpr int kCount = kSide * kSide;  // elements of vectors
 constexpr int kThreads = 256;
 constexpr int kBlocks = kCount / kThreads;
 
 struct Data {
-  float *a, *b, *c;       // kCount elements each
-  int* index;             // a permutation of kCount
-  int* chain;             // a cycle over 2^20 elements, 32 bytes apart or more
-  unsigned* bins;         // 2^20
-  unsigned char* bytes;   // kCount
-  double* d;              // kCount / 2
+  float *a, *b, *c;      // kCount elements each
+  int* index;            // a permutation of kCount
+  int* chain;            // a cycle over 2^20 elements, 32 bytes apart or more
+  unsigned* bins;        // 2^20
+  unsigned char* bytes;  // kCount
+  double* d;             // kCount / 2
 };
 
 // ---- memory
@@ -47,23 +47,14 @@ __global__ void store_by_column_mended(const float* in, float* out) {
   out[y * kSide + x] = value;
 }
 
+/// One field of eight of each struct.
 __global__ void structs_faulty(const float* in, float* out) {
   const int i = blockIdx.x * kThreads + threadIdx.x;
-  float sum = 0;
-#pragma unroll
-  for (int field = 0; field < 8; ++field) {
-    sum += in[(i * 8 + field) & (kCount - 1)] * (field + 1);  // FAULT
-  }
-  out[i] = sum;
+  out[i] = 2 * in[i * 8];  // FAULT
 }
 __global__ void structs_mended(const float* in, float* out) {
   const int i = blockIdx.x * kThreads + threadIdx.x;
-  float sum = 0;
-#pragma unroll
-  for (int field = 0; field < 8; ++field) {
-    sum += in[(i + field * kBlocks * 32) & (kCount - 1)] * (field + 1);
-  }
-  out[i] = sum;
+  out[i] = 2 * in[i];
 }
 
 __global__ void gather_faulty(const float* in, const int* index, float* out) {
@@ -273,24 +264,24 @@ __global__ void one_address_mended(const float* in, float* out) {
   }
 }
 
-__global__ void shared_bins_faulty(const unsigned char* in, unsigned* bins) {
-  __shared__ unsigned counts[256];
-  counts[threadIdx.x] = 0;
+__global__ void shared_bins_faulty(const float* in, float* out) {
+  __shared__ float sums[256];
+  sums[threadIdx.x] = 0;
   __syncthreads();
-  for (int j = 0; j < 64; ++j) {
-    const int i = (blockIdx.x * 64 + j) * kThreads + threadIdx.x;
-    atomicAdd(&counts[in[i & (kCount - 1)] & 1], 1U);  // FAULT
+  for (int j = 0; j < 16; ++j) {
+    const int i = (blockIdx.x * 16 + j) * kThreads + threadIdx.x;
+    atomicAdd(&sums[threadIdx.x & 1], in[i & (kCount - 1)]);  // FAULT
   }
   __syncthreads();
-  bins[blockIdx.x * 256 % (1 << 20) + threadIdx.x] = counts[threadIdx.x];
+  out[blockIdx.x * 256 + threadIdx.x] = sums[threadIdx.x];
 }
-__global__ void shared_bins_mended(const unsigned char* in, unsigned* bins) {
-  unsigned count = 0;
-  for (int j = 0; j < 64; ++j) {
-    const int i = (blockIdx.x * 64 + j) * kThreads + threadIdx.x;
-    count += in[i & (kCount - 1)] & 1;
+__global__ void shared_bins_mended(const float* in, float* out) {
+  float sum = 0;
+  for (int j = 0; j < 16; ++j) {
+    const int i = (blockIdx.x * 16 + j) * kThreads + threadIdx.x;
+    sum += in[i & (kCount - 1)];
   }
-  bins[(blockIdx.x * 256 + threadIdx.x) % (1 << 20)] = count;
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
 }
 
 __global__ void fences_faulty(const float* in, float* out) {
@@ -536,11 +527,14 @@ const Planted kPlanted[] = {
        if (faulty) spills_faulty<<<2048, 1024>>>(d.a, d.b);
        if (!faulty) spills_mended<<<8192, 256>>>(d.a, d.b);
      }},
-    {"bank_conflicts", [](const Data& d, bool faulty) { EITHER(bank_conflicts)<<<kCount / 1024, kSquare>>>(d.a, d.b); }},
-    {"store_conflicts", [](const Data& d, bool faulty) { EITHER(store_conflicts)<<<kCount / 1024, kSquare>>>(d.a, d.b); }},
+    {"bank_conflicts",
+     [](const Data& d, bool faulty) { EITHER(bank_conflicts)<<<kCount / 1024, kSquare>>>(d.a, d.b); }},
+    {"store_conflicts",
+     [](const Data& d, bool faulty) { EITHER(store_conflicts)<<<kCount / 1024, kSquare>>>(d.a, d.b); }},
     {"late_warp", [](const Data& d, bool faulty) { EITHER(late_warp)<<<kBlocks, kThreads>>>(d.a, d.b); }},
     {"one_address", [](const Data& d, bool faulty) { EITHER(one_address)<<<kBlocks / 8, kThreads>>>(d.a, d.b); }},
-    {"shared_bins", [](const Data& d, bool faulty) { EITHER(shared_bins)<<<kBlocks / 64, kThreads>>>(d.bytes, d.bins); }},
+    {"shared_bins",
+     [](const Data& d, bool faulty) { EITHER(shared_bins)<<<kBlocks / 16, kThreads>>>(d.a, d.b); }},
     {"fences", [](const Data& d, bool faulty) { EITHER(fences)<<<kBlocks / 8, kThreads>>>(d.a, d.b); }},
     {"long_chain",
      [](const Data& d, bool faulty) {
@@ -549,7 +543,8 @@ const Planted kPlanted[] = {
      }},
     {"doubles", [](const Data& d, bool faulty) { EITHER(doubles)<<<kBlocks, kThreads>>>(d.a, d.b); }},
     {"division", [](const Data& d, bool faulty) { EITHER(division)<<<kBlocks / 4, kThreads>>>(d.index, d.b, 37); }},
-    {"division64", [](const Data& d, bool faulty) { EITHER(division64)<<<kBlocks / 8, kThreads>>>(d.index, d.b, 4099); }},
+    {"division64",
+     [](const Data& d, bool faulty) { EITHER(division64)<<<kBlocks / 8, kThreads>>>(d.index, d.b, 4099); }},
     {"special", [](const Data& d, bool faulty) { EITHER(special)<<<kBlocks, kThreads>>>(d.a, d.b); }},
     {"divergence", [](const Data& d, bool faulty) { EITHER(divergence)<<<kBlocks, kThreads>>>(d.a, d.b); }},
     {"constants", [](const Data& d, bool faulty) { EITHER(constants)<<<kBlocks / 8, kThreads>>>(d.index, d.b); }},
@@ -579,7 +574,7 @@ T* made(std::size_t count) {
 }
 
 Data prepare() {
-  Data data = {made<float>(kCount), made<float>(kCount),    made<float>(kCount),         made<int>(kCount),
+  Data data = {made<float>(kCount), made<float>(kCount),     made<float>(kCount),         made<int>(kCount),
                made<int>(1 << 23),  made<unsigned>(1 << 20), made<unsigned char>(kCount), made<double>(kCount / 2)};
   std::vector<int> index(kCount), chain(1 << 23);
   for (int i = 0; i < kCount; ++i) index[i] = static_cast<int>((i * 2654435761ULL) % kCount);

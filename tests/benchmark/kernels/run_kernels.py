@@ -28,26 +28,26 @@ CAUSES = {
     "few_in_flight": LOADS | {"small-grid"},
     "local_array": {"local-memory-waits", "spills"},
     "spills": {"local-memory-waits", "spills"},
-    "bank_conflicts": {"bank-conflicts"},
-    "store_conflicts": {"bank-conflicts"},
+    "bank_conflicts": {"bank-conflicts", "shared-memory-waits"},
+    "store_conflicts": {"bank-conflicts", "shared-memory-waits"},
     "late_warp": {"barrier-waits", "barrier-stalls"},
     "one_address": {"global-atomic-waits"},
     "shared_bins": {"shared-atomic-waits"},
     "fences": {"fence-waits"},
     "long_chain": {"dependency-stalls", "result-waits", "small-grid", "too-few-blocks"},
-    "doubles": {"fp64-waits"},
+    "doubles": {"fp64-waits", "conversion-waits"},
     "division": {"division-waits"},
     "division64": {"division-waits"},
     "special": {"special-waits"},
     "divergence": {"divergence", "idle-lanes"},
     "constants": {"constant-waits"},
     "few_blocks": {"too-few-blocks", "small-grid"},
-    "one_block_long": {"occupancy-uneven", "tail"},
+    "one_block_long": {"occupancy-uneven", "tail", "idle-sms"},
     "low_occupancy": {"occupancy-shared-memory"},
     "no_overlap": LOADS | {"barrier-waits", "barrier-stalls"},
 }
 # Causes of the launch, which no line has.
-WITHOUT_LINE = {"too-few-blocks", "small-grid", "occupancy-uneven", "tail", "occupancy-shared-memory"}
+WITHOUT_LINE = {"too-few-blocks", "small-grid", "occupancy-uneven", "tail", "idle-sms", "occupancy-shared-memory"}
 
 
 def fault_lines():
@@ -62,14 +62,15 @@ def fault_lines():
     return found
 
 
+NOTES = {"throttled", "from-cache", "ready-warps"}
+
+
 def verdict_of(report):
-    """The rule, line and share of the kernel with the most time: (rule, line, text)."""
+    """The rule, line and finding of the kernel with the most time."""
     rows = [row for row in report["results"] if row.get("profiled")]
     rows.sort(key=lambda row: -row["profiled"]["total_s"])
-    if not rows:
-        return None, None, "no rows"
-    verdict = rows[0].get("verdict") or {}
-    return verdict.get("rule"), verdict.get("line"), verdict.get("finding", "")
+    causes = [one for one in (rows[0].get("diagnosis") or [] if rows else []) if one["rule"] not in NOTES]
+    return (causes[0]["rule"], causes[0].get("line"), causes[0]["finding"]) if causes else (None, None, "no verdict")
 
 
 def score(folder):
@@ -110,8 +111,9 @@ def main():
         return
     folder = pathlib.Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in options.only.split(",") if options.only else CAUSES:
-        for kind in ("faulty", "mended"):
+    names = options.only.split(",") if options.only else list(CAUSES)
+    for kind in ("faulty", "mended"):
+        for name in names:
             command = [options.roofline, "profile", "--keep", str(folder / f"{name}.{kind}"), "-o", str(folder / f"{name}.{kind}.json")]
             if options.machine:
                 command += ["--machine", options.machine]

@@ -1,0 +1,82 @@
+#include "report/diagnosis/cause_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <vector>
+#include "text/format.hpp"
+
+namespace roofline {
+
+const SampledWait* wait_behind(const Point& point, std::string_view rule) {
+  if (!point.profiled || !point.profiled->sampled) return nullptr;
+  struct About {
+    std::string_view rule;
+    WaitFor what;
+  };
+  static constexpr std::array kAbout = {About{"local-memory-waits", WaitFor::local_memory},
+                                        About{"spills", WaitFor::local_memory},
+                                        About{"global-atomic-waits", WaitFor::global_atomic},
+                                        About{"shared-atomic-waits", WaitFor::shared_atomic},
+                                        About{"fence-waits", WaitFor::fence},
+                                        About{"constant-waits", WaitFor::constant},
+                                        About{"division-waits", WaitFor::division},
+                                        About{"fp64-waits", WaitFor::fp64},
+                                        About{"special-waits", WaitFor::special},
+                                        About{"conversion-waits", WaitFor::conversion},
+                                        About{"barrier-waits", WaitFor::barrier},
+                                        About{"barrier-stalls", WaitFor::barrier},
+                                        About{"uncoalesced-loads", WaitFor::global_load},
+                                        About{"scattered-loads", WaitFor::global_load},
+                                        About{"narrow-loads", WaitFor::global_load},
+                                        About{"memory-stalls", WaitFor::global_load},
+                                        About{"uncoalesced-stores", WaitFor::global_store},
+                                        About{"bank-conflicts", WaitFor::shared_load},
+                                        About{"bank-conflicts", WaitFor::shared_store},
+                                        About{"shared-stalls", WaitFor::shared_load},
+                                        About{"shared-memory-waits", WaitFor::shared_load},
+                                        About{"shared-memory-waits", WaitFor::shared_store},
+                                        About{"result-waits", WaitFor::result},
+                                        About{"dependency-stalls", WaitFor::result}};
+  /// Waits that are too few to be what a rule is about.
+  constexpr double kLeast = 0.05;
+  const std::vector<SampledWait>& waits = point.profiled->sampled->waits;
+  const SampledWait* found = nullptr;
+  bool listed = false;
+  for (const About& about : kAbout) {
+    if (about.rule != rule) continue;
+    listed = true;
+    for (const SampledWait& wait : waits) {
+      if (wait.what == about.what && wait.share >= kLeast && (found == nullptr || wait.share > found->share)) {
+        found = &wait;
+      }
+    }
+  }
+  if (listed) return found;
+  for (const SampledWait& wait : waits) {
+    if (wait.what != WaitFor::issuing && wait.what != WaitFor::ready && wait.share >= kLeast) return &wait;
+  }
+  return nullptr;
+}
+
+void add_lines(std::vector<Advice>& advice, const Point& point) {
+  for (Advice& one : advice) {
+    if (one.kind == RuleKind::note || one.kind == RuleKind::measure || one.kind == RuleKind::at_roof) continue;
+    const SampledWait* const wait = wait_behind(point, one.rule);
+    if (wait == nullptr || wait->line.empty()) continue;
+    one.line = wait->line;
+    const std::string share = percent(wait->line_share);
+    std::string text;
+    if (wait->what == WaitFor::barrier) {
+      text = fmt::format("The barrier is at {} ({} of the samples)", wait->line, share);
+      if (!wait->used_line.empty()) text += fmt::format(", the late warps are at {}", wait->used_line);
+    } else {
+      text = fmt::format("{} of the samples wait for {} at {}", share, description_of(wait->what), wait->line);
+      if (!wait->used_line.empty()) text += fmt::format(", used at {}", wait->used_line);
+    }
+    one.finding += " " + text + ".";
+  }
+}
+
+}  // namespace roofline
