@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "calibrate/machine_store.hpp"
@@ -16,6 +18,7 @@
 #include "cli/session.hpp"
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
+#include "host/world.hpp"
 #include "model/error.hpp"
 #include "profile/cpu/emulator.hpp"
 #include "render/render.hpp"
@@ -133,7 +136,7 @@ Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
     const SelectedDevice device = choose_device(flags.device);
     flags.options.gpu = device.info.kind == DeviceKind::cuda;
     if (flags.options.gpu) return machine_for(device, {}, notes);
-    print_status("no GPU is recorded: the program's threads are sampled");
+    flags.options.print_status("no GPU is recorded: the program's threads are sampled");
     Machine machine;
     machine.device = device.info;
     return machine;
@@ -173,6 +176,17 @@ ExitCode exit_code_of_program(const Report& report) {
   return static_cast<ExitCode>(profile.exit_status.value_or(0));
 }
 
+/// This process is one of several ranks that a launcher has started: they make one report.
+std::shared_ptr<const JobFolder> job_of_ranks(const Flags& flags) {
+  if (!flags.from.empty() || flags.emulate || flags.options.runs > 1 || !flags.options.host) return nullptr;
+  const std::optional<World> world = world_of([](const char* name) { return std::getenv(name); });
+  if (!world || world->size < 2) return nullptr;
+  const char* const shared = std::getenv("ROOFLINE_RENDEZVOUS");
+  const fs::path base = shared != nullptr && *shared != '\0' ? fs::path(shared) : fs::current_path();
+  return std::make_shared<JobFolder>(flags.keep.empty() ? base / (".roofline-" + world->job) : fs::path(flags.keep),
+                                     *world);
+}
+
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   if (flags.emulate) {
     const CountTool found = find_count_tool();
@@ -185,18 +199,25 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   }
   const bool to_stdout = flags.output.to_stdout();
   if (!to_stdout && !flags.output.path.empty()) require_writable_folder(output_folder(flags, {}));
-  if (!flags.keep.empty()) {
+  const std::shared_ptr<const JobFolder> job = flags.options.job = job_of_ranks(flags);
+  const bool leads = !job || job->leads();
+  if (job) {
+    flags.options.spools = job->own();
+    if (!leads) flags.options.print_status = [](const std::string&) {};
+  } else if (!flags.keep.empty()) {
     require_writable_folder(flags.keep);
     require_no_recording(flags.keep);
   }
   std::vector<std::string> notes;
   const Machine machine = machine_of(flags, notes);
   if (machine.cancelled && flags.machine.empty()) return ExitCode::cancelled;
-  if (!to_stdout && flags.from.empty())
+  if (!to_stdout && flags.from.empty() && leads)
     require_outputs(flags.output, output_folder(flags, planned_report(flags, machine)));
 
   Report report =
       flags.from.empty() ? profile_program(flags.options, machine) : profile_of_spools(flags.options, machine);
+  if (!leads) return exit_code_of_program(report);
+  if (job && flags.keep.empty()) job->remove();
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (to_stdout) {
     print_format(report, flags.output);

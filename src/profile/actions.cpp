@@ -167,6 +167,8 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::unequal_work, "A rank has more work than the others",
      "Give every rank the same work: equal shares of the data, balanced stages.",
      "Give every rank the same work: equal batch sizes, and samples bucketed by length in the DistributedSampler.", ""},
+    {SavingCause::serial_part, "A rank works alone while the others wait",
+     "Divide this work among the ranks, or overlap it with theirs.", "", ""},
     {SavingCause::uneven_ranks, "Ranks wait for each other in turns",
      "Balance each step: bucket samples by length, pin every process to its own cores, and synchronise less often.",
      "Balance each step: bucket samples by length, pin every process to its own cores (torchrun --numa-binding), and "

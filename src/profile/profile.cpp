@@ -13,11 +13,15 @@
 #include "host/private_folder.hpp"
 #include "inject/spool.hpp"
 #include "model/error.hpp"
+#include "mpi/calls.h"
 #include "profile/cpu/emulator.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/instructions.hpp"
 #include "profile/metrics.hpp"
+#include "profile/mpi/mpi_library.hpp"
+#include "profile/mpi/mpi_lines.hpp"
 #include "profile/native_lines.hpp"
+#include "profile/rank_recordings.hpp"
 #include "sample/samples_file.hpp"
 
 extern "C" {
@@ -76,7 +80,7 @@ void keep(const fs::path& spools, const fs::path& where) {
   fs::create_directories(where, failure);
   for (const auto& entry : fs::directory_iterator(spools)) {
     const fs::path kind = entry.path().extension();
-    if (kind != spool::kExtension && kind != spool::kCubinExtension) continue;
+    if (kind != spool::kExtension && kind != spool::kCubinExtension && kind != ROOFLINE_MPI_EXTENSION) continue;
     const fs::path place = where / entry.path().filename();
     fs::path temporary = place;
     temporary += fmt::format(".{}.tmp", ::getpid());
@@ -109,14 +113,6 @@ NativeLines kept_native_lines(const fs::path& folder) {
   return read_native_lines(read_file(folder / kNativeLinesFile, kLinesLimit));
 }
 
-/// The host samples of an earlier run; nothing where it has none or the file is damaged.
-std::optional<HostSamples> kept_host_samples(const fs::path& folder) {
-  constexpr FileLimit kSamplesLimit{std::uint64_t{4} << 30, "a file of host samples"};
-  std::error_code hidden;
-  if (!fs::is_regular_file(folder / kHostSamplesFile, hidden)) return std::nullopt;
-  return read_host_samples(read_file(folder / kHostSamplesFile, kSamplesLimit));
-}
-
 /// Times of loops come from samples, of which 99 per second are few. 1 kHz costs less than 1 % (docs/profile.md).
 constexpr int kCodeRate = 997;
 
@@ -145,6 +141,23 @@ void count_instructions(const ProfileOptions& options, const ProgramOptions& nat
   facts.emulated_s = static_cast<double>(run.end - run.start) * 1e-9;
   facts.counted = read_counts_folder(folder.path());
   if (!options.spools.empty()) keep_counts(folder.path(), options.spools);
+}
+
+/// This rank's recording is complete; the first rank waits for the others' and adds them.
+void add_other_ranks(const JobFolder& job, const ProfileOptions& options, std::vector<ProcessTrace>& traces,
+                     ProgramFacts& facts) {
+  constexpr double kPatience = 60;
+  job.end();
+  if (!job.leads()) return;
+  std::vector<fs::path> folders = job.await(kPatience, options.print_status);
+  if (const auto missing = job.world().size - static_cast<int>(folders.size()); missing > 0) {
+    options.print_status(fmt::format("{} of {} ranks have left no recording", missing, job.world().size));
+  }
+  // All of them once more, with this one's own.
+  traces.clear();
+  facts.mpi.clear();
+  facts.host.reset();
+  add_rank_folders(folders, traces, facts);
 }
 
 void add_invocation(Report& report, const ProfileOptions& options, const std::string& started_at, double duration_s) {
@@ -219,6 +232,9 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       if (options.window_s) injected.stop_after_s = options.warmup_s + *options.window_s;
       fs::create_directory(injected.spools);
     }
+    if (options.host && runs_ranks(options.program)) {
+      for (auto& [name, value] : load_mpi_library(folder.path(), injected.spools)) injected.environment[name] = value;
+    }
     injected.sample_host = options.host && number == 0;
     if (!options.count_tool.empty()) injected.code_rate_hz = kCodeRate;
     if (number > 0)
@@ -237,9 +253,11 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
         const auto warmup = static_cast<std::uint64_t>(options.warmup_s * 1e9);
         facts.host = cut(*std::move(facts.host), run.start + warmup, run.end);
       }
+      facts.mpi = read_mpi_ranks(injected.spools, facts.host, defective);
       if (!options.spools.empty()) {
         keep_host_samples(facts.host, options.spools);
         if (!native_lines.empty()) write_file(options.spools / kNativeLinesFile, write_native_lines(native_lines));
+        if (!facts.mpi.empty()) write_file(options.spools / kMpiLinesFile, write_mpi_lines(facts.mpi));
       }
       facts.run = std::move(run);
       traces = std::move(of_run);
@@ -251,6 +269,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   count_instructions(options, plain, facts);
   facts.defective_spools = std::move(defective);
   facts.gpu = gpu;
+  if (options.job) add_other_ranks(*options.job, options, traces, facts);
   Report report = report_of(traces, facts, machine);
   add_invocation(report, options, started_at, wall_seconds() - start);
   return report;
@@ -268,7 +287,7 @@ void require_no_recording(const fs::path& folder) {
 
 bool has_gpu_recording(const fs::path& folder) {
   std::error_code hidden;  // reported where it is read
-  for (const auto& entry : fs::directory_iterator(folder, hidden)) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder, hidden)) {
     if (entry.path().extension() == spool::kExtension) return true;
   }
   return false;
@@ -285,8 +304,10 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
   NativeLines native_lines = kept_native_lines(options.spools);
   find_native_lines(traces, native_lines);
   add_native_lines(traces, native_lines);
-  facts.instructions = kernel_samples(traces);
   if (options.host) facts.host = kept_host_samples(options.spools);
+  facts.mpi = read_mpi_ranks(options.spools, facts.host, facts.defective_spools);
+  add_rank_folders(rank_folders(options.spools), traces, facts);
+  facts.instructions = kernel_samples(traces);
   CountedInstructions counted = read_counts_folder(options.spools);
   if (!counted.processes.empty() || !counted.unreadable.empty()) facts.counted = std::move(counted);
   if (traces.empty() && !facts.host) {

@@ -3,12 +3,15 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/machine.hpp"
 #include "profile/cpu/counted_instructions.hpp"
+#include "profile/job_folder.hpp"
+#include "profile/mpi/mpi_process.hpp"
 #include "profile/process_trace.hpp"
 #include "profile/program.hpp"
 #include "report/report.hpp"
@@ -33,6 +36,8 @@ struct ProfileOptions {
   std::filesystem::path count_tool;
   int runs = 1;  ///< with the profiler; all but the first for missing counters
   bool output_to_stderr = false;
+  /// Where this process is one of several ranks, each of which runs the program: the first one's report is of all.
+  std::shared_ptr<const JobFolder> job = {};
   std::filesystem::path spools;  ///< keep what was recorded there; empty: nowhere
   std::function<void(const std::string&)> print_status = [](const std::string&) {};  ///< a line for the user
 };
@@ -67,6 +72,7 @@ struct ProgramFacts {
   std::vector<Machine> other_machines = {};         ///< of other GPU models, each for the kernels that ran on one
   std::optional<CountedInstructions> counted = {};  ///< of the emulated run
   double emulated_s = 0;                            ///< wall time of that run
+  std::vector<MpiProcess> mpi = {};                 ///< ranks of a job under MPI, by rank
 };
 
 /// The report of these traces: a function of its arguments.

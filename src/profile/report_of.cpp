@@ -15,6 +15,7 @@
 #include "profile/intervals.hpp"
 #include "profile/memory.hpp"
 #include "profile/memory_savings.hpp"
+#include "profile/mpi/mpi_ranks.hpp"
 #include "profile/phases.hpp"
 #include "profile/profile.hpp"
 #include "profile/rank_savings.hpp"
@@ -217,6 +218,25 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   add_memory(profile, recording, found, facts);
 }
 
+/// The ranks of a CPU job under MPI. Where a rank was started again, the longer run stays.
+void add_mpi_ranks(Profile& profile, const std::vector<MpiProcess>& recorded) {
+  std::vector<MpiProcess> ranks;
+  for (const MpiProcess& process : recorded) {
+    if (ranks.empty() || ranks.back().rank != process.rank) {
+      ranks.push_back(process);
+    } else if (process.seconds() > ranks.back().seconds()) {
+      ranks.back() = process;
+    }
+  }
+  if (profile.ranks || ranks.size() < 2) return;
+  const MpiWaits waits = mpi_waits(ranks);
+  profile.ranks = mpi_ranks(ranks, waits);
+  const std::vector<Saving> found = mpi_savings(ranks, waits);
+  const auto times = std::ranges::find_if(
+      profile.savings, [](const Saving& saving) { return saving.kind != SavingKind::memory; });
+  profile.savings.insert(times, found.begin(), found.end());
+}
+
 /// Rows by total time, the largest first, with all that refers to them.
 void sort_rows(Report& report) {
   std::vector<Point>& points = report.points;
@@ -362,6 +382,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   make_labels_unique(report.points);
   add_row_sums(profile, report.points);
   add_steps(profile, recording, report.points, facts, machine, job);
+  add_mpi_ranks(profile, facts.mpi);
   if (profile.emulated) profile.why_no_steps.clear();  // its rows are of the whole run
   sort_rows(report);
   add_notes(report, facts.defective_spools, facts.gpu);

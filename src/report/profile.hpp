@@ -188,6 +188,7 @@ enum class SavingCause : std::uint8_t {
   late_rank,              ///< a rank of the job arrives last at the collectives: its host delays it
   slow_gpu,               ///< likewise: the same kernels take longer on its GPU
   unequal_work,           ///< likewise: it has more work than the others
+  serial_part,            ///< likewise: it alone does this work, while the others wait
   uneven_ranks,           ///< ranks wait for each other, in turns
   barrier,                ///< the host waits for all ranks in the loop
   exposed_communication,  ///< collectives without overlap

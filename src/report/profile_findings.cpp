@@ -12,6 +12,7 @@
 #include "model/nan.hpp"
 #include "report/cpu_findings.hpp"
 #include "report/machine_findings.hpp"
+#include "report/rank_findings.hpp"
 #include "report/roofs.hpp"
 #include "report/step_findings.hpp"
 #include "report/titles.hpp"
@@ -245,6 +246,9 @@ std::string program_name(const Profile& profile) {
 std::string answer(const Report& report) {
   if (!report.profile) return suite_answer(report);
   const Profile& profile = *report.profile;
+  if (is_of_host(report) && profile.ranks) {
+    return fmt::format("{} of wall time. {}", duration(profile.wall_s), scaling_text(report));
+  }
   if (is_of_host(report)) return host_answer(*profile.host);
   if (is_of_cpu(report)) return cpu_answer(report);
   if (profile.steps) return step_answer(report);

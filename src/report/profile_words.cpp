@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 44> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 45> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, 44> kSavingCauses = {"data_loading",
                                                             "late_rank",
                                                             "slow_gpu",
                                                             "unequal_work",
+                                                            "serial_part",
                                                             "uneven_ranks",
                                                             "barrier",
                                                             "exposed_communication",

@@ -14,16 +14,19 @@ std::string scaling_text(const Report& report) {
   if (!report.profile || !report.profile->ranks || !(report.profile->ranks->step_s > 0)) return {};
   const Ranks& ranks = *report.profile->ranks;
   constexpr double kSmall = 0.005;  // of a step
-  std::string text =
-      fmt::format("{} ranks: {} of a step of {} is compute ({}).", count(ranks.size), percent(ranks.efficiency()),
-                  duration(ranks.step_s), duration(ranks.mean(&RankSum::compute_s)));
+  std::string text = fmt::format("{} ranks: {} of {} of {} is compute ({}).", count(ranks.size),
+                                 percent(ranks.efficiency()), ranks.whole_run ? "their run" : "a step",
+                                 duration(ranks.step_s), duration(ranks.mean(&RankSum::compute_s)));
+  if (ranks.ranks.size() < static_cast<std::size_t>(ranks.size)) {
+    text += fmt::format(" {} of them were recorded.", count(static_cast<std::int64_t>(ranks.ranks.size())));
+  }
   struct Cost {
     double seconds;
     const char* name;
   };
   auto costs = std::to_array<Cost>({
       {ranks.mean(&RankSum::waiting_s), "waiting for later ranks"},
-      {ranks.mean(&RankSum::transfer_s), "communication without overlap"},
+      {ranks.mean(&RankSum::transfer_s), ranks.whole_run ? "the rest of MPI" : "communication without overlap"},
       {ranks.mean(&RankSum::copies_s), "copies"},
       {ranks.mean(&RankSum::idle_s), "idle time"},
   });

@@ -1,5 +1,8 @@
 #include "sample/host_samples.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace roofline {
 namespace {
 
@@ -30,6 +33,38 @@ std::optional<ThreadState> parse_thread_state(std::string_view id) {
     if (id_of(state) == id) return state;
   }
   return std::nullopt;
+}
+
+void append(HostSamples& to, HostSamples from) {
+  const auto frames = static_cast<int>(to.frames.size()), stacks = static_cast<int>(to.stacks.size()),
+             threads = static_cast<int>(to.threads.size());
+  const auto moved = [](int index, int by) { return index < 0 ? index : index + by; };
+  for (HostFrame& frame : from.frames) to.frames.push_back(std::move(frame));
+  for (std::vector<int>& stack : from.stacks) {
+    for (int& frame : stack) frame += frames;
+    to.stacks.push_back(std::move(stack));
+  }
+  for (HostThread& thread : from.threads) to.threads.push_back(std::move(thread));
+  for (HostSample sample : from.samples) {
+    sample.thread += threads;
+    sample.stack = moved(sample.stack, stacks);
+    sample.gil_holder = moved(sample.gil_holder, threads);
+    to.samples.push_back(sample);
+  }
+  for (HostMemoryRise rise : from.rises) {
+    rise.thread += threads;
+    rise.stack = moved(rise.stack, stacks);
+    to.rises.push_back(rise);
+  }
+  to.memory.insert(to.memory.end(), from.memory.begin(), from.memory.end());
+  const auto by_time = [](const auto& a, const auto& b) { return a.time < b.time; };
+  std::ranges::stable_sort(to.samples, by_time);
+  std::ranges::stable_sort(to.memory, by_time);
+  std::ranges::stable_sort(to.rises, by_time);
+  to.cost_s += from.cost_s;
+  to.start = std::min(to.start, from.start);
+  to.end = std::max(to.end, from.end);
+  if (to.why_no_native.empty()) to.why_no_native = from.why_no_native;
 }
 
 }  // namespace roofline

@@ -98,4 +98,7 @@ struct HostSamples {
   std::string why_no_native;         ///< why running threads have no native frames; empty where they have
 };
 
+/// Adds the samples of another sampler of the same machine, without those of its instructions.
+void append(HostSamples& to, HostSamples from);
+
 }  // namespace roofline

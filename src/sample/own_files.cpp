@@ -16,7 +16,8 @@ bool is_own_native_file(std::string_view path) {
       {"libcuda",     "libcudart",     "libcupti",    "libcublas",   "libcudnn",  "libcufft",     "libcurand",
        "libcusolver", "libcusparse",   "libcutensor", "libnccl",     "libnvrtc",  "libnvJitLink", "libnvidia",
        "libnvperf",   "libnvToolsExt", "libtorch",    "libc10",      "libstdc++", "libgcc_s",     "libgomp",
-       "libomp",      "libiomp",       "libtbb",      "libroofline_"});
+       "libomp",      "libiomp",       "libtbb",      "libroofline_", "libmpi",   "libopen-pal",
+       "libopen-rte", "libpmix"});
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (std::ranges::any_of(kLibraries, [name](std::string_view library) { return name.starts_with(library); })) {
     return false;

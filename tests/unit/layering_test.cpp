@@ -29,12 +29,13 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"report", {"sample", "op", "text", "measure", "model"}},
     {"emulate", {}},  // a program of its own, in C
     {"inject", {"sample", "cupti", "host", "model"}},
+    {"mpi", {}},  // a library of its own, in C
     {"portable", {}},
     {"user", {"op", "device", "host", "text", "measure", "model"}},
     {"config", {"user", "op", "host", "text", "model"}},
     {"calibrate", {"report", "op", "device", "host", "text", "measure", "model"}},
     {"analyze", {"calibrate", "config", "user", "report", "op", "device", "host", "text", "measure", "model"}},
-    {"profile", {"sample", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
+    {"profile", {"mpi", "sample", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
     {"problem", {"text", "model"}},
     {"import",
      {"problem", "profile", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},

@@ -37,6 +37,7 @@ void members(auto& io, CollectiveSum& sum) {
 void members(auto& io, Ranks& ranks) {
   io.text("launcher", ranks.launcher);
   io("size", ranks.size);
+  io.positive("whole_run", ranks.whole_run);
   io("matching", ranks.matching);
   io("step_s", ranks.step_s);
   io("matched_share", ranks.matched_share);
