@@ -308,29 +308,42 @@ ProcessTrace read_spool(const fs::path& file) {
   return trace;
 }
 
+std::vector<fs::path> spools_in(const fs::path& folder) {
+  std::vector<fs::path> spools;
+  std::error_code hidden;  // a folder that cannot be listed has none
+  for (const auto& entry : fs::directory_iterator(folder, hidden)) {
+    if (entry.path().extension() == spool::kExtension) spools.push_back(entry.path());
+  }
+  return spools;
+}
+
+std::optional<ProcessTrace> read_listed_spool(const fs::path& file, std::vector<DefectiveSpool>& defective) {
+  const std::string name = file.filename().string();
+  std::error_code failure;
+  const std::uint64_t size = fs::file_size(file, failure);
+  if (failure || size < sizeof spool::kMagic) {
+    const SpoolDefect defect = size == 0 ? SpoolDefect::empty : SpoolDefect::no_process;
+    defective.push_back({name, failure ? SpoolDefect::unreadable : defect, failure ? 0 : size});
+    return std::nullopt;
+  }
+  try {
+    ProcessTrace trace = read_spool(file);
+    // Times, pid and command are unknown without it: a start at 0 would make the recording as long as the uptime.
+    const bool known = trace.process.pid != 0;
+    if (!known || trace.unread_bytes > 0) {
+      defective.push_back({name, known ? SpoolDefect::torn : SpoolDefect::no_process, trace.unread_bytes});
+    }
+    return known ? std::optional(std::move(trace)) : std::nullopt;
+  } catch (const Error&) {
+    defective.push_back({name, SpoolDefect::other_format, size});
+    return std::nullopt;
+  }
+}
+
 std::vector<ProcessTrace> read_spools(const fs::path& folder, std::vector<DefectiveSpool>& defective) {
   std::vector<ProcessTrace> traces;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != spool::kExtension) continue;
-    const std::string name = entry.path().filename().string();
-    std::error_code failure;
-    const std::uint64_t size = fs::file_size(entry.path(), failure);
-    if (failure || size < sizeof spool::kMagic) {
-      const SpoolDefect defect = size == 0 ? SpoolDefect::empty : SpoolDefect::no_process;
-      defective.push_back({name, failure ? SpoolDefect::unreadable : defect, failure ? 0 : size});
-      continue;
-    }
-    try {
-      ProcessTrace trace = read_spool(entry.path());
-      // Times, pid and command are unknown without it: a start at 0 would make the recording as long as the uptime.
-      const bool known = trace.process.pid != 0;
-      if (!known || trace.unread_bytes > 0) {
-        defective.push_back({name, known ? SpoolDefect::torn : SpoolDefect::no_process, trace.unread_bytes});
-      }
-      if (known) traces.push_back(std::move(trace));
-    } catch (const Error&) {
-      defective.push_back({name, SpoolDefect::other_format, size});
-    }
+  for (const fs::path& spool : spools_in(folder)) {
+    if (std::optional<ProcessTrace> trace = read_listed_spool(spool, defective)) traces.push_back(*std::move(trace));
   }
   std::sort(traces.begin(), traces.end(),
             [](const ProcessTrace& a, const ProcessTrace& b) { return a.process.start < b.process.start; });

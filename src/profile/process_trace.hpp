@@ -122,6 +122,13 @@ struct DefectiveSpool {
 /// Throws Error when the file is no spool. One that is torn is read up to the tear.
 ProcessTrace read_spool(const std::filesystem::path& file);
 
+/// The spools of a folder, in no order.
+std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder);
+
+/// Nothing of a spool that is left out. Adds one with a defect to `defective`.
+std::optional<ProcessTrace> read_listed_spool(const std::filesystem::path& file,
+                                              std::vector<DefectiveSpool>& defective);
+
 /// All spools of a folder, by process start, as far as they can be read. Adds those with a defect to `defective`.
 std::vector<ProcessTrace> read_spools(const std::filesystem::path& folder, std::vector<DefectiveSpool>& defective);
 

@@ -14,6 +14,7 @@
 #include "inject/spool.hpp"
 #include "model/error.hpp"
 #include "mpi/calls.h"
+#include "profile/condensed_trace.hpp"
 #include "profile/cpu/emulator.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/instructions.hpp"
@@ -90,6 +91,15 @@ void keep(const fs::path& spools, const fs::path& where) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
     throw UsageError(fmt::format("{}: {}", where.string(), failure.message()));
+  }
+}
+
+/// What the first rank needs of a rank of many.
+void keep_condensed(const std::vector<ProcessTrace>& traces, const fs::path& where) {
+  for (const ProcessTrace& trace : traces) {
+    if (!can_be_condensed(trace)) continue;
+    const std::string name = fmt::format("{}.{}", trace.process.pid, trace.process.start);
+    write_file(where / (name + kCondensedExtension), write_condensed(condensed(trace)));
   }
 }
 
@@ -257,6 +267,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       if (!options.spools.empty()) {
         keep_host_samples(facts.host, options.spools);
         if (!native_lines.empty()) write_file(options.spools / kNativeLinesFile, write_native_lines(native_lines));
+        if (options.job) keep_condensed(of_run, options.spools);
         if (!facts.mpi.empty()) write_file(options.spools / kMpiLinesFile, write_mpi_lines(facts.mpi));
       }
       facts.run = std::move(run);
@@ -300,13 +311,15 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
   }
   ProgramFacts facts = {
       .program = options.program, .folder = {}, .run = {}, .untraced_s = {}, .step_range = options.step_range};
-  std::vector<ProcessTrace> traces = read_spools(options.spools, facts.defective_spools);
-  NativeLines native_lines = kept_native_lines(options.spools);
+  std::vector<ProcessTrace> traces;
+  std::vector<fs::path> folders = rank_folders(options.spools);
+  folders.insert(folders.begin(), options.spools);
+  add_rank_folders(folders, traces, facts);
+  if (!options.host) facts.host.reset();
+  NativeLines native_lines;
+  for (const fs::path& folder : folders) native_lines.merge(kept_native_lines(folder));
   find_native_lines(traces, native_lines);
   add_native_lines(traces, native_lines);
-  if (options.host) facts.host = kept_host_samples(options.spools);
-  facts.mpi = read_mpi_ranks(options.spools, facts.host, facts.defective_spools);
-  add_rank_folders(rank_folders(options.spools), traces, facts);
   facts.instructions = kernel_samples(traces);
   CountedInstructions counted = read_counts_folder(options.spools);
   if (!counted.processes.empty() || !counted.unreadable.empty()) facts.counted = std::move(counted);

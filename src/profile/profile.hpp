@@ -72,6 +72,7 @@ struct ProgramFacts {
   std::vector<Machine> other_machines = {};         ///< of other GPU models, each for the kernels that ran on one
   std::optional<CountedInstructions> counted = {};  ///< of the emulated run
   double emulated_s = 0;                            ///< wall time of that run
+  std::vector<ProcessTrace> condensed = {};         ///< of further ranks of a job
   std::vector<MpiProcess> mpi = {};                 ///< ranks of a job under MPI, by rank
 };
 

@@ -1,9 +1,10 @@
 #include "profile/rank_recordings.hpp"
 
-#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "host/files.hpp"
+#include "profile/job_traces.hpp"
 #include "profile/mpi/mpi_lines.hpp"
 #include "profile/native_lines.hpp"
 #include "sample/samples_file.hpp"
@@ -29,14 +30,15 @@ std::vector<MpiProcess> read_mpi_ranks(const fs::path& folder, const std::option
 void add_rank_folders(const std::vector<fs::path>& folders, std::vector<ProcessTrace>& traces, ProgramFacts& facts) {
   constexpr std::size_t kSampled = 16;
   std::size_t sampled = 0;
+  std::vector<fs::path> spools;
   for (const fs::path& folder : folders) {
-    for (ProcessTrace& trace : read_spools(folder, facts.defective_spools)) traces.push_back(std::move(trace));
-    std::vector<MpiProcess> ranks = read_mpi_ranks(folder, std::nullopt, facts.defective_spools);
+    for (fs::path& spool : spools_in(folder)) spools.push_back(std::move(spool));
+    std::optional<HostSamples> host;
+    if (sampled < kSampled) host = kept_host_samples(folder);
+    std::vector<MpiProcess> ranks = read_mpi_ranks(folder, host, facts.defective_spools);
     const bool same_node = facts.mpi.empty() || ranks.empty() || facts.mpi.front().host == ranks.front().host;
     for (MpiProcess& rank : ranks) facts.mpi.push_back(std::move(rank));
-    if (!same_node || sampled == kSampled) continue;
-    std::optional<HostSamples> host = kept_host_samples(folder);
-    if (!host) continue;
+    if (!same_node || !host) continue;
     ++sampled;
     if (facts.host) {
       append(*facts.host, *std::move(host));
@@ -44,6 +46,9 @@ void add_rank_folders(const std::vector<fs::path>& folders, std::vector<ProcessT
       facts.host = std::move(host);
     }
   }
+  JobTraces job = read_job(spools, facts.defective_spools);
+  traces.insert(traces.end(), std::make_move_iterator(job.whole.begin()), std::make_move_iterator(job.whole.end()));
+  facts.condensed = std::move(job.condensed);
 }
 
 std::optional<HostSamples> kept_host_samples(const fs::path& folder) {

@@ -40,6 +40,8 @@ class RankClaims {
   RankClaims(const Job& job, const RankSteps& steps, const Ranks& report, const RowTimes& rows, Framework framework)
       : job_(job), steps_(steps), report_(report), framework_(framework) {
     count_ = static_cast<double>(std::max<std::size_t>(1, steps.step_s.size()));
+    const auto rows_of = std::ranges::count_if(job.ranks, [](const JobRank& rank) { return rank.device >= 0; });
+    share_ = static_cast<double>(rows_of) / static_cast<double>(job.ranks.size());
     std::set<int> groups;
     for (const RankTimeline& timeline : job.timelines) {
       for (const CollectiveKernel& kernel : timeline.collectives) groups.insert(kernel.group);
@@ -68,6 +70,7 @@ class RankClaims {
   /// A claim on the time of the collectives' rows.
   void add(Saving saving) {
     saving.kind = SavingKind::communication;
+    saving.seconds *= share_;
     SavingClaim claim{.saving = std::move(saving), .rows = {}};
     const double all =
         std::accumulate(rows_.begin(), rows_.end(), 0.0, [](double sum, const auto& row) { return sum + row.second; });
@@ -229,6 +232,7 @@ class RankClaims {
   const Ranks& report_;
   Framework framework_;
   double count_ = 1;
+  double share_ = 1;            ///< of the ranks: those whose rows there are
   double small_s_ = 0;          ///< of a rank in all steps, claimed for small messages
   std::map<int, double> rows_;  ///< seconds of collectives by group
   std::vector<SavingClaim> claims_;

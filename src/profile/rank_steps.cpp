@@ -119,19 +119,6 @@ bool is_consistent(std::int64_t steps, std::int64_t of, double share) {
   return of > 0 && (static_cast<double>(steps) - count / 2) / std::sqrt(count / 4) >= deviations;
 }
 
-/// The rank in the middle of those that are not late, by the time of its kernels.
-int typical_rank(const RankSteps& steps, const LateRanks& late) {
-  std::vector<int> others;
-  for (std::size_t rank = 0; rank < steps.parts.size(); ++rank) {
-    const bool is_late = std::find(late.ranks.begin(), late.ranks.end(), static_cast<int>(rank)) != late.ranks.end();
-    if (!is_late) others.push_back(static_cast<int>(rank));
-  }
-  std::stable_sort(others.begin(), others.end(), [&](int a, int b) {
-    return steps.parts[static_cast<std::size_t>(a)].compute_s < steps.parts[static_cast<std::size_t>(b)].compute_s;
-  });
-  return others.empty() ? 0 : others[(others.size() - 1) / 2];
-}
-
 /// What the launches that both have take longer on the late one, and how much of its time they are.
 struct SameLaunches {
   double here_s = 0, there_s = 0;  ///< there: as many launches at the other's times
@@ -205,13 +192,26 @@ std::optional<LateRanks> find_late_ranks(const RankSteps& steps) {
   return is_consistent(found.steps, found.waiting, share) ? std::optional(found) : std::nullopt;
 }
 
+int typical_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work) {
+  const bool some = std::ranges::any_of(work, [](const RankWork& of) { return !of.empty(); });
+  std::vector<int> others;
+  for (std::size_t rank = 0; rank < steps.parts.size(); ++rank) {
+    const bool is_late = std::find(late.ranks.begin(), late.ranks.end(), static_cast<int>(rank)) != late.ranks.end();
+    if (!is_late && (!some || !work[rank].empty())) others.push_back(static_cast<int>(rank));
+  }
+  std::stable_sort(others.begin(), others.end(), [&](int a, int b) {
+    return steps.parts[static_cast<std::size_t>(a)].compute_s < steps.parts[static_cast<std::size_t>(b)].compute_s;
+  });
+  return others.empty() ? 0 : others[(others.size() - 1) / 2];
+}
+
 LateCause cause_of_late_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work) {
   constexpr double kExplains = 0.5;    // of the waiting
   constexpr double kMostOfWork = 0.7;  // that both ranks have, or that is slower
   constexpr double kMoreLaunches = 1.1;
   LateCause cause;
   cause.rank = late.ranks.front();
-  cause.other = typical_rank(steps, late);
+  cause.other = typical_rank(steps, late, work);
   const auto here = static_cast<std::size_t>(cause.rank), there = static_cast<std::size_t>(cause.other);
   cause.compute_s = steps.parts[here].compute_s;
   cause.other_s = steps.parts[there].compute_s;

@@ -67,6 +67,10 @@ struct LateCause {
   double launches = 0, other_launches = 0;
 };
 
+/// The rank in the middle of those that are not late, by the time of its kernels; where `work` has some ranks' only, of
+/// these.
+int typical_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work = {});
+
 /// Why the first of them is late: its kernels take longer, it has more of them, or else its host.
 LateCause cause_of_late_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work);
 

@@ -260,12 +260,33 @@ std::optional<Job> job_of(const Recording& recording) {
   Job job;
   job.ranks = find_ranks(recording);
   if (job.ranks.size() < 2) return std::nullopt;
+  for (const JobRank& rank : job.ranks) job.traces.push_back(&recording.traces[static_cast<std::size_t>(rank.process)]);
   fill_timelines(job, recording);
   job.matched = match_collectives(job.timelines);
   for (const MatchedCollective& collective : job.matched) {
     if (job.kernel(collective.arrivals.front()).communicator != 0) job.matching = RankMatching::calls;
   }
   return job;
+}
+
+void refer_to(const Recording& recording, const Recording& all, Job& job) {
+  std::map<std::string_view, int> known;
+  for (std::size_t i = 0; i < recording.groups.size(); ++i) {
+    known.try_emplace(recording.groups[i].identity, static_cast<int>(i));
+  }
+  std::vector<int> group_of;
+  for (const LaunchGroup& group : all.groups) {
+    const auto found = known.find(group.identity);
+    group_of.push_back(found == known.end() ? -1 : found->second);
+  }
+  for (RankTimeline& timeline : job.timelines) {
+    for (CollectiveKernel& kernel : timeline.collectives) {
+      kernel.group = kernel.group < 0 ? -1 : group_of[static_cast<std::size_t>(kernel.group)];
+    }
+  }
+  for (JobRank& rank : job.ranks) {
+    if (static_cast<std::size_t>(rank.process) >= recording.traces.size()) rank.device = -1;
+  }
 }
 
 std::vector<RankWork> rank_work(const Job& job, const Recording& recording, const std::vector<Span>& steps) {
@@ -304,6 +325,7 @@ void add_collective_roofs(const Job& job, const Machine& machine, std::vector<Po
     }
   }
   for (auto& [group, row] : rows) {
+    if (group < 0) continue;
     Point& point = points[static_cast<std::size_t>(group)];
     if (!point.profiled || row.most_bytes > kOneSize * row.least_bytes) continue;
     const std::optional<Work> work = work_of_collective(row.name, row.ranks, row.most_bytes);
@@ -364,7 +386,7 @@ Ranks ranks_report(const Job& job, const RankSteps& steps, const Recording& reco
     if (steps.late[latest][step] > 0) ++last[latest];
   }
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(job.ranks[i].process)];
+    const ProcessTrace& trace = *job.traces[i];
     const RankParts& parts = steps.parts[i];
     RankSum sum;
     sum.rank = job.ranks[i].rank;

@@ -329,6 +329,16 @@ void add_samples(Report& report) {
   }
 }
 
+/// Which ranks the rows are of.
+std::string about_whole_ranks(const Job& job) {
+  std::vector<int> whole;
+  for (const JobRank& rank : job.ranks) {
+    if (rank.device >= 0) whole.push_back(rank.rank);
+  }
+  return fmt::format("the times by rank are of {} ranks; rows, lines and idle time are those of ranks {}",
+                     count(static_cast<std::int64_t>(job.ranks.size())), fmt::join(whole, ", "));
+}
+
 /// What the report has no rows for; empty where it has all.
 std::string about_folded(const Recording& recording, double kernel_s) {
   std::int64_t folded = 0;
@@ -377,7 +387,19 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
     profile.why_no_counters = profile.emulated->ended;
   }
   if (profile.counters) profile.why_no_counters.clear();
-  const std::optional<Job> job = job_of(recording);
+  // Of many ranks few are whole; the job is matched with all of them, of which these are the first.
+  std::vector<ProcessTrace> ranks;
+  std::optional<Recording> of_ranks;
+  if (!facts.condensed.empty()) {
+    ranks = traces;
+    ranks.insert(ranks.end(), facts.condensed.begin(), facts.condensed.end());
+    of_ranks.emplace(ranks);
+  }
+  std::optional<Job> job = job_of(of_ranks ? *of_ranks : recording);
+  if (job && of_ranks) {
+    refer_to(recording, *of_ranks, *job);
+    report.notes.push_back(about_whole_ranks(*job));
+  }
   if (job) add_collective_roofs(*job, machine, report.points);
   make_labels_unique(report.points);
   add_row_sums(profile, report.points);

@@ -44,6 +44,7 @@ SmallMessages small_messages(const Job& job, const Recording& recording, const s
       ++small.calls;
       small.exposed_s += exposed;
       small.bytes += static_cast<double>(kernel.bytes);
+      if (kernel.group < 0) continue;
       const LaunchGroup& group = recording.groups[static_cast<std::size_t>(kernel.group)];
       const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
       small.lines[line_text(trace, trace.place(group.kind.place).line)] += exposed;

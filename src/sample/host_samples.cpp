@@ -1,6 +1,8 @@
 #include "sample/host_samples.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 namespace roofline {
@@ -36,12 +38,22 @@ std::optional<ThreadState> parse_thread_state(std::string_view id) {
 }
 
 void append(HostSamples& to, HostSamples from) {
-  const auto frames = static_cast<int>(to.frames.size()), stacks = static_cast<int>(to.stacks.size()),
-             threads = static_cast<int>(to.threads.size());
+  const auto stacks = static_cast<int>(to.stacks.size()), threads = static_cast<int>(to.threads.size());
   const auto moved = [](int index, int by) { return index < 0 ? index : index + by; };
-  for (HostFrame& frame : from.frames) to.frames.push_back(std::move(frame));
+  // Places that both have are one.
+  const auto key_of = [](const HostFrame& frame) {
+    return std::tuple(frame.function, frame.file, frame.line, frame.python, frame.own);
+  };
+  std::map<std::tuple<std::string, std::string, int, bool, bool>, int> known;
+  for (std::size_t i = 0; i < to.frames.size(); ++i) known.try_emplace(key_of(to.frames[i]), static_cast<int>(i));
+  std::vector<int> frames;
+  for (HostFrame& frame : from.frames) {
+    const auto [place, is_new] = known.try_emplace(key_of(frame), static_cast<int>(to.frames.size()));
+    if (is_new) to.frames.push_back(std::move(frame));
+    frames.push_back(place->second);
+  }
   for (std::vector<int>& stack : from.stacks) {
-    for (int& frame : stack) frame += frames;
+    for (int& frame : stack) frame = frames[static_cast<std::size_t>(frame)];
     to.stacks.push_back(std::move(stack));
   }
   for (HostThread& thread : from.threads) to.threads.push_back(std::move(thread));

@@ -42,8 +42,9 @@ std::optional<MpiExtra> extra_of(const MpiProcess& late, const MpiProcess& typic
   std::optional<MpiExtra> extra;
   for (const auto& [name, time] : here) {
     const auto other = there.find(name);
-    MpiExtra found = {time.place, time.times.total(), other == there.end() ? 0 : other->second.times.total(),
-                      time.times};
+    const HostTimes none;
+    const HostTimes& of_other = other == there.end() ? none : other->second.times;
+    MpiExtra found = {time.place, time.times.total(), of_other.total(), time.times, of_other};
     if (!extra || found.seconds - found.other_s > extra->seconds - extra->other_s) extra = found;
   }
   if (extra && !(extra->seconds > extra->other_s)) return std::nullopt;

@@ -16,7 +16,7 @@ struct MpiExtra {
   HostFrame place;
   double seconds = 0;        ///< that the late rank needs there
   double other_s = 0;        ///< that a typical rank needs there
-  HostTimes times;           ///< of the late rank there
+  HostTimes times, other;    ///< by state
 };
 
 /// The ranks that the others wait for.

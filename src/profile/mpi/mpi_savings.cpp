@@ -100,7 +100,7 @@ class MpiSavings {
         saving.evidence = fmt::format("there {} needs {}, {} {}; ", who, duration(extra.seconds), other,
                                       duration(extra.other_s));
       }
-      if (extra.times.off_cpu() > kMost * extra.times.total()) add_wait(saving, who, extra.times);
+      add_wait(saving, who, extra, ready_per_running(processes_[static_cast<std::size_t>(late.typical)]));
     }
     saving.evidence += fmt::format("in MPI {} {}, {} {}", who, duration(parts.waiting_s + parts.transfer_s), other,
                                    duration(typical.waiting_s + typical.transfer_s));
@@ -112,14 +112,31 @@ class MpiSavings {
     savings_.push_back(std::move(saving));
   }
 
-  /// The rank is late because it does not run.
-  static void add_wait(Saving& saving, const std::string& who, const HostTimes& times) {
-    const ThreadState state = times.main_wait();
+  /// Time ready without a CPU for each second on one, outside of MPI: other load slows all ranks in proportion.
+  static double ready_per_running(const MpiProcess& process) {
+    double ready = 0, running = 0;
+    for (const MpiCompute& compute : process.compute) {
+      ready += compute.times.of(ThreadState::runnable);
+      running += compute.times.of(ThreadState::running);
+    }
+    return running > 0 ? ready / running : 0;
+  }
+
+  /// Where the rank is late because it does not run.
+  static void add_wait(Saving& saving, const std::string& who, const MpiExtra& extra, double usually_ready) {
+    constexpr double kMost = 0.5;
+    const double more = extra.seconds - extra.other_s;
+    const double ready = extra.times.of(ThreadState::runnable) - usually_ready * extra.times.on_cpu();
+    HostTimes waits = extra.times;
+    waits.of(ThreadState::running) = waits.of(ThreadState::runnable) = 0;
+    const double waited = waits.total() - (extra.other.off_cpu() - extra.other.of(ThreadState::runnable));
+    const bool no_cpu = ready > kMost * more;
+    if (!no_cpu && !(waited > kMost * more)) return;
+    const ThreadState state = no_cpu ? ThreadState::runnable : waits.main_wait();
     saving.cause = SavingCause::late_rank;
     saving.what = fmt::format("The others wait for {}, which {} for {}", who,
-                              state == ThreadState::runnable ? "is ready without a CPU" : to_string(state),
-                              duration(times.of(state)));
-    saving.action = state == ThreadState::runnable ? kNoCpu : state == ThreadState::disk ? kFile : kWait;
+                              no_cpu ? "is ready without a CPU" : to_string(state), duration(extra.times.of(state)));
+    saving.action = no_cpu ? kNoCpu : state == ThreadState::disk ? kFile : kWait;
   }
 
   /// Waiting that is for no rank in particular.
