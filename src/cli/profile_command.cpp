@@ -181,6 +181,8 @@ std::shared_ptr<const JobFolder> job_of_ranks(const Flags& flags) {
   if (!flags.from.empty() || flags.emulate || flags.options.runs > 1 || !flags.options.host) return nullptr;
   const std::optional<World> world = world_of([](const char* name) { return std::getenv(name); });
   if (!world || world->size < 2) return nullptr;
+  // A batch script of Slurm has the variables of a rank, and is none.
+  if (world->launcher == "Slurm" && std::getenv("SLURM_STEP_ID") == nullptr) return nullptr;
   const char* const shared = std::getenv("ROOFLINE_RENDEZVOUS");
   const fs::path base = shared != nullptr && *shared != '\0' ? fs::path(shared) : fs::current_path();
   return std::make_shared<JobFolder>(flags.keep.empty() ? base / (".roofline-" + world->job) : fs::path(flags.keep),

@@ -174,7 +174,8 @@ ProcessTrace condensed(const ProcessTrace& trace) { return Condensing(trace).run
 
 bool can_be_condensed(const ProcessTrace& trace) {
   if (!trace.rank || trace.counts_only) return false;
-  return std::ranges::any_of(trace.kinds, [&](const spool::Kind& kind) { return is_collective(trace.text(kind.name)); });
+  return std::ranges::any_of(trace.kinds,
+                             [&](const spool::Kind& kind) { return is_collective(trace.text(kind.name)); });
 }
 
 std::string write_condensed(const ProcessTrace& trace) {

@@ -1,5 +1,5 @@
-// What the collectives of many ranks are matched by, of one of them: as much as it has collectives, however many kernels
-// it launched.
+// What the collectives of many ranks are matched by, of one of them: as much as it has collectives, however many
+// kernels it launched.
 #pragma once
 
 #include <filesystem>

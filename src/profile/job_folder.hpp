@@ -1,5 +1,5 @@
-// The recordings of ranks that each run under a roofline of their own: `mpirun -n 4 roofline profile -- ./program`. Every
-// rank leaves its recording in a folder that all of them see, and the first one reports on all.
+// The recordings of ranks that each run under a roofline of their own: `mpirun -n 4 roofline profile -- ./program`.
+// Every rank leaves its recording in a folder that all of them see, and the first one reports on all.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class JobFolder {
   /// This rank's recording is complete.
   void end() const;
 
-  /// The folders of all ranks whose recordings are complete, by rank. Waits for ranks that have begun, as long as one of
-  /// them ends every `patience_s` seconds.
+  /// The folders of all ranks whose recordings are complete, by rank. Waits for ranks that have begun, as long as one
+  /// of them ends every `patience_s` seconds.
   std::vector<std::filesystem::path> await(double patience_s,
                                            const std::function<void(const std::string&)>& print_status) const;
 

@@ -1,15 +1,18 @@
 #include "profile/job_traces.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "model/error.hpp"
 #include "profile/condensed_trace.hpp"
 #include "profile/rank_steps.hpp"
-#include "profile/ranks.hpp"
-#include "profile/recording.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
@@ -101,6 +104,35 @@ JobTraces read_job(const std::vector<fs::path>& spools, std::vector<DefectiveSpo
   std::ranges::stable_sort(job.whole, {}, [](const ProcessTrace& trace) { return trace.process.start; });
   std::ranges::stable_sort(job.condensed, {}, [](const ProcessTrace& trace) { return trace.rank->rank; });
   return job;
+}
+
+void refer_to(const Recording& recording, const Recording& all, Job& job) {
+  std::map<std::string_view, int> known;
+  for (std::size_t i = 0; i < recording.groups.size(); ++i) {
+    known.try_emplace(recording.groups[i].identity, static_cast<int>(i));
+  }
+  std::vector<int> group_of;
+  for (const LaunchGroup& group : all.groups) {
+    const auto found = known.find(group.identity);
+    group_of.push_back(found == known.end() ? -1 : found->second);
+  }
+  for (RankTimeline& timeline : job.timelines) {
+    for (CollectiveKernel& kernel : timeline.collectives) {
+      kernel.group = kernel.group < 0 ? -1 : group_of[static_cast<std::size_t>(kernel.group)];
+    }
+  }
+  for (JobRank& rank : job.ranks) {
+    if (static_cast<std::size_t>(rank.process) >= recording.traces.size()) rank.device = -1;
+  }
+}
+
+std::string about_whole_ranks(const Job& job) {
+  std::vector<int> whole;
+  for (const JobRank& rank : job.ranks) {
+    if (rank.device >= 0) whole.push_back(rank.rank);
+  }
+  return fmt::format("the times by rank are of {} ranks; rows, lines and idle time are those of ranks {}",
+                     count(static_cast<std::int64_t>(job.ranks.size())), fmt::join(whole, ", "));
 }
 
 }  // namespace roofline

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "profile/process_trace.hpp"
+#include "profile/ranks.hpp"
+#include "profile/recording.hpp"
 
 namespace roofline {
 
@@ -13,8 +16,16 @@ struct JobTraces {
   std::vector<ProcessTrace> condensed;  ///< of the other ranks, by rank
 };
 
-/// Up to 16 spools whole. Of more, ranks are condensed one after the other (or their condensed traces are read, where they
-/// have written them), and eight of them are read whole: those that the others wait for, a typical one, and some others.
+/// Up to 16 spools whole. Of more, ranks are condensed one after the other (or their condensed traces are read, where
+/// they have written them), and eight of them are read whole: those that the others wait for, a typical one, and some
+/// others.
 JobTraces read_job(const std::vector<std::filesystem::path>& spools, std::vector<DefectiveSpool>& defective);
+
+/// Of a job whose ranks `all` has, the groups and devices of a recording with the first of its processes. Other groups
+/// and devices are -1.
+void refer_to(const Recording& recording, const Recording& all, Job& job);
+
+/// Which ranks the rows are of, as a note.
+std::string about_whole_ranks(const Job& job);
 
 }  // namespace roofline

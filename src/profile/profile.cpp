@@ -160,7 +160,7 @@ void add_other_ranks(const JobFolder& job, const ProfileOptions& options, std::v
   job.end();
   if (!job.leads()) return;
   std::vector<fs::path> folders = job.await(kPatience, options.print_status);
-  if (const auto missing = job.world().size - static_cast<int>(folders.size()); missing > 0) {
+  if (const auto missing = job.world().size - static_cast<int>(folders.size()); missing > 0 && folders.size() > 1) {
     options.print_status(fmt::format("{} of {} ranks have left no recording", missing, job.world().size));
   }
   // All of them once more, with this one's own.

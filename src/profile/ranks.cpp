@@ -269,26 +269,6 @@ std::optional<Job> job_of(const Recording& recording) {
   return job;
 }
 
-void refer_to(const Recording& recording, const Recording& all, Job& job) {
-  std::map<std::string_view, int> known;
-  for (std::size_t i = 0; i < recording.groups.size(); ++i) {
-    known.try_emplace(recording.groups[i].identity, static_cast<int>(i));
-  }
-  std::vector<int> group_of;
-  for (const LaunchGroup& group : all.groups) {
-    const auto found = known.find(group.identity);
-    group_of.push_back(found == known.end() ? -1 : found->second);
-  }
-  for (RankTimeline& timeline : job.timelines) {
-    for (CollectiveKernel& kernel : timeline.collectives) {
-      kernel.group = kernel.group < 0 ? -1 : group_of[static_cast<std::size_t>(kernel.group)];
-    }
-  }
-  for (JobRank& rank : job.ranks) {
-    if (static_cast<std::size_t>(rank.process) >= recording.traces.size()) rank.device = -1;
-  }
-}
-
 std::vector<RankWork> rank_work(const Job& job, const Recording& recording, const std::vector<Span>& steps) {
   const std::vector<bool> groups = collective_groups(recording);
   std::map<std::pair<int, int>, std::size_t> by_place;

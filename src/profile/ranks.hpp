@@ -22,9 +22,9 @@ struct JobRank {
 };
 
 struct Job {
-  std::vector<JobRank> ranks;           ///< by rank
+  std::vector<JobRank> ranks;               ///< by rank
   std::vector<const ProcessTrace*> traces;  ///< of each of them
-  std::vector<RankTimeline> timelines;  ///< of each of them
+  std::vector<RankTimeline> timelines;      ///< of each of them
   std::vector<MatchedCollective> matched;
   RankMatching matching = RankMatching::times;
 
@@ -42,10 +42,6 @@ std::vector<int> processes_with_collectives(const Recording& recording);
 
 /// Nothing where fewer than two ranks ran collectives.
 std::optional<Job> job_of(const Recording& recording);
-
-/// Of a job whose ranks `all` has, the groups and devices of a recording with the first of its processes. Other groups and
-/// devices are -1.
-void refer_to(const Recording& recording, const Recording& all, Job& job);
 
 /// What the launch signatures of each rank cost in the steps.
 std::vector<RankWork> rank_work(const Job& job, const Recording& recording, const std::vector<Span>& steps);

@@ -13,6 +13,7 @@
 #include "profile/idle_causes.hpp"
 #include "profile/instructions.hpp"
 #include "profile/intervals.hpp"
+#include "profile/job_traces.hpp"
 #include "profile/memory.hpp"
 #include "profile/memory_savings.hpp"
 #include "profile/mpi/mpi_ranks.hpp"
@@ -218,25 +219,6 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   add_memory(profile, recording, found, facts);
 }
 
-/// The ranks of a CPU job under MPI. Where a rank was started again, the longer run stays.
-void add_mpi_ranks(Profile& profile, const std::vector<MpiProcess>& recorded) {
-  std::vector<MpiProcess> ranks;
-  for (const MpiProcess& process : recorded) {
-    if (ranks.empty() || ranks.back().rank != process.rank) {
-      ranks.push_back(process);
-    } else if (process.seconds() > ranks.back().seconds()) {
-      ranks.back() = process;
-    }
-  }
-  if (profile.ranks || ranks.size() < 2) return;
-  const MpiWaits waits = mpi_waits(ranks);
-  profile.ranks = mpi_ranks(ranks, waits);
-  const std::vector<Saving> found = mpi_savings(ranks, waits);
-  const auto times = std::ranges::find_if(
-      profile.savings, [](const Saving& saving) { return saving.kind != SavingKind::memory; });
-  profile.savings.insert(times, found.begin(), found.end());
-}
-
 /// Rows by total time, the largest first, with all that refers to them.
 void sort_rows(Report& report) {
   std::vector<Point>& points = report.points;
@@ -329,16 +311,6 @@ void add_samples(Report& report) {
   }
 }
 
-/// Which ranks the rows are of.
-std::string about_whole_ranks(const Job& job) {
-  std::vector<int> whole;
-  for (const JobRank& rank : job.ranks) {
-    if (rank.device >= 0) whole.push_back(rank.rank);
-  }
-  return fmt::format("the times by rank are of {} ranks; rows, lines and idle time are those of ranks {}",
-                     count(static_cast<std::int64_t>(job.ranks.size())), fmt::join(whole, ", "));
-}
-
 /// What the report has no rows for; empty where it has all.
 std::string about_folded(const Recording& recording, double kernel_s) {
   std::int64_t folded = 0;
@@ -404,7 +376,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   make_labels_unique(report.points);
   add_row_sums(profile, report.points);
   add_steps(profile, recording, report.points, facts, machine, job);
-  add_mpi_ranks(profile, facts.mpi);
+  add_mpi_ranks(report, facts.mpi);
   if (profile.emulated) profile.why_no_steps.clear();  // its rows are of the whole run
   sort_rows(report);
   add_notes(report, facts.defective_spools, facts.gpu);

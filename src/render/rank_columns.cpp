@@ -76,10 +76,7 @@ constexpr Column<RankSum, Ranks> kRankColumns[] = {
 };
 
 constexpr Column<CollectiveSum, Ranks> kCollectiveColumns[] = {
-    {.title = "Collective",
-     .left = true,
-     .when = of_step,
-     .text = [](const CollectiveSum& s) { return s.name; }},
+    {.title = "Collective", .left = true, .when = of_step, .text = [](const CollectiveSum& s) { return s.name; }},
     {.title = "MPI", .left = true, .when = of_run, .text = [](const CollectiveSum& s) { return s.name; }},
     {.title = "Ranks", .text = [](const CollectiveSum& s) { return count(s.ranks); }},
     {.title = "Size",

@@ -49,8 +49,8 @@ std::optional<RankMatching> parse_rank_matching(std::string_view text);
 struct Ranks {
   std::string launcher;  ///< "torchrun"; empty: not known
   int size = 0;          ///< ranks of the job, also of those that were not recorded
-  /// Times are of the run and not of a step: CPU ranks under MPI, between MPI_Init and MPI_Finalize. Waiting and transfer
-  /// are time in MPI then, compute is all other time, and `collectives` has all functions of MPI.
+  /// Times are of the run and not of a step: CPU ranks under MPI, between MPI_Init and MPI_Finalize. Waiting and
+  /// transfer are time in MPI then, compute is all other time, and `collectives` has all functions of MPI.
   bool whole_run = false;
   RankMatching matching = RankMatching::times;
   double step_s = 0;

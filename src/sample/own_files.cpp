@@ -13,11 +13,11 @@ bool is_own_native_file(std::string_view path) {
       std::to_array<std::string_view>({"/site-packages/", "/dist-packages/", "/lib-dynload/", "/libpython3"});
   // Of CUDA, of frameworks and of compilers, wherever they are unpacked.
   static constexpr auto kLibraries = std::to_array<std::string_view>(
-      {"libcuda",     "libcudart",     "libcupti",    "libcublas",   "libcudnn",  "libcufft",     "libcurand",
-       "libcusolver", "libcusparse",   "libcutensor", "libnccl",     "libnvrtc",  "libnvJitLink", "libnvidia",
-       "libnvperf",   "libnvToolsExt", "libtorch",    "libc10",      "libstdc++", "libgcc_s",     "libgomp",
-       "libomp",      "libiomp",       "libtbb",      "libroofline_", "libmpi",   "libopen-pal",
-       "libopen-rte", "libpmix"});
+      {"libcuda",      "libcudart",   "libcupti",    "libcublas",     "libcudnn", "libcufft",
+       "libcurand",    "libcusolver", "libcusparse", "libcutensor",   "libnccl",  "libnvrtc",
+       "libnvJitLink", "libnvidia",   "libnvperf",   "libnvToolsExt", "libtorch", "libc10",
+       "libstdc++",    "libgcc_s",    "libgomp",     "libomp",        "libiomp",  "libtbb",
+       "libroofline_", "libmpi",      "libopen-pal", "libopen-rte",   "libpmix"});
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (std::ranges::any_of(kLibraries, [name](std::string_view library) { return name.starts_with(library); })) {
     return false;

@@ -146,7 +146,7 @@ def main():
         report = json.loads((pathlib.Path(output) / "report.json").read_text())
     gigabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
     profile = report["profile"]
-    first = profile["potential_savings"][0] if profile.get("potential_savings") else {"cause": "none", "what": ""}
+    first = profile["wins"][0] if profile.get("wins") else {"cause": "none", "what": ""}
     print(f"{len(files):,} spools, {size / 1e9:.2f} GB, {arguments.steps * (arguments.kernels + arguments.collectives + 1):,} launches each: "
           f"{seconds:.1f} s, {gigabytes:.2f} GB of memory")
     print(f"first finding: {first['cause']}: {first['what']}")

@@ -28,7 +28,7 @@ head -c 1024 /dev/urandom >"$at/munge/key"
 chmod 400 "$at/munge/key"
 
 munged --foreground --force --key-file="$at/munge/key" --socket="$at/munge.socket" --pid-file="$at/munge/pid" \
-  --log-file="$at/munge/log" --seed-file="$at/munge/seed" &
+  --log-file="$at/munge/log" --seed-file="$at/munge/seed" >"$at/munge/out" 2>&1 &
 pids+=($!)
 
 host=$(hostname -s)
@@ -69,15 +69,17 @@ sinfo || { cat "$at"/log/*; exit 1; }
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 cd "$at"
 mpicc -O1 -g "$source" -o ranks
+clean() { sed -e "s#$at#FOLDER#g" -e "s#$roofline#roofline#g" -e 's/\x1b\[[0-9;]*m//g'; }
 run() {
-  echo "\$ $*"
-  "$@" 2>&1 | sed -e "s#$at#FOLDER#g" -e "s#$roofline#roofline#g" | head -n 30
+  echo "\$ $*" | clean
+  "$@" >"$at/output" 2>&1 || echo "exit code $?" >>"$at/output"
+  clean <"$at/output" | sed -n 1,28p
   echo
 }
 echo "$(srun --version), $(mpirun --version | head -1), $cores cores"
-run srun -n 2 --overcommit "$roofline" calibrate --device cpu --quick --threads 1 -o "$at/fleet/"
-run mpirun -n 2 "$roofline" calibrate --device cpu --quick --threads 1 -o "$at/fleet-mpi/"
-run "$roofline" fleet "$at/fleet"
+run srun -n 2 --overcommit "$roofline" calibrate --device cpu --threads 1 --only 'fp*' --time 5s -o "$at/fleet/"
+run mpirun -n 2 "$roofline" calibrate --device cpu --threads 1 --only 'fp*' --time 5s -o "$at/fleet-mpi/"
+run "$roofline" fleet "$at/fleet" -o "$at/page"
 mpi=pmix
 srun --mpi=list 2>&1 | grep -q pmix || mpi=pmi2
 run srun -n 4 --overcommit --mpi=$mpi "$roofline" profile --device cpu -o "$at/inside" -- ./ranks unequal 40

@@ -121,7 +121,8 @@ TEST(MpiRanks, WorkThatOneRankDoesAloneIsASerialPart) {
 }
 
 TEST(MpiRanks, ARankThatDoesNotRunIsLateByItsState) {
-  for (const auto& [state, words] : {std::pair(ThreadState::disk, "disk"), {ThreadState::sleep, "sleeps"},
+  for (const auto& [state, words] : {std::pair(ThreadState::disk, "disk"),
+                                     {ThreadState::sleep, "sleeps"},
                                      {ThreadState::runnable, "without a CPU"}}) {
     MpiJob job(4);
     for (int step = 0; step < 50; ++step) {
@@ -261,9 +262,7 @@ TEST(MpiRanks, LinesSurviveTheirFile) {
 
 TEST(MpiCalls, WhatIsImpossibleIsRefusedOrLeftOut) {
   const auto calls = std::make_unique<RooflineMpiCalls>();
-  const auto parse = [&] {
-    return parse_mpi_process({reinterpret_cast<const char*>(calls.get()), sizeof *calls});
-  };
+  const auto parse = [&] { return parse_mpi_process({reinterpret_cast<const char*>(calls.get()), sizeof *calls}); };
   EXPECT_THROW(parse_mpi_process("roofmpi1"), Error);
   EXPECT_THROW(parse(), Error);
   std::memcpy(calls->magic, ROOFLINE_MPI_MAGIC, sizeof calls->magic);

@@ -29,14 +29,15 @@ bool is_in_mpi(const HostFrame& frame) {
 bool is_in_mpi(const HostSamples& samples, int stack) {
   if (stack < 0) return false;
   const std::vector<int>& frames = samples.stacks[static_cast<std::size_t>(stack)];
-  return std::ranges::any_of(
-      frames, [&](int frame) { return is_in_mpi(samples.frames[static_cast<std::size_t>(frame)]); });
+  return std::ranges::any_of(frames,
+                             [&](int frame) { return is_in_mpi(samples.frames[static_cast<std::size_t>(frame)]); });
 }
 
 /// A field of the file: tabs and line breaks would end it.
 std::string field(std::string_view text) {
   std::string result(text);
-  std::ranges::replace_if(result, [](char c) { return c == '\t' || c == '\n'; }, ' ');
+  std::ranges::replace_if(
+      result, [](char c) { return c == '\t' || c == '\n'; }, ' ');
   return result;
 }
 
@@ -122,9 +123,8 @@ void add_compute_lines(std::vector<MpiProcess>& processes, const HostSamples& sa
     for (const auto& [place, times] : found->second) {
       process.compute.push_back({samples.frames[static_cast<std::size_t>(place)], times});
     }
-    std::ranges::stable_sort(process.compute, [](const MpiCompute& a, const MpiCompute& b) {
-      return a.times.total() > b.times.total();
-    });
+    std::ranges::stable_sort(
+        process.compute, [](const MpiCompute& a, const MpiCompute& b) { return a.times.total() > b.times.total(); });
     process.compute.resize(std::min(process.compute.size(), kMostPlaces));
   }
 }

@@ -63,8 +63,8 @@ struct MpiProcess {
   double compute_s() const { return seconds() - mpi_s; }
 };
 
-/// The ranks whose files a folder has, by rank; without what recorded nothing. Nothing in the files is trusted: one that
-/// is damaged is added to `defective`.
+/// The ranks whose files a folder has, by rank; without what recorded nothing. Nothing in the files is trusted: one
+/// that is damaged is added to `defective`.
 std::vector<MpiProcess> read_mpi_processes(const std::filesystem::path& folder, std::vector<DefectiveSpool>& defective);
 
 /// Of one file's bytes. Throws Error where they are no such file.

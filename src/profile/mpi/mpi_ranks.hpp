@@ -7,16 +7,16 @@
 
 #include "profile/mpi/mpi_process.hpp"
 #include "profile/mpi/mpi_waits.hpp"
-#include "report/profile.hpp"
+#include "report/report.hpp"
 
 namespace roofline {
 
 /// What it has of one rank's extra time.
 struct MpiExtra {
   HostFrame place;
-  double seconds = 0;        ///< that the late rank needs there
-  double other_s = 0;        ///< that a typical rank needs there
-  HostTimes times, other;    ///< by state
+  double seconds = 0;      ///< that the late rank needs there
+  double other_s = 0;      ///< that a typical rank needs there
+  HostTimes times, other;  ///< by state
 };
 
 /// The ranks that the others wait for.
@@ -35,5 +35,8 @@ Ranks mpi_ranks(const std::vector<MpiProcess>& processes, const MpiWaits& waits)
 
 /// What the job loses, the largest first; together at most the mean time in MPI.
 std::vector<Saving> mpi_savings(const std::vector<MpiProcess>& processes, const MpiWaits& waits);
+
+/// Adds both to a report that has no ranks of GPUs. Where a rank was started again, the longer run stays.
+void add_mpi_ranks(Report& report, const std::vector<MpiProcess>& recorded);
 
 }  // namespace roofline

@@ -19,16 +19,19 @@ constexpr double kLeastUneven = 0.05, kLeastSmall = 0.05, kLeastTransfer = 0.1;
 constexpr const char* kBalance =
     "Give every rank the same work: parts of the domain of equal cost (METIS, Zoltan), or tasks from a shared queue.";
 constexpr const char* kDivide =
-    "Divide this work among the ranks (MPI-IO: MPI_File_write_all; MPI_Scatter), or overlap it: MPI_Ibcast, MPI_Ibarrier.";
+    "Divide this work among the ranks (MPI-IO: MPI_File_write_all; MPI_Scatter), or overlap it: MPI_Ibcast, "
+    "MPI_Ibarrier.";
 constexpr const char* kNoCpu =
     "Start no more ranks than cores, and bind each to its own: mpirun --bind-to core, srun --cpu-bind=cores.";
 constexpr const char* kFile =
-    "Write through MPI-IO (MPI_File_write_all), from another thread, or less often; keep temporary files off the network.";
+    "Write through MPI-IO (MPI_File_write_all), from another thread, or less often; keep temporary files off the "
+    "network.";
 constexpr const char* kWait = "Remove this wait, or let another thread wait while the rank computes.";
 constexpr const char* kTurns =
     "Balance each iteration, bind every rank to its own core, and synchronise less often (nonblocking collectives).";
 constexpr const char* kMerge =
-    "Combine messages: one MPI_Allreduce of an array, one message per neighbour (derived types, MPI_Neighbor_alltoall).";
+    "Combine messages: one MPI_Allreduce of an array, one message per neighbour (derived types, "
+    "MPI_Neighbor_alltoall).";
 constexpr const char* kOverlap =
     "Overlap it: post MPI_Irecv and MPI_Isend first, compute the interior, then MPI_Waitall; or larger parts per rank.";
 
@@ -94,11 +97,11 @@ class MpiSavings {
       saving.line = place_text(extra.place);
       if (late.processes.size() == 1 && extra.other_s < kHardly * extra.seconds) {
         saving.cause = SavingCause::serial_part;
-        saving.what = fmt::format("Only {} works here, for {}; the others wait", who, duration(extra.seconds));
+        saving.what = fmt::format("Only {} works at this line, for {}; the others wait", who, duration(extra.seconds));
         saving.action = kDivide;
       } else {
-        saving.evidence = fmt::format("there {} needs {}, {} {}; ", who, duration(extra.seconds), other,
-                                      duration(extra.other_s));
+        saving.evidence =
+            fmt::format("there {} needs {}, {} {}; ", who, duration(extra.seconds), other, duration(extra.other_s));
       }
       add_wait(saving, who, extra, ready_per_running(processes_[static_cast<std::size_t>(late.typical)]));
     }
@@ -156,8 +159,8 @@ class MpiSavings {
     saving.action = kTurns;
     constexpr double kCrowded = 0.1;
     if (sampled > 0 && ready > kCrowded * sampled) {
-      saving.evidence += fmt::format("; outside of MPI ranks are ready without a CPU for {} of the time",
-                                     percent(ready / sampled));
+      saving.evidence +=
+          fmt::format("; outside of MPI ranks are ready without a CPU for {} of the time", percent(ready / sampled));
       saving.action = kNoCpu;
     }
     savings_.push_back(std::move(saving));

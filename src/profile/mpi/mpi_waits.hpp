@@ -18,10 +18,10 @@ struct MpiParts {
 };
 
 struct MpiWaits {
-  std::vector<MpiParts> parts;                        ///< by process
-  std::vector<std::vector<double>> site_waiting_s;    ///< by process and site: in its collectives
-  double collectives_s = 0, matched_s = 0;            ///< of all ranks; matched with all ranks of the communicator
-  std::int64_t matched = 0;                           ///< collectives
+  std::vector<MpiParts> parts;                      ///< by process
+  std::vector<std::vector<double>> site_waiting_s;  ///< by process and site: in its collectives
+  double collectives_s = 0, matched_s = 0;          ///< of all ranks; matched with all ranks of the communicator
+  std::int64_t matched = 0;                         ///< collectives
 };
 
 /// What is added to the times of each process to have those of the first one: nodes have clocks of their own. Known by

@@ -21,13 +21,16 @@ std::string html_ranks(const Report& report) {
   if (const std::string matching = matching_text(report); !matching.empty()) {
     html += fmt::format("<p>{}</p>\n", escape_html(matching));
   }
-  html += html_table("sums ranks", "Mean step of each rank", rank_columns(), ranks, shown);
+  html += html_table("sums ranks", ranks.whole_run ? "Run of each rank" : "Mean step of each rank", rank_columns(),
+                     ranks, shown);
   if (shown.size() < ranks.ranks.size()) {
     html += fmt::format("<p>{} of {} ranks: those that others wait for most.</p>\n", shown.size(), ranks.ranks.size());
   }
   if (!ranks.collectives.empty()) {
-    html += "<h3>Collectives</h3>\n" + html_table("sums collectives", "Collectives by waiting and exposed time",
-                                                  collective_columns(), ranks, ranks.collectives);
+    html += fmt::format("<h3>{}</h3>\n", ranks.whole_run ? "Calls of MPI" : "Collectives") +
+            html_table("sums collectives",
+                       ranks.whole_run ? "Calls by time in MPI" : "Collectives by waiting and exposed time",
+                       collective_columns(), ranks, ranks.collectives);
   }
   return html + "</section>\n";
 }

@@ -1,0 +1,33 @@
+// The ranks of a CPU job in the report of a profile.
+#include <algorithm>
+
+#include "profile/mpi/mpi_ranks.hpp"
+
+namespace roofline {
+
+void add_mpi_ranks(Report& report, const std::vector<MpiProcess>& recorded) {
+  Profile& profile = *report.profile;
+  std::vector<MpiProcess> ranks;
+  for (const MpiProcess& process : recorded) {
+    if (ranks.empty() || ranks.back().rank != process.rank) {
+      ranks.push_back(process);
+    } else if (process.seconds() > ranks.back().seconds()) {
+      ranks.back() = process;
+    }
+  }
+  if (profile.ranks || ranks.size() < 2) return;
+  profile.why_no_steps.clear();  // times are of the run
+  const MpiWaits waits = mpi_waits(ranks);
+  profile.ranks = mpi_ranks(ranks, waits);
+  const std::vector<Saving> found = mpi_savings(ranks, waits);
+  const auto times =
+      std::ranges::find_if(profile.savings, [](const Saving& saving) { return saving.kind != SavingKind::memory; });
+  profile.savings.insert(times, found.begin(), found.end());
+  if (profile.host && std::ranges::all_of(ranks, [](const MpiProcess& rank) { return rank.compute.empty(); })) {
+    report.notes.emplace_back(
+        "no lines of the ranks' computing: they are no processes of roofline's, as srun's are not; run srun roofline "
+        "profile -- PROGRAM");
+  }
+}
+
+}  // namespace roofline
