@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -29,8 +32,11 @@
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
 #include "model/error.hpp"
+#include "mpi/calls.h"
 #include "problem/problem_bound.hpp"
 #include "problem/problem_json.hpp"
+#include "profile/mpi/mpi_lines.hpp"
+#include "profile/mpi/mpi_process.hpp"
 #include "profile/native_lines.hpp"
 #include "profile/process_trace.hpp"
 #include "profile/profile.hpp"
@@ -273,6 +279,44 @@ void host_samples(std::string_view bytes) {
                         example::h200()));
 }
 
+/// A recording of MPI calls without what lies between its header, first module, first sites and collectives.
+void mpi_calls(std::string_view bytes) {
+  constexpr std::size_t kSites = 4;
+  const auto calls = std::make_unique<RooflineMpiCalls>();
+  const auto take = [&](void* to, std::size_t size) {
+    size = std::min(size, bytes.size());
+    std::memcpy(to, bytes.data(), size);
+    bytes.remove_prefix(size);
+  };
+  take(calls.get(), offsetof(RooflineMpiCalls, module));
+  take(calls->module, sizeof calls->module[0]);
+  take(calls->site, kSites * sizeof calls->site[0]);
+  take(calls->collective, sizeof calls->collective);
+  const MpiProcess process = parse_mpi_process({reinterpret_cast<const char*>(calls.get()), sizeof *calls});
+  ProgramFacts facts = {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}};
+  facts.mpi = {process, process};
+  ++facts.mpi[1].rank;
+  facts.mpi[1].ranks = std::max(facts.mpi[1].ranks, facts.mpi[1].rank + 1);
+  check_texts(report_of({}, facts, example::h200()));
+}
+
+void mpi_lines(std::string_view bytes) {
+  ProgramFacts facts = {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}};
+  for (int rank = 0; rank < 2; ++rank) {
+    MpiProcess process;
+    process.pid = 100 + rank;
+    process.rank = rank;
+    process.ranks = 2;
+    process.end = 5'000'000'000;
+    process.mpi_s = rank == 0 ? 4 : 1;
+    process.sites.resize(2);
+    process.sites[0].function = "MPI_Allreduce";
+    facts.mpi.push_back(std::move(process));
+  }
+  read_mpi_lines(bytes, facts.mpi);
+  check_texts(report_of({}, facts, example::h200()));
+}
+
 void counts(std::string_view bytes) {
   ProgramFacts facts = {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}};
   std::istringstream in{std::string(bytes)};
@@ -394,6 +438,8 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"fleet", fleet, 1200},
                                  Reader{"spool", spool, 2000},
                                  Reader{"host_samples", host_samples, 1200},
+                                 Reader{"mpi_calls", mpi_calls, 1200},
+                                 Reader{"mpi_lines", mpi_lines, 1200},
                                  Reader{"counts", counts, 600},
                                  Reader{"elf", elf, 6000},
                                  Reader{"native_lines", native_lines, 12000},
