@@ -170,7 +170,7 @@ Report planned_report(const Flags& flags, const Machine& machine) {
 ExitCode exit_code_of_program(const Report& report) {
   if (report.cancelled) return ExitCode::cancelled;
   const Profile& profile = *report.profile;
-  if (report.points.empty() && !profile.host) return ExitCode::device_unusable;
+  if (report.points.empty() && !profile.host && !profile.ranks) return ExitCode::device_unusable;
   constexpr int kSignalled = 128;  // as in shells
   if (profile.signal) return static_cast<ExitCode>(kSignalled + *profile.signal);
   return static_cast<ExitCode>(profile.exit_status.value_or(0));

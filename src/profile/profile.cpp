@@ -323,7 +323,7 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
   facts.instructions = kernel_samples(traces);
   CountedInstructions counted = read_counts_folder(options.spools);
   if (!counted.processes.empty() || !counted.unreadable.empty()) facts.counted = std::move(counted);
-  if (traces.empty() && !facts.host) {
+  if (traces.empty() && facts.mpi.empty() && !facts.host) {
     const std::vector<std::string> notes = notes_of(facts.defective_spools);
     throw UsageError(fmt::format("{}: contains no {}", options.spools.string(),
                                  notes.empty() ? "recording" : "readable spools; " + notes.front()),

@@ -246,8 +246,9 @@ std::string program_name(const Profile& profile) {
 std::string answer(const Report& report) {
   if (!report.profile) return suite_answer(report);
   const Profile& profile = *report.profile;
-  if (is_of_host(report) && profile.ranks) {
-    return fmt::format("{} of wall time. {}", duration(profile.wall_s), scaling_text(report));
+  if (profile.ranks && profile.ranks->whole_run) {
+    const std::string wall = profile.wall_s > 0 ? duration(profile.wall_s) + " of wall time. " : "";
+    return wall + scaling_text(report);
   }
   if (is_of_host(report)) return host_answer(*profile.host);
   if (is_of_cpu(report)) return cpu_answer(report);

@@ -2,7 +2,10 @@
 """Writes the recording of a job of many GPU ranks, one of which is late, as `roofline profile --keep` leaves it; then
 times `roofline profile --from` of it, with its memory.
 
-usage: rank_spools.py FOLDER [--ranks 1024] [--late 700] [--steps 40] [--kernels 120] [--collectives 10]
+With --mpi the ranks are CPU ranks under MPI, each with as many collectives as its recording keeps; the late one computes
+1.3 times as long.
+
+usage: rank_spools.py FOLDER [--mpi] [--ranks 1024] [--late 700] [--steps 40] [--kernels 120] [--collectives 10]
                       [--roofline build/local/roofline] [--seconds 60] [--gigabytes 4] [--keep]
 
 In each step every rank launches its kernels and collectives in turns; the late rank's kernels take 1.3 times as long.
@@ -120,26 +123,59 @@ def write(folder, arguments):
         (folder / f"{10_000 + number}.{number}.spool").write_bytes(rank.end(gpu + 1_000_000))
 
 
+def write_mpi(folder, arguments):
+    """As src/mpi/calls.h has it."""
+    collectives = 16384
+    random_ = random.Random(1)
+    noise = [[random_.uniform(0.98, 1.02) for _ in range(997)] for _ in range(16)]
+    work = [[int(1.3 * 1_000_000 if number == arguments.late else 1_000_000 * noise[number % 16][i % 997])
+             for i in range(997)] for number in range(arguments.ranks)]
+    slowest = [max(of[i] for of in work) for i in range(997)]
+    meets, now = [], 1_000_000_000
+    for i in range(collectives):
+        now += slowest[i % 997]
+        meets.append(now)
+        now += 10_000
+    pack = struct.Struct("<4Q2I").pack
+    for number in range(arguments.ranks):
+        of, start, records, total = work[number], 1_000_000_000, [], 0
+        for i in range(collectives):
+            call = start + of[i % 997]
+            start = meets[i] + 10_000
+            records.append(pack(99, i, call, start - call, 0, arguments.ranks))
+            total += start - call
+        head = struct.pack("<8sQ4i64s16s5Q6I", b"roofmpi1", 0, 10_000 + number, number, arguments.ranks, 0,
+                           f"node{number // 64}".encode(), b"Slurm", 1_000_000_000, start, total, collectives, 0, 1, 1, 1,
+                           0, collectives, 0)
+        site = struct.pack("<6Q2I40s", 0, collectives, collectives, collectives, 8 * collectives, total, 0, 1,
+                           b"MPI_Allreduce")
+        body = bytearray(head + bytes(64 * 512) + site + bytes(1023 * 96) + b"".join(records))
+        struct.pack_into("<Q", body, 8, len(body))
+        (folder / f"{10_000 + number}.mpi").write_bytes(body)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     for name, default in (("ranks", 1024), ("late", 700), ("steps", 40), ("kernels", 120), ("collectives", 10)):
         parser.add_argument("--" + name, type=int, default=default)
+    parser.add_argument("--mpi", action="store_true")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--gigabytes", type=float, default=4)
     parser.add_argument("--machine", default=ROOT / "reports/reference/h200-ops/report.json")
     parser.add_argument("--roofline", default=ROOT / "build/local/roofline")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    if not any(arguments.folder.glob("*.spool")):
-        write(arguments.folder, arguments)
-    files = list(arguments.folder.glob("*.spool"))
+    pattern = "*.mpi" if arguments.mpi else "*.spool"
+    if not any(arguments.folder.glob(pattern)):
+        (write_mpi if arguments.mpi else write)(arguments.folder, arguments)
+    files = list(arguments.folder.glob(pattern))
     size = sum(file.stat().st_size for file in files)
     with tempfile.TemporaryDirectory() as output:
         began = time.monotonic()
-        done = subprocess.run([arguments.roofline, "profile", "--from", arguments.folder, "--machine",
-                               arguments.machine, "-o", output], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        roofs = ["--device", "cpu"] if arguments.mpi else ["--machine", arguments.machine]
+        done = subprocess.run([arguments.roofline, "profile", "--from", arguments.folder, *roofs, "-o", output],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         seconds = time.monotonic() - began
         if done.returncode != 0:
             sys.exit(done.stderr)
@@ -147,12 +183,14 @@ def main():
     gigabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
     profile = report["profile"]
     first = profile["wins"][0] if profile.get("wins") else {"cause": "none", "what": ""}
-    print(f"{len(files):,} spools, {size / 1e9:.2f} GB, {arguments.steps * (arguments.kernels + arguments.collectives + 1):,} launches each: "
+    print(f"{len(files):,} recordings, {size / 1e9:.2f} GB, "
+          f"{16384 if arguments.mpi else arguments.steps * (arguments.kernels + arguments.collectives + 1):,} calls each: "
           f"{seconds:.1f} s, {gigabytes:.2f} GB of memory")
     print(f"first finding: {first['cause']}: {first['what']}")
     ranks = profile.get("ranks")
     print(f"ranks: {len(ranks['ranks']) if ranks else 0}, matched {ranks['matched_share'] if ranks else 0:.3f}")
-    found = f"Rank {arguments.late} " in first["what"] and first["cause"] == "slow_gpu"
+    cause, who = ("unequal_work", f"rank {arguments.late},") if arguments.mpi else ("slow_gpu", f"Rank {arguments.late} ")
+    found = who in first["what"] and first["cause"] == cause
     return 0 if found and seconds <= arguments.seconds and gigabytes <= arguments.gigabytes else 1
 
 

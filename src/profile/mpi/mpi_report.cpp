@@ -1,20 +1,35 @@
 // The ranks of a CPU job in the report of a profile.
 #include <algorithm>
+#include <vector>
 
 #include "profile/mpi/mpi_ranks.hpp"
 
 namespace roofline {
 
-void add_mpi_ranks(Report& report, const std::vector<MpiProcess>& recorded) {
-  Profile& profile = *report.profile;
+namespace {
+
+bool same_rank(const MpiProcess& a, const MpiProcess& b) { return a.rank == b.rank; }
+
+/// Of a rank that was started again the longer run.
+std::vector<MpiProcess> longest_runs(const std::vector<MpiProcess>& recorded) {
   std::vector<MpiProcess> ranks;
   for (const MpiProcess& process : recorded) {
-    if (ranks.empty() || ranks.back().rank != process.rank) {
+    if (ranks.empty() || !same_rank(ranks.back(), process)) {
       ranks.push_back(process);
     } else if (process.seconds() > ranks.back().seconds()) {
       ranks.back() = process;
     }
   }
+  return ranks;
+}
+
+}  // namespace
+
+void add_mpi_ranks(Report& report, const std::vector<MpiProcess>& recorded) {
+  Profile& profile = *report.profile;
+  const bool again = std::ranges::adjacent_find(recorded, same_rank) != recorded.end();
+  const std::vector<MpiProcess> longest = again ? longest_runs(recorded) : std::vector<MpiProcess>();
+  const std::vector<MpiProcess>& ranks = again ? longest : recorded;  // many are large: they are not copied
   if (profile.ranks || ranks.size() < 2) return;
   profile.why_no_steps.clear();  // times are of the run
   const MpiWaits waits = mpi_waits(ranks);
