@@ -40,6 +40,16 @@ std::string message_of(ExitCode code) {
   }
 }
 
+/// Why a command failed that named no error. The exit code of `profile` is its program's, which may be any.
+Problem unnamed_problem(const Json& data, ExitCode code) {
+  const Json profile = data.value("profile", Json::object());
+  const int status = profile.value("exit_status", 0), signal = profile.value("signal", 0);
+  const std::string hint = "see what it printed";
+  if (status != 0) return {"program_failed", fmt::format("the program ended with exit status {}", status), hint};
+  if (signal != 0) return {"program_failed", fmt::format("signal {} ended the program", signal), hint};
+  return {error_code(code), message_of(code), {}};
+}
+
 /// The notes of a report are warnings too, once each.
 void add_notes(const Json& data, std::vector<std::string>& warnings) {
   const auto notes = data.find("notes");
@@ -92,7 +102,9 @@ std::string render_answer(Answer answer, const std::string& command, const Answe
     rows = {{"total", counts.total}, {"shown", counts.shown}};
   }
   if (code != ExitCode::ok && errors.empty()) {
-    errors.push_back({{"code", error_code(code)}, {"message", message_of(code)}, {"hint", help}});
+    const Problem problem = unnamed_problem(data.is_object() ? data : Json::object(), code);
+    errors.push_back(
+        {{"code", problem.code}, {"message", problem.message}, {"hint", problem.hint.empty() ? help : problem.hint}});
   }
   Json whole = {{"schema", kAnswerSchema},    {"tool_version", ROOFLINE_VERSION},    {"command", command},
                 {"ok", code == ExitCode::ok}, {"exit_code", static_cast<int>(code)}, {"warnings", Json::array()},

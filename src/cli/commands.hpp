@@ -23,6 +23,7 @@ CommandEntry machine_command();
 CommandEntry fleet_command();
 CommandEntry monitor_command();
 CommandEntry doctor_command();
+CommandEntry mcp_command();
 CommandEntry help_command();
 CommandEntry completion_command();
 

@@ -12,6 +12,7 @@
 
 #include "cli/answer.hpp"
 #include "host/host.hpp"
+#include "mcp/progress_lines.hpp"
 #include "model/error.hpp"
 #include "report/json/json_value.hpp"
 #include "text/text.hpp"
@@ -39,6 +40,11 @@ bool utf8_locale() {
 
 /// Collects the output with --json; null without it.
 Answer* kept_answer = nullptr;
+
+bool wants_progress_lines() {
+  const char* const asked = std::getenv(kProgressVariable);
+  return asked != nullptr && std::string_view(asked) == kProgressLines;
+}
 
 std::string shortened(const std::string& text, std::size_t bytes) {
   return text.size() <= bytes ? text : text.substr(0, bytes > 3 ? bytes - 3 : 0) + "...";
@@ -107,28 +113,36 @@ void print_problem(const Problem& problem, const std::string& prefix) {
   if (kept_answer != nullptr) kept_answer->errors.push_back(problem);
 }
 
-ProgressLine::ProgressLine() : enabled_(::isatty(STDERR_FILENO) == 1), begin_s_(wall_seconds()) {}
+ProgressLine::ProgressLine()
+    : enabled_(::isatty(STDERR_FILENO) == 1),
+      in_lines_(!enabled_ && wants_progress_lines()),
+      begin_s_(wall_seconds()) {}
 
 ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::show(const Progress& progress) {
-  if (!enabled_) return;
-  std::string left;
-  if (progress.left_s) {
-    left = fmt::format("  about {:.0f} s left", *progress.left_s);
-  } else if (progress.done > 0) {
+  if (!enabled_ && !in_lines_) return;
+  std::optional<double> left_s = progress.left_s;
+  if (!left_s && progress.done > 0) {
     const double spent = wall_seconds() - begin_s_;
-    const double rest =
-        spent / static_cast<double>(progress.done) * static_cast<double>(progress.total - progress.done);
-    left = fmt::format("  about {:.0f} s left", rest);
+    left_s = spent / static_cast<double>(progress.done) * static_cast<double>(progress.total - progress.done);
   }
-  const std::string line = fmt::format("[{:>{}}/{}] {}{}", progress.done + 1, fmt::formatted_size("{}", progress.total),
-                                       progress.total, progress.current, left);
+  std::string line = fmt::format("[{:>{}}/{}] {}", progress.done + 1, fmt::formatted_size("{}", progress.total),
+                                 progress.total, progress.current);
+  if (in_lines_) return write_line({line, left_s});
+  if (left_s) line += fmt::format("  about {:.0f} s left", *left_s);
   const std::string drawn =
       "\r\033[2K" + shortened(clean_line(line), static_cast<std::size_t>(columns_of(STDERR_FILENO) - 1));
   static_cast<void>(std::fputs(drawn.c_str(), stderr));
   std::fflush(stderr);
   drawn_ = true;
+}
+
+void ProgressLine::write_line(const ProgressReport& report) {
+  constexpr double kInterval_s = 0.25;
+  if (wall_seconds() < written_s_ + kInterval_s) return;
+  written_s_ = wall_seconds();
+  static_cast<void>(std::fputs(to_progress_line(report).c_str(), stderr));
 }
 
 void ProgressLine::clear() {

@@ -13,6 +13,7 @@ namespace roofline {
 
 struct Answer;
 struct Problem;
+struct ProgressReport;
 
 /// Style of results: color as requested, else on a terminal without NO_COLOR; Unicode in a
 /// UTF-8 locale; the width of the terminal, 80 columns if that is unknown.
@@ -45,7 +46,8 @@ void warn(const std::string& line);
 /// An error or a failed gate, which determines the exit code. `prefix` is for stderr only.
 void print_problem(const Problem& problem, const std::string& prefix = {});
 
-/// A progress line on stderr, redrawn in place; silent if stderr is not a terminal.
+/// A progress line on stderr, redrawn in place. If stderr is not a terminal it is silent, or with
+/// ROOFLINE_PROGRESS=lines a line of JSON several times per second.
 class ProgressLine {
  public:
   ProgressLine();
@@ -58,9 +60,12 @@ class ProgressLine {
   void clear();
 
  private:
+  void write_line(const ProgressReport& report);
+
   bool enabled_;
+  bool in_lines_;  ///< for a program that reads stderr
   bool drawn_ = false;
-  double begin_s_;
+  double begin_s_, written_s_ = 0;
 };
 
 }  // namespace roofline

@@ -226,9 +226,12 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     return exit_code_of_program(report);
   }
   const std::vector<fs::path> paths = write_outputs(report, flags.output, output_folder(flags, report));
-  if (global.answer.json) print_document(report_to_json(report));
   const TerminalStyle style = stderr_style(global.color);
-  print_rendered("\n" + render_terminal(report, style));
+  if (global.answer.json) {
+    print_document(report_to_json(report));
+  } else {
+    print_rendered("\n" + render_terminal(report, style));
+  }
   if (flags.output.plot) print_rendered(render_terminal_plot(report, style));
   print_written(paths);
   if (flags.from.empty() && is_of_host(report)) {

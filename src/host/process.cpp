@@ -47,6 +47,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 /// In the child. Returns only where the program can't be executed.
 void become(const Command& command, char** argv, char** environment) {
   if (command.own_group) ::setpgid(0, 0);
+  if (command.ends_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   const std::array<int, 3> redirected = {command.standard_input, command.standard_output, command.standard_error};

@@ -51,7 +51,8 @@ struct Command {
   int standard_input = -1;                                             ///< descriptors; -1: this process's
   int standard_output = -1;
   int standard_error = -1;
-  bool own_group = false;  ///< signal() reaches what it starts, and Ctrl-C does not reach it
+  bool own_group = false;         ///< signal() reaches what it starts, and Ctrl-C does not reach it
+  bool ends_with_parent = false;  ///< it gets SIGTERM when this process ends, however that is
 };
 
 class Process {

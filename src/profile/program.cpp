@@ -12,14 +12,12 @@
 #include <system_error>
 
 #include "host/clock.hpp"
+#include "host/environment.hpp"
 #include "host/interrupt.hpp"
-#include "host/library_path.hpp"
 #include "host/process.hpp"
 #include "inject/spool.hpp"
 #include "model/error.hpp"
 #include "sample/host_sampler.hpp"
-
-extern "C" char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace roofline {
 namespace {
@@ -30,18 +28,6 @@ constexpr std::uint64_t kGrace = 10 * kNsPerSecond;  ///< from asking a program 
 constexpr useconds_t kPoll = 20'000;
 
 std::uint64_t monotonic_now() { return clock_ns(CLOCK_MONOTONIC); }
-
-std::vector<std::string> environment_with(std::map<std::string, std::string> changes) {
-  // Where the program finds its libraries is the user's to say, not ours.
-  if (const auto path = user_library_path()) changes["LD_LIBRARY_PATH"] = *path;
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (!changes.contains(std::string(text.substr(0, text.find('='))))) all.emplace_back(text);
-  }
-  for (const auto& [name, value] : changes) all.push_back(name + "=" + value);
-  return all;
-}
 
 /// Whether the windows of recording processes are over: what their spools say, read as they grow.
 class Windows {

@@ -31,6 +31,11 @@
 #include "import/other_tools.hpp"
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
+#include "mcp/arguments.hpp"
+#include "mcp/digest.hpp"
+#include "mcp/line_reader.hpp"
+#include "mcp/server.hpp"
+#include "mcp/tools.hpp"
 #include "model/error.hpp"
 #include "mpi/calls.h"
 #include "problem/problem_bound.hpp"
@@ -430,6 +435,42 @@ void onnx(std::string_view bytes) {
   for (const PhaseBound& phase : bound.phases) require(!(phase.least_s < 0), "a negative bound");
 }
 
+/// Messages of a client, line by line. Calls are checked and turned into command lines; nothing is started.
+void mcp(std::string_view bytes) {
+  std::vector<std::string> sent;
+  McpServer server([&](const std::string& line) { sent.push_back(line); });
+  const AllowedPaths paths(fs::temp_directory_path(), {});
+  LineReader lines(4096);
+  lines.add(bytes);
+  while (const std::optional<LineReader::Line> line = lines.next()) {
+    server.receive(line->text);
+    const PendingCall* const call = server.start_next();
+    if (call == nullptr) continue;
+    try {
+      command_of(*find_tool(call->tool), call->arguments, paths);
+      server.finish({});
+    } catch (const UsageError& error) {
+      server.finish({error.what(), true});
+    }
+  }
+  for (const std::string& line : sent) {
+    const nlohmann::ordered_json answer = nlohmann::ordered_json::parse(line);
+    require(answer["jsonrpc"] == "2.0" && line.find('\n') == line.size() - 1, "an answer is one line of JSON-RPC");
+  }
+}
+
+/// A document of a command, as its summary for an agent.
+void digest(std::string_view bytes) {
+  const nlohmann::ordered_json document = nlohmann::ordered_json::parse(bytes, nullptr, false);
+  if (document.is_discarded() || !document.is_object()) return;
+  for (const char* section : {"summary", "rows", "savings", "roofs", "host", "memory"}) {
+    const ToolAnswer answer = digest_of_answer({{"data", document}}, {.report = "a.json", .section = section}, "");
+    require(answer.text.size() < kDigestBytes + 1500, "a digest is short");
+    require(answer.text.find('\x1b') == std::string::npos, "a digest has no escapes");
+  }
+  digest_of_answer({{"data", document}}, {.row = "#1"}, "");
+}
+
 constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"formula", formula, 12000},
                                  Reader{"machine", machine, 1200},
@@ -469,6 +510,8 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"ert_text", import_by<read_ert_text>, 1600},
                                  Reader{"xplane", import_path<read_xplane>, 1600},
                                  Reader{"import", import, 600},
+                                 Reader{"mcp", mcp, 6000},
+                                 Reader{"digest", digest, 600},
                                  Reader{"table_writers", writer<table>, 80},
                                  Reader{"program_writers", writer<program>, 60}};
 

@@ -102,6 +102,17 @@ TEST(Answer, NoExitCodeWithoutAnError) {
   EXPECT_EQ(error_code(static_cast<ExitCode>(17)), "program_failed");
 }
 
+TEST(Answer, TheProgramsExitStatusIsNoFailedRow) {
+  Json run = Json::parse(kRun);
+  run["results"] = Json::array();
+  run["profile"]["exit_status"] = 1;
+  EXPECT_EQ(answer_of({.data = run}, {}, ExitCode::workload_failed)["errors"][0]["code"], "program_failed");
+  run["profile"] = {{"signal", 9}};
+  EXPECT_EQ(answer_of({.data = run}, {}, static_cast<ExitCode>(137))["errors"][0]["code"], "program_failed");
+  run["profile"] = {{"exit_status", 0}};
+  EXPECT_EQ(answer_of({.data = run}, {}, ExitCode::device_unusable)["errors"][0]["code"], "device");
+}
+
 TEST(Answer, AskedForBeforeWhatBelongsToAProgram) {
   const char* ours[] = {"roofline", "profile", "--json", "--", "a"};
   const char* theirs[] = {"roofline", "profile", "--", "a", "--json"};

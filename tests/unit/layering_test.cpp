@@ -43,9 +43,9 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"fleet", {"report", "host", "text", "measure", "model"}},
     {"monitor", {"device", "text", "measure", "model"}},
     {"render", {"fleet", "monitor", "problem", "project", "report", "op", "text", "measure", "model"}},
-    {"cli",
-     {"import", "profile", "analyze", "calibrate", "fleet", "monitor", "problem", "project", "render", "config", "user",
-      "report", "op", "device", "cupti", "host", "text", "measure", "model"}},
+    {"mcp", {"host", "text", "model"}},
+    {"cli", {"mcp",    "import", "profile", "analyze", "calibrate", "fleet", "monitor", "problem", "project", "render",
+             "config", "user",   "report",  "op",      "device",    "cupti", "host",    "text",    "measure", "model"}},
 };
 
 struct Include {

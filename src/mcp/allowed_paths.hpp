@@ -1,0 +1,24 @@
+// Which files a caller may name: those below the working folder, and below what the user allows besides.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace roofline {
+
+class AllowedPaths {
+ public:
+  /// Throws UsageError for an allowed path that does not exist.
+  AllowedPaths(const std::filesystem::path& working_folder, const std::vector<std::string>& allowed);
+
+  /// The absolute path without symbolic links; what it names need not exist. Throws UsageError where it leads out.
+  std::filesystem::path resolve(const std::string& given) const;
+
+  const std::filesystem::path& working_folder() const { return roots_.front(); }
+
+ private:
+  std::vector<std::filesystem::path> roots_;  ///< without symbolic links; the first is the working folder
+};
+
+}  // namespace roofline

@@ -1,0 +1,61 @@
+// The answers of the server: what decides, in a few lines of text with names to ask further.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "mcp/arguments.hpp"
+
+namespace roofline {
+
+/// About 2,000 tokens: names and figures have about three bytes per token.
+inline constexpr std::size_t kDigestBytes = 6000;
+
+/// Lines up to a limit.
+class Digest {
+ public:
+  /// A line of at most `columns` characters; nothing for an empty one.
+  void line(std::string_view text, int columns = 240);
+  /// The same for a line of a list: false if there is no room for it.
+  bool item(std::string_view text, int columns = 240);
+  /// What ends the text, also where lines had no room.
+  void footer(std::string_view text);
+  /// A footer that says how to ask for the lines that are missing.
+  void more(std::string_view text);
+
+  bool has_room() const { return text_.size() < kDigestBytes; }
+  std::string text() const;
+
+ private:
+  std::string text_, footer_;
+  bool cut_ = false, says_more_ = false;
+};
+
+struct ToolAnswer {
+  std::string text = {};
+  bool is_error = false;
+};
+
+/// Of the document that a command wrote for --json (docs/schema/answer.schema.json). `messages` is what it wrote to
+/// stderr, whose end is quoted where there is no result or the program failed.
+ToolAnswer digest_of_answer(const nlohmann::ordered_json& answer, const ReportView& view, const std::string& messages);
+
+/// Of a command that wrote no document: `end` says how it ended.
+ToolAnswer digest_without_answer(const std::string& command, const std::string& end, const std::string& messages);
+
+// The parts, by schema; declared for the dispatch in digest.cpp.
+void digest_report(const nlohmann::ordered_json& report, const ReportView& view, Digest& digest);
+void digest_profile(const nlohmann::ordered_json& report, Digest& digest);
+void digest_host(const nlohmann::ordered_json& report, std::size_t offset, Digest& digest);
+void digest_memory(const nlohmann::ordered_json& report, Digest& digest);
+void digest_savings(const nlohmann::ordered_json& report, std::size_t offset, std::size_t most, Digest& digest);
+void digest_row(const nlohmann::ordered_json& row, std::size_t number, Digest& digest);
+void digest_machine(const nlohmann::ordered_json& machine, std::size_t offset, Digest& digest);
+void digest_node(const nlohmann::ordered_json& node, Digest& digest);
+void digest_comparison(const nlohmann::ordered_json& comparison, Digest& digest);
+void digest_bound(const nlohmann::ordered_json& bound, Digest& digest);
+void digest_projections(const nlohmann::ordered_json& projections, Digest& digest);
+
+}  // namespace roofline

@@ -1,0 +1,115 @@
+// Bounds and projections: times that nothing was run for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "mcp/digest.hpp"
+#include "mcp/facts.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::size_t kMostParts = 12, kMostRows = 10;
+
+/// Indices of a list, those with the largest weight first.
+template <class Weight>
+std::vector<std::size_t> largest_first(const Json& list, const Weight& weight) {
+  std::vector<std::size_t> order(list.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return weight(list[a]) > weight(list[b]); });
+  return order;
+}
+
+void digest_phase(const Json& phase, Digest& digest) {
+  digest.line(fmt::format("{}: at least {} ({}{}), each part as a kernel {}", text_fact(phase, "name"),
+                          duration_fact(phase, "least_s"), text_fact(phase, "bound"),
+                          text_fact(phase, "limiting_ceiling").empty() ? "each part by itself"
+                                                                       : ", " + text_fact(phase, "limiting_ceiling"),
+                          duration_fact(phase, "by_op_s")));
+  const Json& parts = list_fact(phase, "parts");
+  const auto time_of = [](const Json& part) {
+    return number_fact_or(part, "time_s", 0) * number_fact_or(part, "launches", 1);
+  };
+  std::size_t told = 0;
+  for (const std::size_t i : largest_first(parts, time_of)) {
+    if (told++ == kMostParts) break;
+    const Json& part = parts[i];
+    std::string line =
+        fmt::format("  {}: {} x {:.0f}, {} ({})", shorten(text_fact(part, "name"), 80), duration_fact(part, "time_s"),
+                    number_fact_or(part, "launches", 1), text_fact(part, "limiting_ceiling"), text_fact(part, "bound"));
+    if (find_fact(part, "measured_s") != nullptr) {
+      line +=
+          fmt::format("; measured {}, {} of the bound", duration_fact(part, "measured_s"), percent_fact(part, "share"));
+    }
+    if (!digest.item(line)) return;
+  }
+  if (parts.size() > kMostParts) digest.line(fmt::format("  and {} smaller parts", parts.size() - kMostParts));
+}
+
+/// "8.11 s (5.75 s to 10.5 s)".
+std::string time_there(const Json& object) {
+  const Json& range = list_fact(object, "there.range");
+  std::string text = duration_fact(object, "there.seconds");
+  if (range.size() == 2 && range[0].is_number() && range[1].is_number()) {
+    text += fmt::format(" ({} to {})", duration(range[0].get<double>()), duration(range[1].get<double>()));
+  }
+  return text;
+}
+
+}  // namespace
+
+void digest_bound(const Json& bound, Digest& digest) {
+  digest.line(fmt::format("{} on {}", text_fact(bound, "problem"), text_fact(bound, "machine.name")));
+  for (const Json& note : list_fact(bound, "notes")) {
+    if (note.is_string()) digest.line("note: " + clean_line(note.get<std::string>()));
+  }
+  if (const auto weights = number_fact(bound, "memory.weights_bytes")) {
+    const auto device = number_fact(bound, "memory.device_bytes");
+    digest.line(fmt::format("memory: weights {}, keys and values {}{}", binary_bytes(*weights),
+                            binary_bytes(number_fact_or(bound, "memory.cache_bytes", 0)),
+                            device ? ", of " + binary_bytes(*device) : ""));
+  }
+  if (const auto measured = number_fact(bound, "score.measured_s")) {
+    digest.line(
+        fmt::format("score: measured {}, {} of the bound", duration(*measured), percent_fact(bound, "score.share")));
+  }
+  for (const Json& phase : list_fact(bound, "phases")) digest_phase(phase, digest);
+}
+
+void digest_projections(const Json& projections, Digest& digest) {
+  for (const Json& onto : list_fact(projections, "onto")) {
+    const double here = number_fact_or(onto, "here_s", std::nan(""));
+    const double there = number_fact_or(onto, "there.seconds", std::nan(""));
+    digest.line(fmt::format("{} -> {}{}: {} -> {}, {} as fast; rows with known work {}",
+                            text_fact(projections, "machine"), text_fact(onto, "machine"),
+                            flag_fact(onto, "measured_roofs") ? "" : " (data-sheet roofs)", duration(here),
+                            time_there(onto), factor(here / there), percent_fact(onto, "projected_share")));
+    if (find_fact(onto, "step") != nullptr) {
+      digest.line(fmt::format("  of a step here: kernels {}, copies {}, idle {}", duration_fact(onto, "step.kernels_s"),
+                              duration_fact(onto, "step.copies_s"), duration_fact(onto, "step.idle_s")));
+    }
+    const Json& rows = list_fact(onto, "rows");
+    const auto time_of = [](const Json& row) {
+      return number_fact_or(row, "here_s", 0) * number_fact_or(row, "launches", 1);
+    };
+    std::size_t told = 0;
+    for (const std::size_t i : largest_first(rows, time_of)) {
+      if (told++ == kMostRows) break;
+      const std::string limit = text_fact(rows[i], "limit_there"), why = text_fact(rows[i], "why_range");
+      if (!digest.item(fmt::format("  {}: {} -> {}{}", shorten(text_fact(rows[i], "label"), 80),
+                                   duration_fact(rows[i], "here_s"), time_there(rows[i]),
+                                   limit.empty() ? (why.empty() ? "" : "; " + why) : "; limited by " + limit))) {
+        return;
+      }
+    }
+    if (rows.size() > kMostRows) digest.line(fmt::format("  and {} smaller rows", rows.size() - kMostRows));
+  }
+}
+
+}  // namespace roofline

@@ -1,0 +1,112 @@
+// Comparisons: the verdict, the step, and what changed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "mcp/digest.hpp"
+#include "mcp/facts.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+/// "1.05 [1.02, 1.08]".
+std::string ratio_of(const Json& object, const std::string& key) {
+  const auto ratio = number_fact(object, key);
+  if (!ratio) return kAbsent;
+  const Json& ends = list_fact(object, key + "_ci95");
+  if (ends.size() != 2 || !ends[0].is_number() || !ends[1].is_number()) return number(*ratio);
+  return fmt::format("{} [{}, {}]", number(*ratio), number(ends[0].get<double>()), number(ends[1].get<double>()));
+}
+
+void digest_figure(const Json& program, const char* key, const std::string& name, Digest& digest) {
+  const Json& figure = object_fact(program, key);
+  if (figure.empty()) return;
+  digest.line(fmt::format("{}: {} -> {}, ratio {}: {}", name, duration_fact(figure, "before.seconds"),
+                          duration_fact(figure, "now.seconds"), ratio_of(figure, "ratio"),
+                          text_fact(figure, "change")));
+}
+
+void list_changes(const Json& list, const char* title, const char* name, std::size_t most, Digest& digest) {
+  bool titled = false;
+  std::size_t told = 0;
+  for (const Json& entry : list) {
+    const double before = number_fact_or(entry, "before_s", 0), now = number_fact_or(entry, "now_s", 0);
+    if (before == now || told == most) continue;
+    if (!titled) digest.line(title);
+    titled = true;
+    std::string what = shorten(text_fact(entry, name), 100);
+    for (const char* more : {"cause", "line"}) {
+      if (const std::string text = text_fact(entry, more); !text.empty() && text != what) what += " [" + text + "]";
+    }
+    const std::string change = text_fact(entry, "change");
+    if (!digest.item(fmt::format("  {}: {} -> {}{}", what, duration(before), duration(now),
+                                 change.empty() ? "" : " " + change))) {
+      return;
+    }
+    ++told;
+  }
+}
+
+void digest_program_change(const Json& program, Digest& digest) {
+  const std::string unit = text_fact(program, "unit");
+  digest_figure(program, "typical", unit == "step" ? "median step" : "GPU busy", digest);
+  digest_figure(program, "mean", unit == "step" ? "mean step" : "wall time", digest);
+  constexpr std::size_t kMostCauses = 8, kMostKernels = 8, kMostBarParts = 12;
+  list_changes(list_fact(program, "parts"), "parts:", "part", kMostBarParts, digest);
+  list_changes(list_fact(program, "causes"), "causes of lost time, the largest difference first:", "what", kMostCauses,
+               digest);
+  list_changes(list_fact(program, "kernels"), "kernels, the largest difference first:", "kernel", kMostKernels, digest);
+}
+
+}  // namespace
+
+void digest_comparison(const Json& comparison, Digest& digest) {
+  const Json& rows = list_fact(comparison, "rows");
+  const auto side = [&](const char* key) {
+    return fmt::format("{} ({}, {:.0f} runs)", text_fact(comparison, std::string(key) + ".suite"),
+                       text_fact(comparison, std::string(key) + ".started_at"),
+                       number_fact_or(comparison, std::string(key) + ".runs", 1));
+  };
+  digest.line(fmt::format("before {}, now {}", side("base"), side("now")));
+  const double regressions = number_fact_or(comparison, "regressions", 0);
+  digest.line(regressions > 0 ? fmt::format("REGRESSION: {:.0f} above the threshold of {}", regressions,
+                                            percent_fact(comparison, "max_slowdown"))
+                              : fmt::format("no regression above {}", percent_fact(comparison, "max_slowdown")));
+  const Json& program = object_fact(comparison, "program");
+  if (!program.empty()) digest_program_change(program, digest);
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string change = text_fact(rows[i], "change");
+    const auto known = std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == change; });
+    if (known == counts.end()) {
+      counts.emplace_back(change, 1);
+    } else {
+      ++known->second;
+    }
+    if (change != "same" && change != "not timed") order.push_back(i);
+  }
+  std::string summary;
+  for (const auto& [change, number] : counts)
+    summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", number, change);
+  digest.line("rows: " + summary);
+  const auto distance = [&](std::size_t i) { return std::abs(std::log(number_fact_or(rows[i], "time_ratio", 1))); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return distance(a) > distance(b); });
+  for (const std::size_t i : order) {
+    const Json& row = rows[i];
+    const std::string conditions = text_fact(row, "conditions");
+    if (!digest.item(fmt::format("{}{}: {} -> {}, ratio {}, {}{}{}", flag_fact(row, "regression") ? "REGRESSION " : "",
+                                 shorten(text_fact(row, "label"), 90), duration_fact(row, "before.time_s.median"),
+                                 duration_fact(row, "now.time_s.median"), ratio_of(row, "time_ratio"),
+                                 text_fact(row, "change"), conditions.empty() ? "" : "; ", conditions))) {
+      break;
+    }
+  }
+}
+
+}  // namespace roofline
