@@ -62,6 +62,8 @@ void add_options(CommandEntry& command, Flags& flags) {
               "Also run the program without profiling, to measure the profiler overhead");
   command.add("--step", text("RANGE", options.step_range),
               "NVTX range that is a step (default: steps are found from repeated launches)");
+  command.add("--pid", number("PID", options.pid, 1, 1e9),
+              "Sample the threads of a running process instead of starting a program, until Ctrl-C or for --window");
   command.add("--no-python", flag(options.python, false), "Do not record Python source lines and modules");
   command.add("--no-host", flag(options.host, false), "Do not sample what the program's threads do");
   command.add("--keep", text("DIR", flags.keep), "Keep the recorded data in this directory");
@@ -87,11 +89,32 @@ void require_cpu_program(Flags& flags) {
   flags.device.kind = DeviceKind::cpu;
 }
 
+/// Options of started programs and of the recording of GPUs do not apply to a process that runs already.
+void require_running_process(Flags& flags) {
+  const ProfileOptions& options = flags.options;
+  const auto conflict = [](const char* what) {
+    throw UsageError(fmt::format("--pid samples the threads of a running process: {} does not apply", what),
+                     "remove it, or start the program: roofline profile -- program");
+  };
+  if (!options.program.empty()) conflict("a program");
+  if (!flags.from.empty()) conflict("--from");
+  if (flags.emulate) conflict("--emulate");
+  if (!options.host) conflict("--no-host");
+  if (options.baseline) conflict("--baseline");
+  if (options.runs > 1) conflict("--runs");
+  if (!options.step_range.empty()) conflict("--step");
+  if (!flags.machine.empty()) conflict("--machine");
+  if (flags.device.kind.value_or(DeviceKind::cpu) != DeviceKind::cpu) conflict("a GPU");
+  flags.device.kind = DeviceKind::cpu;
+}
+
 void finish(Flags& flags, GlobalOptions& global) {
   ProfileOptions& options = flags.options;
   flags.device.finish("profile");
   flags.output.finish(global);
-  if (options.program.empty() == flags.from.empty()) {
+  if (options.pid) {
+    require_running_process(flags);
+  } else if (options.program.empty() == flags.from.empty()) {
     throw UsageError(flags.from.empty() ? "no program given" : "--from runs no program, but one was given",
                      "roofline profile [options] -- program [arguments], or roofline profile --from DIR");
   }
@@ -104,6 +127,8 @@ void finish(Flags& flags, GlobalOptions& global) {
   options.command = global.argv;
   options.output_to_stderr = flags.output.to_stdout() || global.answer.json;
   options.spools = flags.from.empty() ? flags.keep : flags.from;
+  // Programs that wait for the recording to begin (python/) read this line.
+  options.started = [] { ProgressLine().show({.done = 0, .total = 1, .current = "recording"}); };
   options.print_status = [](const std::string& line) { print_status("roofline: " + line); };
 }
 
@@ -178,7 +203,9 @@ ExitCode exit_code_of_program(const Report& report) {
 
 /// This process is one of several ranks that a launcher has started: they make one report.
 std::shared_ptr<const JobFolder> job_of_ranks(const Flags& flags) {
-  if (!flags.from.empty() || flags.emulate || flags.options.runs > 1 || !flags.options.host) return nullptr;
+  if (!flags.from.empty() || flags.options.pid || flags.emulate || flags.options.runs > 1 || !flags.options.host) {
+    return nullptr;
+  }
   const std::optional<World> world = world_of([](const char* name) { return std::getenv(name); });
   if (!world || world->size < 2) return nullptr;
   // A batch script of Slurm has the variables of a rank, and is none.
@@ -213,11 +240,12 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   std::vector<std::string> notes;
   const Machine machine = machine_of(flags, notes);
   if (machine.cancelled && flags.machine.empty()) return ExitCode::cancelled;
-  if (!to_stdout && flags.from.empty() && leads)
+  if (!to_stdout && flags.from.empty() && !flags.options.pid && leads)
     require_outputs(flags.output, output_folder(flags, planned_report(flags, machine)));
 
-  Report report =
-      flags.from.empty() ? profile_program(flags.options, machine) : profile_of_spools(flags.options, machine);
+  Report report = flags.options.pid    ? profile_running_process(flags.options, machine)
+                  : flags.from.empty() ? profile_program(flags.options, machine)
+                                       : profile_of_spools(flags.options, machine);
   if (!leads) return exit_code_of_program(report);
   if (job && flags.keep.empty()) job->remove();
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
@@ -234,7 +262,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   }
   if (flags.output.plot) print_rendered(render_terminal_plot(report, style));
   print_written(paths);
-  if (flags.from.empty() && is_of_host(report)) {
+  if (flags.from.empty() && !flags.options.pid && is_of_host(report)) {
     print_status("to place its loops under the roofs of this CPU: roofline profile --emulate -- PROGRAM");
   }
   return exit_code_of_program(report);

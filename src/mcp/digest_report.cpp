@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -30,7 +31,11 @@ std::optional<double> saving_of(const Json& row) {
   return std::max(0.0, total * (1 - *fraction));
 }
 
-double weight_of(const Json& row) { return saving_of(row).value_or(number_fact_or(row, "profiled.total_s", 0)); }
+/// Failed rows come first.
+double weight_of(const Json& row) {
+  if (text_fact(row, "status") == "failed") return std::numeric_limits<double>::infinity();
+  return saving_of(row).value_or(number_fact_or(row, "profiled.total_s", 0));
+}
 
 /// Indices of the rows, the largest saving first.
 std::vector<std::size_t> order_of(const Json& rows) {

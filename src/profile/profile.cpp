@@ -23,6 +23,7 @@
 #include "profile/mpi/mpi_lines.hpp"
 #include "profile/native_lines.hpp"
 #include "profile/rank_recordings.hpp"
+#include "profile/running_process.hpp"
 #include "sample/samples_file.hpp"
 
 extern "C" {
@@ -282,6 +283,37 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   facts.gpu = gpu;
   if (options.job) add_other_ranks(*options.job, options, traces, facts);
   Report report = report_of(traces, facts, machine);
+  add_invocation(report, options, started_at, wall_seconds() - start);
+  return report;
+}
+
+Report profile_running_process(const ProfileOptions& options, const Machine& machine) {
+  const std::string started_at = utc_now();
+  const double start = wall_seconds();
+  std::optional<double> stop_after_s;
+  if (options.window_s) stop_after_s = options.warmup_s + *options.window_s;
+  RunningProcess process = sample_running_process(*options.pid, stop_after_s, [&] {
+    options.print_status(
+        fmt::format("sampling process {}; an interrupt ends the recording, not the process", *options.pid));
+    options.started();
+  });
+  ProgramFacts facts = {.program = std::move(process.command),
+                        .folder = std::move(process.folder),
+                        .run = {},
+                        .untraced_s = {},
+                        .counters_wanted = false,
+                        .window = true};
+  const auto warmup = std::min(static_cast<std::uint64_t>(options.warmup_s * 1e9), process.run.end - process.run.start);
+  facts.host = cut(*std::move(process.run.host), process.run.start + warmup, process.run.end);
+  if (!options.spools.empty()) keep_host_samples(facts.host, options.spools);
+  facts.run = std::move(process.run);
+  facts.gpu = false;
+  Report report = report_of({}, facts, machine);
+  if (process.uses_cuda) {
+    report.notes.emplace_back(
+        "the process uses CUDA: its kernels are not recorded, because CUDA had started before; start the program with "
+        "roofline profile");
+  }
   add_invocation(report, options, started_at, wall_seconds() - start);
   return report;
 }

@@ -1,6 +1,8 @@
 // From a program to a report: runs it with the library in it, and makes rows, sums and the answer of what that wrote.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -22,6 +24,7 @@ namespace roofline {
 struct ProfileOptions {
   std::vector<std::string> command;  ///< roofline's own argv
   std::vector<std::string> program;  ///< argv of the program
+  std::optional<pid_t> pid;          ///< a running process, in place of a program
   std::optional<double> window_s;    ///< of recording; nothing: to the program's end
   double warmup_s = 0;               ///< from its first launch to the window's beginning
   bool counters = true;
@@ -38,7 +41,8 @@ struct ProfileOptions {
   bool output_to_stderr = false;
   /// Where this process is one of several ranks, each of which runs the program: the first one's report is of all.
   std::shared_ptr<const JobFolder> job = {};
-  std::filesystem::path spools;  ///< keep what was recorded there; empty: nowhere
+  std::filesystem::path spools;           ///< keep what was recorded there; empty: nowhere
+  std::function<void()> started = [] {};  ///< the recording of a running process has begun
   std::function<void(const std::string&)> print_status = [](const std::string&) {};  ///< a line for the user
 };
 
@@ -46,6 +50,9 @@ struct ProfileOptions {
 /// library for it and the host is not to be sampled. A program that never used a GPU has a report without rows,
 /// with the host's samples.
 Report profile_program(const ProfileOptions& options, const Machine& machine);
+
+/// Samples the threads of the running process `options.pid`, which goes on. Throws as sample_running_process() does.
+Report profile_running_process(const ProfileOptions& options, const Machine& machine);
 
 /// Throws UsageError where a folder that is to keep a recording has one already: both would be reported as one.
 void require_no_recording(const std::filesystem::path& folder);

@@ -1,6 +1,7 @@
 #include "sample/process_family.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "sample/proc_files.hpp"
 
@@ -20,6 +21,7 @@ std::multimap<pid_t, pid_t> all_children() {
 }  // namespace
 
 ProcessFamily::ProcessFamily(pid_t root, CodeModules& modules) : modules_(modules) {
+  strangers_.insert(::getpid());  // a process that runs already may have started this one
   for (const pid_t child : children()) {
     if (child != root) strangers_.insert(child);
   }

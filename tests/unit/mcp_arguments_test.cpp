@@ -76,7 +76,8 @@ TEST_F(McpArguments, EveryOptionIsOneOfTheCommand) {
       if (!parameter.option.starts_with("--") || parameter.option == "--") continue;
       const OptionEntry* const option = find_option(*entry, parameter.option);
       ASSERT_NE(option, nullptr) << tool.name << " " << parameter.option;
-      EXPECT_EQ(option->value.empty(), parameter.kind == ParameterKind::flag) << parameter.option;
+      EXPECT_EQ(option->value.empty() || option->value_optional, parameter.kind == ParameterKind::flag)
+          << parameter.option;
       for (const std::string& choice : parameter.choices) {
         EXPECT_THAT(option->choices, testing::Contains(choice)) << parameter.option;
       }

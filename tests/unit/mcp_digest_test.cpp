@@ -29,7 +29,10 @@ std::string digest(const Json& data, const ReportView& view = {}) {
 TEST(McpDigest, ASuiteByItsRows) {
   const Json suite = suite_document();
   const std::string text = digest(suite, {.report = "run/report.json"});
-  EXPECT_THAT(text, mentions(suite["invocation"]["suite"].get<std::string>(), "#1 ", "run/report.json"));
+  EXPECT_THAT(text, mentions(suite["invocation"]["suite"].get<std::string>(), "1 failed", "run/report.json"));
+  for (const Json& row : suite["results"]) {
+    if (row["status"] == "failed") EXPECT_THAT(text, HasSubstr(row["reason"].get<std::string>()));
+  }
   const std::string rows = digest(suite, {.section = "rows", .offset = 1});
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '#'), static_cast<std::ptrdiff_t>(suite["results"].size() - 1));
 }

@@ -1,0 +1,43 @@
+"""Reports of roofline, profiles of running code, and honest timing of callables.
+
+    report = roofline.load("reports/train")       # what a run has found
+    with roofline.profile() as profile: ...       # where this process spends its time
+    result = roofline.bench(function, 1, 2)       # how long a call takes
+"""
+
+from ._binary import CommandFailed, NotFound, RooflineError, run, run_json
+from ._version import VERSION as __version__
+from .bench import Bench, Work, bench
+from .comparison import Change, Comparison, compare
+from .profiling import Profiling, profile, profile_program
+from .regions import region
+from .report import Ceiling, Diagnosis, HostLine, Machine, Program, Report, Row, Saving, Steps, load
+
+__all__ = [
+    "Bench",
+    "Ceiling",
+    "Change",
+    "CommandFailed",
+    "Comparison",
+    "Diagnosis",
+    "HostLine",
+    "Machine",
+    "NotFound",
+    "Profiling",
+    "Program",
+    "Report",
+    "RooflineError",
+    "Row",
+    "Saving",
+    "Steps",
+    "Work",
+    "__version__",
+    "bench",
+    "compare",
+    "load",
+    "profile",
+    "profile_program",
+    "region",
+    "run",
+    "run_json",
+]
