@@ -32,14 +32,17 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _cell(text: str, tag: str = "td") -> str:
-    return f"<{tag}>{html.escape(_shortened(text, 90))}</{tag}>"
+    wrap = "" if len(text) > 20 else ";white-space:nowrap"
+    return f'<{tag} style="text-align:left;vertical-align:top{wrap}">{html.escape(text)}</{tag}>'
 
 
 def _table(head: List[str], rows: List[List[str]]) -> str:
-    if not rows:
+    """Without columns that are empty."""
+    used = [at for at in range(len(head)) if any(row[at] for row in rows)]
+    if not used:
         return ""
-    lines = ["<tr>" + "".join(_cell(text, "th") for text in head) + "</tr>"]
-    lines += ["<tr>" + "".join(_cell(text) for text in row) + "</tr>" for row in rows]
+    lines = ["<tr>" + "".join(_cell(head[at], "th") for at in used) + "</tr>"]
+    lines += ["<tr>" + "".join(_cell(row[at]) for at in used) + "</tr>" for row in rows]
     return "<table>" + "".join(lines) + "</table>"
 
 
@@ -56,8 +59,9 @@ def _chart(report: "Report") -> str:
 
 
 def _title(report: "Report") -> str:
-    text = f"{report.name} on {report.machine.name}"
     program = report.program
+    name = _shortened(" ".join(program.command), 90) if program else report.name
+    text = f"{name} on {report.machine.name}"
     if program and program.steps:
         text += f": {duration(program.steps.median_s)} per step"
     elif program:
@@ -73,17 +77,17 @@ def html_of_report(report: "Report") -> str:
     parts = [_title(report)]
     parts += [f"<p>{html.escape(note)}</p>" for note in report.notes[:3]]
     parts.append(_chart(report))
-    savings = [[duration(s.seconds), s.what, s.action, s.line or ""] for s in report.savings[:MOST_SAVINGS]]
+    savings = [[duration(s.seconds), _shortened(s.what, 120), _shortened(s.action, 400), s.line or ""] for s in report.savings[:MOST_SAVINGS]]
     parts.append(_table(["saving", "where", "action", "line"], savings))
     rows = [
-        [row.label, duration(row.time_s), percent(row.fraction_of_roof), row.limiting_ceiling or "",
-         duration(row.saving_s), row.diagnosis[0].rule if row.diagnosis else row.reason]
+        [_shortened(row.label, 90), duration(row.time_s), percent(row.fraction_of_roof), row.limiting_ceiling or "",
+         duration(row.saving_s), row.diagnosis[0].rule if row.diagnosis else _shortened(row.reason, 120)]
         for row in sorted(report.rows, key=_by_saving)[:MOST_ROWS]
     ]
     parts.append(_table(["kernel", "time", "of roof", "limited by", "saving", "verdict"], rows))
     if not report.rows and report.program:
         lines = [
-            [f"{line.file}:{line.line}" if line.line else line.file, line.function,
+            [_shortened(f"{line.file}:{line.line}" if line.line else line.file, 90), _shortened(line.function, 60),
              duration(line.seconds.get("running", 0.0)), duration(sum(line.seconds.values()))]
             for line in report.program.host_lines[:MOST_ROWS]
         ]
