@@ -212,12 +212,9 @@ class Benches(unittest.TestCase):
         result = roofline.bench(lambda a, b: calls.append((a, b)), (1,), {"b": 2}, warm_up_s=0.001, max_time_s=0.05)
         self.assertEqual(set(calls), {(1, 2)})
         self.assertGreaterEqual(len(result.samples_s), 10)
-        self.assertGreater(result.calls_per_sample, 1)
         self.assertLessEqual(result.min_s, result.median_s)
-        self.assertLessEqual(result.ci95[0], result.median_s)
-        self.assertLessEqual(result.median_s, result.ci95[1])
         self.assertEqual(result.synchronized, "")
-        self.assertIn("[", str(result))
+        self.assertIn("samples", str(result))
 
     def test_times_are_those_of_a_call(self):
         """With a clock that moves 3 ms in each call."""
@@ -230,6 +227,7 @@ class Benches(unittest.TestCase):
                 mock.patch("roofline.bench.time.perf_counter", lambda: now[0] * 1e-9):
             result = roofline.bench(call, work=roofline.Work(flops=6e6, read_bytes=9e3), max_time_s=1)
         self.assertAlmostEqual(result.median_s, 0.003)
+        self.assertEqual([round(end, 9) for end in result.ci95], [0.003, 0.003])
         self.assertTrue(result.converged)
         self.assertFalse(result.drifting)
         self.assertAlmostEqual(result.flops_per_s, 2e9)
@@ -441,7 +439,13 @@ class Commands(unittest.TestCase):
         return subprocess.run([ROOFLINE, "profile", "--json", *arguments], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL)
 
+    def require_permission(self):
+        scope = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
+        if os.geteuid() != 0 and scope.exists() and scope.read_text().strip() != "0":
+            self.skipTest("only root may read other processes here (kernel.yama.ptrace_scope)")
+
     def test_a_window_of_a_running_process(self):
+        self.require_permission()
         with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
             try:
                 done = self.run_tool("--pid", str(busy.pid), "--window", "400ms")
@@ -454,10 +458,16 @@ class Commands(unittest.TestCase):
         self.assertGreater(data["profile"]["host"]["seconds"]["running"], 0)
 
     def test_until_the_process_ends(self):
-        with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.5)"]) as brief:
-            done = self.run_tool("--pid", str(brief.pid))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertFalse(json.loads(done.stdout)["data"]["cancelled"])
+        self.require_permission()
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as sleeper:
+            with subprocess.Popen([ROOFLINE, "profile", "--json", "--pid", str(sleeper.pid)], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, env=dict(os.environ, ROOFLINE_PROGRESS="lines")) as recorder:
+                while not recorder.stderr.readline().startswith(b'{"progress":'):
+                    self.assertIsNone(recorder.poll())
+                sleeper.communicate(b"\n")
+                document, messages = recorder.communicate()
+        self.assertEqual(recorder.returncode, 0, messages)
+        self.assertFalse(json.loads(document)["data"]["cancelled"])
 
     def test_mistakes(self):
         for arguments in (["--pid", "999999999"], ["--pid", "0"], ["--pid", "x"], ["--pid", "1", "--emulate"],

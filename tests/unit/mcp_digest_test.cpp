@@ -31,7 +31,9 @@ TEST(McpDigest, ASuiteByItsRows) {
   const std::string text = digest(suite, {.report = "run/report.json"});
   EXPECT_THAT(text, mentions(suite["invocation"]["suite"].get<std::string>(), "1 failed", "run/report.json"));
   for (const Json& row : suite["results"]) {
-    if (row["status"] == "failed") EXPECT_THAT(text, HasSubstr(row["reason"].get<std::string>()));
+    if (row["status"] == "failed") {
+      EXPECT_THAT(text, HasSubstr(row["reason"].get<std::string>()));
+    }
   }
   const std::string rows = digest(suite, {.section = "rows", .offset = 1});
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '#'), static_cast<std::ptrdiff_t>(suite["results"].size() - 1));
