@@ -89,7 +89,8 @@ void digest_comparison(const Json& comparison, Digest& digest) {
     } else {
       ++known->second;
     }
-    if (change != "same" && change != "not timed") order.push_back(i);
+    const bool timed = find_fact(rows[i], "before.time_s") != nullptr || find_fact(rows[i], "now.time_s") != nullptr;
+    if (timed && change != "same") order.push_back(i);
   }
   std::string summary;
   for (const auto& [change, number] : counts)

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <vector>
 
@@ -87,6 +88,8 @@ class Loop {
       answer = running_->answer();
     } catch (const Error& error) {
       answer = {with_hint(error), true};
+    } catch (const std::bad_alloc&) {
+      answer = {"the result needs more memory than there is", true};
     }
     running_.reset();
     server_.finish(answer);

@@ -114,11 +114,14 @@ TEST(McpDigest, AFailedProgramIsQuoted) {
 TEST(McpDigest, ComparisonsBoundsAndProjections) {
   const Json comparison = Json::parse(R"({"schema": "roofline.comparison/1", "max_slowdown": 0.03, "regressions": 1,
     "base": {"suite": "a"}, "now": {"suite": "b"}, "rows": [
-    {"label": "same", "change": "same", "time_ratio": 1.0},
+    {"label": "same", "change": "same", "time_ratio": 1.0, "before": {"time_s": {"median": 1}}},
+    {"label": "skipped", "change": "not timed", "before": {"status": "skipped"}},
     {"label": "gemm", "change": "slower", "regression": true, "time_ratio": 1.25, "time_ratio_ci95": [1.2, 1.3],
      "before": {"time_s": {"median": 0.001}}, "now": {"time_s": {"median": 0.00125}}}]})");
-  EXPECT_THAT(digest(comparison), mentions("REGRESSION", "gemm", "1 ms", "1.25 ms", "[1.2, 1.3]", "1 same, 1 slower"));
+  EXPECT_THAT(digest(comparison),
+              mentions("REGRESSION", "gemm", "1 ms", "1.25 ms", "[1.2, 1.3]", "1 same", "1 slower"));
   EXPECT_THAT(digest(comparison), Not(HasSubstr("same: ")));
+  EXPECT_THAT(digest(comparison), Not(HasSubstr("skipped")));
   const Json bound = Json::parse(R"({"schema": "roofline.bound/1", "problem": "llama", "machine": {"name": "H100"},
     "notes": ["n"], "phases": [{"name": "decode", "least_s": 0.009, "by_op_s": 0.01, "bound": "memory",
     "limiting_ceiling": "hbm.read", "parts": [{"name": "mlp", "launches": 32, "time_s": 0.0001}]}],
