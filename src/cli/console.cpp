@@ -15,6 +15,7 @@
 #include "mcp/progress_lines.hpp"
 #include "model/error.hpp"
 #include "report/json/json_value.hpp"
+#include "text/parse.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -22,9 +23,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// COLUMNS, as shells export it; 0 where it says nothing.
+int asked_columns() {
+  const char* const text = std::getenv("COLUMNS");
+  const std::optional<int> columns = text == nullptr ? std::nullopt : parsed_number<int>(text);
+  constexpr int kNarrowest = 20, kWidest = 10000;
+  return columns ? std::clamp(*columns, kNarrowest, kWidest) : 0;
+}
+
 int columns_of(int fd) {
   winsize size{};
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return asked_columns() > 0 ? asked_columns() : 80;
 }
 
 /// From the environment instead of setlocale(), because the program stays in the C locale.
@@ -68,7 +78,7 @@ TerminalStyle stdout_style(ColorMode color) { return style_of(STDOUT_FILENO, col
 TerminalStyle stdout_table_style(ColorMode color) {
   constexpr int kUncut = 1000;
   TerminalStyle style = stdout_style(color);
-  if (::isatty(STDOUT_FILENO) != 1) style.columns = kUncut;
+  if (::isatty(STDOUT_FILENO) != 1 && asked_columns() == 0) style.columns = kUncut;
   return style;
 }
 TerminalStyle stderr_style(ColorMode color) { return style_of(STDERR_FILENO, color); }

@@ -19,7 +19,8 @@ struct ProgressReport;
 /// UTF-8 locale; the width of the terminal, 80 columns if that is unknown.
 TerminalStyle stdout_style(ColorMode color);
 TerminalStyle stderr_style(ColorMode color);
-/// stdout_style() on a terminal; in a pipe wide enough for full names, so that grep finds them.
+/// stdout_style() on a terminal; in a pipe wide enough for full names, so that grep finds them, unless COLUMNS says how
+/// wide.
 TerminalStyle stdout_table_style(ColorMode color);
 
 /// From now on results, warnings and problems are also collected in `answer` (--json). stderr does not change.

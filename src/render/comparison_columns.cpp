@@ -14,7 +14,8 @@ namespace roofline {
 namespace {
 
 bool of_programs(const Comparison& comparison) { return comparison.of_programs(); }
-bool rows_decide(const Comparison& comparison) { return !comparison.of_steps(); }
+/// Without a limit that someone asked for, no row passes or fails.
+bool rows_decide(const Comparison& comparison) { return comparison.gate && !comparison.of_steps(); }
 
 /// Of the row in one run.
 Value status_of(const Point* point) { return to_value(point == nullptr ? "" : to_string(point->status)); }
@@ -56,6 +57,10 @@ std::string ratio_html(const ComparisonRow& r) {
   return ratio_text(*r.change) + (interval.empty() ? "" : "<small>" + interval + "</small>");
 }
 std::string change_text(const ComparisonRow& r) { return verdict(*r.comparison, *r.change); }
+/// A terminal has one column for both: what changed, and that it fails the gate.
+std::string change_terminal(const ComparisonRow& r) {
+  return (r.comparison->gate && r.is_regression() ? "fail: " : "") + change_text(r);
+}
 std::string change_markdown(const ComparisonRow& r) {
   const bool differs = r.change->change == Change::slower || r.change->change == Change::faster;
   return fmt::format("{0}{1}{0}", differs || r.is_regression() ? "**" : "", escape_markdown(change_text(r)));
@@ -137,20 +142,18 @@ constexpr Column<ComparisonRow, Comparison> kComparisonColumns[] = {
      .value = [](const ComparisonRow& r) { return to_value(to_string(r.change->change)); },
      .text = change_text,
      .markdown = {.text = change_markdown},
-     .terminal = {.title = "", .ink = change_ink},
+     .terminal = {.text = change_terminal, .ink = change_ink},
      .page = {
          .html =
              [](const ComparisonRow& r) { return html_change(r.change->change, r.is_regression(), change_text(r)); },
          .sort = [](const ComparisonRow& r) -> Value { return static_cast<double>(r.change->change); }}},
     comparison_csv<[](const ComparisonRow& r) { return r.is_regression(); }>("regression"),
     {.title = "Verdict",
+     .in = kDocuments,
      .place = 8,
      .left = true,
      .shown = rows_decide,
      .text = verdict_text,
-     .terminal = {.title = "",
-                  .ink = [](const ComparisonRow& r) { return r.is_regression() ? Ink::bad : Ink::dim; },
-                  .rank = 2},
      .page = {
          .html =
              [](const ComparisonRow& r) { return html_verdict(r.is_regression() ? "fail" : "pass", verdict_text(r)); },

@@ -41,6 +41,7 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
   };
   std::string text = line("before  ", title_of(*comparison.base, comparison.base_runs)) +
                      line("now     ", title_of(*comparison.now, comparison.now_runs));
+  text += '\n' + inked(for_terminal(comparison_headline(comparison), style), Ink::bold, style) + '\n';
   const auto add_findings = [&] {
     for (const std::string& sentence : comparison_findings(comparison)) text += line("", sentence);
   };

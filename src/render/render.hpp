@@ -25,7 +25,9 @@ struct ChartOptions {
   Theme theme = Theme::light;
   MarkSize marks = MarkSize::time;
   Intensity of = Intensity::memory;  ///< along the horizontal axis: network makes a communication roofline
+  bool plot_only = false;            ///< for a narrow page, which has title and legend itself
   std::string title = {};            ///< empty: the device's name
+  bool projected = false;            ///< the last of several runs was computed, not measured
   std::string subtitle = {};         ///< empty: the main roofs, the ridges, the number of kernels and the date
 };
 
@@ -43,10 +45,11 @@ class ChartDrawing {
   std::string svg_for_page() const;  ///< with hidden groups that the script of a page can show
   std::string png() const;           ///< bytes
   std::string pdf() const;           ///< bytes
+  const ChartOptions& options() const { return options_; }
 
  private:
   std::unique_ptr<const Chart> chart_;
-  double scale_;
+  ChartOptions options_;
 };
 
 std::string render_csv(const Report& report);                                ///< results.csv (RFC 4180)
@@ -56,6 +59,8 @@ std::string render_png(const Runs& runs, const ChartOptions& options = {});  ///
 std::string render_pdf(const Runs& runs, const ChartOptions& options = {});  ///< roofline.pdf, bytes
 std::string render_html(const Runs& runs);                                   ///< report.html, one self-contained file
 std::string render_html(const Runs& runs, const ChartDrawing& drawing);      ///< the same, around that chart
+/// The same of two runs, with their comparison, which may have a gate.
+std::string render_html(const Runs& runs, const ChartDrawing& drawing, const Comparison* comparison);
 
 /// How the terminal wants its text.
 struct TerminalStyle {

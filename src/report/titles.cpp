@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/spelling.hpp"
+#include "text/parse.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -20,6 +21,35 @@ std::string_view title_of(BoundLabel label) { return spell(kBoundTitles, label);
 std::string title_of_pipe(std::string_view name) {
   constexpr std::string_view kTensor = "tensor.";
   return name.starts_with(kTensor) ? upper_case(name.substr(kTensor.size())) + " tensor" : upper_case(name);
+}
+
+std::string short_device_name(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kVendors = {"NVIDIA ", "AMD ", "Intel ", "Apple "};
+  std::string text = clean_line(std::string(name));
+  for (const std::string_view mark : {std::string_view("(R)"), std::string_view("(TM)")}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) text.erase(at, mark.size());
+  }
+  for (const std::string_view vendor : kVendors) {
+    if (text.starts_with(vendor) && text.size() > vendor.size()) text.erase(0, vendor.size());
+  }
+  // What follows says how much memory, how many cores, which clock.
+  const auto ends_name = [](std::string_view word) {
+    return word == "CPU" || word == "@" || word.ends_with("-Core") ||
+           (word.ends_with("GB") && !word.empty() && word.front() >= '0' && word.front() <= '9');
+  };
+  std::string kept;
+  for (const std::string& word : split(text, ' ')) {
+    if (word.empty()) continue;
+    if (!kept.empty() && ends_name(word)) break;
+    kept += (kept.empty() ? "" : " ") + word;
+  }
+  return kept;
+}
+
+std::pair<std::string, std::string> names_apart(std::string_view a, std::string_view b) {
+  std::pair<std::string, std::string> names = {short_device_name(a), short_device_name(b)};
+  if (names.first == names.second) names = {clean_line(std::string(a)), clean_line(std::string(b))};
+  return names;
 }
 
 }  // namespace roofline

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "model/bound.hpp"
 #include "model/names.hpp"
@@ -21,5 +22,10 @@ inline constexpr std::array kBoundLabels = {BoundLabel::memory,        BoundLabe
 
 /// Of a pipe or a compute ceiling, by its name: "FP32", "BF16 tensor".
 std::string title_of_pipe(std::string_view name);
+
+/// A device's name without its vendor, its memory and its clock: "H100" of "NVIDIA H100 80GB HBM3". On one line.
+std::string short_device_name(std::string_view name);
+/// Both short, or whole where they would be the same.
+std::pair<std::string, std::string> names_apart(std::string_view a, std::string_view b);
 
 }  // namespace roofline

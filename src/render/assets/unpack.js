@@ -11,7 +11,14 @@ const unpack = async id => {
   const bytes = new Uint8Array(groups.buffer, 0, Math.floor(text.length / 5 * 4));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text();
 };
-unpack('code').then(text => {
+// A narrow window has a chart of its own; the other one is what the page saves.
+const wide_chart = document.querySelector('.roofline-chart');
+const narrow_chart = wide_chart && matchMedia('(max-width:760px)').matches ? unpack('narrow-chart') : null;
+Promise.all([unpack('code'), narrow_chart]).then(([text, narrow]) => {
+  if (narrow) {
+    wide_chart.insertAdjacentHTML('beforebegin', narrow);
+    wide_chart.remove();
+  }
   const script = document.createElement('script');
   script.textContent = text;
   document.body.append(script);

@@ -6,9 +6,11 @@
 #include <algorithm>
 
 #include "render/chart/axis_ranges.hpp"
+#include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
+#include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -21,8 +23,10 @@ constexpr double kNoteRow = 16;
 constexpr double kSmallestPlot = 100;  // below that the page is left
 constexpr double kSmallHeight = 420;   // below this height a picture is small
 
-double header_height(const Chart& chart) { return chart.small ? 54 : 76; }  // title and subtitle
-double axis_height(const Chart& chart) { return chart.small ? 50 : 58; }    // ticks and the title of the axis
+/// Title and subtitle; of a plot alone the title of its vertical axis.
+double header_height(const Chart& chart) { return chart.plot_only ? 20 : chart.small ? 54 : 76; }
+/// Ticks and the title of the axis.
+double axis_height(const Chart& chart) { return chart.plot_only ? 40 : chart.small ? 50 : 58; }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view with) {
   return fmt::format("{}", fmt::join(parts, with));
@@ -77,7 +81,7 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
   if (chart.report->cancelled) notes.emplace_back("The run was cancelled.");
   const std::size_t nameless = chart.points.size() - chart.named - chart.numbered;
   if (nameless > 0 && chart.of_program) {
-    notes.push_back(fmt::format("Labelled: the {} longest-running.", chart.named));
+    notes.push_back(fmt::format("Labelled: the {} longest-running.", chart.name_labels));
   } else if (nameless > 0) {
     notes.push_back(fmt::format("{} {} not labelled (no space): see the table.", nameless,
                                 nameless == 1 ? "point is" : "points are"));
@@ -85,11 +89,19 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
   return notes;
 }
 
-std::string origin_of(const Report& report) {
+std::string origin_of(const Chart& chart) {
+  const Report& report = *chart.report;
   const Machine& m = report.machine;
   std::string text = "roofline";
   const std::string version = clean_line(report.invocation.tool_version);
   if (!version.empty()) text += " " + shorten(version, 20);
+  if (chart.other) {
+    for (const Report* run : {chart.other->report, chart.report}) {
+      if (!not_measured(run->machine).empty())
+        text += " · roofs of " + short_device_name(run->machine.device.name) + " not measured: data sheet";
+    }
+    return text;
+  }
   const bool promised = !not_measured(m).empty();
   if (promised) text += " · roofs not measured: " + clean_line(m.ceilings.front().origin);
   if (!m.ceilings.empty() && !promised) text += " · roofs measured on this machine";
@@ -104,6 +116,19 @@ void shift_down(Group& group, double by) {
     if (Circle* circle = std::get_if<Circle>(&item)) circle->center.y += by;
     if (Text* text = std::get_if<Text>(&item)) text->at.y += by;
   }
+}
+
+/// "NVIDIA H100 80GB HBM3 → NVIDIA H200".
+std::string title_of_machines(const Chart& chart) {
+  const std::string now = clean_line(chart.report->machine.device.name);
+  const std::string before = clean_line(chart.runs.front()->machine.device.name);
+  return before == now || before.empty() ? now : before + " → " + now;
+}
+
+/// What changed from one run to the other; of several runs the subtitle is the last one's.
+std::string subtitle_of_runs(const Chart& chart) {
+  if (chart.runs.size() != 2) return {};
+  return comparison_headline(comparison_of(*chart.runs.front(), *chart.report));
 }
 
 void draw_header(Chart& chart, double left, double right) {
@@ -124,7 +149,7 @@ void draw_header(Chart& chart, double left, double right) {
 /// the height; y counts from the first line.
 double set_footer(const Chart& chart, double left, double right, Group& group) {
   const Font& font = Font::of(FontWeight::regular);
-  const std::string origin = fitted(origin_of(*chart.report), right - left, kSmall);
+  const std::string origin = fitted(origin_of(chart), right - left, kSmall);
   Vec pen = {left, 0};
   for (const std::string& note : footnotes_of(chart)) {
     const std::string text = fitted(note, right - left, kSmall);
@@ -167,8 +192,8 @@ void draw_notice(Chart& chart) {
 }
 
 /// Unused roofs are drawn first, the main roofline last.
-Layer roofs_layer(RoofGroups roofs) {
-  Layer layer{"ceilings"};
+Layer roofs_layer(std::string name, RoofGroups roofs) {
+  Layer layer{std::move(name)};
   for (auto* groups : {&roofs.slopes, &roofs.patterns, &roofs.flats})
     for (Group& g : *groups) layer.groups.push_back(std::move(g));
   const auto rank = [](const Group& g) {
@@ -179,14 +204,26 @@ Layer roofs_layer(RoofGroups roofs) {
   return layer;
 }
 
-/// The radius of the largest mark: a share of the picture.
-double largest_mark(const Chart& chart) { return std::clamp(chart.scene.height / 46, 7.0, 18.0); }
+/// The radius of the largest mark: a share of the picture, and small enough that none reaches far over its roof, nor
+/// covers the arrow from where it was.
+double largest_mark(const Chart& chart) {
+  if (chart.runs.size() > 1) return kMarkerRadius + 1;
+  return std::clamp(chart.scene.height / 70, kMarkerRadius + 1, 11.0);
+}
+
+AxisRanges joined(const AxisRanges& a, const AxisRanges& b) {
+  const auto both = [](const Range& one, const Range& other) {
+    return Range{std::min(one.low, other.low), std::max(one.high, other.high)};
+  };
+  return {both(a.intensity, b.intensity), both(a.performance, b.performance)};
+}
 
 /// Everything inside the plot's frame, and the key right of it.
 bool draw_plot(Chart& chart, const Rect* key_area) {
   std::vector<PlottedPoint> all = chart.points;
   for (const auto& run : chart.earlier) all.insert(all.end(), run.begin(), run.end());
-  const AxisRanges ranges = axis_ranges(chart.roofs, all);
+  AxisRanges ranges = axis_ranges(chart.roofs, all);
+  if (chart.other) ranges = joined(ranges, axis_ranges(chart.other->roofs, {}));
   chart.x = LogAxis(ranges.intensity, chart.plot.x, chart.plot.right());
   chart.y = LogAxis(ranges.performance, chart.plot.bottom(), chart.plot.y);
   chart.scene.clip = chart.plot;
@@ -196,8 +233,10 @@ bool draw_plot(Chart& chart, const Rect* key_area) {
     chart.space.markers.push_back(Rect{at.x, at.y, 0, 0}.inflated(p.radius + 1));
   }
   draw_axes(chart);
-  RoofGroups roofs = draw_roofs(chart);
+  RoofGroups roofs = draw_roofs(chart), others;
+  if (chart.other) others = draw_other_roofs(chart);
   name_limiting_roofs(chart, roofs);
+  if (chart.other) name_roofs_of_other(chart, others);
   if (Layer counted = counted_layer(chart); !counted.groups.empty()) chart.scene.layers.push_back(std::move(counted));
   const std::size_t under_points = chart.scene.layers.size();
   draw_ridges(chart);
@@ -205,8 +244,9 @@ bool draw_plot(Chart& chart, const Rect* key_area) {
   if (chart.of_program && chart.points.empty()) draw_notice(chart);
   const bool all_named = draw_points(chart, key_area);
   name_other_roofs(chart, roofs);
-  chart.scene.layers.insert(chart.scene.layers.begin() + static_cast<std::ptrdiff_t>(under_points),
-                            roofs_layer(std::move(roofs)));
+  const auto under = chart.scene.layers.begin() + static_cast<std::ptrdiff_t>(under_points);
+  const auto at = chart.scene.layers.insert(under, roofs_layer("ceilings", std::move(roofs)));
+  if (chart.other) chart.scene.layers.insert(at, roofs_layer("other-roofs", std::move(others)));
   return all_named;
 }
 
@@ -218,6 +258,7 @@ void describe(Chart& chart) {
                       {"plot-width", pixel(chart.plot.width)}, {"plot-height", pixel(chart.plot.height)},
                       {"x-low", full(chart.x.range().low)},    {"x-high", full(chart.x.range().high)},
                       {"y-low", full(chart.y.range().low)},    {"y-high", full(chart.y.range().high)}};
+  if (chart.plot_only) chart.scene.data.emplace_back("narrow", "");
 }
 
 /// Layout below the plot. In a small picture the plot has priority: notes are omitted first, then the legend. A line
@@ -227,6 +268,7 @@ struct BelowPlot {
   double height = 0;
 };
 BelowPlot below_plot(const Chart& chart, double legend_height, double footer_height) {
+  if (chart.plot_only) return {false, false, 0};
   const double page = chart.scene.height, least = chart.small ? 0.45 : 0.35;  // share of the page, for the plot
   const auto fits = [&](double height) {
     return page - header_height(chart) - axis_height(chart) - height >= least * page;
@@ -256,25 +298,31 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   for (std::size_t run = 0; run + 1 < runs.size(); ++run)
     chart.earlier.push_back(plotted_points(runs[run], chart.families, options.of));
   chart.roofs = roofs_of(report, options.of);
+  chart.other = other_machine(chart);
+  if (chart.other) chart.name = name_beside(*chart.other, report);
+  chart.projected = options.projected;
   chart.scene.zoom = zoom_of(options);
   chart.scene.width = options.width / chart.scene.zoom;
   chart.scene.height = options.height / chart.scene.zoom;
   chart.scene.background = chart.colors->background;
-  chart.small = chart.scene.height < kSmallHeight;
+  chart.plot_only = options.plot_only;
+  chart.small = chart.plot_only || chart.scene.height < kSmallHeight;
   if (options.marks == MarkSize::time) {
     std::vector<std::vector<PlottedPoint>*> all = {&chart.points};
     for (auto& run : chart.earlier) all.push_back(&run);
     chart.seconds = size_by_time(all, largest_mark(chart));
   }
-  const double left = chart.small ? 72 : 82, right = chart.scene.width - 24;
-  const std::string device = clean_line(report.machine.device.name);
+  const double left = chart.plot_only ? 44 : chart.small ? 72 : 82;
+  const double right = chart.scene.width - (chart.plot_only ? 8 : 24);
+  const std::string device = title_of_machines(chart);
   const std::string program = chart.of_program ? shorten(program_name(*report.profile), 60) + " — " : "";
   chart.scene.title = program + (device.empty() ? "Unknown device" : device) +
                       (chart.of_program                   ? ""
                        : options.of == Intensity::network ? " — communication roofline"
                                                           : " — roofline");
   if (!options.title.empty()) chart.scene.title = clean_line(options.title);
-  chart.subtitle = options.subtitle.empty() ? subtitle_of(chart, right - left) : clean_line(options.subtitle);
+  chart.subtitle = options.subtitle.empty() ? subtitle_of_runs(chart) : clean_line(options.subtitle);
+  if (chart.subtitle.empty()) chart.subtitle = subtitle_of(chart, right - left);
 
   double legend_height = 0;
   std::vector<Group> legend = set_legend(chart, left, right, legend_height);
@@ -287,13 +335,14 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   chart.plot = {left, top, std::max(right - left - key_width, kSmallestPlot), std::max(plot_height, kSmallestPlot)};
   const Rect key_area = {right - key_width + 12, chart.plot.y, key_width - 12, chart.plot.height};
   draw_plot(chart, with_key ? &key_area : nullptr);
+  describe(chart);
+  if (chart.plot_only) return chart;
   draw_header(chart, left, right);
   const double legend_y = chart.plot.bottom() + axis_height(chart) + 8;
   for (Group& g : legend) shift_down(g, legend_y);
   if (around.legend) chart.scene.layers.push_back({"legend", std::move(legend)});
   const double footer_y = around.footer ? legend_y + legend_height + 4 : chart.scene.height - 6;
   draw_footer(chart, left, right, footer_y, around.footer, around.legend);
-  describe(chart);
   return chart;
 }
 

@@ -1,6 +1,7 @@
 // The roofline chart, laid out: one scene from one report. Written once for all canvases.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,13 @@
 
 namespace roofline {
 
+/// The machine of the first run, where it is another one, or its roofs are.
+struct OtherMachine {
+  const Report* report = nullptr;
+  std::string name;  ///< "H100", or "before" where both have one name
+  Roofs roofs;       ///< those that differ from the last run's
+};
+
 /// The chart during layout, with the results that tests and pages read.
 struct Chart {
   std::vector<const Report*> runs;  ///< the last is `report`
@@ -20,6 +28,8 @@ struct Chart {
   const Palette* colors = nullptr;
   Intensity of = Intensity::memory;
   Roofs roofs;
+  std::optional<OtherMachine> other;
+  std::string name;  ///< of the machine, where there is another
   std::vector<std::string> families;
   std::vector<PlottedPoint> points;                ///< of the last run
   std::vector<std::vector<PlottedPoint>> earlier;  ///< of the runs before it
@@ -28,10 +38,13 @@ struct Chart {
   LabelSpace space;  ///< obstacles for the labels of points
   std::string subtitle;
   Scene scene;
-  std::size_t named = 0;         ///< points with their name beside them
+  std::size_t named = 0;         ///< points with their name beside them, or that of the costliest of their cluster
+  std::size_t name_labels = 0;   ///< the names, one for a cluster
   std::size_t numbered = 0;      ///< points with a number, and their name in the key
   bool of_program = false;       ///< only the points that take most have a name
   double seconds = 0;            ///< that a mark of radius 1 represents; 0 if all marks have one size
+  bool projected = false;        ///< the last run was computed, not measured
+  bool plot_only = false;        ///< of a narrow page: axes, roofs, marks and few names
   bool small = false;            ///< a small picture: fewer notes and names
   std::vector<std::size_t> key;  ///< the numbered points, in order: indices into `points`
 
@@ -63,7 +76,7 @@ struct RoofSpan {
   Vec a, b;
   bool visible = false;
 };
-RoofSpan roof_span(const Chart& chart, const Roof& roof, double value);
+RoofSpan roof_span(const Chart& chart, const Roofs& roofs, const Roof& roof, double value);
 
 /// Entries in rows from `x` to `right`; y counts from the first row, and `height` is that of all.
 std::vector<Group> set_legend(const Chart& chart, double x, double right, double& height);
@@ -81,6 +94,12 @@ void draw_axes(Chart& chart);
 /// The lines, and the labels of limiting roofs, which take precedence over labels of points.
 RoofGroups draw_roofs(Chart& chart);
 void name_limiting_roofs(Chart& chart, RoofGroups& groups);
+/// The lines of the other machine, in their own colour; its names then, of the roofs that limit its points.
+RoofGroups draw_other_roofs(Chart& chart);
+void name_roofs_of_other(Chart& chart, RoofGroups& groups);
+std::optional<OtherMachine> other_machine(const Chart& chart);
+/// What the last run's machine is called beside the other: "H200", or "now" where both have one name.
+std::string name_beside(const OtherMachine& other, const Report& last);
 /// Where there is room when all else stands.
 void name_other_roofs(Chart& chart, RoofGroups& groups);
 /// The ridges' lines and values, and on which side of them memory or compute is the bound.

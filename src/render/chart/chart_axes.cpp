@@ -51,7 +51,12 @@ Group x_axis(const Chart& chart) {
   std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
   const char* const title = chart.of == Intensity::network ? "FLOPs for each byte over the network (FLOP/byte)"
                                                            : "Arithmetic intensity (FLOP/byte)";
-  g.items.push_back(axis_title({p.center().x, p.bottom() + (chart.small ? 36 : 40)}, title, 0, chart.colors->ink));
+  if (chart.plot_only) {
+    g.items.push_back(Text{{p.right(), p.bottom() + 36}, "FLOP/byte", kTickSize, FontWeight::regular,
+                           chart.colors->ink, Anchor::end, 0, {}, "axis-title"});
+  } else {
+    g.items.push_back(axis_title({p.center().x, p.bottom() + (chart.small ? 36 : 40)}, title, 0, chart.colors->ink));
+  }
   return g;
 }
 
@@ -66,8 +71,14 @@ Group y_axis(const Chart& chart) {
     if (!t.label.empty()) labels.emplace_back(tick_label({p.x - 10, y + 4}, t, Anchor::end, chart.colors->muted));
   }
   std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
-  g.items.push_back(axis_title({p.x - (chart.small ? 52 : 56), p.center().y},
-                               "Performance (" + operation_unit(chart.report->points) + ")", -90, chart.colors->ink));
+  const std::string unit = operation_unit(chart.report->points);
+  if (chart.plot_only) {
+    g.items.push_back(Text{{4, p.y - 8}, unit, kTickSize, FontWeight::regular, chart.colors->ink, Anchor::start, 0, {},
+                           "axis-title"});
+  } else {
+    g.items.push_back(axis_title({p.x - (chart.small ? 52 : 56), p.center().y}, "Performance (" + unit + ")", -90,
+                                 chart.colors->ink));
+  }
   return g;
 }
 

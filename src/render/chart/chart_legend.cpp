@@ -46,14 +46,23 @@ Item sample_line(const Color& color, double width, std::vector<double> dash) {
   return Line{{{0, 0}, {24, 0}}, false, {}, Stroke{color, width, std::move(dash)}};
 }
 
+/// Of several runs each with its mark, and with its roofs' line where there are two machines.
 void add_runs(const Chart& chart, std::vector<LegendEntry>& out) {
   for (std::size_t run = 0; chart.runs.size() > 1 && run < chart.runs.size(); ++run) {
     const bool last = run + 1 == chart.runs.size();
     const Color& color = chart.colors->muted;
     const Circle hollow{{6, 0}, kMarkerRadius - 1, chart.colors->background, Stroke{color, 1.6}};
     const Circle solid{{6, 0}, kMarkerRadius, color, {}};
-    const std::string name = last ? "now" : chart.runs.size() == 2 ? "before" : fmt::format("run {}", run + 1);
-    out.push_back({name + when(chart, *chart.runs[run]), "", {last ? solid : hollow}});
+    std::string name = last ? "now" : chart.runs.size() == 2 ? "before" : fmt::format("run {}", run + 1);
+    if (chart.other && (last || run == 0)) name = last ? chart.name : chart.other->name;
+    name += last && chart.projected ? ", projected" : when(chart, *chart.runs[run]);
+    LegendEntry entry{std::move(name), "", {last ? solid : hollow}};
+    if (chart.other && (last || run == 0)) {
+      const Color& line = last ? chart.colors->roof_main : chart.colors->roof_other;
+      entry.sample.push_back(Line{{{16, 0}, {34, 0}}, false, {}, Stroke{line, 2.2}});
+      entry.sample_width = 34;
+    }
+    out.push_back(std::move(entry));
   }
 }
 
@@ -69,13 +78,21 @@ double round_below(double value) {
   return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }
 
+double largest_radius(const Chart& chart) {
+  double largest = kSmallestRadius;
+  for (const PlottedPoint& p : chart.points) largest = std::max(largest, p.radius);
+  return largest;
+}
+
 /// The smallest mark and a larger one, with the times that they stand for. Filled, because a hollow one is an earlier
 /// run's.
 void add_sizes(const Chart& chart, std::vector<LegendEntry>& out) {
   if (!(chart.seconds > 0) || chart.points.empty()) return;
-  constexpr double kRoom = 9.5;  // pixels, the radius that a row of the legend has room for
+  const double room = std::min(9.5, largest_radius(chart));  // pixels: what is in the picture, and fits into a row
   const double small = chart.seconds * kSmallestRadius * kSmallestRadius;
-  const double large = round_below(chart.seconds * kRoom * kRoom), radius = std::sqrt(large / chart.seconds);
+  const double large = round_below(chart.seconds * room * room), radius = std::sqrt(large / chart.seconds);
+  constexpr double kVisibly = 1.25;
+  if (radius < kVisibly * kSmallestRadius) return;
   const Color& color = chart.colors->faint;
   const double first = 2 * kSmallestRadius + 4;
   out.push_back(

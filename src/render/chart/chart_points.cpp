@@ -20,6 +20,8 @@ constexpr double kKeyRow = 15;
 constexpr double kNameReach = 74;   // where every point is named
 constexpr double kShortReach = 38;  // where a number will do instead
 constexpr double kNumberReach = 25;
+constexpr double kCentre = 1.1;  // radius of the dot in a mark's centre
+constexpr std::size_t kNamedOnNarrow = 5;
 constexpr std::size_t kCostliest = 14;  // above kAllNamed points, this many are named
 
 double text_height(double size) { return (Font::kAscent + Font::kDescent) * size; }
@@ -75,14 +77,19 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
   }
   if (bytes_is_lower_bound(*p.point)) add_arrow(at, p.radius, chart.color_of(p), g.items);
   const MarkerFill fill = run ? MarkerFill::hollow : MarkerFill::solid;
-  g.items.push_back(marker(p.style, at, p.radius, *chart.colors, fill));
-  if (p.point->above_roof()) {
+  const bool above = p.point->above_roof();
+  if (above) {
     g.classes += " above-roof";
+    add_roof(chart, p, g);
+  }
+  g.items.push_back(marker(p.style, at, p.radius, *chart.colors, fill));
+  if (above) {
     const auto outline = [&](std::optional<Stroke>& edge) { edge = Stroke{chart.colors->above, 1.6}; };
     if (Line* line = std::get_if<Line>(&g.items.back())) outline(line->stroke);
     if (Circle* circle = std::get_if<Circle>(&g.items.back())) outline(circle->stroke);
-    add_roof(chart, p, g);
   }
+  // Where a mark is: its edge may reach over a roof that its centre is below.
+  g.items.push_back(Circle{at, kCentre, run ? chart.color_of(p) : chart.colors->background, {}});
   return g;
 }
 
@@ -103,10 +110,20 @@ struct Labels {
   Layer under{"labels"}, over{"labels over"};
 };
 
-void add_label(const Chart& chart, const PlottedPoint& p, const LabelPlacement& place, const std::string& text,
+/// Points whose marks lie on each other, the costliest first: they share one label.
+using Cluster = std::vector<std::size_t>;
+
+void add_label(const Chart& chart, const Cluster& cluster, const LabelPlacement& place, const std::string& text,
                double size, FontWeight weight, Labels& labels) {
   Group g{.classes = "point-label"};
+  const PlottedPoint& p = chart.points[cluster.front()];
   g.data = {{"label-of", fmt::format("{}", p.index)}};
+  if (cluster.size() > 1) {
+    std::string also;
+    for (std::size_t i = 1; i < cluster.size(); ++i)
+      also += fmt::format("{}{}", i > 1 ? " " : "", chart.points[cluster[i]].index);
+    g.data.emplace_back("also", std::move(also));
+  }
   // Where marks overlap, a leader ends at the centre of its mark.
   const bool covered = place.has_leader && is_covered(chart, p, place);
   if (place.has_leader) {
@@ -125,55 +142,90 @@ void occupy(LabelSpace& space, const LabelPlacement& place) {
   if (place.has_leader) space.leaders.push_back(Quad::stroke(place.leader_from, place.leader_to, 1));
 }
 
-/// Labels the points of `which` that find a place; returns the others.
-std::vector<std::size_t> name_points(Chart& chart, const std::vector<std::size_t>& which, double reach,
-                                     Labels& labels) {
+/// In the order of their costliest points.
+std::vector<Cluster> clusters_of(const Chart& chart, const std::vector<std::size_t>& by_cost) {
+  constexpr double kTogether = 9;  // pixels between centres: shapes that the eye doesn't tell apart
+  constexpr std::size_t kCompared = 400;
+  std::vector<Cluster> clusters;
+  for (const std::size_t i : by_cost) {
+    const Vec at = chart.at(chart.points[i]);
+    const auto end = clusters.begin() + static_cast<std::ptrdiff_t>(std::min(clusters.size(), kCompared));
+    const auto near = std::find_if(clusters.begin(), end, [&](const Cluster& cluster) {
+      return length(chart.at(chart.points[cluster.front()]) - at) < kTogether;
+    });
+    if (near == end) {
+      clusters.push_back({i});
+    } else {
+      near->push_back(i);
+    }
+  }
+  return clusters;
+}
+
+std::string name_of(const Chart& chart, const Cluster& cluster) {
+  constexpr double kNarrowName = 110;  // pixels
+  std::string name = name_of(chart.points[cluster.front()]);
+  if (chart.plot_only) name = fitted(name, kNarrowName, kNameSize);
+  return cluster.size() == 1 ? name : fmt::format("{} +{}", name, cluster.size() - 1);
+}
+
+/// Labels the clusters of `which` that find a place; returns the others.
+std::vector<Cluster> name_points(Chart& chart, const std::vector<Cluster>& which, double reach, Labels& labels) {
   std::vector<LabelRequest> requests;
-  for (const std::size_t i : which) {
-    const PlottedPoint& p = chart.points[i];
-    const double width = Font::of(FontWeight::regular).width(name_of(p), kNameSize);
+  for (const Cluster& cluster : which) {
+    const PlottedPoint& p = chart.points[cluster.front()];
+    const double width = Font::of(FontWeight::regular).width(name_of(chart, cluster), kNameSize);
     requests.push_back({chart.at(p), clearance_of(p), width, text_height(kNameSize), reach + p.radius - kMarkerRadius});
   }
   const auto places = place_labels(requests, chart.space);
-  std::vector<std::size_t> left;
+  std::vector<Cluster> left;
   for (std::size_t k = 0; k < which.size(); ++k) {
     if (!places[k]) {
       left.push_back(which[k]);
       continue;
     }
-    const PlottedPoint& p = chart.points[which[k]];
-    add_label(chart, p, *places[k], name_of(p), kNameSize, FontWeight::regular, labels);
+    add_label(chart, which[k], *places[k], name_of(chart, which[k]), kNameSize, FontWeight::regular, labels);
     occupy(chart.space, *places[k]);
-    ++chart.named;
+    chart.named += which[k].size();
+    ++chart.name_labels;
   }
   return left;
 }
 
-void place_numbers(Chart& chart, std::span<const std::size_t> which, Labels& labels) {
+/// "7", or "7–9" of three.
+std::string numbers_of(std::size_t first, std::size_t count) {
+  return count == 1 ? fmt::format("{}", first) : fmt::format("{}\u2013{}", first, first + count - 1);
+}
+
+void place_numbers(Chart& chart, std::span<const Cluster> which, Labels& labels) {
   // Numbers are given after placing, so that they run without gaps: room for the widest is asked for.
-  const double width = Font::of(FontWeight::semibold).width(chart.points.size() > 99 ? "888" : "88", kNumberSize);
+  const std::string_view widest = chart.points.size() > 99 ? "888" : "88";
   std::vector<LabelRequest> requests;
-  for (const std::size_t i : which) {
-    const PlottedPoint& p = chart.points[i];
+  for (const Cluster& cluster : which) {
+    const PlottedPoint& p = chart.points[cluster.front()];
+    const std::string text = cluster.size() == 1 ? std::string(widest) : fmt::format("{0}\u2013{0}", widest);
+    const double width = Font::of(FontWeight::semibold).width(text, kNumberSize);
     requests.push_back({chart.at(p), clearance_of(p), width, text_height(kNumberSize), kNumberReach});
   }
   const auto places = place_labels(requests, chart.space, 300);
   for (std::size_t k = 0; k < which.size(); ++k) {
     if (!places[k]) continue;
-    chart.key.push_back(which[k]);
-    const std::string number = fmt::format("{}", chart.key.size());
-    add_label(chart, chart.points[which[k]], *places[k], number, kNumberSize, FontWeight::semibold, labels);
+    const std::string number = numbers_of(chart.key.size() + 1, which[k].size());
+    chart.key.insert(chart.key.end(), which[k].begin(), which[k].end());
+    add_label(chart, which[k], *places[k], number, kNumberSize, FontWeight::semibold, labels);
     occupy(chart.space, *places[k]);
-    ++chart.numbered;
+    chart.numbered += which[k].size();
   }
 }
 
 /// Numbers as many of `which` as the key has room for, in their order; what finds no place leaves its to the next.
-void number_points(Chart& chart, const std::vector<std::size_t>& which, std::size_t room, Labels& labels) {
+void number_points(Chart& chart, const std::vector<Cluster>& which, std::size_t room, Labels& labels) {
   constexpr std::size_t kRounds = 3;
   std::size_t next = 0;
-  for (std::size_t round = 0; round < kRounds && next < which.size() && chart.key.size() < room; ++round) {
-    const std::size_t end = std::min(which.size(), next + room - chart.key.size());
+  for (std::size_t round = 0; round < kRounds && next < which.size(); ++round) {
+    std::size_t end = next, rows = chart.key.size();
+    while (end < which.size() && rows + which[end].size() <= room) rows += which[end++].size();
+    if (end == next) return;
     place_numbers(chart, {which.data() + next, end - next}, labels);
     next = end;
   }
@@ -243,12 +295,18 @@ double key_size(const Chart& chart, double height, std::size_t most_columns) {
 bool draw_points(Chart& chart, const Rect* key_area) {
   Labels labels;
   const std::vector<std::size_t> order = by_cost(chart);
+  const std::vector<Cluster> clusters = clusters_of(chart, order);
   const std::size_t all = chart.of_program ? kNamedOfProgram : kAllNamed;
-  const std::size_t named = order.size() <= all ? order.size() : chart.of_program ? kNamedOfProgram : kCostliest;
-  const auto split = order.begin() + static_cast<std::ptrdiff_t>(named);
-  std::vector<std::size_t> rest =
-      name_points(chart, {order.begin(), split}, key_area ? kShortReach : kNameReach, labels);
-  rest.insert(rest.end(), split, order.end());
+  std::size_t most = order.size() <= all ? order.size() : chart.of_program ? kNamedOfProgram : kCostliest;
+  if (chart.plot_only) most = std::min(most, kNamedOnNarrow);
+  // Beside a key the points of a cluster have a number each, so that none is nameless.
+  std::vector<Cluster> named, rest;
+  for (const Cluster& cluster : clusters) {
+    const bool name = named.size() < most && (key_area == nullptr || cluster.size() == 1);
+    (name ? named : rest).push_back(cluster);
+  }
+  const std::vector<Cluster> left = name_points(chart, named, key_area ? kShortReach : kNameReach, labels);
+  rest.insert(rest.begin(), left.begin(), left.end());
   if (key_area && !rest.empty()) number_points(chart, rest, key_room(chart, *key_area), labels);
   chart.scene.layers.push_back(std::move(labels.under));
   chart.scene.layers.push_back({"points", point_groups(chart, order)});

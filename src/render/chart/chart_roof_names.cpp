@@ -67,13 +67,19 @@ using Shared = std::vector<std::size_t>;
 
 class RoofNames {
  public:
-  RoofNames(Chart& chart, RoofGroups& groups) : chart_(chart), groups_(groups) {}
+  /// `machine`: its name, before those of its roofs; empty where there is one machine. `color`: of all names, or each
+  /// its own.
+  RoofNames(Chart& chart, const Roofs& roofs, const Report& report, RoofGroups& groups, std::string machine,
+            const Color* color = nullptr)
+      : chart_(chart), roofs_(roofs), report_(report), groups_(groups), machine_(std::move(machine)), color_(color) {
+    if (!machine_.empty()) machine_ += ' ';
+  }
 
   /// The roofs that limit points, wherever it costs least; or the others, where it costs nothing.
   void write(bool limiting) {
     limiting_ = limiting;
-    for (const Shared& shared : rows_of(chart_.roofs.memory)) name_slopes(shared);
-    for (const Shared& shared : rows_of(chart_.roofs.compute)) name_flats(shared);
+    for (const Shared& shared : rows_of(roofs_.memory)) name_slopes(shared);
+    for (const Shared& shared : rows_of(roofs_.compute)) name_flats(shared);
   }
 
  private:
@@ -84,8 +90,8 @@ class RoofNames {
     for (std::size_t i = 0; i < roofs.size(); ++i) {
       const Roof& roof = roofs[i];
       const bool repeated =
-          roof.ceiling->regime == Regime::sustained && chart_.report->machine.find(roof.ceiling->name);
-      if (roof.limits != limiting_ || repeated || !roof_span(chart_, roof, roof.ceiling->value).visible) continue;
+          roof.ceiling->regime == Regime::sustained && report_.machine.find(roof.ceiling->name);
+      if (roof.limits != limiting_ || repeated || !roof_span(chart_, roofs_, roof, roof.ceiling->value).visible) continue;
       const auto shares = [&](const Shared& row) {
         const Roof& first = roofs[row.front()];
         const double apart = chart_.y.pixel(roof.ceiling->value) - chart_.y.pixel(first.ceiling->value);
@@ -112,6 +118,7 @@ class RoofNames {
   Text text_of(const Roof& roof, std::string words) const {
     Color color = roof.main ? chart_.colors->ink : chart_.colors->muted;
     if (roof.ceiling->suspect()) color = chart_.colors->suspect;
+    if (color_ != nullptr) color = *color_;
     const FontWeight weight = roof.limits ? FontWeight::semibold : FontWeight::regular;
     const double size = roof.limits ? 11.5 : 10;
     Text text{{}, std::move(words), chart_.small ? 10 : size, weight, color};
@@ -130,9 +137,9 @@ class RoofNames {
 
   /// At the right, above the lines, on them, or below; as long as fits without covering a mark.
   void name_flats(const Shared& shared) {
-    const std::vector<const Roof*> roofs = pointers(chart_.roofs.compute, shared);
+    const std::vector<const Roof*> roofs = pointers(roofs_.compute, shared);
     std::optional<Text> place;
-    for (const std::string& words : {shared_label(roofs), shared_name(roofs)}) {
+    for (const std::string& words : {machine_ + shared_label(roofs), machine_ + shared_name(roofs)}) {
       const Best best = flat_place(shared, words);
       if (best.text() && (!place || !best.covers_marks())) place = best.text();
       if (!limiting_ || (place && !best.covers_marks())) break;
@@ -143,13 +150,13 @@ class RoofNames {
   }
 
   Best flat_place(const Shared& shared, const std::string& words) const {
-    const std::vector<Roof>& roofs = chart_.roofs.compute;
+    const std::vector<Roof>& roofs = roofs_.compute;
     const Roof &first = roofs[shared.front()], &last = roofs[shared.back()];
     Text text = text_of(first, words);
     text.anchor = Anchor::end;
     const double top = chart_.y.pixel(first.ceiling->value), bottom = chart_.y.pixel(last.ceiling->value);
     // At need a name stands left of where its line begins: above the slopes nothing else is drawn.
-    const double left = limiting_ ? chart_.plot.x : roof_span(chart_, first, first.ceiling->value).a.x;
+    const double left = limiting_ ? chart_.plot.x : roof_span(chart_, roofs_, first, first.ceiling->value).a.x;
     Best best(chart_, limiting_);
     for (double x = chart_.plot.right() - 8; x > left + text.width(); x -= 6) {
       const double away = 0.02 * (chart_.plot.right() - x);
@@ -165,7 +172,7 @@ class RoofNames {
 
   /// The values of their sustained roofs stand left of the burst ones' name, or nowhere.
   void name_near(const Text& burst, const Shared& shared) {
-    const std::vector<Roof>& roofs = chart_.roofs.compute;
+    const std::vector<Roof>& roofs = roofs_.compute;
     Shared sustained;
     for (const std::size_t i : shared)
       for (std::size_t k = 0; k < roofs.size(); ++k)
@@ -180,10 +187,10 @@ class RoofNames {
 
   /// "HBM read 4.7 TB/s · copy 4.34 TB/s": the patterns stand with their level, for their own lines are short.
   std::string slope_label(const Shared& shared, bool values) const {
-    const std::vector<const Roof*> roofs = pointers(chart_.roofs.memory, shared);
-    std::string text = values ? shared_label(roofs) : shared_name(roofs);
+    const std::vector<const Roof*> roofs = pointers(roofs_.memory, shared);
+    std::string text = machine_ + (values ? shared_label(roofs) : shared_name(roofs));
     for (const Roof* roof : roofs) {
-      for (const Roof& pattern : chart_.roofs.patterns) {
+      for (const Roof& pattern : roofs_.patterns) {
         if (pattern.ceiling->level != roof->ceiling->level) continue;
         const std::string name = roofs.size() > 1 ? pattern.name : std::string(to_string(*pattern.ceiling->pattern));
         text += " · " + name;
@@ -205,8 +212,8 @@ class RoofNames {
 
   /// Along the slope, as near to two fifths of it as it can: above the line, on it, or below.
   Best slope_place(const Shared& shared, const std::string& words) const {
-    const Roof& roof = chart_.roofs.memory[shared.front()];
-    const RoofSpan s = roof_span(chart_, roof, roof.ceiling->value);
+    const Roof& roof = roofs_.memory[shared.front()];
+    const RoofSpan s = roof_span(chart_, roofs_, roof, roof.ceiling->value);
     const Vec along = (s.b - s.a) * (1 / std::max(length(s.b - s.a), 1e-9));
     const Vec up = {along.y, -along.x};
     Text text = text_of(roof, words);
@@ -230,13 +237,25 @@ class RoofNames {
   }
 
   Chart& chart_;
+  const Roofs& roofs_;
+  const Report& report_;
   RoofGroups& groups_;
+  std::string machine_;
+  const Color* color_;
   bool limiting_ = true;
 };
 
 }  // namespace
 
-void name_limiting_roofs(Chart& chart, RoofGroups& groups) { RoofNames(chart, groups).write(true); }
-void name_other_roofs(Chart& chart, RoofGroups& groups) { RoofNames(chart, groups).write(false); }
+void name_limiting_roofs(Chart& chart, RoofGroups& groups) {
+  RoofNames(chart, chart.roofs, *chart.report, groups, chart.name).write(true);
+}
+void name_other_roofs(Chart& chart, RoofGroups& groups) {
+  RoofNames(chart, chart.roofs, *chart.report, groups, "").write(false);
+}
+void name_roofs_of_other(Chart& chart, RoofGroups& groups) {
+  RoofNames(chart, chart.other->roofs, *chart.other->report, groups, chart.other->name, &chart.colors->roof_other)
+      .write(true);
+}
 
 }  // namespace roofline

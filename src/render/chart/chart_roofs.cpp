@@ -23,16 +23,16 @@ RoofSpan slope_span(const Chart& chart, double bandwidth, double from, double to
 
 double beyond_left(const Chart& chart) { return chart.x.range().low / 10; }
 
-double top_of(const Chart& chart) {
-  const Roof* compute = chart.roofs.main_compute();
+double top_of(const Chart& chart, const Roofs& roofs) {
+  const Roof* compute = roofs.main_compute();
   return compute ? compute->ceiling->value : chart.y.range().high;
 }
 
 /// A ceiling in use begins at the steepest slope, one that recedes at the main one.
-double flat_begin(const Chart& chart, const Roof& roof, double flops) {
-  const Roof* main = chart.roofs.main_memory();
+double flat_begin(const Chart& chart, const Roofs& roofs, const Roof& roof, double flops) {
+  const Roof* main = roofs.main_memory();
   if (!roof.used && main) return flops / main->ceiling->value;
-  return chart.roofs.memory.empty() ? chart.x.range().low : flops / chart.roofs.memory.front().ceiling->value;
+  return roofs.memory.empty() ? chart.x.range().low : flops / roofs.memory.front().ceiling->value;
 }
 
 Color color_of(const Chart& chart, const Roof& roof) {
@@ -67,7 +67,7 @@ double end_of(const Roof& pattern) { return pattern.to * kBeyond; }
 void add_interval(const Chart& chart, const Roof& roof, Group& group) {
   const Interval& ci = roof.ceiling->ci95;
   if (!(ci.low > 0) || !std::isfinite(ci.high) || ci.high / ci.low < kVisibleInterval) return;
-  const RoofSpan low = roof_span(chart, roof, ci.low), high = roof_span(chart, roof, ci.high);
+  const RoofSpan low = roof_span(chart, chart.roofs, roof, ci.low), high = roof_span(chart, chart.roofs, roof, ci.high);
   if (low.visible && high.visible)
     group.items.push_back(Line{{low.a, low.b, high.b, high.a}, true, chart.colors->band, {}});
 }
@@ -76,8 +76,8 @@ void add_interval(const Chart& chart, const Roof& roof, Group& group) {
 void add_extension(Chart& chart, const Roof& roof, Group& group) {
   if (!roof.main || roof.ceiling->kind != CeilingKind::bandwidth || chart.roofs.compute.empty()) return;
   const double bandwidth = roof.ceiling->value, highest = chart.roofs.compute.front().ceiling->value;
-  if (!(highest > top_of(chart))) return;
-  const RoofSpan s = slope_span(chart, bandwidth, top_of(chart) / bandwidth, highest / bandwidth);
+  if (!(highest > top_of(chart, chart.roofs))) return;
+  const RoofSpan s = slope_span(chart, bandwidth, top_of(chart, chart.roofs) / bandwidth, highest / bandwidth);
   if (!s.visible) return;
   group.items.push_back(Line{{s.a, s.b}, false, {}, Stroke{chart.colors->roof_idle, 0.8}});
   chart.space.lines.push_back(Quad::stroke(s.a, s.b, 1));
@@ -85,7 +85,7 @@ void add_extension(Chart& chart, const Roof& roof, Group& group) {
 
 void add_limit(Chart& chart, const Roof& roof, Group& group) {
   if (!roof.shows_limit()) return;
-  const RoofSpan s = roof_span(chart, roof, roof.ceiling->limit->value);
+  const RoofSpan s = roof_span(chart, chart.roofs, roof, roof.ceiling->limit->value);
   if (!s.visible) return;
   group.items.push_back(Line{{s.a, s.b}, false, {}, Stroke{chart.colors->faint, 1, {1.2, 3}}});
   chart.space.limits.push_back(Quad::stroke(s.a, s.b, 1));
@@ -107,7 +107,7 @@ Group roof_group(Chart& chart, const Roof& roof) {
   add_interval(chart, roof, group);
   add_limit(chart, roof, group);
   add_extension(chart, roof, group);
-  const RoofSpan s = roof_span(chart, roof, c.value);
+  const RoofSpan s = roof_span(chart, chart.roofs, roof, c.value);
   if (!s.visible) return group;
   Color hit = chart.colors->background;  // a wide invisible stroke, so that a pointer finds the line
   hit.alpha = 0;
@@ -135,10 +135,12 @@ void add_area(Chart& chart) {
 
 }  // namespace
 
-RoofSpan roof_span(const Chart& chart, const Roof& roof, double value) {
-  if (roof.ceiling->kind != CeilingKind::bandwidth)
-    return visible(chart, chart.at(flat_begin(chart, roof, value), value), chart.at(chart.x.range().high, value));
-  const double end = top_of(chart) / value;
+RoofSpan roof_span(const Chart& chart, const Roofs& roofs, const Roof& roof, double value) {
+  if (roof.ceiling->kind != CeilingKind::bandwidth) {
+    return visible(chart, chart.at(flat_begin(chart, roofs, roof, value), value),
+                   chart.at(chart.x.range().high, value));
+  }
+  const double end = top_of(chart, roofs) / value;
   if (roof.to > 0) return slope_span(chart, value, begin_of(roof), std::min(end_of(roof), end));
   return slope_span(chart, value, beyond_left(chart), end);
 }

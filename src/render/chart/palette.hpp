@@ -27,6 +27,7 @@ inline constexpr std::size_t kMarkerStyles = 8;
 struct Palette {
   Color background, ink, muted, faint, grid, grid_minor, axis;
   Color roof_main, roof, roof_idle;  ///< the roofline itself, ceilings in use, ceilings that no point uses
+  Color roof_other;                  ///< lines and names of the machine of the earlier run
   Color under;                       ///< the area below the roofline
   Color band;                        ///< confidence intervals
   Color suspect;                     ///< a ceiling that failed its audit

@@ -6,7 +6,7 @@
 namespace roofline {
 
 ChartDrawing::ChartDrawing(const Runs& runs, const ChartOptions& options)
-    : chart_(std::make_unique<const Chart>(lay_out_chart(runs, options))), scale_(options.scale) {}
+    : chart_(std::make_unique<const Chart>(lay_out_chart(runs, options))), options_(options) {}
 
 ChartDrawing::~ChartDrawing() = default;
 
@@ -20,7 +20,7 @@ std::string ChartDrawing::svg_for_page() const {
   return draw_scene(chart_->scene, canvas);
 }
 
-std::string ChartDrawing::png() const { return draw_with_cairo(chart_->scene, CairoFormat::png, scale_); }
+std::string ChartDrawing::png() const { return draw_with_cairo(chart_->scene, CairoFormat::png, options_.scale); }
 
 std::string ChartDrawing::pdf() const {
   constexpr double kPointsPerPixel = 0.75;  // a CSS pixel is 1/96 inch, a point 1/72

@@ -53,14 +53,18 @@ std::string figure(const Budget& budget, bool named, const std::string& of) {
 
 }  // namespace
 
-std::string html_answer(const Report& report, const std::vector<Verdict>& verdicts) {
+std::string html_answer(const Report& report, const std::vector<Verdict>& verdicts, const Comparison* comparison) {
   if (report.points.empty() && !report.profile) return {};
   const std::vector<Budget> all = budgets(report);
   const std::string rest = report.profile ? time_above_roofs(report) : "";
   const std::string why = report.profile ? why_no_roofs(report) : "";
   std::string html = fmt::format(
       "<section id=\"answer\" aria-labelledby=\"answer-h\">\n<h2 id=\"answer-h\" class=\"answer\">{}</h2>\n",
-      escape_html(answer(report)));
+      escape_html(comparison != nullptr ? outcome_line(*comparison) : answer(report)));
+  if (comparison != nullptr) {
+    html += fmt::format("<p class=\"rest\">{}: {}</p>\n",
+                        comparison_names(*comparison).second, escape_html(answer(report)));
+  }
   const std::string first = first_action(report, hotspots_of(report, verdicts));
   if (!first.empty()) html += fmt::format("<p class=\"rest\"><b>{}</b></p>\n", html_sentences(first));
   if (!rest.empty()) html += fmt::format("<p class=\"rest\">{}</p>\n", escape_html(rest));

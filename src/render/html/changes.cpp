@@ -14,6 +14,7 @@
 #include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -98,19 +99,17 @@ std::string html_change(Change change, bool regression, const std::string& words
   return style == nullptr ? words : fmt::format("<span class=\"chip {}\">{}</span>", style, words);
 }
 
-std::string html_changes(const Runs& runs) {
-  if (!runs.several()) return {};
-  const Comparison comparison = comparison_of(runs);
-  const std::string outcome = fmt::format("<p class=\"outcome\">{}</p>\n", escape_html(outcome_line(comparison))) +
-                              html_list("findings", comparison_findings(comparison));
+std::string html_changes(const Runs& runs, const Comparison& comparison) {
+  const auto [before, now] = comparison_names(comparison);
   const bool steps = comparison.of_steps();
   const std::vector<std::string> notes = comparison_notes(runs.base(), runs.last());
   return fmt::format(
-             "<section id=\"changes\" aria-labelledby=\"changes-h\">\n<h2 id=\"changes-h\">Before and now</h2>\n{}"
+             "<section id=\"changes\" aria-labelledby=\"changes-h\">\n<h2 id=\"changes-h\">{} and {}</h2>\n{}"
              "<p class=\"lead\">Before: run of {}. Now: run of {}. A change exceeds {}, and the 95 % interval of its "
              "ratio excludes 1.{}</p>\n",
-             outcome, date_of(runs.base()), date_of(runs.last()), percent(kRunToRun),
-             runs.size() > 2 ? " Intermediate runs are on the chart only." : "") +
+             escape_html(capitalised(before)), escape_html(now),
+             html_list("findings", comparison_findings(comparison)), date_of(runs.base()), date_of(runs.last()),
+             percent(kRunToRun), runs.size() > 2 ? " Intermediate runs are on the chart only." : "") +
          (notes.empty() ? "" : html_list("warn", notes)) + program_costs_html(comparison) +
          (steps ? "<h3>Launch signatures, whole recordings</h3>\n" : "") + all_kernels(comparison) +
          machine_changes(runs) + "</section>\n";

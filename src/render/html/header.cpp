@@ -15,7 +15,10 @@ namespace roofline {
 std::string html_title(const Runs& runs) {
   std::string name = shorten(clean_line(runs.last().machine.device.name), 80);
   if (const auto& profile = runs.last().profile) name = shorten(program_name(*profile), 80) + " on " + name;
-  return runs.several() ? fmt::format("{}: {} runs", name, runs.size()) : name;
+  if (!runs.several()) return name;
+  const std::string before = shorten(clean_line(runs.base().machine.device.name), 80);
+  if (before != shorten(clean_line(runs.last().machine.device.name), 80)) return before + " \u2192 " + name;
+  return fmt::format("{}: {} runs", name, runs.size());
 }
 
 namespace {

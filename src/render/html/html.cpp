@@ -97,6 +97,16 @@ std::string chart(const Runs& runs, const ChartDrawing& drawing, const Marks& ma
       html_chart_lead(runs.last()), kChartControls, drawing.svg_for_page(), marks.legend(), kHint);
 }
 
+/// The chart for windows as narrow as a phone: the script takes it in place of the other.
+std::string narrow_chart(const Runs& runs, const ChartDrawing& drawing) {
+  ChartOptions options = drawing.options();
+  options.width = 358;
+  options.height = 400;
+  options.plot_only = true;
+  return fmt::format("<script type=\"application/octet-stream\" id=\"narrow-chart\">{}</script>\n",
+                     base85(compressed(ChartDrawing(runs, options).svg_for_page())));
+}
+
 /// The communication roofline, as a picture: selections in the chart do not apply to it.
 std::string network_chart(const Runs& runs) {
   if (!has_network_chart(runs.last())) return {};
@@ -118,7 +128,7 @@ std::string folded(const char* id, const char* title, const std::string& content
 
 /// Links to those sections that the page has.
 std::string contents(const std::string& body) {
-  static constexpr std::pair<const char*, const char*> kParts[] = {{"changes", "Before and now"},
+  static constexpr std::pair<const char*, const char*> kParts[] = {{"changes", "What changed"},
                                                                    {"spend", "Where to spend time"},
                                                                    {"time", "Timeline"},
                                                                    {"memory", "Memory"},
@@ -148,16 +158,19 @@ std::string contents(const std::string& body) {
 }
 
 /// The sections, from the summary to the details.
-std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
+std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& marks, const Comparison* comparison) {
   const Report& report = runs.last();
   const std::vector<Verdict> judged = verdicts(report);
   const bool of_host = is_of_host(report);
-  std::string html =
-      html_answer(report, judged) + html_changes(runs) + html_hotspots(report, judged) + facts_list(report);
+  const bool has_chart = !of_host || !report.machine.ceilings.empty();
+  std::string html = html_answer(report, judged, comparison);
+  if (comparison != nullptr && has_chart) html += chart(runs, drawing, marks) + network_chart(runs);
+  if (comparison != nullptr) html += html_changes(runs, *comparison);
+  html += html_hotspots(report, judged) + facts_list(report);
   if (report.profile) html += html_timeline(report) + html_memory(report);
   if (of_host) html += html_host(report);
   if (report.profile) html += html_flames(report);
-  if (!of_host || !report.machine.ceilings.empty()) html += chart(runs, drawing, marks) + network_chart(runs);
+  if (comparison == nullptr && has_chart) html += chart(runs, drawing, marks) + network_chart(runs);
   if (report.profile) html += html_steps(report) + html_ranks(report) + html_lines(report) + html_trees(report);
   if (report.profile && !of_host) html += html_host(report);
   if (report.profile) html += html_code(report);
@@ -188,6 +201,12 @@ std::string embedded_data(const Runs& runs) {
 std::string render_html(const Runs& runs) { return render_html(runs, ChartDrawing(runs)); }
 
 std::string render_html(const Runs& runs, const ChartDrawing& drawing) {
+  if (!runs.several()) return render_html(runs, drawing, nullptr);
+  const Comparison comparison = comparison_of(runs);
+  return render_html(runs, drawing, &comparison);
+}
+
+std::string render_html(const Runs& runs, const ChartDrawing& drawing, const Comparison* comparison) {
   const Report& report = runs.last();
   const bool of_program = report.profile.has_value();
   const Marks marks(runs);
@@ -200,12 +219,13 @@ std::string render_html(const Runs& runs, const ChartDrawing& drawing) {
       "(prefers-color-scheme:dark)\">{}</style>\n</head>\n<body>\n",
       policy(of_program), escape_html(report.invocation.tool_version), escape_html(html_title(runs)),
       style_sheet(of_program), dark_style_sheet());
-  const std::string body = body_of(runs, drawing, marks);
+  const std::string body = body_of(runs, drawing, marks, comparison);
   html += html_header(runs) + contents(body) + "<main>\n" + body + "</main>\n" + marks.shapes();
   html +=
       "<div id=\"card\" class=\"card\" aria-hidden=\"true\" hidden></div>\n"
       "<div id=\"live\" class=\"unseen\" aria-live=\"polite\"></div>\n" +
       embedded_data(runs);
+  if (body.find("class=\"roofline-chart\"") != std::string::npos) html += narrow_chart(runs, drawing);
   html += fmt::format(
       "<script type=\"application/octet-stream\" id=\"code\">{}</script>\n"
       "<script>{}</script>\n</body>\n</html>\n",

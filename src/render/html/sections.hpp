@@ -7,6 +7,7 @@
 
 #include "model/compare_machines.hpp"
 #include "render/html/marks.hpp"
+#include "report/comparison/comparison.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/runs.hpp"
 
@@ -15,8 +16,10 @@ namespace roofline {
 std::string html_title(const Runs& runs);   ///< "NVIDIA H200", "NVIDIA H200: 2 runs"
 std::string html_header(const Runs& runs);  ///< title, headline, warnings
 /// Measured time, time at the roofs, what to do first, and the difference.
-std::string html_answer(const Report& report, const std::vector<Verdict>& verdicts);
-std::string html_changes(const Runs& runs);         ///< changes between runs; empty for one run
+/// Of several runs what changed, and then that of the last.
+std::string html_answer(const Report& report, const std::vector<Verdict>& verdicts, const Comparison* comparison);
+/// Changes between runs.
+std::string html_changes(const Runs& runs, const Comparison& comparison);
 std::string html_chart_lead(const Report& report);  ///< how to read the chart, and rows that are not on it
 std::string html_counters(const Report& report);    ///< counted beside modelled; empty without
 std::string html_machine(const Machine& machine);   ///< ceilings, audits, device

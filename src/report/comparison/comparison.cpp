@@ -14,6 +14,7 @@
 #include "report/comparison/row_conditions.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
+#include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -231,13 +232,51 @@ std::string_view pass_or_fail(const Comparison& comparison, const PointChange& c
   return comparison.is_regression(change) ? "fail" : "pass";
 }
 
+std::pair<std::string, std::string> comparison_names(const Comparison& comparison) {
+  const std::string &before = comparison.base->machine.device.name, &now = comparison.now->machine.device.name;
+  return before == now ? std::pair<std::string, std::string>("before", "now") : names_apart(before, now);
+}
+
+std::string comparison_headline(const Comparison& comparison) {
+  std::string text;
+  if (comparison.base->machine.device.name != comparison.now->machine.device.name) {
+    const auto [from, to] = comparison_names(comparison);
+    text = fmt::format("{} \u2192 {}: ", from, to);
+  }
+  if (comparison.of_steps()) return text + program_sentences(*comparison.program).front();
+  std::size_t compared = 0;
+  for (const PointChange& change : comparison.changes) compared += is_compared(change) ? 1 : 0;
+  if (compared == 0) return text + "no kernel was timed in both runs";
+  std::vector<std::string> parts;
+  const auto add = [&](Change kind, std::string_view word) {
+    const std::vector<const PointChange*> found = with(comparison, kind);
+    if (found.empty()) return;
+    double most = 1;
+    for (const PointChange* change : found) most = std::max({most, change->time_ratio, 1 / change->time_ratio});
+    const std::string total = parts.empty() ? fmt::format("{} of {} {}", found.size(), compared, word)
+                                            : fmt::format("{} {}", found.size(), word);
+    parts.push_back(fmt::format("{}, {}{:.2f}\u00d7", total, found.size() > 1 ? "up to " : "", most));
+  };
+  const bool mostly_slower = with(comparison, Change::slower).size() > with(comparison, Change::faster).size();
+  if (mostly_slower) add(Change::slower, "slower");
+  add(Change::faster, "faster");
+  if (!mostly_slower) add(Change::slower, "slower");
+  const auto broke = std::ranges::count_if(comparison.changes, [&](const PointChange& change) {
+    return !is_compared(change) && comparison.is_regression(change);
+  });
+  if (broke > 0) parts.push_back(fmt::format("{} timed before and failed now", broke));
+  if (parts.empty()) return text + fmt::format("no difference in {}", kernels(compared));
+  return text + fmt::format("{}", fmt::join(parts, "; "));
+}
+
 std::string outcome_line(const Comparison& comparison) {
-  const std::string regressions = regression_line(comparison);
+  const std::string regressions = comparison.gate ? regression_line(comparison) : "";
   if (!regressions.empty()) return "Fail: " + regressions;
   if (!comparison.now->complete) {
     return fmt::format("No verdict: the later run is incomplete ({} of {} rows).", comparison.now->points.size(),
                        comparison.now->rows_planned);
   }
+  if (!comparison.gate) return comparison_headline(comparison);
   if (comparison.of_steps()) return step_outcome(*comparison.program);
   const std::size_t undecided = with(comparison, Change::undecided).size();
   if (undecided > 0) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/comparison/compare_runs.hpp"
@@ -21,6 +22,7 @@ struct Comparison {
   const Report* now = nullptr;
   double max_slowdown = kMaxSlowdown;
   std::vector<PointChange> changes;
+  bool gate = false;  ///< someone asked for the limit: the outcome is "Pass" or "Fail"
   std::size_t base_runs = 1, now_runs = 1;    ///< that each side was measured in
   std::optional<ProgramChange> program = {};  ///< of two profiles that used a GPU
 
@@ -52,7 +54,15 @@ std::string verdict(const Comparison& comparison, const PointChange& change);
 /// "fail" for a regression, "pass" for every other row.
 std::string_view pass_or_fail(const Comparison& comparison, const PointChange& change);
 
-/// "Fail: 2 of 22 kernels …", "Pass: no kernel got slower by more than 3 %."; no verdict over a run that has no end.
+/// What the sides are called: "H100" and "H200", or "before" and "now" of one machine.
+std::pair<std::string, std::string> comparison_names(const Comparison& comparison);
+
+/// "H100 → H200: 12 of 29 faster, up to 1.44×", "2 of 20 slower, up to 1.25×; 1 faster, 2×"; of programs with steps the
+/// step. Names the machines where they differ.
+std::string comparison_headline(const Comparison& comparison);
+
+/// With a gate "Fail: 2 of 22 kernels …", "Pass: no kernel got slower by more than 3 %."; no verdict over a run that has
+/// no end. Without a gate the headline.
 std::string outcome_line(const Comparison& comparison);
 
 /// Regressions, then what got slower, went, got faster, came, and stayed as it was; of each the worst first.

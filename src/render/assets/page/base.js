@@ -18,24 +18,19 @@ const many = 2000;
 root.classList.add('js');
 all('.tools, .hint, .filter, .filters, .zoom').forEach(e => { e.hidden = false; });
 // Attributes that a layer has for its elements move to the elements, because these are copied to other places.
-for (const name of ['aria-hidden', 'stroke-width', 'font-size', 'font-weight', 'text-anchor']) {
-  for (const layer of svg ? all(`g[class^=layer-][${name}]`, svg) : []) {
-    const shapes = name === 'aria-hidden' ? [...layer.children] : all(name === 'stroke-width' ? 'path, circle, text' : 'text', layer);
-    shapes.filter(shape => !shape.hasAttribute(name)).forEach(shape => shape.setAttribute(name, layer.getAttribute(name)));
-    layer.removeAttribute(name);
+const spread_attributes = chart => {
+  for (const name of ['aria-hidden', 'stroke-width', 'font-size', 'font-weight', 'text-anchor']) {
+    for (const layer of all(`g[class^=layer-][${name}]`, chart)) {
+      const shapes = name === 'aria-hidden' ? [...layer.children] : all(name === 'stroke-width' ? 'path, circle, text' : 'text', layer);
+      shapes.filter(shape => !shape.hasAttribute(name)).forEach(shape => shape.setAttribute(name, layer.getAttribute(name)));
+      layer.removeAttribute(name);
+    }
   }
-}
-// The SVG and PNG buttons save the original drawing, before the page moves anything in it.
-const drawing = svg?.cloneNode(true);
-
-// Phones show the plot alone, as large as possible; a tap shows names and key.
-if (svg && matchMedia('(max-width:760px)').matches) {
-  const {plotX, plotY, plotWidth, plotHeight} = svg.dataset;
-  const [width, height] = [Number(plotWidth) + 92, Number(plotHeight) + 60];
-  svg.setAttribute('viewBox', `${plotX - 72} ${plotY - 12} ${width} ${height}`);
-  svg.setAttribute('width', width);
-  svg.setAttribute('height', height);
-}
+};
+if (svg) spread_attributes(svg);
+// The SVG and PNG buttons save the original drawing, before the page moves anything in it; on a phone the wide one.
+const drawing = wide_chart?.cloneNode(true);
+if (drawing && wide_chart !== svg) spread_attributes(drawing);
 
 // Browsers may forbid storage for local files.
 const dark = one('#dark');

@@ -86,7 +86,6 @@ const page_markdown = () => {
   if (one('.answer')) text += `**${text_in('.answer')}**\n\n`;
   const changes = one('#changes');
   if (changes) {
-    text += `${text_in('.outcome', changes)}\n\n`;
     const body = one('table.sortable', changes);
     if (body) text += markdown_table(column_names(body).map(markdown), [...body.tBodies[0].rows].slice(0, most).map(row => [...row.cells].map(first_line))) + '\n';
   }

@@ -82,8 +82,8 @@ const name_ceilings = (names, space) => {
 let known_names = null;
 const point_name = point => {
   known_names ??= new Map(all('.point-label, .key-row', drawing)
-    .map(g => [Number(g.dataset.labelOf), all('text', g).at(-1)?.textContent ?? ''])
-    .filter(([, text]) => !/^\d*$/.test(text)));
+    .map(g => [Number(g.dataset.labelOf), (all('text', g).at(-1)?.textContent ?? '').replace(/ \+\d+$/, '')])
+    .filter(([, text]) => !/^[\d–]*$/.test(text)));
   return known_names.get(point.index) ?? title_of(point.element).split(': ')[0];
 };
 // The drawing is ordered by cost, ascending; profiles by size, descending.

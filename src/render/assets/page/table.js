@@ -75,7 +75,9 @@ const show_points = words => {
   }
   names_of_points ??= all('.layer-labels .point-label, .key-row', svg);
   for (const name of names_of_points) {
-    name.classList.toggle('gone', point_of.get(Number(name.dataset.labelOf))?.shown === false);
+    // A label of several points stays while any of them is shown.
+    const indices = [name.dataset.labelOf, ...(name.dataset.also ?? '').split(' ').filter(Boolean)];
+    name.classList.toggle('gone', indices.every(index => point_of.get(Number(index))?.shown === false));
   }
   show_paths();
   forget_places();
