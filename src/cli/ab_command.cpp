@@ -22,8 +22,9 @@ struct Flags {
   AbOptions options;
   std::string before, now;  ///< suites
   std::string only = "*";
-  std::optional<CacheMode> cache;  ///< overrides that of both suites
-  ComparisonOutput output;
+  std::optional<double> threshold;  ///< as a fraction; the outcome is "Pass" or "Fail" then
+  std::optional<CacheMode> cache;   ///< overrides that of both suites
+  DocumentOutput output{"comparison", {"md", "json", "csv"}};
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
@@ -31,7 +32,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("new", text("SUITE", flags.now), "Suite file of the later version");
   flags.device.add_to(command);
   command.add("--only", text("OP", flags.only), "Compare only workloads whose op or label matches this glob");
-  command.add("--threshold", percentage(flags.options.threshold),
+  command.add("--threshold", percentage(flags.threshold),
               "Smallest slowdown that counts as a difference (default: 3%)");
   command.add("--max-time", seconds(flags.options.max_time_s, 0.1, 3600),
               "Sampling time per workload (default: 3), up to three times as long if it may be slower or faster");
@@ -47,6 +48,7 @@ void finish(Flags& flags, GlobalOptions& global) {
   flags.device.finish("ab");
   flags.output.finish();
   AbOptions& options = flags.options;
+  options.threshold = flags.threshold.value_or(options.threshold);
   options.command = global.argv;
   options.round_limit_s = options.round_limit_s.value_or(kUsualRoundLimit);
   if (*options.round_limit_s <= 0) options.round_limit_s.reset();
@@ -91,8 +93,9 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   flags.options.progress = [&](const Progress& progress) { line.show(progress); };
   const AbResult result = compare_suites(before, now, device.info, flags.options);
   line.clear();
-  const Comparison comparison = result.comparison();
-  flags.output.put(comparison, global.color);
+  Comparison comparison = result.comparison();
+  comparison.gate = flags.threshold.has_value();
+  put_comparison(flags.output, comparison, global.color);
   return exit_code_of_ab(result, comparison);
 }
 

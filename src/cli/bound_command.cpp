@@ -9,6 +9,7 @@
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/document_output.hpp"
 #include "cli/option_values.hpp"
 #include "cli/session.hpp"
 #include "cli/suites.hpp"
@@ -16,7 +17,6 @@
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "host/interrupt.hpp"
-#include "host/output_file.hpp"
 #include "import/onnx.hpp"
 #include "op/op.hpp"
 #include "problem/problem_json.hpp"
@@ -34,8 +34,8 @@ enum class Phases : std::uint8_t { both, prefill, decode };
 
 struct Flags {
   DeviceRequest device;
-  std::string problem, machine, against, format = "table";
-  std::string folder;  ///< for files; empty: none are written
+  std::string problem, machine, against;
+  DocumentOutput output{"bound", {"md", "json"}};
   Inference inference;
   std::optional<std::int64_t> context;
   std::optional<WeightType> weights, cache;
@@ -75,13 +75,12 @@ void add_options(CommandEntry& command, Flags& flags) {
       "--against", text("TIME|REPORT", flags.against),
       "Score a measured time: 9.3ms of one phase, a profile's step, or the rows of a suite's report; exit status 3 if "
       "it is below the bound");
-  command.add("-o,--output", text("DIR", flags.folder),
-              "Write bound.json, bound.md, roofline.svg and roofline.png there");
-  command.add("--format", one_of(flags.format, {"table", "md", "json"}), "Output format (default: table)");
+  flags.output.add_to(command);
 }
 
 void finish(Flags& flags, GlobalOptions&) {
   flags.device.finish();
+  flags.output.finish();
   flags.inference.context = flags.context.value_or(flags.inference.prompt);
 }
 
@@ -205,23 +204,9 @@ std::vector<std::string> impossible_parts(const ProblemBound& problem) {
   return names;
 }
 
-void write_files(const fs::path& folder, const ProblemBound& problem, const Machine& machine,
-                 const std::optional<MeasuredTime>& measured, const Json& document) {
-  fs::create_directories(folder);
-  const Report chart = problem_chart(problem, machine);
-  const std::pair<const char*, std::string> files[] = {
-      {"bound.json", document.dump(2) + "\n"},
-      {"bound.md", render_problem_markdown(problem, machine, measured)},
-      {"roofline.svg", render_svg(chart)},
-      {"roofline.png", render_png(chart)}};
-  for (const auto& [name, content] : files) {
-    write_output(folder / name, content);
-    print_status("wrote " + (folder / name).string());
-  }
-}
-
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
+  flags.output.require();
   std::vector<std::string> notes;
   const bool is_config = fs::path(flags.problem).extension() == ".json";
   const bool is_onnx = fs::path(flags.problem).extension() == ".onnx";
@@ -244,15 +229,16 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
           {"measured_s", measured->seconds}, {"share", measured->score.share}, {"possible", measured->score.possible}};
     return json;
   };
-  if (!flags.folder.empty()) write_files(flags.folder, problem, machine, measured, document());
-  if (flags.format == "json") {
-    print_document(document());
-  } else {
-    print_result(document, [&] {
-      return flags.format == "md" ? render_problem_markdown(problem, machine, measured)
-                                  : render_problem_terminal(problem, machine, measured, stdout_style(global.color));
-    });
-  }
+  const auto render = [&](std::string_view format, const TerminalStyle& style) {
+    if (format == "md") return render_problem_markdown(problem, machine, measured);
+    if (format == "json") return document().dump(2) + "\n";
+    if (format == "html") return render_problem_html(problem, machine, measured);
+    if (format == "svg") return render_svg(problem_chart(problem, machine));
+    if (format == "png") return render_png(problem_chart(problem, machine));
+    if (format == "pdf") return render_pdf(problem_chart(problem, machine));
+    return render_problem_terminal(problem, machine, measured, style);
+  };
+  flags.output.put(document, render, stdout_style(global.color));
   const std::vector<std::string> impossible = impossible_parts(problem);
   if (!impossible.empty()) {
     print_problem({"regression", fmt::format("below their bound: {}", fmt::join(impossible, ", ")), {}});

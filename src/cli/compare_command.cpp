@@ -18,8 +18,8 @@ namespace {
 struct Flags {
   std::vector<std::string> files;      ///< before "--", or one run of each side
   std::vector<std::string> later;      ///< after "--"
-  double max_slowdown = kMaxSlowdown;  ///< as a fraction
-  ComparisonOutput output;
+  std::optional<double> max_slowdown;  ///< as a fraction; the outcome is "Pass" or "Fail" then
+  DocumentOutput output{"comparison", {"md", "json", "csv"}};
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
@@ -60,8 +60,9 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   flags.output.require();
   const PooledRuns base = read_side(flags.files), now = read_side(flags.later);
   check_comparable(base.report, now.report, flags.files.front(), flags.later.front());
-  const Comparison comparison = comparison_of(base, now, flags.max_slowdown);
-  flags.output.put(comparison, global.color);
+  Comparison comparison = comparison_of(base, now, flags.max_slowdown.value_or(kMaxSlowdown));
+  comparison.gate = flags.max_slowdown.has_value();
+  put_comparison(flags.output, comparison, global.color);
   const char* hint = "pass several runs per side, or time both with roofline ab";
   if (print_regressions(comparison, comparison.of_programs() ? "pass several runs per side" : hint)) {
     return ExitCode::regression;

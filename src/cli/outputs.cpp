@@ -14,6 +14,7 @@
 
 #include "cli/answer.hpp"
 #include "cli/console.hpp"
+#include "cli/document_output.hpp"
 #include "cli/option_values.hpp"
 #include "host/child_result.hpp"
 #include "host/file_limits.hpp"
@@ -53,20 +54,6 @@ const Format* format_of_file(const std::string& path) {
   return ending.empty() ? nullptr : find_format(std::string_view(ending).substr(1));
 }
 
-/// Refuses a path such as "out.pptx": its ending of three to five letters asks for a file of a format that is not
-/// written. A folder may have such a name if it exists or ends with '/'; "run-1.5" and "report.v2" are folders.
-void refuse_unknown_ending(const std::string& path, const std::vector<std::string>& known) {
-  constexpr std::size_t kShortest = 4, kLongest = 6;  // with the point
-  const std::string ending = std::filesystem::path(path).extension().string();
-  std::error_code hidden;
-  if (ending.size() < kShortest || ending.size() > kLongest || std::filesystem::is_directory(path, hidden)) return;
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (!std::all_of(ending.begin() + 1, ending.end(), is_letter)) return;
-  throw UsageError(
-      fmt::format("-o {}: unknown file extension '{}' (supported: {})", path, ending, fmt::join(known, ", ")),
-      fmt::format("for a folder of that name: -o {}/", path));
-}
-
 /// Names separated by commas, each format once.
 OptionValue format_list(std::vector<const Format*>& formats) {
   const auto set = [&formats](const std::string& given, const std::string&) {
@@ -96,22 +83,22 @@ void check_pixels(const ChartOptions& chart) {
                    fmt::format("the maximum at this size is --scale {:.1f}", std::floor(fits * 10) / 10));
 }
 
-constexpr std::array<std::string_view, 3> kComparisonFormats = {"md", "json", "csv"};
-
-/// The format of a comparison that a path's extension selects; empty for a directory, or for none.
-std::string comparison_format_of_file(const std::filesystem::path& path) {
-  std::error_code hidden;
-  const std::string ending = path.extension().string();
-  if (ending.empty() || std::filesystem::is_directory(path, hidden)) return {};
-  const std::string name = ending.substr(1);
-  return contains(kComparisonFormats, name) ? name : "";
+/// The page of two runs takes their charts' usual size, as pictures do.
+std::string drawn_comparison(const Comparison& comparison, const Format& format) {
+  const std::vector<Report> runs = {*comparison.base, *comparison.now};
+  if (format.name == "html") return render_html(runs, ChartDrawing(runs), &comparison);
+  const ChartOptions chart;
+  return Renderer(runs, chart, {&format}).render(format);
 }
 
-/// As a "table" for the terminal, "md", "json" or "csv".
+/// As a "table" for the terminal, a text, a page or a picture.
 std::string rendered_comparison(const Comparison& comparison, std::string_view format, const TerminalStyle& style) {
   if (format == "md") return render_comparison_markdown(comparison);
   if (format == "json") return render_comparison_json(comparison);
   if (format == "csv") return render_comparison_csv(comparison);
+  if (const Format* const drawn = format == "table" ? nullptr : find_format(format)) {
+    return drawn_comparison(comparison, *drawn);
+  }
   return render_comparison_terminal(comparison, style);
 }
 
@@ -262,55 +249,12 @@ void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color) {
                });
 }
 
-void ComparisonOutput::add_to(CommandEntry& command) {
-  command.add(
-      "-o,--output", text("PATH", path),
-      "Directory for comparison.md, .json and .csv, a file whose extension selects the format, or '-' for stdout "
-      "(default: -)");
-  command.add("--format", one_of(format, {"table", "md", "json", "csv"}),
-              "Output format (default: table on stdout; md, json and csv in a directory)");
-}
-
-void ComparisonOutput::finish() {
-  const std::string selected = comparison_format_of_file(path);
-  if (to_files() && format == "table") throw UsageError("-o writes md, json or csv, but --format requests a table");
-  if (!to_files()) return;
-  if (selected.empty()) return refuse_unknown_ending(path, {kComparisonFormats.begin(), kComparisonFormats.end()});
-  if (!format.empty() && format != selected) {
-    throw UsageError(fmt::format("-o {} is one {} file, but --format requests {}", path, selected, format),
-                     "remove --format, or pass a directory to -o");
-  }
-}
-
-std::vector<std::filesystem::path> ComparisonOutput::files() const {
-  if (!to_files()) return {};
-  if (!comparison_format_of_file(path).empty()) return {path};
-  std::vector<std::filesystem::path> files;
-  for (const std::string_view one : kComparisonFormats) {
-    if (format.empty() || format == one)
-      files.push_back(std::filesystem::path(path) / fmt::format("comparison.{}", one));
-  }
-  return files;
-}
-
-void ComparisonOutput::require() const {
-  for (const std::filesystem::path& file : files()) {
-    require_writable_folder(std::filesystem::absolute(file).parent_path());
-    require_output(file);
-  }
-}
-
-void ComparisonOutput::put(const Comparison& comparison, ColorMode color) const {
-  const auto written = files();
-  for (const std::filesystem::path& file : written) {
-    write_output(file, rendered_comparison(comparison, file.extension().string().substr(1), stdout_table_style(color)));
-  }
-  print_result([&] { return comparison_to_json(comparison); },
-               [&] {
-                 const std::string shown = to_files() || format.empty() ? "table" : format;
-                 return rendered_comparison(comparison, shown, stdout_table_style(color));
-               });
-  print_written(written);
+void put_comparison(const DocumentOutput& output, const Comparison& comparison, ColorMode color) {
+  output.put([&] { return comparison_to_json(comparison); },
+             [&](std::string_view format, const TerminalStyle& style) {
+               return rendered_comparison(comparison, format, style);
+             },
+             stdout_table_style(color));
 }
 
 bool print_regressions(const Comparison& comparison, const std::string& hint) {

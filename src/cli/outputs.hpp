@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/document_output.hpp"
 #include "model/error.hpp"
 #include "render/formats.hpp"
 #include "render/render.hpp"
@@ -67,23 +68,8 @@ void print_format(const Runs& runs, const ReportOutput& output);
 /// as a document. Of several runs it is what changed.
 void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 
-/// -o and --format of a comparison. Without -o the one format goes to stdout, the table by default. With -o files are
-/// written, all but the table by default, and stdout has the table.
-struct ComparisonOutput {
-  std::string path = {};    ///< a directory, one file, or "-" for stdout; empty: stdout
-  std::string format = {};  ///< "table", "md", "json" or "csv"; empty: the default
-
-  void add_to(CommandEntry& command);
-  void finish();
-  /// Throws UsageError where a file cannot be written: before anything is measured.
-  void require() const;
-  /// Prints the comparison and writes the files, which it names on stderr.
-  void put(const Comparison& comparison, ColorMode color) const;
-
- private:
-  bool to_files() const { return !path.empty() && path != "-"; }
-  std::vector<std::filesystem::path> files() const;
-};
+/// The files of a comparison, and the table of it on stdout. "comparison" and {"md", "json", "csv"}.
+void put_comparison(const DocumentOutput& output, const Comparison& comparison, ColorMode color);
 
 /// Says on stderr which kernels got slower; false where none did.
 bool print_regressions(const Comparison& comparison, const std::string& hint);

@@ -6,6 +6,7 @@
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/document_output.hpp"
 #include "cli/option_values.hpp"
 #include "cli/session.hpp"
 #include "host/file_limits.hpp"
@@ -20,8 +21,9 @@ namespace roofline {
 namespace {
 
 struct Flags {
-  std::string report, onto, scale, price, format = "table";
+  std::string report, onto, scale, price;
   ProjectionOptions options;
+  DocumentOutput output{"projection", {"md", "json"}};
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
@@ -36,8 +38,10 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--no-gaps", flag(flags.options.no_gaps), "What if: GPUs are never idle in a step");
   command.add("--price", text("NAME=AMOUNT", flags.price),
               "Price of an hour, such as H200=3.5,B200=6; machines by name");
-  command.add("--format", one_of(flags.format, {"table", "md", "json"}), "Output format (default: table)");
+  flags.output.add_to(command);
 }
+
+void finish(Flags& flags, GlobalOptions&) { flags.output.finish(); }
 
 /// "a=1,b=2" of an option.
 std::vector<std::pair<std::string, double>> pairs_of(const std::string& text, const std::string& option) {
@@ -83,6 +87,7 @@ std::vector<Machine> machines_of(const Flags& flags, const Report& report) {
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
+  flags.output.require();
   const Report report = parse_report(read_file(flags.report, kReportLimit), flags.report);
   const std::vector<Machine> machines = machines_of(flags, report);
   const auto named_prices = pairs_of(flags.price, "--price");
@@ -100,14 +105,17 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     prices.push_back(price);
   }
   const auto document = [&] { return projections_to_json(report, projections, prices); };
-  if (flags.format == "json") {
-    print_document(document());
-    return ExitCode::ok;
-  }
-  print_result(document, [&] {
-    return flags.format == "md" ? render_projections_markdown(report, projections, prices)
-                                : render_projections_terminal(report, projections, prices, stdout_style(global.color));
-  });
+  const auto render = [&, of = Projections{report, machines, projections, prices}](std::string_view format,
+                                                                                    const TerminalStyle& style) {
+    if (format == "md") return render_projections_markdown(of);
+    if (format == "json") return document().dump(2) + "\n";
+    if (format == "html") return render_projections_html(of);
+    if (format == "svg") return render_projection_chart(of, render_svg);
+    if (format == "png") return render_projection_chart(of, render_png);
+    if (format == "pdf") return render_projection_chart(of, render_pdf);
+    return render_projections_terminal(of, style);
+  };
+  flags.output.put(document, render, stdout_style(global.color));
   return ExitCode::ok;
 }
 
@@ -115,7 +123,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
 
 CommandEntry project_command() {
   return CommandRow<Flags>{"project", "Project a report onto another machine, or onto what-ifs of its own", add_options,
-                           run};
+                           run, finish};
 }
 
 }  // namespace roofline

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "measure/summary.hpp"
 #include "model/bound.hpp"
 #include "report/roofs.hpp"
 #include "text/text.hpp"
@@ -308,6 +309,30 @@ ProjectedTime ProjectedTime::times(double factor) const { return {seconds * fact
 
 Projection project(const Report& report, const Machine& onto, const ProjectionOptions& options) {
   return Projector(report, onto, options).project();
+}
+
+Report projected_report(const Report& report, const Projection& projection, const Machine& onto) {
+  Report there = report;
+  there.machine = onto;
+  for (Point& point : there.points) {
+    point.status = PointStatus::skipped;
+    point.time.reset();
+  }
+  for (const ProjectedRow& row : projection.rows) {
+    Point& point = there.points[row.point];
+    if (!row.why_range.empty()) {
+      point.reason = row.why_range;
+      continue;
+    }
+    point.status = PointStatus::ok;
+    point.time = summarize({&row.there.seconds, 1});
+    point.time->ci95 = {row.there.low, row.there.high};
+    if (point.profiled && row.here_s > 0) point.profiled->total_s *= row.there.seconds / row.here_s;
+    const double intensity = point.bound.arithmetic_intensity;
+    point.bound = bound_of(point.work, onto);
+    point.bound.arithmetic_intensity = intensity;
+  }
+  return there;
 }
 
 std::size_t scale_ceilings(Machine& machine, std::string_view glob, double factor) {

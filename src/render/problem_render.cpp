@@ -1,12 +1,15 @@
 #include "render/problem_render.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "measure/summary.hpp"
+#include "render/html/escape.hpp"
+#include "render/html/page.hpp"
 #include "render/markdown_text.hpp"
 #include "render/text_table.hpp"
 #include "report/roofs.hpp"
@@ -145,6 +148,48 @@ std::vector<std::string> notes_of_problem(const ProblemBound& problem, const Mac
   return notes;
 }
 
+/// What a user asks: how soon the first token comes, and how many then.
+std::string headline_of(const ProblemBound& problem) {
+  std::vector<std::string> parts;
+  for (const PhaseBound& phase : problem.phases) {
+    if (!std::isfinite(phase.least_s)) continue;
+    if (phase.name == "prefill") parts.push_back("the first token after at least " + duration(phase.least_s));
+    const std::string rates = phase.name == "decode" ? rates_text(phase) : "";
+    if (!rates.empty()) parts.push_back("then " + rates);
+  }
+  if (parts.empty()) return {};
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  return capitalised(text.starts_with("then ") ? text.substr(5) : text) + ".";
+}
+
+std::string html_phase(const PhaseBound& phase) {
+  constexpr std::size_t kTime = 4, kShare = 5;
+  TextTable table = table_of(phase);
+  // Bars beside the names: where the time goes is seen first.
+  ShareColumn bars{1, {}};
+  for (const PartBound* part : by_time(phase)) bars.shares.push_back(part->time_s / phase.by_op_s);
+  const auto to_front = [](auto& cells) {
+    std::rotate(cells.begin() + 1, cells.begin() + kShare, cells.begin() + kShare + 1);
+    std::rotate(cells.begin() + 2, cells.begin() + kTime + 1, cells.begin() + kTime + 2);
+  };
+  to_front(table.columns);
+  for (std::vector<std::string>& row : table.rows) to_front(row);
+  return fmt::format("<section id=\"{0}\">\n<h2>{1}</h2>\n<p class=\"lead\">{2}</p>\n{3}</section>\n",
+                     escape_html(phase.name), escape_html(capitalised(phase.name)), escape_html(phase_text(phase)),
+                     html_table(table, "parts-of-bound", bars));
+}
+
+std::string html_problem_chart(const ProblemBound& problem, const Machine& machine) {
+  const Report chart = problem_chart(problem, machine);
+  if (std::none_of(chart.points.begin(), chart.points.end(), [&](const Point& p) { return is_on_chart(chart, p); }))
+    return {};
+  return fmt::format(
+      "<section id=\"chart\" aria-label=\"Roofline chart\">\n<h2>The parts at their roofs</h2>\n<p "
+      "class=\"lead\">Each mark is a part as a kernel of its own. Below a sloped line memory is its bound, below a "
+      "horizontal one a compute unit.</p>\n<div id=\"chart-scroll\">{}</div></section>\n",
+      html_still_chart(chart, {}));
+}
+
 }  // namespace
 
 Report problem_chart(const ProblemBound& problem, const Machine& machine) {
@@ -205,6 +250,30 @@ std::string render_problem_markdown(const ProblemBound& problem, const Machine& 
   for (const std::string& note : notes_of_problem(problem, machine))
     text += "- " + escape_markdown(clean_line(note)) + "\n";
   return text;
+}
+
+std::string render_problem_html(const ProblemBound& problem, const Machine& machine,
+                                const std::optional<MeasuredTime>& measured) {
+  const std::string headline = headline_of(problem);
+  std::string body = fmt::format(
+      "<header><div><h1><bdi>{}</bdi> <span>\u2014 bound</span></h1></div></header>\n<main>\n<section "
+      "id=\"answer\">\n",
+      escape_html(title(problem, machine)));
+  if (!headline.empty()) body += fmt::format("<h2 class=\"answer\">{}</h2>\n", escape_html(headline));
+  for (const std::string& sentence : sentences(problem, machine, measured))
+    body += fmt::format("<p class=\"rest\">{}</p>\n", escape_html(sentence));
+  std::vector<std::string> notes = notes_of_problem(problem, machine);
+  for (std::string& note : notes) note = clean_line(note);
+  if (!notes.empty()) body += html_list("findings", notes);
+  body += "</section>\n" + html_problem_chart(problem, machine);
+  for (const PhaseBound& phase : problem.phases) body += html_phase(phase);
+  std::string style = html_chart_style();
+  if (!problem.phases.empty()) {
+    std::vector<std::string> titles = {"part", "Share", "Time", "Launches", "Work", "Bytes", "Bound", "Limited by"};
+    if (has_measured(problem.phases.front())) titles.insert(titles.end(), {"Measured", "Of bound"});
+    style += html_column_names(".parts-of-bound", titles);
+  }
+  return html_still_page(title(problem, machine), machine.tool_version, style, body + "</main>\n");
 }
 
 }  // namespace roofline

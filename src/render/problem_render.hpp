@@ -21,6 +21,10 @@ std::string render_problem_terminal(const ProblemBound& problem, const Machine& 
 std::string render_problem_markdown(const ProblemBound& problem, const Machine& machine,
                                     const std::optional<MeasuredTime>& measured);
 
+/// A page: tokens a second and the time to the first one, the parts as bars and under the roofs.
+std::string render_problem_html(const ProblemBound& problem, const Machine& machine,
+                                const std::optional<MeasuredTime>& measured);
+
 /// The parts of all phases at their bounds under the machine's roofs: a picture as `render_svg` and `render_png` have
 /// it.
 Report problem_chart(const ProblemBound& problem, const Machine& machine);

@@ -2,159 +2,118 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
+#include "render/html/escape.hpp"
+#include "render/html/page.hpp"
 #include "render/markdown_text.hpp"
-#include "render/text_table.hpp"
-#include "text/format.hpp"
+#include "render/projection_tables.hpp"
+#include "report/titles.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMostProjected = 20;
+constexpr std::size_t kMostProjected = 20, kMostOnPage = 300;
 
-std::string range_text(const ProjectedTime& time) {
-  return fmt::format("{} to {}", duration(time.low), duration(time.high));
+const Projection& first_of(const Projections& of) { return of.projections[fastest_first(of.projections).front()]; }
+
+ChartOptions chart_options(const Projections& of) {
+  ChartOptions options;
+  options.projected = true;
+  options.subtitle = projection_headline(of.report, of.projections.front());
+  return options;
 }
 
-/// "1.3× as fast", "1.1× as long".
-std::string change_text(double here, double there) {
-  constexpr double kSame = 0.005;
-  if (!(here > 0) || !(there > 0)) return "\u2013";
-  const double ratio = here / there;
-  if (std::abs(ratio - 1) < kSame) return "as fast as here";
-  return ratio > 1 ? factor(ratio) + " as fast" : factor(1 / ratio) + " as long";
+/// The report, and as it would be on the first machine that was asked for.
+std::vector<Report> runs_of(const Projections& of) {
+  return {of.report, projected_report(of.report, of.projections.front(), of.machines.front())};
 }
 
-std::string sentence_of(const Projection& projection) {
-  const ProjectedTime& there = projection.whole_there();
-  std::string text =
-      fmt::format("{} {} here and {} on {} ({}): {}.", projection.step ? "A step takes" : "All rows together take",
-                  duration(projection.whole_here()), duration(there.seconds), clean_line(projection.machine),
-                  range_text(there), change_text(projection.whole_here(), there.seconds));
-  if (projection.step) {
-    text += fmt::format(" Here kernels take {} of it, copies {}, and the GPU is idle for {}.",
-                        duration(projection.step->kernels_s), duration(projection.step->copies_s),
-                        duration(projection.step->idle_s));
+std::string html_chart_section(const Projections& of) {
+  const std::string& here = of.report.machine.device.name;
+  const auto [from, to] = names_apart(here, of.projections.front().machine);
+  const bool what_if = here == of.projections.front().machine;
+  const std::string there = what_if ? "with these changes" : "projected on " + to;
+  return fmt::format(
+      "<section id=\"chart\" aria-label=\"Roofline chart\">\n<h2>Here and there under their roofs</h2>\n<p "
+      "class=\"lead\">Hollow: measured on {}. Solid: {}. An arrow leads from the one to the other; a hollow mark "
+      "without one is not projected. Each machine has the lines of its colour.</p>\n<div "
+      "id=\"chart-scroll\">{}</div></section>\n",
+      escape_html(from), escape_html(there), html_still_chart(runs_of(of), chart_options(of)));
+}
+
+std::string html_section(std::string_view id, const std::string& title, const std::string& content) {
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, escape_html(title), content);
+}
+
+std::string html_body(const Projections& of) {
+  const Projection& first = of.projections.front();
+  std::string html = fmt::format(
+      "<header><div><h1><bdi>{}</bdi> <span>\u2014 projection</span></h1>\n<p class=\"sub\">{}</p></div></header>\n"
+      "<main>\n<section id=\"answer\"><h2 class=\"answer\">{}</h2>\n",
+      escape_html(projection_title(of.report)), html_time(of.report.invocation.started_at),
+      escape_html(projection_headline(of.report, first)));
+  if (const std::string step = projected_step_text(first); !step.empty())
+    html += fmt::format("<p class=\"rest\">{}</p>\n", escape_html(step));
+  html += html_list("findings", projection_notes(of.projections, kMostOnPage)) + "</section>\n";
+  html += html_chart_section(of);
+  if (has_ranking(of.projections, of.prices)) {
+    html += html_section("machines", "Machines, fastest first",
+                         html_table(table_of_machines(of.projections, of.prices), "machines"));
   }
-  return text;
-}
-
-std::vector<std::size_t> by_time(const std::vector<Projection>& projections) {
-  std::vector<std::size_t> order(projections.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return projections[a].whole_there().seconds < projections[b].whole_there().seconds;
-  });
-  return order;
-}
-
-bool any_price(const std::vector<double>& prices) {
-  return std::any_of(prices.begin(), prices.end(), [](double price) { return price > 0; });
-}
-
-TextTable table_of_machines(const std::vector<Projection>& projections, const std::vector<double>& prices) {
-  const bool priced = any_price(prices);
-  TextTable table;
-  table.columns = {{.title = "machine", .shrinks = true},
-                   {.title = "time", .right = true},
-                   {.title = "range", .right = true, .rank = 1},
-                   {.title = "against here", .right = true},
-                   {.title = "roofs", .rank = 2}};
-  if (priced) table.columns.push_back({.title = "price of a million", .right = true});
-  for (const std::size_t i : by_time(projections)) {
-    const Projection& of = projections[i];
-    constexpr double kHour = 3600, kMillion = 1e6;
-    table.rows.push_back({clean_line(of.machine), duration(of.whole_there().seconds), range_text(of.whole_there()),
-                          change_text(of.whole_here(), of.whole_there().seconds),
-                          of.measured ? "measured" : "data sheet"});
-    if (!priced) continue;
-    table.rows.back().push_back(prices[i] > 0 ? number(prices[i] * kMillion * of.whole_there().seconds / kHour, 3)
-                                              : "\u2013");
+  const std::string where = short_device_name(first.machine);
+  html += html_section("rows", "Kernels on " + where + ", the longest first",
+                       html_table(table_of_rows(of.report, first, kMostOnPage), "rows"));
+  const TextTable unprojected = table_of_unprojected(of.report, first, kMostOnPage);
+  if (!unprojected.rows.empty()) {
+    html += html_section("unprojected", "Not projected: only a range is known",
+                         html_table(unprojected, "unprojected"));
   }
-  return table;
-}
-
-TextTable table_of_rows(const Report& report, const Projection& projection) {
-  TextTable table;
-  table.columns = {{.title = projection.step ? "kernel" : "row", .shrinks = true},
-                   {.title = "launches", .right = true, .rank = 4},
-                   {.title = projection.step ? "a step here" : "here", .right = true},
-                   {.title = "there", .right = true},
-                   {.title = "range", .right = true, .rank = 2},
-                   {.title = "limited here by", .rank = 3},
-                   {.title = "there by", .rank = 1}};
-  std::vector<const ProjectedRow*> rows;
-  for (const ProjectedRow& row : projection.rows) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [](const ProjectedRow* a, const ProjectedRow* b) {
-    return a->here_s * a->weight > b->here_s * b->weight;
-  });
-  if (rows.size() > kMostProjected) rows.resize(kMostProjected);
-  for (const ProjectedRow* row : rows) {
-    const bool known = row->why_range.empty();
-    table.rows.push_back({clean_line(report.points[row->point].workload.label), number(row->weight, 3),
-                          duration(row->here_s * row->weight),
-                          known ? duration(row->there.seconds * row->weight) : "\u2013",
-                          range_text(row->there.times(row->weight)), known ? row->limit_here : "not known",
-                          known ? row->limit_there : row->why_range});
-  }
-  return table;
-}
-
-std::vector<std::string> notes_of(const std::vector<Projection>& projections) {
-  std::vector<std::string> notes;
-  const Projection& first = projections[by_time(projections).front()];
-  constexpr double kAll = 0.995;
-  if (first.projected_share < kAll) {
-    notes.push_back(fmt::format(
-        "{} of the kernels' time has no known work, or no roof there: only a range is known, whose middle is used",
-        percent(1 - first.projected_share)));
-  }
-  if (first.rows.size() > kMostProjected) {
-    notes.push_back(fmt::format("{} further rows: --format json",
-                                count(static_cast<std::int64_t>(first.rows.size() - kMostProjected))));
-  }
-  if (first.step) notes.emplace_back("the host is assumed to be as fast as here");
-  for (const Projection& projection : projections) {
-    if (!projection.measured) {
-      notes.push_back(fmt::format("{}: roofs of the data sheet, which no measurement has verified",
-                                  clean_line(projection.machine)));
-    }
-  }
-  return notes;
-}
-
-std::string title_of(const Report& report) {
-  return fmt::format("{} \u00b7 {}", clean_line(report.invocation.run_name), clean_line(report.machine.device.name));
+  return html + "</main>\n";
 }
 
 }  // namespace
 
-std::string render_projections_terminal(const Report& report, const std::vector<Projection>& projections,
-                                        const std::vector<double>& prices, const TerminalStyle& style) {
-  const Projection& first = projections[by_time(projections).front()];
-  std::string text = wrapped("", for_terminal(title_of(report), style), style) + '\n';
-  text += wrapped("", for_terminal(sentence_of(first), style), style) + '\n';
-  if (projections.size() > 1 || any_price(prices))
-    text += terminal_table(table_of_machines(projections, prices), style) + '\n';
+std::string render_projections_terminal(const Projections& of, const TerminalStyle& style) {
+  const Projection& first = first_of(of);
+  std::string text = wrapped("", for_terminal(projection_title(of.report), style), style) + '\n';
+  text += wrapped("", for_terminal(projection_headline(of.report, first), style), style);
+  if (const std::string step = projected_step_text(first); !step.empty())
+    text += wrapped("", for_terminal(step, style), style);
+  text += '\n';
+  if (has_ranking(of.projections, of.prices))
+    text += terminal_table(table_of_machines(of.projections, of.prices), style) + '\n';
   text += inked("On " + for_terminal(clean_line(first.machine), style), Ink::bold, style) + '\n' +
-          terminal_table(table_of_rows(report, first), style) + '\n';
-  for (const std::string& note : notes_of(projections)) text += wrapped("! ", for_terminal(note, style), style);
+          terminal_table(table_of_rows(of.report, first, kMostProjected), style) + '\n';
+  for (const std::string& note : projection_notes(of.projections, kMostProjected))
+    text += wrapped("! ", for_terminal(note, style), style);
   return text;
 }
 
-std::string render_projections_markdown(const Report& report, const std::vector<Projection>& projections,
-                                        const std::vector<double>& prices) {
-  const Projection& first = projections[by_time(projections).front()];
-  std::string text = "# Projection of " + escape_markdown(title_of(report)) + "\n\n";
-  text += escape_markdown(sentence_of(first)) + "\n\n" + markdown_table(table_of_machines(projections, prices)) + "\n";
-  text += "## On " + escape_markdown(clean_line(first.machine)) + "\n\n" + markdown_table(table_of_rows(report, first));
-  text += '\n';
-  for (const std::string& note : notes_of(projections)) text += "- " + escape_markdown(note) + "\n";
+std::string render_projections_markdown(const Projections& of) {
+  const Projection& first = first_of(of);
+  std::string text = "# Projection of " + escape_markdown(projection_title(of.report)) + "\n\n";
+  text += escape_markdown(projection_headline(of.report, first)) + "\n\n";
+  if (const std::string step = projected_step_text(first); !step.empty()) text += escape_markdown(step) + "\n\n";
+  text += markdown_table(table_of_machines(of.projections, of.prices)) + "\n";
+  text += "## On " + escape_markdown(clean_line(first.machine)) + "\n\n" +
+          markdown_table(table_of_rows(of.report, first, kMostProjected)) + '\n';
+  for (const std::string& note : projection_notes(of.projections, kMostProjected))
+    text += "- " + escape_markdown(note) + "\n";
   return text;
+}
+
+std::string render_projections_html(const Projections& of) {
+  const Projection& first = of.projections.front();
+  const std::string style = html_chart_style() +
+                            html_card_titles(table_of_machines(of.projections, of.prices), "machines") +
+                            html_card_titles(table_of_rows(of.report, first, 0), "rows") +
+                            html_card_titles(table_of_unprojected(of.report, first, 0), "unprojected");
+  return html_still_page(projection_title(of.report), of.report.invocation.tool_version, style, html_body(of));
+}
+
+std::string render_projection_chart(const Projections& of, const DrawChart& draw) {
+  const std::vector<Report> runs = runs_of(of);
+  return draw(runs, chart_options(of));
 }
 
 }  // namespace roofline

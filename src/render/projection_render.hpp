@@ -1,6 +1,7 @@
 // Projections for people.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,23 @@
 
 namespace roofline {
 
-/// The projections, fastest first, and the rows of the first one. `prices`: of an hour on each; 0: not given.
-std::string render_projections_terminal(const Report& report, const std::vector<Projection>& projections,
-                                        const std::vector<double>& prices, const TerminalStyle& style);
-std::string render_projections_markdown(const Report& report, const std::vector<Projection>& projections,
-                                        const std::vector<double>& prices);
+/// A report on other machines: for each its projection and the price of an hour (0: not given). A view.
+struct Projections {
+  const Report& report;
+  const std::vector<Machine>& machines;
+  const std::vector<Projection>& projections;
+  const std::vector<double>& prices;
+};
+
+/// The projections, fastest first, and the rows of the fastest one.
+std::string render_projections_terminal(const Projections& of, const TerminalStyle& style);
+std::string render_projections_markdown(const Projections& of);
+/// The chart, the ranking and the rows of the first machine that was asked for.
+std::string render_projections_html(const Projections& of);
+
+/// render_svg, render_png or render_pdf.
+using DrawChart = std::function<std::string(const Runs& runs, const ChartOptions& options)>;
+/// Each kernel here and on the first machine, under the roofs of both.
+std::string render_projection_chart(const Projections& of, const DrawChart& draw);
 
 }  // namespace roofline

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "render/terminal/table.hpp"
@@ -15,5 +16,14 @@ struct TextTable {
 
 std::string terminal_table(const TextTable& table, const TerminalStyle& style);
 std::string markdown_table(const TextTable& table);
+
+/// Bars in the cells of a column: a share for each row.
+struct ShareColumn {
+  std::size_t column = 0;
+  std::vector<double> shares = {};
+};
+/// For a page: names are shortened and whole in their title; a narrow page sets rows as cards, with html_card_titles().
+std::string html_table(const TextTable& table, std::string_view style, const ShareColumn& bars = {});
+std::string html_card_titles(const TextTable& table, std::string_view style);
 
 }  // namespace roofline

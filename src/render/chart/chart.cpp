@@ -298,9 +298,9 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   for (std::size_t run = 0; run + 1 < runs.size(); ++run)
     chart.earlier.push_back(plotted_points(runs[run], chart.families, options.of));
   chart.roofs = roofs_of(report, options.of);
-  chart.other = other_machine(chart);
-  if (chart.other) chart.name = name_beside(*chart.other, report);
   chart.projected = options.projected;
+  chart.other = other_machine(chart);
+  if (chart.other) chart.name = name_beside(chart, *chart.other);
   chart.scene.zoom = zoom_of(options);
   chart.scene.width = options.width / chart.scene.zoom;
   chart.scene.height = options.height / chart.scene.zoom;

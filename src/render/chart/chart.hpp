@@ -99,7 +99,7 @@ RoofGroups draw_other_roofs(Chart& chart);
 void name_roofs_of_other(Chart& chart, RoofGroups& groups);
 std::optional<OtherMachine> other_machine(const Chart& chart);
 /// What the last run's machine is called beside the other: "H200", or "now" where both have one name.
-std::string name_beside(const OtherMachine& other, const Report& last);
+std::string name_beside(const Chart& chart, const OtherMachine& other);
 /// Where there is room when all else stands.
 void name_other_roofs(Chart& chart, RoofGroups& groups);
 /// The ridges' lines and values, and on which side of them memory or compute is the bound.

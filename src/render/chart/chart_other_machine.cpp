@@ -48,7 +48,7 @@ std::vector<Group> draw_lines(Chart& chart, const std::vector<Roof>& roofs) {
 std::optional<OtherMachine> other_machine(const Chart& chart) {
   if (chart.runs.size() < 2) return std::nullopt;
   const Report& first = *chart.runs.front();
-  OtherMachine other{&first, "before", roofs_of(first, chart.of)};
+  OtherMachine other{&first, chart.projected ? "here" : "before", roofs_of(first, chart.of)};
   const Machine& last = chart.report->machine;
   if (first.machine.device.name != last.device.name)
     other.name = names_apart(first.machine.device.name, last.device.name).first;
@@ -68,10 +68,10 @@ std::optional<OtherMachine> other_machine(const Chart& chart) {
   return other;
 }
 
-std::string name_beside(const OtherMachine& other, const Report& last) {
+std::string name_beside(const Chart& chart, const OtherMachine& other) {
   const std::string& first = other.report->machine.device.name;
-  const std::string& name = last.machine.device.name;
-  return first == name ? "now" : names_apart(first, name).second;
+  const std::string& name = chart.report->machine.device.name;
+  return first != name ? names_apart(first, name).second : chart.projected ? "what if" : "now";
 }
 
 RoofGroups draw_other_roofs(Chart& chart) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "render/chart/palette.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/sha256.hpp"
 
@@ -36,6 +37,7 @@ std::string_view html_dark_style() { return std::string_view(roofline_dark_css_b
 std::string html_still_page(std::string_view title, std::string_view tool_version, std::string_view style,
                             std::string_view body) {
   const std::string sheet = html_letters() + std::string(html_base_style()) + std::string(style);
+  const std::string dark = std::string(html_dark_style()) + theme_css(Theme::dark);
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\" data-theme=\"auto\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}' '{}'; img-src data:; "
@@ -44,8 +46,30 @@ std::string html_still_page(std::string_view title, std::string_view tool_versio
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"roofline {}\">\n"
       "<title>{} \u2014 roofline</title>\n<style>{}</style>\n<style media=\"screen and "
       "(prefers-color-scheme:dark)\">{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      csp_hash(sheet), csp_hash(html_dark_style()), escape_html(tool_version), escape_html(title), sheet,
-      html_dark_style(), body);
+      csp_hash(sheet), csp_hash(dark), escape_html(tool_version), escape_html(title), sheet,
+      dark, body);
+}
+
+std::string html_still_chart(const Runs& runs, const ChartOptions& options) {
+  ChartOptions narrow = options;
+  narrow.width = 358;
+  narrow.height = 400;
+  narrow.plot_only = true;
+  ChartOptions dark = narrow;
+  dark.theme = Theme::dark;
+  return fmt::format(
+      "{}<picture class=\"narrow-chart\"><source media=\"(prefers-color-scheme:dark)\" "
+      "srcset=\"data:image/svg+xml;base64,{}\"><img src=\"data:image/svg+xml;base64,{}\" alt=\"Roofline chart\" "
+      "width=\"{}\" height=\"{}\"></picture>\n",
+      ChartDrawing(runs, options).svg_for_page(), base64(ChartDrawing(runs, dark).svg()),
+      base64(ChartDrawing(runs, narrow).svg()), narrow.width, narrow.height);
+}
+
+std::string html_chart_style() {
+  return theme_css(Theme::light) +
+         "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n.narrow-chart{display:none}\n"
+         "@media screen and (max-width:760px){.roofline-chart{display:none}.narrow-chart,.narrow-chart "
+         "img{display:block;width:100%;height:auto}}\n";
 }
 
 }  // namespace roofline

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "render/render.hpp"
+
 namespace roofline {
 
 /// The letters, as @font-face.
@@ -16,5 +18,9 @@ std::string_view html_dark_style();
 /// A page without a script: `style` besides the base, and the content of its body.
 std::string html_still_page(std::string_view title, std::string_view tool_version, std::string_view style,
                             std::string_view body);
+
+/// A chart in such a page, and below 760 pixels one that is laid out for them. With html_chart_style().
+std::string html_still_chart(const Runs& runs, const ChartOptions& options);
+std::string html_chart_style();
 
 }  // namespace roofline

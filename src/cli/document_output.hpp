@@ -1,0 +1,49 @@
+// Where the document of a command goes that has one as a table, Markdown, JSON and a page with a chart: -o and --format.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "render/render.hpp"
+
+namespace roofline {
+
+/// Without -o the one format goes to stdout, the table by default. With -o files are written, all but the table and pdf
+/// by default, and stdout has the table.
+class DocumentOutput {
+ public:
+  /// The document in a format.
+  using Render = std::function<std::string(std::string_view format, const TerminalStyle& style)>;
+
+  /// `stem`: the name of the files in a directory. `texts`: formats besides the table, the page and the pictures.
+  DocumentOutput(std::string stem, std::vector<std::string_view> texts);
+
+  void add_to(CommandEntry& command);
+  void finish() const;
+  /// Throws UsageError where a file cannot be written: before anything is measured.
+  void require() const;
+  /// Prints the document and writes the files, which it names on stderr.
+  void put(const std::function<nlohmann::ordered_json()>& document, const Render& render,
+           const TerminalStyle& style) const;
+
+ private:
+  bool to_files() const { return !path_.empty() && path_ != "-"; }
+  std::string format_of_path() const;
+  std::vector<std::filesystem::path> files() const;
+
+  std::string stem_;
+  std::vector<std::string_view> usual_, all_;  ///< in a directory, and all that a file may be
+  std::string path_;    ///< a directory, one file, or "-" for stdout; empty: stdout
+  std::string format_;  ///< empty: the default
+};
+
+/// Refuses a path such as "out.pptx": its ending of three to five letters asks for a file of a format that is not
+/// written. A folder may have such a name if it exists or ends with '/'; "run-1.5" and "report.v2" are folders.
+void refuse_unknown_ending(const std::string& path, const std::vector<std::string>& known);
+
+}  // namespace roofline
