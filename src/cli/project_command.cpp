@@ -95,6 +95,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   std::vector<double> prices;
   for (const Machine& machine : machines) {
     projections.push_back(project(report, machine, flags.options));
+    projections.back().own = flags.onto.empty();
     if (projections.back().rows.empty() && !projections.back().step) {
       throw UsageError(fmt::format("{}: no row has a time", flags.report), "project the report of a complete run");
     }

@@ -46,6 +46,7 @@ struct ProjectedStep {
 
 struct Projection {
   std::string machine;             ///< name of the device
+  bool own = false;                ///< it is the report's own, with changes: a what-if
   bool measured = true;            ///< false: its roofs are those of a data sheet
   std::vector<ProjectedRow> rows;  ///< of timed rows, in the report's order
   double here_s = 0;               ///< of all of them, weighted

@@ -29,10 +29,9 @@ std::vector<Report> runs_of(const Projections& of) {
 }
 
 std::string html_chart_section(const Projections& of) {
-  const std::string& here = of.report.machine.device.name;
-  const auto [from, to] = names_apart(here, of.projections.front().machine);
-  const bool what_if = here == of.projections.front().machine;
-  const std::string there = what_if ? "with these changes" : "projected on " + to;
+  const Projection& first = of.projections.front();
+  const auto [from, to] = names_apart(of.report.machine.device.name, first.machine);
+  const std::string there = first.own ? "with these changes" : "projected on " + to;
   return fmt::format(
       "<section id=\"chart\" aria-label=\"Roofline chart\">\n<h2>Here and there under their roofs</h2>\n<p "
       "class=\"lead\">Hollow: measured on {}. Solid: {}. An arrow leads from the one to the other; a hollow mark "
@@ -60,8 +59,8 @@ std::string html_body(const Projections& of) {
     html += html_section("machines", "Machines, fastest first",
                          html_table(table_of_machines(of.projections, of.prices), "machines"));
   }
-  const std::string where = short_device_name(first.machine);
-  html += html_section("rows", "Kernels on " + where + ", the longest first",
+  const std::string where = first.own ? "with these changes" : "on " + short_device_name(first.machine);
+  html += html_section("rows", "Kernels " + where + ", the longest first",
                        html_table(table_of_rows(of.report, first, kMostOnPage), "rows"));
   const TextTable unprojected = table_of_unprojected(of.report, first, kMostOnPage);
   if (!unprojected.rows.empty()) {
@@ -82,7 +81,8 @@ std::string render_projections_terminal(const Projections& of, const TerminalSty
   text += '\n';
   if (has_ranking(of.projections, of.prices))
     text += terminal_table(table_of_machines(of.projections, of.prices), style) + '\n';
-  text += inked("On " + for_terminal(clean_line(first.machine), style), Ink::bold, style) + '\n' +
+  const std::string where = (first.own ? "With these changes to " : "On ") + clean_line(first.machine);
+  text += inked(for_terminal(shorten(where, style.columns), style), Ink::bold, style) + '\n' +
           terminal_table(table_of_rows(of.report, first, kMostProjected), style) + '\n';
   for (const std::string& note : projection_notes(of.projections, kMostProjected))
     text += wrapped("! ", for_terminal(note, style), style);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "report/profile_findings.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -100,12 +101,15 @@ std::string here_title(const Projection& projection) { return projection.step ? 
 
 std::string projection_headline(const Report& report, const Projection& projection) {
   const ProjectedTime& there = projection.whole_there();
-  const std::string own = report.machine.device.name;
-  const std::string name = names_apart(own, projection.machine).second;
+  const std::string& own = report.machine.device.name;
+  const std::string name = own == projection.machine ? "another " + short_device_name(own)
+                                                     : with_article(names_apart(own, projection.machine).second);
   const double here_s = projection.whole_here();
-  const std::string where = own == projection.machine ? "With these changes " : "On " + with_article(name) + " ";
+  const std::string where = projection.own ? "With these changes " : "On " + name + " ";
   return fmt::format("{}{} {} ({}) instead of {}: {}{}.", where,
-                     projection.step ? "a step takes" : "all rows together take", duration(there.seconds),
+                     projection.step  ? "a step takes"
+                     : report.profile ? "all kernels together take"
+                                      : "all rows together take", duration(there.seconds),
                      range_text(there), duration(here_s), change_text(here_s, there.seconds),
                      most_changed(projection));
 }
@@ -213,7 +217,8 @@ std::vector<std::string> projection_notes(const std::vector<Projection>& project
 }
 
 std::string projection_title(const Report& report) {
-  return fmt::format("{} \u00b7 {}", clean_line(report.invocation.run_name), clean_line(report.machine.device.name));
+  const std::string name = report.profile ? program_name(*report.profile) : report.invocation.run_name;
+  return fmt::format("{} \u00b7 {}", shorten(clean_line(name), 80), clean_line(report.machine.device.name));
 }
 
 }  // namespace roofline

@@ -11,6 +11,11 @@
 #include "host/files.hpp"
 #include "model/error.hpp"
 #include "render/fleet/fleet_render.hpp"
+#include "model/bound.hpp"
+#include "problem/problem_bound.hpp"
+#include "project/projection.hpp"
+#include "render/problem_render.hpp"
+#include "render/projection_render.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
 #include "tests/support/profile_report.hpp"
@@ -129,6 +134,50 @@ Fleet sample_fleet() {
   return fleet;
 }
 
+/// The suite on a GPU with slower memory, and then on this one.
+std::vector<Report> two_machines() {
+  std::vector<Report> runs(2, example::sample_report());
+  Machine& slower = runs[0].machine;
+  constexpr double kSlower = 0.7;
+  slower.device.name = "NVIDIA H100 80GB HBM3";
+  for (Ceiling& ceiling : slower.ceilings) {
+    if (ceiling.level != Level::hbm) continue;
+    ceiling.value *= kSlower;
+    ceiling.ci95 = {ceiling.ci95.low * kSlower, ceiling.ci95.high * kSlower};
+  }
+  for (Point& point : runs[0].points) {
+    if (!point.time || point.bound.label != BoundLabel::memory) continue;
+    point.time = example::timed(point.time->median / kSlower);
+    point.bound = bound_of(point.work, slower);
+  }
+  runs[1].invocation.started_at = "2026-01-16T09:32:10Z";
+  return runs;
+}
+
+/// A report on that GPU and on one that has no roof for half of its kernels, with a hostile name.
+std::string projection_page(const Report& report, const Machine& slower) {
+  Machine other = slower;
+  other.device.name = "NVIDIA <img src=x onerror=window.pwned=1>";
+  std::erase_if(other.ceilings, [](const Ceiling& ceiling) { return ceiling.name.starts_with("tensor."); });
+  const std::vector<Machine> machines = {slower, other};
+  std::vector<Projection> projections;
+  for (const Machine& machine : machines) projections.push_back(project(report, machine));
+  const std::vector<double> prices = {2, 1};
+  return render_projections_html({report, machines, projections, prices});
+}
+
+std::string bound_page(const Machine& machine) {
+  const Transformer model = read_transformer(
+      R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+          "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "torch_dtype": "bfloat16"})",
+      "config.json");
+  Inference inference;
+  inference.batch = 8;
+  BoundProblem problem = inference_of(model, inference);
+  problem.name += " <img src=x onerror=window.pwned=1>";
+  return render_problem_html(bound_problem(problem, machine), machine, {});
+}
+
 void write_pages(const std::filesystem::path& folder, const std::string& name, const Report& report) {
   write_file(folder / (name + ".html"), render_html(report));
   write_file(folder / (name + ".json"), render_json(report));
@@ -175,6 +224,11 @@ int main(int argc, char** argv) {
     roofline::write_file(folder / "two.html", roofline::render_html(runs));
     roofline::write_file(folder / "two.before.json", roofline::render_json(runs.front()));
     roofline::write_file(folder / "two.json", roofline::render_json(runs.back()));
+    const std::vector<roofline::Report> machines = roofline::two_machines();
+    roofline::write_file(folder / "machines.html", roofline::render_html(machines));
+    roofline::write_file(folder / "projection.html",
+                         roofline::projection_page(machines.back(), machines.front().machine));
+    roofline::write_file(folder / "bound.html", roofline::bound_page(machines.back().machine));
     roofline::write_file(folder / "huge.html", roofline::render_html(roofline::example::random_report(10000)));
   } catch (const roofline::Error& error) {
     std::cerr << error.what() << '\n';

@@ -616,7 +616,12 @@ class Reports(Workspace):
         table = compare().stdout
         self.assertEqual(compare("-o", folder).stdout, table)
         self.assertEqual({path.name for path in folder.iterdir()},
-                         {"comparison.md", "comparison.json", "comparison.csv"})
+                         {"comparison.md", "comparison.json", "comparison.csv", "comparison.html", "roofline.svg",
+                          "roofline.png"})
+        self.assertNotRegex((folder / "comparison.html").read_text(), "(Pass|Fail):")
+        compare("-o", "gate.html", "--max-slowdown", "3%")
+        self.assertIn("Pass: no kernel got slower", (self.folder / "gate.html").read_text())
+        compare("-o", "two.pdf")
         check_by("comparison", json.loads((folder / "comparison.json").read_text()))
         one = self.folder / "changes.md"
         self.assertEqual(compare("-o", one).stdout, table)
@@ -992,8 +997,10 @@ class Machines(Workspace):
             self.assertAlmostEqual(phase["by_op_s"], sum(part["time_s"] for part in phase["parts"]), delta=1e-9)
         self.check(self.run_tool("bound", config, "--machine", "H100", "-o", "bounds"), 0)
         names = {path.name: path.stat().st_size for path in (self.folder / "bounds").iterdir()}
-        self.assertEqual(set(names), {"bound.json", "bound.md", "roofline.svg", "roofline.png"})
+        self.assertEqual(set(names), {"bound.json", "bound.md", "bound.html", "roofline.svg", "roofline.png"})
         self.assertTrue(all(names.values()))
+        self.check(self.run_tool("bound", config, "--machine", "H100", "-o", "model.html"), 0)
+        self.assertIn("tokens/s", (self.folder / "model.html").read_text())
         fast = ("bound", config, "--machine", "H100", "--phase", "decode", "--against")
         self.check(self.run_tool(*fast, "10ms"), 0)
         self.check(self.run_tool(*fast, "1ms"), 3, "1 ms")
@@ -1043,6 +1050,15 @@ class Machines(Workspace):
             self.assertLessEqual(after["there"]["seconds"], before["there"]["seconds"] * 1.0001, after["label"])
         self.check(self.run_tool("project", report, "--onto", "H100,B200", "--price", "H100=2,B200=6"), 0)
         self.check(self.run_tool("project", report, "--onto", "H100", "--format", "md"), 0)
+        for name, start in (("x.html", b"<!DOCTYPE html>"), ("x.svg", b"<svg"), ("x.png", b"\x89PNG"), ("x.pdf", b"%PDF")):
+            self.check(self.run_tool("project", report, "--onto", "H100", "-o", name), 0, name)
+            self.assertTrue((self.folder / name).read_bytes().startswith(start), name)
+        self.assertIn("H100, projected", (self.folder / "x.svg").read_text())
+        self.check(self.run_tool("project", report, "--onto", "H100", "-o", "projected"), 0)
+        self.assertEqual({path.name for path in (self.folder / "projected").iterdir()},
+                         {"projection.html", "projection.json", "projection.md", "roofline.svg", "roofline.png"})
+        self.assertIn("With these changes", self.run_tool("project", report, "--scale", "hbm.*=2").stdout)
+        self.check(self.run_tool("project", report, "--onto", "H100", "-o", "x.pptx"), 2, "pptx")
         self.check(self.run_tool("project", report), 2, "--onto")
         self.check(self.run_tool("project", report, "--onto", "Voodoo 2"), 2, "Voodoo 2")
         self.check(self.run_tool("project", report, "--scale", "warp.*=2"), 2, "warp.*")

@@ -77,7 +77,8 @@ TEST(ChartPng, ShowsMarkersAndRoofsWhereTheyBelong) {
     EXPECT_EQ(image.pixel(2, 2), rgb(colors.background));
     for (const PlottedPoint& p : chart.points) {
       const Vec at = chart.at(p.intensity, p.performance);
-      EXPECT_EQ(image.pixel(at.x, at.y), rgb(colors.families[p.family])) << p.name;
+      EXPECT_EQ(image.pixel(at.x, at.y), rgb(colors.background)) << "the dot in its centre: " << p.name;
+      EXPECT_EQ(image.pixel(at.x + 3, at.y), rgb(colors.families[p.family])) << p.name;
     }
     const double y = chart.y.pixel(207e9);
     EXPECT_EQ(image.pixel(chart.x.pixel(60), std::floor(y)), rgb(colors.roof_main));

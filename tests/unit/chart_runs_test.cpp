@@ -125,5 +125,51 @@ TEST(ChartRuns, PathsLieUnderMarkersAndLabels) {
   EXPECT_LT(place("labels"), place("points"));
 }
 
+/// The first run's main memory is slower, on a machine of that name.
+std::vector<Report> two_machines(const std::string& name) {
+  std::vector<Report> runs = two_runs();
+  runs[0].machine.device.name = name;
+  for (Ceiling& ceiling : runs[0].machine.ceilings)
+    if (ceiling.level == Level::hbm) ceiling.value *= 0.7;
+  return runs;
+}
+
+std::vector<std::string> texts_of(const Chart& chart, const std::string& name) {
+  std::vector<std::string> out;
+  for (const Group* group : groups(chart, name))
+    for (const Item& item : group->items)
+      if (const Text* text = std::get_if<Text>(&item)) out.push_back(text->text);
+  return out;
+}
+
+TEST(ChartMachines, BothAreNamedAndTheRoofsThatDifferAreDrawn) {
+  const std::vector<Report> runs = two_machines("NVIDIA H100 80GB HBM3");
+  const Chart chart = lay_out_chart(runs, {});
+  ASSERT_TRUE(chart.other);
+  EXPECT_THAT(chart.scene.title, testing::StartsWith("NVIDIA H100 80GB HBM3 → NVIDIA H200"));
+  EXPECT_THAT(texts_of(chart, "other-roofs"), testing::Contains(testing::StartsWith("H100 HBM")));
+  EXPECT_THAT(texts_of(chart, "other-roofs"), Not(testing::Contains(testing::HasSubstr("tensor")))) << "they are alike";
+  EXPECT_THAT(texts_of(chart, "ceilings"), testing::Contains(testing::StartsWith("H200 HBM")));
+  EXPECT_THAT(chart.subtitle, testing::StartsWith("H100 → H200: "));
+  for (const Group* group : groups(chart, "other-roofs"))
+    for (const Item& item : group->items)
+      if (const Line* line = std::get_if<Line>(&item)) EXPECT_EQ(line->stroke->color.role, "roof-other");
+}
+
+TEST(ChartMachines, OneMachineCalibratedAnewIsBeforeAndNow) {
+  const std::vector<Report> runs = two_machines("NVIDIA H200");
+  const Chart chart = lay_out_chart(runs, {});
+  ASSERT_TRUE(chart.other);
+  EXPECT_THAT(texts_of(chart, "other-roofs"), testing::Contains(testing::StartsWith("before HBM")));
+}
+
+TEST(ChartMachines, WithTheSameRoofsThereIsOneSetOfThem) {
+  const std::vector<Report> runs = two_runs();
+  const Chart chart = lay_out_chart(runs, {});
+  EXPECT_FALSE(chart.other);
+  EXPECT_EQ(layer(chart, "other-roofs"), nullptr);
+  EXPECT_THAT(texts_of(chart, "ceilings"), Not(testing::Contains(testing::StartsWith("H200"))));
+}
+
 }  // namespace
 }  // namespace roofline

@@ -376,9 +376,36 @@ TEST(ChartPalette, MarksAndTextStandOut) {
   for (const Theme theme : {Theme::light, Theme::dark}) {
     const Palette& colors = palette(theme);
     for (const Color& family : colors.families) EXPECT_GE(contrast(family, colors.background), 3) << family.hex();
-    for (const Color& text : {colors.ink, colors.muted, colors.suspect})
+    for (const Color& text : {colors.ink, colors.muted, colors.suspect, colors.roof_other})
       EXPECT_GE(contrast(text, colors.background), 4.5) << text.hex();
     EXPECT_GE(contrast(colors.above, colors.background), 3);
+  }
+}
+
+/// Distance in CIELAB: 2 is just noticeable, 20 is another colour.
+double distance(const Color& a, const Color& b) {
+  const auto lab = [](const Color& color) {
+    const auto linear = [](std::uint8_t channel) {
+      const double c = channel / 255.0;
+      return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    };
+    const double r = linear(color.red), g = linear(color.green), b = linear(color.blue);
+    const auto root = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
+    const double x = root((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047);
+    const double y = root(0.2126 * r + 0.7152 * g + 0.0722 * b);
+    const double z = root((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883);
+    return std::array<double, 3>{116 * y - 16, 500 * (x - y), 200 * (y - z)};
+  };
+  const auto one = lab(a), other = lab(b);
+  return std::hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2]);
+}
+
+TEST(ChartPalette, WhatIsSuspectHasAColourOfItsOwn) {
+  for (const Theme theme : {Theme::light, Theme::dark}) {
+    const Palette& colors = palette(theme);
+    for (const Color& family : colors.families) EXPECT_GE(distance(colors.suspect, family), 30) << family.hex();
+    for (const Color& other : {colors.above, colors.roof_other, colors.ink, colors.muted})
+      EXPECT_GE(distance(colors.suspect, other), 30) << other.hex();
   }
 }
 

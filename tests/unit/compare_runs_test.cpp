@@ -247,6 +247,44 @@ TEST(Comparison, NotesSayWhatElseIsDifferent) {
   EXPECT_THAT(comparison_notes(before, near), IsEmpty());
 }
 
+TEST(Comparison, TheHeadlineSaysHowManyOnWhichMachine) {
+  const Report before = example::sample_report();
+  EXPECT_EQ(comparison_headline(comparison_of(before, before)), "no difference in 22 kernels");
+  Report now = before;
+  const auto scale = [&](std::size_t i, double by) {
+    now.points[i].time = example::timed(before.points[i].time->median * by);
+  };
+  scale(3, 0.5);
+  scale(4, 0.8);
+  scale(13, 1.25);
+  EXPECT_EQ(comparison_headline(comparison_of(before, now)), "2 of 22 faster, up to 2.00×; 1 slower, 1.25×");
+  EXPECT_EQ(comparison_headline(comparison_of(now, before)), "2 of 22 slower, up to 2.00×; 1 faster, 1.25×");
+  now.machine.device.name = "NVIDIA H100 80GB HBM3";
+  EXPECT_THAT(comparison_headline(comparison_of(before, now)), testing::StartsWith("H200 → H100: 2 of 22 faster"));
+  now.points[5].status = PointStatus::failed;
+  now.points[5].time.reset();
+  EXPECT_THAT(comparison_headline(comparison_of(before, now)), testing::EndsWith("; 1 timed before and failed now"));
+  for (Point& point : now.points) point.time.reset();
+  EXPECT_THAT(comparison_headline(comparison_of(before, now)), testing::HasSubstr("no kernel was timed in both"));
+}
+
+TEST(Comparison, PassesAndFailsOnlyWhereALimitWasAskedFor) {
+  const Report before = example::sample_report();
+  Report now = before;
+  now.points[3].time = example::timed(before.points[3].time->median * 1.5);
+  Comparison comparison = comparison_of(before, now);
+  const auto outputs = [&] {
+    return outcome_line(comparison) + render_comparison_markdown(comparison) +
+           render_comparison_terminal(comparison, {.columns = 100});
+  };
+  EXPECT_THAT(outputs(), testing::Not(testing::ContainsRegex("[Ff]ail|[Pp]ass")));
+  EXPECT_EQ(outcome_line(comparison), "1 of 22 slower, 1.50×");
+  comparison.gate = true;
+  EXPECT_THAT(outcome_line(comparison), testing::StartsWith("Fail: 1 of 22"));
+  EXPECT_THAT(render_comparison_markdown(comparison), testing::HasSubstr("| fail |"));
+  EXPECT_THAT(render_comparison_terminal(comparison, {.columns = 100}), testing::HasSubstr("  fail: slower > 3 %"));
+}
+
 TEST(Comparison, ThereIsNoVerdictOverARunWithoutAnEnd) {
   const Report before = example::sample_report();
   Report now = before;
@@ -256,7 +294,9 @@ TEST(Comparison, ThereIsNoVerdictOverARunWithoutAnEnd) {
   EXPECT_THAT(comparison_notes(before, now), ElementsAre(mentions("later", rows + " of 99")));
   EXPECT_THAT(comparison_notes(now, before), ElementsAre(mentions("earlier", rows + " of 99")));
   EXPECT_THAT(outcome_line(comparison_of(before, now)), testing::StartsWith("No verdict"));
-  EXPECT_THAT(outcome_line(comparison_of(now, before)), testing::StartsWith("Pass"));
+  Comparison gate = comparison_of(now, before);
+  gate.gate = true;
+  EXPECT_THAT(outcome_line(gate), testing::StartsWith("Pass"));
   const auto json = nlohmann::json::parse(render_comparison_json(comparison_of(before, now)));
   EXPECT_EQ(json["now"]["complete"], false);
   EXPECT_EQ(json["now"]["rows_planned"], 99);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <sstream>
 
 #include "render/render.hpp"
@@ -244,6 +245,36 @@ TEST(TerminalTable, AColumnMayShrinkBeforeOthersAreLeftOut) {
 
 TEST(TerminalTable, Wraps) {
   EXPECT_EQ(wrapped("- ", "aaaa bbbb cccc dddd eeee", {.columns = 22}), "- aaaa bbbb cccc dddd\n  eeee\n");
+}
+
+TEST(Terminal, HasAKeyForEachSignThatItShows) {
+  Report report = example::sample_report();
+  const TerminalStyle style{.columns = 80};
+  const std::string plain = render_terminal(report, style);
+  EXPECT_THAT(plain, HasSubstr("AI: FLOP per byte"));
+  EXPECT_THAT(plain, HasSubstr("95 % interval of the time"));
+  EXPECT_THAT(plain, Not(HasSubstr("?: not measured well enough")));
+  report.points[2].time->stop = StopReason::time_limit;
+  report.points[2].time->drifting = true;
+  report.points[0].time = example::timed(report.points[0].bound.attainable_time_s / 1.5);
+  const std::string text = render_terminal(report, style);
+  EXPECT_THAT(text, HasSubstr("?: not measured well enough"));
+  EXPECT_THAT(text, HasSubstr("above its roof: the roof or"));
+  EXPECT_THAT(render_terminal(example::counted_sample_report(), style), HasSubstr("Counts: what the hardware counted"));
+}
+
+TEST(Terminal, SaysEachVerdictInOnePlace) {
+  const Report report = example::counted_sample_report();
+  const std::string text = render_terminal(report, {.columns = 1000});
+  std::map<std::string, int> kernels_with;
+  for (const Verdict& verdict : verdicts(report))
+    if (verdict.kind == VerdictKind::slow) ++kernels_with[verdict.finding];
+  ASSERT_FALSE(kernels_with.empty());
+  for (const auto& [finding, kernels] : kernels_with) {
+    int found = 0;
+    for (std::size_t at = text.find(finding); at != std::string::npos; at = text.find(finding, at + 1)) ++found;
+    EXPECT_EQ(found, kernels) << finding;
+  }
 }
 
 }  // namespace

@@ -11,14 +11,24 @@ const unpack = async id => {
   const bytes = new Uint8Array(groups.buffer, 0, Math.floor(text.length / 5 * 4));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text();
 };
-// A narrow window has a chart of its own; the other one is what the page saves.
+// Narrow windows have charts of their own, of a phone and of a tablet; the wide one is what the page saves, and has the
+// titles and data of all.
 const wide_chart = document.querySelector('.roofline-chart');
-const narrow_chart = wide_chart && matchMedia('(max-width:760px)').matches ? unpack('narrow-chart') : null;
-Promise.all([unpack('code'), narrow_chart]).then(([text, narrow]) => {
-  if (narrow) {
-    wide_chart.insertAdjacentHTML('beforebegin', narrow);
-    wide_chart.remove();
+const narrow_chart = [760, 1000].findIndex(width => matchMedia(`screen and (max-width:${width}px)`).matches);
+const take_narrow_chart = charts => {
+  wide_chart.insertAdjacentHTML('beforebegin', charts);
+  const both = document.querySelectorAll('.roofline-chart');
+  const chart = both[narrow_chart];
+  for (const group of chart.querySelectorAll('g[id]')) {
+    const from = wide_chart.querySelector(`[id="${CSS.escape(group.id)}"]`);
+    for (const {name, value} of from?.attributes ?? []) if (!group.hasAttribute(name)) group.setAttribute(name, value);
+    const title = from?.querySelector('title');
+    if (title) group.prepend(title.cloneNode(true));
   }
+  for (const other of both) if (other !== chart) other.remove();
+};
+Promise.all([unpack('code'), wide_chart && narrow_chart >= 0 ? unpack('narrow-charts') : null]).then(([text, charts]) => {
+  if (charts) take_narrow_chart(charts);
   const script = document.createElement('script');
   script.textContent = text;
   document.body.append(script);

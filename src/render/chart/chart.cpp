@@ -69,7 +69,10 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
   }
   const std::size_t rows = chart.report->points.size(), without = rows - chart.points.size();
   if (rows == 0) notes.emplace_back("The report has no rows.");
-  if (chart.of_program) {
+  if (chart.projected) {
+    if (without > 0)
+      notes.push_back(fmt::format("{} of {} rows are not projected, or have no FLOPs: see the table.", without, rows));
+  } else if (chart.of_program) {
     if (without > 0) notes.push_back(off_chart(*chart.report));
   } else if (without > 0) {
     notes.push_back(fmt::format("{} of {} rows {} no point (skipped, failed, or without FLOPs{}): see the table.",

@@ -71,7 +71,7 @@ std::optional<OtherMachine> other_machine(const Chart& chart) {
 std::string name_beside(const Chart& chart, const OtherMachine& other) {
   const std::string& first = other.report->machine.device.name;
   const std::string& name = chart.report->machine.device.name;
-  return first != name ? names_apart(first, name).second : chart.projected ? "what if" : "now";
+  return first != name ? names_apart(first, name).second : chart.projected ? "there" : "now";
 }
 
 RoofGroups draw_other_roofs(Chart& chart) {

@@ -219,15 +219,18 @@ void place_numbers(Chart& chart, std::span<const Cluster> which, Labels& labels)
 }
 
 /// Numbers as many of `which` as the key has room for, in their order; what finds no place leaves its to the next.
-void number_points(Chart& chart, const std::vector<Cluster>& which, std::size_t room, Labels& labels) {
-  constexpr std::size_t kRounds = 3;
-  std::size_t next = 0;
-  for (std::size_t round = 0; round < kRounds && next < which.size(); ++round) {
-    std::size_t end = next, rows = chart.key.size();
-    while (end < which.size() && rows + which[end].size() <= room) rows += which[end++].size();
-    if (end == next) return;
-    place_numbers(chart, {which.data() + next, end - next}, labels);
-    next = end;
+void number_points(Chart& chart, std::vector<Cluster> which, std::size_t room, Labels& labels) {
+  constexpr int kRounds = 3;
+  for (int round = 0; round < kRounds && !which.empty(); ++round) {
+    std::vector<Cluster> now, later;
+    std::size_t rows = chart.key.size();
+    for (Cluster& cluster : which) {
+      const bool fits = rows + cluster.size() <= room;
+      if (fits) rows += cluster.size();
+      (fits ? now : later).push_back(std::move(cluster));
+    }
+    place_numbers(chart, now, labels);
+    which = std::move(later);
   }
 }
 

@@ -32,7 +32,7 @@ constexpr ThemeColor kRoles[] = {{&Palette::background, "bg", 0xffffff, 0x0d1117
                                  {&Palette::under, "under", 0x0072b2, 0x56b4e9, 0.045, 0.06},
                                  {&Palette::band, "band", 0x59636e, 0xa4adb8, 0.22, 0.28},
                                  {&Palette::roof_other, "roof-other", 0x8250df, 0xbc8cff},
-                                 {&Palette::suspect, "suspect", 0xa8006d, 0xff5fc4},
+                                 {&Palette::suspect, "suspect", 0xb80090, 0xff4fb8},
                                  {&Palette::above, "above", 0xcf222e, 0xff7b72}};
 constexpr std::string_view kFamilyNames[] = {"family-0", "family-1", "family-2", "family-3",
                                              "family-4", "family-5", "family-6", "family-7"};

@@ -20,6 +20,15 @@ std::string ChartDrawing::svg_for_page() const {
   return draw_scene(chart_->scene, canvas);
 }
 
+std::string ChartDrawing::svg_beside() const {
+  Scene scene = chart_->scene;
+  std::erase_if(scene.layers, [](const Layer& layer) { return layer.name == "counted" || layer.name == "header"; });
+  for (Layer& layer : scene.layers)
+    std::erase_if(layer.groups, [](const Group& group) { return group.classes == "grid-minor"; });
+  SvgCanvas canvas(true, true);
+  return draw_scene(scene, canvas);
+}
+
 std::string ChartDrawing::png() const { return draw_with_cairo(chart_->scene, CairoFormat::png, options_.scale); }
 
 std::string ChartDrawing::pdf() const {

@@ -176,9 +176,10 @@ void SvgCanvas::begin_group(const Group& group) {
   }
   if (group.hidden && !layer_is_hidden_) out_ += kHidden;
   if (group.clipped) out_ += " clip-path=\"url(#chart-clip)\"";
-  out_ += data_attributes(group.data);
-  if (group.title.empty()) {
-    if (!layer_is_decoration_) out_ += kAriaHidden;
+  const bool said = beside_ && !group.id.empty();
+  if (!said) out_ += data_attributes(group.data);
+  if (said || group.title.empty()) {
+    if (!layer_is_decoration_ && !said) out_ += kAriaHidden;
     out_ += ">";
   } else {
     std::string title = group.title;

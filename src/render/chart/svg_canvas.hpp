@@ -9,7 +9,8 @@ class SvgCanvas : public Canvas {
  public:
   /// A page shows hidden groups, and paints by class: there no element names the colour of its role, and a layer names
   /// what most of its elements have in common.
-  explicit SvgCanvas(bool for_page = false) : for_page_(for_page) {}
+  /// `beside` a chart in the same page that has the titles and data of all groups with an id: they are said there.
+  explicit SvgCanvas(bool for_page = false, bool beside = false) : for_page_(for_page), beside_(beside) {}
 
   void begin(const Scene& scene) override;
   bool keeps_hidden() const override { return for_page_; }
@@ -33,7 +34,7 @@ class SvgCanvas : public Canvas {
   static Inherited common_of(const Layer& layer);
   void end_path();
 
-  bool for_page_;
+  bool for_page_, beside_;
   bool layer_is_decoration_ = false;  ///< nothing in it is for screen readers
   bool layer_is_hidden_ = false;
   Inherited inherited_;

@@ -97,14 +97,23 @@ std::string chart(const Runs& runs, const ChartDrawing& drawing, const Marks& ma
       html_chart_lead(runs.last()), kChartControls, drawing.svg_for_page(), marks.legend(), kHint);
 }
 
-/// The chart for windows as narrow as a phone: the script takes it in place of the other.
-std::string narrow_chart(const Runs& runs, const ChartDrawing& drawing) {
-  ChartOptions options = drawing.options();
-  options.width = 358;
-  options.height = 400;
-  options.plot_only = true;
-  return fmt::format("<script type=\"application/octet-stream\" id=\"narrow-chart\">{}</script>\n",
-                     base85(compressed(ChartDrawing(runs, options).svg_for_page())));
+/// The charts for windows that are narrower than the page: of a phone, of a tablet. The script takes one of them in place
+/// of the wide one, whose letters would be too small there.
+std::string narrow_charts(const Runs& runs, const ChartDrawing& drawing) {
+  struct Narrow {
+    int width, height;
+    bool plot_only;
+  };
+  std::string charts;
+  for (const Narrow& narrow : {Narrow{358, 400, true}, Narrow{752, 440, false}}) {
+    ChartOptions options = drawing.options();
+    options.width = narrow.width;
+    options.height = narrow.height;
+    options.plot_only = narrow.plot_only;
+    charts += ChartDrawing(runs, options).svg_beside();
+  }
+  return fmt::format("<script type=\"application/octet-stream\" id=\"narrow-charts\">{}</script>\n",
+                     base85(compressed(charts)));
 }
 
 /// The communication roofline, as a picture: selections in the chart do not apply to it.
@@ -225,7 +234,7 @@ std::string render_html(const Runs& runs, const ChartDrawing& drawing, const Com
       "<div id=\"card\" class=\"card\" aria-hidden=\"true\" hidden></div>\n"
       "<div id=\"live\" class=\"unseen\" aria-live=\"polite\"></div>\n" +
       embedded_data(runs);
-  if (body.find("class=\"roofline-chart\"") != std::string::npos) html += narrow_chart(runs, drawing);
+  if (body.find("class=\"roofline-chart\"") != std::string::npos) html += narrow_charts(runs, drawing);
   html += fmt::format(
       "<script type=\"application/octet-stream\" id=\"code\">{}</script>\n"
       "<script>{}</script>\n</body>\n</html>\n",

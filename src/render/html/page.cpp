@@ -68,6 +68,7 @@ std::string html_still_chart(const Runs& runs, const ChartOptions& options) {
 std::string html_chart_style() {
   return theme_css(Theme::light) +
          "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n.narrow-chart{display:none}\n"
+         "@media screen and (min-width:761px){#chart-scroll{margin-top:-2%}}\n"
          "@media screen and (max-width:760px){.roofline-chart{display:none}.narrow-chart,.narrow-chart "
          "img{display:block;width:100%;height:auto}}\n";
 }

@@ -123,7 +123,7 @@ std::string hotspots_list(const Report& report, const std::vector<Hotspot>& all,
     const auto part = [&](std::string_view before, const std::string& words) {
       if (!words.empty()) text += wrapped(before, for_terminal(clean_line(words), style), style);
     };
-    part(first, shorten(hotspot.text, 200) + once_text(report, hotspot));
+    part(first, hotspot.text + once_text(report, hotspot));
     part("          ", hotspot.evidence);
     part(for_terminal("        \u2192 ", style), hotspot.action);
   }
@@ -151,6 +151,17 @@ std::string memory_list(const Report& report, const TerminalStyle& style) {
   return text.empty() ? text : text + '\n';
 }
 
+/// What the signs and short titles of the table mean.
+std::string kernels_key(const Report& report) {
+  std::string text = "share: of the kernels' time; median: of a launch";
+  const bool roofs = std::any_of(report.points.begin(), report.points.end(),
+                                 [](const Point& point) { return !point.bound.limiting_ceiling.empty(); });
+  if (roofs) text += "; roof: share of the roof that limits it";
+  if (std::any_of(report.points.begin(), report.points.end(), bytes_is_lower_bound))
+    text += "; \u2265, \u2264: bytes are modelled, a lower bound";
+  return text;
+}
+
 std::string kernels_table(const Report& report, const TerminalStyle& style) {
   std::vector<KernelRow> rows = program_rows(report);
   if (rows.empty()) return {};
@@ -160,6 +171,7 @@ std::string kernels_table(const Report& report, const TerminalStyle& style) {
   std::string text = terminal_table(kernel_columns(), report, rows, style);
   if (all > rows.size())
     text += for_terminal(fmt::format("and {} more, {} in all\n", all - rows.size(), duration(more_s)), style);
+  text += wrapped("", for_terminal(kernels_key(report), style), style);
   if (shows_sources(report)) text += wrapped("", for_terminal(where_figures_are_from(report), style), style);
   return text + '\n';
 }

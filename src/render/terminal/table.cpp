@@ -52,7 +52,7 @@ std::string wrapped(std::string_view first, std::string_view text, const Termina
 
 std::string for_terminal(std::string text, const TerminalStyle& style) {
   if (style.unicode) return text;
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kAscii = {{{"\u00b5", "u"},
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kAscii = {{{"\u00b5", "u"},
                                                                                             {"\u00b1", "+-"},
                                                                                             {"\u00d7", "x"},
                                                                                             {"\u2013", "-"},
@@ -62,6 +62,7 @@ std::string for_terminal(std::string text, const TerminalStyle& style) {
                                                                                             {"\u221e", "inf"},
                                                                                             {"\u25b2", "^"},
                                                                                             {"\u2264", "<="},
+                                                                                            {"\u2265", ">="},
                                                                                             {"\u2192", "->"},
                                                                                             {"\u203a", ">"},
                                                                                             {"\u2212", "-"}}};

@@ -11,6 +11,7 @@
 #include "render/terminal/profile.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
+#include "report/roof_share.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -86,6 +87,33 @@ std::string untimed_rows(const Report& report, const TerminalStyle& style) {
   return text;
 }
 
+/// What the signs and short titles of the table mean, of those that it has.
+std::string table_key(const Report& report, const TerminalStyle& style) {
+  bool timed = false, interval = false, above = false, uncertain = false;
+  for (const Point& point : report.points) {
+    if (point.status != PointStatus::ok || !point.time) continue;
+    timed = true;
+    interval |= point.time->ci95.known();
+    above |= point.above_roof();
+    uncertain |= badly_measured(point) && !point.above_roof();
+  }
+  if (!timed) return {};
+  std::vector<std::string> parts = {"AI: FLOP per byte of main memory", "roof: share of the roof that limits the kernel"};
+  if (interval) parts.emplace_back("\u00b1: 95 % interval of the time");
+  if (uncertain) parts.emplace_back("?: not measured well enough to draw conclusions");
+  if (above) parts.emplace_back("\u25b2: above its roof: the roof or the counted work is wrong");
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
+  std::string lines = wrapped("", for_terminal(text, style), style);
+  lines.pop_back();
+  return inked(lines, Ink::dim, style) + '\n';
+}
+
+/// What the verdicts say already, each under its kernel, has no second place.
+bool repeats_verdicts(FindingKind kind) {
+  return kind == FindingKind::largest_saving || kind == FindingKind::next_savings || kind == FindingKind::rows_at_roof;
+}
+
 /// The other configurations of kernels whose fastest was kept.
 std::string tried_configurations(const Report& report, const TerminalStyle& style) {
   std::string text;
@@ -104,7 +132,7 @@ std::string render_terminal(const Report& report, const TerminalStyle& style) {
   if (report.profile) return profile_terminal(report, style);
   std::string text = title(report, style) + '\n';
   const std::string table = results_table(report, style);
-  if (!table.empty()) text += table + '\n';
+  if (!table.empty()) text += table + table_key(report, style) + '\n';
   const std::string untimed = untimed_rows(report, style);
   if (!untimed.empty()) text += untimed + '\n';
   const std::string tried = tried_configurations(report, style);
@@ -112,6 +140,7 @@ std::string render_terminal(const Report& report, const TerminalStyle& style) {
   const std::string texts = verdicts_terminal(report, style);
   if (!texts.empty()) text += texts + '\n';
   for (const Finding& finding : findings(report)) {
+    if (!texts.empty() && repeats_verdicts(finding.kind)) continue;
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);
   }
   for (const std::string& note : report.notes) {

@@ -1,0 +1,150 @@
+// Projections and bounds for people: one true sentence, tables that fit a terminal, and a page.
+#include "render/projection_render.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "render/chart/chart.hpp"
+#include "render/projection_tables.hpp"
+#include "tests/support/profile_report.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+/// The sample's machine with main memory `factor` times as fast.
+Machine with_memory(const Machine& machine, double factor, const std::string& name) {
+  Machine other = machine;
+  other.device.name = name;
+  EXPECT_GT(scale_ceilings(other, "hbm.*", factor), 0U);
+  return other;
+}
+
+struct Sample {
+  explicit Sample(Report of, std::vector<Machine> onto) : report(std::move(of)), machines(std::move(onto)) {
+    for (const Machine& machine : machines) projections.push_back(project(report, machine));
+    prices.assign(machines.size(), 0);
+  }
+  Projections all() const { return {report, machines, projections, prices}; }
+
+  Report report;
+  std::vector<Machine> machines;
+  std::vector<Projection> projections;
+  std::vector<double> prices;
+};
+
+Sample slower_and_faster() {
+  const Report report = example::sample_report();
+  return Sample(report, {with_memory(report.machine, 0.7, "NVIDIA H100 80GB HBM3"),
+                         with_memory(report.machine, 1.5, "NVIDIA B200")});
+}
+
+TEST(ProjectionHeadline, SaysHowLongAndWhatGainsMost) {
+  const Sample sample = slower_and_faster();
+  EXPECT_THAT(projection_headline(sample.report, sample.projections[0]),
+              testing::MatchesRegex("On an H100 all rows together take .* \\(.* to .*\\) instead of .*: .* as long; "
+                                    "memory-bound kernels lose most \\(1\\.[34].×\\)\\."));
+  EXPECT_THAT(projection_headline(sample.report, sample.projections[1]),
+              testing::MatchesRegex("On a B200 all .* as fast; memory-bound kernels gain most .*"));
+}
+
+TEST(ProjectionHeadline, DoesNotNameAGroupWhereAllAreAlike) {
+  const Report report = example::sample_report();
+  const Projection same = project(report, report.machine);
+  EXPECT_THAT(projection_headline(report, same), StartsWith("On another H200 "));
+  EXPECT_THAT(projection_headline(report, same), HasSubstr("as fast as here."));
+  EXPECT_THAT(projection_headline(report, same), Not(HasSubstr("most")));
+}
+
+TEST(ProjectionHeadline, AWhatIfIsNoOtherMachine) {
+  const Report report = example::sample_report();
+  Projection what_if = project(report, with_memory(report.machine, 1.5, report.machine.device.name));
+  what_if.own = true;
+  EXPECT_THAT(projection_headline(report, what_if), StartsWith("With these changes all rows together take "));
+}
+
+TEST(ProjectedReport, HasTimesAndBoundsOfTheOtherMachineAndNoneWithoutWork) {
+  Report report = example::sample_report();
+  report.points[0].work = {};
+  const Machine there = with_memory(report.machine, 0.5, "there");
+  const Projection projection = project(report, there);
+  const Report projected = projected_report(report, projection, there);
+  ASSERT_EQ(projected.points.size(), report.points.size());
+  EXPECT_FALSE(projected.points[0].time);
+  EXPECT_EQ(projected.points[0].status, PointStatus::skipped);
+  for (const ProjectedRow& row : projection.rows) {
+    if (!row.why_range.empty()) continue;
+    const Point& point = projected.points[row.point];
+    EXPECT_DOUBLE_EQ(point.time->median, row.there.seconds);
+    EXPECT_DOUBLE_EQ(point.time->ci95.high, row.there.high);
+    const Point& here = report.points[row.point];
+    EXPECT_DOUBLE_EQ(point.bound.arithmetic_intensity, here.bound.arithmetic_intensity);
+    if (here.bound.label == BoundLabel::memory)
+      EXPECT_NEAR(point.bound.attainable_time_s / here.bound.attainable_time_s, 2, 0.01);
+  }
+}
+
+TEST(ProjectionChart, HasBothMachinesAndAnArrowForEachMovedKernel) {
+  const Sample sample = slower_and_faster();
+  const Report there = projected_report(sample.report, sample.projections[0], sample.machines[0]);
+  const std::vector<Report> runs = {sample.report, there};
+  ChartOptions options;
+  options.projected = true;
+  const Chart chart = lay_out_chart(runs, options);
+  ASSERT_TRUE(chart.other);
+  EXPECT_EQ(chart.other->name, "H200");
+  EXPECT_EQ(chart.name, "H100");
+  EXPECT_THAT(chart.scene.title, HasSubstr("NVIDIA H200 → NVIDIA H100 80GB HBM3"));
+  std::size_t arrows = 0;
+  std::vector<std::string> legend;
+  for (const Layer& layer : chart.scene.layers) {
+    if (layer.name == "changes") arrows = layer.groups.size();
+    if (layer.name != "legend") continue;
+    for (const Group& group : layer.groups)
+      for (const Item& item : group.items)
+        if (const Text* text = std::get_if<Text>(&item)) legend.push_back(text->text);
+  }
+  EXPECT_GE(arrows, 6U);
+  EXPECT_THAT(legend, testing::Contains("H100, projected"));
+}
+
+TEST(ProjectionTerminal, FitsItsColumnsAndKeepsRangesAndLimits) {
+  const Sample sample = slower_and_faster();
+  for (const int columns : {72, 80, 120}) {
+    std::istringstream lines(render_projections_terminal(sample.all(), {.columns = columns}));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), columns) << line;
+  }
+  const std::string text = render_projections_terminal(sample.all(), {.columns = 80});
+  EXPECT_THAT(text, HasSubstr("range"));
+  EXPECT_THAT(text, HasSubstr("there by"));
+  EXPECT_THAT(text, HasSubstr("against here")) << "several machines are ranked";
+}
+
+TEST(ProjectionPage, EscapesNamesAndListsWhatIsNotProjected) {
+  Report report = example::sample_report();
+  report.points[0].work = {};
+  report.points[0].workload.label = "<img src=x onerror=x()>";
+  const Sample sample(report, {with_memory(report.machine, 0.7, "</title><script>x()</script>")});
+  const std::string html = render_projections_html(sample.all());
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  EXPECT_THAT(html, Not(HasSubstr("<img src=x")));
+  EXPECT_THAT(html, HasSubstr("id=\"unprojected\""));
+  EXPECT_THAT(html, HasSubstr("its FLOPs and bytes are not known"));
+  EXPECT_THAT(html, HasSubstr("class=\"roofline-chart\""));
+  EXPECT_THAT(render_projections_html(slower_and_faster().all()), Not(HasSubstr("id=\"unprojected\"")));
+}
+
+TEST(ProjectionPage, OfAProfileNamesTheProgram) {
+  const Report report = example::profile_report();
+  const Sample sample(report, {with_memory(report.machine, 0.7, "NVIDIA H100 80GB HBM3")});
+  EXPECT_THAT(render_projections_html(sample.all()), HasSubstr("train.py"));
+}
+
+}  // namespace
+}  // namespace roofline
