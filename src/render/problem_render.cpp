@@ -39,8 +39,10 @@ std::string rates_text(const PhaseBound& phase) {
     constexpr double kWhole = 100;
     return tokens < kWhole ? fmt::format("{:.3g}", tokens) : count(std::llround(tokens));
   };
-  return std::isfinite(phase.by_op_s) ? fmt::format("{} to {} tokens/s", rate(phase.by_op_s), rate(phase.least_s))
-                                      : fmt::format("at most {} tokens/s", rate(phase.least_s));
+  const std::string most = rate(phase.least_s);
+  if (!std::isfinite(phase.by_op_s)) return fmt::format("at most {} tokens/s", most);
+  const std::string least = rate(phase.by_op_s);
+  return least == most ? most + " tokens/s" : fmt::format("{} to {} tokens/s", least, most);
 }
 
 std::string phase_text(const PhaseBound& phase) {

@@ -60,29 +60,30 @@ describe('charts', { skip: reason ?? false }, () => {
     }
   });
 
-  /** Boxes of the visible texts of the chart, on the screen; turned ones as several small boxes along them. */
-  const text_boxes = page => page.evaluate(() => [...document.querySelectorAll('.roofline-chart text')]
+  /** The visible texts of the chart on the screen, each as circles along it: texts may be turned. */
+  const texts_of = page => page.evaluate(() => [...document.querySelectorAll('.roofline-chart text')]
     .filter(text => text.checkVisibility() && text.textContent.trim() !== '').map(text => {
       const matrix = text.getScreenCTM();
+      const scale = Math.hypot(matrix.a, matrix.b);
+      const size = parseFloat(getComputedStyle(text).fontSize);
       const box = text.getBBox();
-      const boxes = [];
-      const parts = Math.max(1, Math.ceil(box.width / box.height));
-      for (let i = 0; i < parts; ++i) {
-        const middle = new DOMPoint(box.x + box.width * (i + 0.5) / parts, box.y + box.height / 2).matrixTransform(matrix);
-        const [width, height] = [Math.min(box.width / parts, box.height), box.height * 0.7]
-          .map(side => side * Math.hypot(matrix.a, matrix.b));
-        boxes.push([middle.x - width / 2, middle.y - height / 2, middle.x + width / 2, middle.y + height / 2]);
+      const circles = [];
+      const radius = 0.3 * size;  // half as high as small letters, and a little more
+      const steps = Math.max(1, Math.round((box.width - 2 * radius) / radius));
+      for (let i = 0; i <= steps; ++i) {
+        const x = box.x + radius + (box.width - 2 * radius) * i / steps;
+        const { x: left, y: top } = new DOMPoint(x, box.y + box.height / 2).matrixTransform(matrix);
+        circles.push([left, top, radius * scale]);
       }
-      return { text: text.textContent, size: parseFloat(getComputedStyle(text).fontSize) * Math.hypot(matrix.a, matrix.b), boxes };
+      return { text: text.textContent, size: size * scale, circles };
     }));
-  const collide = (a, b) => a.boxes.some(p => b.boxes.some(q =>
-    Math.min(p[2], q[2]) - Math.max(p[0], q[0]) > 1 && Math.min(p[3], q[3]) - Math.max(p[1], q[1]) > 1));
+  const collide = (a, b) => a.circles.some(p => b.circles.some(q => Math.hypot(p[0] - q[0], p[1] - q[1]) < p[2] + q[2]));
 
   for (const [window, viewport] of [['a phone', phone.viewport], ['800x500', { width: 800, height: 500 }]]) {
     test(`${window}: names are legible and do not collide, and the plot fits`, async () => {
       for (const name of suites) {
         await on(`${name}.html`, { viewport }, async page => {
-          const texts = await text_boxes(page);
+          const texts = await texts_of(page);
           assert.ok(texts.length > 8, name);
           for (const [i, a] of texts.entries()) {
             assert.ok(a.size >= 9, `${name}: '${a.text}' is ${a.size} px high`);
@@ -103,6 +104,12 @@ describe('charts', { skip: reason ?? false }, () => {
         assert.ok(bottom <= 1000, `${name}: ${bottom}`);
       });
     }
+    for (const name of ['profile', 'profile-steps']) {
+      await on(`${name}.html`, phone, async page => {
+        const top = await page.locator('.roofline-chart').evaluate(e => e.getBoundingClientRect().top + scrollY);
+        assert.ok(top <= 900, `${name}: ${top}`);
+      });
+    }
     for (const name of ['projection', 'bound']) {
       await on(`${name}.html`, phone, async page => {
         const bottom = await page.locator('.narrow-chart img').evaluate(e => e.getBoundingClientRect().bottom + scrollY);
@@ -115,7 +122,7 @@ describe('charts', { skip: reason ?? false }, () => {
     for (const name of [...suites, 'projection', 'bound']) {
       await on(`${name}.html`, phone, async page => {
         const small = await page.evaluate(() => [...document.querySelectorAll('button, summary, .toc a, input, select')]
-          .filter(e => e.checkVisibility()).map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
+          .filter(e => e.checkVisibility() && !(e.closest('thead')?.getBoundingClientRect().width <= 1)).map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
           .filter(([, box]) => box.height < 23.9 || box.width < 23.9).map(([html, box]) => `${html}: ${box.width}x${box.height}`));
         assert.deepEqual(small, [], name);
       });

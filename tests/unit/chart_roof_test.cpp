@@ -190,7 +190,7 @@ TEST(ChartRoofs, PatternsAreDrawnWherePointsHangOnThem) {
   EXPECT_NEAR(roofs.patterns[0].from, 0.125, 1e-9);  // relu fp32
   EXPECT_NEAR(roofs.patterns[0].to, 2.5, 1e-9);      // layernorm fp16
   const Chart chart = lay_out_chart(report, {});
-  const RoofSpan span = roof_span(chart, chart.roofs.patterns[0], 4.255e12);
+  const RoofSpan span = roof_span(chart, chart.roofs, chart.roofs.patterns[0], 4.255e12);
   EXPECT_GT(chart.x.value(span.a.x), 0.05);
   EXPECT_LT(chart.x.value(span.a.x), 0.125);
   EXPECT_GT(chart.x.value(span.b.x), 2.5);

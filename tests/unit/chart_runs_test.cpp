@@ -153,7 +153,9 @@ TEST(ChartMachines, BothAreNamedAndTheRoofsThatDifferAreDrawn) {
   EXPECT_THAT(chart.subtitle, testing::StartsWith("H100 → H200: "));
   for (const Group* group : groups(chart, "other-roofs"))
     for (const Item& item : group->items)
-      if (const Line* line = std::get_if<Line>(&item)) EXPECT_EQ(line->stroke->color.role, "roof-other");
+      if (const Line* line = std::get_if<Line>(&item)) {
+        EXPECT_EQ(line->stroke->color.role, "roof-other");
+      }
 }
 
 TEST(ChartMachines, OneMachineCalibratedAnewIsBeforeAndNow) {

@@ -389,11 +389,11 @@ double distance(const Color& a, const Color& b) {
       const double c = channel / 255.0;
       return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
     };
-    const double r = linear(color.red), g = linear(color.green), b = linear(color.blue);
+    const double red = linear(color.red), green = linear(color.green), blue = linear(color.blue);
     const auto root = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
-    const double x = root((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047);
-    const double y = root(0.2126 * r + 0.7152 * g + 0.0722 * b);
-    const double z = root((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883);
+    const double x = root((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047);
+    const double y = root(0.2126 * red + 0.7152 * green + 0.0722 * blue);
+    const double z = root((0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883);
     return std::array<double, 3>{116 * y - 16, 500 * (x - y), 200 * (y - z)};
   };
   const auto one = lab(a), other = lab(b);

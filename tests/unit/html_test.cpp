@@ -134,12 +134,13 @@ nlohmann::ordered_json embedded_in(const std::string& html) {
   return nlohmann::ordered_json::parse(inflated(packed, 10'000'000));
 }
 
-TEST(Html, TheStandardSuiteWithCountersIsAPageOf250KB) {
+TEST(Html, TheStandardSuiteWithCountersIsAPageOf254KB) {
   const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/reports/reference/h200-ops/report.json";
   const std::string html = render_html(parse_report(read_file(path), path));
   EXPECT_THAT(html, HasSubstr("id=\"counted\""));
-  // 249,964 bytes with Debian 12's tools for fonts and scripts; others' differ by some hundred.
-  EXPECT_LE(html.size(), 250u * 1024);
+  // 258,868 bytes with Debian 12's tools for fonts and scripts; others' differ by some hundred. 7,600 are the charts of
+  // phones and tablets.
+  EXPECT_LE(html.size(), 254u * 1024);
 }
 
 TEST(Html, EmbedsTheReport) {

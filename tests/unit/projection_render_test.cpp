@@ -85,8 +85,9 @@ TEST(ProjectedReport, HasTimesAndBoundsOfTheOtherMachineAndNoneWithoutWork) {
     EXPECT_DOUBLE_EQ(point.time->ci95.high, row.there.high);
     const Point& here = report.points[row.point];
     EXPECT_DOUBLE_EQ(point.bound.arithmetic_intensity, here.bound.arithmetic_intensity);
-    if (here.bound.label == BoundLabel::memory)
+    if (here.bound.label == BoundLabel::memory) {
       EXPECT_NEAR(point.bound.attainable_time_s / here.bound.attainable_time_s, 2, 0.01);
+    }
   }
 }
 

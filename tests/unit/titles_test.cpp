@@ -1,6 +1,7 @@
 // Short names of devices: what tells two of them apart in a headline.
 #include "report/titles.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace roofline {
@@ -19,9 +20,9 @@ TEST(DeviceNames, AreShortWithoutVendorMemoryAndClock) {
 }
 
 TEST(DeviceNames, StayWholeWhereShortOnesWouldBeTheSame) {
-  EXPECT_EQ(names_apart("NVIDIA H100 80GB HBM3", "NVIDIA H100 94GB HBM2e"),
-            std::pair<std::string, std::string>("NVIDIA H100 80GB HBM3", "NVIDIA H100 94GB HBM2e"));
-  EXPECT_EQ(names_apart("NVIDIA H100 80GB HBM3", "NVIDIA H200"), std::pair<std::string, std::string>("H100", "H200"));
+  EXPECT_THAT(names_apart("NVIDIA H100 80GB HBM3", "NVIDIA H100 94GB HBM2e"),
+              testing::Pair("NVIDIA H100 80GB HBM3", "NVIDIA H100 94GB HBM2e"));
+  EXPECT_THAT(names_apart("NVIDIA H100 80GB HBM3", "NVIDIA H200"), testing::Pair("H100", "H200"));
 }
 
 }  // namespace

@@ -239,13 +239,14 @@ bool draw_plot(Chart& chart, const Rect* key_area) {
   RoofGroups roofs = draw_roofs(chart), others;
   if (chart.other) others = draw_other_roofs(chart);
   name_limiting_roofs(chart, roofs);
-  if (chart.other) name_roofs_of_other(chart, others);
+  if (chart.other) name_roofs_of_other(chart, others, true);
   if (Layer counted = counted_layer(chart); !counted.groups.empty()) chart.scene.layers.push_back(std::move(counted));
   const std::size_t under_points = chart.scene.layers.size();
   draw_ridges(chart);
   draw_paths(chart);
   if (chart.of_program && chart.points.empty()) draw_notice(chart);
   const bool all_named = draw_points(chart, key_area);
+  if (chart.other) name_roofs_of_other(chart, others, false);
   name_other_roofs(chart, roofs);
   const auto under = chart.scene.layers.begin() + static_cast<std::ptrdiff_t>(under_points);
   const auto at = chart.scene.layers.insert(under, roofs_layer("ceilings", std::move(roofs)));

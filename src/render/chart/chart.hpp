@@ -96,7 +96,7 @@ RoofGroups draw_roofs(Chart& chart);
 void name_limiting_roofs(Chart& chart, RoofGroups& groups);
 /// The lines of the other machine, in their own colour; its names then, of the roofs that limit its points.
 RoofGroups draw_other_roofs(Chart& chart);
-void name_roofs_of_other(Chart& chart, RoofGroups& groups);
+void name_roofs_of_other(Chart& chart, RoofGroups& groups, bool limiting);
 std::optional<OtherMachine> other_machine(const Chart& chart);
 /// What the last run's machine is called beside the other: "H200", or "now" where both have one name.
 std::string name_beside(const Chart& chart, const OtherMachine& other);

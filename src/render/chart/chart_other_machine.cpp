@@ -10,12 +10,12 @@
 namespace roofline {
 namespace {
 
-/// Closer lines are not distinguishable.
-constexpr double kApart = 0.02;
+/// Closer lines are not distinguishable; and up to that their names would stand on each other.
+constexpr double kApart = 0.02, kVisiblyApart = 0.1;
 
-bool differs(const Ceiling& ceiling, const Machine& machine) {
+bool differs(const Ceiling& ceiling, const Machine& machine, double by = kApart) {
   const Ceiling* const same = machine.find(ceiling.name, ceiling.regime);
-  return same == nullptr || !is_plausible(same->value) || std::abs(same->value / ceiling.value - 1) > kApart;
+  return same == nullptr || !is_plausible(same->value) || std::abs(same->value / ceiling.value - 1) > by;
 }
 
 Line line_of(const Chart& chart, const RoofSpan& span, const Roof& roof) {
@@ -61,10 +61,10 @@ std::optional<OtherMachine> other_machine(const Chart& chart) {
     return std::any_of(roofs.begin(), roofs.end(), [&](const Roof& roof) { return differs(*roof.ceiling, last); });
   };
   if (!any(other.roofs.memory) && !any(other.roofs.compute)) return std::nullopt;
-  // A pattern's short line beside its slope would be one line too many, and only what differs has a name.
+  // A pattern's short line beside its slope would be one line too many. Main roofs that differ visibly are always named.
   other.roofs.patterns.clear();
   for (auto* roofs : {&other.roofs.memory, &other.roofs.compute})
-    for (Roof& roof : *roofs) roof.limits = (roof.limits || roof.main) && differs(*roof.ceiling, last);
+    for (Roof& roof : *roofs) roof.limits = roof.main && differs(*roof.ceiling, last, kVisiblyApart);
   return other;
 }
 

@@ -1,6 +1,8 @@
 // The names of roofs. What limits a point is always named: above its line where that is free, else on the line or where
 // it covers least, and before any point has its name. The other roofs are named where there is room in the end, and
 // keep their titles for hovering. Roofs that lie on each other share a name.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -185,17 +187,28 @@ class RoofNames {
     if (cost_of(chart_, text) == 0) keep(text, groups_.flats[sustained.front()]);
   }
 
-  /// "HBM read 4.7 TB/s · copy 4.34 TB/s": the patterns stand with their level, for their own lines are short.
+  /// "HBM read 4.7 TB/s · copy 4.34 TB/s": the patterns stand with their level, for their own lines are short. More than
+  /// two are one entry.
   std::string slope_label(const Shared& shared, bool values) const {
+    constexpr std::size_t kNamedPatterns = 2;
     const std::vector<const Roof*> roofs = pointers(roofs_.memory, shared);
     std::string text = machine_ + (values ? shared_label(roofs) : shared_name(roofs));
+    std::vector<const Ceiling*> patterns;
+    std::string names;
     for (const Roof* roof : roofs) {
       for (const Roof& pattern : roofs_.patterns) {
         if (pattern.ceiling->level != roof->ceiling->level) continue;
-        const std::string name = roofs.size() > 1 ? pattern.name : std::string(to_string(*pattern.ceiling->pattern));
-        text += " · " + name;
-        if (values) text += " " + rate(pattern.ceiling->value, CeilingKind::bandwidth);
+        patterns.push_back(pattern.ceiling);
+        names += " · " + (roofs.size() > 1 ? pattern.name : std::string(to_string(*pattern.ceiling->pattern)));
+        if (values) names += " " + rate(pattern.ceiling->value, CeilingKind::bandwidth);
       }
+    }
+    if (patterns.size() <= kNamedPatterns) return text + names;
+    const auto [least, most] = std::ranges::minmax(patterns, {}, &Ceiling::value);
+    text += fmt::format(" · {} patterns", patterns.size());
+    if (values) {
+      text += fmt::format(" {}\u2013{}", rate(least->value, CeilingKind::bandwidth),
+                          rate(most->value, CeilingKind::bandwidth));
     }
     return text;
   }
@@ -253,9 +266,9 @@ void name_limiting_roofs(Chart& chart, RoofGroups& groups) {
 void name_other_roofs(Chart& chart, RoofGroups& groups) {
   RoofNames(chart, chart.roofs, *chart.report, groups, "").write(false);
 }
-void name_roofs_of_other(Chart& chart, RoofGroups& groups) {
+void name_roofs_of_other(Chart& chart, RoofGroups& groups, bool limiting) {
   RoofNames(chart, chart.other->roofs, *chart.other->report, groups, chart.other->name, &chart.colors->roof_other)
-      .write(true);
+      .write(limiting);
 }
 
 }  // namespace roofline

@@ -17,17 +17,17 @@ constexpr std::string_view kAriaHidden = " aria-hidden=\"true\"", kHidden = " di
 /// Text from outside on one line, as an element's text or a quoted attribute.
 std::string escaped(std::string_view text) { return escape_xml(clean_line(text)); }
 
-std::string px(double value) {
-  std::string s = fmt::format("{:.2f}", value);
+std::string px(double value, int decimals = 2) {
+  std::string s = fmt::format("{:.{}f}", value, decimals);
   s.erase(s.find_last_not_of('0') + 1);
   if (s.back() == '.') s.pop_back();
   return s == "-0" ? "0" : s;
 }
 
-std::string path_of(const Line& line) {
+std::string path_of(const Line& line, int decimals) {
   std::string path, last_x, last_y;
   for (const Vec& p : line.points) {
-    const std::string x = px(p.x), y = px(p.y);
+    const std::string x = px(p.x, decimals), y = px(p.y, decimals);
     const bool first = path.empty();
     if (!first && y == last_y) {
       path += fmt::format("H{}", x);
@@ -191,7 +191,7 @@ void SvgCanvas::begin_group(const Group& group) {
 }
 
 void SvgCanvas::draw(const Line& line) {
-  const std::string path = path_of(line);
+  const std::string path = path_of(line, decimals());
   std::string paint = paint_attributes(line.fill, line.stroke);
   if (!group_paint_.empty()) paint.clear();
   // Neighbours that look alike are one path: grids are a seventh of a page otherwise. Not where lines show through.
@@ -215,8 +215,8 @@ void SvgCanvas::end_path() {
 void SvgCanvas::draw(const Circle& circle) {
   end_path();
   const std::string paint = group_paint_.empty() ? paint_attributes(circle.fill, circle.stroke) : std::string();
-  out_ += fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"{}", paint, px(circle.center.x), px(circle.center.y),
-                      px(circle.radius), end_of("circle", circle.title));
+  out_ += fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"{}", paint, px(circle.center.x, decimals()), px(circle.center.y, decimals()),
+                      px(circle.radius, decimals()), end_of("circle", circle.title));
 }
 
 void SvgCanvas::draw(const Text& text) {
@@ -224,13 +224,14 @@ void SvgCanvas::draw(const Text& text) {
   const std::string line = clean_line(text.text);
   if (line.empty()) return;
   std::string classes = fmt::format("f-{}", text.color.role);
-  std::string attributes = fmt::format(" x=\"{}\" y=\"{}\"", px(text.at.x), px(text.at.y));
+  std::string attributes = fmt::format(" x=\"{}\" y=\"{}\"", px(text.at.x, decimals()), px(text.at.y, decimals()));
   if (px(text.size) != inherited_.font_size) attributes += fmt::format(" font-size=\"{}\"", px(text.size));
   if (!for_page_) attributes += fmt::format(" fill=\"{}\"", text.color.hex());
   if (weight_of(text) != inherited_.weight) attributes += fmt::format(" font-weight=\"{}\"", weight_of(text));
   if (anchor_of(text) != inherited_.anchor) attributes += fmt::format(" text-anchor=\"{}\"", anchor_of(text));
   if (text.rotation != 0)
-    attributes += fmt::format(" transform=\"rotate({} {} {})\"", px(text.rotation), px(text.at.x), px(text.at.y));
+    attributes += fmt::format(" transform=\"rotate({} {} {})\"", px(text.rotation, decimals()), px(text.at.x, decimals()),
+                              px(text.at.y, decimals()));
   if (text.halo) {
     classes += fmt::format(" s-{}", text.halo->role);
     if (!for_page_) attributes += fmt::format(" stroke=\"{}\" paint-order=\"stroke\"", text.halo->hex());

@@ -33,6 +33,7 @@ class SvgCanvas : public Canvas {
   std::string common_paint(const Group& group) const;
   static Inherited common_of(const Layer& layer);
   void end_path();
+  int decimals() const { return beside_ ? 1 : 2; }  ///< of coordinates
 
   bool for_page_, beside_;
   bool layer_is_decoration_ = false;  ///< nothing in it is for screen readers

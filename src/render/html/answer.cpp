@@ -67,7 +67,7 @@ std::string html_answer(const Report& report, const std::vector<Verdict>& verdic
   }
   const std::string first = first_action(report, hotspots_of(report, verdicts));
   if (!first.empty()) html += fmt::format("<p class=\"rest\"><b>{}</b></p>\n", html_sentences(first));
-  if (!rest.empty()) html += fmt::format("<p class=\"rest\">{}</p>\n", escape_html(rest));
+  if (!rest.empty()) html += fmt::format("<p class=\"rest above\">{}</p>\n", escape_html(rest));
   if (!why.empty()) html += fmt::format("<p class=\"why\">{}</p>\n", escape_html(why));
   if (const std::string none = why_no_steps(report); !none.empty()) {
     html += fmt::format("<p class=\"why\">{}</p>\n", escape_html(none));

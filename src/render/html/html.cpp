@@ -105,7 +105,7 @@ std::string narrow_charts(const Runs& runs, const ChartDrawing& drawing) {
     bool plot_only;
   };
   std::string charts;
-  for (const Narrow& narrow : {Narrow{358, 400, true}, Narrow{752, 440, false}}) {
+  for (const Narrow& narrow : {Narrow{358, 400, true}, Narrow{752, 480, false}}) {
     ChartOptions options = drawing.options();
     options.width = narrow.width;
     options.height = narrow.height;

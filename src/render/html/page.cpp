@@ -57,18 +57,26 @@ std::string html_still_chart(const Runs& runs, const ChartOptions& options) {
   narrow.plot_only = true;
   ChartOptions dark = narrow;
   dark.theme = Theme::dark;
+  // The page has the title: its room above the plot is left out.
+  constexpr int kTitle = 60;
+  std::string wide = ChartDrawing(runs, options).svg_for_page();
+  const std::string whole = fmt::format("height=\"{1}\" viewBox=\"0 0 {0} {1}\"", options.width, options.height);
+  if (const std::size_t at = wide.find(whole); at != std::string::npos) {
+    wide.replace(at, whole.size(),
+                 fmt::format("height=\"{1}\" viewBox=\"0 {2} {0} {1}\"", options.width, options.height - kTitle, kTitle));
+  }
   return fmt::format(
       "{}<picture class=\"narrow-chart\"><source media=\"(prefers-color-scheme:dark)\" "
       "srcset=\"data:image/svg+xml;base64,{}\"><img src=\"data:image/svg+xml;base64,{}\" alt=\"Roofline chart\" "
       "width=\"{}\" height=\"{}\"></picture>\n",
-      ChartDrawing(runs, options).svg_for_page(), base64(ChartDrawing(runs, dark).svg()),
+      wide, base64(ChartDrawing(runs, dark).svg()),
       base64(ChartDrawing(runs, narrow).svg()), narrow.width, narrow.height);
 }
 
 std::string html_chart_style() {
   return theme_css(Theme::light) +
          "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n.narrow-chart{display:none}\n"
-         "@media screen and (min-width:761px){#chart-scroll{margin-top:-2%}}\n"
+         ".roofline-chart{margin-top:0}\n"
          "@media screen and (max-width:760px){.roofline-chart{display:none}.narrow-chart,.narrow-chart "
          "img{display:block;width:100%;height:auto}}\n";
 }
