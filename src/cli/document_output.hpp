@@ -1,4 +1,5 @@
-// Where the document of a command goes that has one as a table, Markdown, JSON and a page with a chart: -o and --format.
+// Where the document of a command goes that has one as a table, Markdown, JSON and a page with a chart: -o and
+// --format.
 #pragma once
 
 #include <filesystem>
@@ -38,8 +39,8 @@ class DocumentOutput {
 
   std::string stem_;
   std::vector<std::string_view> usual_, all_;  ///< in a directory, and all that a file may be
-  std::string path_;    ///< a directory, one file, or "-" for stdout; empty: stdout
-  std::string format_;  ///< empty: the default
+  std::string path_;                           ///< a directory, one file, or "-" for stdout; empty: stdout
+  std::string format_;                         ///< empty: the default
 };
 
 /// Refuses a path such as "out.pptx": its ending of three to five letters asks for a file of a format that is not

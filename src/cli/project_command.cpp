@@ -107,7 +107,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   }
   const auto document = [&] { return projections_to_json(report, projections, prices); };
   const auto render = [&, of = Projections{report, machines, projections, prices}](std::string_view format,
-                                                                                    const TerminalStyle& style) {
+                                                                                   const TerminalStyle& style) {
     if (format == "md") return render_projections_markdown(of);
     if (format == "json") return document().dump(2) + "\n";
     if (format == "html") return render_projections_html(of);

@@ -62,8 +62,8 @@ struct Projection {
 /// The device kinds must be the same. `onto` may be the report's own machine with other ceilings.
 Projection project(const Report& report, const Machine& onto, const ProjectionOptions& options = {});
 
-/// The report as it is projected: the rows in their order, their times there with the range as interval, their bounds on
-/// the other machine. A row of which only a range is known has no time.
+/// The report as it is projected: the rows in their order, their times there with the range as interval, their bounds
+/// on the other machine. A row of which only a range is known has no time.
 Report projected_report(const Report& report, const Projection& projection, const Machine& onto);
 
 /// Multiplies the ceilings whose names match `glob` ("hbm.*", "tensor.bf16"). The number of them.

@@ -176,12 +176,13 @@ std::string verdicts_terminal(const Report& report, const TerminalStyle& style) 
   std::string text;
   for (std::size_t i = 0; i < std::min(kMost, entries.size()); ++i) text += entries[i].second;
   if (!text.empty() && any_counted(report)) {
-    text += wrapped("",
-                    for_terminal("Counts: what the hardware counted over what the model says (1\u00d7: as much). Of a pipe "
-                                 "operations; of a level (hbm or dram, l2, l1, shared) bytes, over the model's at main "
-                                 "memory. An amount: the model has none.",
-                                 style),
-                    style);
+    text +=
+        wrapped("",
+                for_terminal("Counts: what the hardware counted over what the model says (1\u00d7: as much). Of a pipe "
+                             "operations; of a level (hbm or dram, l2, l1, shared) bytes, over the model's at main "
+                             "memory. An amount: the model has none.",
+                             style),
+                style);
   }
   if (entries.size() > kMost) text += fmt::format("and {} more kernels below their roof\n", entries.size() - kMost);
   if (done > 0)

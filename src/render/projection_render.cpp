@@ -64,8 +64,7 @@ std::string html_body(const Projections& of) {
                        html_table(table_of_rows(of.report, first, kMostOnPage), "rows"));
   const TextTable unprojected = table_of_unprojected(of.report, first, kMostOnPage);
   if (!unprojected.rows.empty()) {
-    html += html_section("unprojected", "Not projected: only a range is known",
-                         html_table(unprojected, "unprojected"));
+    html += html_section("unprojected", "Not projected: only a range is known", html_table(unprojected, "unprojected"));
   }
   return html + "</main>\n";
 }

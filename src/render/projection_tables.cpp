@@ -45,8 +45,8 @@ constexpr std::array<std::string_view, 4> kLimits = {"memory-bound kernels", "ca
 Limit limit_of(std::string_view roof) {
   if (roof == "latency") return Limit::latency;
   if (roof.starts_with("hbm.") || roof.starts_with("dram.")) return Limit::memory;
-  const bool cache = roof.starts_with("l1.") || roof.starts_with("l2.") || roof.starts_with("l3.") ||
-                     roof.starts_with("shared.");
+  const bool cache =
+      roof.starts_with("l1.") || roof.starts_with("l2.") || roof.starts_with("l3.") || roof.starts_with("shared.");
   return cache ? Limit::cache : Limit::compute;
 }
 
@@ -109,8 +109,8 @@ std::string projection_headline(const Report& report, const Projection& projecti
   return fmt::format("{}{} {} ({}) instead of {}: {}{}.", where,
                      projection.step  ? "a step takes"
                      : report.profile ? "all kernels together take"
-                                      : "all rows together take", duration(there.seconds),
-                     range_text(there), duration(here_s), change_text(here_s, there.seconds),
+                                      : "all rows together take",
+                     duration(there.seconds), range_text(there), duration(here_s), change_text(here_s, there.seconds),
                      most_changed(projection));
 }
 
@@ -203,8 +203,8 @@ std::vector<std::string> projection_notes(const std::vector<Projection>& project
         percent(1 - first.projected_share)));
   }
   if (first.rows.size() > most) {
-    notes.push_back(fmt::format("{} further rows: --format json",
-                                count(static_cast<std::int64_t>(first.rows.size() - most))));
+    notes.push_back(
+        fmt::format("{} further rows: --format json", count(static_cast<std::int64_t>(first.rows.size() - most))));
   }
   if (first.step) notes.emplace_back("the host is assumed to be as fast as here");
   for (const Projection& projection : projections) {

@@ -45,8 +45,8 @@ class ChartDrawing {
   std::string svg_for_page() const;  ///< with hidden groups that the script of a page can show
   /// For the script of a page that has that one: without its titles and data, and without what is hidden.
   std::string svg_beside() const;
-  std::string png() const;           ///< bytes
-  std::string pdf() const;           ///< bytes
+  std::string png() const;  ///< bytes
+  std::string pdf() const;  ///< bytes
   const ChartOptions& options() const { return options_; }
 
  private:

@@ -51,7 +51,7 @@ std::string html_table(const TextTable& table, std::string_view style, const Sha
     html += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
       const bool bar = i == bars.column && k < bars.shares.size();
-      const std::string cell = bar                       ? html_share(bars.shares[k])
+      const std::string cell = bar                        ? html_share(bars.shares[k])
                                : table.columns[i].shrinks ? html_name(row[i], 72)
                                                           : escape_html(row[i]);
       html += fmt::format("{}{}>{}", i == 0 ? "<th scope=\"row\"" : "<td", style_of(i), cell);

@@ -95,9 +95,9 @@ describe('report.html', { skip: reason ?? false }, () => {
     });
     await on('two.html', {}, async page => {
       const visible = () => page.$$eval('.change', list => list.filter(e => getComputedStyle(e).display !== 'none').length);
-      assert.equal(await visible(), 2);
+      assert.equal(await visible(), 3);
       await page.locator('.legend-family[data-family="attention"]').click();
-      assert.equal(await visible(), 1);
+      assert.equal(await visible(), 2);
       await page.locator('#filter').fill('relu');
       assert.equal(await visible(), 0);
     });
@@ -254,7 +254,7 @@ describe('report.html', { skip: reason ?? false }, () => {
       for (const button of await page.locator('#chips button').all()) await button.click();
       await page.locator('#zoom-in').click();
       assert.equal(await page.evaluate(() => window.pwned), undefined);
-      assert.equal(await page.locator('script').count(), 4, 'the report, the packed script, what unpacks it, and the script');
+      assert.equal(await page.locator('script').count(), 5, 'the report, narrow charts, the packed script, what unpacks it, and the script');
       assert.equal(await page.locator('img').count(), 0);
       assert.equal(await page.locator('#results tbody tr').count(), 24);
       const report = await embedded(page);
@@ -482,7 +482,7 @@ describe('report.html', { skip: reason ?? false }, () => {
       assert.equal(await ceiling.getAttribute('aria-pressed'), 'false');
       await page.keyboard.press(' ');
       assert.equal(await ceiling.getAttribute('aria-pressed'), 'true');
-      const opacity = () => page.locator('.ceiling.idle').first().evaluate(e => Number(getComputedStyle(e).opacity));
+      const opacity = () => page.locator('.ceiling.idle path').first().evaluate(e => Number(getComputedStyle(e).opacity));
       const faint = await opacity();
       await page.locator('#all-roofs').click();
       await frames(page);
@@ -609,8 +609,8 @@ describe('report.html', { skip: reason ?? false }, () => {
     await on('two.html', {}, async page => {
       assert.match(await page.title(), /NVIDIA H200: 2 runs/);
       const row = async name => (await page.locator('#changes tr', { hasText: name }).first().textContent()).replace(/\s+/g, ' ');
-      assert.match(await row('reduction fp32'), /1\.050.*slower.*fail/);
-      assert.match(await page.locator('.outcome').innerText(), /^Fail: 2 of 20/);
+      assert.match(await row('reduction fp32'), /1\.050.*slower > 3 %/);
+      assert.match(await page.locator('#answer-h').innerText(), /^2 of 20 slower/);
       const order = () => page.$$eval('#changes table.sortable:not(details *) tbody th', list => list.map(th => th.textContent));
       assert.match((await order())[0], /gemm tf32/, 'the worst first');
       await page.locator('#changes').getByRole('button', { name: 'Now / before' }).first().click();
@@ -789,7 +789,7 @@ describe('report.html', { skip: reason ?? false }, () => {
     });
     await on('two.html', { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
       await page.locator('#copy-md').click();
-      assert.match(await page.evaluate(() => navigator.clipboard.readText()), /Fail: 2 of 20[\s\S]*\| gemm tf32.*fail \|/);
+      assert.match(await page.evaluate(() => navigator.clipboard.readText()), /2 of 20 slower[\s\S]*\| gemm tf32.*slower/);
     });
   });
 

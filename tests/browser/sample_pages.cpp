@@ -9,11 +9,11 @@
 
 #include "fleet/fleet.hpp"
 #include "host/files.hpp"
-#include "model/error.hpp"
-#include "render/fleet/fleet_render.hpp"
 #include "model/bound.hpp"
+#include "model/error.hpp"
 #include "problem/problem_bound.hpp"
 #include "project/projection.hpp"
+#include "render/fleet/fleet_render.hpp"
 #include "render/problem_render.hpp"
 #include "render/projection_render.hpp"
 #include "render/render.hpp"

@@ -52,8 +52,15 @@ Group x_axis(const Chart& chart) {
   const char* const title = chart.of == Intensity::network ? "FLOPs for each byte over the network (FLOP/byte)"
                                                            : "Arithmetic intensity (FLOP/byte)";
   if (chart.plot_only) {
-    g.items.push_back(Text{{p.right(), p.bottom() + 36}, "FLOP/byte", kTickSize, FontWeight::regular,
-                           chart.colors->ink, Anchor::end, 0, {}, "axis-title"});
+    g.items.push_back(Text{{p.right(), p.bottom() + 36},
+                           "FLOP/byte",
+                           kTickSize,
+                           FontWeight::regular,
+                           chart.colors->ink,
+                           Anchor::end,
+                           0,
+                           {},
+                           "axis-title"});
   } else {
     g.items.push_back(axis_title({p.center().x, p.bottom() + (chart.small ? 36 : 40)}, title, 0, chart.colors->ink));
   }
@@ -73,8 +80,8 @@ Group y_axis(const Chart& chart) {
   std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
   const std::string unit = operation_unit(chart.report->points);
   if (chart.plot_only) {
-    g.items.push_back(Text{{4, p.y - 8}, unit, kTickSize, FontWeight::regular, chart.colors->ink, Anchor::start, 0, {},
-                           "axis-title"});
+    g.items.push_back(Text{
+        {4, p.y - 8}, unit, kTickSize, FontWeight::regular, chart.colors->ink, Anchor::start, 0, {}, "axis-title"});
   } else {
     g.items.push_back(axis_title({p.x - (chart.small ? 52 : 56), p.center().y}, "Performance (" + unit + ")", -90,
                                  chart.colors->ink));

@@ -61,7 +61,8 @@ std::optional<OtherMachine> other_machine(const Chart& chart) {
     return std::any_of(roofs.begin(), roofs.end(), [&](const Roof& roof) { return differs(*roof.ceiling, last); });
   };
   if (!any(other.roofs.memory) && !any(other.roofs.compute)) return std::nullopt;
-  // A pattern's short line beside its slope would be one line too many. Main roofs that differ visibly are always named.
+  // A pattern's short line beside its slope would be one line too many. Main roofs that differ visibly are always
+  // named.
   other.roofs.patterns.clear();
   for (auto* roofs : {&other.roofs.memory, &other.roofs.compute})
     for (Roof& roof : *roofs) roof.limits = roof.main && differs(*roof.ceiling, last, kVisiblyApart);

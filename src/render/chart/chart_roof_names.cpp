@@ -91,9 +91,9 @@ class RoofNames {
     std::vector<Shared> rows;
     for (std::size_t i = 0; i < roofs.size(); ++i) {
       const Roof& roof = roofs[i];
-      const bool repeated =
-          roof.ceiling->regime == Regime::sustained && report_.machine.find(roof.ceiling->name);
-      if (roof.limits != limiting_ || repeated || !roof_span(chart_, roofs_, roof, roof.ceiling->value).visible) continue;
+      const bool repeated = roof.ceiling->regime == Regime::sustained && report_.machine.find(roof.ceiling->name);
+      if (roof.limits != limiting_ || repeated || !roof_span(chart_, roofs_, roof, roof.ceiling->value).visible)
+        continue;
       const auto shares = [&](const Shared& row) {
         const Roof& first = roofs[row.front()];
         const double apart = chart_.y.pixel(roof.ceiling->value) - chart_.y.pixel(first.ceiling->value);
@@ -187,8 +187,8 @@ class RoofNames {
     if (cost_of(chart_, text) == 0) keep(text, groups_.flats[sustained.front()]);
   }
 
-  /// "HBM read 4.7 TB/s · copy 4.34 TB/s": the patterns stand with their level, for their own lines are short. More than
-  /// two are one entry.
+  /// "HBM read 4.7 TB/s · copy 4.34 TB/s": the patterns stand with their level, for their own lines are short. More
+  /// than two are one entry.
   std::string slope_label(const Shared& shared, bool values) const {
     constexpr std::size_t kNamedPatterns = 2;
     const std::vector<const Roof*> roofs = pointers(roofs_.memory, shared);

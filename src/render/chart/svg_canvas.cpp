@@ -215,8 +215,8 @@ void SvgCanvas::end_path() {
 void SvgCanvas::draw(const Circle& circle) {
   end_path();
   const std::string paint = group_paint_.empty() ? paint_attributes(circle.fill, circle.stroke) : std::string();
-  out_ += fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"{}", paint, px(circle.center.x, decimals()), px(circle.center.y, decimals()),
-                      px(circle.radius, decimals()), end_of("circle", circle.title));
+  out_ += fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"{}", paint, px(circle.center.x, decimals()),
+                      px(circle.center.y, decimals()), px(circle.radius, decimals()), end_of("circle", circle.title));
 }
 
 void SvgCanvas::draw(const Text& text) {
@@ -230,8 +230,8 @@ void SvgCanvas::draw(const Text& text) {
   if (weight_of(text) != inherited_.weight) attributes += fmt::format(" font-weight=\"{}\"", weight_of(text));
   if (anchor_of(text) != inherited_.anchor) attributes += fmt::format(" text-anchor=\"{}\"", anchor_of(text));
   if (text.rotation != 0)
-    attributes += fmt::format(" transform=\"rotate({} {} {})\"", px(text.rotation, decimals()), px(text.at.x, decimals()),
-                              px(text.at.y, decimals()));
+    attributes += fmt::format(" transform=\"rotate({} {} {})\"", px(text.rotation, decimals()),
+                              px(text.at.x, decimals()), px(text.at.y, decimals()));
   if (text.halo) {
     classes += fmt::format(" s-{}", text.halo->role);
     if (!for_page_) attributes += fmt::format(" stroke=\"{}\" paint-order=\"stroke\"", text.halo->hex());

@@ -62,8 +62,8 @@ std::string html_answer(const Report& report, const std::vector<Verdict>& verdic
       "<section id=\"answer\" aria-labelledby=\"answer-h\">\n<h2 id=\"answer-h\" class=\"answer\">{}</h2>\n",
       escape_html(comparison != nullptr ? outcome_line(*comparison) : answer(report)));
   if (comparison != nullptr) {
-    html += fmt::format("<p class=\"rest\">{}: {}</p>\n",
-                        comparison_names(*comparison).second, escape_html(answer(report)));
+    html += fmt::format("<p class=\"rest\">{}: {}</p>\n", comparison_names(*comparison).second,
+                        escape_html(answer(report)));
   }
   const std::string first = first_action(report, hotspots_of(report, verdicts));
   if (!first.empty()) html += fmt::format("<p class=\"rest\"><b>{}</b></p>\n", html_sentences(first));

@@ -107,9 +107,9 @@ std::string html_changes(const Runs& runs, const Comparison& comparison) {
              "<section id=\"changes\" aria-labelledby=\"changes-h\">\n<h2 id=\"changes-h\">{} and {}</h2>\n{}"
              "<p class=\"lead\">Before: run of {}. Now: run of {}. A change exceeds {}, and the 95 % interval of its "
              "ratio excludes 1.{}</p>\n",
-             escape_html(capitalised(before)), escape_html(now),
-             html_list("findings", comparison_findings(comparison)), date_of(runs.base()), date_of(runs.last()),
-             percent(kRunToRun), runs.size() > 2 ? " Intermediate runs are on the chart only." : "") +
+             escape_html(capitalised(before)), escape_html(now), html_list("findings", comparison_findings(comparison)),
+             date_of(runs.base()), date_of(runs.last()), percent(kRunToRun),
+             runs.size() > 2 ? " Intermediate runs are on the chart only." : "") +
          (notes.empty() ? "" : html_list("warn", notes)) + program_costs_html(comparison) +
          (steps ? "<h3>Launch signatures, whole recordings</h3>\n" : "") + all_kernels(comparison) +
          machine_changes(runs) + "</section>\n";

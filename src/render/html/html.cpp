@@ -97,8 +97,8 @@ std::string chart(const Runs& runs, const ChartDrawing& drawing, const Marks& ma
       html_chart_lead(runs.last()), kChartControls, drawing.svg_for_page(), marks.legend(), kHint);
 }
 
-/// The charts for windows that are narrower than the page: of a phone, of a tablet. The script takes one of them in place
-/// of the wide one, whose letters would be too small there.
+/// The charts for windows that are narrower than the page: of a phone, of a tablet. The script takes one of them in
+/// place of the wide one, whose letters would be too small there.
 std::string narrow_charts(const Runs& runs, const ChartDrawing& drawing) {
   struct Narrow {
     int width, height;

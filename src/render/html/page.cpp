@@ -46,8 +46,7 @@ std::string html_still_page(std::string_view title, std::string_view tool_versio
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"roofline {}\">\n"
       "<title>{} \u2014 roofline</title>\n<style>{}</style>\n<style media=\"screen and "
       "(prefers-color-scheme:dark)\">{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      csp_hash(sheet), csp_hash(dark), escape_html(tool_version), escape_html(title), sheet,
-      dark, body);
+      csp_hash(sheet), csp_hash(dark), escape_html(tool_version), escape_html(title), sheet, dark, body);
 }
 
 std::string html_still_chart(const Runs& runs, const ChartOptions& options) {
@@ -62,15 +61,16 @@ std::string html_still_chart(const Runs& runs, const ChartOptions& options) {
   std::string wide = ChartDrawing(runs, options).svg_for_page();
   const std::string whole = fmt::format("height=\"{1}\" viewBox=\"0 0 {0} {1}\"", options.width, options.height);
   if (const std::size_t at = wide.find(whole); at != std::string::npos) {
-    wide.replace(at, whole.size(),
-                 fmt::format("height=\"{1}\" viewBox=\"0 {2} {0} {1}\"", options.width, options.height - kTitle, kTitle));
+    wide.replace(
+        at, whole.size(),
+        fmt::format("height=\"{1}\" viewBox=\"0 {2} {0} {1}\"", options.width, options.height - kTitle, kTitle));
   }
   return fmt::format(
       "{}<picture class=\"narrow-chart\"><source media=\"(prefers-color-scheme:dark)\" "
       "srcset=\"data:image/svg+xml;base64,{}\"><img src=\"data:image/svg+xml;base64,{}\" alt=\"Roofline chart\" "
       "width=\"{}\" height=\"{}\"></picture>\n",
-      wide, base64(ChartDrawing(runs, dark).svg()),
-      base64(ChartDrawing(runs, narrow).svg()), narrow.width, narrow.height);
+      wide, base64(ChartDrawing(runs, dark).svg()), base64(ChartDrawing(runs, narrow).svg()), narrow.width,
+      narrow.height);
 }
 
 std::string html_chart_style() {

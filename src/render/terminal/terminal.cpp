@@ -98,7 +98,8 @@ std::string table_key(const Report& report, const TerminalStyle& style) {
     uncertain |= badly_measured(point) && !point.above_roof();
   }
   if (!timed) return {};
-  std::vector<std::string> parts = {"AI: FLOP per byte of main memory", "roof: share of the roof that limits the kernel"};
+  std::vector<std::string> parts = {"AI: FLOP per byte of main memory",
+                                    "roof: share of the roof that limits the kernel"};
   if (interval) parts.emplace_back("\u00b1: 95 % interval of the time");
   if (uncertain) parts.emplace_back("?: not measured well enough to draw conclusions");
   if (above) parts.emplace_back("\u25b2: above its roof: the roof or the counted work is wrong");

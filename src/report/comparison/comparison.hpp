@@ -22,7 +22,7 @@ struct Comparison {
   const Report* now = nullptr;
   double max_slowdown = kMaxSlowdown;
   std::vector<PointChange> changes;
-  bool gate = false;  ///< someone asked for the limit: the outcome is "Pass" or "Fail"
+  bool gate = false;                          ///< someone asked for the limit: the outcome is "Pass" or "Fail"
   std::size_t base_runs = 1, now_runs = 1;    ///< that each side was measured in
   std::optional<ProgramChange> program = {};  ///< of two profiles that used a GPU
 
@@ -61,8 +61,8 @@ std::pair<std::string, std::string> comparison_names(const Comparison& compariso
 /// step. Names the machines where they differ.
 std::string comparison_headline(const Comparison& comparison);
 
-/// With a gate "Fail: 2 of 22 kernels …", "Pass: no kernel got slower by more than 3 %."; no verdict over a run that has
-/// no end. Without a gate the headline.
+/// With a gate "Fail: 2 of 22 kernels …", "Pass: no kernel got slower by more than 3 %."; no verdict over a run that
+/// has no end. Without a gate the headline.
 std::string outcome_line(const Comparison& comparison);
 
 /// Regressions, then what got slower, went, got faster, came, and stayed as it was; of each the worst first.
