@@ -8,12 +8,14 @@
 
 #include "render/chart/chart.hpp"
 #include "render/projection_tables.hpp"
+#include "tests/support/mentions.hpp"
 #include "tests/support/profile_report.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -48,10 +50,9 @@ Sample slower_and_faster() {
 TEST(ProjectionHeadline, SaysHowLongAndWhatGainsMost) {
   const Sample sample = slower_and_faster();
   EXPECT_THAT(projection_headline(sample.report, sample.projections[0]),
-              testing::MatchesRegex("On an H100 all rows together take .* \\(.* to .*\\) instead of .*: .* as long; "
-                                    "memory-bound kernels lose most \\(1\\.[34].×\\)\\."));
+              AllOf(StartsWith("On an H100 "), mentions(" instead of ", "as long; memory-bound", "lose most (1.")));
   EXPECT_THAT(projection_headline(sample.report, sample.projections[1]),
-              testing::MatchesRegex("On a B200 all .* as fast; memory-bound kernels gain most .*"));
+              AllOf(StartsWith("On a B200 "), mentions(" instead of ", "as fast; memory-bound", "gain most (1.")));
 }
 
 TEST(ProjectionHeadline, DoesNotNameAGroupWhereAllAreAlike) {
@@ -66,7 +67,7 @@ TEST(ProjectionHeadline, AWhatIfIsNoOtherMachine) {
   const Report report = example::sample_report();
   Projection what_if = project(report, with_memory(report.machine, 1.5, report.machine.device.name));
   what_if.own = true;
-  EXPECT_THAT(projection_headline(report, what_if), StartsWith("With these changes all rows together take "));
+  EXPECT_THAT(projection_headline(report, what_if), StartsWith("With these changes "));
 }
 
 TEST(ProjectedReport, HasTimesAndBoundsOfTheOtherMachineAndNoneWithoutWork) {
