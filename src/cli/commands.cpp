@@ -7,9 +7,9 @@ namespace roofline {
 namespace {
 
 constexpr CommandEntry (*kCommands[])() = {
-    calibrate_command, analyze_command, profile_command, import_command,     report_command,
-    show_command,      compare_command, ab_command,      bound_command,      project_command,
-    new_command,       devices_command, ops_command,     machine_command,    fleet_command,
+    calibrate_command, analyze_command, profile_command, import_command,  report_command,
+    show_command,      compare_command, ab_command,      bound_command,   project_command,
+    new_command,       devices_command, ops_command,     machine_command, fleet_command,
     monitor_command,   doctor_command,  mcp_command,     help_command,    completion_command,
 };
 

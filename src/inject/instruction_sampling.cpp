@@ -253,8 +253,7 @@ void InstructionSampling::close(CUcontext context, Sampled& sampled, bool disabl
   session_.spool.write(
       spool::Type::instruction_phase,
       spool::InstructionPhase{sampled.start, now(), sampled.samples, sampled.dropped, sampled.elsewhere,
-                              static_cast<std::uint32_t>(sampled.device),
-                              std::uint32_t{1} << kPeriodExponent});
+                              static_cast<std::uint32_t>(sampled.device), std::uint32_t{1} << kPeriodExponent});
 }
 
 void InstructionSampling::write() {

@@ -89,8 +89,8 @@ void PhasePlan::sample_instructions() {
 RunPhase PhasePlan::after_instructions(const Progress& progress) const {
   const bool steady = after_sampled_ != RunPhase::start_up;
   const std::uint64_t least = steady ? kSteadyInstructions : kFirstInstructions;
-  const bool enough = progress.repetitions >= kFewOfInstructions && sampled_since_ != 0 &&
-                      progress.time - sampled_since_ >= least;
+  const bool enough =
+      progress.repetitions >= kFewOfInstructions && sampled_since_ != 0 && progress.time - sampled_since_ >= least;
   const bool in_vain = progress.time - since_ >= (steady ? kSteadyInVain : kFirstInVain);
   return enough || in_vain || progress.no_instructions ? RunPhase::closing : RunPhase::instructions;
 }

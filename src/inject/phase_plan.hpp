@@ -60,7 +60,7 @@ class PhasePlan {
   std::uint64_t since_ = 0;
   std::uint64_t pause_ = 0;                      ///< length of the present quiet phase
   std::uint64_t shortest_ = 0;                   ///< of a quiet phase that a lost marker ends
-  std::uint64_t sampled_since_ = 0;  ///< instructions; 0: not yet in this phase
+  std::uint64_t sampled_since_ = 0;              ///< instructions; 0: not yet in this phase
   bool instructions_ = false;                    ///< a phase of them is to follow the sample
   RunPhase after_sampled_ = RunPhase::start_up;  ///< what follows the present phase of instructions
   bool glimpsed_ = false;

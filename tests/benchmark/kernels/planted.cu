@@ -533,8 +533,7 @@ const Planted kPlanted[] = {
      [](const Data& d, bool faulty) { EITHER(store_conflicts)<<<kCount / 1024, kSquare>>>(d.a, d.b); }},
     {"late_warp", [](const Data& d, bool faulty) { EITHER(late_warp)<<<kBlocks, kThreads>>>(d.a, d.b); }},
     {"one_address", [](const Data& d, bool faulty) { EITHER(one_address)<<<kBlocks / 8, kThreads>>>(d.a, d.b); }},
-    {"shared_bins",
-     [](const Data& d, bool faulty) { EITHER(shared_bins)<<<kBlocks / 16, kThreads>>>(d.a, d.b); }},
+    {"shared_bins", [](const Data& d, bool faulty) { EITHER(shared_bins)<<<kBlocks / 16, kThreads>>>(d.a, d.b); }},
     {"fences", [](const Data& d, bool faulty) { EITHER(fences)<<<kBlocks / 8, kThreads>>>(d.a, d.b); }},
     {"long_chain",
      [](const Data& d, bool faulty) {
