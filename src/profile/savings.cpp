@@ -129,6 +129,7 @@ class SavingFinder {
   /// Of a row without a roof: what its warps wait for is all that can be saved of it.
   void add_wait(std::size_t i, const RowTime& row) {
     const Point& point = points_[i];
+    if (is_of_library(point.profiled->full_name)) return;
     const std::vector<Advice> advice = advice_for(point, machine_);
     if (advice.empty() || advice.front().kind != RuleKind::cause) return;
     const SampledWait* const wait = wait_behind(point, advice.front().rule);

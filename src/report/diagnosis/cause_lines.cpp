@@ -6,8 +6,14 @@
 #include <string>
 #include <vector>
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
+
+bool is_of_library(std::string_view kernel) {
+  return contains_any(kernel, {"cublas", "cudnn", "nvjet", "xmma", "cufft", "cusparse", "at::native", "pytorch_flash",
+                               "multi_tensor_apply", "ncclDevKernel"});
+}
 
 const SampledWait* wait_behind(const Point& point, std::string_view rule) {
   if (!point.profiled || !point.profiled->sampled) return nullptr;

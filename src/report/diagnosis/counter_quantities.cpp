@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/quantity_groups.hpp"
 #include "report/roof_share.hpp"
 #include "text/text.hpp"
@@ -39,11 +40,6 @@ void add_tensor(QuantityCollector& out, const Point& point, const Machine& machi
   if (executed != flops.end() && modelled != point.work.flops.end() && modelled->second > 0 && executed->second > 0) {
     out.set("flops.over_model", executed->second / modelled->second);
   }
-}
-
-/// Kernels whose code the user does not own: only the call can be changed.
-bool is_of_library(std::string_view name) {
-  return contains_any(name, {"cublas", "cudnn", "nvjet", "xmma", "cufft", "cusparse", "at::native"});
 }
 
 void add_layout(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
