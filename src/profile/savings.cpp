@@ -9,6 +9,7 @@
 
 #include "profile/actions.hpp"
 #include "profile/causes/causes.hpp"
+#include "profile/causes/kernel_names.hpp"
 #include "profile/claims.hpp"
 #include "profile/fusions.hpp"
 #include "profile/sums.hpp"

@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-bool is_of_library(std::string_view kernel) {
+bool is_library_kernel(std::string_view kernel) {
   return contains_any(kernel, {"cublas", "cudnn", "nvjet", "xmma", "cufft", "cusparse", "at::native", "pytorch_flash",
                                "multi_tensor_apply", "ncclDevKernel"});
 }

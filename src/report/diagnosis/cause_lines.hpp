@@ -10,7 +10,7 @@
 namespace roofline {
 
 /// Kernels whose code the user does not own: only the call can be changed.
-bool is_of_library(std::string_view kernel);
+bool is_library_kernel(std::string_view kernel);
 
 /// The wait that a rule is about, of rules that are about none in particular the row's largest; null where the row was
 /// not sampled or hardly waits for it.

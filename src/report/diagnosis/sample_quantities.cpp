@@ -48,7 +48,7 @@ void add_samples(QuantityCollector& out, const Point& point) {
       if (what == wait.what) out.set(name, wait.share);
     }
   }
-  out.flag_is("library", is_of_library(point.profiled->full_name));
+  out.flag_is("library", is_library_kernel(point.profiled->full_name));
   out.set("wait.shared.share", *out.get("wait.shared_load.share") + *out.get("wait.shared_store.share"));
   const double fraction = point.fraction_of_roof();
   out.flag_is("roof.reached", fraction >= kAtRoof);
