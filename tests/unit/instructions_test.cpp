@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "host/private_folder.hpp"
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/json/kernel_samples_json.hpp"
 #include "spool_builder.hpp"
-#include "temporary_folder.hpp"
 
 namespace roofline {
 namespace {
@@ -42,11 +42,10 @@ class Assembled {
     function_.lines.push_back({line > 0 ? 0 : -1, line});
     return at;
   }
-  const std::optional<GpuFunction>& function() const { return function_holder_ = function_, function_holder_; }
+  std::optional<GpuFunction> function() const { return function_; }
 
  private:
   GpuFunction function_;
-  mutable std::optional<GpuFunction> function_holder_;
 };
 
 const SampledWait* find(const SampledKernel& kernel, WaitFor what) {
@@ -156,7 +155,7 @@ TEST(ExplainSamples, WithoutCodeReasonsRemain) {
 }
 
 TEST(KernelSamples, AreReadFromASpoolAndFilesOutsideAreNot) {
-  const TemporaryFolder folder;
+  const PrivateFolder folder;
   SpoolBuilder spool;
   spool.add(spool::Type::stall_reason,
             spool::StallReason{4, spool.text("smsp__pcsamp_warps_issue_stalled_long_scoreboard")});

@@ -7,6 +7,7 @@
 #include "host/files.hpp"
 #include "model/error.hpp"
 #include "mpi/calls.h"
+#include "profile/intervals.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -25,8 +26,6 @@ MpiKind kind_of(std::uint32_t kind) {
   return kind == ROOFLINE_MPI_ROOTED ? MpiKind::rooted : MpiKind::other;
 }
 
-constexpr double kNanosecond = 1e-9;
-
 void add_sites(MpiProcess& process, const RooflineMpiCalls& calls) {
   for (std::uint32_t i = 0; i < std::min<std::uint32_t>(calls.sites, ROOFLINE_MPI_SITES); ++i) {
     const RooflineMpiSite& from = calls.site[i];
@@ -41,7 +40,7 @@ void add_sites(MpiProcess& process, const RooflineMpiCalls& calls) {
     site.messages = std::min(from.messages, from.calls);
     site.small = std::min(from.small, site.messages);
     site.bytes = static_cast<double>(from.bytes);
-    site.seconds = std::min(static_cast<double>(from.ns) * kNanosecond, process.seconds());
+    site.seconds = std::min(seconds(from.ns), process.seconds());
     process.sites.push_back(std::move(site));
   }
 }
@@ -78,7 +77,7 @@ MpiProcess parse_mpi_process(std::string_view bytes) {
   process.launcher = clean_line(text_in(calls->launcher));
   process.start = calls->start;
   process.end = calls->end;
-  process.mpi_s = std::min(static_cast<double>(calls->ns) * kNanosecond, process.seconds());
+  process.mpi_s = std::min(seconds(calls->ns), process.seconds());
   process.finalized = calls->finalized != 0;
   process.calls = calls->calls;
   process.lost = std::min(calls->lost, calls->calls);

@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profile/intervals.hpp"
+
 namespace roofline {
 namespace {
-
-constexpr double kNanosecond = 1e-9;
 
 struct Key {
   std::uint64_t communicator = 0, number = 0;
@@ -119,14 +119,14 @@ MpiWaits mpi_waits(const std::vector<MpiProcess>& processes) {
     const MpiProcess& process = processes[i];
     std::vector<double> waiting(process.sites.size(), 0), known = waiting;
     for (const MpiCollective& collective : process.collectives) {
-      const double whole = static_cast<double>(collective.ns) * kNanosecond;
+      const double whole = seconds(collective.ns);
       waits.collectives_s += whole;
       const Meeting& meeting = meetings.at(key_of(collective));
       if (meeting.ranks < 2 || meeting.seen != meeting.ranks) continue;
       waits.matched_s += whole;
       known[collective.site] += whole;
       const std::int64_t start = static_cast<std::int64_t>(collective.start) + offsets[i];
-      const double waited = std::clamp(static_cast<double>(meeting.last - start) * kNanosecond, 0.0, whole);
+      const double waited = std::clamp(static_cast<double>(meeting.last - start) * 1e-9, 0.0, whole);
       waiting[collective.site] += waited;
       waits.parts[meeting.rank].caused_wait_s += waited * stride;
     }

@@ -70,7 +70,8 @@ void add_layout(QuantityCollector& out, const Point& point, const Machine& machi
     const double warps = static_cast<double>(most->blocks_per_sm * most->threads) / kWarp;
     out.set("warps.per_sm", *reached / most->occupancy * warps);
   }
-  out.flag_is("library", is_library_kernel(most->kernel) || (point.profiled && is_library_kernel(point.profiled->full_name)));
+  out.flag_is("library",
+              is_library_kernel(most->kernel) || (point.profiled && is_library_kernel(point.profiled->full_name)));
   out.flag_is("limit.registers", most->limit == OccupancyLimit::registers);
   out.flag_is("limit.shared", most->limit == OccupancyLimit::shared_memory);
   out.flag_is("limit.blocks", most->limit == OccupancyLimit::blocks);
