@@ -77,8 +77,14 @@ TEST(ChartPng, ShowsMarkersAndRoofsWhereTheyBelong) {
     EXPECT_EQ(image.pixel(2, 2), rgb(colors.background));
     for (const PlottedPoint& p : chart.points) {
       const Vec at = chart.at(p.intensity, p.performance);
-      EXPECT_EQ(image.pixel(at.x, at.y), rgb(colors.background)) << "the dot in its centre: " << p.name;
-      EXPECT_EQ(image.pixel(at.x + 3, at.y), rgb(colors.families[p.family])) << p.name;
+      const bool covered = std::any_of(chart.points.begin(), chart.points.end(), [&](const PlottedPoint& other) {
+        return &other != &p && length(chart.at(other) - at) < other.radius + p.radius;
+      });
+      if (covered) continue;
+      // Beside the dot in its centre; a shape's point may be narrower than that on one side.
+      const std::uint32_t family = rgb(colors.families[p.family]);
+      EXPECT_TRUE(image.pixel(at.x, at.y - 2.4) == family || image.pixel(at.x, at.y + 2.4) == family) << p.name;
+      EXPECT_NE(image.pixel(at.x, at.y), family) << "the dot: " << p.name;
     }
     const double y = chart.y.pixel(207e9);
     EXPECT_EQ(image.pixel(chart.x.pixel(60), std::floor(y)), rgb(colors.roof_main));

