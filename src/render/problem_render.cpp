@@ -157,11 +157,10 @@ std::string headline_of(const ProblemBound& problem) {
     if (!std::isfinite(phase.least_s)) continue;
     if (phase.name == "prefill") parts.push_back("the first token after at least " + duration(phase.least_s));
     const std::string rates = phase.name == "decode" ? rates_text(phase) : "";
-    if (!rates.empty()) parts.push_back("then " + rates);
+    if (!rates.empty()) parts.push_back(parts.empty() ? rates : "then " + rates);
   }
   if (parts.empty()) return {};
-  std::string text = fmt::format("{}", fmt::join(parts, ", "));
-  return capitalised(text.starts_with("then ") ? text.substr(5) : text) + ".";
+  return capitalised(fmt::format("{}", fmt::join(parts, ", "))) + ".";
 }
 
 std::string html_phase(const PhaseBound& phase) {

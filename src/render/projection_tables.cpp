@@ -39,8 +39,9 @@ std::string with_article(const std::string& name) {
 
 /// What limits a row here, as a group of rows.
 enum class Limit : std::uint8_t { memory, cache, compute, latency };
-constexpr std::array<std::string_view, 4> kLimits = {"memory-bound kernels", "cache-bound kernels",
-                                                     "compute-bound kernels", "kernels that wait"};
+constexpr std::size_t kGroups = 4;
+constexpr std::array<std::string_view, kGroups> kLimits = {"memory-bound kernels", "cache-bound kernels",
+                                                           "compute-bound kernels", "kernels that wait"};
 
 Limit limit_of(std::string_view roof) {
   if (roof == "latency") return Limit::latency;
@@ -53,7 +54,7 @@ Limit limit_of(std::string_view roof) {
 /// "; memory-bound kernels gain most (1.40×)"; empty where no group differs visibly from the whole.
 std::string most_changed(const Projection& projection) {
   constexpr double kMinor = 0.05, kVisibly = 1.02;
-  std::array<double, kLimits.size()> here{}, there{};
+  std::array<double, kGroups> here{}, there{};
   double all = 0, known_here = 0, known_there = 0;
   for (const ProjectedRow& row : projection.rows) {
     all += row.here_s * row.weight;
@@ -66,14 +67,14 @@ std::string most_changed(const Projection& projection) {
   }
   if (!(known_there > 0)) return {};
   const double whole = known_here / known_there;
-  std::size_t most = kLimits.size();
+  std::size_t most = kGroups;
   const auto ratio = [&](std::size_t i) { return here.at(i) / there.at(i); };
-  for (std::size_t i = 0; i < kLimits.size(); ++i) {
+  for (std::size_t i = 0; i < kGroups; ++i) {
     if (here.at(i) < kMinor * all || !(there.at(i) > 0)) continue;
-    const bool farther = most == kLimits.size() || (whole >= 1 ? ratio(i) > ratio(most) : ratio(i) < ratio(most));
+    const bool farther = most == kGroups || (whole >= 1 ? ratio(i) > ratio(most) : ratio(i) < ratio(most));
     if (farther) most = i;
   }
-  if (most == kLimits.size()) return {};
+  if (most == kGroups) return {};
   const double change = whole >= 1 ? ratio(most) : 1 / ratio(most);
   const double against = whole >= 1 ? ratio(most) / whole : whole / ratio(most);
   if (change < kVisibly || against < kVisibly) return {};

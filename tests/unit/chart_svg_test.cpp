@@ -167,7 +167,7 @@ TEST(ChartSvg, CarriesTheReportsValues) {
   EXPECT_THAT(svg, testing::HasSubstr("data-ceiling=\"tensor.bf16\" data-kind=\"compute\" data-value=\"7.98e+14\""));
   EXPECT_THAT(svg, testing::HasSubstr(">HBM read 4.67 TB/s · copy 4.26 TB/s</text>"));
   EXPECT_THAT(svg, testing::HasSubstr(">BF16 · FP16 tensor 798 · 786 TFLOP/s</text>"));
-  EXPECT_THAT(svg, testing::HasSubstr(">gemm bf16 · cublas"));
+  EXPECT_THAT(svg, testing::HasSubstr(">gemm tf32 · cublas"));
   EXPECT_THAT(svg, testing::HasSubstr("suspect"));
   for (const PlottedPoint& p : plotted_points(report))
     EXPECT_THAT(

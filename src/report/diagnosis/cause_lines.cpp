@@ -38,6 +38,7 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"narrow-loads", WaitFor::global_load},
                                         About{"memory-stalls", WaitFor::global_load},
                                         About{"uncoalesced-stores", WaitFor::global_store},
+                                        About{"scattered-stores", WaitFor::global_store},
                                         About{"bank-conflicts", WaitFor::shared_load},
                                         About{"bank-conflicts", WaitFor::shared_store},
                                         About{"shared-stalls", WaitFor::shared_load},

@@ -311,7 +311,7 @@ constexpr Rule kRules[] = {
      "Uncoalesced stores touch {store.excess} the written bytes ({store.sectors} sectors per request).",
      "Let consecutive threads write consecutive addresses; transpose in shared memory first.", kBestPractices,
      RuleKind::cause, kLibraryStream},
-    {"uncoalesced-stores", kGpu,
+    {"scattered-stores", kGpu,
      {above("store.excess", 4), above("store.sectors", 8), above("wait.global_store.share", 0.3)},
      "Uncoalesced stores touch {store.excess} the written bytes ({store.sectors} sectors per request), and "
      "{wait.global_store.share} of its warps' time is waits for stores.",

@@ -20,11 +20,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 LOADS = {"uncoalesced-loads", "scattered-loads", "memory-stalls", "narrow-loads", "global-load-waits", "poor-memory", "latency"}
 CAUSES = {
     "load_by_column": {"uncoalesced-loads", "scattered-loads"},
-    "store_by_column": {"uncoalesced-stores"},
+    "store_by_column": {"uncoalesced-stores", "scattered-stores"},
     "structs": {"uncoalesced-loads", "scattered-loads"},
     "gather": {"uncoalesced-loads", "scattered-loads"},
     "chase": LOADS | {"too-few-blocks", "small-grid"},
-    "bytes": {"narrow-loads", "memory-stalls"},
+    "bytes": LOADS,
     "few_in_flight": LOADS | {"small-grid"},
     "local_array": {"local-memory-waits", "spills"},
     "spills": {"local-memory-waits", "spills"},
