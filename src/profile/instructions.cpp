@@ -9,7 +9,9 @@
 
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "profile/gpu_code.hpp"
 #include "profile/intervals.hpp"
+#include "profile/warp_waits.hpp"
 #include "text/demangle.hpp"
 #include "text/parse.hpp"
 #include "text/text.hpp"
@@ -21,85 +23,6 @@ constexpr std::size_t kMostKernels = 200, kMostLines = 200, kMostInstructions = 
 constexpr FileLimit kCodeLimit{std::uint64_t{1} << 30, "code of a GPU"};
 /// Waits below this share of the samples are not kept for a row.
 constexpr double kLeastShare = 0.01;
-
-/// What an instruction of that kind has others wait for.
-WaitFor wait_of(SassKind kind) {
-  switch (kind) {
-    case SassKind::global_load:
-      return WaitFor::global_load;
-    case SassKind::global_store:
-      return WaitFor::global_store;
-    case SassKind::global_atomic:
-      return WaitFor::global_atomic;
-    case SassKind::local_load:
-    case SassKind::local_store:
-      return WaitFor::local_memory;
-    case SassKind::shared_load:
-      return WaitFor::shared_load;
-    case SassKind::shared_store:
-      return WaitFor::shared_store;
-    case SassKind::shared_atomic:
-      return WaitFor::shared_atomic;
-    case SassKind::constant_load:
-      return WaitFor::constant;
-    case SassKind::texture:
-      return WaitFor::texture;
-    case SassKind::async_copy:
-      return WaitFor::async_copy;
-    case SassKind::shuffle:
-      return WaitFor::exchange;
-    case SassKind::special:
-      return WaitFor::special;
-    case SassKind::conversion:
-      return WaitFor::conversion;
-    case SassKind::fp64:
-      return WaitFor::fp64;
-    case SassKind::fp32:
-    case SassKind::fp16:
-    case SassKind::integer:
-      return WaitFor::arithmetic;
-    case SassKind::tensor:
-    case SassKind::tensor_wait:
-      return WaitFor::tensor;
-    case SassKind::barrier:
-      return WaitFor::barrier;
-    case SassKind::fence:
-      return WaitFor::fence;
-    case SassKind::branch:
-      return WaitFor::branch;
-    case SassKind::sleep:
-      return WaitFor::sleep;
-    case SassKind::move:
-    case SassKind::other:
-      break;
-  }
-  return WaitFor::other;
-}
-
-/// Where results come at times that the compiler doesn't know: from L1 and beyond, or from within the SM.
-bool comes_from(WaitFor what, bool far) {
-  switch (what) {
-    case WaitFor::global_load:
-    case WaitFor::global_atomic:
-    case WaitFor::local_memory:
-    case WaitFor::texture:
-    case WaitFor::async_copy:
-      return far;
-    case WaitFor::shared_load:
-    case WaitFor::shared_atomic:
-    case WaitFor::shared_store:
-    case WaitFor::constant:
-    case WaitFor::exchange:
-    case WaitFor::special:
-    case WaitFor::conversion:
-    case WaitFor::fp64:
-      return !far;
-    default:
-      return false;
-  }
-}
-
-bool is_scoreboard(std::string_view reason) { return reason == "long_scoreboard" || reason == "short_scoreboard"; }
 
 /// The waits that a division or a function in place of an instruction consists of.
 bool is_of_arithmetic(WaitFor what) {
@@ -120,145 +43,22 @@ bool is_of_arithmetic(WaitFor what) {
   }
 }
 
-/// A source line of a kernel, by its file's number.
-using Line = std::pair<int, int>;
-constexpr Line kNoLine = {-1, 0};
-
-/// The instructions of a kernel and their lines.
-class Code {
- public:
-  explicit Code(const std::optional<GpuFunction>& function) : function_(function) {
-    if (!function) return;
-    constexpr std::size_t kBytes = 16;
-    const std::span<const std::byte> bytes(function->code);
-    for (std::size_t at = 0; at + kBytes <= bytes.size(); at += kBytes) {
-      instructions_.push_back(decode_sass(bytes.subspan(at, kBytes), function->architecture, at));
-    }
-    find_lines();
-    find_divisions();
-  }
-
-  static std::size_t index(std::uint64_t offset) { return static_cast<std::size_t>(offset / 16); }
-  bool holds(std::uint64_t offset) const { return index(offset) < instructions_.size(); }
-  const SassInstruction& at(std::uint64_t offset) const { return instructions_[index(offset)]; }
-  std::vector<std::size_t> waited_for(std::uint64_t offset) const {
-    return holds(offset) ? roofline::waited_for(instructions_, index(offset)) : std::vector<std::size_t>();
-  }
-  Line line(std::uint64_t offset) const { return holds(offset) ? lines_[index(offset)] : kNoLine; }
-  SassKind kind(std::size_t index) const { return instructions_[index].kind; }
-  bool divides(std::uint64_t offset) const { return holds(offset) && divides_[index(offset)]; }
-  std::string file(Line line) const {
-    const auto index = static_cast<std::size_t>(line.first);
-    return line.first >= 0 && index < function_->files.size() ? function_->files[index] : std::string();
-  }
-  /// "kernel.cu:41"; empty where the line is not known.
-  std::string place(Line line) const {
-    const std::string path = file(line);
-    return path.empty() ? std::string() : fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line.second);
-  }
-  /// Whether it loads constants from an address in a register. Others are parameters of the launch.
-  bool indexes_constants(std::uint64_t offset) const {
-    constexpr std::uint64_t kAddressByte = 3;
-    constexpr auto kNoRegister = std::byte{0xff};
-    return holds(offset) && at(offset).kind == SassKind::constant_load &&
-           function_->code[static_cast<std::size_t>(offset + kAddressByte)] != kNoRegister;
-  }
-  /// The last store or atomic operation before an instruction at this offset.
-  std::optional<std::uint64_t> written_before(std::uint64_t offset) const {
-    for (std::size_t i = index(offset); i-- > 0;) {
-      if (kind(i) == SassKind::global_store || kind(i) == SassKind::global_atomic) return 16 * std::uint64_t{i};
-    }
-    return std::nullopt;
-  }
-  /// The barrier that an instruction at this offset is behind, or is.
-  std::uint64_t barrier_before(std::uint64_t offset) const {
-    constexpr std::size_t kNear = 4;
-    for (std::size_t back = 0; back < kNear && back <= index(offset) && holds(offset); ++back) {
-      if (kind(index(offset) - back) == SassKind::barrier) return offset - 16 * back;
-    }
-    return offset;
-  }
-
- private:
-  /// Code in place of an instruction, such as a division of 64 bits, is a function that is called. It has no lines, or
-  /// a single one that means nothing, and gets the line of a call of it.
-  void find_lines() {
-    lines_.assign(instructions_.size(), kNoLine);
-    std::map<std::int64_t, Line> called;
-    for (std::size_t i = 0; i < instructions_.size(); ++i) {
-      if (i < function_->lines.size() && function_->lines[i].file >= 0) {
-        lines_[i] = {function_->lines[i].file, function_->lines[i].line};
-      }
-      if (instructions_[i].name == "CALL" && instructions_[i].target && lines_[i] != kNoLine) {
-        called.try_emplace(*instructions_[i].target, lines_[i]);
-      }
-    }
-    for (const auto& [target, line] : called) {
-      if (target >= 0 && holds(static_cast<std::uint64_t>(target))) {
-        functions_.push_back(index(static_cast<std::uint64_t>(target)));
-      }
-    }
-    for (std::size_t n = 0; n < functions_.size(); ++n) {
-      const std::size_t end = n + 1 < functions_.size() ? functions_[n + 1] : instructions_.size();
-      const auto first = lines_.begin() + static_cast<std::ptrdiff_t>(functions_[n]);
-      const auto last = lines_.begin() + static_cast<std::ptrdiff_t>(end);
-      const bool one = std::all_of(first, last, [&](const Line& line) { return line == *first; });
-      const Line caller = called.at(static_cast<std::int64_t>(functions_[n] * 16));
-      std::for_each(first, last, [&](Line& line) {
-        if (one || line == kNoLine) line = caller;
-      });
-    }
-  }
-
-  /// An integer division converts to floating point, takes a reciprocal and converts back; others are functions around
-  /// a reciprocal.
-  void find_divisions() {
-    std::map<Line, std::array<int, 2>> of_lines;
-    for (std::size_t i = 0; i < instructions_.size(); ++i) {
-      if (lines_[i] == kNoLine) continue;
-      auto& [special, conversions] = of_lines[lines_[i]];
-      if (kind(i) == SassKind::special) special = 1;
-      if (kind(i) == SassKind::conversion) ++conversions;
-    }
-    divides_.assign(instructions_.size(), false);
-    for (std::size_t i = 0; i < instructions_.size(); ++i) {
-      const auto found = of_lines.find(lines_[i]);
-      divides_[i] = found != of_lines.end() && found->second[0] > 0 && found->second[1] > 1;
-    }
-    for (std::size_t n = 0; n < functions_.size(); ++n) {
-      const std::size_t end = n + 1 < functions_.size() ? functions_[n + 1] : instructions_.size();
-      const auto has_special = [&](std::size_t i) { return kind(i) == SassKind::special; };
-      bool found = false;
-      for (std::size_t i = functions_[n]; i < end; ++i) found |= has_special(i);
-      for (std::size_t i = functions_[n]; found && i < end; ++i) divides_[i] = true;
-    }
-  }
-
-  const std::optional<GpuFunction>& function_;
-  std::vector<SassInstruction> instructions_;
-  std::vector<Line> lines_;
-  std::vector<std::size_t> functions_;  ///< first instructions of those that are called
-  std::vector<bool> divides_;
-};
-
 /// A sample's wait, the line of what is waited for, and that of the warp.
 struct Explained {
   WaitFor what = WaitFor::other;
   std::uint64_t waited = 0;  ///< offset
 };
 
-Explained explained(const Code& code, std::uint64_t offset, std::string_view reason) {
+Explained explained(const GpuCode& code, std::uint64_t offset, std::string_view reason) {
   if (!code.holds(offset)) return {wait_for(reason, SassKind::other, {}), offset};
   std::vector<SassKind> kinds;
-  const std::vector<std::size_t> waited = code.waited_for(offset);
-  for (const std::size_t index : waited) kinds.push_back(code.kind(index));
+  const std::vector<std::uint64_t> waited = code.waited_for(offset);
+  for (const std::uint64_t one : waited) kinds.push_back(code.at(one).kind);
   Explained result = {wait_for(reason, code.at(offset).kind, kinds), offset};
   if (is_scoreboard(reason)) {
-    for (const std::size_t index : waited) {
-      if (wait_of(code.kind(index)) != result.what) continue;
-      result.waited = 16 * static_cast<std::uint64_t>(index);
-      break;
-    }
+    const auto found = std::find_if(waited.begin(), waited.end(),
+                                    [&](std::uint64_t one) { return wait_of(code.at(one).kind) == result.what; });
+    if (found != waited.end()) result.waited = *found;
   }
   if (result.what == WaitFor::barrier) result.waited = code.barrier_before(offset);
   if (result.what == WaitFor::constant && !code.indexes_constants(result.waited)) result.what = WaitFor::other;
@@ -278,12 +78,12 @@ std::vector<Count> largest_first(const auto& counts) {
 }
 
 /// A wait with the line that has most of it.
-SampledWait summed_wait(WaitFor what, const std::map<Line, std::map<Line, std::int64_t>>& by_line, std::int64_t samples,
-                        const Code& code) {
+SampledWait summed_wait(WaitFor what, const std::map<KernelLine, std::map<KernelLine, std::int64_t>>& by_line,
+                        std::int64_t samples, const GpuCode& code) {
   SampledWait wait;
   wait.what = what;
   std::int64_t all = 0, most = 0, most_used = 0;
-  Line line = kNoLine, used = kNoLine;
+  KernelLine line = kNoLine, used = kNoLine;
   for (const auto& [waited, by_user] : by_line) {
     std::int64_t here = 0;
     for (const auto& [user, count] : by_user) here += count;
@@ -307,10 +107,10 @@ SampledWait summed_wait(WaitFor what, const std::map<Line, std::map<Line, std::i
 }
 
 /// Who waits at a barrier waits for warps that are at some other line.
-void name_late_line(SampledKernel& kernel, const std::map<Line, std::map<WaitFor, std::int64_t>>& lines,
-                    const Code& code) {
+void name_late_line(SampledKernel& kernel, const std::map<KernelLine, std::map<WaitFor, std::int64_t>>& lines,
+                    const GpuCode& code) {
   std::int64_t most = 0;
-  Line late = kNoLine;
+  KernelLine late = kNoLine;
   for (const auto& [line, waits] : lines) {
     std::int64_t elsewhere = 0;
     for (const auto& [what, count] : waits) elsewhere += what == WaitFor::barrier ? 0 : count;
@@ -336,57 +136,15 @@ struct KernelKey {
 
 }  // namespace
 
-std::string_view stall_reason(std::string_view metric) {
-  constexpr std::string_view kPrefix = "smsp__pcsamp_warps_issue_stalled_";
-  if (!metric.starts_with(kPrefix) || metric.ends_with("_not_issued")) return {};
-  return metric.substr(kPrefix.size());
-}
-
-WaitFor wait_for(std::string_view reason, SassKind kind, std::span<const SassKind> waited) {
-  static constexpr std::array<std::pair<std::string_view, WaitFor>, 13> kFixed = {{
-      {"selected", WaitFor::issuing},
-      {"not_selected", WaitFor::ready},
-      {"barrier", WaitFor::barrier},
-      {"membar", WaitFor::fence},
-      {"branch_resolving", WaitFor::branch},
-      {"no_instructions", WaitFor::code},
-      {"imc_miss", WaitFor::constant},
-      {"drain", WaitFor::global_store},
-      {"sleeping", WaitFor::sleep},
-      {"gmma", WaitFor::tensor},
-      {"warpgroup_arrive", WaitFor::tensor},
-      {"tex_throttle", WaitFor::texture},
-      {"wait", WaitFor::result},
-  }};
-  for (const auto& [name, what] : kFixed) {
-    if (name == reason) return what;
-  }
-  if (is_scoreboard(reason)) {
-    const bool far = reason == "long_scoreboard";
-    for (const SassKind one : waited) {
-      if (comes_from(wait_of(one), far)) return wait_of(one);
-    }
-    return !waited.empty() && wait_of(waited.front()) != WaitFor::arithmetic ? wait_of(waited.front())
-           : far                                                             ? WaitFor::global_load
-                                                                             : WaitFor::other;
-  }
-  const WaitFor own = wait_of(kind);
-  if (reason == "lg_throttle") {
-    const bool memory = own == WaitFor::global_store || own == WaitFor::global_atomic || own == WaitFor::local_memory;
-    return memory ? own : WaitFor::global_load;
-  }
-  if (reason == "mio_throttle" || reason == "math_pipe_throttle") return own;
-  return WaitFor::other;
-}
-
 SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& samples,
                               const std::optional<GpuFunction>& function) {
-  const Code code(function);
+  const GpuCode code(function);
   SampledKernel kernel;
   kernel.name = demangled(symbol);
   std::map<std::string, std::int64_t> reasons;
-  std::map<WaitFor, std::map<Line, std::map<Line, std::int64_t>>> waits;  ///< by line waited for, and line of the warp
-  std::map<Line, std::map<WaitFor, std::int64_t>> lines;
+  std::map<WaitFor, std::map<KernelLine, std::map<KernelLine, std::int64_t>>>
+      waits;  ///< by line waited for, and line of the warp
+  std::map<KernelLine, std::map<WaitFor, std::int64_t>> lines;
   std::map<std::uint64_t, SampledInstruction> instructions;
   for (const auto& [offset, by_reason] : samples) {
     SampledInstruction& instruction = instructions[offset];
@@ -399,8 +157,8 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
       lines[code.line(offset)][wait.what] += count;
     }
     instruction.reasons = largest_first<ReasonCount>(by_reason);
-    for (const std::size_t index : code.waited_for(offset)) {
-      instruction.waits_for.push_back(static_cast<std::int64_t>(index * 16));
+    for (const std::uint64_t waited : code.waited_for(offset)) {
+      instruction.waits_for.push_back(static_cast<std::int64_t>(waited));
     }
   }
   kernel.reasons = largest_first<ReasonCount>(reasons);
@@ -420,13 +178,13 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
     for (const std::int64_t waited : instructions[offset].waits_for)
       kept.try_emplace(static_cast<std::uint64_t>(waited));
   }
-  std::map<Line, std::int64_t> of_lines;
+  std::map<KernelLine, std::int64_t> of_lines;
   for (const auto& [offset, instruction] : kept) of_lines[code.line(offset)] += instruction.samples;
-  std::vector<std::pair<std::int64_t, Line>> by_samples;
+  std::vector<std::pair<std::int64_t, KernelLine>> by_samples;
   for (const auto& [line, count] : of_lines) by_samples.emplace_back(-count, line);
   std::sort(by_samples.begin(), by_samples.end());
   if (by_samples.size() > kMostLines) by_samples.resize(kMostLines);
-  std::map<Line, int> numbers;
+  std::map<KernelLine, int> numbers;
   for (const auto& [negative, line] : by_samples) {
     SampledLine made;
     made.file = code.file(line);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/private_folder.hpp"
+#include "profile/warp_waits.hpp"
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/json/kernel_samples_json.hpp"
 #include "spool_builder.hpp"

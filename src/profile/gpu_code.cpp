@@ -1,0 +1,118 @@
+#include "profile/gpu_code.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+
+namespace roofline {
+
+GpuCode::GpuCode(const std::optional<GpuFunction>& function) : function_(function) {
+  if (!function) return;
+  const std::span<const std::byte> bytes(function->code);
+  for (std::size_t at = 0; at + kSassBytes <= bytes.size(); at += kSassBytes) {
+    instructions_.push_back(decode_sass(bytes.subspan(at, kSassBytes), function->architecture, at));
+  }
+  find_lines();
+  find_divisions();
+}
+
+std::vector<std::uint64_t> GpuCode::waited_for(std::uint64_t offset) const {
+  std::vector<std::uint64_t> offsets;
+  if (!holds(offset)) return offsets;
+  for (const std::size_t found : roofline::waited_for(instructions_, index(offset))) offsets.push_back(offset_of(found));
+  return offsets;
+}
+
+std::string GpuCode::file(KernelLine line) const {
+  const auto number = static_cast<std::size_t>(line.first);
+  return line.first >= 0 && number < function_->files.size() ? function_->files[number] : std::string();
+}
+
+std::string GpuCode::place(KernelLine line) const {
+  const std::string path = file(line);
+  return path.empty() ? std::string() : fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line.second);
+}
+
+bool GpuCode::indexes_constants(std::uint64_t offset) const {
+  constexpr std::uint64_t kAddressByte = 3;
+  constexpr auto kNoRegister = std::byte{0xff};
+  return at(offset).kind == SassKind::constant_load &&
+         function_->code[static_cast<std::size_t>(offset_of(index(offset)) + kAddressByte)] != kNoRegister;
+}
+
+std::optional<std::uint64_t> GpuCode::written_before(std::uint64_t offset) const {
+  for (std::size_t i = index(offset); i-- > 0;) {
+    if (kind(i) == SassKind::global_store || kind(i) == SassKind::global_atomic) return offset_of(i);
+  }
+  return std::nullopt;
+}
+
+std::uint64_t GpuCode::barrier_before(std::uint64_t offset) const {
+  constexpr std::size_t kNear = 4;
+  for (std::size_t back = 0; back < kNear && back <= index(offset); ++back) {
+    if (kind(index(offset) - back) == SassKind::barrier) return offset_of(index(offset) - back);
+  }
+  return offset;
+}
+
+/// The first instruction that is not of that one of functions_.
+std::size_t GpuCode::end_of(std::size_t function) const {
+  return function + 1 < functions_.size() ? functions_[function + 1] : instructions_.size();
+}
+
+/// Code in place of an instruction, such as a division of 64 bits, is a function that is called. It has no lines, or a
+/// single one that means nothing, and gets the line of a call of it.
+void GpuCode::find_lines() {
+  lines_.assign(instructions_.size(), kNoLine);
+  std::map<std::size_t, KernelLine> called;
+  for (std::size_t i = 0; i < instructions_.size(); ++i) {
+    if (i < function_->lines.size() && function_->lines[i].file >= 0) {
+      lines_[i] = {function_->lines[i].file, function_->lines[i].line};
+    }
+    const std::optional<std::int64_t> target = instructions_[i].target;
+    if (instructions_[i].name != "CALL" || !target || *target < 0 || lines_[i] == kNoLine) continue;
+    if (holds(static_cast<std::uint64_t>(*target))) {
+      called.try_emplace(index(static_cast<std::uint64_t>(*target)), lines_[i]);
+    }
+  }
+  for (const auto& [first, line] : called) functions_.push_back(first);
+  for (std::size_t n = 0; n < functions_.size(); ++n) {
+    const auto first = lines_.begin() + static_cast<std::ptrdiff_t>(functions_[n]);
+    const auto last = lines_.begin() + static_cast<std::ptrdiff_t>(end_of(n));
+    const bool one = std::all_of(first, last, [&](const KernelLine& line) { return line == *first; });
+    const KernelLine caller = called.at(functions_[n]);
+    std::for_each(first, last, [&](KernelLine& line) {
+      if (one || line == kNoLine) line = caller;
+    });
+  }
+}
+
+/// An integer division converts to floating point, takes a reciprocal and converts back; others are functions around a
+/// reciprocal.
+void GpuCode::find_divisions() {
+  struct Parts {
+    int special = 0, conversions = 0;
+  };
+  std::map<KernelLine, Parts> of_lines;
+  for (std::size_t i = 0; i < instructions_.size(); ++i) {
+    if (lines_[i] == kNoLine) continue;
+    Parts& parts = of_lines[lines_[i]];
+    if (kind(i) == SassKind::special) ++parts.special;
+    if (kind(i) == SassKind::conversion) ++parts.conversions;
+  }
+  divides_.assign(instructions_.size(), false);
+  for (std::size_t i = 0; i < instructions_.size(); ++i) {
+    const auto found = of_lines.find(lines_[i]);
+    divides_[i] = found != of_lines.end() && found->second.special > 0 && found->second.conversions > 1;
+  }
+  for (std::size_t n = 0; n < functions_.size(); ++n) {
+    bool special = false;
+    for (std::size_t i = functions_[n]; i < end_of(n); ++i) special |= kind(i) == SassKind::special;
+    for (std::size_t i = functions_[n]; special && i < end_of(n); ++i) divides_[i] = true;
+  }
+}
+
+}  // namespace roofline
