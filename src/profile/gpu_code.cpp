@@ -22,7 +22,8 @@ GpuCode::GpuCode(const std::optional<GpuFunction>& function) : function_(functio
 std::vector<std::uint64_t> GpuCode::waited_for(std::uint64_t offset) const {
   std::vector<std::uint64_t> offsets;
   if (!holds(offset)) return offsets;
-  for (const std::size_t found : roofline::waited_for(instructions_, index(offset))) offsets.push_back(offset_of(found));
+  for (const std::size_t found : roofline::waited_for(instructions_, index(offset)))
+    offsets.push_back(offset_of(found));
   return offsets;
 }
 

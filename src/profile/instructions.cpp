@@ -19,7 +19,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMostKernels = 200, kMostLines = 200, kMostInstructions = 2000;
+constexpr std::size_t kMostSampledKernels = 200, kMostSampledLines = 200, kMostSampledInstructions = 2000;
 constexpr FileLimit kCodeLimit{std::uint64_t{1} << 30, "code of a GPU"};
 /// Waits below this share of the samples are not kept for a row.
 constexpr double kLeastShare = 0.01;
@@ -171,7 +171,7 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
   std::vector<std::pair<std::int64_t, std::uint64_t>> order;
   for (const auto& [offset, instruction] : instructions) order.emplace_back(-instruction.samples, offset);
   std::sort(order.begin(), order.end());
-  if (order.size() > kMostInstructions) order.resize(kMostInstructions);
+  if (order.size() > kMostSampledInstructions) order.resize(kMostSampledInstructions);
   std::map<std::uint64_t, SampledInstruction> kept;
   for (const auto& [negative, offset] : order) kept[offset] = instructions[offset];
   for (const auto& [negative, offset] : order) {
@@ -183,7 +183,7 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
   std::vector<std::pair<std::int64_t, KernelLine>> by_samples;
   for (const auto& [line, count] : of_lines) by_samples.emplace_back(-count, line);
   std::sort(by_samples.begin(), by_samples.end());
-  if (by_samples.size() > kMostLines) by_samples.resize(kMostLines);
+  if (by_samples.size() > kMostSampledLines) by_samples.resize(kMostSampledLines);
   std::map<KernelLine, int> numbers;
   for (const auto& [negative, line] : by_samples) {
     SampledLine made;
@@ -276,7 +276,7 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
     order.emplace_back(-total, &key);
   }
   std::sort(order.begin(), order.end());
-  if (order.size() > kMostKernels) order.resize(kMostKernels);
+  if (order.size() > kMostSampledKernels) order.resize(kMostSampledKernels);
   std::map<std::uint64_t, std::string> contents;
   for (const auto& [negative, key] : order) {
     std::optional<GpuFunction> function;
