@@ -95,9 +95,10 @@ describe('report.html', { skip: reason ?? false }, () => {
     });
     await on('two.html', {}, async page => {
       const visible = () => page.$$eval('.change', list => list.filter(e => getComputedStyle(e).display !== 'none').length);
-      assert.equal(await visible(), 3);
+      const before = await visible();
+      assert.ok(before >= 2, `${before} changes`);
       await page.locator('.legend-family[data-family="attention"]').click();
-      assert.equal(await visible(), 2);
+      assert.equal(await visible(), before - 1);
       await page.locator('#filter').fill('relu');
       assert.equal(await visible(), 0);
     });
