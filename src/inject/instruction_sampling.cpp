@@ -158,6 +158,7 @@ void InstructionSampling::learn_reasons(CUcontext context, Sampled& sampled) {
   if (cupti_.count_reasons(&number) != CUPTI_SUCCESS || count == 0 || count > kMostReasons) return;
   std::vector<std::array<char, CUPTI_STALL_REASON_STRING_SIZE>> names(count);
   std::vector<char*> pointers;
+  pointers.reserve(count);
   for (auto& name : names) pointers.push_back(name.data());
   sampled.reasons.resize(count);
   CUpti_PCSamplingGetStallReasonsParams list = {};
@@ -259,12 +260,13 @@ void InstructionSampling::close(CUcontext context, Sampled& sampled, bool disabl
 void InstructionSampling::write() {
   std::set<std::uint64_t> codes;
   for (const auto& [place, by_reason] : samples_) {
-    codes.insert(place.code);
-    const spool::Id function = session_.spool.text(place.function);
+    const auto& [code, offset, symbol] = place;
+    codes.insert(code);
+    const spool::Id function = session_.spool.text(symbol);
     for (const auto& [reason, samples] : by_reason) {
       if (samples == 0) continue;
       session_.spool.write(spool::Type::instruction_samples,
-                           spool::InstructionSamples{place.code, place.offset, samples, function, reason});
+                           spool::InstructionSamples{code, offset, samples, function, reason});
     }
   }
   samples_.clear();

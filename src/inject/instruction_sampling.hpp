@@ -14,6 +14,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -75,11 +76,8 @@ class InstructionSampling {
     Buffer read;  ///< filled on request
     Buffer rest;  ///< filled when sampling ends; CUPTI has it all the time
   };
-  struct Place {
-    std::uint64_t code, offset;
-    std::string function;
-    auto operator<=>(const Place&) const = default;
-  };
+  /// Checksum of its code, offset, and the function.
+  using Place = std::tuple<std::uint64_t, std::uint64_t, std::string>;
 
   InstructionSampling(Session& session, std::string folder);
   void enable(CUcontext context);

@@ -53,6 +53,7 @@ Explained explained(const GpuCode& code, std::uint64_t offset, std::string_view 
   if (!code.holds(offset)) return {wait_for(reason, SassKind::other, {}), offset};
   std::vector<SassKind> kinds;
   const std::vector<std::uint64_t> waited = code.waited_for(offset);
+  kinds.reserve(waited.size());
   for (const std::uint64_t one : waited) kinds.push_back(code.at(one).kind);
   Explained result = {wait_for(reason, code.at(offset).kind, kinds), offset};
   if (is_scoreboard(reason)) {
@@ -72,6 +73,7 @@ Explained explained(const GpuCode& code, std::uint64_t offset, std::string_view 
 template <typename Count>
 std::vector<Count> largest_first(const auto& counts) {
   std::vector<Count> list;
+  list.reserve(counts.size());
   for (const auto& [key, samples] : counts) list.push_back({key, samples});
   std::stable_sort(list.begin(), list.end(), [](const Count& a, const Count& b) { return a.samples > b.samples; });
   return list;
@@ -128,11 +130,8 @@ bool is_plain_name(std::string_view name) {
   return name.ends_with(spool::kCubinExtension) && name.find('/') == std::string_view::npos;
 }
 
-struct KernelKey {
-  std::uint64_t code;
-  std::string symbol;
-  auto operator<=>(const KernelKey&) const = default;
-};
+/// Checksum of its code, and symbol.
+using KernelKey = std::pair<std::uint64_t, std::string>;
 
 }  // namespace
 
@@ -169,6 +168,7 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
 
   // The instructions with the most samples, and what these wait for.
   std::vector<std::pair<std::int64_t, std::uint64_t>> order;
+  order.reserve(instructions.size());
   for (const auto& [offset, instruction] : instructions) order.emplace_back(-instruction.samples, offset);
   std::sort(order.begin(), order.end());
   if (order.size() > kMostSampledInstructions) order.resize(kMostSampledInstructions);
@@ -181,6 +181,7 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
   std::map<KernelLine, std::int64_t> of_lines;
   for (const auto& [offset, instruction] : kept) of_lines[code.line(offset)] += instruction.samples;
   std::vector<std::pair<std::int64_t, KernelLine>> by_samples;
+  by_samples.reserve(of_lines.size());
   for (const auto& [line, count] : of_lines) by_samples.emplace_back(-count, line);
   std::sort(by_samples.begin(), by_samples.end());
   if (by_samples.size() > kMostSampledLines) by_samples.resize(kMostSampledLines);
@@ -280,15 +281,15 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
   std::map<std::uint64_t, std::string> contents;
   for (const auto& [negative, key] : order) {
     std::optional<GpuFunction> function;
-    if (const auto file = files.find(key->code); file != files.end()) {
-      const auto [content, added] = contents.try_emplace(key->code);
+    if (const auto file = files.find(key->first); file != files.end()) {
+      const auto [content, added] = contents.try_emplace(key->first);
       std::error_code missing;
       if (added && std::filesystem::is_regular_file(file->second, missing)) {
         content->second = read_file(file->second, kCodeLimit);
       }
-      function = read_gpu_function(std::as_bytes(std::span(content->second)), key->symbol);
+      function = read_gpu_function(std::as_bytes(std::span(content->second)), key->second);
     }
-    SampledKernel kernel = explain_samples(key->symbol, kernels[*key], function);
+    SampledKernel kernel = explain_samples(key->second, kernels[*key], function);
     // Instantiations of one name in several modules: the one with the most samples stands for them.
     if (all.find(kernel.name) == nullptr) all.kernels.push_back(std::move(kernel));
   }
