@@ -5,22 +5,13 @@
 #include <unistd.h>
 
 #include "inject/session.hpp"
+#include "inject/spool_file.hpp"
 
 namespace roofline::inject {
 namespace {
 
 /// Of all modules of a process: libraries have some hundred MB of code, of which a program loads what it uses.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-
-bool write_all(int file, const char* bytes, std::size_t size) {
-  while (size > 0) {
-    const ssize_t written = ::write(file, bytes, size);
-    if (written <= 0) return false;
-    bytes += written;
-    size -= static_cast<std::size_t>(written);
-  }
-  return true;
-}
 
 /// A file's bytes, as long as this lives.
 class Mapped {
@@ -55,10 +46,10 @@ void GpuModules::loaded(const void* code, std::size_t size) {
                 spool::kCubinExtension;
   module.size = size;
   const std::string path = folder_ + "/" + module.file;
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  const bool written = write_all(file, static_cast<const char*>(code), size);
-  ::close(file);
+  SpoolFile file;
+  if (!file.create(path)) return;
+  const bool written = file.write(static_cast<const char*>(code), size);
+  file.close();
   if (!written) {
     ::unlink(path.c_str());
     return;
@@ -68,6 +59,7 @@ void GpuModules::loaded(const void* code, std::size_t size) {
 }
 
 void GpuModules::name(const std::set<std::uint64_t>& sampled, const CuptiInstructions& cupti) {
+  if (sampled.empty()) return;
   const std::lock_guard lock(mutex_);
   for (Module& module : modules_) {
     if (module.named) continue;

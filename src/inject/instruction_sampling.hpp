@@ -85,7 +85,7 @@ class InstructionSampling {
   CUptiResult configure(CUcontext context, Sampled& sampled);
   void read(CUcontext context, Sampled& sampled);
   void take(Sampled& sampled, Buffer& buffer);
-  /// `disable`: CUPTI is told, too.
+  /// `disable`: also in CUPTI.
   void close(CUcontext context, Sampled& sampled, bool disable);
   void close_all(bool disable);
   void write();

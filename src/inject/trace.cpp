@@ -95,7 +95,7 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
     state.kind = &session.kinds.of_kernel(arguments.kernel, state.place, state.same_input);
   }
   if (state.captured) return;
-  if (session.instructions != nullptr && captures.load() <= 0) session.instructions->before_launch(data.context);
+  if (session.instructions != nullptr && !capturing()) session.instructions->before_launch(data.context);
   const std::uint64_t number = ++state.kind->launches;
   state.site = {data.context, arguments.stream, state.kind->id,    state.kind->flags,
                 number,       arguments.graph,  data.correlationId};

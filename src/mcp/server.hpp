@@ -22,7 +22,7 @@ struct PendingCall {
   nlohmann::ordered_json id;
   std::string tool;
   nlohmann::ordered_json arguments;
-  nlohmann::ordered_json progress_token = nullptr;  ///< null: nobody asked
+  nlohmann::ordered_json progress_token = nullptr;  ///< null: progress was not requested
 };
 
 /// How far a call is: seconds since it began, and in all where that is known.

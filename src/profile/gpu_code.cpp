@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <span>
+
+#include "text/text.hpp"
 
 namespace roofline {
 
@@ -34,7 +35,7 @@ std::string GpuCode::file(KernelLine line) const {
 
 std::string GpuCode::place(KernelLine line) const {
   const std::string path = file(line);
-  return path.empty() ? std::string() : fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line.second);
+  return path.empty() ? std::string() : fmt::format("{}:{}", last_path_part(path), line.second);
 }
 
 bool GpuCode::indexes_constants(std::uint64_t offset) const {

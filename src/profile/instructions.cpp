@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
@@ -49,10 +48,11 @@ struct Explained {
   std::uint64_t waited = 0;  ///< offset
 };
 
-Explained explained(const GpuCode& code, std::uint64_t offset, std::string_view reason) {
+/// `waited`: offsets of what the instruction waits for.
+Explained explained(const GpuCode& code, std::uint64_t offset, const std::vector<std::uint64_t>& waited,
+                    std::string_view reason) {
   if (!code.holds(offset)) return {wait_for(reason, SassKind::other, {}), offset};
   std::vector<SassKind> kinds;
-  const std::vector<std::uint64_t> waited = code.waited_for(offset);
   kinds.reserve(waited.size());
   for (const std::uint64_t one : waited) kinds.push_back(code.at(one).kind);
   Explained result = {wait_for(reason, code.at(offset).kind, kinds), offset};
@@ -147,8 +147,9 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
   std::map<std::uint64_t, SampledInstruction> instructions;
   for (const auto& [offset, by_reason] : samples) {
     SampledInstruction& instruction = instructions[offset];
+    const std::vector<std::uint64_t> waited = code.waited_for(offset);
     for (const auto& [reason, count] : by_reason) {
-      const Explained wait = explained(code, offset, reason);
+      const Explained wait = explained(code, offset, waited, reason);
       kernel.samples += count;
       instruction.samples += count;
       reasons[reason] += count;
@@ -156,9 +157,7 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
       lines[code.line(offset)][wait.what] += count;
     }
     instruction.reasons = largest_first<ReasonCount>(by_reason);
-    for (const std::uint64_t waited : code.waited_for(offset)) {
-      instruction.waits_for.push_back(static_cast<std::int64_t>(waited));
-    }
+    instruction.waits_for.assign(waited.begin(), waited.end());
   }
   kernel.reasons = largest_first<ReasonCount>(reasons);
   for (const auto& [what, by_line] : waits) kernel.waits.push_back(summed_wait(what, by_line, kernel.samples, code));
@@ -280,6 +279,8 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
   if (order.size() > kMostSampledKernels) order.resize(kMostSampledKernels);
   std::map<std::uint64_t, std::string> contents;
   for (const auto& [negative, key] : order) {
+    // Instantiations of one name in several modules: the one with the most samples stands for them.
+    if (all.find(demangled(key->second)) != nullptr) continue;
     std::optional<GpuFunction> function;
     if (const auto file = files.find(key->first); file != files.end()) {
       const auto [content, added] = contents.try_emplace(key->first);
@@ -289,9 +290,7 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
       }
       function = read_gpu_function(std::as_bytes(std::span(content->second)), key->second);
     }
-    SampledKernel kernel = explain_samples(key->second, kernels[*key], function);
-    // Instantiations of one name in several modules: the one with the most samples stands for them.
-    if (all.find(kernel.name) == nullptr) all.kernels.push_back(std::move(kernel));
+    all.kernels.push_back(explain_samples(key->second, kernels[*key], function));
   }
   return all;
 }

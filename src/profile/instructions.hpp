@@ -27,7 +27,7 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces);
 /// Reads the source lines. Only of a program that has just run here: the paths come from its code.
 void add_source_text(KernelSamples& samples);
 
-/// The waits of a kernel as shares, for its rows.
+/// What rows of the kernel keep of its waits.
 SampledKind sampled_kind(const SampledKernel& kernel);
 
 }  // namespace roofline

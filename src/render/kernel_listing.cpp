@@ -21,8 +21,6 @@ double share(std::int64_t part, std::int64_t all) {
   return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
 
-std::string short_path(std::string_view path) { return clean_line(path.substr(path.rfind('/') + 1)); }
-
 /// "0x0120".
 std::string offset_text(std::int64_t offset) { return fmt::format("{:#06x}", offset); }
 
@@ -54,7 +52,7 @@ std::string paragraph(const std::string& text, const TerminalStyle& style) { ret
 }  // namespace
 
 std::string place_of(const SampledLine& line) {
-  return line.file.empty() ? "no line" : fmt::format("{}:{}", short_path(line.file), line.line);
+  return line.file.empty() ? "no line" : fmt::format("{}:{}", clean_line(last_path_part(line.file)), line.line);
 }
 
 std::string waits_of(const SampledLine& line, std::size_t most) {

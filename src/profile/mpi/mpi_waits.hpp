@@ -11,7 +11,7 @@ namespace roofline {
 /// Seconds of one rank between MPI_Init and MPI_Finalize; the first three add up to them.
 struct MpiParts {
   double compute_s = 0;      ///< outside of MPI
-  double waiting_s = 0;      ///< in MPI, for a rank that comes later
+  double waiting_s = 0;      ///< in MPI, until a later rank calls
   double transfer_s = 0;     ///< the rest of MPI
   double caused_wait_s = 0;  ///< by all other ranks together, in collectives that this rank is the last to call
   double last = 0;           ///< collectives that this rank is the last to call
