@@ -4,6 +4,7 @@
     tests/benchmark/kernels/run_kernels.py ROOFLINE --planted PROGRAM [--output DIR] [--seconds 4] [--only NAME,...]
         [--machine FILE]
     tests/benchmark/kernels/run_kernels.py --score DIR
+    tests/benchmark/kernels/run_kernels.py --savings DIR   the saving that was promised, and what mending brought
 
 PROGRAM is planted.cu, compiled: nvcc -O3 -std=c++17 -arch=sm_90a -lineinfo -o planted planted.cu
 Prints a Markdown table: cause and line of each fault, and what was said of the mended kernel. A cause is right if the
@@ -13,6 +14,7 @@ import argparse
 import json
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 
@@ -96,6 +98,35 @@ def score(folder):
     print(f"\n{right} of {total} causes and lines right; {clean} mended kernels without the fault's cause.")
 
 
+def hottest(path):
+    """The report, and its row with the most time."""
+    report = json.loads(path.read_text())
+    rows = [row for row in report["results"] if row.get("profiled")]
+    return report, max(rows, key=lambda row: row["profiled"]["total_s"], default=None)
+
+
+def savings(folder):
+    print("| kernel | launch, us | mended, us | saving promised, % | achieved, % |\n|---|--:|--:|--:|--:|")
+    errors = []
+    for name in CAUSES:
+        paths = [folder / f"{name}.{kind}.json" for kind in ("faulty", "mended")]
+        if not all(path.exists() for path in paths):
+            continue
+        (report, faulty), (_, mended) = (hottest(path) for path in paths)
+        if faulty is None or mended is None:
+            continue
+        durations = [row["profiled"]["total_s"] / row["profiled"]["launches"] for row in (faulty, mended)]
+        promised = next((win for win in report["profile"]["wins"] if win["cause"] == "kernel"), None)
+        steady = faulty["profiled"].get("step", {}).get("seconds", 0) * report["profile"]["steps"]["count"]
+        if promised is None or not steady:
+            continue
+        predicted, achieved = min(promised["seconds"] / steady, 1), 1 - durations[1] / durations[0]
+        errors.append(abs(predicted - achieved))
+        print(f"| {name} | {1e6 * durations[0]:.1f} | {1e6 * durations[1]:.1f} | {100 * predicted:.0f} | {100 * achieved:.0f} |")
+    if errors:
+        print(f"\nMedian difference of {len(errors)} pairs: {100 * statistics.median(errors):.0f} points.")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("roofline", nargs="?")
@@ -105,7 +136,11 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--machine")
     parser.add_argument("--score")
+    parser.add_argument("--savings")
     options = parser.parse_args()
+    if options.savings:
+        savings(pathlib.Path(options.savings))
+        return
     if options.score:
         score(pathlib.Path(options.score))
         return
