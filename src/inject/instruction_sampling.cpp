@@ -108,17 +108,20 @@ void InstructionSampling::finish() {
 }
 
 void InstructionSampling::close_all(bool disable) {
+  const std::uint64_t start = now();
   for (auto& [context, sampled] : sampled_) close(context, sampled, disable);
   const bool any = !sampled_.empty();
   // CUPTI writes to the buffers of contexts in which it is still on.
   if (disable) sampled_.clear();
   last_enabled_ = nullptr;
   on_ = ending_ = false;
-  if (any) {
-    session_.spool.write(spool::Type::overhead,
-                         spool::Overhead{began_.load(), now(), session_.spool.text(spool::kInstructionsOverhead), 0});
-  }
   write();
+  if (any) write_overhead(start);
+}
+
+void InstructionSampling::write_overhead(std::uint64_t start) {
+  session_.spool.write(spool::Type::overhead,
+                       spool::Overhead{start, now(), session_.spool.text(spool::kInstructionsOverhead), 0});
 }
 
 void InstructionSampling::enable(CUcontext context) {
@@ -132,7 +135,10 @@ void InstructionSampling::enable(CUcontext context) {
   if (status == CUPTI_SUCCESS) {
     learn_reasons(context, sampled);
     status = configure(context, sampled);
-    if (status == CUPTI_SUCCESS) return;
+    if (status == CUPTI_SUCCESS) {
+      write_overhead(sampled.start);
+      return;
+    }
     CUpti_PCSamplingDisableParams undone = {};
     undone.size = CUpti_PCSamplingDisableParamsSize;
     undone.ctx = context;

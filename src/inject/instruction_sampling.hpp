@@ -88,6 +88,7 @@ class InstructionSampling {
   /// `disable`: also in CUPTI.
   void close(CUcontext context, Sampled& sampled, bool disable);
   void close_all(bool disable);
+  void write_overhead(std::uint64_t start);
   void write();
   void refuse(CUptiResult status);
 

@@ -8,12 +8,13 @@ namespace roofline::inject {
 namespace {
 
 /// Counting may cost this much before it is interrupted for a few uncounted steps, and for a sample of them.
-constexpr std::uint64_t kUntilGlimpse = kSecond / 2, kFirstCounting = 2 * kSecond;
+constexpr std::uint64_t kUntilGlimpse = kSecond / 2, kFirstCounting = 4 * kSecond;
 /// A glimpse is this many repetitions, or this long if nothing repeats.
 constexpr std::uint64_t kGlimpsed = 4, kLongestGlimpse = 3 * kSecond;
 
 // A sample ends after kSampled repetitions that took kShortestSample, or after kFew that took kLongestSample.
-constexpr std::uint64_t kSampled = 100, kRefreshed = 20, kFew = 5;
+// While counts are missing, kSomeSampled are enough: a short program has roofs only if they are completed.
+constexpr std::uint64_t kSampled = 100, kSomeSampled = 20, kRefreshed = 20, kFew = 5;
 constexpr std::uint64_t kShortestSample = kSecond, kLongestSample = 5 * kSecond;
 constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kSecond;
 /// Of a job: its ranks look at the time a few times per second, and begin that much apart.
@@ -63,7 +64,7 @@ RunPhase PhasePlan::next(const Progress& progress) {
       next = after_sample(progress);
       break;
     case RunPhase::counting:
-      if (progress.counting_rests) next = sampled_ ? RunPhase::quiet : RunPhase::sample;
+      if (progress.counting_rests) next = sampled_ ? before_quiet(progress) : RunPhase::sample;
       break;
     case RunPhase::quiet:
       next = after_quiet(progress);
@@ -113,16 +114,21 @@ RunPhase PhasePlan::after_sample(const Progress& progress) {
     return RunPhase::sample;
   }
   const bool short_loops = progress.repetitions >= kFew && progress.time - since_ >= kShortLoops;
-  if (enough(progress, kSampled, kShortestSample, kLongestSample) || short_loops) {
+  const std::uint64_t wanted = counts_on && !progress.in_job ? kSomeSampled : kSampled;
+  if (enough(progress, wanted, kShortestSample, kLongestSample) || short_loops) {
     sampled_ = true;
-    const RunPhase next = counts_on ? RunPhase::counting : RunPhase::quiet;
-    if (!instructions_ || progress.no_instructions) return next;
-    after_sampled_ = next;
-    instructions_ = false;
-    return RunPhase::instructions;
+    return counts_on ? RunPhase::counting : before_quiet(progress);
   }
   const bool in_vain = progress.repetitions < kFew && progress.time - since_ >= kNothingRepeats;
   return in_vain && counts_on ? RunPhase::counting : RunPhase::sample;
+}
+
+/// Instructions of steady steps, once.
+RunPhase PhasePlan::before_quiet(const Progress& progress) {
+  if (!instructions_ || progress.no_instructions) return RunPhase::quiet;
+  instructions_ = false;
+  after_sampled_ = RunPhase::quiet;
+  return RunPhase::instructions;
 }
 
 RunPhase PhasePlan::after_quiet(const Progress& progress) const {

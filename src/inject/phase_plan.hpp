@@ -2,8 +2,8 @@
 // the program alone. Independent of CUPTI and of clocks.
 //
 // Where instructions are sampled, a short phase of that comes first, as soon as something repeats, for programs that
-// end soon; one of steady steps follows the sample. Counting begins after the first, so that short programs have
-// counts. It is interrupted for a few steps in which nothing is counted, as a short program with slow steps would have
+// end soon; one of steady steps follows when the sample and all counts have been taken. Counting begins after the
+// first, so that short programs have counts. It is interrupted for a few steps in which nothing is counted, as a short program with slow steps would have
 // none of them, and if it takes long for a sample. A program in which nothing repeats is recorded completely.
 #pragma once
 
@@ -53,6 +53,7 @@ class PhasePlan {
   RunPhase after_start_up(const Progress& progress) const;
   RunPhase after_glimpse(const Progress& progress) const;
   RunPhase after_sample(const Progress& progress);
+  RunPhase before_quiet(const Progress& progress);
   RunPhase after_quiet(const Progress& progress) const;
   void enter(RunPhase phase, std::uint64_t time);
 

@@ -19,6 +19,11 @@ enum class CauseDetail : std::uint8_t {
   triton_compiler,  ///< recompilation: by Triton, without torch.compile
   numba_compiler,   ///< recompilation: by Numba
   nvrtc_compiler,   ///< recompilation: CUDA C++ at run time
+  cudnn_compiler,   ///< recompilation: by cuDNN, for shapes that are new to it
+  cpu_tensors,      ///< host_native: PyTorch's own arithmetic on the CPU
+  made_on_host,     ///< host_native: a model's forward makes tensors on the host, which are then copied
+  subprocess,       ///< wait_queue: another program's end or output
+  saved_state,      ///< host_native: a checkpoint is written
   requests,         ///< wait_network: of the program's clients
   answers,          ///< host_python, host_native: a server at work on a request, where requests are few
   graph_launches,   ///< launch_rate: of CUDA graphs

@@ -87,7 +87,7 @@ class IdleAttribution {
       }
       if (gap.rest_s > 0) add_rest(gap);
     }
-    find_logging();
+    find_purposes();
     return sums_.parts();
   }
 
@@ -434,16 +434,16 @@ class IdleAttribution {
     if (cause == SavingCause::unknown_idle) sum.facts["the host was outside of CUDA and was not sampled"] += gap.rest_s;
   }
 
-  /// Waits within print, logging or a tracker, by samples of the waiting threads.
-  void find_logging() {
+  /// Waits within print, logging, a tracker or torch.save, by samples of the waiting threads.
+  void find_purposes() {
     constexpr double kShare = 0.2;
     struct Seen {
-      std::int64_t all = 0, logging = 0;
+      std::int64_t all = 0, logging = 0, saving = 0;
     };
     std::map<std::tuple<int, SavingCause, std::string>, Seen> waits;
     for (const IdleGap& gap : gaps_) {
       if (gap.wait == nullptr) continue;
-      const bool value = gap.wait->waited == SavingCause::item_sync;
+      const bool value = gap.wait->waited == SavingCause::item_sync || gap.wait->waited == SavingCause::pageable_copy;
       if (!value && gap.wait->waited != SavingCause::synchronize) continue;
       Seen& seen = waits[{gap.device, *gap.wait->waited, line_at(gap, gap.wait->place)}];
       const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
@@ -451,12 +451,17 @@ class IdleAttribution {
         const StackView frames = samples_.stack(index);
         seen.all += frames.empty() ? 0 : 1;
         seen.logging += frames.logs() ? 1 : 0;
+        seen.saving += frames.saves_state() ? 1 : 0;
       }
     }
     for (const auto& [key, seen] : waits) {
       const auto& [device, cause, line] = key;
-      if (seen.logging == 0 || static_cast<double>(seen.logging) < kShare * static_cast<double>(seen.all)) continue;
-      sums_.rename(device, cause, line, SavingCause::logging_sync);
+      const auto most = kShare * static_cast<double>(seen.all);
+      if (seen.saving > 0 && static_cast<double>(seen.saving) >= most) {
+        sums_.rename(device, cause, line, SavingCause::host_native, CauseDetail::saved_state);
+      } else if (seen.logging > 0 && static_cast<double>(seen.logging) >= most) {
+        sums_.rename(device, cause, line, SavingCause::logging_sync);
+      }
     }
   }
 

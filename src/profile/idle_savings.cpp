@@ -89,6 +89,7 @@ SavingClaim idle_claim(const PartKey& of, const SumOfParts& sum, double seconds,
   claim.saving.what = what_is_lost(of.cause, of.detail);
   claim.saving.evidence = sum.evidence;
   claim.saving.action = action_against(of.cause, framework, of.detail);
+  claim.detail = of.detail;
   return claim;
 }
 
@@ -127,6 +128,7 @@ bool of_rare_work(SavingCause cause) {
 struct LostAtLine {
   double seconds = 0, largest_s = 0;
   SavingCause cause = SavingCause::unknown_idle;  ///< of the largest part
+  bool saves_state = false;
   std::string evidence;
 };
 
@@ -149,13 +151,13 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
     const bool of_all = of_launches(of.cause) || same.seconds >= excess;
     same.seconds += of_all ? sum.seconds : expected;
     if (of_all || !(excess > 0)) continue;
-    // Code that is compiled in several steps is compiled again, and not late.
+    // What happens in several steps goes on happening: late compilation is a matter of one or two.
     constexpr std::size_t kSeveral = 3;
-    const bool again = of.cause == SavingCause::recompilation && steps.slow.size() >= kSeveral;
-    claims.push_back(idle_claim(of, sum, excess, !again, framework));
+    claims.push_back(idle_claim(of, sum, excess, steps.slow.size() < kSeveral, framework));
     if (!of_rare_work(of.cause) || of.line.empty()) continue;
     LostAtLine& at = lines[of.line];
     at.seconds += excess;
+    at.saves_state |= of.detail == CauseDetail::saved_state;
     if (excess <= at.largest_s) continue;
     at.largest_s = excess;
     at.cause = of.cause;
@@ -167,8 +169,10 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
     std::erase_if(claims, [&line = line](const SavingClaim& claim) {
       return claim.saving.line == line && of_rare_work(claim.saving.cause);
     });
-    SavingClaim claim = idle_claim({.cause = SavingCause::slow_steps, .detail = CauseDetail::none, .line = line}, {},
-                                   lost.seconds, false, framework);
+    const PartKey whole = lost.saves_state
+                              ? PartKey{SavingCause::host_native, CauseDetail::saved_state, line}
+                              : PartKey{SavingCause::slow_steps, CauseDetail::none, line};
+    SavingClaim claim = idle_claim(whole, {}, lost.seconds, false, framework);
     claim.saving.evidence =
         fmt::format("{} of {} steps take {} instead of {}; {} of the difference at this line: {}, {}",
                     steps.slow.size(), steps.slow.size() + steps.usual.size(), duration(median_length(steps.slow)),

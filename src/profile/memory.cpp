@@ -33,7 +33,7 @@ class MemoryOfDevice {
         trace_(recording.traces[static_cast<std::size_t>(process)]),
         process_(process),
         device_(device),
-        clock_(recording.start, covered(counting_spans(trace_))) {
+        clock_(recording.start, covered(profiler_spans(trace_))) {
     const auto of_torch = [&](const auto& record) {
       return record.device == device && record.pool == spool::MemoryPool::torch;
     };

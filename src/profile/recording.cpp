@@ -484,6 +484,7 @@ std::vector<spool::Id> range_chain(const ProcessTrace& trace, spool::Id range) {
 std::string range_path(const ProcessTrace& trace, spool::Id range) {
   std::string path;
   for (const spool::Id part : range_chain(trace, range)) {
+    if (trace.text(trace.range(part).domain) == "NCCL") continue;
     path += (path.empty() ? "" : "/") + std::string(trace.text(trace.range(part).name));
   }
   return path;

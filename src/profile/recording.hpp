@@ -103,7 +103,7 @@ std::vector<spool::Id> range_chain(const ProcessTrace& trace, spool::Id range);
 /// When the library first said that; nothing where it never did.
 std::optional<std::uint64_t> note_time(const ProcessTrace& trace, spool::NoteCode code);
 
-/// The path of a range, from its root, with '/' between its parts.
+/// The path of a range, from its root, with '/' between its parts, without those that NCCL opens.
 std::string range_path(const ProcessTrace& trace, spool::Id range);
 
 }  // namespace roofline

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "profile/actions.hpp"
@@ -95,6 +96,10 @@ class SavingFinder {
   void add_copies() {
     double exposed = 0, copied = 0;
     for (const WallTime& wall : devices_) exposed += wall.copies_s;
+    std::set<std::string> saves;  // lines
+    for (const SavingClaim& claim : claims_) {
+      if (claim.detail == CauseDetail::saved_state) saves.insert(claim.saving.line);
+    }
     const std::vector<CopySum> copies = sum_copies(recording_, machine_, spans_);
     for (const CopySum& copy : copies) copied += copy.total_s;
     if (!(copied > 0)) return;
@@ -110,7 +115,9 @@ class SavingFinder {
                                     binary_bytes(copy.bytes / static_cast<double>(copy.copies)), duration(copy.total_s),
                                     rate_text(copy));
       if (std::isfinite(fraction)) saving.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
-      saving.action = action_for_copies(copy, fraction, framework_);
+      const bool saved = !copy.line.empty() && saves.contains(copy.line);
+      saving.action = saved ? action_against(SavingCause::host_native, framework_, CauseDetail::saved_state)
+                            : action_for_copies(copy, fraction, framework_);
       claims_.push_back({.saving = std::move(saving), .rows = {}, .general = true});
     }
   }

@@ -51,7 +51,7 @@ std::vector<StartUpShare> start_up_of(const Recording& recording, int process, s
     left = uncovered(left, by);
   };
   take(StartUpPart::before_cuda, {{0, std::max(trace.process.start, recording.start)}});
-  take(StartUpPart::counting, counting_spans(trace));
+  take(StartUpPart::counting, profiler_spans(trace));
   take(StartUpPart::loading, std::move(loading));
   take(StartUpPart::allocating, std::move(allocating));
   take(StartUpPart::compiling, compiling_spans(samples, trace.process.pid));

@@ -108,6 +108,12 @@ std::vector<WallTime> wall_times(const Recording& recording, const std::vector<S
 }
 
 std::vector<Span> counting_spans(const ProcessTrace& trace) {
+  std::vector<Span> spans = profiler_spans(trace);
+  for (const spool::InstructionPhase& phase : trace.instruction_phases) spans.push_back({phase.start, phase.end});
+  return covered(std::move(spans));
+}
+
+std::vector<Span> profiler_spans(const ProcessTrace& trace) {
   std::vector<Span> spans;
   for (const spool::Launch& launch : trace.launches) {
     if ((launch.flags & spool::kCounted) != 0) spans.push_back({launch.start, launch.end});

@@ -18,8 +18,12 @@ inline double idle_seconds(const WallTime& wall) {
   return wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s + wall.idle_unknown_s;
 }
 
-/// When the library read counters in that process, or prepared to: sorted, disjoint.
+/// When the library read counters in that process, or prepared to, or sampled instructions: what happens then is no
+/// measure of the program. Sorted, disjoint.
 std::vector<Span> counting_spans(const ProcessTrace& trace);
+
+/// Of that, what it took from the program: while instructions are sampled, the program goes on.
+std::vector<Span> profiler_spans(const ProcessTrace& trace);
 
 /// From the first activity of any GPU to the last one's end, without the time in which counters were read.
 std::vector<Span> active_spans(const Recording& recording);

@@ -20,7 +20,8 @@ import unittest
 ROOFLINE = os.path.abspath(sys.argv.pop(1))
 SOURCE = pathlib.Path(__file__).with_name("rank_programs.c")
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
+                   OMPI_MCA_rmaps_base_oversubscribe="1",
+                   PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe", OMPI_MCA_hwloc_base_binding_policy="none")
 RANK_FAULTS = {"unequal_work", "serial_part", "late_rank", "small_messages"}
 
 

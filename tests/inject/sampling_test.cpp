@@ -155,12 +155,14 @@ TEST(PhasePlan, InstructionsAreSampledFirstAndInSteadySteps) {
   asked.pass(counted, 100, kS);
   ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
   asked.pass(sampling_instructions(false), 100, 10 * kS);
+  ASSERT_EQ(asked.plan.phase(), RunPhase::counting) << "first what is missing";
+  asked.pass(counted, 100, kS);
   ASSERT_EQ(asked.plan.phase(), RunPhase::instructions);
   const std::uint64_t steady = asked.pass(sampling_instructions(true), 100, 10 * kS);
   EXPECT_GE(steady, kS);
   EXPECT_LT(steady, 2 * kS);
   asked.pass(sampling_instructions(false), 100, kS);
-  EXPECT_EQ(asked.plan.phase(), RunPhase::counting) << "not once more";
+  EXPECT_EQ(asked.plan.phase(), RunPhase::quiet) << "not once more";
 }
 
 TEST(PhasePlan, InstructionsThatAreRefusedTakeNoTime) {
@@ -219,7 +221,7 @@ TEST(PhasePlan, LongCountingIsInterruptedForUncountedSteps) {
   EXPECT_EQ(asked.plan.phase(), RunPhase::start_up) << "a few steps are enough";
   asked.pass(counting, 10, 60 * kS);
   EXPECT_EQ(asked.plan.phase(), RunPhase::start_up);
-  counting.counting_cost = 3 * kS;
+  counting.counting_cost = 5 * kS;
   asked.pass(counting, 10, 60 * kS);
   EXPECT_EQ(asked.plan.phase(), RunPhase::sample);
   counting.counting_rests = true;  // it is held
@@ -231,6 +233,23 @@ TEST(PhasePlan, LongCountingIsInterruptedForUncountedSteps) {
   counting.counting_rests = true;
   asked.pass(counting, 50, 60 * kS);
   EXPECT_EQ(asked.plan.phase(), RunPhase::quiet) << "what is still missing comes too seldom";
+}
+
+TEST(PhasePlan, TheSampleIsShorterWhileCountsAreMissing) {
+  for (const bool missing : {true, false}) {
+    Asked asked;
+    PhasePlan::Progress counting = {};
+    counting.counts_missing = missing;
+    counting.counting_cost = 5 * kS;
+    asked.pass(counting, 25, 60 * kS);
+    ASSERT_EQ(asked.plan.phase(), RunPhase::glimpse);
+    asked.pass(counting, 25, 60 * kS);
+    asked.pass(counting, 25, 60 * kS);
+    ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
+    const std::uint64_t length = asked.pass(counting, 25, 60 * kS);
+    EXPECT_EQ(length < 2 * kS, missing) << "20 steps are enough, or 100 of them";
+    EXPECT_EQ(asked.plan.phase(), missing ? RunPhase::counting : RunPhase::quiet);
+  }
 }
 
 TEST(PhasePlan, AShortProgramWithSlowStepsHasUncountedOnes) {
@@ -248,7 +267,7 @@ TEST(PhasePlan, CountingGoesOnWhereNothingRepeats) {
   Asked asked;
   PhasePlan::Progress counting = {};
   counting.counts_missing = true;
-  counting.counting_cost = 3 * kS;
+  counting.counting_cost = 5 * kS;
   asked.pass(counting, 0, 60 * kS);
   ASSERT_EQ(asked.plan.phase(), RunPhase::glimpse);
   asked.pass(counting, 0, 60 * kS);

@@ -239,6 +239,101 @@ TEST_F(IdleDetails, CompilersAreToldApart) {
   }
 }
 
+TEST_F(IdleDetails, CudnnThatCompilesIsNoCodeOfTheProgram) {
+  const int compiling = stack({SampleFrames::native("libnvrtc.so.13", "nvrtcCompileProgram"),
+                               SampleFrames::native("libcudnn_engines_runtime_compiled.so.9", "[unknown]")});
+  steps(10, [&](int) {
+    program_.host(50 * kMs, ThreadState::running, compiling);
+    program_.launch(kernel_, 300 * kUs);
+  });
+  EXPECT_EQ(largest().part.detail, CauseDetail::cudnn_compiler);
+}
+
+/// Work of the host before a copy to the GPU: a batch's, or what a model makes in its forward.
+TEST_F(IdleDetails, AModelThatMakesTensorsOnTheHostLoadsNoData) {
+  for (const bool in_model : {true, false}) {
+    restart();
+    const spool::Id line = program_.place("train.py", 30, "step");
+    std::vector<HostFrame> frames;
+    if (in_model) {
+      frames = {SampleFrames::own("train.py", 30, "step"),
+                SampleFrames::library("torch/nn/modules/module.py", "Module._call_impl")};
+    } else {
+      frames = {SampleFrames::own("train.py", 30, "step")};
+    }
+    const int making = program_.samples().stack(frames);
+    steps(10, [&](int) {
+      program_.host(20 * kMs, ThreadState::running, making);
+      program_.copy_in(8 << 20, spool::Memory::pinned, 500 * kUs, line, false);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, in_model ? SavingCause::host_native : SavingCause::data_loading);
+    EXPECT_EQ(found.part.detail, in_model ? CauseDetail::made_on_host : CauseDetail::none);
+    EXPECT_EQ(found.part.line, "train.py:30 step");
+  }
+}
+
+TEST_F(IdleDetails, PyTorchThatComputesOnTheCpu) {
+  const std::vector<std::pair<std::vector<HostFrame>, CauseDetail>> stacks = {
+      {{SampleFrames::native("libtorch_cpu.so", "at::(anonymous namespace)::wrapper_CPU_mul__Tensor(at::Tensor&)")},
+       CauseDetail::cpu_tensors},
+      {{SampleFrames::native("libgomp.so.1", "GOMP_parallel"),
+        SampleFrames::native("libtorch_cpu.so", "at::native::AVX2::vectorized_loop()")},
+       CauseDetail::cpu_tensors},
+      // On its way to a GPU.
+      {{SampleFrames::native("libcuda.so.1", "cuLaunchKernel"), SampleFrames::native("libtorch_cuda.so", "[unknown]"),
+        SampleFrames::native("libtorch_cpu.so", "at::_ops::mul::call")},
+       CauseDetail::none},
+      {{SampleFrames::native("_multiarray_umath.so", "DOUBLE_add")}, CauseDetail::none}};
+  for (const auto& [frames, detail] : stacks) {
+    restart();
+    const int computing = stack(frames);
+    steps(10, [&](int) {
+      program_.host(20 * kMs, ThreadState::running, computing);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::host_native) << frames.front().function;
+    EXPECT_EQ(found.part.detail, detail) << frames.front().function;
+  }
+}
+
+TEST_F(IdleDetails, AnotherProgramThatIsWaitedForIsNoQueue) {
+  for (const char* const file : {"subprocess.py", "queue.py"}) {
+    restart();
+    const bool program = std::string_view(file) == "subprocess.py";
+    const int waiting = stack({SampleFrames::library("selectors.py", "_PollLikeSelector.select"),
+                               SampleFrames::library(file, program ? "Popen.communicate" : "join")});
+    steps(10, [&](int) {
+      program_.host(20 * kMs, ThreadState::poll, waiting);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::wait_queue);
+    EXPECT_EQ(found.part.detail, program ? CauseDetail::subprocess : CauseDetail::none);
+  }
+}
+
+TEST_F(IdleDetails, ACheckpointIsSavedWhateverTheHostDoesForIt) {
+  for (const char* const file : {"torch/serialization.py", "numpy/lib/_npyio_impl.py"}) {
+    restart();
+    const bool checkpoint = std::string_view(file) == "torch/serialization.py";
+    const int writing = stack({SampleFrames::library(file, "save")});
+    const spool::Id line = program_.place("train.py", 30, "step");
+    steps(10, [&](int) {
+      program_.launch(kernel_, 300 * kUs);
+      program_.host(10 * kMs, ThreadState::running, writing);
+      program_.item(line);
+      program_.host(20 * kMs, ThreadState::disk, writing);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.detail, checkpoint ? CauseDetail::saved_state : CauseDetail::none);
+    EXPECT_EQ(found.part.cause, checkpoint ? SavingCause::host_native : SavingCause::wait_disk);
+    EXPECT_EQ(found.part.line, "train.py:30 step");
+  }
+}
+
 TEST_F(IdleDetails, ARuntimesThreadThatTunesIsACompiler) {
   for (const bool compiles : {true, false}) {
     restart();

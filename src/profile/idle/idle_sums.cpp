@@ -46,10 +46,10 @@ IdleSums::Sum& IdleSums::add(const IdleShare& share) {
   return sum;
 }
 
-void IdleSums::rename(int device, SavingCause from, const std::string& line, SavingCause to) {
+void IdleSums::rename(int device, SavingCause from, const std::string& line, SavingCause to, CauseDetail detail) {
   const auto found = sums_.find({device, from, CauseDetail::none, line});
   if (found == sums_.end()) return;
-  merge(sums_[{device, to, CauseDetail::none, line}], found->second);
+  merge(sums_[{device, to, detail, line}], found->second);
   sums_.erase(found);
 }
 

@@ -43,7 +43,8 @@ class IdleSums {
   std::vector<IdlePart> parts() const;
 
   /// Moves a cause's part of that line to another cause, of which nothing more is known.
-  void rename(int device, SavingCause from, const std::string& line, SavingCause to);
+  void rename(int device, SavingCause from, const std::string& line, SavingCause to,
+              CauseDetail detail = CauseDetail::none);
 
  private:
   std::map<std::tuple<int, SavingCause, CauseDetail, std::string>, Sum> sums_;

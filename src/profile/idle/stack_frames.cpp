@@ -179,6 +179,7 @@ CauseDetail StackView::compiler() const {
   if (in({"torch/_dynamo/", "torch/_inductor/", "jax/_src/"})) return CauseDetail::none;
   if (in({"triton/compiler/", "triton/backends/", "triton/runtime/"})) return CauseDetail::triton_compiler;
   if (in({"numba/core/", "numba/cuda/"})) return CauseDetail::numba_compiler;
+  if (in({"libcudnn"})) return CauseDetail::cudnn_compiler;
   const bool cupy = in({"cupy/"});  // its row has its own words for this
   return !cupy && in({"libnvrtc"}) ? CauseDetail::nvrtc_compiler : CauseDetail::none;
 }
@@ -192,6 +193,45 @@ bool StackView::traces_anomalies() const {
 
 bool StackView::prints_tensor() const {
   return any([](const HostFrame& of) { return contains_any(of.file, {"torch/_tensor_str.py"}); });
+}
+
+bool StackView::in_model() const {
+  return any([](const HostFrame& of) {
+    return of.file.ends_with("torch/nn/modules/module.py") && plain_function(of).ends_with("_call_impl");
+  });
+}
+
+bool StackView::computes_on_cpu() const {
+  // Of an operation on a GPU the same library dispatches, on the CPU.
+  const bool torch = any([](const HostFrame& of) {
+    return contains_any(of.function, {"::wrapper_CPU_", "at::native::AVX2::", "at::native::AVX512::",
+                                      "at::native::DEFAULT::", "at::native::SVE256::", "at::native::cpublas::"}) ||
+           (contains_any(of.file, {"libtorch_cpu"}) && of.function.starts_with("mkl_"));
+  });
+  return torch && !any([](const HostFrame& of) { return contains_any(of.file, {"libtorch_cuda", "libcuda"}); });
+}
+
+bool StackView::saves_state() const {
+  return any([](const HostFrame& of) {
+    const std::string_view function = plain_function(of);
+    if (of.file.ends_with("torch/serialization.py")) return function == "save" || function == "_save";
+    if (contains_any(of.file, {"safetensors/"})) return function.starts_with("save") || function == "serialize_file";
+    return contains_any(of.file, {"torch/distributed/checkpoint/", "orbax/checkpoint/"}) &&
+           function.find("save") != std::string_view::npos;
+  });
+}
+
+bool StackView::runs_program() const {
+  return any([](const HostFrame& of) {
+    if (of.file.ends_with("/subprocess.py") || of.file.ends_with("/os.py")) {
+      const std::string_view function = plain_function(of);
+      for (const std::string_view waiting : {"communicate", "_communicate", "wait", "_wait", "_try_wait", "run",
+                                             "_execute_child", "popen", "system", "spawnv", "_spawnvef"}) {
+        if (function == waiting) return true;
+      }
+    }
+    return !of.python && (of.function == "os_system" || of.function == "waitpid" || of.function == "wait4");
+  });
 }
 
 bool StackView::loads_data() const {

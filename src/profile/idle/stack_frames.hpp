@@ -36,6 +36,10 @@ class StackView {
   CauseDetail compiler() const;   ///< that one; none: torch.compile or XLA
   bool traces_anomalies() const;  ///< autograd's anomaly mode stores the stack of an operation
   bool prints_tensor() const;
+  bool in_model() const;         ///< within the forward of a PyTorch module
+  bool computes_on_cpu() const;  ///< PyTorch's arithmetic on the CPU
+  bool saves_state() const;      ///< torch.save and its kin
+  bool runs_program() const;     ///< starts another program, or waits for its end or output
   bool loads_data() const;    ///< a data loader of a framework, or a library that reads and transforms inputs
   bool awaits_queue() const;  ///< takes something from workers: a loader's queue, a pool's result, a pipe
   bool in_profiler() const;   ///< our library or CUPTI

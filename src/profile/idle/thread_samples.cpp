@@ -235,7 +235,12 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
                           launching_lines_.contains({std::string(last_path_part(place.file)), place.line}))) {
     return {SavingCause::launch_rate, place};
   }
+  if (frames.saves_state()) return {SavingCause::host_native, place, CauseDetail::saved_state};
+  // A model's forward has its input already.
+  const bool in_model = frames.in_model();
+  if (next.input_copy && in_model) return {SavingCause::host_native, place, CauseDetail::made_on_host};
   if (next.input_copy) return {SavingCause::data_loading, place};
+  if (!next.full_speed && frames.computes_on_cpu()) return {SavingCause::host_native, place, CauseDetail::cpu_tensors};
   return {frames.native() || frames.empty() ? SavingCause::host_native : SavingCause::host_python, place};
 }
 
@@ -245,6 +250,7 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
   if (compiles(index)) return compilation(index);
   if (awaits_queue(index)) return wait_for_workers(index);
   const HostPlace place = place_in_program(index);
+  if (frames.runs_program()) return {SavingCause::wait_queue, place, CauseDetail::subprocess};
   switch (sample(index).state) {
     case ThreadState::running:
     case ThreadState::runnable:
@@ -271,6 +277,7 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
     case ThreadState::child:
       return {SavingCause::wait_queue, place};
     case ThreadState::disk:
+      if (frames.saves_state()) return {SavingCause::host_native, place, CauseDetail::saved_state};
       return {SavingCause::wait_disk, place};
     case ThreadState::sleep:
       return {SavingCause::sleep, place};
