@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "profile/causes/kernel_names.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -21,7 +22,7 @@ std::size_t period_of(const std::vector<int>& chain) {
   return chain.size();
 }
 
-/// "reduce_kernel → multi_tensor_apply_kernel (16×) → … 3 more → layer_norm_kernel", without template arguments.
+/// "reduce_kernel → elementwise_kernel (16×) → … 3 more → layer_norm_kernel", without template arguments.
 std::string chain_text(const std::vector<std::string>& names) {
   constexpr std::size_t kMostLinks = 5;
   std::vector<std::pair<std::string, std::size_t>> links;
@@ -75,9 +76,10 @@ class FusionFinder {
   }
 
  private:
-  /// A kernel that only moves memory; a product on tensor cores does more than that.
+  /// A kernel that only moves memory; a product on tensor cores does more than that. Launches for parts of lists of
+  /// tensors hand nothing on.
   const Point* streaming(int group) const {
-    if (group < 0) return nullptr;
+    if (group < 0 || is_of_tensor_lists(recording_.groups[static_cast<std::size_t>(group)].symbol)) return nullptr;
     const Point& point = points_[static_cast<std::size_t>(group)];
     const bool streams =
         point.bound.label == BoundLabel::memory && level_of(point.bound.limiting_ceiling) == Level::hbm;

@@ -209,6 +209,7 @@ LateCause cause_of_late_rank(const RankSteps& steps, const LateRanks& late, cons
   constexpr double kExplains = 0.5;    // of the waiting
   constexpr double kMostOfWork = 0.7;  // that both ranks have, or that is slower
   constexpr double kMoreLaunches = 1.1;
+  constexpr double kMostPerLaunch = 200e-6;  // s of a host: a framework's way to a launch takes less
   LateCause cause;
   cause.rank = late.ranks.front();
   cause.other = typical_rank(steps, late, work);
@@ -226,7 +227,9 @@ LateCause cause_of_late_rank(const RankSteps& steps, const LateRanks& late, cons
     return cause;
   }
   if (longer < kExplains * own_late || longer < idle) {
-    if (cause.launches > kMoreLaunches * cause.other_launches) cause.reason = LateReason::more_launches;
+    const double more = cause.launches - cause.other_launches;
+    const bool explains = more * kMostPerLaunch >= kExplains * own_late;
+    if (explains && more > (kMoreLaunches - 1) * cause.other_launches) cause.reason = LateReason::more_launches;
     return cause;
   }
   const SameLaunches same = same_launches(work[here], work[there]);

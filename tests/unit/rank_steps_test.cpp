@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
 #include "simulated_job.hpp"
@@ -83,6 +84,25 @@ TEST(RankSteps, NamesNoRankOfAHealthyJobOrOneInTurns) {
       named += result_of(turns).late ? 1 : 0;
     }
     EXPECT_LE(named, 1) << ranks;
+  }
+}
+
+/// A rank of a late host that launches more: so many more that this takes the time, or a few beside what makes it late.
+TEST(RankSteps, MoreLaunchesAreACauseIfTheyTakeTheTime) {
+  SimulatedJob job = drawn(JobFault::slow_host, 2, 7);
+  job.run();
+  const RankSteps steps = rank_steps(job.timelines, match_collectives(job.timelines), job.spans);
+  const std::optional<LateRanks> late = find_late_ranks(steps);
+  ASSERT_TRUE(late);
+  const auto rank = static_cast<std::size_t>(late->ranks.front());
+  const double late_s = std::accumulate(steps.late[rank].begin(), steps.late[rank].end(), 0.0);
+  for (const bool enough : {true, false}) {
+    std::vector<RankWork> work(2);
+    work[1 - rank][0] = {.launches = 100, .seconds = 1};
+    const double more = enough ? late_s / 100e-6 : 20;
+    work[rank][0] = {.launches = 100 + more, .seconds = 1};
+    const LateCause cause = cause_of_late_rank(steps, *late, work);
+    EXPECT_EQ(cause.reason, enough ? LateReason::more_launches : LateReason::host);
   }
 }
 

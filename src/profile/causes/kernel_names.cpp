@@ -49,6 +49,8 @@ bool is_reduction(std::string_view symbol) {
                                "_nanmin", "_nanmax", "_norm_ord", "count_nonzero", "logsumexp", "triton_red_"});
 }
 
+bool is_of_tensor_lists(std::string_view symbol) { return has(symbol, "multi_tensor_apply_kernel"); }
+
 bool is_of_library(std::string_view symbol) {
   return is_product(symbol) || is_collective(symbol) ||
          contains_any(symbol, {"at6native", "at::native", "cudnn", "cublas", "cub_", "3cub", "cub::", "thrust", "cupy",

@@ -23,6 +23,9 @@ bool is_elementwise(std::string_view symbol);
 /// A kernel that sums, counts or searches along an axis, and multiplies no matrices.
 bool is_reduction(std::string_view symbol);
 
+/// An operation on lists of tensors, of which each launch takes others: PyTorch's foreach and fused optimizers.
+bool is_of_tensor_lists(std::string_view symbol);
+
 /// A kernel whose grid a library or a compiler chooses: PyTorch, CuPy, cuBLAS, cuDNN, CUTLASS, CUB, Inductor or XLA.
 bool is_of_library(std::string_view symbol);
 
