@@ -266,6 +266,9 @@ constexpr DetailRow kDetailRows[] = {
      "Save less often, or in the background: torch.distributed.checkpoint.async_save, or copy to pinned memory and write "
      "on another thread.",
      "Save less often, or in the background: an asynchronous checkpoint (Orbax).", ""},
+    {CauseDetail::object_messages, "GPU idle: the host packs Python objects for other ranks",
+     "Send tensors instead of objects, and less often.",
+     "Send tensors (all_gather_into_tensor) instead of objects (all_gather_object), and less often.", "", ""},
     {CauseDetail::requests, "GPU idle: the host waits for requests",
      "No action in the program: the GPU has nothing to do until the next request. More requests at a time use it.", "",
      "", ""},

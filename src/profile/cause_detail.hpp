@@ -24,6 +24,7 @@ enum class CauseDetail : std::uint8_t {
   made_on_host,     ///< host_native: a model's forward makes tensors on the host, which are then copied
   subprocess,       ///< wait_queue: another program's end or output
   saved_state,      ///< host_native: a checkpoint is written
+  object_messages,  ///< host_python: Python objects are packed for other ranks, or unpacked
   requests,         ///< wait_network: of the program's clients
   answers,          ///< host_python, host_native: a server at work on a request, where requests are few
   graph_launches,   ///< launch_rate: of CUDA graphs

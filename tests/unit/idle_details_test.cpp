@@ -315,6 +315,20 @@ TEST_F(IdleDetails, AnotherProgramThatIsWaitedForIsNoQueue) {
   }
 }
 
+TEST_F(IdleDetails, ObjectsForOtherRanksArePacked) {
+  for (const char* const function : {"all_gather_object", "all_gather"}) {
+    restart();
+    const int packing = stack({SampleFrames::library("torch/distributed/distributed_c10d.py", function)});
+    steps(10, [&](int) {
+      program_.host(20 * kMs, ThreadState::running, packing);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::host_python);
+    EXPECT_EQ(found.part.detail == CauseDetail::object_messages, std::string_view(function) == "all_gather_object");
+  }
+}
+
 TEST_F(IdleDetails, ACheckpointIsSavedWhateverTheHostDoesForIt) {
   for (const char* const file : {"torch/serialization.py", "numpy/lib/_npyio_impl.py"}) {
     restart();

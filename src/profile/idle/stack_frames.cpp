@@ -221,6 +221,14 @@ bool StackView::saves_state() const {
   });
 }
 
+bool StackView::sends_objects() const {
+  return any([](const HostFrame& of) {
+    if (!of.file.ends_with("torch/distributed/distributed_c10d.py")) return false;
+    const std::string_view function = plain_function(of);
+    return function.find("_object") != std::string_view::npos || function.find("object_") != std::string_view::npos;
+  });
+}
+
 bool StackView::runs_program() const {
   return any([](const HostFrame& of) {
     if (of.file.ends_with("/subprocess.py") || of.file.ends_with("/os.py")) {

@@ -39,6 +39,7 @@ class StackView {
   bool in_model() const;         ///< within the forward of a PyTorch module
   bool computes_on_cpu() const;  ///< PyTorch's arithmetic on the CPU
   bool saves_state() const;      ///< torch.save and its kin
+  bool sends_objects() const;    ///< collectives of Python objects
   bool runs_program() const;     ///< starts another program, or waits for its end or output
   bool loads_data() const;    ///< a data loader of a framework, or a library that reads and transforms inputs
   bool awaits_queue() const;  ///< takes something from workers: a loader's queue, a pool's result, a pipe

@@ -236,6 +236,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
     return {SavingCause::launch_rate, place};
   }
   if (frames.saves_state()) return {SavingCause::host_native, place, CauseDetail::saved_state};
+  if (frames.sends_objects()) return {SavingCause::host_python, place, CauseDetail::object_messages};
   // A model's forward has its input already.
   const bool in_model = frames.in_model();
   if (next.input_copy && in_model) return {SavingCause::host_native, place, CauseDetail::made_on_host};
