@@ -3,8 +3,9 @@
 //
 // Where instructions are sampled, a short phase of that comes first, as soon as something repeats, for programs that
 // end soon; one of steady steps follows when the sample and all counts have been taken. Counting begins after the
-// first, so that short programs have counts. It is interrupted for a few steps in which nothing is counted, as a short program with slow steps would have
-// none of them, and if it takes long for a sample. A program in which nothing repeats is recorded completely.
+// first, so that short programs have counts. It is interrupted for a few steps in which nothing is counted, as a short
+// program with slow steps would have none of them, and if it takes long for a sample. A program in which nothing
+// repeats is recorded completely.
 #pragma once
 
 #include <cstdint>

@@ -250,7 +250,8 @@ constexpr DetailRow kDetailRows[] = {
      "Build RawKernel and RawModule once before the loop; each new source or option compiles."},
     {CauseDetail::cudnn_compiler, "GPU idle: cuDNN compiles kernels again",
      "cuDNN compiles for each new shape: keep shapes fixed (pad), or keep execution plans by shape and reuse them.",
-     "cuDNN compiles for each new shape: keep shapes fixed (pad; a KV cache of fixed length), or choose another backend: "
+     "cuDNN compiles for each new shape: keep shapes fixed (pad; a KV cache of fixed length), or choose another "
+     "backend: "
      "torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION).",
      "cuDNN compiles for each new shape: pad inputs to a few sizes.", ""},
     {CauseDetail::cpu_tensors, "GPU idle: PyTorch computes on the CPU",
@@ -263,7 +264,8 @@ constexpr DetailRow kDetailRows[] = {
      "Run it outside of the loop or less often, do not wait for it (a thread), or call a library instead.", "", "", ""},
     {CauseDetail::saved_state, "GPU idle: the program saves its state",
      "Save less often, or in the background: copy to pinned memory, and write on another thread.",
-     "Save less often, or in the background: torch.distributed.checkpoint.async_save, or copy to pinned memory and write "
+     "Save less often, or in the background: torch.distributed.checkpoint.async_save, or copy to pinned memory and "
+     "write "
      "on another thread.",
      "Save less often, or in the background: an asynchronous checkpoint (Orbax).", ""},
     {CauseDetail::object_messages, "GPU idle: the host packs Python objects for other ranks",

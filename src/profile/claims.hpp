@@ -13,8 +13,8 @@ namespace roofline {
 struct SavingClaim {
   Saving saving = {};
   std::vector<std::pair<int, double>> rows = {};  ///< row and seconds of its time; empty: of no row in particular
-  CauseDetail detail = CauseDetail::none;                ///< of the saving's cause
-  bool general = false;                                  ///< names no cause beyond the part of the time: it gets what the others leave
+  CauseDetail detail = CauseDetail::none;         ///< of the saving's cause
+  bool general = false;  ///< names no cause beyond the part of the time: it gets what the others leave
 };
 
 /// Seconds that savings can come from, of all GPUs together.

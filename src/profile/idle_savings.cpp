@@ -169,9 +169,8 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
     std::erase_if(claims, [&line = line](const SavingClaim& claim) {
       return claim.saving.line == line && of_rare_work(claim.saving.cause);
     });
-    const PartKey whole = lost.saves_state
-                              ? PartKey{SavingCause::host_native, CauseDetail::saved_state, line}
-                              : PartKey{SavingCause::slow_steps, CauseDetail::none, line};
+    const PartKey whole = lost.saves_state ? PartKey{SavingCause::host_native, CauseDetail::saved_state, line}
+                                           : PartKey{SavingCause::slow_steps, CauseDetail::none, line};
     SavingClaim claim = idle_claim(whole, {}, lost.seconds, false, framework);
     claim.saving.evidence =
         fmt::format("{} of {} steps take {} instead of {}; {} of the difference at this line: {}, {}",

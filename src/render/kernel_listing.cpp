@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
 #include "report/diagnosis/verdict.hpp"
+#include "report/memory_flow.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -63,6 +65,26 @@ std::string waits_of(const SampledLine& line, std::size_t most) {
     text += fmt::format("{} {}", description_of(wait.what), percent(share(wait.samples, line.samples)));
   }
   return text;
+}
+
+TextTable memory_table(const Point& point, const Machine& machine) {
+  TextTable table;
+  table.columns = {{.title = "Memory"},
+                   {.title = "Bytes", .right = true},
+                   {.title = "Rate", .right = true},
+                   {.title = "Of its roof", .right = true},
+                   {.title = "Hits", .right = true},
+                   {.title = "Sectors", .right = true, .rank = 1},
+                   {.title = "Moved/asked", .right = true}};
+  const auto known = [](double value, const std::string& text) { return std::isfinite(value) ? text : std::string(); };
+  for (const MemoryFlow& flow : memory_flows(point, machine)) {
+    const std::string roof = flow.ceiling.empty() ? "" : fmt::format("{} of {}", percent(flow.share()), flow.ceiling);
+    table.rows.push_back({std::string(to_string(flow.level)), si(flow.bytes, "B"), si(flow.rate, "B/s"), roof,
+                          known(flow.hit_rate, percent(flow.hit_rate)),
+                          known(flow.sectors, fmt::format("{:.3g}", flow.sectors)),
+                          known(flow.excess, factor(flow.excess))});
+  }
+  return table;
 }
 
 TextTable waits_table(const SampledKernel& kernel) {
@@ -157,6 +179,19 @@ std::string render_kernel_listing(const Report& report, const SampledKernel& ker
     if (std::find(said.begin(), said.end(), verdict.finding) != said.end()) continue;
     said.push_back(verdict.finding);
     out += "\n" + paragraph(verdict.finding, style) + paragraph("Next: " + verdict.action, style);
+  }
+  const auto longest = std::max_element(rows.begin(), rows.end(), [&report](std::size_t a, std::size_t b) {
+    return report.points[a].profiled->total_s < report.points[b].profiled->total_s;
+  });
+  if (longest != rows.end()) {
+    const TextTable memory = memory_table(report.points[*longest], machine_of(report, report.points[*longest]));
+    if (!memory.rows.empty()) {
+      out += "\n" + terminal_table(memory, style);
+      out += paragraph(
+          "hits: requests that end there; sectors: of 32 bytes, per request of a warp; moved/asked: bytes "
+          "moved over those that threads asked for",
+          style);
+    }
   }
   out += "\n" + terminal_table(waits_table(kernel), style);
   out += "\n" + terminal_table(lines_table(kernel, kMostLines), style);

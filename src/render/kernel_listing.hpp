@@ -16,6 +16,9 @@ std::string place_of(const SampledLine& line);
 /// "loads from global memory 61 %, the result of the instruction before 8 %".
 std::string waits_of(const SampledLine& line, std::size_t most);
 
+/// The bytes of a launch by memory level: rate, hit rate, sectors of 32 bytes per request, bytes moved over those asked
+/// for. No rows without counters.
+TextTable memory_table(const Point& point, const Machine& machine);
 TextTable waits_table(const SampledKernel& kernel);
 TextTable lines_table(const SampledKernel& kernel, std::size_t most);
 /// Of the lines with the most samples, by offset.

@@ -134,13 +134,13 @@ nlohmann::ordered_json embedded_in(const std::string& html) {
   return nlohmann::ordered_json::parse(inflated(packed, 10'000'000));
 }
 
-TEST(Html, TheStandardSuiteWithCountersIsAPageOf260KB) {
+TEST(Html, TheStandardSuiteWithCountersIsAPageOf272KB) {
   const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/reports/reference/h200-ops/report.json";
   const std::string html = render_html(parse_report(read_file(path), path));
   EXPECT_THAT(html, HasSubstr("id=\"counted\""));
-  // 258,868 bytes with Debian 12's tools for fonts and scripts; 262,577 with Debian 13's. 7,600 are the charts of
+  // 266,327 bytes with Debian 12's tools for fonts and scripts, 4,000 more with Debian 13's. 7,600 are the charts of
   // phones and tablets.
-  EXPECT_LE(html.size(), 260u * 1024);
+  EXPECT_LE(html.size(), 272u * 1024);
 }
 
 TEST(Html, EmbedsTheReport) {

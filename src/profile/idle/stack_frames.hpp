@@ -41,11 +41,11 @@ class StackView {
   bool saves_state() const;      ///< torch.save and its kin
   bool sends_objects() const;    ///< collectives of Python objects
   bool runs_program() const;     ///< starts another program, or waits for its end or output
-  bool loads_data() const;    ///< a data loader of a framework, or a library that reads and transforms inputs
-  bool awaits_queue() const;  ///< takes something from workers: a loader's queue, a pool's result, a pipe
-  bool in_profiler() const;   ///< our library or CUPTI
-  bool logs() const;          ///< print of a tensor, logging, a progress bar, an experiment tracker
-  bool dispatches() const;    ///< the framework or the driver, on the way to a launch
+  bool loads_data() const;       ///< a data loader of a framework, or a library that reads and transforms inputs
+  bool awaits_queue() const;     ///< takes something from workers: a loader's queue, a pool's result, a pipe
+  bool in_profiler() const;      ///< our library or CUPTI
+  bool logs() const;             ///< print of a tensor, logging, a progress bar, an experiment tracker
+  bool dispatches() const;       ///< the framework or the driver, on the way to a launch
   bool talks_to_network() const;
   bool works_for_loader() const;  ///< of a worker: it makes an item, and does not wait for its next task
   /// Of a worker: the innermost line of the program that it runs; the dataset's method where that is a library's.

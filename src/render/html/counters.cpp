@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "render/html/escape.hpp"
+#include "render/html/memory_chart.hpp"
 #include "render/html/sections.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
@@ -157,8 +158,9 @@ std::string html_counters(const Report& report) {
   return fmt::format(
       "<section id=\"counted\" aria-labelledby=\"counted-h\">\n<h2 id=\"counted-h\">{}</h2>\n<p class=\"lead\">{} "
       "{}.</p>\n"
-      "<div class=\"scroll\"><table class=\"cards\">\n{}<tbody>\n{}</tbody></table></div>\n{}</section>\n",
-      title, lead, source_of(report), head(report.machine.device.kind), rows, missing_list(report));
+      "{}<div class=\"scroll\"><table class=\"cards\">\n{}<tbody>\n{}</tbody></table></div>\n{}</section>\n",
+      title, lead, source_of(report), html_memory_charts(report), head(report.machine.device.kind), rows,
+      missing_list(report));
 }
 
 std::string html_counters_css() {

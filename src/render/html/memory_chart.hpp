@@ -1,0 +1,16 @@
+// A picture of what a launch moves through the GPU's memory: a box a level, an arrow a way.
+#pragma once
+
+#include <string>
+
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// An <svg>; empty of a point without counted bytes. The width of an arrow is the share of its roof.
+std::string memory_chart(const Point& point, const Machine& machine);
+
+/// The charts of the kernels with the most time, the longest first; empty without any.
+std::string html_memory_charts(const Report& report);
+
+}  // namespace roofline
