@@ -91,6 +91,18 @@ constexpr CauseRow kCauseRows[] = {
      "Allow TF32: cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), or use bf16.",
      "Call torch.set_float32_matmul_precision(\"high\"), or use autocast with bfloat16.",
      "Set jax_default_matmul_precision=\"tensorfloat32\", or use bfloat16."},
+    {SavingCause::double_precision, "Products in double precision",
+     "If single precision is enough: float instead of double (sgemm, TF32) for these matrices.",
+     "If single precision is enough: .float() or torch.set_default_dtype(torch.float32), and NumPy arrays, which are "
+     "float64, as .astype(np.float32).",
+     "If single precision is enough: jax_enable_x64=False, or .astype(jnp.float32).",
+     "If single precision is enough: .astype(cupy.float32); NumPy arrays are float64."},
+    {SavingCause::layout_copy, "Tensors are copied to change their layout",
+     "Keep one layout in the whole program, or read the strided data in the kernel that uses it.",
+     "Keep one layout: memory_format=torch.channels_last for model and inputs, operators that accept strided tensors "
+     "without .contiguous(); or fuse the copy (torch.compile).",
+     "Choose a layout that every operation uses (NHWC, dimension numbers), so that XLA needs no transposes.",
+     "Keep one memory order (order=\"C\" or \"F\"), or fuse the transpose into the kernel that uses it."},
     {SavingCause::small_batch, "Grids are smaller than the GPU",
      "Batch more work per launch, or run independent work on other streams.",
      "Increase batch_size, or run several requests in one batch.", "Increase the batch size, or use jax.vmap."},

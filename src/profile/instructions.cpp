@@ -35,6 +35,7 @@ bool is_of_arithmetic(WaitFor what) {
     case WaitFor::result:
     case WaitFor::branch:
     case WaitFor::code:
+    case WaitFor::immediate:
     case WaitFor::other:
       return true;
     default:
@@ -62,7 +63,10 @@ Explained explained(const GpuCode& code, std::uint64_t offset, const std::vector
     if (found != waited.end()) result.waited = *found;
   }
   if (result.what == WaitFor::barrier) result.waited = code.barrier_before(offset);
-  if (result.what == WaitFor::constant && !code.indexes_constants(result.waited)) result.what = WaitFor::other;
+  // The cache of immediate constants also serves constant loads, by address.
+  const bool indexed = code.indexes_constants(result.waited);
+  if (result.what == WaitFor::immediate && indexed) result.what = WaitFor::constant;
+  if (result.what == WaitFor::constant && !indexed) result.what = WaitFor::immediate;
   if (reason == "drain") {
     if (const auto written = code.written_before(offset)) result = {wait_of(code.at(*written).kind), *written};
   }

@@ -100,7 +100,7 @@ WaitFor wait_for(std::string_view reason, SassKind kind, std::span<const SassKin
       {"membar", WaitFor::fence},
       {"branch_resolving", WaitFor::branch},
       {"no_instructions", WaitFor::code},
-      {"imc_miss", WaitFor::constant},
+      {"imc_miss", WaitFor::immediate},
       {"drain", WaitFor::global_store},
       {"sleeping", WaitFor::sleep},
       {"gmma", WaitFor::tensor},

@@ -39,6 +39,18 @@ std::string with_line(const Saving& saving) {
   return saving.line.empty() ? sentence(saving.what) : fmt::format("{} ({}).", saving.what, saving.line);
 }
 
+/// The one line of the program that launches them, for kernels whose own lines are not known: " Launched at train.py:31
+/// main."
+std::string launched_at(const Report& report, const std::vector<std::size_t>& rows) {
+  const auto line_of = [&](std::size_t row) {
+    const auto& profiled = report.points[row].profiled;
+    return profiled ? profiled->line : std::string();
+  };
+  const std::string line = line_of(rows.front());
+  const bool all = std::all_of(rows.begin(), rows.end(), [&](std::size_t row) { return line_of(row) == line; });
+  return all && !line.empty() ? fmt::format(" Launched at {}.", line) : "";
+}
+
 /// Those that come before all savings of time in the report are first here, too; the others follow the savings of time.
 void put_memory(std::vector<Hotspot>& all, const Report& report) {
   const auto is_memory = [](const Hotspot& hotspot) { return hotspot.memory; };
@@ -67,11 +79,15 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
                     .evidence = {},
                     .action = std::move(group.action),
                     .rows = std::move(group.rows),
-                    .beside = group.by_clock};
+                    .beside = group.by_clock,
+                    .actionable = group.actionable};
     const auto first = std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
       return !hotspot.rows.empty() && verdict.row == hotspot.rows.front();
     });
-    if (first != verdicts.end()) hotspot.evidence = evidence_text(*first);
+    if (first != verdicts.end()) {
+      hotspot.evidence = evidence_text(*first);
+      if (first->actionable && first->line.empty()) hotspot.text += launched_at(report, hotspot.rows);
+    }
     if (steps && hotspot.seconds > 0) hotspot.seconds = disjoint_gain(*report.profile, hotspot.rows) / count;
     all.push_back(std::move(hotspot));
   }

@@ -21,6 +21,7 @@ struct Hotspot {
   bool one_off = false;                   ///< of a single event of the run: `seconds` is its share of each step
   std::optional<SavingCause> cause = {};  ///< of a program's saving
   bool memory = false;                    ///< about memory: saves no time
+  bool actionable = true;                 ///< its cause is known, and an action is about it
 
   /// Whether it is more than a remark.
   bool counts() const { return seconds > 0 || memory; }

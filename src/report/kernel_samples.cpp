@@ -8,13 +8,13 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 26> kWaits = {
+constexpr std::array<std::string_view, 27> kWaits = {
     "issuing",      "ready",         "global_load", "global_store", "global_atomic", "local_memory", "shared_load",
     "shared_store", "shared_atomic", "constant",    "texture",      "async_copy",    "exchange",     "special",
     "conversion",   "division",      "fp64",        "arithmetic",   "tensor",        "result",       "barrier",
     "fence",        "branch",        "code",        "sleep",        "other"};
 
-constexpr std::array<std::string_view, 26> kDescriptions = {"issued an instruction",
+constexpr std::array<std::string_view, 27> kDescriptions = {"issued an instruction",
                                                             "ready, another warp was chosen",
                                                             "loads from global memory",
                                                             "stores to global memory",
@@ -39,7 +39,8 @@ constexpr std::array<std::string_view, 26> kDescriptions = {"issued an instructi
                                                             "targets of branches",
                                                             "instructions to be fetched",
                                                             "the end of a sleep",
-                                                            "something else"};
+                                                            "something else",
+                                                            "constants of instructions (immediate constant cache)"};
 
 }  // namespace
 

@@ -36,7 +36,8 @@ enum class WaitFor : std::uint8_t {
   branch,         ///< the target of a branch
   code,           ///< instructions to be fetched
   sleep,          ///< the time that it asked to sleep
-  other
+  other,
+  immediate  ///< a constant that an instruction names, which its cache does not have yet
 };
 std::string_view to_string(WaitFor what);
 std::optional<WaitFor> parse_wait_for(std::string_view text);

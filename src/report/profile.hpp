@@ -165,6 +165,8 @@ enum class SavingCause : std::uint8_t {
   recompilation,          ///< code is compiled again in steady steps
   checkpointing,          ///< the forward pass is repeated in backward
   no_tf32,                ///< products in fp32 on the plain pipe
+  double_precision,       ///< products in fp64
+  layout_copy,            ///< copies that only change the layout of tensors
   small_batch,            ///< grids smaller than the GPU
   wait_disk,              ///< the launching thread waited for a file
   wait_network,           ///< for a socket

@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 45> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 47> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 45> kSavingCauses = {"data_loading",
                                                             "recompilation",
                                                             "checkpointing",
                                                             "no_tf32",
+                                                            "double_precision",
+                                                            "layout_copy",
                                                             "small_batch",
                                                             "wait_disk",
                                                             "wait_network",

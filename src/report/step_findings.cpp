@@ -101,9 +101,12 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
   if (!report.profile) return {};
   const auto first = std::find_if(hotspots.begin(), hotspots.end(), [](const Hotspot& hotspot) {
     return hotspot.seconds > 0 && !hotspot.one_off && hotspot.cause != SavingCause::unknown_idle && !hotspot.beside &&
-           !hotspot.action.empty();
+           hotspot.actionable && !hotspot.action.empty();
   });
-  if (first == hotspots.end()) return {};
+  if (first == hotspots.end()) {
+    const bool any = std::any_of(hotspots.begin(), hotspots.end(), [](const Hotspot& one) { return one.counts(); });
+    return any ? "No cause stands out." : "";
+  }
   constexpr double kStandsOut = 0.1;  // of a step, or of the run
   const Shortening shortening = shortening_of(report, *first);
   if (shortening.of_s > 0 && shortening.seconds < kStandsOut * shortening.of_s) {

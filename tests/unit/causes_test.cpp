@@ -373,6 +373,59 @@ TEST_F(Causes, ProductsInFp32OnThePlainPipe) {
   }
 }
 
+TEST_F(Causes, ProductsInDoublePrecision) {
+  for (const bool doubles : {true, false}) {
+    program_ = SimulatedProgram();
+    const spool::Id product = kernel(doubles ? "_ZN7cutlass7Kernel2I41cutlass_80_tensorop_d884gemm_64x32_16x4_tnEE"
+                                             : "cutlass_80_tensorop_s1688gemm_256x128_16x3_nn_align4",
+                                     line(62));
+    steps(10, [&](int) { program_.launch(product, kMillis); });
+    Machine machine;
+    for (const auto& [name, value] : {std::pair("tensor.fp64", 60e12), std::pair("tensor.tf32", 400e12)}) {
+      Ceiling ceiling;
+      ceiling.name = name;
+      ceiling.value = value;
+      machine.ceilings.push_back(ceiling);
+    }
+    const std::vector<Saving> found = causes(machine);
+    EXPECT_EQ(found.size(), doubles ? 1U : 0U);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::double_precision);
+    EXPECT_EQ(found[0].line, "train.py:62 step");
+    EXPECT_NEAR(found[0].seconds, 10e-3 * (1 - 60.0 / 400), 1e-5);
+  }
+}
+
+TEST_F(Causes, CopiesThatChangeTheLayoutInEachStep) {
+  constexpr const char* kStrided =
+      "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastIZZZNS0_23direct_copy_kernel_cudaERN";
+  constexpr const char* kContiguous =
+      "_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_23direct_copy_kernel_cudaERNS_18TensorIteratorBase";
+  struct Case {
+    const char* symbol;
+    std::uint64_t nanoseconds;
+    int every;  // so many steps
+    bool fault;
+  };
+  for (const Case& one : {Case{kStrided, 400 * kMicros, 1, true},
+                          {kContiguous, 400 * kMicros, 1, false},
+                          {kStrided, 20 * kMicros, 1, false},  // a small part of the time
+                          {kStrided, 400 * kMicros, 5, false}}) {
+    program_ = SimulatedProgram();
+    const spool::Id copy = kernel(one.symbol, line(64)), product = kernel(kGemm, line(65));
+    steps(20, [&](int step) {
+      program_.launch(product, kMillis);
+      if (step % one.every == 0) program_.launch(copy, one.nanoseconds);
+    });
+    const std::vector<Saving> found = causes();
+    EXPECT_EQ(found.size(), one.fault ? 1U : 0U) << one.symbol << ' ' << one.nanoseconds << ' ' << one.every;
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::layout_copy);
+    EXPECT_EQ(found[0].line, "train.py:64 step");
+    EXPECT_NEAR(found[0].seconds, 20 * 400e-6, 1e-5);
+  }
+}
+
 TEST_F(Causes, GridsSmallerThanTheGpu) {
   for (const std::uint32_t blocks : {8U, 132U}) {
     program_ = SimulatedProgram();

@@ -189,9 +189,12 @@ TEST(Diagnosis, OfACpuHasNoRulesOfAGpu) {
 }
 
 TEST(Diagnosis, FillsInTheFigures) {
-  const std::vector<Advice> advice =
-      diagnose({{"load.excess", 8.0}, {"load.sectors", 32.0}, {"load.share", 0.9}, {"levels.utilization", 0.5}},
-               DeviceKind::cuda);
+  const std::vector<Advice> advice = diagnose({{"load.excess", 8.0},
+                                               {"load.sectors", 32.0},
+                                               {"load.share", 0.9},
+                                               {"levels.utilization", 0.5},
+                                               {"excess.costs", 1.0}},
+                                              DeviceKind::cuda);
   ASSERT_EQ(advice.size(), 1U);
   EXPECT_EQ(advice[0].rule, "uncoalesced-loads");
   EXPECT_THAT(advice[0].finding, testing::HasSubstr("8\u00d7"));
@@ -221,6 +224,65 @@ TEST(Diagnosis, LooksForTheRestWhereNothingWasFound) {
   quantities.insert({{"stall.barrier.share", 0.5}});
   EXPECT_EQ(first().rule, "barrier-stalls");
   EXPECT_EQ(diagnose(quantities, DeviceKind::cuda).size(), 1U);
+}
+
+std::vector<std::string> rules_in_order(const Quantities& quantities) {
+  std::vector<std::string> ids;
+  for (const Advice& advice : diagnose(quantities, DeviceKind::cuda)) ids.push_back(advice.rule);
+  return ids;
+}
+
+/// Of causes with a known share of the time the largest comes first; loads before the barrier where warps are late.
+TEST(Diagnosis, CausesAreSortedByWhatTheyExplain) {
+  Quantities quantities = {{"library", 0},         {"roof.reached", 0},         {"roof.fraction", 0.5},
+                           {"roof.known", 1},      {"load.excess", 8},          {"load.sectors", 32},
+                           {"load.share", 0.9},    {"levels.utilization", 0.5}, {"excess.costs", 1},
+                           {"load.explains", 0.5}, {"wait.barrier.share", 0.4}, {"wait.local_memory.share", 0.3}};
+  EXPECT_THAT(rules_in_order(quantities),
+              testing::ElementsAre("uncoalesced-loads", "barrier-waits", "local-memory-waits"));
+  quantities["load.explains"] = 0.1;
+  EXPECT_THAT(rules_in_order(quantities),
+              testing::ElementsAre("barrier-waits", "local-memory-waits", "uncoalesced-loads"));
+  // Without samples of it an access pattern comes first.
+  quantities.erase("load.explains");
+  EXPECT_EQ(rules_in_order(quantities).front(), "uncoalesced-loads");
+}
+
+/// What crosses a full roof for no use is found; what caches serve is none of its bytes.
+TEST(Diagnosis, AtTheRoofOnlyBytesOfMainMemoryAreExcess) {
+  Quantities quantities = {{"roof.fraction", 0.98}, {"roof.known", 1},    {"store.excess", 8},
+                           {"store.sectors", 32},   {"store.share", 0.9}, {"levels.utilization", 0.98},
+                           {"excess.costs", 1}};
+  EXPECT_THAT(rules_in_order(quantities), testing::ElementsAre("uncoalesced-stores", "good-enough"));
+  quantities["excess.costs"] = 0;
+  EXPECT_THAT(rules_in_order(quantities), testing::ElementsAre("good-enough"));
+}
+
+/// Warps that multiply wait for those that load, by design. Atomic operations are the caller's choice.
+TEST(Diagnosis, WaitsInALibraryKernelAreNoCause) {
+  for (const char* wait : {"wait.barrier.share", "wait.local_memory.share", "wait.fence.share", "wait.special.share",
+                           "wait.conversion.share", "wait.shared.share", "wait.latency.share"}) {
+    Quantities quantities = {{"library", 1},    {"roof.reached", 0},       {"roof.fraction", 0.5},
+                             {"roof.known", 1}, {"wait.ready.share", 0.0}, {"counted", 0},
+                             {wait, 0.6}};
+    EXPECT_TRUE(diagnose(quantities, DeviceKind::cuda).empty()) << wait;
+    quantities["library"] = 0;
+    EXPECT_FALSE(diagnose(quantities, DeviceKind::cuda).empty()) << wait;
+  }
+  const std::vector<Advice> atomics = diagnose(
+      {{"library", 1}, {"roof.reached", 0}, {"roof.known", 1}, {"wait.global_atomic.share", 0.5}}, DeviceKind::cuda);
+  ASSERT_EQ(atomics.size(), 1U);
+  EXPECT_THAT(atomics[0].next, testing::HasSubstr("bincount"));
+}
+
+TEST(Diagnosis, SavesTheShareOfACauseThatFillsItsRoof) {
+  const Quantities quantities = {
+      {"traffic.needless", 0.78}, {"wait.local_memory.share", 0.8}, {"fp64.needless", 0.5}, {"products.needless", 0.6}};
+  EXPECT_DOUBLE_EQ(saved_share("uncoalesced-stores", quantities), 0.78);
+  EXPECT_DOUBLE_EQ(saved_share("local-memory-waits", quantities), 0.8);
+  EXPECT_DOUBLE_EQ(saved_share("double-precision", quantities), 0.5);
+  EXPECT_DOUBLE_EQ(saved_share("barrier-waits", quantities), 0) << "at most what it lacks of its roof";
+  EXPECT_DOUBLE_EQ(saved_share("spills", {}), 0) << "not known";
 }
 
 TEST(Diagnosis, TellsCallersOfALibraryWhatTheyCanDo) {
@@ -269,6 +331,24 @@ TEST(Quantities, ATiledProductOnCudaCoresHasIdleTensorCores) {
   for (const Advice& advice : diagnose(quantities, DeviceKind::cuda)) fired.insert(advice.rule);
   EXPECT_TRUE(fired.contains("no-tensor-cores") || fired.contains("good-enough"));
   EXPECT_FALSE(fired.contains("mma-sync"));
+}
+
+/// Every second thread takes the other branch: each instruction of the branches is executed for 16 threads.
+TEST(Diagnosis, DivergentWarpsAreCounted) {
+  const auto fired = [](double active, double memory) {
+    Counters counters;
+    counters.values = {{"warp.instructions", 1e6}, {"thread.instructions", active * 1e6}};
+    Quantities quantities = with_counts(counters, "gemm");
+    EXPECT_DOUBLE_EQ(quantities.at("lanes.active"), active);
+    quantities.insert_or_assign("levels.utilization", memory);
+    quantities.insert_or_assign("roof.fraction", 0.3);
+    quantities.insert_or_assign("blocks.per_sm", 8);
+    const std::vector<std::string> rules = rules_in_order(quantities);
+    return std::find(rules.begin(), rules.end(), "divergence") != rules.end();
+  };
+  EXPECT_TRUE(fired(17.5, 0.1));
+  EXPECT_FALSE(fired(31, 0.1));
+  EXPECT_FALSE(fired(17.5, 0.8)) << "memory limits it";
 }
 
 TEST(Quantities, TheLastWaveOfBlocks) {

@@ -78,6 +78,7 @@ TEST(WaitFor, IsWhatSetsTheScoreboard) {
   EXPECT_EQ(wait("math_pipe_throttle", SassKind::fp64, {}), WaitFor::fp64);
   EXPECT_EQ(wait("math_pipe_throttle", fp32, {}), WaitFor::arithmetic);
   EXPECT_EQ(wait("wait", fp32, {}), WaitFor::result);
+  EXPECT_EQ(wait("imc_miss", fp32, {}), WaitFor::immediate);
   EXPECT_EQ(wait("selected", fp32, {}), WaitFor::issuing);
   EXPECT_EQ(wait("a reason of a later GPU", fp32, {}), WaitFor::other);
 }
@@ -202,12 +203,16 @@ TEST(SampleRules, NeedNoRoof) {
                                        {"wait.fp64.share", "fp64-waits"},
                                        {"wait.special.share", "special-waits"},
                                        {"wait.conversion.share", "conversion-waits"},
+                                       {"wait.immediate.share", "immediate-constant-waits"},
                                        {"wait.barrier.share", "barrier-waits"}}) {
-    EXPECT_EQ(decides({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.5}}), rule);
-    EXPECT_EQ(decides({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.05}}), "roofless") << quantity;
+    const auto with = [&](Quantities known) {
+      known["library"] = 0;
+      return decides(known);
+    };
+    EXPECT_EQ(with({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.5}}), rule);
+    EXPECT_EQ(with({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.05}}), "roofless") << quantity;
     // What is at its roof needs no cause.
-    EXPECT_EQ(decides({{"roof.reached", 1}, {"roof.known", 1}, {"roof.fraction", 0.97}, {quantity, 0.5}}),
-              "good-enough");
+    EXPECT_EQ(with({{"roof.reached", 1}, {"roof.known", 1}, {"roof.fraction", 0.97}, {quantity, 0.5}}), "good-enough");
   }
 }
 

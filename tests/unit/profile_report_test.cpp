@@ -197,6 +197,22 @@ TEST(ProfileSteps, WhatToDoFirstIsTheLargestRecurringSavingWithACause) {
   EXPECT_THAT(first(), Not(HasSubstr("a step")));
 }
 
+/// A kernel that is below its roof for no known reason is listed, and not what to begin with.
+TEST(ProfileSteps, WhatToDoFirstHasACauseAndAnAction) {
+  const Report report = example::stepped_profile_report();
+  std::vector<Hotspot> hotspots = hotspots_of(report, verdicts(report));
+  std::erase_if(hotspots, [](const Hotspot& hotspot) { return !(hotspot.seconds > 0) || hotspot.one_off; });
+  ASSERT_GT(hotspots.size(), 1U);
+  hotspots.front().action = "the larger one";
+  hotspots[1].action = "the smaller one";
+  EXPECT_THAT(first_action(report, hotspots), HasSubstr("the larger one"));
+  hotspots.front().actionable = false;
+  EXPECT_THAT(first_action(report, hotspots), HasSubstr("the smaller one"));
+  for (Hotspot& hotspot : hotspots) hotspot.actionable = false;
+  EXPECT_NE(first_action(report, hotspots), "");
+  EXPECT_THAT(first_action(report, hotspots), Not(HasSubstr("the ")));
+}
+
 TEST(ProfileSteps, HotspotsOfAStepAreNoMoreThanTheSavings) {
   const Report report = example::stepped_profile_report();
   double hotspots_s = 0, savings_s = 0;

@@ -69,6 +69,8 @@ constexpr CounterMetric kMetrics[] = {
     {"global.load_bytes", kStandard, {"smsp__sass_data_bytes_mem_global_op_ld.sum"}},
     {"global.store_bytes", kStandard, {"smsp__sass_data_bytes_mem_global_op_st.sum"}},
     {"local.bytes", kStandard, {"smsp__sass_data_bytes_mem_local.sum"}},
+    {"warp.instructions", kStandard, {"smsp__sass_inst_executed.sum"}},
+    {"thread.instructions", kStandard, {"smsp__sass_thread_inst_executed.sum"}},
     // Full.
     {"tensor.mma_tf32_ops",
      kFull,

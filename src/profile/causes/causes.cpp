@@ -23,6 +23,8 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_unfused_attention,
     find_checkpointing,
     find_plain_fp32_products,
+    find_double_precision_products,
+    find_layout_copies,
     find_small_grids,
 });
 

@@ -35,6 +35,8 @@ std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs);
 std::vector<FoundCause> find_migrations(const CauseInputs& inputs);
 // casts.cpp
 std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs);
+// layouts.cpp
+std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs);
 // attention.cpp
 std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs);
 // optimizers.cpp
@@ -43,6 +45,7 @@ std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs);
 std::vector<FoundCause> find_checkpointing(const CauseInputs& inputs);
 // products.cpp
 std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs);
+std::vector<FoundCause> find_double_precision_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_small_grids(const CauseInputs& inputs);
 
 /// The most bytes of a copy whose time is the call's and not the link's.

@@ -21,6 +21,11 @@ bool is_plain_fp32_product(std::string_view symbol) {
   return has(symbol, "simt") && has(symbol, "f32f32");
 }
 
+bool is_double_precision_product(std::string_view symbol) {
+  // cutlass_80_tensorop_d884gemm_64x32_16x4_tn_align1, sm90_xmma_gemm_f64f64_f64f64_f64_…, volta_dgemm_128x64_nn
+  return is_product(symbol) && contains_any(symbol, {"dgemm", "d884gemm", "f64f64"});
+}
+
 bool is_softmax(std::string_view symbol) {
   if (!contains_any(symbol, {"softmax", "SoftMax", "Softmax"})) return false;
   if (contains_any(symbol, {"LogSoftMax", "log_softmax", "logsoftmax", "LogSoftmax", "flash", "fmha", "attention"})) {
@@ -37,6 +42,13 @@ bool is_conversion(std::string_view symbol) {
   if (contains_any(symbol, {"float16_copy_kernel_cuda", "float8_copy_kernel_cuda"})) return true;  // and bfloat16
   if (has(symbol, "copy_kernel_cuda")) return contains_any(symbol, {"LoadWithCast", "StoreWithCast"});
   return has(symbol, "fused__to_copy_") && !has(symbol, "_to_copy_add") && !has(symbol, "_to_copy_mul");
+}
+
+bool is_layout_copy(std::string_view symbol) {
+  if (contains_any(symbol, {"nchwToNhwcKernel", "nhwcToNchwKernel"})) return true;  // cuDNN's, around convolutions
+  // PyTorch copies what is contiguous on both sides by a memcpy or a vectorized kernel.
+  return has(symbol, "direct_copy_kernel_cuda") && has(symbol, "elementwise_kernel") &&
+         !contains_any(symbol, {"vectorized_elementwise", "unrolled_elementwise", "LoadWithCast", "StoreWithCast"});
 }
 
 bool is_elementwise(std::string_view symbol) {

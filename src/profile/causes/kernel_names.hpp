@@ -11,11 +11,17 @@ bool is_product(std::string_view symbol);
 /// A product in fp32 on the plain pipe: neither tensor cores nor TF32.
 bool is_plain_fp32_product(std::string_view symbol);
 
+/// A product in double precision, with or without tensor cores.
+bool is_double_precision_product(std::string_view symbol);
+
 /// A softmax, forward or backward; not a logarithmic one, which belongs to a loss.
 bool is_softmax(std::string_view symbol);
 
 /// A conversion of a tensor from one type to another, and nothing else.
 bool is_conversion(std::string_view symbol);
+
+/// A copy of a tensor that changes its strides and not its type.
+bool is_layout_copy(std::string_view symbol);
 
 /// A kernel that computes each element of its output from one element of each input.
 bool is_elementwise(std::string_view symbol);

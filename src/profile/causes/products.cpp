@@ -22,6 +22,17 @@ double tf32_share(const Machine& machine) {
   return plain->value / tensor->value;
 }
 
+/// Of the time of a product in double precision, what it takes as one in TF32 or fp32 at least.
+double single_precision_share(const Machine& machine) {
+  constexpr double kUnmeasured = 0.5;  // data sheets: half the rate on GPUs for such work, a 64th on others
+  const auto roof = [&](const char* tensor, const char* plain) {
+    const Ceiling* const found = machine.find(tensor) != nullptr ? machine.find(tensor) : machine.find(plain);
+    return found != nullptr ? found->value : 0;
+  };
+  const double now = roof("tensor.fp64", "fp64"), then = roof("tensor.tf32", "fp32");
+  return now > 0 && then > now ? now / then : kUnmeasured;
+}
+
 /// What decides about the number of blocks of such a kernel.
 CauseDetail detail_of_grid(std::string_view symbol) {
   if (is_reduction(symbol)) return CauseDetail::long_sums;
@@ -55,6 +66,34 @@ std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs) {
   saving.evidence = fmt::format("{} products on the plain fp32 pipe, {}, {} of the kernel time", count(sum.count),
                                 duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
   saving.action = action_against(SavingCause::no_tf32, inputs.framework);
+  std::vector<FoundCause> list;
+  list.push_back(std::move(found));
+  return list;
+}
+
+std::vector<FoundCause> find_double_precision_products(const CauseInputs& inputs) {
+  const StepActivities& steps = inputs.steps;
+  FaultyActivities sum;
+  FoundCause found;
+  for (const StepActivity& entry : steps.all) {
+    const bool kernel = entry.activity->what == ActivityKind::kernel;
+    if (!kernel || !inputs.free(entry) || !is_double_precision_product(entry.symbol)) continue;
+    sum.add(steps, entry, entry.seconds);
+    found.activities.insert(entry.activity);
+  }
+  if (sum.count == 0) return {};
+  const double share = single_precision_share(inputs.machine);
+  Saving& saving = found.saving;
+  saving.kind = SavingKind::kernel;
+  saving.cause = SavingCause::double_precision;
+  saving.line = sum.line();
+  saving.seconds = sum.seconds * (1 - share);
+  saving.point = sum.group();
+  saving.what = "Products are computed in double precision";
+  saving.evidence =
+      fmt::format("{} products in fp64, {}, {} of the kernel time; single precision is {} as fast here",
+                  count(sum.count), duration(sum.seconds), percent(sum.seconds / steps.kernel_s), factor(1 / share));
+  saving.action = action_against(SavingCause::double_precision, inputs.framework);
   std::vector<FoundCause> list;
   list.push_back(std::move(found));
   return list;

@@ -11,8 +11,14 @@
 namespace roofline {
 
 bool is_library_kernel(std::string_view kernel) {
-  return contains_any(kernel, {"cublas", "cudnn", "nvjet", "xmma", "cufft", "cusparse", "at::native", "pytorch_flash",
-                               "multi_tensor_apply", "ncclDevKernel"});
+  return contains_any(kernel,
+                      {"cublas", "cudnn", "nvjet", "xmma", "cutlass", "cufft", "cusparse", "cub::", "at::native",
+                       "pytorch_flash", "flash_fwd", "flash_bwd", "multi_tensor_apply", "ncclDevKernel"});
+}
+
+bool adds_by_index(std::string_view kernel) {
+  const bool by_index = contains_any(kernel, {"indexFuncLargeIndex", "indexFuncSmallIndex", "scatter_gather"});
+  return (by_index && contains_any(kernel, {"ReduceAdd"})) || contains_any(kernel, {"kernelHistogram1D"});
 }
 
 const SampledWait* wait_behind(const Point& point, std::string_view rule) {
@@ -45,6 +51,11 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"shared-memory-waits", WaitFor::shared_load},
                                         About{"shared-memory-waits", WaitFor::shared_store},
                                         About{"result-waits", WaitFor::result},
+                                        About{"double-precision", WaitFor::fp64},
+                                        About{"immediate-constant-waits", WaitFor::immediate},
+                                        About{"issue-limited", WaitFor::ready},
+                                        About{"issue-limited", WaitFor::issuing},
+                                        About{"issue-limited", WaitFor::arithmetic},
                                         About{"dependency-stalls", WaitFor::result}};
   /// Waits that are too few to be what a rule is about.
   constexpr double kLeast = 0.05;

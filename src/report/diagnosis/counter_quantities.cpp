@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/quantity_groups.hpp"
+#include "report/diagnosis/rules.hpp"
 #include "report/roof_share.hpp"
 #include "text/text.hpp"
 
@@ -103,6 +105,11 @@ void add_memory(QuantityCollector& out, const Point& point, const Machine& machi
   };
   out.set("load.share", share_of_l1("global.load_sectors"));
   out.set("store.share", share_of_l1("global.store_sectors"));
+  const bool adds = point.profiled && adds_by_index(point.profiled->full_name);
+  out.flag_is("adds_by_index", adds);
+  if (const auto load = out.get("load.share"), store = out.get("store.share"); adds && load && store) {
+    out.set("atomic.share", std::max(0.0, 1 - *load - *store - out.get("local.share").value_or(0)));
+  }
   const auto shared = counted_bytes(counters, Level::shared);
   if (shared && l1 && *shared + *l1 > 0) out.set("shared.share", *shared / (*shared + *l1));
   if (const auto conflicts = counters.find("shared.bank_conflicts"); conflicts && shared) {
@@ -118,8 +125,52 @@ void add_memory(QuantityCollector& out, const Point& point, const Machine& machi
   if (const auto counted = counted_bytes(counters, Level::l2)) out.set("l2.over_model", *counted / compulsory);
 }
 
+/// What accesses to global memory move beside what threads ask for, and what that explains.
+void add_excess(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  constexpr double kSector = 32;
+  constexpr double kExcess = 1.5;
+  const auto sectors = counters.sum({"global.load_sectors", "global.store_sectors"});
+  const auto asked = counters.sum({"global.load_bytes", "global.store_bytes"});
+  const auto from_l2 = counters.find("l2.bytes");
+  if (!sectors || !asked || !(*asked > 0)) return;
+  const double moved = *sectors * kSector;
+  // L1 serves the same sector again without L2.
+  if (from_l2 && *from_l2 > 0 && moved > *asked) {
+    out.set("traffic.needless", std::max(0.0, std::min(1 - *asked / moved, 1 - *asked / *from_l2)));
+  }
+  const auto from_memory = counted_bytes(counters, main_memory(machine.device.kind));
+  if (from_memory) out.set("dram.over_requested", *from_memory / *asked);
+  // Below the roof where L2 delivers bytes that nobody asked for, where L1 is busy, or where a request has more sectors
+  // than that of 16 bytes for each thread in order, little of which is used: two halves of 32 bytes each use a half. At
+  // the roof where main memory moves such bytes.
+  constexpr double kBusyLevel = 0.3, kLeastNeedless = 0.1, kMostSectors = 16, kFewUsed = 4;
+  const bool at_roof = point.fraction_of_roof() >= kAtRoof;
+  const auto scattered = [&](const std::string& kind) {
+    return out.get(kind + ".sectors").value_or(0) > kMostSectors && out.get(kind + ".excess").value_or(0) > kFewUsed;
+  };
+  const bool below = out.get("l1.utilization").value_or(0) > kBusyLevel || scattered("load") || scattered("store") ||
+                     out.get("traffic.needless").value_or(0) > kLeastNeedless;
+  const bool at = from_memory && *from_memory > kExcess * *asked;
+  out.flag_is("excess.costs", at_roof ? at : below);
+
+  // A queue is full where its sectors keep a level of memory busy to some extent, or where warps wait for it.
+  constexpr double kLeastShare = 0.2, kLeastLevel = 0.1;
+  const auto level = out.get("levels.utilization");
+  const auto queue = [&](const std::string& kind, double least_wait) {
+    const auto share = out.get(kind + ".share");
+    const auto wait = out.get("wait.global_" + kind + ".share");
+    const bool by_bytes = share && *share > kLeastShare && level && *level > kLeastLevel;
+    const bool by_waits = wait && *wait > least_wait && out.get("roof.reached") == 0.0;
+    out.flag_is(kind + ".queue", (by_bytes || by_waits) && level.value_or(0) < kBusyLevel);
+  };
+  constexpr double kLoadWaits = 0.3, kStoreWaits = 0.2;
+  queue("load", kLoadWaits);
+  queue("store", kStoreWaits);
+}
+
 void add_stalls(QuantityCollector& out, const Counters& counters) {
   out.set("issue.active", counters.find("issue.active"));
+  out.set("lanes.active", counters.ratio("thread.instructions", "warp.instructions"));
   double all = 0;
   for (const auto& [id, value] : counters.values) {
     if (id.starts_with("stall.") && id != "stall.selected") all += value;
@@ -142,6 +193,7 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   add_tensor(out, point, machine, counters);
   add_layout(out, point, machine, counters);
   add_memory(out, point, machine, counters);
+  add_excess(out, point, machine, counters);
   add_stalls(out, counters);
   // A short kernel's time has the launch in it.
   constexpr double kShort = 20e-6;

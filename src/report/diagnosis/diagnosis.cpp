@@ -2,8 +2,11 @@
 #include "report/diagnosis/diagnosis.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace roofline {
 namespace {
@@ -53,6 +56,22 @@ std::string_view next_of(const Rule& rule, const Quantities& quantities) {
   return is_library && !rule.for_library.empty() ? rule.for_library : rule.next;
 }
 
+/// Of the time of its warps; nothing where it is not known.
+std::optional<double> explained_share(const Rule& rule, const Quantities& quantities) {
+  const auto found = quantities.find(rule.explains);
+  return found == quantities.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Sorts those with a known share among their places, the largest first.
+void sort_by_share(std::vector<Advice>& advice, std::vector<std::pair<double, std::size_t>> shares) {
+  std::vector<std::size_t> places;
+  for (const auto& [share, place] : shares) places.push_back(place);
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Advice> sorted;
+  for (const auto& [share, place] : shares) sorted.push_back(std::move(advice[place]));
+  for (std::size_t i = 0; i < places.size(); ++i) advice[places[i]] = std::move(sorted[i]);
+}
+
 }  // namespace
 
 bool fires(const Rule& rule, const Quantities& quantities) {
@@ -63,10 +82,12 @@ bool fires(const Rule& rule, const Quantities& quantities) {
 
 std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
   std::vector<Advice> advice;
+  std::vector<std::pair<double, std::size_t>> shares;
   bool caused = false;
   for (const Rule& rule : rules()) {
     if (!rule.is_for(device) || (rule.is_fallback() && caused) || !fires(rule, quantities)) continue;
-    caused = caused || rule.kind == RuleKind::cause || rule.is_fallback();
+    caused = caused || rule.kind == RuleKind::cause || rule.kind == RuleKind::no_action || rule.is_fallback();
+    if (const auto share = explained_share(rule, quantities)) shares.emplace_back(*share, advice.size());
     Advice one{.rule = std::string(rule.id),
                .kind = rule.kind,
                .finding = filled(rule.finding, quantities).value_or(""),
@@ -82,6 +103,7 @@ std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
     advice.push_back(std::move(one));
     if (rule.is_last()) break;
   }
+  sort_by_share(advice, std::move(shares));
   return advice;
 }
 
@@ -89,6 +111,24 @@ const Rule* find_rule(std::string_view id, DeviceKind device) {
   for (const Rule& rule : rules())
     if (rule.id == id && rule.is_for(device)) return &rule;
   return nullptr;
+}
+
+double saved_share(std::string_view rule, const Quantities& quantities) {
+  struct Saved {
+    std::string_view rule, quantity;
+  };
+  static constexpr std::array kSaved = {Saved{"uncoalesced-loads", "traffic.needless"},
+                                        Saved{"scattered-loads", "traffic.needless"},
+                                        Saved{"uncoalesced-stores", "traffic.needless"},
+                                        Saved{"scattered-stores", "traffic.needless"},
+                                        Saved{"local-memory-waits", "wait.local_memory.share"},
+                                        Saved{"spills", "wait.local_memory.share"},
+                                        Saved{"double-precision", "fp64.needless"},
+                                        Saved{"fp32-products", "products.needless"}};
+  const auto* const found = std::ranges::find(kSaved, rule, &Saved::rule);
+  if (found == kSaved.end()) return 0;
+  const auto known = quantities.find(found->quantity);
+  return known == quantities.end() ? 0 : std::clamp(known->second, 0.0, 1.0);
 }
 
 std::optional<std::string> filled_by_all(std::string_view text, std::span<const Quantities> rows) {

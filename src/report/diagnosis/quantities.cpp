@@ -190,6 +190,7 @@ void add_utilization(QuantityCollector& out, const Point& point, const Machine& 
     if (used && (!busiest || *used > busiest->first)) busiest = {*used, level};
     if (level == memory) out.set("memory.utilization", used);
     if (level == Level::l2) out.set("l2.utilization", used);
+    if (level == Level::l1) out.set("l1.utilization", used);
   }
   const auto compute = busiest_pipe(point, machine, counters);
   if (busiest) {
@@ -213,6 +214,7 @@ void add_utilization(QuantityCollector& out, const Point& point, const Machine& 
 Quantities quantities_of(const Point& point, const Machine& machine, const Counters* counters) {
   QuantityCollector out;
   if (!point.time) return {};
+  out.flag_is("library", false);
   add_measurement(out, point, machine);
   add_contention(out, point);
   add_network(out, point, machine);
@@ -222,7 +224,10 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   add_loop(out, point, machine);
   add_experiments(out, point, machine);
   add_samples(out, point);
-  if (counters != nullptr) add_counters(out, point, machine, *counters);
+  if (counters != nullptr) {
+    add_counters(out, point, machine, *counters);
+    add_pipes(out, point, machine, *counters);
+  }
   return out.take();
 }
 

@@ -46,6 +46,9 @@ void add_experiments(QuantityCollector& out, const Point& point, const Machine& 
 /// What the samples of its instructions show: shares of the time of its warps.
 void add_samples(QuantityCollector& out, const Point& point);
 
+/// What a faster pipe of this GPU could do, of a program's row.
+void add_pipes(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters);
+
 /// What only counters show: tensor pipes, launch layout, memory accesses, stalls.
 void add_counters(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters);
 

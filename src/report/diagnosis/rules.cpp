@@ -51,6 +51,10 @@ constexpr Condition kFullWave = above("waves", 0.99);
 constexpr Condition kIdleSms = above("blocks.explains", 0.25);
 /// Where no level of memory is busy, the access pattern does not matter.
 constexpr Condition kMemoryMatters = above("levels.utilization", 0.3);
+/// At the roof of main memory they cost time only if they come from there.
+constexpr Condition kExcessCosts = is("excess.costs");
+/// Warps of a library's kernel wait by design: those that multiply for those that load.
+constexpr Condition kOwnKernel = is("library", false);
 /// Excess bytes cost time only where DRAM is what the other levels wait for.
 constexpr Condition kDramLimits = above("memory.utilization", 0.5);
 /// A core that needs this much of the time by itself, with its data in L2, leaves memory little to hide.
@@ -78,10 +82,16 @@ constexpr std::string_view kMeasureFirst =
 constexpr std::string_view kLaterCalibration = "Calibrate again on an idle machine.";
 constexpr std::string_view kCoalesce =
     "Let consecutive threads read consecutive addresses; stage strided data through shared memory.";
-constexpr std::string_view kLibraryKernel =
-    "Library kernel. Options: shapes that fill its tiles and all SMs, another algorithm, a newer version.";
 constexpr std::string_view kLibraryStream =
     "Library kernel. Options: fuse it with adjacent ops (torch.compile, an epilogue), or a layout that avoids it.";
+constexpr std::string_view kCoalesceStores =
+    "Let consecutive threads write consecutive addresses (an array per field, or a transpose in shared memory first).";
+constexpr std::string_view kLibraryAtomics =
+    "Library kernel. Options: sort by index and reduce segments, count (bincount), multiply by a one-hot matrix, or "
+    "more "
+    "rows to add to.";
+constexpr std::string_view kLibraryDouble =
+    "If single precision is enough: arrays in fp32 (.float(), torch.set_default_dtype; NumPy's are float64).";
 constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: batch more work per call.";
 
 // One entry per rule, not one line per member.
@@ -143,6 +153,23 @@ constexpr Rule kRules[] = {
      "wrong.",
      "Compare the probe's variant with a faster loop. Then check what its work model counts.", kMeasured,
      RuleKind::measure},
+    // What crosses the caches for no use comes before the roof that it fills and the waits that it causes. A load of one
+    // address for all threads uses little of its one sector; no other order would help it.
+    {"uncoalesced-loads", kGpu,
+     {above("load.excess", 1.5), above("load.sectors", 2), above("load.share", 0.2), kMemoryMatters, kExcessCosts},
+     "Uncoalesced loads fetch {load.excess} the requested bytes ({load.sectors} sectors per request).", kCoalesce,
+     kBestPractices, RuleKind::cause, kLibraryStream, "load.explains"},
+    // Each sector takes a slot in the load queue, however few bytes cross a level for it.
+    {"scattered-loads", kGpu, {above("load.excess", 4), above("load.sectors", 8), is("load.queue")},
+     "Scattered loads take {load.sectors} sectors per request ({load.excess} the requested bytes).", kCoalesce,
+     kBestPractices, RuleKind::cause, kLibraryStream, "load.explains"},
+    {"uncoalesced-stores", kGpu,
+     {above("store.excess", 1.5), above("store.sectors", 2), above("store.share", 0.2), kMemoryMatters, kExcessCosts},
+     "Uncoalesced stores touch {store.excess} the written bytes ({store.sectors} sectors per request).", kCoalesceStores,
+     kBestPractices, RuleKind::cause, kLibraryStream, "store.explains"},
+    {"scattered-stores", kGpu, {above("store.excess", 4), above("store.sectors", 8), is("store.queue")},
+     "Scattered stores take {store.sectors} sectors per request ({store.excess} the written bytes).", kCoalesceStores,
+     kBestPractices, RuleKind::cause, kLibraryStream, "store.explains"},
     {"above-suspect-roof", kAny, {is("above_roof"), is("roof.suspect")},
      "Reaches {roof.fraction} of a roof that failed its audit: the true roof is higher.", kLaterCalibration, kMeasured,
      RuleKind::measure},
@@ -156,59 +183,79 @@ constexpr Rule kRules[] = {
      "Reaches {roof.fraction} of a roof that failed its audit; the true roof is not known.", kLaterCalibration,
      kMeasured, RuleKind::measure},
     // Samples of instructions: they need no roof, and say at which line.
-    {"local-memory-waits", kGpu, {kNotAtRoof, above("wait.local_memory.share", 0.2)},
+    {"local-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.local_memory.share", 0.2)},
      "{wait.local_memory.share} of its warps' time is waits for local memory: spilled registers, or an array that is "
      "indexed at run time.",
      "Index arrays with constants (unrolled loops) or keep them in shared memory. Against spills: smaller tiles, or more "
      "registers per thread (__launch_bounds__, -maxrregcount).",
-     kSampled, RuleKind::cause, kLibraryKernel},
+     kSampled, RuleKind::cause, {}, "wait.local_memory.share"},
     {"global-atomic-waits", kGpu, {kNotAtRoof, above("wait.global_atomic.share", 0.25)},
      "{wait.global_atomic.share} of its warps' time is waits for atomic operations on global memory.",
      "Combine values in registers (shuffles) and shared memory first, then one atomic per block; spread the addresses.",
-     kSampled, RuleKind::cause, kLibraryKernel},
-    {"shared-atomic-waits", kGpu, {kNotAtRoof, above("wait.shared_atomic.share", 0.25)},
+     kSampled, RuleKind::cause, kLibraryAtomics, "wait.global_atomic.share"},
+    {"shared-atomic-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.shared_atomic.share", 0.25)},
      "{wait.shared_atomic.share} of its warps' time is waits for atomic operations on shared memory.",
      "Give each warp, or each lane, counters of its own and add them up at the end; combine equal keys in a warp first.",
-     kSampled, RuleKind::cause, kLibraryKernel},
-    {"fence-waits", kGpu, {kNotAtRoof, above("wait.fence.share", 0.15)},
+     kSampled, RuleKind::cause, {}, "wait.shared_atomic.share"},
+    {"fence-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.fence.share", 0.15)},
      "{wait.fence.share} of its warps' time is waits for memory fences.",
      "Use one fence after the last store, of the smallest scope that works (__threadfence_block), or none.", kSampled,
-     RuleKind::cause, kLibraryKernel},
-    {"constant-waits", kGpu, {kNotAtRoof, above("wait.constant.share", 0.25)},
+     RuleKind::cause, {}, "wait.fence.share"},
+    {"constant-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.constant.share", 0.25)},
      "{wait.constant.share} of its warps' time is waits for constant memory: lanes that read different addresses take "
      "turns.",
-     "Put tables that lanes index differently into shared or global memory.", kSampled, RuleKind::cause, kLibraryKernel},
-    {"division-waits", kGpu, {kNotAtRoof, above("wait.division.share", 0.3)},
+     "Put tables that lanes index differently into shared or global memory.", kSampled, RuleKind::cause, {}, "wait.constant.share"},
+    {"division-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.division.share", 0.3)},
      "{wait.division.share} of its warps' time is divisions and remainders, or functions that replace one instruction.",
      "Divide once outside of the loop, by a constant or a power of two; multiply by a reciprocal; index in 32 bits.",
-     kSampled, RuleKind::cause, kLibraryKernel},
-    {"fp64-waits", kGpu, {kNotAtRoof, above("wait.fp64.share", 0.3)},
+     kSampled, RuleKind::cause, {}, "wait.division.share"},
+    {"fp64-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.fp64.share", 0.3)},
      "{wait.fp64.share} of its warps' time is waits for the double precision pipe.",
      "If single precision is meant: constants with an f (0.5f) and functions of float; else fewer FP64 operations.",
-     kSampled, RuleKind::cause, kLibraryKernel},
-    {"special-waits", kGpu, {kNotAtRoof, above("wait.special.share", 0.2)},
+     kSampled, RuleKind::cause, {}, "wait.fp64.share"},
+    {"special-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.special.share", 0.2)},
      "{wait.special.share} of its warps' time is waits for special functions (exponentials, reciprocals, roots).",
      "Compute them once per value, in half precision, or a part of them as polynomials on the FP32 pipe.", kSampled,
-     RuleKind::cause, kLibraryKernel},
-    {"conversion-waits", kGpu, {kNotAtRoof, above("wait.conversion.share", 0.2)},
+     RuleKind::cause, {}, "wait.special.share"},
+    {"conversion-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.conversion.share", 0.2)},
      "{wait.conversion.share} of its warps' time is waits for conversions of numbers: integers, single and double "
      "precision.",
      "Convert once per value. A constant without an f (0.5) makes single precision arithmetic double: write 0.5f.",
-     kSampled, RuleKind::cause, kLibraryKernel},
-    {"shared-memory-waits", kGpu, {kNotAtRoof, kNotCounted, above("wait.shared.share", 0.4)},
+     kSampled, RuleKind::cause, {}, "wait.conversion.share"},
+    {"shared-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, kNotCounted, above("wait.shared.share", 0.4)},
      "{wait.shared.share} of its warps' time is waits for shared memory: bank conflicts, or many narrow accesses.",
      "Let the lanes of a warp access different banks (a row length of 33 instead of 32, or a swizzle); load 16 bytes at a "
      "time; keep values in registers.",
-     kSampled, RuleKind::cause, kLibraryKernel},
-    {"result-waits", kGpu, {kNotAtRoof, above("wait.result.share", 0.5), below("wait.ready.share", 0.1)},
-     "{wait.result.share} of its warps' time is waits for the preceding result: a chain of dependent instructions, and few "
-     "warps beside it.",
-     "Use several independent accumulators per thread, and more warps per SM.", kSampled, RuleKind::cause,
-     kLibraryKernel},
-    {"barrier-waits", kGpu, {kNotAtRoof, above("wait.barrier.share", 0.25)},
+     kSampled, RuleKind::cause, {}, "wait.shared.share"},
+    {"result-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.latency.share", 0.5), below("wait.ready.share", 0.1)},
+     "{wait.latency.share} of its warps' time is waits for the preceding result or a constant: a chain of dependent "
+     "instructions, and few warps beside it.",
+     "Use several independent accumulators per thread, and more warps per SM.", kSampled, RuleKind::cause, {},
+     "wait.latency.share"},
+    {"immediate-constant-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.immediate.share", 0.3)},
+     "{wait.immediate.share} of its warps' time is waits for constants of instructions (kernel arguments, __constant__ data, "
+     "literals) that the immediate constant cache does not have.",
+     "Keep constants of a loop in registers: fewer of them, less unrolling; more warps per SM hide the waits.", kSampled,
+     RuleKind::cause, {}, "wait.immediate.share"},
+    {"barrier-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.barrier.share", 0.25)},
      "{wait.barrier.share} of its warps' time is waits at barriers, for warps of the block that come late.",
      "Give all warps of a block equal work between barriers; else smaller blocks, or several blocks per SM.", kSampled,
-     RuleKind::cause, kLibraryKernel},
+     RuleKind::cause, {}, "wait.barrier.share"},
+    // Two branches of a warp run one after the other. Where memory limits it, idle lanes cost nothing.
+    {"divergence", kGpu,
+     {kUnderRoof, kOwnKernel, below("lanes.active", 22), below("levels.utilization", 0.5), above("blocks.per_sm", 1)},
+     "{lanes.active} of a warp's 32 threads are active per instruction: divergent branches, or threads without work.",
+     "Let all threads of a warp take the same branch: group elements by kind, or compute both values without a branch.",
+     kBestPractices},
+    // Kernels whose samples don't say so.
+    {"atomic-adds", kGpu, {is("adds_by_index"), above("atomic.share", 0.3), below("roof.fraction", 0.3)},
+     "Atomic additions at given indices ({atomic.share} of its L1 traffic) wait for those of equal indices.",
+     "Combine values in registers and shared memory first, then one atomic per block.", kField, RuleKind::cause,
+     kLibraryAtomics},
+    {"double-precision", kGpu, {above("fp64.busy", 0.3), above("fp64.needless", 0.15)},
+     "Computes in double precision (busy {fp64.busy}); single precision is {fp64.rate} as fast on this GPU.",
+     "If single precision is enough: float variables and accumulators (Triton: tl.float32), constants with an f (0.5f).",
+     kMeasured, RuleKind::cause, kLibraryDouble},
     {"roofless", kAny, {is("roof.known", false)}, "No measured roof applies to this kernel.",
      "Count its work (--counters), or calibrate the resource that it uses.", kMeasured, RuleKind::no_roof},
     // Collectives, alone or with their product. The calibration's sweep gives the attainable rate of a message size.
@@ -295,28 +342,6 @@ constexpr Rule kRules[] = {
      "Local memory (spilled registers, dynamically indexed arrays) is {local.share} of L1 traffic.",
      "Unroll so that arrays stay in registers, or allow more registers per thread (__launch_bounds__).", kNsight,
      RuleKind::cause, kLibraryKernel},
-    // A load of one address for all threads uses little of its one sector; no other order would help it.
-    {"uncoalesced-loads", kGpu,
-     {above("load.excess", 1.5), above("load.sectors", 2), above("load.share", 0.2), kMemoryMatters},
-     "Uncoalesced loads fetch {load.excess} the requested bytes ({load.sectors} sectors per request).", kCoalesce,
-     kBestPractices, RuleKind::cause, kLibraryStream},
-    // Each sector takes a slot in the load queue, however few bytes cross a level for it.
-    {"scattered-loads", kGpu,
-     {above("load.excess", 4), above("load.sectors", 8), above("load.share", 0.2), above("levels.utilization", 0.1),
-      below("levels.utilization", 0.3)},
-     "Scattered loads take {load.sectors} sectors per request ({load.excess} the requested bytes).", kCoalesce,
-     kBestPractices, RuleKind::cause, kLibraryStream},
-    {"uncoalesced-stores", kGpu,
-     {above("store.excess", 1.5), above("store.sectors", 2), above("store.share", 0.2), kMemoryMatters},
-     "Uncoalesced stores touch {store.excess} the written bytes ({store.sectors} sectors per request).",
-     "Let consecutive threads write consecutive addresses; transpose in shared memory first.", kBestPractices,
-     RuleKind::cause, kLibraryStream},
-    {"scattered-stores", kGpu,
-     {above("store.excess", 4), above("store.sectors", 8), above("wait.global_store.share", 0.3)},
-     "Uncoalesced stores touch {store.excess} the written bytes ({store.sectors} sectors per request), and "
-     "{wait.global_store.share} of its warps' time is waits for stores.",
-     "Let consecutive threads write consecutive addresses; transpose in shared memory first.", kSampled,
-     RuleKind::cause, kLibraryStream},
     {"bank-conflicts", kGpu, {above("shared.excess", 1.3), above("shared.share", 0.2), kMemoryMatters},
      "Bank conflicts cause {shared.excess} the ideal shared memory wavefronts.",
      "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
@@ -483,6 +508,11 @@ constexpr Rule kRules[] = {
      {kUnderRoof, kComputeBound, below("one_core", 1.05), above("one_core", 0.6), above("threads.of", 3)},
      "As fast as a single core ({one_core} of its rate), with {threads.of} threads.",
      "Check that all threads get equal work: smaller chunks, scheduled dynamically.", kMeasured},
+    {"fp32-products", kGpu, {kOwnKernel, is("products.fp32"), above("products.busy", 0.3), above("products.needless", 0.15)},
+     "Multiply-adds as in a matrix product run on the FP32 pipe (busy {products.busy}); tensor cores are idle.",
+     "If it is one: tensor cores, with TF32 {products.rate} as fast (Triton: tl.dot with input_precision=\"tf32\", or bf16 "
+     "inputs; CUDA: mma, cuBLAS).",
+     kMeasured},
     {"idle-sms", kGpu, {kUnderRoof, kFullWave, below("sm.active.share", 0.5)},
      "SMs work {sm.active.share} of its time on average: a few blocks take much longer than the others.",
      "Give blocks equal work: split the long ones, or let blocks fetch work from a shared counter.", kMeasured,
@@ -506,7 +536,8 @@ constexpr Rule kRules[] = {
     {"clock-below-roof", kGpu,
      {above("tensor.active", 0.8), kUnderRoof, kComputeBound, above("clock.explains", 0.5), is("clock.known", false)},
      "Tensor cores are active in {tensor.active} of cycles: most of the gap to the roof is a lower clock.",
-     "No code change: fewer operations, a smaller type or a higher power limit make it faster.", kMeasured},
+     "No code change: fewer operations, a smaller type or a higher power limit make it faster.", kMeasured,
+     RuleKind::no_action},
     {"tensor-gaps", kGpu,
      {kUnderRoof, kComputeBound, is("matrix.work"), above("tensor.active", 0.5), below("tensor.active", 0.96)},
      "Tensor cores idle {tensor.gap} of cycles (tile prologue and epilogue, or waiting for operands).",
@@ -608,6 +639,11 @@ constexpr Rule kRules[] = {
      {kUnderRoof, kMemoryBound, above("arithmetic.need", 0.5), above("arithmetic.explains", 0.33)},
      "The {second} alone needs {arithmetic.need} of the attainable time and does not fully overlap with the loads.",
      "Use cheaper arithmetic (fewer conversions, exponentials and divisions), or prefetch further ahead.", kMeasured},
+    {"issue-limited", kGpu, {kUnderRoof, kNotAtRoof, kOwnKernel, above("wait.issue.share", 0.5), below("compute.utilization", 0.5)},
+     "Instructions limit it: in {wait.issue.share} of its warps' time they issue, or wait for their turn or a busy pipe.",
+     "Execute fewer instructions at this line: cheaper functions (a product instead of exp and log), values computed "
+     "once, no divergent branches.",
+     kSampled, RuleKind::fallback},
     {"poor-memory", kGpu, {kMemoryBound, below("levels.utilization", 0.2), kCounted},
      "Memory-bound, but no memory level is busy more than {levels.utilization}.",
      "Keep more loads in flight: more threads, wider loads, several before the first use.", kField, RuleKind::fallback,

@@ -44,6 +44,7 @@ class Conditions {
 /// What a rule that fires says about its row.
 enum class RuleKind : std::uint8_t {
   cause,        ///< what limits the kernel: the first cause decides
+  no_action,    ///< a cause that no change of the code removes
   note,         ///< a fact beside the cause
   measure,      ///< the time is not known well enough; the rules after it are skipped
   at_roof,      ///< nothing is left to save; the rules after it are skipped
@@ -51,6 +52,10 @@ enum class RuleKind : std::uint8_t {
   unexplained,  ///< applies only there, too: what is known, without an explanation
   no_roof,      ///< no roof to compare with; the rules after it are skipped
 };
+
+/// For rules about the inside of a kernel that its caller can't change: nothing to begin with.
+inline constexpr std::string_view kLibraryKernel =
+    "Library kernel. Options: shapes that fill its tiles and all SMs, another algorithm, a newer version.";
 
 /// Fires when all of its conditions hold. A rule with different texts for CPU and GPU has two entries with one id.
 struct Rule {
@@ -63,6 +68,8 @@ struct Rule {
   RuleKind kind = RuleKind::cause;
   /// What the caller of a library's kernel can do instead of `next`; empty where that is the same.
   std::string_view for_library = {};
+  /// The quantity that says which share of the time of its warps it explains. Rules that have one are sorted by it.
+  std::string_view explains = {};
 
   /// When it fires, the rules after it are skipped.
   bool is_last() const { return kind == RuleKind::measure || kind == RuleKind::at_roof || kind == RuleKind::no_roof; }

@@ -1,6 +1,7 @@
 // Quantities of samples of instructions.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::int64_t kFewestSamples = 200;
 
 /// Those that rules use, by the names of their quantities.
-constexpr std::array<std::pair<WaitFor, std::string_view>, 18> kShares = {{
+constexpr std::array<std::pair<WaitFor, std::string_view>, 21> kShares = {{
     {WaitFor::global_load, "wait.global_load.share"},
     {WaitFor::global_store, "wait.global_store.share"},
     {WaitFor::global_atomic, "wait.global_atomic.share"},
@@ -33,8 +34,20 @@ constexpr std::array<std::pair<WaitFor, std::string_view>, 18> kShares = {{
     {WaitFor::barrier, "wait.barrier.share"},
     {WaitFor::fence, "wait.fence.share"},
     {WaitFor::code, "wait.code.share"},
+    {WaitFor::immediate, "wait.immediate.share"},
+    {WaitFor::arithmetic, "wait.arithmetic.share"},
+    {WaitFor::issuing, "wait.issuing.share"},
     {WaitFor::ready, "wait.ready.share"},
 }};
+
+/// Waits for loads, and at a barrier for warps that are late because they wait for those loads.
+double explained_by_loads(const SampledKind& sampled) {
+  const auto find = [&](WaitFor what) { return std::ranges::find(sampled.waits, what, &SampledWait::what); };
+  const auto load = find(WaitFor::global_load), barrier = find(WaitFor::barrier);
+  if (load == sampled.waits.end()) return 0;
+  const bool late = barrier != sampled.waits.end() && !load->line.empty() && barrier->used_line == load->line;
+  return load->share + (late ? barrier->share : 0);
+}
 
 }  // namespace
 
@@ -49,7 +62,12 @@ void add_samples(QuantityCollector& out, const Point& point) {
     }
   }
   out.flag_is("library", is_library_kernel(point.profiled->full_name));
+  out.set("load.explains", explained_by_loads(sampled));
+  out.set("store.explains", out.get("wait.global_store.share"));
   out.set("wait.shared.share", *out.get("wait.shared_load.share") + *out.get("wait.shared_store.share"));
+  out.set("wait.latency.share", *out.get("wait.result.share") + *out.get("wait.immediate.share"));
+  out.set("wait.issue.share",
+          *out.get("wait.issuing.share") + *out.get("wait.ready.share") + *out.get("wait.arithmetic.share"));
   const double fraction = point.fraction_of_roof();
   out.flag_is("roof.reached", fraction >= kAtRoof);
 }

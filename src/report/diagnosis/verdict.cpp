@@ -44,6 +44,7 @@ VerdictKind kind_of(RuleKind kind) {
     case RuleKind::note:
       return VerdictKind::unknown;
     case RuleKind::cause:
+    case RuleKind::no_action:
     case RuleKind::fallback:
       break;
   }
@@ -182,6 +183,8 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.rule = decides->rule;
     verdict.finding = decides->finding;
     verdict.action = decides->next;
+    verdict.actionable =
+        (decides->kind == RuleKind::cause || decides->kind == RuleKind::fallback) && decides->next != kLibraryKernel;
     verdict.line = decides->line;
     verdict.source = decides->source;
     verdict.evidence = evidence_of(*find_rule(decides->rule, device), quantities);
@@ -189,6 +192,9 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   // What other threads would save says nothing about what the row lacks of the roof of its own.
   if (verdict.rule == "some-threads") verdict.total_gain_s = cost_of(point) * quantities.at("threads.saving");
   add_loop_gain(verdict, quantities, point);
+  if (const double saved = saved_share(verdict.rule, quantities) * cost_of(point); saved > 0) {
+    verdict.total_gain_s = std::isnan(verdict.total_gain_s) ? saved : std::max(verdict.total_gain_s, saved);
+  }
   if (verdict.kind == VerdictKind::at_roof) {
     verdict.finding = reach(point, machine_of(report, point));
     verdict.total_gain_s = 0;
@@ -295,7 +301,7 @@ std::vector<VerdictGroup> where_to_spend_time(const std::vector<Verdict>& verdic
   for (const Verdict& verdict : verdicts) {
     const auto [at, added] = known.try_emplace({verdict.kind, verdict.rule, verdict.action}, groups.size());
     if (added) {
-      groups.push_back({verdict.kind, verdict.rule, {}, verdict.action, kNaN, {}, false});
+      groups.push_back({verdict.kind, verdict.rule, {}, verdict.action, kNaN, {}, false, verdict.actionable});
       firsts.push_back(&verdict);
     }
     VerdictGroup& group = groups[at->second];

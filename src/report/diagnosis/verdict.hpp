@@ -36,9 +36,10 @@ struct Verdict {
   std::string finding;  ///< what limits it: "Uncoalesced loads fetch 4.0× the requested bytes …"
   /// Two or three quantities as name and value, the decisive one first: {"FP32 pipe busy", "61 %"}.
   std::vector<std::pair<std::string, std::string>> evidence;
-  std::string action;  ///< one
-  std::string line;    ///< "kernel.cu:41": where the cause is, by samples of instructions; empty: not known
-  std::string source;  ///< of the rule's threshold
+  std::string action;       ///< one
+  bool actionable = false;  ///< a cause is known, and the action is about it: worth to begin with
+  std::string line;         ///< "kernel.cu:41": where the cause is, by samples of instructions; empty: not known
+  std::string source;       ///< of the rule's threshold
   /// Seconds per launch above the attainable time; 0 at the roof, NaN where not known.
   double gain_s = 0;
   /// The same of all launches: times its launches for a program's row, else `gain_s`. Verdicts are sorted by it.
@@ -62,6 +63,7 @@ struct VerdictGroup {
   std::vector<std::size_t> rows;  ///< in Report::points, the largest gain first
   /// The cost of a low clock, beside the rows' own verdicts: its rows are in other groups too, its saving in none.
   bool by_clock = false;
+  bool actionable = false;  ///< of its verdicts
 };
 
 /// "13 kernels ran at 1.36–1.75 GHz, limited by the power limit.", with the saving at the burst roof's clock. Nothing

@@ -1,0 +1,87 @@
+// Work that another pipe of this GPU does faster: double precision, and matrix products in fp32.
+#include <algorithm>
+#include <map>
+
+#include "report/diagnosis/quantity_groups.hpp"
+#include "report/roof_share.hpp"
+
+namespace roofline {
+namespace {
+
+/// Seconds that operations need on a pipe at the row's clock, and the roof; 0 without a roof.
+struct PipeTime {
+  double seconds = 0, per_second = 0;
+};
+
+PipeTime time_on(Pipe pipe, double operations, const Point& point, const Machine& machine) {
+  const Ceiling* const roof = machine.compute_at(pipe, point.time->clock_hz, point.work.threads);
+  if (roof == nullptr || !(roof->value > 0)) return {};
+  return {operations / roof->value, roof->value};
+}
+
+/// Of the row's time, what it takes less with its operations of `from` on `to`: at most.
+double time_saved(Pipe from, Pipe to, const Point& point, const Machine& machine) {
+  Work work = point.work;
+  for (std::map<Pipe, double>* const operations : {&work.flops, &work.uncounted}) {
+    const auto found = operations->find(from);
+    if (found == operations->end()) continue;
+    const double moved = found->second;
+    operations->erase(found);
+    (*operations)[to] += moved;
+  }
+  return 1 - bound_of(work, machine, point.time->clock_hz).attainable_time_s / time_at_roof_speed(point);
+}
+
+double operations_on(Pipe pipe, const Work& work) {
+  const std::map<Pipe, double> all = work.operations();
+  const auto found = all.find(pipe);
+  return found == all.end() ? 0 : found->second;
+}
+
+void add_double_precision(QuantityCollector& out, const Point& point, const Machine& machine) {
+  const double vector = operations_on(Pipe::fp64, point.work), tensor = operations_on(Pipe::tensor_fp64, point.work);
+  if (!(vector + tensor > 0)) return;
+  const bool products = tensor > vector;
+  const Pipe from = products ? Pipe::tensor_fp64 : Pipe::fp64;
+  const Pipe to = products && machine.compute(Pipe::tensor_tf32) != nullptr ? Pipe::tensor_tf32 : Pipe::fp32;
+  const PipeTime now = time_on(from, std::max(vector, tensor), point, machine);
+  const PipeTime then = time_on(to, 0, point, machine);
+  if (!(now.per_second > 0) || !(then.per_second > now.per_second)) return;
+  out.set("fp64.busy", now.seconds / time_at_roof_speed(point));
+  out.set("fp64.rate", then.per_second / now.per_second);
+  out.set("fp64.needless", time_saved(from, to, point, machine));
+}
+
+/// Multiply-adds whose operands come from shared memory, and hardly any other arithmetic: as in a matrix product.
+void add_products(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  const double flops = operations_on(Pipe::fp32, point.work);
+  const auto multiply_adds = counters.find("fp32.fma");
+  const auto tensor = out.get("tensor.executed");
+  const auto shared = counted_bytes(counters, Level::shared);
+  const auto memory = counted_bytes(counters, main_memory(machine.device.kind));
+  if (!multiply_adds || !(flops > 0) || !shared || !memory || !(*memory > 0) || tensor.value_or(0) == 1) return;
+  constexpr double kAll = 0.95, kFlops = 2;
+  constexpr double kLeastShared = 0.1, kMostShared = 8;  // bytes a multiply-add
+  constexpr double kReuse = 50;                          // FLOP/byte
+  const double bytes = *shared / *multiply_adds;
+  const bool like =
+      kFlops * *multiply_adds > kAll * flops && flops / *memory > kReuse && bytes > kLeastShared && bytes < kMostShared;
+  out.flag_is("products.fp32", like);
+  const PipeTime now = time_on(Pipe::fp32, flops, point, machine);
+  const PipeTime then = time_on(Pipe::tensor_tf32, 0, point, machine);
+  if (!like || !(now.per_second > 0) || !(then.per_second > now.per_second)) return;
+  out.set("products.busy", now.seconds / time_at_roof_speed(point));
+  out.set("products.rate", then.per_second / now.per_second);
+  out.set("products.needless", time_saved(Pipe::fp32, Pipe::tensor_tf32, point, machine));
+}
+
+}  // namespace
+
+void add_pipes(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  // The type of an op's row was chosen.
+  if (!point.profiled || machine.device.kind != DeviceKind::cuda) return;
+  add_double_precision(out, point, machine);
+  add_products(out, point, machine, counters);
+}
+
+}  // namespace roofline
