@@ -55,6 +55,15 @@ struct Shortening {
   bool of_late_rank = false;
 };
 
+/// Of a long text as many sentences as fit; names of strangers' kernels may be longer than that.
+std::string whole_sentences(const std::string& text) {
+  constexpr std::size_t kMost = 360;
+  std::string line = clean_line(text);
+  if (line.size() <= kMost) return line;
+  const std::size_t end = line.rfind(". ", kMost);
+  return end == std::string::npos ? shorten(line, kMost) : line.substr(0, end + 1);
+}
+
 Shortening shortening_of(const Report& report, const Hotspot& hotspot) {
   const auto budget = whole_budget(report);
   const double wall = budget ? budget->wall_s : 0;
@@ -96,7 +105,7 @@ std::string step_answer(const Report& report) {
 
 std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {
   if (!hotspots.empty() && hotspots.front().memory) {
-    return fmt::format("First: {} {}", shorten(clean_line(hotspots.front().text), 200), hotspots.front().action);
+    return fmt::format("First: {} {}", whole_sentences(hotspots.front().text), hotspots.front().action);
   }
   if (!report.profile) return {};
   const auto first = std::find_if(hotspots.begin(), hotspots.end(), [](const Hotspot& hotspot) {
@@ -111,9 +120,9 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
   const Shortening shortening = shortening_of(report, *first);
   if (shortening.of_s > 0 && shortening.seconds < kStandsOut * shortening.of_s) {
     return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *first),
-                       shorten(clean_line(first->text), 200), first->action);
+                       whole_sentences(first->text), first->action);
   }
-  return fmt::format("First: {} At most {}. {}", shorten(clean_line(first->text), 200), saving_time(report, *first),
+  return fmt::format("First: {} At most {}. {}", whole_sentences(first->text), saving_time(report, *first),
                      first->action);
 }
 

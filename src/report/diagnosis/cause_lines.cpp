@@ -89,6 +89,8 @@ void add_lines(std::vector<Advice>& advice, const Point& point) {
     if (wait->what == WaitFor::barrier) {
       text = fmt::format("The barrier is at {} ({} of the samples)", wait->line, share);
       if (!wait->used_line.empty()) text += fmt::format(", the late warps are at {}", wait->used_line);
+    } else if (wait->what == WaitFor::ready || wait->what == WaitFor::issuing || wait->what == WaitFor::other) {
+      text = fmt::format("{} of the samples are at {}", share, wait->line);
     } else {
       text = fmt::format("{} of the samples wait for {} at {}", share, description_of(wait->what), wait->line);
       if (!wait->used_line.empty()) text += fmt::format(", used at {}", wait->used_line);
