@@ -578,7 +578,7 @@ CountingState Counting::state() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return {false, true};
   if (plan_.over()) return {true, false};
-  return {plan_.rests(now()), plan_.summary().unfinished > 0};
+  return {plan_.rests(now()), plan_.summary().missing()};
 }
 
 void Counting::finish() {

@@ -191,8 +191,8 @@ CountingPlan::Summary CountingPlan::summary() const {
     ++summary.kinds;
     if (kind.complete()) {
       ++summary.complete;
-    } else if (kind.refused.empty() && kind.launches >= 2) {
-      ++summary.unfinished;
+    } else if (kind.refused.empty()) {
+      ++(kind.launches >= 2 ? summary.unfinished : summary.once);
     }
   }
   return summary;

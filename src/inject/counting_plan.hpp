@@ -84,6 +84,10 @@ class CountingPlan {
   struct Summary {
     std::size_t kinds = 0, complete = 0;
     std::size_t unfinished = 0;  ///< launched more than once, and neither complete nor given up
+    std::size_t once = 0;        ///< launched once so far
+
+    /// Also after a first step that took so long that counting rested before the second one.
+    bool missing() const { return unfinished > 0 || (complete == 0 && once > 0); }
   };
   Summary summary() const;
 

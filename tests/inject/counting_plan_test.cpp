@@ -93,6 +93,19 @@ TEST(CountingPlan, RestsWhenNothingAsksForCounters) {
   EXPECT_FALSE(program.plan.rests(program.time + 10 * kOneSecond)) << "it could not be asked until then";
 }
 
+TEST(CountingPlan, CountsAreMissingAfterAFirstStepAndNotForWhatComesOnce) {
+  Program program;
+  EXPECT_FALSE(program.plan.summary().missing());
+  program.steps(1, 5);
+  EXPECT_EQ(program.plan.summary().once, 5U);
+  EXPECT_TRUE(program.plan.summary().missing()) << "nothing is counted";
+  program.steps(1000, 5);
+  EXPECT_FALSE(program.plan.summary().missing());
+  program.launch(7);
+  EXPECT_EQ(program.plan.summary().once, 1U);
+  EXPECT_FALSE(program.plan.summary().missing());
+}
+
 TEST(CountingPlan, TheFirstLaunchOfAKindIsNeverCounted) {
   Program program;
   for (spool::Id kind = 1; kind <= 50; ++kind) EXPECT_FALSE(program.launch(kind));
