@@ -10,6 +10,7 @@
 #include <set>
 
 #include "host/files.hpp"
+#include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/json/json.hpp"
 #include "tests/support/sample_report.hpp"
@@ -349,6 +350,21 @@ TEST(Diagnosis, DivergentWarpsAreCounted) {
   EXPECT_TRUE(fired(17.5, 0.1));
   EXPECT_FALSE(fired(31, 0.1));
   EXPECT_FALSE(fired(17.5, 0.8)) << "memory limits it";
+}
+
+/// Where stores conflict, loads wait behind them; where loads do, stores hardly wait.
+TEST(CauseLines, BankConflictsAreAtTheStoreThatWaits) {
+  const auto line = [](double store, double load) {
+    Point point;
+    point.profiled.emplace().sampled.emplace().waits = {
+        {.what = WaitFor::shared_load, .share = load, .line = "a.cu:2", .used_line = {}, .line_share = load},
+        {.what = WaitFor::shared_store, .share = store, .line = "a.cu:1", .used_line = {}, .line_share = store}};
+    const SampledWait* const wait = wait_behind(point, "bank-conflicts");
+    return wait == nullptr ? "" : wait->line;
+  };
+  EXPECT_EQ(line(0.11, 0.14), "a.cu:1");
+  EXPECT_EQ(line(0.16, 0.52), "a.cu:2");
+  EXPECT_EQ(line(0.01, 0.02), "");
 }
 
 TEST(Quantities, TheLastWaveOfBlocks) {

@@ -97,6 +97,8 @@ constexpr Pair kPairs[] = {
     {"uncoalesced-loads", "colsum_faulty", "colsum_mended"},
     {"uncoalesced-stores", "energy_faulty", "energy_mended"},  // both are at the roof of main memory
     {"uncoalesced-loads", "colsum_faulty", "falloff_faulty"},  // L1 serves its small tables, at the same roof
+    {"repeated-stores", "fir_faulty", "fir_mended"},
+    {"short-blocks", "axpb_faulty", "energy_mended"},
     {"double-precision", "leaky_faulty", "leaky_mended"},
     {"fp32-products", "project_faulty", "outer_mended"},  // whose operands come from L1
     {"immediate-constant-waits", "series_faulty", "series_mended"},

@@ -53,6 +53,8 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"result-waits", WaitFor::result},
                                         About{"double-precision", WaitFor::fp64},
                                         About{"immediate-constant-waits", WaitFor::immediate},
+                                        About{"fp32-products", WaitFor::ready},
+                                        About{"fp32-products", WaitFor::issuing},
                                         About{"issue-limited", WaitFor::ready},
                                         About{"issue-limited", WaitFor::issuing},
                                         About{"issue-limited", WaitFor::arithmetic},
@@ -60,13 +62,18 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
   /// Waits that are too few to be what a rule is about.
   constexpr double kLeast = 0.05;
   const std::vector<SampledWait>& waits = point.profiled->sampled->waits;
+  // A store only waits for room in the queue, a load for its data too.
+  constexpr double kOfStores = 2;
+  const auto weight = [](const SampledWait& wait) {
+    return wait.what == WaitFor::shared_store ? kOfStores * wait.share : wait.share;
+  };
   const SampledWait* found = nullptr;
   bool listed = false;
   for (const About& about : kAbout) {
     if (about.rule != rule) continue;
     listed = true;
     for (const SampledWait& wait : waits) {
-      if (wait.what == about.what && wait.share >= kLeast && (found == nullptr || wait.share > found->share)) {
+      if (wait.what == about.what && wait.share >= kLeast && (found == nullptr || weight(wait) > weight(*found))) {
         found = &wait;
       }
     }

@@ -61,6 +61,7 @@ void add_layout(QuantityCollector& out, const Point& point, const Machine& machi
   if (most->waves > 0) {
     out.set("waves", most->waves);
     out.set("grid.fill", std::min(1.0, most->waves));
+    if (point.time) out.set("block.seconds", point.time->median / most->waves);
     out.set("tail.idle", 1 - (most->waves - std::ceil(most->waves) + 1));
     out.set("tail.share", 1 - most->waves / std::ceil(most->waves));
   }
@@ -140,6 +141,11 @@ void add_excess(QuantityCollector& out, const Point& point, const Machine& machi
   }
   const auto from_memory = counted_bytes(counters, main_memory(machine.device.kind));
   if (from_memory) out.set("dram.over_requested", *from_memory / *asked);
+  // What is written more often than it reaches main memory, where the caches can't hold it.
+  const auto stored = counters.find("global.store_bytes"), written = counters.find("dram.write_bytes");
+  const auto l2 = std::ranges::find(machine.device.caches, Level::l2, &CacheInfo::level);
+  const bool beyond_l2 = written && l2 != machine.device.caches.end() && *written > l2->bytes;
+  if (stored && beyond_l2) out.set("store.repeats", *stored / *written);
   // Below the roof where L2 delivers bytes that nobody asked for, where L1 is busy, or where a request has more sectors
   // than that of 16 bytes for each thread in order, little of which is used: two halves of 32 bytes each use a half. At
   // the roof where main memory moves such bytes.

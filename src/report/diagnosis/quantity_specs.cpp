@@ -148,6 +148,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"atomic.share", "atomics in L1 traffic", kFraction,
      "of L1's bytes, those of neither loads nor stores; only of kernels that add by index"},
     {"lanes.active", "active threads per instruction", kNumber, "of the 32 of a warp, mean of all instructions"},
+    {"store.repeats", "stored over written to DRAM", kFactor, "bytes; only where those written are more than L2 holds"},
+    {"block.seconds", "time of a wave", kSeconds, "its time over its waves of blocks"},
     {"load.queue", "loads fill their queue", kFlag, "by their sectors, or by the waits for them"},
     {"store.queue", "stores fill their queue", kFlag, "by their sectors, or by the waits for them"},
     {"load.explains", "waits for loads and their consequences", kFraction, "of the samples of its warps"},
