@@ -47,8 +47,9 @@ bool counting_holds();
 void counting_resumes();
 
 struct CountingState {
-  bool rests = true;     ///< no launch has needed counters for a second, or nothing can be counted
-  bool missing = false;  ///< some launch signature still lacks counts that it could get
+  bool rests = true;       ///< no launch has needed counters for a second, or nothing can be counted
+  bool missing = false;    ///< some launch signature still lacks counts that it could get
+  std::uint64_t left = 0;  ///< ns that these cost at least
 };
 CountingState counting_state();
 

@@ -90,6 +90,8 @@ class CountingPlan {
     bool missing() const { return unfinished > 0 || (complete == 0 && once > 0); }
   };
   Summary summary() const;
+  /// Of the counts that kinds lack which were launched more than once, without the changes between groups; ns.
+  std::uint64_t cost_left() const;
 
  private:
   struct Kind {

@@ -9,6 +9,8 @@ namespace {
 
 /// Counting may cost this much before it is interrupted for a few uncounted steps, and for a sample of them.
 constexpr std::uint64_t kUntilGlimpse = kSecond / 2, kFirstCounting = 4 * kSecond;
+/// The same where that would not be enough for all counts.
+constexpr std::uint64_t kFirstOfMany = 2 * kSecond;
 /// A glimpse is this many repetitions, or this long if nothing repeats.
 constexpr std::uint64_t kGlimpsed = 4, kLongestGlimpse = 3 * kSecond;
 
@@ -97,7 +99,8 @@ RunPhase PhasePlan::after_instructions(const Progress& progress) const {
 }
 
 RunPhase PhasePlan::after_start_up(const Progress& progress) const {
-  const bool sliced = progress.counting_cost >= kFirstCounting;
+  const bool far = progress.counting_cost + progress.counting_left > kFirstCounting;
+  const bool sliced = progress.counting_cost >= (far ? kFirstOfMany : kFirstCounting);
   if (progress.counting_rests || (glimpsed_ && sliced)) return RunPhase::sample;
   return !glimpsed_ && progress.counting_cost >= kUntilGlimpse ? RunPhase::glimpse : RunPhase::start_up;
 }

@@ -35,6 +35,7 @@ class PhasePlan {
     bool counting_rests = false;      ///< nothing has asked for counters for some time
     bool counts_missing = false;      ///< some launch signature still lacks counts
     std::uint64_t counting_cost = 0;  ///< ns
+    std::uint64_t counting_left = 0;  ///< ns, what the missing counts will cost at least
     bool marker_lost = false;         ///< in quiet: the mark of the steps no longer comes
     bool no_instructions = false;     ///< the GPU's instructions can't be sampled
     bool instructions_on = false;     ///< they are being sampled, or will be from the next launch on

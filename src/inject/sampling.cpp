@@ -114,6 +114,7 @@ void Sampling::look(std::uint64_t time) {
   progress.counting_rests = counting.rests;
   progress.counts_missing = counting.missing;
   progress.counting_cost = counting_cost();
+  progress.counting_left = counting.left;
   progress.marker_lost = lost(time);
   progress.no_instructions = session_.instructions != nullptr && session_.instructions->refused();
   progress.instructions_on = session_.instructions != nullptr && session_.instructions->on();

@@ -8,29 +8,32 @@ namespace roofline {
 
 enum class CauseDetail : std::uint8_t {
   none,
-  small_copies,     ///< copies: many small ones in a row
-  waited_copies,    ///< copies: the host waits for each, although its memory is pinned
-  readback,         ///< pageable_copy: from the GPU to the host
-  unified_memory,   ///< copies: pages that the driver moves while kernels run
-  host_memory,      ///< allocation: of pinned host memory
-  streams,          ///< allocation: CUDA streams or events
-  graphs,           ///< allocation: executable CUDA graphs
-  anomaly_mode,     ///< item_sync: autograd's checks of each gradient
-  triton_compiler,  ///< recompilation: by Triton, without torch.compile
-  numba_compiler,   ///< recompilation: by Numba
-  nvrtc_compiler,   ///< recompilation: CUDA C++ at run time
-  cudnn_compiler,   ///< recompilation: by cuDNN, for shapes that are new to it
-  cpu_tensors,      ///< host_native: PyTorch's own arithmetic on the CPU
-  made_on_host,     ///< host_native: a model's forward makes tensors on the host, which are then copied
-  subprocess,       ///< wait_queue: another program's end or output
-  saved_state,      ///< host_native: a checkpoint is written
-  object_messages,  ///< host_python: Python objects are packed for other ranks, or unpacked
-  requests,         ///< wait_network: of the program's clients
-  answers,          ///< host_python, host_native: a server at work on a request, where requests are few
-  graph_launches,   ///< launch_rate: of CUDA graphs
-  imports,          ///< module_load: of Python, as an import or by a framework's first use
-  long_sums,        ///< small_batch: a reduction with few results
-  own_grid          ///< small_batch: the program chooses the number of blocks
+  small_copies,      ///< copies: many small ones in a row
+  waited_copies,     ///< copies: the host waits for each, although its memory is pinned
+  readback,          ///< pageable_copy: from the GPU to the host
+  unified_memory,    ///< copies: pages that the driver moves while kernels run
+  host_memory,       ///< allocation: of pinned host memory
+  streams,           ///< allocation: CUDA streams or events
+  graphs,            ///< allocation: executable CUDA graphs
+  anomaly_mode,      ///< item_sync: autograd's checks of each gradient
+  triton_compiler,   ///< recompilation: by Triton, without torch.compile
+  numba_compiler,    ///< recompilation: by Numba
+  nvrtc_compiler,    ///< recompilation: CUDA C++ at run time
+  cudnn_compiler,    ///< recompilation: by cuDNN, for shapes that are new to it
+  cpu_tensors,       ///< host_native: PyTorch's own arithmetic on the CPU
+  made_on_host,      ///< host_native: a model's forward makes tensors on the host, which are then copied
+  host_random,       ///< host_native: random numbers are drawn on the host
+  subprocess,        ///< wait_queue: another program's end or output
+  saved_state,       ///< host_native: a checkpoint is written
+  object_messages,   ///< host_python: Python objects are packed for other ranks, or unpacked
+  requests,          ///< wait_network: of the program's clients
+  answers,           ///< host_python, host_native: a server at work on a request, where requests are few
+  graph_launches,    ///< launch_rate: of CUDA graphs
+  imports,           ///< module_load: of Python, as an import or by a framework's first use
+  long_sums,         ///< small_batch: a reduction with few results
+  optimizer_passes,  ///< unfused_optimizer: a kernel for each operation, on all parameters
+  dense_embedding,   ///< the same: most of it is for rows of an embedding that the batch does not use
+  own_grid           ///< small_batch: the program chooses the number of blocks
 };
 
 /// What a call of the driver creates, allocates or frees besides memory of the GPU; none: nothing of the kind.

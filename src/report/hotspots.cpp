@@ -103,6 +103,7 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
                    .beside = false,
                    .one_off = saving.one_off,
                    .cause = saving.cause,
+                   .line = saving.line,
                    .memory = saving.kind == SavingKind::memory});
     if (saving.point >= 0 && static_cast<std::size_t>(saving.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(saving.point));

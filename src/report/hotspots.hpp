@@ -20,6 +20,7 @@ struct Hotspot {
   bool beside = false;                    ///< its rows are in other entries, too: it adds nothing to the sum
   bool one_off = false;                   ///< of a single event of the run: `seconds` is its share of each step
   std::optional<SavingCause> cause = {};  ///< of a program's saving
+  std::string line = {};                  ///< of that saving
   bool memory = false;                    ///< about memory: saves no time
   bool actionable = true;                 ///< its cause is known, and an action is about it
 

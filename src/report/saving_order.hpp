@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "report/profile.hpp"
@@ -11,11 +12,11 @@
 namespace roofline {
 
 /// Waits for the GPU that are a good part of the time that slow launches take come before those: a CUDA graph, which
-/// would make launches fast, cannot contain them. `savings` are sorted, the largest first, and have `seconds`;
-/// `cause_of` gives their cause, or nothing.
+/// would make launches fast, cannot contain them. Of waits at the launches' own line a smaller part is enough.
+/// `savings` are sorted, the largest first, and have `seconds` and `line`; `cause_of` gives their cause, or nothing.
 template <typename T, typename CauseOf>
 void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
-  constexpr double kGoodPart = 1.0 / 3;
+  constexpr double kGoodPart = 1.0 / 3, kAtTheLine = 0.1;
   const auto launches = [&](const T& saving) {
     const std::optional<SavingCause> cause = cause_of(saving);
     return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate;
@@ -26,9 +27,12 @@ void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
   };
   const auto slow = std::find_if(savings.begin(), savings.end(), launches);
   if (slow == savings.end()) return;
-  const double least = kGoodPart * slow->seconds;
-  std::stable_partition(slow, savings.end(),
-                        [&](const T& saving) { return waits(saving) && !saving.one_off && saving.seconds >= least; });
+  const double all = slow->seconds;
+  const std::string line = slow->line;
+  std::stable_partition(slow, savings.end(), [&](const T& saving) {
+    const double least = (!line.empty() && saving.line == line ? kAtTheLine : kGoodPart) * all;
+    return waits(saving) && !saving.one_off && saving.seconds >= least;
+  });
 }
 
 /// Of code that is loaded or compiled.

@@ -235,6 +235,22 @@ TEST(PhasePlan, LongCountingIsInterruptedForUncountedSteps) {
   EXPECT_EQ(asked.plan.phase(), RunPhase::quiet) << "what is still missing comes too seldom";
 }
 
+TEST(PhasePlan, CountsThatTakeTooLongGiveWayEarlier) {
+  for (const std::uint64_t left : {10 * kS, kS}) {
+    Asked asked;
+    PhasePlan::Progress counting = {};
+    counting.counts_missing = true;
+    counting.counting_cost = kS;
+    counting.counting_left = left;
+    asked.pass(counting, 25, 60 * kS);
+    asked.pass(counting, 25, 60 * kS);
+    ASSERT_EQ(asked.plan.phase(), RunPhase::start_up) << "after the glimpse";
+    counting.counting_cost = 5 * kS / 2;
+    asked.pass(counting, 25, kS);
+    EXPECT_EQ(asked.plan.phase(), left > kS ? RunPhase::sample : RunPhase::start_up);
+  }
+}
+
 TEST(PhasePlan, TheSampleIsShorterWhileCountsAreMissing) {
   for (const bool missing : {true, false}) {
     Asked asked;

@@ -299,6 +299,42 @@ TEST_F(OptimizerCauses, AFewLargeKernelsAreFused) {
   EXPECT_TRUE(causes().empty());
 }
 
+/// Adam as PyTorch's foreach does it, and in one kernel.
+TEST_F(OptimizerCauses, AKernelForEachOperationOnAllParameters) {
+  for (const int operations : {7, 1}) {
+    program_ = SimulatedProgram();
+    std::vector<spool::Id> kernels;
+    for (int i = 0; i < operations; ++i) {
+      kernels.push_back(kernel("_ZN2at6native25multi_tensor_apply_kernelI_Op" + std::to_string(i), line(42)));
+    }
+    train([&] {
+      for (const spool::Id id : kernels) program_.launch(id, 300 * kMicros);
+    });
+    const std::vector<Saving> found = causes();
+    ASSERT_EQ(found.size(), operations == 7 ? 1U : 0U);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::unfused_optimizer);
+    EXPECT_EQ(found[0].line, "train.py:42 step");
+    EXPECT_NEAR(found[0].seconds, 10 * 7 * 300e-6 * (1 - 7 / 17.5), 1e-6);
+  }
+}
+
+TEST_F(OptimizerCauses, RowsOfAnEmbeddingThatNoBatchUses) {
+  for (const bool embedding : {true, false}) {
+    program_ = SimulatedProgram();
+    const spool::Id gradient = kernel(embedding ? "_ZN2at6native15sum_and_scatterIflEE" : "nvjet_NNT", line(20, true));
+    const spool::Id update = kernel("_ZN2at6native25multi_tensor_apply_kernelI_FusedAdamMathFunctor", line(42));
+    train([&] {
+      program_.launch(gradient, 50 * kMicros);
+      program_.launch(update, 9 * kMillis);
+    });
+    const std::vector<Saving> found = causes();
+    ASSERT_EQ(found.size(), embedding ? 1U : 0U);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::unfused_optimizer);
+  }
+}
+
 TEST_F(Causes, SmallKernelsInALoopWithoutBackwardAreNoOptimizer) {
   const spool::Id sine = kernel(kMul, line(5));
   steps(10, [&](int) {

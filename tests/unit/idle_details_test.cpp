@@ -285,6 +285,8 @@ TEST_F(IdleDetails, PyTorchThatComputesOnTheCpu) {
       {{SampleFrames::native("libcuda.so.1", "cuLaunchKernel"), SampleFrames::native("libtorch_cuda.so", "[unknown]"),
         SampleFrames::native("libtorch_cpu.so", "at::_ops::mul::call")},
        CauseDetail::none},
+      {{SampleFrames::native("_generator.cpython-312-x86_64-linux-gnu.so", "random_standard_normal")},
+       CauseDetail::host_random},
       {{SampleFrames::native("_multiarray_umath.so", "DOUBLE_add")}, CauseDetail::none}};
   for (const auto& [frames, detail] : stacks) {
     restart();

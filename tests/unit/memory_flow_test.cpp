@@ -72,8 +72,9 @@ TEST(MemoryFlow, HasTheRatesAndRoofsOfEachLevel) {
 }
 
 TEST(MemoryFlow, BankConflictsAreMovedOverAsked) {
-  const std::vector<MemoryFlow> flows =
-      memory_flows(point({{"shared.wavefronts", 32e6}, {"shared.bank_conflicts", 31e6}, {"global.store_instructions", 0}}), machine());
+  const std::vector<MemoryFlow> flows = memory_flows(
+      point({{"shared.wavefronts", 32e6}, {"shared.bank_conflicts", 31e6}, {"global.store_instructions", 0}}),
+      machine());
   ASSERT_EQ(flows.size(), 1U);
   EXPECT_EQ(flows[0].level, Level::shared);
   EXPECT_NEAR(flows[0].excess, 32, 1e-6);
@@ -102,8 +103,9 @@ TEST(MemoryFlow, IsAChartOfThePage) {
   report.machine = machine();
   report.points = {point({{"l2.bytes", 4e9}, {"l2.hit_rate", 0.6}})};
   const std::string html = html_memory_charts(report);
-  EXPECT_THAT(html, testing::AllOf(HasSubstr("<svg"), HasSubstr("4 GB"), HasSubstr("4 TB/s"), HasSubstr("40.0 % of l2.read"),
-                                   HasSubstr("60.0 % hits"), Not(HasSubstr("HBM")), Not(HasSubstr("<8>"))));
+  EXPECT_THAT(html,
+              testing::AllOf(HasSubstr("<svg"), HasSubstr("4 GB"), HasSubstr("4 TB/s"), HasSubstr("40.0 % of l2.read"),
+                             HasSubstr("60.0 % hits"), Not(HasSubstr("HBM")), Not(HasSubstr("<8>"))));
   report.points = {point({})};
   EXPECT_EQ(html_memory_charts(report), "");
 }

@@ -21,6 +21,7 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_repeated_casts,
     find_unfused_optimizers,
     find_unfused_attention,
+    find_optimizer_passes,
     find_checkpointing,
     find_plain_fp32_products,
     find_double_precision_products,

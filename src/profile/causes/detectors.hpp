@@ -41,6 +41,7 @@ std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs);
 std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs);
 // optimizers.cpp
 std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs);
+std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs);
 // checkpoints.cpp
 std::vector<FoundCause> find_checkpointing(const CauseInputs& inputs);
 // products.cpp

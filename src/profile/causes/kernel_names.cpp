@@ -61,6 +61,10 @@ bool is_reduction(std::string_view symbol) {
                                "_nanmin", "_nanmax", "_norm_ord", "count_nonzero", "logsumexp", "triton_red_"});
 }
 
+bool is_dense_embedding_gradient(std::string_view symbol) {
+  return contains_any(symbol, {"embedding_backward", "sum_and_scatter", "compute_grad_weight"});
+}
+
 bool is_of_tensor_lists(std::string_view symbol) { return has(symbol, "multi_tensor_apply_kernel"); }
 
 bool is_of_library(std::string_view symbol) {

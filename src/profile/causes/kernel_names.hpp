@@ -29,6 +29,9 @@ bool is_elementwise(std::string_view symbol);
 /// A kernel that sums, counts or searches along an axis, and multiplies no matrices.
 bool is_reduction(std::string_view symbol);
 
+/// The gradient of an embedding, with a row for each of its rows.
+bool is_dense_embedding_gradient(std::string_view symbol);
+
 /// An operation on lists of tensors, of which each launch takes others: PyTorch's foreach and fused optimizers.
 bool is_of_tensor_lists(std::string_view symbol);
 

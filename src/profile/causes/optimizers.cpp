@@ -1,8 +1,9 @@
-// Updates of parameters with a kernel for each parameter and operation.
+// Updates of parameters with a kernel for each parameter and operation, or for each operation.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "profile/causes/detectors.hpp"
@@ -109,6 +110,51 @@ std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs) {
     saving.evidence = fmt::format("{} kernels in {} steps for {} parameters, {}", count(sum.kernels.count),
                                   steps.steps.size(), sum.parameters, duration(sum.kernels.seconds));
     saving.action = action_against(SavingCause::unfused_optimizer, inputs.framework);
+    found.push_back({std::move(saving), std::move(sum.activities)});
+  }
+  return found;
+}
+
+std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs) {
+  constexpr std::size_t kFewestPasses = 4;
+  // Each pass reads and writes 2.5 values a parameter on average, Adam in one kernel reads four and writes three.
+  constexpr double kValuesOfAPass = 2.5, kValuesInOne = 7;
+  constexpr double kMostlyOptimizer = 0.6;  // of the kernel time, where a batch uses few rows of an embedding
+  const StepActivities& steps = inputs.steps;
+  struct Sum {
+    FaultyActivities kernels;
+    std::set<const Activity*> activities;
+    std::set<std::string_view> operations;
+  };
+  std::map<std::string, Sum> lines;
+  bool embedding = false;
+  for (const StepActivity& entry : steps.all) {
+    if (entry.activity->what != ActivityKind::kernel) continue;
+    embedding |= is_dense_embedding_gradient(entry.symbol);
+    if (!inputs.free(entry) || !is_of_tensor_lists(entry.symbol) || entry.place.backward != 0) continue;
+    Sum& sum = lines[steps.line(entry)];
+    sum.kernels.add(steps, entry, entry.seconds);
+    sum.activities.insert(entry.activity);
+    sum.operations.insert(entry.symbol);
+  }
+  std::vector<FoundCause> found;
+  for (auto& [line, sum] : lines) {
+    const auto passes = static_cast<double>(sum.operations.size());
+    const bool rows = embedding && sum.kernels.seconds >= kMostlyOptimizer * steps.kernel_s;
+    if (sum.operations.size() < kFewestPasses && !rows) continue;
+    const double in_one = sum.operations.size() < kFewestPasses ? 1 : kValuesInOne / (kValuesOfAPass * passes);
+    Saving saving;
+    saving.kind = SavingKind::fusion;
+    saving.cause = SavingCause::unfused_optimizer;
+    saving.line = line;
+    saving.seconds = rows ? sum.kernels.seconds : sum.kernels.seconds * (1 - in_one);
+    saving.point = sum.kernels.group();
+    const CauseDetail detail = rows ? CauseDetail::dense_embedding : CauseDetail::optimizer_passes;
+    saving.what = what_is_lost(SavingCause::unfused_optimizer, detail);
+    saving.evidence =
+        fmt::format("{} operations on all parameters take {}, {} of the kernel time", sum.operations.size(),
+                    duration(sum.kernels.seconds), percent(sum.kernels.seconds / steps.kernel_s));
+    saving.action = action_against(SavingCause::unfused_optimizer, inputs.framework, detail);
     found.push_back({std::move(saving), std::move(sum.activities)});
   }
   return found;

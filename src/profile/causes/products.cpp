@@ -6,6 +6,8 @@
 
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
+#include "profile/symbols.hpp"
+#include "text/demangle.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -146,9 +148,13 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
   const CauseDetail detail = detail_of_grid(
       saving.point < 0 ? std::string_view() : steps.recording.groups[static_cast<std::size_t>(saving.point)].symbol);
   saving.what = what_is_lost(SavingCause::small_batch, detail);
-  saving.evidence =
-      fmt::format("{} kernels with at most {} blocks for {} SMs take {}, {} of the kernel time", count(sum.count),
-                  most_blocks, sms, duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
+  saving.evidence = fmt::format("{} kernels with at most {} block{} for {} SMs take {}, {} of the kernel time",
+                                count(sum.count), most_blocks, most_blocks == 1 ? "" : "s", sms, duration(sum.seconds),
+                                percent(sum.seconds / steps.kernel_s));
+  if (saving.point >= 0) {
+    const std::string& symbol = steps.recording.groups[static_cast<std::size_t>(saving.point)].symbol;
+    saving.evidence += fmt::format("; most of it {}", short_name(demangled(symbol)));
+  }
   saving.action = action_against(SavingCause::small_batch, inputs.framework, detail);
   std::vector<FoundCause> list;
   list.push_back(std::move(found));

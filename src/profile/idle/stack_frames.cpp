@@ -211,6 +211,14 @@ bool StackView::computes_on_cpu() const {
   return torch && !any([](const HostFrame& of) { return contains_any(of.file, {"libtorch_cuda", "libcuda"}); });
 }
 
+bool StackView::draws_random() const {
+  return any([](const HostFrame& of) {
+    return contains_any(of.file, {"numpy/random/", "mtrand.cpython", "_generator.cpython", "_mt19937.cpython"}) ||
+           (of.python && of.file.ends_with("/random.py") && !contains_any(of.file, {"torch/"})) ||
+           contains_any(of.function, {"at::CPUGeneratorImpl::random", "wrapper_CPU_normal_", "wrapper_CPU_uniform_"});
+  });
+}
+
 bool StackView::saves_state() const {
   return any([](const HostFrame& of) {
     const std::string_view function = plain_function(of);

@@ -239,6 +239,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   if (frames.sends_objects()) return {SavingCause::host_python, place, CauseDetail::object_messages};
   // A model's forward has its input already.
   const bool in_model = frames.in_model();
+  if (!next.full_speed && frames.draws_random()) return {SavingCause::host_native, place, CauseDetail::host_random};
   if (next.input_copy && in_model) return {SavingCause::host_native, place, CauseDetail::made_on_host};
   if (next.input_copy) return {SavingCause::data_loading, place};
   if (!next.full_speed && frames.computes_on_cpu()) return {SavingCause::host_native, place, CauseDetail::cpu_tensors};

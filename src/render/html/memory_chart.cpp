@@ -103,14 +103,16 @@ std::string html_memory_charts(const Report& report) {
     std::string remarks;
     for (const MemoryFlow& flow : memory_flows(*point, machine_of(report, *point))) {
       const std::string remark = remark_on(flow);
-      if (!remark.empty()) remarks += fmt::format("{}{}: {}", remarks.empty() ? "" : "; ", to_string(flow.level), remark);
+      if (!remark.empty())
+        remarks += fmt::format("{}{}: {}", remarks.empty() ? "" : "; ", to_string(flow.level), remark);
     }
-    html += fmt::format("<figure><figcaption>{}<small>{}</small></figcaption>{}</figure>\n",
-                        html_name(point_name(*point)), escape_html(remarks),
-                        memory_chart(*point, machine_of(report, *point)));
+    html +=
+        fmt::format("<figure><figcaption>{}<small>{}</small></figcaption>{}</figure>\n", html_name(point_name(*point)),
+                    escape_html(remarks), memory_chart(*point, machine_of(report, *point)));
   }
   if (html.empty()) return {};
-  return "<h3>Bytes of a launch by memory level</h3>\n<p class=\"hint\">The kernels with the most time. The thicker a line, the "
+  return "<h3>Bytes of a launch by memory level</h3>\n<p class=\"hint\">The kernels with the most time. The thicker a "
+         "line, the "
          "nearer its rate is to the measured roof.</p>\n<div class=\"memory-charts\">\n" +
          html + "</div>\n";
 }
