@@ -74,6 +74,8 @@ std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs) {
 }
 
 std::vector<FoundCause> find_double_precision_products(const CauseInputs& inputs) {
+  // PyTorch's numbers are single unless somebody asks for others, often an array of NumPy's; elsewhere double is meant.
+  if (inputs.framework != Framework::torch) return {};
   const StepActivities& steps = inputs.steps;
   FaultyActivities sum;
   FoundCause found;

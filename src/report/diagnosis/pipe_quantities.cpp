@@ -47,6 +47,12 @@ void add_double_precision(QuantityCollector& out, const Point& point, const Mach
   const PipeTime now = time_on(from, std::max(vector, tensor), point, machine);
   const PipeTime then = time_on(to, 0, point, machine);
   if (!(now.per_second > 0) || !(then.per_second > now.per_second)) return;
+  // Programs that are meant to compute in double precision have data in it.
+  constexpr double kDouble = 8, kSome = 0.02;  // bytes; of the operations
+  const auto width = out.get("load.width");
+  const bool single_data = width && *width < kDouble;
+  const bool mixed = operations_on(Pipe::fp32, point.work) > kSome * (vector + tensor);
+  out.flag_is("fp64.mixed", !products && (single_data || mixed));
   out.set("fp64.busy", now.seconds / time_at_roof_speed(point));
   out.set("fp64.rate", then.per_second / now.per_second);
   out.set("fp64.needless", time_saved(from, to, point, machine));

@@ -134,6 +134,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"store.excess", "touched over written bytes", kFactor, "bytes of the stores' sectors over the written bytes"},
     {"load.sectors", "sectors per load", kNumber, "per request of a warp"},
     {"store.sectors", "sectors per store", kNumber, "per request of a warp"},
+    {"fp64.mixed", "double precision on other data", kFlag,
+     "its loads are of less than 8 bytes a thread, or it also computes in fp32; no product"},
     {"fp64.busy", "FP64 busy", kFraction, "its operations in double precision at their roof, over its time"},
     {"fp64.rate", "single over double precision", kFactor,
      "roofs: fp32 over fp64, of products TF32 over the fp64 tensor pipe"},

@@ -252,7 +252,7 @@ constexpr Rule kRules[] = {
      "Atomic additions at given indices ({atomic.share} of its L1 traffic) wait for those of equal indices.",
      "Combine values in registers and shared memory first, then one atomic per block.", kField, RuleKind::cause,
      kLibraryAtomics},
-    {"double-precision", kGpu, {above("fp64.busy", 0.3), above("fp64.needless", 0.15)},
+    {"double-precision", kGpu, {is("fp64.mixed"), above("fp64.busy", 0.3), above("fp64.needless", 0.15)},
      "Computes in double precision (busy {fp64.busy}); single precision is {fp64.rate} as fast on this GPU.",
      "If single precision is enough: float variables and accumulators (Triton: tl.float32), constants with an f (0.5f).",
      kMeasured, RuleKind::cause, kLibraryDouble},
