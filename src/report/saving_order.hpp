@@ -16,7 +16,7 @@ namespace roofline {
 /// `savings` are sorted, the largest first, and have `seconds` and `line`; `cause_of` gives their cause, or nothing.
 template <typename T, typename CauseOf>
 void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
-  constexpr double kGoodPart = 1.0 / 3, kAtTheLine = 0.1;
+  constexpr double kGoodPart = 0.25, kAtTheLine = 0.1;
   const auto launches = [&](const T& saving) {
     const std::optional<SavingCause> cause = cause_of(saving);
     return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate;
