@@ -23,7 +23,7 @@ constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kS
 constexpr std::uint64_t kShortestOfJob = kSecond;
 // Instructions: thousands of samples per second and SM. At first from short programs, then from steady steps.
 constexpr std::uint64_t kFewOfInstructions = 3;
-constexpr std::uint64_t kFirstInstructions = 3 * kSecond / 10, kFirstInVain = 3 * kSecond / 2;
+constexpr std::uint64_t kFirstInstructions = 3 * kSecond / 10, kFirstInVain = 3 * kSecond;
 constexpr std::uint64_t kSteadyInstructions = kSecond, kSteadyInVain = 3 * kSecond;
 /// If nothing repeats, counting continues after this time.
 constexpr std::uint64_t kNothingRepeats = 10 * kSecond;
@@ -47,6 +47,9 @@ bool enough(const PhasePlan::Progress& progress, std::uint64_t repetitions, std:
 RunPhase PhasePlan::next(const Progress& progress) {
   if (!progress.launched) return phase_;
   if (since_ == 0) since_ = progress.time;
+  if (progress.launches != launches_ && looked_ != 0) launching_ += progress.time - looked_;
+  looked_ = progress.time;
+  launches_ = progress.launches;
   RunPhase next = phase_;
   switch (phase_) {
     case RunPhase::instructions:
@@ -94,7 +97,8 @@ RunPhase PhasePlan::after_instructions(const Progress& progress) const {
   const std::uint64_t least = steady ? kSteadyInstructions : kFirstInstructions;
   const bool enough =
       progress.repetitions >= kFewOfInstructions && sampled_since_ != 0 && progress.time - sampled_since_ >= least;
-  const bool in_vain = progress.time - since_ >= (steady ? kSteadyInVain : kFirstInVain);
+  // A start-up that imports, compiles and reads data launches little, and costs nothing meanwhile.
+  const bool in_vain = launching_ >= (steady ? kSteadyInVain : kFirstInVain);
   return enough || in_vain || progress.no_instructions ? RunPhase::closing : RunPhase::instructions;
 }
 
@@ -151,6 +155,7 @@ void PhasePlan::enter(RunPhase phase, std::uint64_t time) {
     shortest_ = first ? kShortestQuiet : std::min(2 * shortest_, kLongestQuiet);
   }
   phase_ = phase;
+  launching_ = 0;
   sampled_since_ = 0;
   since_ = time;
 }

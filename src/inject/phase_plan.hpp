@@ -1,8 +1,8 @@
 // The phases of a sampled recording: it records the start-up and some of the steady steps, counts, and otherwise leaves
 // the program alone. Independent of CUPTI and of clocks.
 //
-// Where instructions are sampled, a short phase of that comes first, as soon as something repeats, for programs that
-// end soon; one of steady steps follows when the sample and all counts have been taken. Counting begins after the
+// Where instructions are sampled, a short phase of that comes first, until something repeats, for programs that end
+// soon; one of steady steps follows when the sample and all counts have been taken. Counting begins after the
 // first, so that short programs have counts. It is interrupted for a few steps in which nothing is counted, as a short
 // program with slow steps would have none of them, and if it takes long for a sample. A program in which nothing
 // repeats is recorded completely.
@@ -30,6 +30,7 @@ class PhasePlan {
   struct Progress {
     std::uint64_t time = 0;           ///< ns
     bool launched = false;            ///< the program has launched something
+    std::uint64_t launches = 0;       ///< of the whole process so far
     std::uint64_t repetitions = 0;    ///< of the repeated part since this phase began; 0: nothing repeats
     std::uint64_t repeated = 0;       ///< how long all of them took, ns: a compiler that tunes kernels repeats briefly
     bool counting_rests = false;      ///< nothing has asked for counters for some time
@@ -61,6 +62,8 @@ class PhasePlan {
 
   RunPhase phase_ = RunPhase::start_up;
   std::uint64_t since_ = 0;
+  std::uint64_t looked_ = 0, launches_ = 0;  ///< time and launches of the last call
+  std::uint64_t launching_ = 0;  ///< ns of this phase between calls in which something was launched
   std::uint64_t pause_ = 0;                      ///< length of the present quiet phase
   std::uint64_t shortest_ = 0;                   ///< of a quiet phase that a lost marker ends
   std::uint64_t sampled_since_ = 0;              ///< instructions; 0: not yet in this phase

@@ -111,6 +111,7 @@ void Sampling::look(std::uint64_t time) {
   const CountingState counting = counting_state();
   PhasePlan::Progress progress = {};
   progress.time = time;
+  progress.launches = session_.launches;
   progress.counting_rests = counting.rests;
   progress.counts_missing = counting.missing;
   progress.counting_cost = counting_cost();

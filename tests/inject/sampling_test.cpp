@@ -32,6 +32,7 @@ class Asked {
       time += kS / 4;
       progress.time = time;
       progress.launched = true;
+      progress.launches = launches += launches_per_look;
       progress.repetitions = repetitions_per_second * (time - begin) / kS;
       progress.repeated = progress.repetitions > 0 ? time - begin : 0;
       plan.next(progress);
@@ -40,7 +41,7 @@ class Asked {
   }
 
   PhasePlan plan;
-  std::uint64_t time = kS;
+  std::uint64_t time = kS, launches = 0, launches_per_look = 10;
 };
 
 PhasePlan::Progress resting() {
@@ -178,7 +179,20 @@ TEST(PhasePlan, InstructionsThatAreRefusedTakeNoTime) {
 TEST(PhasePlan, AProgramThatNeverRepeatsIsSampledForShort) {
   Asked asked;
   asked.plan.sample_instructions();
-  EXPECT_LE(asked.pass(sampling_instructions(true), 0, 10 * kS), 2 * kS);
+  EXPECT_LE(asked.pass(sampling_instructions(true), 0, 10 * kS), 4 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::closing);
+}
+
+/// Imports and compilers launch little: the samples are to be of what comes after them.
+TEST(PhasePlan, AStartUpWithoutLaunchesDoesNotUseUpTheTimeOfInstructions) {
+  Asked asked;
+  asked.plan.sample_instructions();
+  asked.pass(sampling_instructions(true), 0, kS / 2);
+  asked.launches_per_look = 0;
+  EXPECT_GE(asked.pass(sampling_instructions(true), 0, 20 * kS), 20 * kS);
+  EXPECT_EQ(asked.plan.phase(), RunPhase::instructions);
+  asked.launches_per_look = 10;
+  EXPECT_LT(asked.pass(sampling_instructions(true), 20, 10 * kS), kS) << "it repeats";
   EXPECT_EQ(asked.plan.phase(), RunPhase::closing);
 }
 
