@@ -62,8 +62,8 @@ class PhasePlan {
 
   RunPhase phase_ = RunPhase::start_up;
   std::uint64_t since_ = 0;
-  std::uint64_t looked_ = 0, launches_ = 0;  ///< time and launches of the last call
-  std::uint64_t launching_ = 0;  ///< ns of this phase between calls in which something was launched
+  std::uint64_t looked_ = 0, launches_ = 0;      ///< time and launches of the last call
+  std::uint64_t launching_ = 0;                  ///< ns of this phase between calls in which something was launched
   std::uint64_t pause_ = 0;                      ///< length of the present quiet phase
   std::uint64_t shortest_ = 0;                   ///< of a quiet phase that a lost marker ends
   std::uint64_t sampled_since_ = 0;              ///< instructions; 0: not yet in this phase
