@@ -1,24 +1,28 @@
 #!/usr/bin/env python3
 """Profiles kernels with one planted fault at a known line, and their mended twins: does the verdict name cause and line?
 
-    tests/benchmark/kernels/run_kernels.py ROOFLINE --planted PROGRAM [--output DIR] [--seconds 4] [--only NAME,...]
+    tests/benchmark/kernels/run_kernels.py ROOFLINE --planted PROGRAM ... [--output DIR] [--seconds 4] [--only NAME,...]
         [--machine FILE]
     tests/benchmark/kernels/run_kernels.py --score DIR
     tests/benchmark/kernels/run_kernels.py --savings DIR   the saving that was promised, and what mending brought
 
-PROGRAM is planted.cu, compiled: nvcc -O3 -std=c++17 -arch=sm_90a -lineinfo -o planted planted.cu
+A PROGRAM is planted.cu or planted_more.cu, compiled: nvcc -O3 -std=c++17 -arch=sm_90a -lineinfo -o planted planted.cu; or
+"python3 tests/benchmark/kernels/planted_triton.py".
 Prints a Markdown table: cause and line of each fault, and what was said of the mended kernel. A cause is right if the
-verdict's rule is one of those below; a line, if it is one that ends with "// FAULT" in the kernel.
+verdict's rule is one of those below; a line, if it is one that ends with "FAULT" in the kernel.
 """
 import argparse
 import json
 import pathlib
 import re
+import shlex
 import statistics
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+SOURCES = ("planted.cu", "planted_more.cu", "planted_triton.py")
+LATENCY = {"dependency-stalls", "result-waits", "immediate-constant-waits", "small-grid", "too-few-blocks"}
 LOADS = {"uncoalesced-loads", "scattered-loads", "memory-stalls", "narrow-loads", "global-load-waits", "poor-memory", "latency"}
 CAUSES = {
     "load_by_column": {"uncoalesced-loads", "scattered-loads"},
@@ -47,20 +51,48 @@ CAUSES = {
     "one_block_long": {"occupancy-uneven", "tail", "idle-sms"},
     "low_occupancy": {"occupancy-shared-memory"},
     "no_overlap": LOADS | {"barrier-waits", "barrier-stalls"},
+    # planted_more.cu
+    "colsum": {"uncoalesced-loads", "scattered-loads"},
+    "flip": {"bank-conflicts", "shared-memory-waits"},
+    "energy": {"uncoalesced-stores", "scattered-stores"},
+    "bins": {"global-atomic-waits"},
+    "buckets": {"local-memory-waits", "spills"},
+    "outer": {"local-memory-waits", "spills"},
+    "vignette": {"division-waits"},
+    "relax": {"conversion-waits", "fp64-waits", "double-precision"},
+    "returns": {"division-waits", "special-waits", "issue-limited"},
+    "series": LATENCY,
+    "rmsrow": {"barrier-waits", "barrier-stalls"},
+    "segments": {"idle-sms", "tail", "occupancy-uneven"},
+    "twokinds": {"divergence"},
+    "fir": {"repeated-stores", "l2-reuse", "extra-l2-traffic"},
+    # planted_triton.py
+    "colmean": {"uncoalesced-loads", "scattered-loads"},
+    "turn": {"uncoalesced-stores", "scattered-stores"},
+    "sqnorm": {"global-atomic-waits"},
+    "leaky": {"double-precision", "fp64-waits"},
+    "axpb": {"short-blocks", "occupancy-uneven"},
+    "softclip": {"too-few-blocks", "small-grid"},
+    "falloff": {"division-waits"},
+    "lookup": {"uncoalesced-loads", "scattered-loads"},
+    "survive": {"special-waits", "issue-limited"},
+    "project": {"fp32-products"},
 }
 # Causes of the launch, which no line has.
-WITHOUT_LINE = {"too-few-blocks", "small-grid", "occupancy-uneven", "tail", "idle-sms", "occupancy-shared-memory"}
+WITHOUT_LINE = {"too-few-blocks", "small-grid", "occupancy-uneven", "tail", "idle-sms", "occupancy-shared-memory", "short-blocks"}
 
 
 def fault_lines():
-    """Lines that end with "// FAULT ...", by the kernel that they are in."""
-    found, kernel = {}, None
-    for number, line in enumerate((HERE / "planted.cu").read_text().splitlines(), 1):
-        begins = re.match(r"__global__.* (\w+?)_(faulty|mended)\(", line) or re.match(r"__device__ float (many_values)\(", line)
-        if begins:
-            kernel = begins.group(1)
-        if "// FAULT" in line:
-            found.setdefault("spills" if kernel == "many_values" else kernel, set()).add(number)
+    """Lines that end with "FAULT ...", by the kernel that they are in."""
+    found = {}
+    for source in SOURCES:
+        kernel = None
+        for number, line in enumerate((HERE / source).read_text().splitlines(), 1):
+            begins = re.search(r"\b(\w+?)_(?:faulty|mended)\(", line) or re.match(r"__device__ float (many_values)\(", line)
+            if begins:
+                kernel = begins.group(1)
+            if re.search(r"(//|#) FAULT", line) and kernel:
+                found.setdefault("spills" if kernel == "many_values" else kernel, set()).add(number)
     return found
 
 
@@ -130,7 +162,7 @@ def savings(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("roofline", nargs="?")
-    parser.add_argument("--planted")
+    parser.add_argument("--planted", action="append", default=[])
     parser.add_argument("--output", default="planted-kernels")
     parser.add_argument("--seconds", default="4")
     parser.add_argument("--only", default="")
@@ -146,13 +178,17 @@ def main():
         return
     folder = pathlib.Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
-    names = options.only.split(",") if options.only else list(CAUSES)
+    programs = {}
+    for program in map(shlex.split, options.planted):
+        listed = subprocess.run([*program, "--list"], capture_output=True, text=True, check=True).stdout.split()
+        programs.update({name: program for name in listed})
+    names = options.only.split(",") if options.only else list(programs)
     for kind in ("faulty", "mended"):
         for name in names:
             command = [options.roofline, "profile", "--keep", str(folder / f"{name}.{kind}"), "-o", str(folder / f"{name}.{kind}.json")]
             if options.machine:
                 command += ["--machine", options.machine]
-            done = subprocess.run(command + ["--", options.planted, name, kind, options.seconds], capture_output=True, text=True)
+            done = subprocess.run(command + ["--", *programs[name], name, kind, options.seconds], capture_output=True, text=True)
             (folder / f"{name}.{kind}.txt").write_text(done.stdout + done.stderr)
             print(f"{name} {kind}: exit {done.returncode}", file=sys.stderr)
     score(folder)
