@@ -26,6 +26,27 @@ const HostThreadSum* leading_thread(const HostProfile& host) {
   return found == host.threads.end() ? nullptr : &*found;
 }
 
+/// What to do about a thread that mostly waits like that; empty where nothing can be said.
+std::string_view advice_on_wait(ThreadState state) {
+  switch (state) {
+    case ThreadState::gil:
+      return "Threads of one Python interpreter take turns: divide the work among processes.";
+    case ThreadState::lock:
+      return "Hold the lock for a shorter time, or give each thread data of its own.";
+    case ThreadState::read:
+    case ThreadState::child:
+      return "If this is another program: start it less often, several at a time, or call a library instead.";
+    case ThreadState::network:
+      return "Send requests ahead, or several at a time (threads, asyncio).";
+    case ThreadState::disk:
+      return "Read ahead or write behind on another thread, in larger pieces; call fsync less often.";
+    case ThreadState::sleep:
+      return "Wait for the event itself instead of sleeping.";
+    default:
+      return {};
+  }
+}
+
 const HostFrame* place_at(const HostProfile& host, int line) {
   return line < 0 ? nullptr : &host.lines.at(static_cast<std::size_t>(line)).place;
 }
@@ -58,19 +79,28 @@ std::string host_answer(const HostProfile& host) {
   const double ready = own_s > 0 ? leading->times.of(ThreadState::runnable) / own_s : 0;
   const HostFrame* const hottest = place_at(host, leading->hottest_line);
   const HostFrame* const wait = place_at(host, leading->longest_wait);
-  constexpr double kMostly = 0.5, kCrowded = 0.1;
+  constexpr double kMostly = 0.5, kCrowded = 0.1, kOneCpu = 1.2;
   if (busy + ready >= kMostly && busy > 0 && hottest != nullptr) {
     text += fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(host, *leading),
                         percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
                         shorten(place_text(*hottest), 80));
     if (ready > kCrowded) text += fmt::format(" It is ready without a CPU for {} of its time.", percent(ready));
+    const bool python = hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu();
+    if (python && cpu_s <= kOneCpu * host.wall_s) {
+      text +=
+          " A Python interpreter runs on one core at a time: vectorise this line (NumPy), compile it (Numba, Cython), "
+          "or "
+          "divide it among processes.";
+    }
     return text;
   }
   if (wait == nullptr) return text;
   const ThreadState state = leading->times.main_wait();
-  return text + fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(host, *leading),
-                            to_string(state), percent(leading->times.of(state) / own_s),
-                            shorten(place_text(*wait), 80));
+  const double share = leading->times.of(state) / own_s;
+  text += fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(host, *leading),
+                      to_string(state), percent(share), shorten(place_text(*wait), 80));
+  const std::string_view advice = share >= kMostly ? advice_on_wait(state) : std::string_view();
+  return advice.empty() ? text : fmt::format("{} {}", text, advice);
 }
 
 }  // namespace roofline

@@ -82,7 +82,7 @@ struct HostProfile {
 /// "train.py:31 load_batch"; without its file where that is not known.
 std::string place_text(const HostFrame& frame);
 
-/// One or two sentences: how long threads were on a CPU, and the line or the wait that took most of the time.
+/// How long threads were on a CPU, the line or the wait that took most of the time, and what to do about it.
 std::string host_answer(const HostProfile& host);
 
 }  // namespace roofline

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "report/budget.hpp"
+#include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -182,6 +183,7 @@ std::vector<std::pair<std::string, std::string>> run_parts(const Report& report)
 
 std::string why_no_steps(const Report& report) {
   if (!report.profile || report.profile->steps || report.profile->why_no_steps.empty()) return {};
+  if (is_of_host(report)) return {};  // steps are those of a GPU
   return fmt::format("No steps were found: {}. The times are of the whole run.",
                      clean_line(report.profile->why_no_steps));
 }

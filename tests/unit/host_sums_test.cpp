@@ -116,6 +116,41 @@ TEST(HostSums, NoSamplesAreSaidWithTheirReason) {
   EXPECT_FALSE(host_answer(host).empty());
 }
 
+/// A program of one thread that is so long in that state, and on a CPU otherwise.
+HostProfile of_one_thread(ThreadState state, double seconds, bool python) {
+  HostProfile host;
+  host.wall_s = 10;
+  host.process_count = 1;
+  HostLineSum line;
+  line.place = {.function = "work", .file = python ? "train.py" : "solver.c", .line = 5, .python = python, .own = true};
+  host.lines = {line};
+  HostThreadSum thread;
+  thread.thread.main = true;
+  thread.times.of(state) = seconds;
+  thread.times.of(ThreadState::running) += 10 - seconds;
+  thread.hottest_line = thread.longest_wait = 0;
+  thread.hottest_s = thread.times.on_cpu();
+  host.times = thread.times;
+  host.threads = {thread};
+  return host;
+}
+
+TEST(HostAnswer, SaysWhatToDoAboutOneCoreOfPythonAndAboutWaits) {
+  const auto about = [](ThreadState state, double seconds, bool python) {
+    return host_answer(of_one_thread(state, seconds, python));
+  };
+  EXPECT_THAT(about(ThreadState::running, 10, true), testing::HasSubstr("NumPy"));
+  EXPECT_THAT(about(ThreadState::running, 10, false), testing::Not(testing::HasSubstr("NumPy")));
+  EXPECT_THAT(about(ThreadState::lock, 9, true), testing::HasSubstr("Hold the lock"));
+  EXPECT_THAT(about(ThreadState::read, 9, true), testing::HasSubstr("another program"));
+  EXPECT_THAT(about(ThreadState::sleep, 9, false), testing::HasSubstr("sleeping"));
+  // A server that waits for its clients has nothing to mend.
+  EXPECT_THAT(about(ThreadState::request, 9, true), testing::EndsWith("work."));
+  HostProfile busy = of_one_thread(ThreadState::running, 10, true);
+  busy.times.of(ThreadState::running) = 40;
+  EXPECT_THAT(host_answer(busy), testing::Not(testing::HasSubstr("NumPy"))) << "other threads or processes work, too";
+}
+
 Report report_of_host() {
   Report report;
   report.profile.emplace();
