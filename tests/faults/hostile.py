@@ -309,7 +309,7 @@ class Harness:
 
 def explained(stdout):
     """Where the answer is on stdout: a failed row, an outlier, a slower kernel, JSON with errors."""
-    return re.search(rb"failed|outlier|slower|never used a GPU|\"errors\": \[\s*\{|gone|not stored", stdout) is not None
+    return re.search(rb"failed|\"failure\": \"|outlier|slower|never used a GPU|\"errors\": \[\s*\{|gone|not stored", stdout) is not None
 
 
 def control_characters(printed, color):

@@ -13,6 +13,7 @@
 #include "json_sample.hpp"
 #include "model/error.hpp"
 #include "render/render.hpp"
+#include "report/json/json_value.hpp"
 #include "tests/support/mentions.hpp"
 
 namespace roofline {
@@ -329,6 +330,19 @@ TEST(Json, ThePartsReadAloneAsWell) {
   }
   EXPECT_EQ(device_to_json(device_from_json(device_to_json(machine.device))), device_to_json(machine.device));
   EXPECT_THROW(outcome_from_json(Json::object()), UsageError);
+}
+
+TEST(Json, HasNoRawControlCharacters) {
+  // CSI as one byte of Latin-1, DEL, a mark that turns the direction of writing; a minus sign and an ellipsis stay.
+  const std::string name =
+      "\xc2\x9b"
+      "2J \x7f \xe2\x80\xae \xe2\x81\xa6 \xe2\x88\x92 \xe2\x80\xa6 \xc2\xb5";
+  const std::string text = to_json_text(Json{{"name", name}});
+  for (const char* const raw : {"\xc2\x9b", "\x7f", "\xe2\x80\xae", "\xe2\x81\xa6"}) {
+    EXPECT_EQ(text.find(raw), std::string::npos);
+  }
+  EXPECT_NE(text.find("\xe2\x80\xa6"), std::string::npos);
+  EXPECT_EQ(Json::parse(text)["name"], name);
 }
 
 }  // namespace

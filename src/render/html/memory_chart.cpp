@@ -82,7 +82,7 @@ std::string memory_chart(const Point& point, const Machine& machine) {
     label += fmt::format("{}{} {} at {}", label.empty() ? "" : "; ", to_string(flow.level), si(flow.bytes, "B"),
                          si(flow.rate, "B/s"));
   }
-  return fmt::format("<svg class=\"memory-chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{}{}</svg>",
+  return fmt::format("<svg class=\"level-chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{}{}</svg>",
                      kDrawnWidth, height, escape_html(label), ways, boxes);
 }
 
@@ -113,7 +113,7 @@ std::string html_memory_charts(const Report& report) {
   if (html.empty()) return {};
   return "<h3>Bytes of a launch by memory level</h3>\n<p class=\"hint\">The kernels with the most time. The thicker a "
          "line, the "
-         "nearer its rate is to the measured roof.</p>\n<div class=\"memory-charts\">\n" +
+         "nearer its rate is to the measured roof.</p>\n<div class=\"level-charts\">\n" +
          html + "</div>\n";
 }
 
