@@ -22,6 +22,7 @@
 #include "problem/problem_json.hpp"
 #include "render/problem_render.hpp"
 #include "report/json/json.hpp"
+#include "report/json/json_value.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -231,7 +232,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   };
   const auto render = [&](std::string_view format, const TerminalStyle& style) {
     if (format == "md") return render_problem_markdown(problem, machine, measured);
-    if (format == "json") return document().dump(2) + "\n";
+    if (format == "json") return to_json_text(document());
     if (format == "html") return render_problem_html(problem, machine, measured);
     if (format == "svg") return render_svg(problem_chart(problem, machine));
     if (format == "png") return render_png(problem_chart(problem, machine));

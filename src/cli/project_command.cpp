@@ -15,6 +15,7 @@
 #include "project/projection_json.hpp"
 #include "render/projection_render.hpp"
 #include "report/json/json.hpp"
+#include "report/json/json_value.hpp"
 #include "text/parse.hpp"
 
 namespace roofline {
@@ -109,7 +110,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const auto render = [&, of = Projections{report, machines, projections, prices}](std::string_view format,
                                                                                    const TerminalStyle& style) {
     if (format == "md") return render_projections_markdown(of);
-    if (format == "json") return document().dump(2) + "\n";
+    if (format == "json") return to_json_text(document());
     if (format == "html") return render_projections_html(of);
     if (format == "svg") return render_projection_chart(of, render_svg);
     if (format == "png") return render_projection_chart(of, render_png);

@@ -578,7 +578,8 @@ CountingState Counting::state() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return {false, true};
   if (plan_.over()) return {true, false};
-  return {plan_.rests(now()), plan_.summary().missing(), plan_.cost_left()};
+  const CountingPlan::Summary summary = plan_.summary();
+  return {plan_.rests(now()), summary.missing(), summary.cost_left};
 }
 
 void Counting::finish() {

@@ -185,24 +185,21 @@ std::vector<CountingPlan::Missing> CountingPlan::missing() {
   return result;
 }
 
-std::uint64_t CountingPlan::cost_left() const {
-  double launches = 0;
-  for (const auto& [id, kind] : kinds_) {
-    if (kind.refused.empty() && kind.launches >= 2) launches += std::popcount(kind.wanted & ~kind.have);
-  }
-  return static_cast<std::uint64_t>(launches * launch_cost_);
-}
-
 CountingPlan::Summary CountingPlan::summary() const {
   Summary summary;
+  int launches = 0;
   for (const auto& [id, kind] : kinds_) {
     ++summary.kinds;
     if (kind.complete()) {
       ++summary.complete;
+    } else if (kind.refused.empty() && kind.launches >= 2) {
+      ++summary.unfinished;
+      launches += std::popcount(kind.wanted & ~kind.have);
     } else if (kind.refused.empty()) {
-      ++(kind.launches >= 2 ? summary.unfinished : summary.once);
+      ++summary.once;
     }
   }
+  summary.cost_left = static_cast<std::uint64_t>(launches * launch_cost_);
   return summary;
 }
 

@@ -83,15 +83,14 @@ class CountingPlan {
   std::vector<Missing> missing();
   struct Summary {
     std::size_t kinds = 0, complete = 0;
-    std::size_t unfinished = 0;  ///< launched more than once, and neither complete nor given up
-    std::size_t once = 0;        ///< launched once so far
+    std::size_t unfinished = 0;   ///< launched more than once, and neither complete nor given up
+    std::size_t once = 0;         ///< launched once so far
+    std::uint64_t cost_left = 0;  ///< ns that what is unfinished lacks, without the changes between groups
 
     /// Also after a first step that took so long that counting rested before the second one.
     bool missing() const { return unfinished > 0 || (complete == 0 && once > 0); }
   };
   Summary summary() const;
-  /// Of the counts that kinds lack which were launched more than once, without the changes between groups; ns.
-  std::uint64_t cost_left() const;
 
  private:
   struct Kind {

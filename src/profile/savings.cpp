@@ -168,7 +168,7 @@ class SavingFinder {
           fmt::format("{} launches of {}: {} in total, {} at {}", count(std::llround(row.launches)),
                       duration(point.time->median), duration(taken), duration(least), point.bound.limiting_ceiling);
       const std::vector<Advice> advice = advice_for(point, machine_);
-      const double without_cause = share_saved(point, advice) * row.kernel_s;
+      const double without_cause = share_saved(advice) * row.kernel_s;
       saving.action = advice.empty() ? action_against(SavingCause::kernel, framework_) : advice.front().next;
       if (!advice.empty()) saving.evidence += "; " + advice.front().finding;
       add_claim(SavingKind::kernel, i, std::max(std::min(taken, row.kernel_s) - least, without_cause),
@@ -177,11 +177,10 @@ class SavingFinder {
   }
 
   /// What a row takes less without the cause of its verdict, beside what it lacks of its roof.
-  double share_saved(const Point& point, const std::vector<Advice>& advice) const {
+  static double share_saved(const std::vector<Advice>& advice) {
     const auto decides =
         std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.kind != RuleKind::note; });
-    if (decides == advice.end()) return 0;
-    return saved_share(decides->rule, quantities_of(point, machine_, point.counters ? &*point.counters : nullptr));
+    return decides == advice.end() ? 0 : decides->saved_share;
   }
 
   /// Kernels with uncoalesced accesses, where these are a good part of what L2 delivers: a product that fetches its
@@ -192,7 +191,6 @@ class SavingFinder {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const Point& point = points_[i];
       if (!point.counters || !point.profiled || point.bound.label != BoundLabel::memory) continue;
-      if (share_saved(point, advice_for(point, machine_)) > 0) continue;  // the kernel's own saving has it
       const auto sectors = point.counters->sum({"global.load_sectors", "global.store_sectors"});
       const auto bytes = point.counters->sum({"global.load_bytes", "global.store_bytes"});
       const auto from_l2 = point.counters->find("l2.bytes");
@@ -200,6 +198,7 @@ class SavingFinder {
       const double excess = *sectors * kSector / *bytes;
       const double needless = std::min(1 - 1 / excess, (*sectors * kSector - *bytes) / *from_l2);
       if (excess < kExcessTraffic || needless < kGoodPart) continue;
+      if (share_saved(advice_for(point, machine_)) > 0) continue;  // the kernel's own saving has it
       Saving saving;
       saving.what = fmt::format("{} moves {} the requested bytes", point.workload.label, factor(excess));
       saving.evidence = fmt::format("{} requested, {} moved in 32-byte sectors, {} launches", si(*bytes, "B"),

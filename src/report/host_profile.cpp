@@ -88,9 +88,8 @@ std::string host_answer(const HostProfile& host) {
     const bool python = hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu();
     if (python && cpu_s <= kOneCpu * host.wall_s) {
       text +=
-          " A Python interpreter runs on one core at a time: vectorise this line (NumPy), compile it (Numba, Cython), "
-          "or "
-          "divide it among processes.";
+          " A Python interpreter runs on one core at a time: vectorise this line (NumPy), compile it (Numba, Cython),";
+      text += " or divide it among processes.";
     }
     return text;
   }

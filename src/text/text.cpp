@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <vector>
 
 #include "text/parse.hpp"
@@ -103,6 +104,22 @@ std::string clean(std::string_view text) {
       result += text.substr(0, point.bytes);
     }
     text.remove_prefix(point.bytes);
+  }
+  return result;
+}
+
+std::string escape_controls(std::string_view json) {
+  std::string result;
+  result.reserve(json.size());
+  while (!json.empty()) {
+    const CodePoint point = decode(json);
+    // Line feeds stand between values: in strings the writer has escaped them.
+    if (point.value != '\n' && (is_control(point.value) || turns_direction(point.value))) {
+      result += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(point.value));
+    } else {
+      result += json.substr(0, point.bytes);
+    }
+    json.remove_prefix(point.bytes);
   }
   return result;
 }

@@ -17,6 +17,10 @@ std::string clean(std::string_view text);
 /// dropped.
 std::string clean_line(std::string_view text);
 
+/// A JSON document with the control characters and marks of direction in its strings as escapes: it may be printed on a
+/// terminal, and means the same.
+std::string escape_controls(std::string_view json);
+
 /// The lines of a text, each as clean_line() makes it but with its blanks: for the output of compilers, whose marks
 /// stand below the code. A tab is one blank. Of more than `most` lines the first ones, and a line with the number of
 /// the others.

@@ -1,7 +1,10 @@
 // The detectors of causes_of(), one file for each family.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "model/machine.hpp"
@@ -17,6 +20,18 @@ struct FoundCause {
   std::set<const Activity*> activities;
 };
 
+struct CauseInputs;
+
+/// Kernels with one fault.
+struct FaultyKernels {
+  FaultyActivities sum;
+  std::set<const Activity*> activities = {};
+
+  void add(const StepActivities& steps, const StepActivity& kernel);
+  /// A cause that saves all their time, at the line and in the row with the most of it. Without what it is.
+  FoundCause cause(SavingCause cause, const CauseInputs& inputs, CauseDetail detail = CauseDetail::none) const;
+};
+
 struct CauseInputs {
   const StepActivities& steps;
   const std::vector<Point>& points;
@@ -26,6 +41,11 @@ struct CauseInputs {
 
   bool free(const StepActivity& activity) const { return !claimed.contains(activity.activity); }
 };
+
+/// The kernels that are free and of which `is_faulty` holds: all together, and by line of the program.
+using IsFaulty = std::function<bool(const StepActivity&)>;
+FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_faulty);
+std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty);
 
 // copies.cpp
 std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs);

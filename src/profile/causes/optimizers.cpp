@@ -121,41 +121,28 @@ std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs) {
   constexpr double kValuesOfAPass = 2.5, kValuesInOne = 7;
   constexpr double kMostlyOptimizer = 0.6;  // of the kernel time, where a batch uses few rows of an embedding
   const StepActivities& steps = inputs.steps;
-  struct Sum {
-    FaultyActivities kernels;
-    std::set<const Activity*> activities;
-    std::set<std::string_view> operations;
+  std::map<std::string, std::set<std::string_view>> operations;  // by line
+  const auto of_optimizer = [&](const StepActivity& entry) {
+    if (!is_of_tensor_lists(entry.symbol) || entry.place.backward != 0) return false;
+    operations[steps.line(entry)].insert(entry.symbol);
+    return true;
   };
-  std::map<std::string, Sum> lines;
-  bool embedding = false;
-  for (const StepActivity& entry : steps.all) {
-    if (entry.activity->what != ActivityKind::kernel) continue;
-    embedding |= is_dense_embedding_gradient(entry.symbol);
-    if (!inputs.free(entry) || !is_of_tensor_lists(entry.symbol) || entry.place.backward != 0) continue;
-    Sum& sum = lines[steps.line(entry)];
-    sum.kernels.add(steps, entry, entry.seconds);
-    sum.activities.insert(entry.activity);
-    sum.operations.insert(entry.symbol);
-  }
+  const bool embedding = std::any_of(steps.all.begin(), steps.all.end(), [](const StepActivity& entry) {
+    return entry.activity->what == ActivityKind::kernel && is_dense_embedding_gradient(entry.symbol);
+  });
   std::vector<FoundCause> found;
-  for (auto& [line, sum] : lines) {
-    const auto passes = static_cast<double>(sum.operations.size());
-    const bool rows = embedding && sum.kernels.seconds >= kMostlyOptimizer * steps.kernel_s;
-    if (sum.operations.size() < kFewestPasses && !rows) continue;
-    const double in_one = sum.operations.size() < kFewestPasses ? 1 : kValuesInOne / (kValuesOfAPass * passes);
-    Saving saving;
-    saving.kind = SavingKind::fusion;
-    saving.cause = SavingCause::unfused_optimizer;
-    saving.line = line;
-    saving.seconds = rows ? sum.kernels.seconds : sum.kernels.seconds * (1 - in_one);
-    saving.point = sum.kernels.group();
+  for (const auto& [line, kernels] : faulty_kernels_by_line(inputs, of_optimizer)) {
+    const std::size_t passes = operations.at(line).size();
+    const double kernels_s = kernels.sum.seconds;
+    const bool rows = embedding && kernels_s >= kMostlyOptimizer * steps.kernel_s;
+    if (passes < kFewestPasses && !rows) continue;
     const CauseDetail detail = rows ? CauseDetail::dense_embedding : CauseDetail::optimizer_passes;
+    Saving& saving = found.emplace_back(kernels.cause(SavingCause::unfused_optimizer, inputs, detail)).saving;
+    saving.kind = SavingKind::fusion;
+    if (!rows) saving.seconds *= 1 - kValuesInOne / (kValuesOfAPass * static_cast<double>(passes));
     saving.what = what_is_lost(SavingCause::unfused_optimizer, detail);
-    saving.evidence =
-        fmt::format("{} operations on all parameters take {}, {} of the kernel time", sum.operations.size(),
-                    duration(sum.kernels.seconds), percent(sum.kernels.seconds / steps.kernel_s));
-    saving.action = action_against(SavingCause::unfused_optimizer, inputs.framework, detail);
-    found.push_back({std::move(saving), std::move(sum.activities)});
+    saving.evidence = fmt::format("{} operations on all parameters take {}, {} of the kernel time", passes,
+                                  duration(kernels_s), percent(kernels_s / steps.kernel_s));
   }
   return found;
 }

@@ -48,59 +48,35 @@ std::int64_t blocks_of(const spool::Kind& kind) { return std::int64_t{kind.grid[
 std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs) {
   constexpr std::uint32_t kFirstWithTf32 = 8;  // compute capability
   const StepActivities& steps = inputs.steps;
-  FaultyActivities sum;
-  FoundCause found;
-  for (const StepActivity& entry : steps.all) {
-    if (entry.activity->what != ActivityKind::kernel || !inputs.free(entry)) continue;
+  const FaultyKernels products = faulty_kernels(inputs, [&](const StepActivity& entry) {
     const SeenDevice& device = steps.recording.devices[static_cast<std::size_t>(entry.activity->device)];
-    if (device.about.compute_major < kFirstWithTf32 || !is_plain_fp32_product(entry.symbol)) continue;
-    sum.add(steps, entry, entry.seconds);
-    found.activities.insert(entry.activity);
-  }
+    return device.about.compute_major >= kFirstWithTf32 && is_plain_fp32_product(entry.symbol);
+  });
+  const FaultyActivities& sum = products.sum;
   if (sum.count == 0) return {};
-  Saving& saving = found.saving;
-  saving.kind = SavingKind::kernel;
-  saving.cause = SavingCause::no_tf32;
-  saving.line = sum.line();
-  saving.seconds = sum.seconds * (1 - tf32_share(inputs.machine));
-  saving.point = sum.group();
-  saving.what = "Products in fp32 do not use the tensor cores";
-  saving.evidence = fmt::format("{} products on the plain fp32 pipe, {}, {} of the kernel time", count(sum.count),
-                                duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
-  saving.action = action_against(SavingCause::no_tf32, inputs.framework);
-  std::vector<FoundCause> list;
-  list.push_back(std::move(found));
-  return list;
+  FoundCause found = products.cause(SavingCause::no_tf32, inputs);
+  found.saving.seconds *= 1 - tf32_share(inputs.machine);
+  found.saving.what = "Products in fp32 do not use the tensor cores";
+  found.saving.evidence = fmt::format("{} products on the plain fp32 pipe, {}, {} of the kernel time", count(sum.count),
+                                      duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
+  return {std::move(found)};
 }
 
 std::vector<FoundCause> find_double_precision_products(const CauseInputs& inputs) {
   // PyTorch's numbers are single unless somebody asks for others, often an array of NumPy's; elsewhere double is meant.
   if (inputs.framework != Framework::torch) return {};
-  const StepActivities& steps = inputs.steps;
-  FaultyActivities sum;
-  FoundCause found;
-  for (const StepActivity& entry : steps.all) {
-    const bool kernel = entry.activity->what == ActivityKind::kernel;
-    if (!kernel || !inputs.free(entry) || !is_double_precision_product(entry.symbol)) continue;
-    sum.add(steps, entry, entry.seconds);
-    found.activities.insert(entry.activity);
-  }
+  const FaultyKernels products =
+      faulty_kernels(inputs, [](const StepActivity& entry) { return is_double_precision_product(entry.symbol); });
+  const FaultyActivities& sum = products.sum;
   if (sum.count == 0) return {};
   const double share = single_precision_share(inputs.machine);
-  Saving& saving = found.saving;
-  saving.kind = SavingKind::kernel;
-  saving.cause = SavingCause::double_precision;
-  saving.line = sum.line();
-  saving.seconds = sum.seconds * (1 - share);
-  saving.point = sum.group();
-  saving.what = "Products are computed in double precision";
-  saving.evidence =
-      fmt::format("{} products in fp64, {}, {} of the kernel time; single precision is {} as fast here",
-                  count(sum.count), duration(sum.seconds), percent(sum.seconds / steps.kernel_s), factor(1 / share));
-  saving.action = action_against(SavingCause::double_precision, inputs.framework);
-  std::vector<FoundCause> list;
-  list.push_back(std::move(found));
-  return list;
+  FoundCause found = products.cause(SavingCause::double_precision, inputs);
+  found.saving.seconds *= 1 - share;
+  found.saving.what = "Products are computed in double precision";
+  found.saving.evidence = fmt::format(
+      "{} products in fp64, {}, {} of the kernel time; single precision is {} as fast here", count(sum.count),
+      duration(sum.seconds), percent(sum.seconds / inputs.steps.kernel_s), factor(1 / share));
+  return {std::move(found)};
 }
 
 std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
@@ -110,8 +86,7 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
   const StepActivities& steps = inputs.steps;
   // Kernels side by side share the GPU: only what runs alone leaves SMs idle.
   std::map<int, std::uint64_t> busy_until;
-  FaultyActivities sum;
-  FoundCause found;
+  FaultyKernels small;
   double saved = 0;
   std::int64_t most_blocks = 0;
   std::uint32_t sms = 0;
@@ -134,33 +109,24 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
         blocks * kFraction > units || is_collective(entry.symbol)) {
       continue;
     }
-    sum.add(steps, entry, entry.seconds);
-    found.activities.insert(&activity);
+    small.add(steps, entry);
     saved += entry.seconds * (1 - static_cast<double>(blocks) / units);
     most_blocks = std::max(most_blocks, blocks);
     sms = units;
   }
+  const FaultyActivities& sum = small.sum;
   if (sum.seconds < kOfKernelTime * steps.kernel_s) return {};
-  Saving& saving = found.saving;
-  saving.kind = SavingKind::kernel;
-  saving.cause = SavingCause::small_batch;
-  saving.line = sum.line();
-  saving.seconds = saved;
-  saving.point = sum.group();
-  const CauseDetail detail = detail_of_grid(
-      saving.point < 0 ? std::string_view() : steps.recording.groups[static_cast<std::size_t>(saving.point)].symbol);
-  saving.what = what_is_lost(SavingCause::small_batch, detail);
-  saving.evidence = fmt::format("{} kernels with at most {} block{} for {} SMs take {}, {} of the kernel time",
-                                count(sum.count), most_blocks, most_blocks == 1 ? "" : "s", sms, duration(sum.seconds),
-                                percent(sum.seconds / steps.kernel_s));
-  if (saving.point >= 0) {
-    const std::string& symbol = steps.recording.groups[static_cast<std::size_t>(saving.point)].symbol;
-    saving.evidence += fmt::format("; most of it {}", short_name(demangled(symbol)));
-  }
-  saving.action = action_against(SavingCause::small_batch, inputs.framework, detail);
-  std::vector<FoundCause> list;
-  list.push_back(std::move(found));
-  return list;
+  const std::string symbol =
+      sum.group() < 0 ? "" : steps.recording.groups[static_cast<std::size_t>(sum.group())].symbol;
+  const CauseDetail detail = detail_of_grid(symbol);
+  FoundCause found = small.cause(SavingCause::small_batch, inputs, detail);
+  found.saving.seconds = saved;
+  found.saving.what = what_is_lost(SavingCause::small_batch, detail);
+  found.saving.evidence = fmt::format("{} kernels with at most {} block{} for {} SMs take {}, {} of the kernel time",
+                                      count(sum.count), most_blocks, most_blocks == 1 ? "" : "s", sms,
+                                      duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
+  if (!symbol.empty()) found.saving.evidence += fmt::format("; most of it {}", short_name(demangled(symbol)));
+  return {std::move(found)};
 }
 
 }  // namespace roofline

@@ -237,10 +237,9 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   }
   if (frames.saves_state()) return {SavingCause::host_native, place, CauseDetail::saved_state};
   if (frames.sends_objects()) return {SavingCause::host_python, place, CauseDetail::object_messages};
-  // A model's forward has its input already.
-  const bool in_model = frames.in_model();
   if (!next.full_speed && frames.draws_random()) return {SavingCause::host_native, place, CauseDetail::host_random};
-  if (next.input_copy && in_model) return {SavingCause::host_native, place, CauseDetail::made_on_host};
+  // A model's forward has its input already.
+  if (next.input_copy && frames.in_model()) return {SavingCause::host_native, place, CauseDetail::made_on_host};
   if (next.input_copy) return {SavingCause::data_loading, place};
   if (!next.full_speed && frames.computes_on_cpu()) return {SavingCause::host_native, place, CauseDetail::cpu_tensors};
   return {frames.native() || frames.empty() ? SavingCause::host_native : SavingCause::host_python, place};

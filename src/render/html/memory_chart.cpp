@@ -70,9 +70,7 @@ std::string note_on(const MemoryFlow& flow) {
 
 }  // namespace
 
-std::string memory_chart(const Point& point, const Machine& machine) {
-  const std::vector<MemoryFlow> flows = memory_flows(point, machine);
-  if (flows.empty()) return {};
+std::string memory_chart(const std::vector<MemoryFlow>& flows) {
   const bool shared = std::any_of(flows.begin(), flows.end(), [](const auto& f) { return f.level == Level::shared; });
   const int height = shared ? kLowerY + kBoxHeight + 20 : kUpperY + kBoxHeight + 20;
   std::string boxes = drawn({0, kUpperY, "SMs"}, shared ? kLowerY + kBoxHeight - kUpperY : kBoxHeight, ""), ways, label;
@@ -88,29 +86,31 @@ std::string memory_chart(const Point& point, const Machine& machine) {
 
 std::string html_memory_charts(const Report& report) {
   constexpr std::size_t kMost = 4;
-  std::vector<const Point*> points;
-  for (const Point& point : report.points) {
-    if (!memory_flows(point, machine_of(report, point)).empty()) points.push_back(&point);
-  }
-  const auto seconds = [](const Point* point) {
-    return point->profiled ? point->profiled->total_s : point->time->median;
+  struct Drawn {
+    const Point* point;
+    std::vector<MemoryFlow> flows;
+    double seconds;
   };
-  std::stable_sort(points.begin(), points.end(),
-                   [&seconds](const Point* a, const Point* b) { return seconds(a) > seconds(b); });
-  if (points.size() > kMost) points.resize(kMost);
+  std::vector<Drawn> all;
+  for (const Point& point : report.points) {
+    std::vector<MemoryFlow> flows = memory_flows(point, machine_of(report, point));
+    if (flows.empty()) continue;
+    all.push_back({&point, std::move(flows), point.profiled ? point.profiled->total_s : point.time->median});
+  }
+  if (all.empty()) return {};
+  std::stable_sort(all.begin(), all.end(), [](const Drawn& a, const Drawn& b) { return a.seconds > b.seconds; });
+  if (all.size() > kMost) all.resize(kMost);
   std::string html;
-  for (const Point* const point : points) {
+  for (const Drawn& one : all) {
     std::string remarks;
-    for (const MemoryFlow& flow : memory_flows(*point, machine_of(report, *point))) {
+    for (const MemoryFlow& flow : one.flows) {
       const std::string remark = remark_on(flow);
       if (!remark.empty())
         remarks += fmt::format("{}{}: {}", remarks.empty() ? "" : "; ", to_string(flow.level), remark);
     }
-    html +=
-        fmt::format("<figure><figcaption>{}<small>{}</small></figcaption>{}</figure>\n", html_name(point_name(*point)),
-                    escape_html(remarks), memory_chart(*point, machine_of(report, *point)));
+    html += fmt::format("<figure><figcaption>{}<small>{}</small></figcaption>{}</figure>\n",
+                        html_name(point_name(*one.point)), escape_html(remarks), memory_chart(one.flows));
   }
-  if (html.empty()) return {};
   return "<h3>Bytes of a launch by memory level</h3>\n<p class=\"hint\">The kernels with the most time. The thicker a "
          "line, the "
          "nearer its rate is to the measured roof.</p>\n<div class=\"level-charts\">\n" +

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "report/report.hpp"
+#include "report/memory_flow.hpp"
 
 namespace roofline {
 
-/// An <svg>; empty of a point without counted bytes. The width of an arrow is the share of its roof.
-std::string memory_chart(const Point& point, const Machine& machine);
+/// An <svg>. The width of an arrow is the share of its roof.
+std::string memory_chart(const std::vector<MemoryFlow>& flows);
 
 /// The charts of the kernels with the most time, the longest first; empty without any.
 std::string html_memory_charts(const Report& report);

@@ -146,9 +146,9 @@ void add_excess(QuantityCollector& out, const Point& point, const Machine& machi
   const auto l2 = std::ranges::find(machine.device.caches, Level::l2, &CacheInfo::level);
   const bool beyond_l2 = written && l2 != machine.device.caches.end() && *written > l2->bytes;
   if (stored && beyond_l2) out.set("store.repeats", *stored / *written);
-  // Below the roof where L2 delivers bytes that nobody asked for, where L1 is busy, or where a request has more sectors
-  // than that of 16 bytes for each thread in order, little of which is used: two halves of 32 bytes each use a half. At
-  // the roof where main memory moves such bytes.
+  // Below the roof, excess bytes cost time if L2 delivers them, if L1 is busy, or if the requests are scattered: more
+  // than 16 sectors each (16 bytes for each thread in order take 16), of which a quarter is used at most. At the roof,
+  // they cost time if main memory moves them.
   constexpr double kBusyLevel = 0.3, kLeastNeedless = 0.1, kMostSectors = 16, kFewUsed = 4;
   const bool at_roof = point.fraction_of_roof() >= kAtRoof;
   const auto scattered = [&](const std::string& kind) {

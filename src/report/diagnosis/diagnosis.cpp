@@ -93,7 +93,8 @@ std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
                .finding = filled(rule.finding, quantities).value_or(""),
                .next = filled(next_of(rule, quantities), quantities).value_or(""),
                .source = std::string(rule.source),
-               .evidence = {}};
+               .evidence = {},
+               .saved_share = saved_share(rule.id, quantities)};
     for (const Condition& condition : rule.conditions) {
       const QuantitySpec* spec = find_quantity(condition.quantity);
       if (spec != nullptr && spec->unit == QuantityUnit::flag) continue;

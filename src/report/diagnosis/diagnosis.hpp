@@ -21,7 +21,8 @@ struct Advice {
   std::string next;
   std::string source;
   std::vector<std::pair<std::string, std::string>> evidence;  ///< quantity and value, of each condition
-  std::string line = {};  ///< "kernel.cu:41", by samples of instructions; empty: not known
+  std::string line = {};   ///< "kernel.cu:41", by samples of instructions; empty: not known
+  double saved_share = 0;  ///< as saved_share() has it
 };
 
 /// Whether all conditions of a rule hold, and every quantity in its texts is known.

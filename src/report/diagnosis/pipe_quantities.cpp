@@ -8,15 +8,10 @@
 namespace roofline {
 namespace {
 
-/// Seconds that operations need on a pipe at the row's clock, and the roof; 0 without a roof.
-struct PipeTime {
-  double seconds = 0, per_second = 0;
-};
-
-PipeTime time_on(Pipe pipe, double operations, const Point& point, const Machine& machine) {
+/// Operations per second of a pipe at the row's clock; 0 without a roof.
+double roof_of(Pipe pipe, const Point& point, const Machine& machine) {
   const Ceiling* const roof = machine.compute_at(pipe, point.time->clock_hz, point.work.threads);
-  if (roof == nullptr || !(roof->value > 0)) return {};
-  return {operations / roof->value, roof->value};
+  return roof == nullptr ? 0 : roof->value;
 }
 
 /// Of the row's time, what it takes less with its operations of `from` on `to`: at most.
@@ -44,17 +39,16 @@ void add_double_precision(QuantityCollector& out, const Point& point, const Mach
   const bool products = tensor > vector;
   const Pipe from = products ? Pipe::tensor_fp64 : Pipe::fp64;
   const Pipe to = products && machine.compute(Pipe::tensor_tf32) != nullptr ? Pipe::tensor_tf32 : Pipe::fp32;
-  const PipeTime now = time_on(from, std::max(vector, tensor), point, machine);
-  const PipeTime then = time_on(to, 0, point, machine);
-  if (!(now.per_second > 0) || !(then.per_second > now.per_second)) return;
+  const double now = roof_of(from, point, machine), then = roof_of(to, point, machine);
+  if (!(now > 0) || !(then > now)) return;
   // Programs that are meant to compute in double precision have data in it.
   constexpr double kDouble = 8, kSome = 0.02;  // bytes; of the operations
   const auto width = out.get("load.width");
   const bool single_data = width && *width < kDouble;
   const bool mixed = operations_on(Pipe::fp32, point.work) > kSome * (vector + tensor);
   out.flag_is("fp64.mixed", !products && (single_data || mixed));
-  out.set("fp64.busy", now.seconds / time_at_roof_speed(point));
-  out.set("fp64.rate", then.per_second / now.per_second);
+  out.set("fp64.busy", std::max(vector, tensor) / now / time_at_roof_speed(point));
+  out.set("fp64.rate", then / now);
   out.set("fp64.needless", time_saved(from, to, point, machine));
 }
 
@@ -73,11 +67,10 @@ void add_products(QuantityCollector& out, const Point& point, const Machine& mac
   const bool like =
       kFlops * *multiply_adds > kAll * flops && flops / *memory > kReuse && bytes > kLeastShared && bytes < kMostShared;
   out.flag_is("products.fp32", like);
-  const PipeTime now = time_on(Pipe::fp32, flops, point, machine);
-  const PipeTime then = time_on(Pipe::tensor_tf32, 0, point, machine);
-  if (!like || !(now.per_second > 0) || !(then.per_second > now.per_second)) return;
-  out.set("products.busy", now.seconds / time_at_roof_speed(point));
-  out.set("products.rate", then.per_second / now.per_second);
+  const double now = roof_of(Pipe::fp32, point, machine), then = roof_of(Pipe::tensor_tf32, point, machine);
+  if (!like || !(now > 0) || !(then > now)) return;
+  out.set("products.busy", flops / now / time_at_roof_speed(point));
+  out.set("products.rate", then / now);
   out.set("products.needless", time_saved(Pipe::fp32, Pipe::tensor_tf32, point, machine));
 }
 

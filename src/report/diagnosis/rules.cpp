@@ -87,9 +87,8 @@ constexpr std::string_view kLibraryStream =
 constexpr std::string_view kCoalesceStores =
     "Let consecutive threads write consecutive addresses (an array per field, or a transpose in shared memory first).";
 constexpr std::string_view kLibraryAtomics =
-    "Library kernel. Options: sort by index and reduce segments, count (bincount), multiply by a one-hot matrix, or "
-    "more "
-    "rows to add to.";
+    "Library kernel. Options: sort by index and reduce segments, count (bincount), multiply by a one-hot matrix, "
+    "or more rows to add to.";
 constexpr std::string_view kLibraryDouble =
     "If single precision is enough: arrays in fp32 (.float(), torch.set_default_dtype; NumPy's are float64).";
 constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: batch more work per call.";

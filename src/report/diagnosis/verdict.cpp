@@ -192,7 +192,8 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   // What other threads would save says nothing about what the row lacks of the roof of its own.
   if (verdict.rule == "some-threads") verdict.total_gain_s = cost_of(point) * quantities.at("threads.saving");
   add_loop_gain(verdict, quantities, point);
-  if (const double saved = saved_share(verdict.rule, quantities) * cost_of(point); saved > 0) {
+  const double share = decides != advice.end() ? decides->saved_share : 0;
+  if (const double saved = share * cost_of(point); saved > 0) {
     verdict.total_gain_s = std::isnan(verdict.total_gain_s) ? saved : std::max(verdict.total_gain_s, saved);
   }
   if (verdict.kind == VerdictKind::at_roof) {

@@ -1,8 +1,6 @@
 // Checked access to a JSON document, and the few rules of writing one.
 #include "report/json/json_value.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,33 +10,6 @@
 
 namespace roofline {
 namespace {
-
-/// DEL, C1 controls and marks of direction, which JSON leaves as they are, as escapes: a document may be printed on a
-/// terminal. All of them are in strings.
-std::string escaped_controls(const std::string& text) {
-  std::string result;
-  result.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = [&](std::size_t offset) {
-      return i + offset < text.size() ? static_cast<unsigned char>(text[i + offset]) : 0U;
-    };
-    const unsigned last = byte(2);
-    const bool direction = byte(0) == 0xe2 && ((byte(1) == 0x80 && last >= 0xaa && last <= 0xae) ||
-                                               (byte(1) == 0x81 && last >= 0xa6 && last <= 0xa9));
-    if (byte(0) == 0x7f) {
-      result += "\\u007f";
-    } else if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) <= 0x9f) {
-      result += fmt::format("\\u{:04x}", byte(1));
-      ++i;
-    } else if (direction) {
-      result += fmt::format("\\u{:04x}", 0x2000U | (byte(1) & 0x3fU) << 6U | (last & 0x3fU));
-      i += 2;
-    } else {
-      result += text[i];
-    }
-  }
-  return result;
-}
 
 using Json = nlohmann::ordered_json;
 
@@ -177,7 +148,7 @@ Json parse_json_text(const std::string& text, const std::string& source) {
 }
 
 std::string to_json_text(const Json& json) {
-  return escaped_controls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+  return escape_controls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 void put_number(Json& object, const char* key, double value) {

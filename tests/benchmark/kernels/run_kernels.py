@@ -99,11 +99,17 @@ def fault_lines():
 NOTES = {"throttled", "from-cache", "ready-warps"}
 
 
-def verdict_of(report):
-    """The rule, line and finding of the kernel with the most time."""
+def hottest(path):
+    """The report, and its row with the most time."""
+    report = json.loads(path.read_text())
     rows = [row for row in report["results"] if row.get("profiled")]
-    rows.sort(key=lambda row: -row["profiled"]["total_s"])
-    causes = [one for one in (rows[0].get("diagnosis") or [] if rows else []) if one["rule"] not in NOTES]
+    return report, max(rows, key=lambda row: row["profiled"]["total_s"], default=None)
+
+
+def verdict_of(path):
+    """The rule, line and finding of the kernel with the most time."""
+    row = hottest(path)[1]
+    causes = [one for one in (row.get("diagnosis") or [] if row else []) if one["rule"] not in NOTES]
     return (causes[0]["rule"], causes[0].get("line"), causes[0]["finding"]) if causes else (None, None, "no verdict")
 
 
@@ -115,26 +121,19 @@ def score(folder):
         if not faulty.exists():
             continue
         total += 1
-        rule, line, text = verdict_of(json.loads(faulty.read_text()))
+        rule, line, text = verdict_of(faulty)
         cause_right = rule in causes
         number = int(line.rsplit(":", 1)[1]) if line else None
         line_right = number in lines.get(name, set()) or (rule in WITHOUT_LINE and cause_right)
         right += cause_right and line_right
         said = "–"
         if mended.exists():
-            mended_rule, _, _ = verdict_of(json.loads(mended.read_text()))
+            mended_rule, _, _ = verdict_of(mended)
             said = mended_rule or "–"
             clean += mended_rule not in causes
         print(f"| {name} | {'right' if cause_right else 'wrong'} | {'right' if line_right else f'wrong ({line})'} "
               f"| {rule}: {text[:150]} | {said} |")
     print(f"\n{right} of {total} causes and lines right; {clean} mended kernels without the fault's cause.")
-
-
-def hottest(path):
-    """The report, and its row with the most time."""
-    report = json.loads(path.read_text())
-    rows = [row for row in report["results"] if row.get("profiled")]
-    return report, max(rows, key=lambda row: row["profiled"]["total_s"], default=None)
 
 
 def savings(folder):

@@ -1,0 +1,46 @@
+// Kernels with one fault, found and summed.
+#include "profile/causes/detectors.hpp"
+
+namespace roofline {
+namespace {
+
+template <typename Add>
+void for_each_faulty(const CauseInputs& inputs, const IsFaulty& is_faulty, Add&& add) {
+  for (const StepActivity& entry : inputs.steps.all) {
+    if (entry.activity->what == ActivityKind::kernel && inputs.free(entry) && is_faulty(entry)) add(entry);
+  }
+}
+
+}  // namespace
+
+void FaultyKernels::add(const StepActivities& steps, const StepActivity& kernel) {
+  sum.add(steps, kernel, kernel.seconds);
+  activities.insert(kernel.activity);
+}
+
+FoundCause FaultyKernels::cause(SavingCause cause, const CauseInputs& inputs, CauseDetail detail) const {
+  FoundCause found;
+  found.saving.kind = SavingKind::kernel;
+  found.saving.cause = cause;
+  found.saving.line = sum.line();
+  found.saving.seconds = sum.seconds;
+  found.saving.point = sum.group();
+  found.saving.action = action_against(cause, inputs.framework, detail);
+  found.activities = activities;
+  return found;
+}
+
+FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_faulty) {
+  FaultyKernels all;
+  for_each_faulty(inputs, is_faulty, [&](const StepActivity& entry) { all.add(inputs.steps, entry); });
+  return all;
+}
+
+std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty) {
+  std::map<std::string, FaultyKernels> lines;
+  for_each_faulty(inputs, is_faulty,
+                  [&](const StepActivity& entry) { lines[inputs.steps.line(entry)].add(inputs.steps, entry); });
+  return lines;
+}
+
+}  // namespace roofline
