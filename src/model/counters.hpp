@@ -18,6 +18,15 @@ enum class OccupancyLimit : std::uint8_t { threads, blocks, registers, shared_me
 std::string_view to_string(OccupancyLimit limit);
 std::optional<OccupancyLimit> parse_occupancy_limit(std::string_view text);
 
+/// What raises the occupancy of a kernel when nothing else changes.
+struct OccupancyChange {
+  /// registers: at most `amount` per thread. shared_memory: at most `amount` bytes per block. threads: blocks of
+  /// `amount`.
+  OccupancyLimit of = OccupancyLimit::threads;
+  double amount = 0;
+  double occupancy = 0;  ///< then
+};
+
 /// One kernel of a launch.
 struct KernelLaunch {
   std::string kernel;              ///< its name as in the source
@@ -29,7 +38,8 @@ struct KernelLaunch {
   std::int64_t blocks_per_sm = 0;  /// resident blocks; 0 if unknown
   double occupancy = 0;            /// resident warps over the maximum per SM
   OccupancyLimit limit = OccupancyLimit::threads;
-  double waves = 0;  /// blocks over resident blocks on all SMs
+  double waves = 0;                           ///< blocks over resident blocks on all SMs
+  std::vector<OccupancyChange> changes = {};  ///< by resource, the smallest step first
 };
 
 /// Counts of one launch. `values` is keyed by the ids of docs/counters.md ("dram.read_bytes"); requested counters

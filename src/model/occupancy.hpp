@@ -16,8 +16,8 @@ struct SmLimits {
   double reserved_shared_bytes = 0;  /// reserved by the system per block
 };
 
-/// Sets `limit`, `occupancy` and `waves` of a kernel from its geometry and, if known, `blocks_per_sm`, which is
-/// computed if it is 0. Registers are allocated per warp in units of 256, and evenly to four schedulers (CUDA C++
+/// Sets `limit`, `occupancy`, `waves` and `changes` of a kernel from its geometry and, if known, `blocks_per_sm`, which
+/// is computed if it is 0. Registers are allocated per warp in units of 256, and evenly to four schedulers (CUDA C++
 /// Programming Guide, "Compute Capabilities", since sm_70).
 void fill_occupancy(KernelLaunch& kernel, const SmLimits& sm, std::int64_t sm_count);
 

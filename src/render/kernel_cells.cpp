@@ -93,7 +93,7 @@ std::string program_name(const KernelRow& row) {
   const Workload& workload = row.point.workload;
   const std::string& mixed = row.launch().mixed;
   return name_cell(row, html_isolated(workload.label.empty() ? workload.op : workload.label, 72),
-                   is_on_chart(row.report, row.point),
+                   has_mark(row.report, row.point),
                    fmt::format(" title=\"{}\"", escape_html(shorten(clean_line(row.launch().full_name), 1000))),
                    below(layout(row.launch())) + below(mixed.empty() ? "" : "mixed: " + escape_html(mixed), "warn"));
 }

@@ -9,6 +9,7 @@
 
 #include "report/diagnosis/verdict.hpp"
 #include "report/memory_flow.hpp"
+#include "report/occupancy_text.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -50,6 +51,16 @@ double seconds_of(const Report& report, const std::vector<std::size_t>& rows) {
 }
 
 std::string paragraph(const std::string& text, const TerminalStyle& style) { return wrapped("", text, style) + "\n"; }
+
+/// What fits an SM of the launch's largest kernel, and with what more would.
+std::string occupancy_paragraph(const Point& point, const TerminalStyle& style) {
+  if (!point.counters || point.counters->kernels.empty()) return {};
+  const KernelLaunch& kernel = point.counters->kernels.front();
+  std::string text = resident_blocks_text(kernel);
+  const std::string changes = occupancy_changes_text(kernel);
+  if (!changes.empty()) text += fmt::format(" More would fit with {}, each alone.", changes);
+  return text.empty() ? "" : "\n" + paragraph(text, style);
+}
 
 }  // namespace
 
@@ -192,6 +203,7 @@ std::string render_kernel_listing(const Report& report, const SampledKernel& ker
           "moved over those that threads asked for",
           style);
     }
+    out += occupancy_paragraph(report.points[*longest], style);
   }
   out += "\n" + terminal_table(waits_table(kernel), style);
   out += "\n" + terminal_table(lines_table(kernel, kMostLines), style);

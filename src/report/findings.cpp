@@ -190,7 +190,9 @@ void add_work_mismatches(Findings& found, const Report& report) {
 
 /// Timed rows that have no place on the chart, whose axes are FLOP/byte and FLOP/s.
 void add_not_on_chart(Findings& found, const Report& report) {
-  const auto off_chart = [](const Point& p) { return p.status == PointStatus::ok && p.time && !is_plottable(p); };
+  const auto off_chart = [&report](const Point& p) {
+    return p.status == PointStatus::ok && p.time && !is_plottable(p) && edge_bandwidth(report, p) == 0;
+  };
   add_rows(found, report, FindingKind::not_on_chart, "Not on the chart, because their work has no FLOPs",
            [&](const Point& p) { return off_chart(p) && !(p.work.total_flops() > 0); });
   add_rows(found, report, FindingKind::not_on_chart, "Not on the chart, because their work has no bytes",

@@ -355,7 +355,7 @@ std::string off_chart(const Report& report) {
   std::int64_t uncounted = 0, flopless = 0, elsewhere = 0, other = 0;
   const bool counted = !shows_sources(report);
   for (const Point& point : report.points) {
-    if (is_on_chart(report, point)) continue;
+    if (has_mark(report, point)) continue;
     if (work_source(point).empty()) {
       ++uncounted;
     } else if (!(point.work.total_flops() > 0)) {

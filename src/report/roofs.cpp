@@ -205,6 +205,21 @@ bool is_on_chart(const Report& report, const Point& point, Intensity of) {
   return is_plottable(point, of) && !ran_on_other_model(report, point);
 }
 
+double edge_bandwidth(const Report& report, const Point& point) {
+  if (point.status != PointStatus::ok || !point.time || point.work.total_flops() > 0) return 0;
+  if (ran_on_other_model(report, point) || point.bound.resources.empty()) return 0;
+  const ResourceTime& limiting = point.bound.resources.front();
+  const Ceiling* const roof = report.machine.find(limiting.ceiling);
+  // Of links and the network there may be no slope.
+  if (roof == nullptr || !roof->level || is_link(*roof->level) || roof->level == Level::network) return 0;
+  const double bandwidth = limiting.amount / point.time->median;
+  return is_plausible(bandwidth) ? bandwidth : 0;
+}
+
+bool has_mark(const Report& report, const Point& point) {
+  return is_on_chart(report, point) || edge_bandwidth(report, point) > 0;
+}
+
 bool Roof::shows_limit() const {
   constexpr double kFarther = 1.05;
   return used && ceiling->limit && std::isfinite(ceiling->limit->value) &&

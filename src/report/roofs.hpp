@@ -25,6 +25,13 @@ bool is_plottable(const Point& point, Intensity of = Intensity::memory);
 /// Whether the row is drawn: it is plottable, and the chart's roofs are those of the GPU that it ran on.
 bool is_on_chart(const Report& report, const Point& point, Intensity of = Intensity::memory);
 
+/// The bytes per second at the level that limits a row without FLOPs, which has no intensity: it is drawn at the left
+/// edge of the chart, by its bandwidth. 0: it is not drawn there.
+double edge_bandwidth(const Report& report, const Point& point);
+
+/// Whether the row has a mark: a point, or one at the edge.
+bool has_mark(const Report& report, const Point& point);
+
 /// Whether there is a point for a communication roofline, and a roof.
 bool has_network_chart(const Report& report);
 

@@ -100,6 +100,40 @@ TEST(Occupancy, NamesTheResourceThatLimits) {
   EXPECT_EQ(blocks.occupancy, 0.5);
 }
 
+const OccupancyChange* first_change(const KernelLaunch& kernel, OccupancyLimit of) {
+  const auto found = std::find_if(kernel.changes.begin(), kernel.changes.end(),
+                                  [of](const OccupancyChange& change) { return change.of == of; });
+  return found == kernel.changes.end() ? nullptr : &*found;
+}
+
+TEST(Occupancy, SaysWithWhatMoreBlocksWouldFit) {
+  // 128 registers: 16 warps, two blocks of 256. 80 registers are 2560 a warp: 24 warps, three blocks.
+  const KernelLaunch registers = occupied(256, 128, 0);
+  EXPECT_EQ(registers.occupancy, 0.25);
+  const OccupancyChange* change = first_change(registers, OccupancyLimit::registers);
+  ASSERT_NE(change, nullptr);
+  EXPECT_EQ(change->amount, 80);
+  EXPECT_EQ(change->occupancy, 0.375);
+  EXPECT_EQ(registers.changes.back().amount, 32);
+  EXPECT_EQ(registers.changes.back().occupancy, 1);
+  EXPECT_EQ(first_change(registers, OccupancyLimit::shared_memory), nullptr);
+  EXPECT_EQ(first_change(registers, OccupancyLimit::threads), nullptr) << "no block size raises it";
+
+  // Two blocks of 100 KiB; three fit with 75 KiB, of which one is reserved.
+  const KernelLaunch shared = occupied(128, 32, 100 * 1024);
+  change = first_change(shared, OccupancyLimit::shared_memory);
+  ASSERT_NE(change, nullptr);
+  EXPECT_EQ(change->amount, 75 * 1024);
+  EXPECT_EQ(change->occupancy, 3 * 4 / 64.0);
+  change = first_change(shared, OccupancyLimit::threads);
+  ASSERT_NE(change, nullptr);
+  EXPECT_EQ(change->amount, 1024);
+  EXPECT_EQ(change->occupancy, 1);
+  EXPECT_EQ(first_change(shared, OccupancyLimit::registers), nullptr);
+
+  EXPECT_TRUE(occupied(512, 14, 0).changes.empty()) << "all threads fit";
+}
+
 TEST(Occupancy, WhatTheDriverSaysIsKept) {
   KernelLaunch kernel;
   kernel.blocks = 100;

@@ -26,8 +26,10 @@ AxisRanges axis_ranges(const Roofs& roofs, const std::vector<PlottedPoint>& poin
   if (top == 0 && slope > 0) r.performance = {slope * r.intensity.low * 0.6, slope * r.intensity.high};
   if (top > 0 || slope > 0) r.performance.low = std::min(r.performance.low, r.performance.high / 100);
   for (const PlottedPoint& p : points) {
-    r.intensity.low = std::min(r.intensity.low, p.intensity / 1.6);
-    r.intensity.high = std::max(r.intensity.high, p.intensity * 1.6);
+    if (!p.at_edge) {
+      r.intensity.low = std::min(r.intensity.low, p.intensity / 1.6);
+      r.intensity.high = std::max(r.intensity.high, p.intensity * 1.6);
+    }
     r.performance.low = std::min(r.performance.low, p.performance / 1.8);
     r.performance.high = std::max(r.performance.high, p.performance * 1.8);
   }

@@ -79,6 +79,9 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
                                 without, rows, without == 1 ? "has" : "have",
                                 chart.of == Intensity::network ? " or network bytes" : ""));
   }
+  if (std::any_of(chart.points.begin(), chart.points.end(), [](const PlottedPoint& p) { return p.at_edge; }))
+    notes.emplace_back(
+        "At the left edge, with an arrow: no FLOPs; their height under a memory roof is their bandwidth.");
   if (chart.roofs.memory.empty() && chart.roofs.compute.empty()) notes.emplace_back("No ceiling was measured.");
   if (std::string sentence = unfinished(*chart.report); !sentence.empty()) notes.push_back(std::move(sentence));
   if (chart.report->cancelled) notes.emplace_back("The run was cancelled.");
@@ -221,10 +224,16 @@ AxisRanges joined(const AxisRanges& a, const AxisRanges& b) {
   return {both(a.intensity, b.intensity), both(a.performance, b.performance)};
 }
 
-/// Everything inside the plot's frame, and the key right of it.
-bool draw_plot(Chart& chart, const Rect* key_area) {
+/// Of all runs.
+std::vector<PlottedPoint> all_points(const Chart& chart) {
   std::vector<PlottedPoint> all = chart.points;
   for (const auto& run : chart.earlier) all.insert(all.end(), run.begin(), run.end());
+  return all;
+}
+
+/// Everything inside the plot's frame, and the key right of it.
+bool draw_plot(Chart& chart, const Rect* key_area) {
+  const std::vector<PlottedPoint> all = all_points(chart);
   AxisRanges ranges = axis_ranges(chart.roofs, all);
   if (chart.other) ranges = joined(ranges, axis_ranges(chart.other->roofs, {}));
   chart.x = LogAxis(ranges.intensity, chart.plot.x, chart.plot.right());
@@ -302,6 +311,12 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   for (std::size_t run = 0; run + 1 < runs.size(); ++run)
     chart.earlier.push_back(plotted_points(runs[run], chart.families, options.of));
   chart.roofs = roofs_of(report, options.of);
+  if (options.of == Intensity::memory) {
+    const Range edge = axis_ranges(chart.roofs, all_points(chart)).intensity;
+    add_edge_points(chart.points, report, chart.families, edge);
+    for (std::size_t run = 0; run + 1 < runs.size(); ++run)
+      add_edge_points(chart.earlier[run], runs[run], chart.families, edge);
+  }
   chart.projected = options.projected;
   chart.other = other_machine(chart);
   if (chart.other) chart.name = name_beside(chart, *chart.other);

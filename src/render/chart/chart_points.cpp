@@ -66,6 +66,7 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
                                {"limiting", p.point->bound.limiting_ceiling}});
   if (p.radius != kMarkerRadius) g.data.emplace_back("radius", fmt::format("{:.1f}", p.radius));
   if (bytes_is_lower_bound(*p.point)) g.data.emplace_back("bytes", "least");
+  if (p.at_edge) g.data.emplace_back("edge", "");
   if (!run && std::isfinite(roof_at(p))) g.data.emplace_back("roof", fmt::format("{:.4g}", roof_at(p)));
   const Vec at = chart.at(p);
   const Interval& ci = p.performance_ci95;
@@ -75,7 +76,7 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
     if (low - high > 2 * p.radius + 2)
       g.items.push_back(Line{{{at.x, low}, {at.x, high}}, false, {}, Stroke{chart.color_of(p), 1.6, {}, true}});
   }
-  if (bytes_is_lower_bound(*p.point)) add_arrow(at, p.radius, chart.color_of(p), g.items);
+  if (bytes_is_lower_bound(*p.point) || p.at_edge) add_arrow(at, p.radius, chart.color_of(p), g.items);
   const MarkerFill fill = run ? MarkerFill::hollow : MarkerFill::solid;
   const bool above = p.point->above_roof();
   if (above) {

@@ -145,7 +145,9 @@ RoofSpan roof_span(const Chart& chart, const Roofs& roofs, const Roof& roof, dou
   return slope_span(chart, value, beyond_left(chart), end);
 }
 
-double roof_at(const PlottedPoint& p) { return p.point->work.total_flops() / p.point->bound.attainable_time_s; }
+double roof_at(const PlottedPoint& p) {
+  return p.performance * p.point->time->median / p.point->bound.attainable_time_s;
+}
 
 RoofGroups draw_roofs(Chart& chart) {
   add_area(chart);

@@ -57,7 +57,7 @@ class Naming {
  public:
   Naming(const Report& report, Intensity of) {
     for (const Point& p : report.points) {
-      if (!is_on_chart(report, p, of)) continue;
+      if (!is_on_chart(report, p, of) && edge_bandwidth(report, p) == 0) continue;
       const Workload& w = p.workload;
       implementations_[w.op].insert(w.implementation);
       shapes_[w.op + '\n' + std::string(to_string(w.dtype))].insert(shape_text(w.shape));
@@ -193,6 +193,22 @@ double size_by_time(const std::vector<std::vector<PlottedPoint>*>& runs, double 
   return most / (largest * largest);
 }
 
+namespace {
+
+PlottedPoint plotted_point(const Report& report, std::size_t index, const Naming& naming,
+                           const std::vector<std::string>& families) {
+  PlottedPoint plotted;
+  plotted.index = index;
+  plotted.point = &report.points[index];
+  const std::string family = family_of(*plotted.point);
+  plotted.family = static_cast<std::size_t>(std::find(families.begin(), families.end(), family) - families.begin());
+  plotted.style = style_of(family);
+  plotted.name = naming.name(*plotted.point);
+  return plotted;
+}
+
+}  // namespace
+
 std::vector<PlottedPoint> plotted_points(const Report& report) { return plotted_points(report, families_of(report)); }
 
 std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families, Intensity of) {
@@ -201,20 +217,32 @@ std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const Point& p = report.points[i];
     if (!is_on_chart(report, p, of)) continue;
-    PlottedPoint plotted;
-    plotted.index = i;
-    plotted.point = &p;
+    PlottedPoint plotted = plotted_point(report, i, naming, families);
     plotted.intensity = intensity_of(p, of);
     plotted.performance = p.performance();
     const double flops = p.work.total_flops();
     plotted.performance_ci95 = {flops / p.time->ci95.high, flops / p.time->ci95.low};
-    plotted.family =
-        static_cast<std::size_t>(std::find(families.begin(), families.end(), family_of(p)) - families.begin());
-    plotted.style = style_of(family_of(p));
-    plotted.name = naming.name(p);
     out.push_back(std::move(plotted));
   }
   return out;
+}
+
+void add_edge_points(std::vector<PlottedPoint>& points, const Report& report, const std::vector<std::string>& families,
+                     const Range& intensities) {
+  constexpr double kInside = 0.012;  // of the axis, so that the whole mark is in the plot
+  const Naming naming(report, Intensity::memory);
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    const double bandwidth = edge_bandwidth(report, report.points[i]);
+    if (bandwidth == 0) continue;
+    PlottedPoint plotted = plotted_point(report, i, naming, families);
+    plotted.at_edge = true;
+    plotted.intensity = intensities.low * std::pow(intensities.high / intensities.low, kInside);
+    plotted.performance = bandwidth * plotted.intensity;
+    const Summary& time = *plotted.point->time;
+    plotted.performance_ci95 = {plotted.performance * time.median / time.ci95.high,
+                                plotted.performance * time.median / time.ci95.low};
+    points.push_back(std::move(plotted));
+  }
 }
 
 std::string point_title(const PlottedPoint& plotted) {
@@ -223,8 +251,10 @@ std::string point_title(const PlottedPoint& plotted) {
   const std::string& implementation = p.workload.implementation;
   // A suite that runs several implementations on one shape says which in the label already.
   if (!implementation.empty() && !text.ends_with(" " + implementation)) text += " (" + implementation + ")";
-  text += fmt::format(": {} at {} FLOP/byte, {}", performance_text(p), intensity(plotted.intensity),
-                      duration(p.time->median));
+  text += plotted.at_edge ? fmt::format(": {}, no FLOPs, {}", si(plotted.performance / plotted.intensity, "B/s"),
+                                        duration(p.time->median))
+                          : fmt::format(": {} at {} FLOP/byte, {}", performance_text(p), intensity(plotted.intensity),
+                                        duration(p.time->median));
   if (p.profiled) {
     text += fmt::format(" a launch, {} in {} launches", duration(p.profiled->total_s), count(p.profiled->launches));
   }

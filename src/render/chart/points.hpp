@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "render/chart/axes.hpp"
 #include "render/chart/geometry.hpp"
 #include "render/chart/palette.hpp"
 #include "render/chart/scene.hpp"
@@ -28,6 +29,7 @@ struct PlottedPoint {
   std::size_t style = 0;   ///< its marker's, style_of its family
   std::string name;        ///< as short as is unambiguous: "gemm fp16 · cublas"
   double radius = kMarkerRadius;
+  bool at_edge = false;  ///< without FLOPs: at the left edge, where a roof of memory is as high as its bandwidth allows
 };
 
 /// What a row's colour and shape stand for: its op's family, or in a profile, where each name is one of a kind, what
@@ -46,6 +48,10 @@ std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector
                                          Intensity of = Intensity::memory);
 std::vector<PlottedPoint> plotted_points(const Report& report);
 std::vector<PlottedPoint> plotted_points(const Report&& report) = delete;
+
+/// Rows without FLOPs, by their bandwidth at the left edge of an axis of this range.
+void add_edge_points(std::vector<PlottedPoint>& points, const Report& report, const std::vector<std::string>& families,
+                     const Range& intensities);
 
 /// One line with the figures of a point, for hover and screen readers.
 std::string point_title(const PlottedPoint& point);

@@ -80,7 +80,7 @@ std::string html_answer(const Report& report, const std::vector<Verdict>& verdic
 std::string html_chart_lead(const Report& report) {
   const std::string off = report.profile ? off_chart(report) : "";
   if (std::none_of(report.points.begin(), report.points.end(),
-                   [&](const Point& point) { return is_on_chart(report, point); })) {
+                   [&](const Point& point) { return has_mark(report, point); })) {
     return fmt::format("<h2 id=\"chart-h\">The roofs of this machine</h2>\n{}",
                        off.empty() ? "" : fmt::format("<p class=\"lead\">{}</p>\n", escape_html(off)));
   }

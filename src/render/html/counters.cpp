@@ -16,6 +16,7 @@
 #include "render/html/sections.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
+#include "report/occupancy_text.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -83,8 +84,17 @@ std::string shares_cell(const Counters& counters) {
 }
 
 std::string layout_line(const KernelLaunch& kernel) {
-  return fmt::format("{} \u00d7 {}<small>{} registers, {} shared</small>", count(kernel.blocks), count(kernel.threads),
-                     kernel.registers, binary_bytes(kernel.shared_bytes));
+  std::string html = fmt::format("{} \u00d7 {}<small>{} registers, {} shared</small>", count(kernel.blocks),
+                                 count(kernel.threads), kernel.registers, binary_bytes(kernel.shared_bytes));
+  const std::string changes = occupancy_changes_text(kernel);
+  if (!changes.empty()) {
+    html += fmt::format(
+        "<small><abbr title=\"{} More would fit with {}. Each alone, with nothing else changed.\">{} fit an "
+        "SM, {}</abbr></small>",
+        resident_blocks_text(kernel), changes, counted_noun(kernel.blocks_per_sm, "block", "blocks"),
+        percent(kernel.occupancy));
+  }
+  return html;
 }
 
 std::string layout_cell(const std::vector<KernelLaunch>& kernels) {

@@ -253,6 +253,8 @@ std::string footer(const Runs& runs, const std::vector<PlottedPoint>& points, co
   for (const std::string& name : unnamed) names += (names.empty() ? "" : ", ") + name;
   if (!unnamed.empty()) text += wrapped("more roofs: ", names, style);
   if (runs.several()) text += fmt::format("{} an earlier run\n", style.unicode ? "\u25cb" : "o");
+  if (std::any_of(points.begin(), points.end(), [](const PlottedPoint& p) { return p.at_edge; }))
+    text += "at the left edge: no FLOPs, as high under a memory roof as their bandwidth\n";
   const std::size_t missing = runs.last().points.size() - points.size();
   if (missing > 0) text += fmt::format("{} without a point: see the table\n", missing);
   if (const std::string sentence = unfinished(runs.last()); !sentence.empty()) text += wrapped("", sentence, style);
@@ -296,7 +298,7 @@ std::string framed(const Plot& plot, const std::string& unit_of_rows) {
 std::string render_terminal_plot(const Runs& runs, const TerminalStyle& style) {
   const Report& report = runs.last();
   const Roofs roofs = roofs_of(report);
-  const std::vector<PlottedPoint> points = plotted_points(report);
+  std::vector<PlottedPoint> points = plotted_points(report);
   const std::string title =
       inked(for_terminal(shorten(clean_line(report.machine.device.name), style.columns), style), Ink::bold, style);
   if (points.empty() && roofs.memory.empty() && roofs.compute.empty())
@@ -306,6 +308,9 @@ std::string render_terminal_plot(const Runs& runs, const TerminalStyle& style) {
     const std::vector<PlottedPoint> more = plotted_points(run);
     all.insert(all.end(), more.begin(), more.end());
   }
+  const Range edge = axis_ranges(roofs, all).intensity;
+  add_edge_points(points, report, families_of(report), edge);
+  for (const Report& run : runs) add_edge_points(all, run, families_of(run), edge);
   Plot plot(style, std::clamp(style.columns, 40, kWidest) - kMargin, axis_ranges(roofs, all));
   std::vector<Place> places = places_of(points, plot);
   letter(places, style);

@@ -75,6 +75,16 @@ void add_layout(QuantityCollector& out, const Point& point, const Machine& machi
   }
   out.flag_is("library",
               is_library_kernel(most->kernel) || (point.profiled && is_library_kernel(point.profiled->full_name)));
+  const auto change = [&](OccupancyLimit of, const char* amount, const char* occupancy) {
+    const auto found =
+        std::find_if(most->changes.begin(), most->changes.end(), [&](const auto& one) { return one.of == of; });
+    if (found == most->changes.end()) return;
+    out.set(amount, found->amount);
+    out.set(occupancy, found->occupancy);
+  };
+  change(OccupancyLimit::registers, "registers.next", "registers.occupancy");
+  change(OccupancyLimit::shared_memory, "shared.next", "shared.occupancy");
+  change(OccupancyLimit::threads, "threads.next", "threads.occupancy");
   out.flag_is("limit.registers", most->limit == OccupancyLimit::registers);
   out.flag_is("limit.shared", most->limit == OccupancyLimit::shared_memory);
   out.flag_is("limit.blocks", most->limit == OccupancyLimit::blocks);

@@ -25,18 +25,22 @@ bool holds(const Condition& condition, const Quantities& quantities) {
   return false;
 }
 
-/// The text with each name in braces replaced by `text_of(name)`; nothing when one has no text.
+/// The text with each name in braces replaced by `text_of(name)`; nothing when one has no text. A part in square
+/// brackets is left out instead.
 template <class TextOf>
 std::optional<std::string> filled_by(std::string_view text, TextOf text_of) {
   std::string out;
   while (!text.empty()) {
-    const std::size_t open = text.find('{');
-    const std::size_t close = text.find('}', open);
-    if (open == std::string_view::npos || close == std::string_view::npos) break;
-    const std::optional<std::string> value = text_of(text.substr(open + 1, close - open - 1));
-    if (!value) return std::nullopt;
+    const std::size_t open = text.find_first_of("{[");
+    if (open == std::string_view::npos) break;
+    const bool optional_part = text[open] == '[';
+    const std::size_t close = text.find(optional_part ? ']' : '}', open);
+    if (close == std::string_view::npos) break;
+    const std::string_view inside = text.substr(open + 1, close - open - 1);
+    const std::optional<std::string> value = optional_part ? filled_by(inside, text_of) : text_of(inside);
+    if (!value && !optional_part) return std::nullopt;
     out += text.substr(0, open);
-    out += *value;
+    out += value.value_or("");
     text.remove_prefix(close + 1);
   }
   return out.append(text);

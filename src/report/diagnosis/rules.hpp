@@ -62,9 +62,11 @@ struct Rule {
   std::string_view id;
   std::optional<DeviceKind> device;  ///< whose rule it is; of every device where there is none
   Conditions conditions;
-  std::string_view finding;  ///< "{occupancy} occupancy, limited by …": names in braces are quantities
-  std::string_view next;     ///< what to try
-  std::string_view source;   ///< of the threshold
+  /// "{occupancy} occupancy, limited by …": names in braces are quantities. What is in square brackets is left out
+  /// where a quantity in it is not known.
+  std::string_view finding;
+  std::string_view next;    ///< what to try
+  std::string_view source;  ///< of the threshold
   RuleKind kind = RuleKind::cause;
   /// What the caller of a library's kernel can do instead of `next`; empty where that is the same.
   std::string_view for_library = {};

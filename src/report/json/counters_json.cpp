@@ -8,6 +8,12 @@ using Json = nlohmann::ordered_json;
 
 static auto vocabulary(OccupancyLimit) { return std::pair(&parse_occupancy_limit, "limit of the occupancy"); }
 
+void members(auto& io, OccupancyChange& change) {
+  io("of", change.of);
+  io("amount", change.amount);
+  io("occupancy", change.occupancy);
+}
+
 void members(auto& io, KernelLaunch& kernel) {
   io("kernel", kernel.kernel);
   io("blocks", kernel.blocks);
@@ -19,6 +25,7 @@ void members(auto& io, KernelLaunch& kernel) {
   io.number_or("occupancy", kernel.occupancy, 0);
   io("limited_by", kernel.limit);
   io.number_or("waves", kernel.waves, 0);
+  io.since("occupancy_changes", kernel.changes);
 }
 
 Json counters_to_json(const Counters& counters) {
