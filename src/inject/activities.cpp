@@ -98,7 +98,11 @@ void take(Session& session, const KernelRecord& record, std::vector<spool::Kerne
       kernel.kind = session.kinds.of_changed_node(name, geometry, node.place).id;
     }
   }
-  if (record.start == 0 || record.end == 0) ++session.without_time;
+  if (record.start == 0 || record.end == 0) {
+    ++session.without_time;
+  } else {
+    session.kinds.ran(record.correlationId, record.end - record.start);
+  }
   kernels.push_back(kernel);
 }
 

@@ -214,6 +214,7 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   // Of graphs only what is instantiated after CUPTI has changed the kernels would have its code; a cooperative kernel
   // may not fit on the GPU with it.
   launch.instrumentable = site.graph == nullptr && (site.flags & spool::kCooperative) == 0;
+  launch.usual = site.usual;
   launch.uncountable = (site.flags & spool::kUncountable) != 0;
   launch.time = start;
   const Context* context = nullptr;

@@ -16,6 +16,7 @@ struct LaunchSite {
   spool::Id kind;
   std::uint32_t flags;   ///< the kind's, spool::KindFlag
   std::uint64_t number;  ///< of this launch among those of its kind, from 1 on
+  std::uint64_t usual;   ///< ns of a launch of its kind on the GPU; 0: not known
   CUgraphExec graph;     ///< nullptr: a kernel is launched
   std::uint32_t correlation;
 };

@@ -19,6 +19,8 @@ constexpr std::uint32_t kMostOverlaps = 8;
 constexpr std::uint64_t kIdle = kSecond;
 constexpr std::uint64_t kChoicesOfARanking = 64;
 constexpr double kUsualDuration = 10e3;  // of a kernel that was never timed, ns
+constexpr double kFirstSlice = 0.7e9;    // ns of counted launches
+constexpr double kGrowth = 4;            // of slices: each may change between all groups once more
 
 std::uint64_t bits(const GroupRange& groups) { return ((std::uint64_t{1} << groups.count) - 1) << groups.first; }
 
@@ -33,6 +35,9 @@ std::uint32_t next_group(std::uint64_t groups, std::uint32_t after) {
 
 }  // namespace
 
+CountingPlan::CountingPlan(std::uint64_t budget, std::uint32_t first_group)
+    : budget_(budget), first_group_(first_group), slice_(kFirstSlice) {}
+
 std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   Kind& kind = kinds_[launch.kind];
   ++launches_;
@@ -42,6 +47,7 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   if (kind.first == 0) kind.first = launches_;
   kind.launches = std::max(kind.launches, launch.number);
   kind.wanted |= bits(launch.groups);
+  if (launch.usual != 0) kind.duration = launch.usual;
   if (!launch.instrumentable) kind.wanted &= ~launch.groups.instrumented;
   if (launch.uncountable && kind.refused.empty()) kind.refused = "it can't run alone";
   // First launches include what is loaded and touched for the first time.
@@ -50,7 +56,7 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   std::uint64_t missing = kind.wanted & ~kind.have & bits(launch.groups);
   // An instrumented launch is waited for by CUPTI, without a limit: it must have been seen to end by itself.
   if (kind.have == 0 && (missing & ~launch.groups.instrumented) != 0) missing &= ~launch.groups.instrumented;
-  if (missing == 0 || !affordable(kind)) return std::nullopt;
+  if (missing == 0 || !is_due(kind)) return std::nullopt;
   last_wanted_ = launch.time;
 
   if (current_ && current_->context == launch.context && (missing >> current_->group & 1) != 0) {
@@ -78,7 +84,7 @@ bool CountingPlan::phase_is_through() const {
   double waiting = 0, all = 0;
   for (const auto& [id, kind] : kinds_) {
     all += weight(kind);
-    if (kind.launches < 2 || kind.complete() || !kind.refused.empty()) continue;
+    if (kind.launches < 2 || kind.complete() || !kind.refused.empty() || waits(kind)) continue;
     ++kinds;
     if ((kind.wanted & ~kind.have & bit) == 0) {
       if (kind.last - kind.first >= (launches_ - phase_) / 2) waiting += weight(kind);
@@ -103,6 +109,7 @@ void CountingPlan::counted(spool::Id id, std::uint64_t duration, std::uint64_t c
   if (kind.duration == 0) kind.duration = duration;
   kind.failures = 0;
   spent_ += cost;
+  launches_cost_ += static_cast<double>(cost);
   launch_cost_ += (static_cast<double>(cost) - launch_cost_) / 16;
   last_counted_ = time;
   ++round_;
@@ -137,12 +144,12 @@ double CountingPlan::weight(const Kind& kind) const {
   return static_cast<double>(kind.launches) * duration;
 }
 
-bool CountingPlan::affordable(const Kind& kind) {
+bool CountingPlan::is_due(const Kind& kind) {
   if (ranked_++ % kChoicesOfARanking == 0) rank();
-  return weight(kind) >= least_weight_;
+  return !waits(kind);
 }
 
-/// Where time is left for some kinds only, those get it that the program spends most in.
+/// Where time is left for some kinds only, in this slice or at all, those get it that the program spends most in.
 void CountingPlan::rank() {
   std::vector<std::pair<double, double>> needs;  // weight, cost
   double all = 0;
@@ -157,7 +164,8 @@ void CountingPlan::rank() {
   least_weight_ = 0;
   if (current_) phases &= ~(std::uint64_t{1} << current_->group);
   const double changes = static_cast<double>(change_cost_) * std::popcount(phases);
-  double left = static_cast<double>(budget_) - static_cast<double>(spent_) - changes;
+  while (launches_cost_ >= slice_) slice_ *= kGrowth;
+  double left = std::min(static_cast<double>(budget_) - static_cast<double>(spent_) - changes, slice_ - launches_cost_);
   if (all <= left) return;
   std::sort(needs.begin(), needs.end(), std::greater<>());
   for (const auto& [weight, cost] : needs) {
@@ -194,7 +202,7 @@ CountingPlan::Summary CountingPlan::summary() const {
       ++summary.complete;
     } else if (kind.refused.empty() && kind.launches >= 2) {
       ++summary.unfinished;
-      launches += std::popcount(kind.wanted & ~kind.have);
+      if (!waits(kind)) launches += std::popcount(kind.wanted & ~kind.have);
     } else if (kind.refused.empty()) {
       ++summary.once;
     }

@@ -5,6 +5,10 @@
 // until every kind that still comes has it, then the next. A phase is through when no kind that lacks its group is to
 // be expected, by the distance at which each came so far: a host that runs far ahead of its GPU is soon through with
 // its launches. Where that can't be known, or little is to be won, it is over when for some time nothing was counted.
+//
+// Those in which the program spends most come first, through all groups, since a short program would otherwise end with
+// a part of the counts of everything: launches are counted in slices of time, and a kind waits for a slice that reaches
+// it.
 #pragma once
 
 #include <cstdint>
@@ -40,13 +44,13 @@ class CountingPlan {
     std::uint64_t number = 0;    ///< of this launch among those of its kind, from 1 on
     bool instrumentable = true;  ///< CUPTI may put code into what is launched
     bool uncountable = false;
+    std::uint64_t usual = 0;  ///< ns of a launch of its kind on the GPU; 0: not known
     std::uint64_t time = 0;
   };
 
   /// `budget`: nanoseconds that counting may cost. `first_group`: of a chip's, the one to begin with, so that runs of a
   /// program that is short complete each other.
-  explicit CountingPlan(std::uint64_t budget, std::uint32_t first_group = 0)
-      : budget_(budget), first_group_(first_group) {}
+  explicit CountingPlan(std::uint64_t budget, std::uint32_t first_group = 0);
 
   /// How this launch is to be counted, if it is. Where that is not current(), a session has to begin first.
   std::optional<Configuration> choose(const Launch& launch);
@@ -85,7 +89,7 @@ class CountingPlan {
     std::size_t kinds = 0, complete = 0;
     std::size_t unfinished = 0;   ///< launched more than once, and neither complete nor given up
     std::size_t once = 0;         ///< launched once so far
-    std::uint64_t cost_left = 0;  ///< ns that what is unfinished lacks, without the changes between groups
+    std::uint64_t cost_left = 0;  ///< ns that what is due lacks, without the changes between groups
 
     /// Also after a first step that took so long that counting rested before the second one.
     bool missing() const { return unfinished > 0 || (complete == 0 && once > 0); }
@@ -108,7 +112,8 @@ class CountingPlan {
     bool complete() const { return wanted != 0 && (wanted & ~have) == 0; }
   };
 
-  bool affordable(const Kind& kind);
+  bool is_due(const Kind& kind);
+  bool waits(const Kind& kind) const { return weight(kind) < least_weight_; }
   bool phase_is_through() const;
   double weight(const Kind& kind) const;
   std::string why_missing(const Kind& kind) const;
@@ -128,7 +133,9 @@ class CountingPlan {
   std::uint32_t in_vain_ = 0;      ///< launches in this phase that it does nothing for
   std::uint64_t change_cost_ = 0;  ///< of the last one
   double launch_cost_ = 2e6;       ///< ns, running mean
-  double least_weight_ = 0;        ///< of a kind that the budget reaches
+  double launches_cost_ = 0;       ///< ns, of all
+  double slice_;                   ///< ns of launches_cost_
+  double least_weight_ = 0;        ///< of a kind that the slice and the budget reach
   std::uint64_t ranked_ = 0;       ///< choices since the kinds were ranked
 };
 

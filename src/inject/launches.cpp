@@ -59,6 +59,24 @@ void Kinds::remember_memory(std::uint64_t address, std::uint64_t bytes) {
   }
 }
 
+void Kinds::launched(Kind& kind, std::uint32_t correlation) {
+  Latest& latest = latest_[correlation % kLatest];
+  latest.correlation.store(0, std::memory_order_relaxed);
+  latest.kind.store(&kind, std::memory_order_release);
+  latest.correlation.store(correlation, std::memory_order_release);
+}
+
+void Kinds::ran(std::uint32_t correlation, std::uint64_t nanoseconds) {
+  const Latest& latest = latest_[correlation % kLatest];
+  Kind* const kind = latest.kind.load(std::memory_order_acquire);
+  if (kind == nullptr || latest.correlation.load(std::memory_order_acquire) != correlation) return;
+  kind->gpu_time.fetch_add(nanoseconds, std::memory_order_relaxed);
+  // Kernels of a graph have the correlation of its launch, which is one.
+  if (kind->last_timed.exchange(correlation, std::memory_order_relaxed) != correlation) {
+    kind->timed.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 const Kind* Kinds::of_id(spool::Id id) const {
   const std::lock_guard lock(mutex_);
   return id > 0 && id <= by_id_.size() ? by_id_[id - 1] : nullptr;

@@ -33,6 +33,15 @@ struct Kind {
   std::uint32_t flags = 0;
   Geometry geometry;
   std::atomic<std::uint64_t> launches = 0;
+  std::atomic<std::uint64_t> timed = 0, gpu_time = 0;  ///< launches whose time on the GPU is known, and its sum, ns
+  std::atomic<std::uint32_t> last_timed = 0;           ///< correlation of one of them
+
+  /// ns of a launch on the GPU; 0: not known yet.
+  std::uint64_t usual_time() const {
+    const std::uint64_t known = timed.load(std::memory_order_relaxed);
+    return known != 0 ? gpu_time.load(std::memory_order_relaxed) / known : 0;
+  }
+
   std::atomic<CUfunction> function = nullptr;  ///< its latest handle, set when a thread's cache misses
 };
 
@@ -63,6 +72,10 @@ class Kinds {
   /// A node that was given another function or geometry after its making, or was not seen made: as its record shows it.
   Kind& of_changed_node(const char* symbol, const Geometry& geometry, spool::Id place);
   Kind& of_graph(std::uint32_t kernels, std::uint64_t signature, spool::Id place);
+
+  /// Of a launch that has just been recorded, and of what it ran on the GPU, as that becomes known; from any thread.
+  void launched(Kind& kind, std::uint32_t correlation);
+  void ran(std::uint32_t correlation, std::uint64_t nanoseconds);
 
   /// nullptr: no kind has that id.
   const Kind* of_id(spool::Id id) const;
@@ -114,6 +127,14 @@ class Kinds {
   std::unordered_map<Key, Kind*, Hash> kinds_;
   std::unordered_map<Key, int, Hash> variants_;
   std::vector<Kind*> by_id_;  ///< from id 1 on
+
+  /// The latest launches, at their correlation's place. Those whose times come later are not timed.
+  struct Latest {
+    std::atomic<std::uint32_t> correlation = 0;
+    std::atomic<Kind*> kind = nullptr;
+  };
+  static constexpr std::size_t kLatest = std::size_t{1} << 14;
+  std::array<Latest, kLatest> latest_;
 };
 
 }  // namespace roofline::inject

@@ -25,6 +25,7 @@ constexpr std::uint64_t kShortestOfJob = kSecond;
 constexpr std::uint64_t kFewOfInstructions = 3;
 constexpr std::uint64_t kFirstInstructions = 3 * kSecond / 10, kFirstInVain = 3 * kSecond;
 constexpr std::uint64_t kSteadyInstructions = kSecond, kSteadyInVain = 3 * kSecond;
+constexpr std::uint64_t kLongestInstructions = 4 * kSecond, kSomeLaunching = kSecond;
 /// If nothing repeats, counting continues after this time.
 constexpr std::uint64_t kNothingRepeats = 10 * kSecond;
 /// A program that repeats, but in these times for less than a sample or refresh, has no steps: short loops now and
@@ -97,8 +98,11 @@ RunPhase PhasePlan::after_instructions(const Progress& progress) const {
   const std::uint64_t least = steady ? kSteadyInstructions : kFirstInstructions;
   const bool enough =
       progress.repetitions >= kFewOfInstructions && sampled_since_ != 0 && progress.time - sampled_since_ >= least;
-  // A start-up that imports, compiles and reads data launches little, and costs nothing meanwhile.
-  const bool in_vain = launching_ >= (steady ? kSteadyInVain : kFirstInVain);
+  // A start-up that imports, compiles and reads data launches little, and costs nothing meanwhile. Steps that are never
+  // alike are not seen to repeat.
+  const bool long_taken = sampled_since_ != 0 && progress.time - sampled_since_ >= kLongestInstructions;
+  const bool in_vain =
+      launching_ >= (steady ? kSteadyInVain : kFirstInVain) || (long_taken && launching_ >= kSomeLaunching);
   return enough || in_vain || progress.no_instructions ? RunPhase::closing : RunPhase::instructions;
 }
 

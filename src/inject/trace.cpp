@@ -97,8 +97,9 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
   if (state.captured) return;
   if (session.instructions != nullptr && !capturing()) session.instructions->before_launch(data.context);
   const std::uint64_t number = ++state.kind->launches;
-  state.site = {data.context, arguments.stream, state.kind->id,    state.kind->flags,
-                number,       arguments.graph,  data.correlationId};
+  session.kinds.launched(*state.kind, data.correlationId);
+  state.site = {data.context, arguments.stream,         state.kind->id,  state.kind->flags,
+                number,       state.kind->usual_time(), arguments.graph, data.correlationId};
   if (!counting_asks()) return;
   const std::uint64_t before = now();
   state.counted = counting_enters(state.site);

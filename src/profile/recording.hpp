@@ -77,6 +77,9 @@ struct Recording {
   explicit Recording(const std::vector<ProcessTrace>& traces, std::size_t most = kReportRows);
 
   const std::vector<ProcessTrace>& traces;  ///< must outlive it
+  /// What ran while instructions were sampled is left out of steps, as if it had been counted. False where there is
+  /// hardly anything else.
+  bool sampling_disturbs = true;
   std::vector<SeenDevice> devices;
   std::vector<LaunchGroup> groups;
   std::vector<Activity> activities;      ///< by start

@@ -154,7 +154,7 @@ void add_memory(Profile& profile, const Recording& recording, const FoundSteps& 
     std::vector<Span> counting;
     if (!found.all.empty()) {
       steady = {found.all.front().span.start, std::max(found.all.back().span.end, last_mark(recording))};
-      counting = covered(counting_spans(recording.traces[static_cast<std::size_t>(found.process)]));
+      counting = covered(counting_spans(recording, found.process));
     }
     profile.memory.host = host_memory(*facts.host, ProgramClock(recording.start, std::move(counting)), steady, step_s);
   }
@@ -191,9 +191,8 @@ std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>&
 
 /// Steps, savings and the timeline; savings need the rows with their bounds.
 void add_steps(Profile& profile, const Recording& recording, std::vector<Point>& points, const ProgramFacts& facts,
-               const Machine& machine, const std::optional<Job>& job) {
+               const Machine& machine, const std::optional<Job>& job, const FoundSteps& found) {
   add_roofs(profile.devices, row_times(recording), points);
-  const FoundSteps found = find_steps(recording, facts.step_range);
   profile.why_no_steps = found.why_none;
   const RowTimes rows = row_times(recording, found.steady());
   static const HostSamples kNone;
@@ -338,6 +337,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
     recording.start = facts.host->start;
     recording.end = facts.host->end;
   }
+  const FoundSteps found = find_undisturbed_steps(recording, facts.step_range);
   Report report;
   report.machine = machine;
   report.other_machines = facts.other_machines;
@@ -375,7 +375,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   if (job) add_collective_roofs(*job, machine, report.points);
   make_labels_unique(report.points);
   add_row_sums(profile, report.points);
-  add_steps(profile, recording, report.points, facts, machine, job);
+  add_steps(profile, recording, report.points, facts, machine, job, found);
   add_mpi_ranks(report, facts.mpi);
   if (profile.emulated) profile.why_no_steps.clear();  // its rows are of the whole run
   sort_rows(report);

@@ -153,10 +153,10 @@ void keep_recorded(std::vector<Step>& steps, const Recording& recording, int pro
 }
 
 void mark_counted(std::vector<Step>& steps, const Recording& recording, int process) {
-  std::vector<Span> counting = counting_spans(recording.traces[static_cast<std::size_t>(process)]);
+  std::vector<Span> counting = counting_spans(recording, process);
   // A rank that is counted delays the others.
   for (const int rank : processes_with_collectives(recording)) {
-    const std::vector<Span> spans = counting_spans(recording.traces[static_cast<std::size_t>(rank)]);
+    const std::vector<Span> spans = counting_spans(recording, rank);
     counting.insert(counting.end(), spans.begin(), spans.end());
   }
   for (const Activity& activity : recording.activities) {
@@ -219,7 +219,7 @@ double share_of_time(const std::vector<Step>& steps, const Recording& recording,
   for (const Activity& activity : recording.activities) {
     if (activity.process == process) last = std::max(last, std::min(activity.end, recording.end));
   }
-  std::vector<Span> counting = counting_spans(recording.traces[static_cast<std::size_t>(process)]);
+  std::vector<Span> counting = counting_spans(recording, process);
   const std::vector<Span> all = uncovered(common(recorded(recording, process), {{first, last}}), counting);
   std::vector<Span> spans;
   spans.reserve(steps.size());
@@ -227,6 +227,23 @@ double share_of_time(const std::vector<Step>& steps, const Recording& recording,
   const std::uint64_t in_steps = total_length(common(all, covered(std::move(spans))));
   return seconds(in_steps) / std::max(seconds(total_length(all)), 1e-9);
 }
+
+/// Of the time that GPUs work for the process, without what was counted, the share in these steps.
+double gpu_share(const FoundSteps& found, const Recording& recording) {
+  std::vector<Span> spans;
+  for (const Step& step : found.all) spans.push_back(step.span);
+  spans = covered(std::move(spans));
+  std::vector<Span> busy;
+  for (const Activity& activity : recording.activities) {
+    if (activity.process == found.process && !activity.counted) busy.push_back({activity.start, activity.end});
+  }
+  busy = covered(std::move(busy));
+  const double all = seconds(total_length(busy));
+  return all > 0 ? seconds(total_length(common(busy, spans))) / all : 0;
+}
+
+/// Steps with this share of the GPU's time are those of the program.
+constexpr double kMostOfGpuTime = 0.5;
 
 bool has_times(const ProcessTrace& trace) { return trace.times == TimeSource::traced; }
 
@@ -358,9 +375,22 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
                                                        range, kFewestSteps + 1));
   }
   FoundSteps of_all = repeated_steps(recording, found, sequence, find_repetition(sequence.elements));
-  if (!of_all.all.empty()) return of_all;
+  if (gpu_share(of_all, recording) >= kMostOfGpuTime) return of_all;
   FoundSteps beside = steps_beside_start_up(recording, found, sequence);
-  return beside.all.empty() ? of_all : beside;
+  if (beside.all.empty()) return of_all;
+  // Also a tuner's launches repeat, but not for most of the GPU's time.
+  return of_all.all.empty() || gpu_share(beside, recording) > gpu_share(of_all, recording) ? beside : of_all;
+}
+
+FoundSteps find_undisturbed_steps(Recording& recording, const std::string& range) {
+  FoundSteps found = find_steps(recording, range);
+  const bool sampled = std::any_of(recording.traces.begin(), recording.traces.end(),
+                                   [](const ProcessTrace& trace) { return !trace.instruction_phases.empty(); });
+  if (!found.all.empty() || !sampled) return found;
+  recording.sampling_disturbs = false;
+  FoundSteps also_sampled = find_steps(recording, range);
+  recording.sampling_disturbs = also_sampled.all.empty();
+  return also_sampled.all.empty() ? found : also_sampled;
 }
 
 }  // namespace roofline

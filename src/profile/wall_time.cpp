@@ -23,7 +23,7 @@ HostActivity host_activity(const Recording& recording, const std::set<int>& proc
       if ((launch.flags & spool::kCounted) == 0) times.launching.push_back({launch.start, launch.end});
     }
     times.recorded &= has_host_launches(trace);
-    const std::vector<Span> counting = counting_spans(trace);
+    const std::vector<Span> counting = counting_spans(recording, process);
     times.counting.insert(times.counting.end(), counting.begin(), counting.end());
     for (const spool::Call& call : trace.calls) {
       (gives_work(call.kind) ? times.launching : times.waiting).push_back({call.start, call.end});
@@ -107,8 +107,10 @@ std::vector<WallTime> wall_times(const Recording& recording, const std::vector<S
   return walls;
 }
 
-std::vector<Span> counting_spans(const ProcessTrace& trace) {
+std::vector<Span> counting_spans(const Recording& recording, int process) {
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(process)];
   std::vector<Span> spans = profiler_spans(trace);
+  if (!recording.sampling_disturbs) return spans;
   for (const spool::InstructionPhase& phase : trace.instruction_phases) spans.push_back({phase.start, phase.end});
   return covered(std::move(spans));
 }

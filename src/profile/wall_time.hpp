@@ -20,7 +20,7 @@ inline double idle_seconds(const WallTime& wall) {
 
 /// When the library read counters in that process, or prepared to, or sampled instructions: what happens then is no
 /// measure of the program. Sorted, disjoint.
-std::vector<Span> counting_spans(const ProcessTrace& trace);
+std::vector<Span> counting_spans(const Recording& recording, int process);
 
 /// Of that, what it took from the program: while instructions are sampled, the program goes on.
 std::vector<Span> profiler_spans(const ProcessTrace& trace);

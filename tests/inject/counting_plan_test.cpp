@@ -291,6 +291,36 @@ TEST(CountingPlan, AShortBudgetGoesToTheKindsThatCostMost) {
   EXPECT_EQ(program.have(1), kAll);
 }
 
+/// A program of more kinds than a short one has time for ends with all counts of those that it spends most in.
+TEST(CountingPlan, TheKindsThatTakeMostTimeAreCompleteFirst) {
+  constexpr spool::Id kKinds = 400, kEveryEighth = 8;
+  Program program;
+  const auto complete = [&](bool heavy) {
+    int count = 0;
+    for (spool::Id kind = 1; kind <= kKinds; ++kind) {
+      count += (kind % kEveryEighth == 0) == heavy && program.have(kind) == kAll;
+    }
+    return count;
+  };
+  const auto counted = [&] {
+    std::size_t launches = 0;
+    for (const auto& [kind, groups] : program.groups) launches += groups.size();
+    return launches;
+  };
+  while (counted() < 900) {
+    for (spool::Id kind = 1; kind <= kKinds; ++kind) {
+      program.launch(kind, {.usual = kind % kEveryEighth == 0 ? 1'000'000U : 10'000U});
+    }
+    program.time += 4 * kOneMillisecond;
+  }
+  EXPECT_EQ(complete(true), 50);
+  EXPECT_GE(complete(false), 50) << "what else the slice reaches";
+  EXPECT_LE(program.changes, 6);
+  program.steps(4000, kKinds);
+  EXPECT_EQ(complete(false), 350) << "all have their turns";
+  EXPECT_LE(program.changes, 12);
+}
+
 TEST(CountingPlan, WhatDoesNotEndIsGivenUpAfterThreeAttempts) {
   Program program;
   program.endless = {5};

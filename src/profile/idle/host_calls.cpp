@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "profile/wall_time.hpp"
-
 namespace roofline {
 namespace {
 
@@ -61,7 +59,6 @@ HostCalls::HostCalls(const ProcessTrace& trace) {
     }
   }
   loading_ = covered(std::move(loading_));
-  counting_ = counting_spans(trace);
 }
 
 std::optional<SavingCause> HostCalls::cause_of_wait(const std::vector<HostCall>& calls, std::size_t index) {

@@ -34,14 +34,12 @@ class HostCalls {
   const HostCall* waiting_at(std::uint32_t thread, std::uint64_t time) const;
   /// Loading of code by the driver within its calls; sorted and disjoint.
   const std::vector<Span>& loading() const { return loading_; }
-  /// While counters were read; sorted and disjoint.
-  const std::vector<Span>& counting() const { return counting_; }
 
  private:
   static std::optional<SavingCause> cause_of_wait(const std::vector<HostCall>& calls, std::size_t index);
 
   std::map<std::uint32_t, std::vector<HostCall>> threads_;  ///< by start
-  std::vector<Span> loading_, counting_;
+  std::vector<Span> loading_;
 };
 
 }  // namespace roofline

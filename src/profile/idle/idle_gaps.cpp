@@ -1,4 +1,5 @@
 #include "profile/idle/idle_gaps.hpp"
+#include "profile/wall_time.hpp"
 
 #include <algorithm>
 #include <map>
@@ -235,6 +236,10 @@ std::vector<IdleGap> idle_gaps(const Recording& recording, const std::vector<Hos
   };
   const Handovers handovers = handovers_of(recording);
   std::vector<DeviceState> devices(recording.devices.size());
+  std::vector<std::vector<Span>> counting;
+  for (std::size_t i = 0; i < recording.traces.size(); ++i) {
+    counting.push_back(counting_spans(recording, static_cast<int>(i)));
+  }
   std::vector<IdleGap> gaps;
   for (const Activity& next : recording.activities) {
     DeviceState& device = devices[static_cast<std::size_t>(next.device)];
@@ -242,7 +247,8 @@ std::vector<IdleGap> idle_gaps(const Recording& recording, const std::vector<Hos
     if (device.last != nullptr && next.start > until) {
       const Span idle = {until, next.start};
       const HostCalls& host = calls[static_cast<std::size_t>(next.process)];
-      const std::vector<Span> in_steps = uncovered(parts_within(idle, steps), parts_within(idle, host.counting()));
+      const std::vector<Span> in_steps =
+          uncovered(parts_within(idle, steps), parts_within(idle, counting[static_cast<std::size_t>(next.process)]));
       IdleGap gap;
       gap.device = next.device;
       gap.process = next.process;
