@@ -97,6 +97,24 @@ constexpr CauseRow kCauseRows[] = {
      "float64, as .astype(np.float32).",
      "If single precision is enough: jax_enable_x64=False, or .astype(jnp.float32).",
      "If single precision is enough: .astype(cupy.float32); NumPy arrays are float64."},
+    {SavingCause::unaligned_product, "Products of unaligned matrices",
+     "Pad the dimensions and leading dimensions to a multiple of 16 bytes (8 values in bf16 or fp16, 4 in fp32).",
+     "Pad the dimensions (layer widths, vocabulary, batch) to a multiple of 8 in bf16 or fp16, of 4 in TF32.", "", ""},
+    {SavingCause::indexed_sum, "Sums by index sort their indices first",
+     "Add with atomics (atomicAdd) instead of sorting, or sort once where the indices do not change.",
+     "Without torch.use_deterministic_algorithms(True), index_add_ and scatter_add_ add with atomics; read rows with "
+     "torch.index_select, gather or F.embedding, not x[index], whose gradient sorts. Where it must be deterministic: "
+     "sort the indices once, and torch.segment_reduce.",
+     "", ""},
+    {SavingCause::full_sort, "All is sorted, and little of it used",
+     "Select instead of sorting: a partial sort (cub::DeviceTopK, radix select), or sort what a threshold leaves.",
+     "Use torch.topk or torch.kthvalue where only some values are needed.", "Use jax.lax.top_k or jnp.partition.",
+     "Use cupy.partition or cupy.argpartition."},
+    {SavingCause::fft_length, "Fourier transforms of an unfavourable length",
+     "Pad to a length without prime factors above 7 (for a convolution the result is the same).",
+     "Pad to a length without prime factors above 7: scipy.fft.next_fast_len, torch.fft.rfft(x, n=…).",
+     "Pad to a length without prime factors above 7: scipy.fft.next_fast_len, jnp.fft.rfft(x, n=…).",
+     "Pad to a length without prime factors above 7: cupyx.scipy.fft.next_fast_len, cupy.fft.rfft(x, n=…)."},
     {SavingCause::layout_copy, "Tensors are copied to change their layout",
      "Keep one layout in the whole program, or read the strided data in the kernel that uses it.",
      "Keep one layout: memory_format=torch.channels_last for model and inputs, operators that accept strided tensors "
@@ -130,6 +148,12 @@ constexpr CauseRow kCauseRows[] = {
      "Do this on the GPU with PyTorch, use a faster routine, or run it in another thread or process.",
      "Do this with jax.numpy inside of the jitted step, or in another process.",
      "Do this on the GPU with CuPy, use a faster routine, or run it on another thread."},
+    {SavingCause::profiler_on, "GPU idle: a profiler of the program records every operation",
+     "Switch the profiler off, or let it record a few steps only.",
+     "Take torch.profiler out of the loop, or record few steps: schedule(wait=…, warmup=1, active=3, repeat=1), "
+     "without "
+     "with_stack, record_shapes and profile_memory.",
+     ""},
     {SavingCause::module_load, "GPU idle: CUDA modules are loaded",
      "One-time cost: load eagerly (CUDA_MODULE_LOADING=EAGER), or warm up first.", "", ""},
     {SavingCause::launch_rate, "GPU idle: the host launches too slowly",
@@ -277,6 +301,25 @@ constexpr DetailRow kDetailRows[] = {
      "Draw them on the GPU (cuRAND), or ahead on another thread.",
      "Draw them on the GPU: torch.randn(…, device=\"cuda\"), torch.rand, torch.bernoulli.",
      "Draw them inside of the jitted step: jax.random.", "Draw them on the GPU: cupy.random."},
+    {CauseDetail::workers_started, "GPU idle: worker processes are started again", "Start them once before the loop.",
+     "DataLoader(persistent_workers=True); make one iterator for many epochs, or epochs longer.", "", ""},
+    {CauseDetail::deep_copies, "GPU idle: the host copies objects with all that they hold",
+     "Copy the arrays that change into buffers that are kept.",
+     "Instead of copy.deepcopy: keep one copy, and torch._foreach_copy_(copies, parameters) under torch.no_grad(); do "
+     "it "
+     "every N steps, or torch.optim.swa_utils.AveragedModel.",
+     "", ""},
+    {CauseDetail::host_function, "GPU idle: a stream waits for a function on the host",
+     "Compute on the GPU, or ahead of its use on a thread of the program; a host function (cudaLaunchHostFunc) holds "
+     "up "
+     "its stream.",
+     "", "", ""},
+    {CauseDetail::kernel_loop, "GPU idle: a loop in the compiled step launches its kernels one by one",
+     "Fuse the loop's kernels, or capture it in a CUDA graph.", "",
+     "Of lax.scan, fori_loop or while_loop: lax.associative_scan where the operation is associative, scan(unroll=8), "
+     "or "
+     "more work in each iteration.",
+     ""},
     {CauseDetail::subprocess, "GPU idle: the host runs another program and waits for it",
      "Run it outside of the loop or less often, do not wait for it (a thread), or call a library instead.", "", "", ""},
     {CauseDetail::saved_state, "GPU idle: the program saves its state",

@@ -23,11 +23,15 @@ enum class CauseDetail : std::uint8_t {
   cpu_tensors,       ///< host_native: PyTorch's own arithmetic on the CPU
   made_on_host,      ///< host_native: a model's forward makes tensors on the host, which are then copied
   host_random,       ///< host_native: random numbers are drawn on the host
+  workers_started,   ///< data_loading: worker processes are started in the loop
+  deep_copies,       ///< host_python: Python copies a model or another object with all that it holds
+  host_function,     ///< late_stream: a function of the program runs on the host, in the stream
   subprocess,        ///< wait_queue: another program's end or output
   saved_state,       ///< host_native: a checkpoint is written
   object_messages,   ///< host_python: Python objects are packed for other ranks, or unpacked
   requests,          ///< wait_network: of the program's clients
   answers,           ///< host_python, host_native: a server at work on a request, where requests are few
+  kernel_loop,       ///< tiny_kernels, launch_rate: of a loop inside of compiled code
   graph_launches,    ///< launch_rate: of CUDA graphs
   imports,           ///< module_load: of Python, as an import or by a framework's first use
   long_sums,         ///< small_batch: a reduction with few results

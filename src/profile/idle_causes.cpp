@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "measure/statistics.hpp"
+#include "profile/actions.hpp"
 #include "profile/causes/detectors.hpp"
 #include "profile/idle/idle_gaps.hpp"
 #include "profile/idle/idle_sums.hpp"
@@ -118,8 +119,29 @@ class IdleAttribution {
       }
       last = launch->start;
     }
+    find_loops();
     for (auto& [device, times] : kernels) kernel_s_[device] = median(std::move(times));
     for (auto& [device, times] : intervals) launch_s_[device] = median(std::move(times));
+  }
+
+  /// Devices on which XLA runs a loop: most of what its compiled code launches in a step are a few kernels, again and
+  /// again. Programs in Python repeat kernels for their layers.
+  void find_loops() {
+    constexpr double kOften = 64;  // times in a step
+    if (framework_of(recording_) != Framework::jax || activities_.steps.empty()) return;
+    std::map<int, std::map<int, double>> launches;  // by device and group
+    for (const StepActivity& entry : activities_.all) {
+      if (entry.activity->what == ActivityKind::kernel) ++launches[entry.activity->device][entry.activity->group];
+    }
+    const auto steps = static_cast<double>(activities_.steps.size());
+    for (const auto& [device, groups] : launches) {
+      double all = 0, often = 0;
+      for (const auto& [group, count] : groups) {
+        all += count;
+        if (count >= kOften * steps) often += count;
+      }
+      if (often > 0.5 * all) loops_.insert(device);
+    }
   }
 
   /// Whether the launching thread waited for the GPU at that time.
@@ -166,7 +188,10 @@ class IdleAttribution {
     const bool launching = cause == SavingCause::launch_rate;
     const bool graph = launching && by_graph(*gap.next);
     if (graph) detail = CauseDetail::graph_launches;
-    if (launching && !graph) cause = launch_cause(gap);
+    if (launching && !graph) {
+      cause = launch_cause(gap);
+      if (loops_.contains(gap.device) && cause != SavingCause::unfused_optimizer) detail = CauseDetail::kernel_loop;
+    }
     // Launches have lines all over the program, and one cause.
     const bool one_part = launching || cause == SavingCause::late_stream || cause == SavingCause::unknown_idle;
     IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, one_part ? "" : group, line, time, number, gap.seconds});
@@ -469,6 +494,7 @@ class IdleAttribution {
   ThreadSamples samples_;
   StepActivities activities_;
   std::vector<HostCalls> calls_;
+  std::set<int> loops_;
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
   std::set<CopyPlace> small_copies_;

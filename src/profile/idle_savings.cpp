@@ -132,6 +132,13 @@ struct LostAtLine {
   std::string evidence;
 };
 
+/// A profiler that writes now and then what it has recorded in all steps.
+bool in_all(const SumsOfParts& usual, SavingCause cause) {
+  return cause == SavingCause::profiler_on && std::any_of(usual.begin(), usual.end(), [cause](const auto& part) {
+           return part.first.cause == cause && part.second.seconds > 0;
+         });
+}
+
 /// The idle time that slow steps have more than the others; what they have in common with them is added to `usual`.
 std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts& slow, SumsOfParts& usual,
                                      Framework framework) {
@@ -152,8 +159,9 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
     same.seconds += of_all ? sum.seconds : expected;
     if (of_all || !(excess > 0)) continue;
     // What happens in several steps goes on happening: late compilation is a matter of one or two.
-    constexpr std::size_t kSeveral = 3;
-    claims.push_back(idle_claim(of, sum, excess, steps.slow.size() < kSeveral, framework));
+    const std::size_t several = of_loading(of.cause) ? 3 : 2;
+    const bool one_off = steps.slow.size() < several && !in_all(usual, of.cause);
+    claims.push_back(idle_claim(of, sum, excess, one_off, framework));
     if (!of_rare_work(of.cause) || of.line.empty()) continue;
     LostAtLine& at = lines[of.line];
     at.seconds += excess;

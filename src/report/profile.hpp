@@ -157,6 +157,7 @@ enum class SavingCause : std::uint8_t {
   item_sync,              ///< .item(), .cpu() or the like: a value is read back
   synchronize,            ///< a synchronisation without a value
   logging_sync,           ///< printing or logging reads values back
+  profiler_on,            ///< a profiler that the program starts itself
   gil,                    ///< another thread held Python's interpreter lock
   tiny_kernels,           ///< kernels shorter than their launches
   unfused_attention,      ///< products and a softmax between them as separate kernels
@@ -166,6 +167,10 @@ enum class SavingCause : std::uint8_t {
   checkpointing,          ///< the forward pass is repeated in backward
   no_tf32,                ///< products in fp32 on the plain pipe
   double_precision,       ///< products in fp64
+  unaligned_product,      ///< products of dimensions that tensor cores are slow with
+  indexed_sum,            ///< sums by index that sort their indices first
+  full_sort,              ///< sorting, of which little is used
+  fft_length,             ///< Fourier transforms of a length with a large prime factor
   layout_copy,            ///< copies that only change the layout of tensors
   small_batch,            ///< grids smaller than the GPU
   wait_disk,              ///< the launching thread waited for a file

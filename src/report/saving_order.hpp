@@ -12,11 +12,12 @@
 namespace roofline {
 
 /// Waits for the GPU that are a good part of the time that slow launches take come before those: a CUDA graph, which
-/// would make launches fast, cannot contain them. Of waits at the launches' own line a smaller part is enough.
+/// would make launches fast, cannot contain them. Of waits at the launches' own line a smaller part is enough, and of a
+/// profiler, which slows down every launch besides what it takes itself.
 /// `savings` are sorted, the largest first, and have `seconds` and `line`; `cause_of` gives their cause, or nothing.
 template <typename T, typename CauseOf>
 void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
-  constexpr double kGoodPart = 0.25, kAtTheLine = 0.1;
+  constexpr double kGoodPart = 0.25, kSmallPart = 0.1;
   const auto launches = [&](const T& saving) {
     const std::optional<SavingCause> cause = cause_of(saving);
     return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate;
@@ -30,8 +31,9 @@ void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
   const double all = slow->seconds;
   const std::string line = slow->line;
   std::stable_partition(slow, savings.end(), [&](const T& saving) {
-    const double least = (!line.empty() && saving.line == line ? kAtTheLine : kGoodPart) * all;
-    return waits(saving) && !saving.one_off && saving.seconds >= least;
+    const bool profiler = cause_of(saving) == SavingCause::profiler_on;
+    const double least = (profiler || (!line.empty() && saving.line == line) ? kSmallPart : kGoodPart) * all;
+    return (waits(saving) || profiler) && !saving.one_off && saving.seconds >= least;
   });
 }
 

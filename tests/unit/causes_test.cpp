@@ -439,6 +439,56 @@ TEST_F(Causes, ProductsInDoublePrecision) {
   }
 }
 
+/// Kernels that a library chose for how it was called: the fault, and the same work without it.
+TEST_F(Causes, KernelsThatALibraryChoseForItsArguments) {
+  constexpr const char* kReduce = "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEEEvT1_";
+  constexpr const char* kSort = "_ZN14at_cuda_detail3cub6detail10radix_sort26DeviceRadixSortOnesweepKernelI";
+  struct Case {
+    const char* faulty;
+    const char* healthy;
+    SavingCause cause;
+  };
+  for (const Case& one :
+       {Case{"_ZN7cutlass7Kernel2I50cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1EEvNT_6ParamsE",
+             "_ZN7cutlass7Kernel2I50cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align8EEvNT_6ParamsE",
+             SavingCause::unaligned_product},
+        Case{"_ZN55_GLOBAL__N__d2e1e5f3_11_Indexing_cu_indexing_backward_kernelIfLi4EEEvPKlS2_PKT_PS3_llllb",
+             "_ZN2at6native23indexFuncLargeIndexI", SavingCause::indexed_sum},
+        Case{"_Z19multi_bluestein_fftILj27E3EPTILj9EELj128EEv22kernel_arguments_blu_tIT8_E",
+             "_Z10vector_fftILj1024E3EPTILj8EEEv18kernel_arguments_tIT6_E", SavingCause::fft_length}}) {
+    for (const char* const symbol : {one.faulty, one.healthy}) {
+      program_ = SimulatedProgram();
+      const spool::Id chosen = kernel(symbol, line(70)), other = kernel(kReduce, line(71));
+      steps(10, [&](int) {
+        program_.launch(chosen, kMillis);
+        program_.launch(other, kMillis);
+      });
+      const std::vector<Saving> found = causes();
+      ASSERT_EQ(found.size(), symbol == one.faulty ? 1U : 0U) << symbol;
+      if (found.empty()) continue;
+      EXPECT_EQ(found[0].cause, one.cause);
+      EXPECT_EQ(found[0].line, "train.py:70 step");
+      EXPECT_GT(found[0].seconds, 10 * 0.4e-3);
+      EXPECT_LT(found[0].seconds, 10 * 1e-3);
+    }
+  }
+  // What follows a sort tells how much of it is used.
+  for (const std::uint32_t blocks_after : {4U, 90'000U}) {
+    program_ = SimulatedProgram();
+    const spool::Id sort = kernel(kSort, line(72), 100'000), next = kernel(kReduce, line(73), blocks_after);
+    steps(10, [&](int) {
+      program_.launch(sort, kMillis);
+      program_.launch(sort, kMillis);
+      program_.launch(next, 100 * kMicros);
+    });
+    const std::vector<Saving> found = causes();
+    ASSERT_EQ(found.size(), blocks_after == 4 ? 1U : 0U) << blocks_after;
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::full_sort);
+    EXPECT_EQ(found[0].line, "train.py:72 step");
+  }
+}
+
 TEST_F(Causes, CopiesThatChangeTheLayoutInEachStep) {
   constexpr const char* kStrided =
       "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastIZZZNS0_23direct_copy_kernel_cudaERN";

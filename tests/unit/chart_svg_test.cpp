@@ -144,7 +144,7 @@ TEST(ChartSvg, HostileTextStaysText) {
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("<script")));
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("\u202e")));
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("nan")));
-  EXPECT_THAT(svg, testing::HasSubstr("6 of 24"));
+  EXPECT_THAT(svg, testing::HasSubstr("5 of 24"));
 }
 
 TEST(ChartSvg, DegenerateReportsAreDrawn) {
@@ -217,8 +217,34 @@ TEST(ChartSvg, TheLegendHasTheFamiliesThatHaveAPoint) {
   moved.workload.label = "copy";
   moved.family = "data movement";
   moved.work.flops.clear();
+  moved.bound.resources.clear();
   report.points.push_back(moved);
   EXPECT_THAT(render_svg(report), testing::Not(testing::HasSubstr("data movement")));
+}
+
+/// A row without FLOPs has no intensity: at the left edge it is as far below the memory roof as its bandwidth.
+TEST(ChartSvg, RowsWithoutFlopsAreAtTheEdgeByTheirBandwidth) {
+  Report report = example::sample_report();
+  const auto limited_by_memory = std::find_if(report.points.begin(), report.points.end(), [](const Point& point) {
+    return point.bound.limiting_ceiling == "hbm.read" && point.work.flops.size() == 1;
+  });
+  ASSERT_NE(limited_by_memory, report.points.end());
+  const auto index = static_cast<std::size_t>(limited_by_memory - report.points.begin());
+  limited_by_memory->work.flops.clear();
+  std::erase_if(limited_by_memory->bound.resources,
+                [](const ResourceTime& resource) { return resource.kind != CeilingKind::bandwidth; });
+  const Chart chart = lay_out_chart(report, {});
+  const auto mark = std::find_if(chart.points.begin(), chart.points.end(),
+                                 [&](const PlottedPoint& point) { return point.index == index; });
+  ASSERT_NE(mark, chart.points.end());
+  EXPECT_TRUE(mark->at_edge);
+  const double slope = report.machine.find("hbm.read")->value;
+  EXPECT_NEAR(mark->performance / (slope * mark->intensity), limited_by_memory->fraction_of_roof(), 0.01);
+  EXPECT_GT(chart.at(*mark).x, chart.plot.x);
+  EXPECT_LT(chart.at(*mark).x, chart.plot.x + 0.05 * chart.plot.width);
+  EXPECT_EQ(std::count_if(chart.points.begin(), chart.points.end(), [](const PlottedPoint& p) { return p.at_edge; }),
+            1);
+  EXPECT_THAT(point_title(*mark), testing::HasSubstr("no FLOPs"));
 }
 
 TEST(ChartSvg, APointOnSeveralPipesNamesTheOthers) {

@@ -317,6 +317,80 @@ TEST_F(IdleDetails, AnotherProgramThatIsWaitedForIsNoQueue) {
   }
 }
 
+TEST_F(IdleDetails, WorkersThatAreStartedAgainAreNoSlowLoader) {
+  for (const char* const function :
+       {"_MultiProcessingDataLoaderIter.__init__", "_SingleProcessDataLoaderIter.__init__"}) {
+    restart();
+    const bool starts = std::string_view(function).starts_with("_Multi");
+    const int starting = stack({SampleFrames::library("torch/utils/data/dataloader.py", function)});
+    steps(10, [&](int) {
+      program_.host(50 * kMs, ThreadState::running, starting);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::data_loading);
+    EXPECT_EQ(found.part.detail, starts ? CauseDetail::workers_started : CauseDetail::none);
+  }
+}
+
+TEST_F(IdleDetails, AProfilerOfTheProgramIsSeenAlsoBetweenLaunches) {
+  for (const bool profiles : {true, false}) {
+    restart();
+    const int recording = stack({SampleFrames::native(
+        "libtorch_cpu.so", profiles ? "torch::profiler::impl::ThreadLocalSubqueue::begin_op(at::RecordFunction const&)"
+                                    : "at::RecordFunction::runStartCallbacks()")});
+    steps(20, [&](int) {
+      for (int launch = 0; launch < 40; ++launch) {
+        program_.host(200 * kUs, ThreadState::running, recording);
+        program_.launch(kernel_, 5 * kUs);
+      }
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause == SavingCause::profiler_on, profiles);
+    // What an optimizer marks for a profiler is there without one.
+    if (!profiles) continue;
+    restart();
+    const int marks = stack({SampleFrames::library("torch/autograd/profiler.py", "record_function.__enter__")});
+    steps(10, [&](int) {
+      program_.host(20 * kMs, ThreadState::running, marks);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    EXPECT_NE(largest().part.cause, SavingCause::profiler_on);
+  }
+}
+
+TEST_F(IdleDetails, ADeepCopyIsNamedWhateverItLaunches) {
+  for (const char* const function : {"deepcopy", "copy"}) {
+    restart();
+    const int copying = stack({SampleFrames::library("/usr/lib/python3/copy.py", function)});
+    steps(20, [&](int) {
+      for (int launch = 0; launch < 40; ++launch) {
+        program_.host(200 * kUs, ThreadState::running, copying);
+        program_.launch(kernel_, 5 * kUs);
+      }
+    });
+    EXPECT_EQ(largest().part.detail == CauseDetail::deep_copies, std::string_view(function) == "deepcopy");
+  }
+}
+
+TEST_F(IdleDetails, AFunctionOfTheHostHoldsUpItsStream) {
+  for (const char* const name : {"cuLaunchHostFunc", "cuCtxGetCurrent"}) {
+    restart();
+    const spool::Id place = program_.place("train.py", 40, "step");
+    steps(20, [&](int) {
+      const std::uint64_t start = program_.launch(kernel_, 200 * kUs);
+      program_.call(name, spool::CallKind::other, 2 * kUs, place);
+      program_.spool().launch(kernel_, program_.now(), program_.now() + 2 * kUs, start + 3200 * kUs,
+                              start + 3400 * kUs);
+      program_.host(4 * kMs, ThreadState::running, -1);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::late_stream);
+    EXPECT_EQ(found.part.detail == CauseDetail::host_function, std::string_view(name) == "cuLaunchHostFunc");
+    EXPECT_GT(found.share, 0.5);
+  }
+}
+
 TEST_F(IdleDetails, ObjectsForOtherRanksArePacked) {
   for (const char* const function : {"all_gather_object", "all_gather"}) {
     restart();
@@ -365,6 +439,24 @@ TEST_F(IdleDetails, ARuntimesThreadThatTunesIsACompiler) {
     const Largest found = largest();
     EXPECT_EQ(found.part.cause, compiles ? SavingCause::recompilation : SavingCause::wait_queue);
     EXPECT_EQ(found.part.line, "train.py:30 step");
+  }
+}
+
+/// XLA's loops launch a few kernels again and again; a step of as many different ones is none.
+TEST_F(IdleDetails, ALoopInsideOfACompiledStep) {
+  for (const bool loop : {true, false}) {
+    restart();
+    program_.spool().range("XlaModule:#hlo_module=jit_update#", 0);
+    steps(10, [&](int) {
+      for (int i = 0; i < 100; ++i) {
+        program_.host(40 * kUs, ThreadState::running, -1);
+        const std::string name = loop ? "loop_add_fusion" : "loop_add_fusion_" + std::to_string(i);
+        program_.launch(program_.spool().kind(name, program_.place("train.py", 60, "main")), 3 * kUs);
+      }
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::tiny_kernels);
+    EXPECT_EQ(found.part.detail == CauseDetail::kernel_loop, loop);
   }
 }
 

@@ -333,6 +333,18 @@ TEST_F(StepsTest, WithACompilerInTheSteps) {
   EXPECT_EQ(std::count_if(found.all.begin(), found.all.end(), [](const Step& step) { return step.launches > 100; }), 3);
 }
 
+/// A tuner's own loops may repeat for longer than a short run's steps: the GPU's time is in the steps.
+TEST_F(StepsTest, ATunersLoopsAreNoStepsWhereTheGpuWorksElsewhere) {
+  FakeProgram program;
+  program.repeat(190, [&](int) {
+    program.run("fill", 10).call("cuModuleLoadData", spool::CallKind::load, 10'000).run("candidate", 100).wait(30'000);
+  });
+  program.repeat(60, [&](int) { program.run("train", 20'000).run("small", 5).copy(50); });
+  const FoundSteps found = steps_of(program);
+  EXPECT_GE(found.all.size(), 55U);
+  EXPECT_THAT(step_lengths(found), Each(testing::Lt(25e-3)));
+}
+
 TEST_F(StepsTest, AFewLaunchesBesideACompilerAreNoSteps) {
   CompiledProgram of;
   for (int i = 0; i < 20; ++i) of.compile(400);
@@ -457,6 +469,22 @@ TEST_F(StepsTest, CountedStepsAreLeftOut) {
   EXPECT_EQ(found.all.size() - found.steady().size(), 10U);
   EXPECT_NEAR(steps.total_s, static_cast<double>(steps.count) * 124e-6, 1e-9);
   EXPECT_EQ(steps.devices[0].counting_s, 0);
+}
+
+TEST_F(StepsTest, WhereInstructionsWereSampledAllTheTimeTheseAreTaken) {
+  for (const bool all : {true, false}) {
+    FakeProgram program;
+    const std::uint64_t start = program.now();
+    program.repeat(40, [&](int) { program.run("conv", 100).run("norm", 20); });
+    const std::uint64_t end = all ? program.now() : start + (program.now() - start) / 2;
+    program.spool().add(spool::Type::instruction_phase, spool::InstructionPhase{start, end, 1000, 0, 0, 0, 4096});
+    traces_.clear();
+    add(program);
+    Recording recording(traces_);
+    const FoundSteps found = find_undisturbed_steps(recording);
+    EXPECT_EQ(recording.sampling_disturbs, !all);
+    EXPECT_NEAR(static_cast<double>(found.steady().size()), all ? 39 : 20, 2);
+  }
 }
 
 TEST_F(StepsTest, WhereAllAreCountedThereAreNone) {

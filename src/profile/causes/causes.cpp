@@ -25,6 +25,10 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_checkpointing,
     find_plain_fp32_products,
     find_double_precision_products,
+    find_unaligned_products,
+    find_indexed_sums,
+    find_full_sorts,
+    find_unfavourable_transforms,
     find_layout_copies,
     find_small_grids,
 });

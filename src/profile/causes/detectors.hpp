@@ -59,6 +59,11 @@ std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs);
 std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs);
 // attention.cpp
 std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs);
+// library_choices.cpp
+std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs);
+std::vector<FoundCause> find_indexed_sums(const CauseInputs& inputs);
+std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs);
+std::vector<FoundCause> find_unfavourable_transforms(const CauseInputs& inputs);
 // optimizers.cpp
 std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs);
 std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs);

@@ -26,6 +26,23 @@ bool is_double_precision_product(std::string_view symbol) {
   return is_product(symbol) && contains_any(symbol, {"dgemm", "d884gemm", "f64f64"});
 }
 
+bool is_unaligned_product(std::string_view symbol) {
+  // cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1, cutlass_80_tensorop_f16_s16816gemm_relu_f16_…_align2;
+  // in double precision one value is aligned enough.
+  const bool tensor = contains_any(symbol, {"tensorop_bf16", "tensorop_f16", "tensorop_h", "tensorop_s1688",
+                                            "tensorop_s16816", "tensorop_s884", "tensorop_i"});
+  return tensor && contains_any(symbol, {"_align1", "_align2"}) && !has(symbol, "gemm_f64");
+}
+
+bool is_indexed_sum(std::string_view symbol) { return has(symbol, "indexing_backward_kernel"); }
+
+bool is_sort(std::string_view symbol) {
+  return contains_any(symbol, {"RadixSort", "radix_sort", "MergeSort", "merge_sort", "SegmentedSort", "segmented_sort",
+                               "bitonicSort", "SortStable", "sortKeyValue", "BlockSort", "block_sort"});
+}
+
+bool is_bluestein_transform(std::string_view symbol) { return has(symbol, "bluestein"); }
+
 bool is_softmax(std::string_view symbol) {
   if (!contains_any(symbol, {"softmax", "SoftMax", "Softmax"})) return false;
   if (contains_any(symbol, {"LogSoftMax", "log_softmax", "logsoftmax", "LogSoftmax", "flash", "fmha", "attention"})) {

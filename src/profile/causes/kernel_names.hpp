@@ -14,6 +14,18 @@ bool is_plain_fp32_product(std::string_view symbol);
 /// A product in double precision, with or without tensor cores.
 bool is_double_precision_product(std::string_view symbol);
 
+/// A product on tensor cores whose operands are not aligned to more than four bytes: its dimensions are odd.
+bool is_unaligned_product(std::string_view symbol);
+
+/// PyTorch's addition of rows by index in a fixed order, for which the indices are sorted before.
+bool is_indexed_sum(std::string_view symbol);
+
+/// A part of a sort.
+bool is_sort(std::string_view symbol);
+
+/// A part of a Fourier transform by Bluestein's algorithm, of cuFFT.
+bool is_bluestein_transform(std::string_view symbol);
+
 /// A softmax, forward or backward; not a logarithmic one, which belongs to a loss.
 bool is_softmax(std::string_view symbol);
 

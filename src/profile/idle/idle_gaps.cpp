@@ -49,7 +49,11 @@ class GapSplit {
         left_(gap.seconds) {}
 
   /// The launch had been made before the GPU ran dry: it is the GPU that is late.
-  void queued(const Activity& before) {
+  void queued(const Activity& before, const Handover& next) {
+    if (const HostCall* const function = host_function_before(next)) {
+      take({SavingCause::late_stream, left_, function->place, function->name, CauseDetail::host_function});
+      return;
+    }
     constexpr std::uint64_t kBetweenKernels = 20 * kMicrosecond, kBetweenStreams = 3 * kMicrosecond;
     const bool other_stream = before.stream != gap_.next->stream || before.process != gap_.next->process;
     const bool waits = idle_.length() > (other_stream ? kBetweenStreams : kBetweenKernels);
@@ -85,6 +89,19 @@ class GapSplit {
   }
 
  private:
+  /// The call by which the same thread put a function of the program into a stream, if nothing was given to the GPU
+  /// between that and the launch. Null: there is none.
+  const HostCall* host_function_before(const Handover& next) const {
+    constexpr std::uint64_t kBefore = 10 * kMillisecond;
+    const std::uint64_t from = next.call.start > kBefore ? next.call.start - kBefore : 0;
+    const std::span<const HostCall> calls = calls_.within(next.thread, {from, next.call.start});
+    for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+      if (call->span.start >= next.call.start || call->kind == spool::CallKind::event) continue;
+      return trace_.text(call->name).starts_with("cuLaunchHostFunc") ? &*call : nullptr;
+    }
+    return nullptr;
+  }
+
   static KnownPart of_wait(const HostCall& wait, double time) {
     return {*wait.waited, time, wait.place, wait.name, wait.detail};
   }
@@ -263,7 +280,7 @@ std::vector<IdleGap> idle_gaps(const Recording& recording, const std::vector<Hos
           gap.rest_s = gap.seconds;
         } else if (handover->call.start < idle.start && handover->call.end + 5 * kMicrosecond < idle.start) {
           gap.thread = handover->thread;
-          split.queued(*device.last);
+          split.queued(*device.last, *handover);
         } else {
           gap.thread = handover->thread;
           const std::vector<Handover>& given = handovers.at({next.process, next.device});

@@ -219,6 +219,34 @@ bool StackView::draws_random() const {
   });
 }
 
+bool StackView::profiles() const {
+  return any([](const HostFrame& of) {
+    // An optimizer and autograd mark their steps for a profiler, whether there is one or not.
+    const bool python = contains_any(of.file, {"torch/profiler/", "torch/autograd/profiler.py"}) &&
+                        !contains_any(of.function, {"record_function", "emit_nvtx"});
+    return python ||
+           contains_any(of.function, {"torch::profiler::impl::", "torch::autograd::profiler::", "libkineto::"});
+  });
+}
+
+bool StackView::starts_workers() const {
+  return any([](const HostFrame& of) {
+    const std::string_view function = plain_function(of);
+    if (of.file.ends_with("torch/utils/data/dataloader.py")) {
+      return (of.function.starts_with("_MultiProcessingDataLoaderIter") && function == "__init__") ||
+             function == "_shutdown_workers";
+    }
+    if (of.file.ends_with("multiprocessing/process.py")) return function == "start" || function == "_Popen";
+    return of.file.ends_with("multiprocessing/pool.py") && function.starts_with("_repopulate_pool");
+  });
+}
+
+bool StackView::copies_deeply() const {
+  return any([](const HostFrame& of) {
+    return of.python && of.file.ends_with("/copy.py") && plain_function(of) == "deepcopy";
+  });
+}
+
 bool StackView::saves_state() const {
   return any([](const HostFrame& of) {
     const std::string_view function = plain_function(of);

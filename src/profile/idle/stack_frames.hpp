@@ -39,6 +39,9 @@ class StackView {
   bool in_model() const;         ///< within the forward of a PyTorch module
   bool computes_on_cpu() const;  ///< PyTorch's arithmetic on the CPU
   bool draws_random() const;     ///< NumPy's generators, PyTorch's on the CPU, or Python's
+  bool profiles() const;         ///< PyTorch's profiler, started by the program
+  bool starts_workers() const;   ///< worker processes of a loader or a pool are started or ended
+  bool copies_deeply() const;    ///< copy.deepcopy
   bool saves_state() const;      ///< torch.save and its kin
   bool sends_objects() const;    ///< collectives of Python objects
   bool runs_program() const;     ///< starts another program, or waits for its end or output

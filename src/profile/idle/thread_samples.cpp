@@ -230,6 +230,9 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   const HostPlace place = place_in_program(index);
   if (frames.traces_anomalies()) return {SavingCause::item_sync, place, CauseDetail::anomaly_mode};
   if (frames.prints_tensor()) return {SavingCause::logging_sync, place};
+  if (frames.profiles()) return {SavingCause::profiler_on, place};
+  if (frames.starts_workers()) return {SavingCause::data_loading, place, CauseDetail::workers_started};
+  if (frames.copies_deeply()) return {SavingCause::host_python, place, CauseDetail::deep_copies};
   if (frames.loads_data()) return {SavingCause::data_loading, place};
   if (next.full_speed && (frames.empty() || frames.dispatches() ||
                           launching_lines_.contains({std::string(last_path_part(place.file)), place.line}))) {
@@ -249,6 +252,8 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
   const StackView frames = stack(index);
   if (frames.imports()) return {SavingCause::module_load, place_in_program(index), CauseDetail::imports};
   if (compiles(index)) return compilation(index);
+  if (frames.starts_workers())
+    return {SavingCause::data_loading, place_in_program(index), CauseDetail::workers_started};
   if (awaits_queue(index)) return wait_for_workers(index);
   const HostPlace place = place_in_program(index);
   if (frames.runs_program()) return {SavingCause::wait_queue, place, CauseDetail::subprocess};

@@ -88,14 +88,19 @@ std::string html_chart_lead(const Report& report) {
                           ? "<li>An arrow to the left: bytes are modelled, a lower bound. The true intensity is at "
                             "most the one shown.\n"
                           : "";
+  const char* edge = std::any_of(report.points.begin(), report.points.end(),
+                                 [&](const Point& point) { return edge_bandwidth(report, point) > 0; })
+                         ? "<li>At the left edge: kernels without FLOPs. Their height under a memory roof is their "
+                           "bandwidth.\n"
+                         : "";
   return fmt::format(
       "<h2 id=\"chart-h\">The kernels under their roofs</h2>\n<ul class=\"how\">\n"
       "<li>Each mark is a {}. Right: more FLOPs per byte of main memory. Up: more FLOP/s.\n"
       "<li>Below a sloped line a kernel is memory-bound, below a horizontal line compute-bound. That line is its "
       "roof.\n"
-      "<li>The gap to the roof is the potential speedup. Both axes are logarithmic: equal gaps are equal factors.\n{}"
+      "<li>The gap to the roof is the potential speedup. Both axes are logarithmic: equal gaps are equal factors.\n{}{}"
       "<li>Hover or tap a mark for its figures and its limiting roof.{}\n</ul>\n",
-      report.profile ? "launch signature (kernel, grid and call site)" : "kernel", least,
+      report.profile ? "launch signature (kernel, grid and call site)" : "kernel", least, edge,
       off.empty() ? "" : " " + escape_html(off));
 }
 

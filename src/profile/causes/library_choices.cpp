@@ -1,0 +1,132 @@
+// Kernels that a library chose for how it was called, where another call has a faster one: products of unaligned
+// matrices, sums by index that sort, sorts of which little is used, Fourier transforms of unfavourable lengths.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profile/causes/detectors.hpp"
+#include "profile/causes/kernel_names.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kLeastShare = 0.1;  // of the kernel time
+
+std::int64_t threads_of(const spool::Kind& kind) {
+  std::int64_t threads = 1;
+  for (const std::uint32_t extent : kind.grid) threads *= std::max<std::uint32_t>(extent, 1);
+  for (const std::uint32_t extent : kind.block) threads *= std::max<std::uint32_t>(extent, 1);
+  return threads;
+}
+
+std::string share_text(const FaultyActivities& sum, const StepActivities& steps, const char* noun) {
+  return fmt::format("{} {}, {}, {} of the kernel time", count(sum.count), noun, duration(sum.seconds),
+                     percent(sum.seconds / steps.kernel_s));
+}
+
+/// The cause of all these kernels at the line that has most of them; `saved`: of their time.
+std::vector<FoundCause> found_if_large(const FaultyKernels& kernels, const CauseInputs& inputs, SavingCause cause,
+                                       double saved, const char* noun) {
+  if (kernels.sum.count == 0 || kernels.sum.seconds < kLeastShare * inputs.steps.kernel_s) return {};
+  FoundCause found = kernels.cause(cause, inputs);
+  found.saving.seconds *= saved;
+  found.saving.what = what_is_lost(cause);
+  found.saving.evidence = share_text(kernels.sum, inputs.steps, noun);
+  return {std::move(found)};
+}
+
+/// The kernels of one sort, and the first kernel after it on the same device.
+struct Sort {
+  std::vector<const StepActivity*> kernels;
+  const StepActivity* next = nullptr;
+};
+
+std::vector<Sort> sorts_of(const CauseInputs& inputs) {
+  std::vector<Sort> sorts;
+  bool inside = false;
+  for (const StepActivity& entry : inputs.steps.all) {
+    if (entry.activity->what != ActivityKind::kernel) continue;
+    if (is_sort(entry.symbol) && inputs.free(entry)) {
+      if (!inside) sorts.emplace_back();
+      sorts.back().kernels.push_back(&entry);
+      inside = true;
+    } else if (inside) {
+      sorts.back().next = &entry;
+      inside = false;
+    }
+  }
+  return sorts;
+}
+
+}  // namespace
+
+std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs) {
+  // Of rows with a roof, what they lack of it; else half, which is little: such kernels do without the GPU's newer
+  // matrix instructions.
+  constexpr double kUnknown = 0.5;
+  FaultyKernels products;
+  double saved = 0;
+  for (const StepActivity& entry : inputs.steps.all) {
+    if (entry.activity->what != ActivityKind::kernel || !inputs.free(entry) || !is_unaligned_product(entry.symbol)) {
+      continue;
+    }
+    products.add(inputs.steps, entry);
+    const int group = entry.activity->group;
+    double share = kUnknown;
+    if (group >= 0 && static_cast<std::size_t>(group) < inputs.points.size()) {
+      const Point& point = inputs.points[static_cast<std::size_t>(group)];
+      const double reached = point.bound.limiting_ceiling.empty() ? 0 : point.fraction_of_roof();
+      if (reached > 0 && reached <= 1) share = 1 - reached;
+    }
+    saved += share * entry.seconds;
+  }
+  const double all = products.sum.seconds;
+  return found_if_large(products, inputs, SavingCause::unaligned_product, all > 0 ? saved / all : 0,
+                        "products of matrices with rows that are not multiples of 16 bytes");
+}
+
+std::vector<FoundCause> find_indexed_sums(const CauseInputs& inputs) {
+  constexpr double kSaved = 0.7;  // additions by atomics read and write the same data without the sort
+  std::set<std::string> lines;
+  for (const StepActivity& entry : inputs.steps.all) {
+    if (entry.activity->what == ActivityKind::kernel && is_indexed_sum(entry.symbol)) {
+      lines.insert(inputs.steps.line(entry));
+    }
+  }
+  if (lines.empty()) return {};
+  const FaultyKernels kernels = faulty_kernels(inputs, [&](const StepActivity& entry) {
+    return is_indexed_sum(entry.symbol) || (is_sort(entry.symbol) && lines.contains(inputs.steps.line(entry)));
+  });
+  return found_if_large(kernels, inputs, SavingCause::indexed_sum, kSaved,
+                        "kernels that sort indices, or add in their order");
+}
+
+std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs) {
+  constexpr std::int64_t kLittle = 64;  // what follows works on less than this part of what was sorted
+  constexpr double kSaved = 0.7;        // a selection reads all once or twice; a sort reads and writes it several times
+  FaultyKernels kernels;
+  for (const Sort& sort : sorts_of(inputs)) {
+    std::int64_t threads = 0;
+    for (const StepActivity* kernel : sort.kernels) threads = std::max(threads, threads_of(kernel->kind));
+    if (sort.next == nullptr || threads_of(sort.next->kind) > threads / kLittle) continue;
+    for (const StepActivity* kernel : sort.kernels) kernels.add(inputs.steps, *kernel);
+  }
+  std::vector<FoundCause> found =
+      found_if_large(kernels, inputs, SavingCause::full_sort, kSaved, "kernels of sorts");
+  for (FoundCause& one : found) {
+    one.saving.evidence += fmt::format("; the kernel after a sort has less than a {}th of its threads", kLittle);
+  }
+  return found;
+}
+
+std::vector<FoundCause> find_unfavourable_transforms(const CauseInputs& inputs) {
+  // Bluestein's algorithm makes a convolution of at least twice the length of one transform: three transforms of it.
+  constexpr double kSaved = 0.7;
+  const FaultyKernels kernels =
+      faulty_kernels(inputs, [](const StepActivity& entry) { return is_bluestein_transform(entry.symbol); });
+  return found_if_large(kernels, inputs, SavingCause::fft_length, kSaved,
+                        "kernels of transforms by Bluestein\u2019s algorithm, for lengths with a large prime factor");
+}
+
+}  // namespace roofline
