@@ -355,6 +355,12 @@ constexpr DetailRow kDetailRows[] = {
      "fused=True, or "
      "a larger batch per update.",
      "Update only the rows that the batch uses (optax.lazy_adam, or gradients of the gathered rows).", ""},
+    {CauseDetail::default_stream, "Work in the default stream keeps other streams from overlapping",
+     "Launch it into the stream that needs it, or create the streams with cudaStreamNonBlocking and order them by "
+     "events; "
+     "or compile with --default-stream per-thread.",
+     "Run it under torch.cuda.stream(…), and order streams by events (wait_stream).", "",
+     "Use cupy.cuda.Stream(non_blocking=True), and events between streams."},
     {CauseDetail::own_grid, "Grids are smaller than the GPU",
      "Launch at least as many blocks as the GPU has SMs: less work per block, or a second dimension of the grid.", "",
      "", ""}};

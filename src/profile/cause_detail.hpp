@@ -37,6 +37,7 @@ enum class CauseDetail : std::uint8_t {
   long_sums,         ///< small_batch: a reduction with few results
   optimizer_passes,  ///< unfused_optimizer: a kernel for each operation, on all parameters
   dense_embedding,   ///< the same: most of it is for rows of an embedding that the batch does not use
+  default_stream,    ///< small_batch: the default stream keeps others from running side by side
   own_grid           ///< small_batch: the program chooses the number of blocks
 };
 

@@ -216,30 +216,6 @@ SampledKind sampled_kind(const SampledKernel& kernel) {
   return result;
 }
 
-void add_source_text(KernelSamples& samples) {
-  constexpr FileLimit kSourceLimit{std::uint64_t{16} << 20, "a source file"};
-  constexpr std::size_t kMostText = 160;
-  std::map<std::string, std::vector<std::string>> sources;
-  for (SampledKernel& kernel : samples.kernels) {
-    for (SampledLine& line : kernel.lines) {
-      if (line.file.empty() || line.line <= 0) continue;
-      const auto [source, added] = sources.try_emplace(line.file);
-      std::error_code missing;
-      if (added && std::filesystem::is_regular_file(line.file, missing)) {
-        try {
-          source->second = split(read_file(line.file, kSourceLimit), '\n');
-        } catch (const Error&) {  // the page shows the line's number
-        }
-      }
-      const auto index = static_cast<std::size_t>(line.line - 1);
-      if (index >= source->second.size()) continue;
-      const std::string& text = source->second[index];
-      const std::size_t first = text.find_first_not_of(" \t");
-      if (first != std::string::npos) line.text = clean_line(text.substr(first, kMostText));
-    }
-  }
-}
-
 KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
   KernelSamples all;
   std::map<KernelKey, SamplesByReason> kernels;

@@ -24,9 +24,6 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
 /// Of all processes. Reads the code that was kept beside their spools.
 KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces);
 
-/// Reads the source lines. Only of a program that has just run here: the paths come from its code.
-void add_source_text(KernelSamples& samples);
-
 /// What rows of the kernel keep of its waits.
 SampledKind sampled_kind(const SampledKernel& kernel);
 

@@ -24,6 +24,7 @@
 #include "profile/native_lines.hpp"
 #include "profile/rank_recordings.hpp"
 #include "profile/running_process.hpp"
+#include "profile/source_lines.hpp"
 #include "sample/samples_file.hpp"
 
 extern "C" {
@@ -283,6 +284,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   facts.gpu = gpu;
   if (options.job) add_other_ranks(*options.job, options, traces, facts);
   Report report = report_of(traces, facts, machine);
+  add_source_text(report.profile->savings, traces, facts.host);
   add_invocation(report, options, started_at, wall_seconds() - start);
   return report;
 }

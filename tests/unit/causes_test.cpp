@@ -439,6 +439,27 @@ TEST_F(Causes, ProductsInDoublePrecision) {
   }
 }
 
+TEST_F(Causes, TheDefaultStreamSeparatesOthers) {
+  for (const std::uint32_t stream_of_update : {7U, 20U}) {
+    program_ = SimulatedProgram();
+    const spool::Id track = kernel("track", line(50), 40), update = kernel("update", line(51), 1);
+    steps(10, [&](int) {
+      for (const std::uint32_t camera : {20U, 21U}) {
+        program_.launch(track, kMillis, camera);
+        program_.launch(track, kMillis, camera);
+        program_.launch(update, 10 * kMicros, stream_of_update);
+      }
+    });
+    const std::vector<Saving> found = causes();
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found[0].cause, SavingCause::small_batch) << "their grids are small in both";
+    EXPECT_EQ(found[0].line == "train.py:51 step", stream_of_update == 7);
+    if (stream_of_update == 7) {
+      EXPECT_NEAR(found[0].seconds, 20e-3, 1e-3);
+    }
+  }
+}
+
 /// Kernels that a library chose for how it was called: the fault, and the same work without it.
 TEST_F(Causes, KernelsThatALibraryChoseForItsArguments) {
   constexpr const char* kReduce = "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEEEvT1_";

@@ -59,6 +59,8 @@ std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs);
 std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs);
 // attention.cpp
 std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs);
+// streams.cpp
+std::vector<FoundCause> find_default_streams(const CauseInputs& inputs);
 // library_choices.cpp
 std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_indexed_sums(const CauseInputs& inputs);

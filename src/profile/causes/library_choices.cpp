@@ -112,8 +112,7 @@ std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs) {
     if (sort.next == nullptr || threads_of(sort.next->kind) > threads / kLittle) continue;
     for (const StepActivity* kernel : sort.kernels) kernels.add(inputs.steps, *kernel);
   }
-  std::vector<FoundCause> found =
-      found_if_large(kernels, inputs, SavingCause::full_sort, kSaved, "kernels of sorts");
+  std::vector<FoundCause> found = found_if_large(kernels, inputs, SavingCause::full_sort, kSaved, "kernels of sorts");
   for (FoundCause& one : found) {
     one.saving.evidence += fmt::format("; the kernel after a sort has less than a {}th of its threads", kLittle);
   }

@@ -1,0 +1,84 @@
+#include "profile/source_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "host/files.hpp"
+#include "model/error.hpp"
+#include "text/parse.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr FileLimit kSourceLimit{std::uint64_t{16} << 20, "a source file"};
+constexpr std::size_t kMostText = 160, kMostFiles = 200;
+constexpr int kMostOfEvidence = 70;  // columns
+
+/// "train.py:31", of a line of a saving: "train.py:31 load_batch".
+std::string_view place_of(std::string_view line) { return line.substr(0, line.find(' ')); }
+
+/// The paths behind the places that savings name. Nothing for places that two files have.
+using Paths = std::map<std::string, std::optional<std::string>, std::less<>>;
+
+void add_path(Paths& paths, std::string_view path, std::int64_t number) {
+  if (path.empty() || number <= 0) return;
+  const auto [found, added] =
+      paths.try_emplace(fmt::format("{}:{}", last_path_part(path), number), std::string(path));
+  if (!added && found->second && *found->second != path) found->second.reset();
+}
+
+}  // namespace
+
+std::string SourceLines::text(const std::string& path, std::int64_t number) {
+  if (path.empty() || number <= 0) return {};
+  auto file = files_.find(path);
+  if (file == files_.end()) {
+    if (files_.size() >= kMostFiles) return {};
+    file = files_.emplace(path, std::vector<std::string>()).first;
+    std::error_code missing;
+    if (std::filesystem::is_regular_file(path, missing)) {
+      try {
+        file->second = split(read_file(path, kSourceLimit), '\n');
+      } catch (const Error&) {  // the report has the line's number
+      }
+    }
+  }
+  const auto index = static_cast<std::size_t>(number - 1);
+  if (index >= file->second.size()) return {};
+  const std::string& line = file->second[index];
+  const std::size_t first = line.find_first_not_of(" \t");
+  return first == std::string::npos ? std::string() : clean_line(line.substr(first, kMostText));
+}
+
+void add_source_text(KernelSamples& samples) {
+  SourceLines sources;
+  for (SampledKernel& kernel : samples.kernels) {
+    for (SampledLine& line : kernel.lines) line.text = sources.text(line.file, line.line);
+  }
+}
+
+void add_source_text(std::vector<Saving>& savings, const std::vector<ProcessTrace>& traces,
+                     const std::optional<HostSamples>& samples) {
+  Paths paths;
+  for (const ProcessTrace& trace : traces) {
+    for (const spool::Line& line : trace.lines) add_path(paths, trace.text(line.file), line.number);
+  }
+  if (samples) {
+    for (const HostFrame& frame : samples->frames) add_path(paths, frame.file, frame.line);
+  }
+  SourceLines sources;
+  for (Saving& saving : savings) {
+    const std::string_view place = place_of(saving.line);
+    const auto path = paths.find(place);
+    if (path == paths.end() || !path->second) continue;
+    const std::size_t colon = place.rfind(':');
+    const std::string text = sources.text(*path->second, std::stoll(std::string(place.substr(colon + 1))));
+    if (text.empty()) continue;
+    saving.evidence = fmt::format("`{}`{}{}", shorten(text, kMostOfEvidence), saving.evidence.empty() ? "" : "; ",
+                                  saving.evidence);
+  }
+}
+
+}  // namespace roofline

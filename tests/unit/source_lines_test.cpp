@@ -1,0 +1,73 @@
+// The code at the lines where a program loses time.
+#include "profile/source_lines.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SourceLinesTest : public testing::Test {
+ protected:
+  SourceLinesTest() { fs::create_directories(folder_ / "other"); }
+  ~SourceLinesTest() override { fs::remove_all(folder_); }
+
+  std::string write(const fs::path& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  static Saving saving(const std::string& line, const std::string& evidence) {
+    Saving one;
+    one.line = line;
+    one.evidence = evidence;
+    return one;
+  }
+  static HostFrame frame(const std::string& file, int line) {
+    return {.function = "step", .file = file, .line = line, .python = true, .own = true};
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("roofline-source-lines-" + std::to_string(getpid()));
+};
+
+TEST_F(SourceLinesTest, StandBeforeTheEvidence) {
+  const std::string path = write("train.py", "import gc\n    gc.collect()\n\n");
+  HostSamples samples;
+  samples.frames = {frame(path, 2), frame(path, 3), frame("/no/such/file.py", 7)};
+  std::vector<Saving> savings = {saving("train.py:2 step", "12 gaps"), saving("train.py:2 step", ""),
+                                 saving("train.py:3 step", "an empty line"), saving("file.py:7 step", "no file"),
+                                 saving("train.py:1 main", "no frame is there"), saving("", "no line")};
+  add_source_text(savings, {}, samples);
+  EXPECT_EQ(savings[0].evidence, "`gc.collect()`; 12 gaps");
+  EXPECT_EQ(savings[1].evidence, "`gc.collect()`");
+  EXPECT_EQ(savings[2].evidence, "an empty line");
+  EXPECT_EQ(savings[3].evidence, "no file");
+  EXPECT_EQ(savings[4].evidence, "no frame is there");
+  EXPECT_EQ(savings[5].evidence, "no line");
+}
+
+TEST_F(SourceLinesTest, AreNotGuessedWhereTwoFilesHaveOneName) {
+  HostSamples samples;
+  samples.frames = {frame(write("step.py", "first()\n"), 1), frame(write("other/step.py", "second()\n"), 1)};
+  std::vector<Saving> savings = {saving("step.py:1 step", "12 gaps")};
+  add_source_text(savings, {}, samples);
+  EXPECT_EQ(savings[0].evidence, "12 gaps");
+}
+
+TEST_F(SourceLinesTest, AreDataAndShort) {
+  const std::string path = write("long.py", "x = \"\x1b[31m\"  # " + std::string(1000, 'y') + "\n");
+  SourceLines sources;
+  const std::string text = sources.text(path, 1);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_LE(text.size(), 200U);
+  EXPECT_EQ(sources.text(path, 2), "");
+  EXPECT_EQ(sources.text(path, 0), "");
+  EXPECT_EQ(sources.text(folder_.string(), 1), "") << "a folder";
+}
+
+}  // namespace
+}  // namespace roofline
