@@ -32,7 +32,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   if (!report.profile || report.profile->instructions.empty()) {
     throw UsageError(fmt::format("{}: has no samples of instructions", flags.report),
                      "profile a program that runs kernels for a second or more (roofline profile -- program), where "
-                     "counters are permitted (roofline doctor)");
+                     "counters are permitted (roofline doctor), or import a report of ncu --section SourceCounters");
   }
   const KernelSamples& samples = report.profile->instructions;
   if (flags.kernel.empty()) {

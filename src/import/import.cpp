@@ -20,6 +20,7 @@
 #include "import/roofs.hpp"
 #include "model/error.hpp"
 #include "model/find.hpp"
+#include "profile/instructions.hpp"
 #include "profile/intervals.hpp"
 #include "profile/profile.hpp"
 
@@ -226,10 +227,11 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
   }
   use_main_memory_of(roofs.machine, traces);
   assign_product_pipes(traces, roofs.machine, roofs.others);
-  Report report = report_of(
-      traces,
-      {.program = files, .folder = {}, .run = {}, .untraced_s = {}, .gpu = false, .other_machines = roofs.others},
-      roofs.machine);
+  ProgramFacts facts = {
+      .program = files, .folder = {}, .run = {}, .untraced_s = {}, .gpu = false, .other_machines = roofs.others};
+  facts.instructions = kernel_samples(traces);
+  name_as_launched(facts.instructions, traces);
+  Report report = report_of(traces, facts, roofs.machine);
   if (!has_starts) report.profile->timeline.reset();
   forget_unknown_intensities(report);
   if (const std::string warning = about_roofs(roofs.machine); !warning.empty()) {

@@ -194,6 +194,35 @@ class Join {
   std::map<std::string, std::string> names_;
 };
 
+/// Samples of instructions, with the code that they are of. Returns the number of kernels that have any.
+std::int64_t move_samples(ProcessTrace& from, ProcessTrace& to) {
+  if (from.instruction_samples.empty()) return 0;
+  std::set<spool::Id> kernels;
+  std::map<spool::Id, spool::Id> texts;
+  const auto text = [&](spool::Id id) {
+    const auto [found, is_new] = texts.try_emplace(id, static_cast<spool::Id>(to.texts.size()));
+    if (is_new) to.texts.emplace_back(from.text(id));
+    return found->second;
+  };
+  // Another file's reasons may have other numbers.
+  const auto others = static_cast<std::uint32_t>(to.stall_reasons.size());
+  for (const spool::StallReason& reason : from.stall_reasons) {
+    to.stall_reasons.push_back({.index = reason.index + others, .name = text(reason.name)});
+  }
+  for (spool::InstructionSamples samples : from.instruction_samples) {
+    samples.function = text(samples.function);
+    samples.reason += others;
+    kernels.insert(samples.function);
+    to.instruction_samples.push_back(samples);
+  }
+  to.instruction_phases.insert(to.instruction_phases.end(), from.instruction_phases.begin(),
+                               from.instruction_phases.end());
+  to.samples_by = from.samples_by;
+  to.gpu_code.merge(from.gpu_code);
+  to.source_files.merge(from.source_files);
+  return static_cast<std::int64_t>(kernels.size());
+}
+
 }  // namespace
 
 std::string base_name(std::string_view name) {
@@ -218,19 +247,44 @@ std::vector<JoinResult> join_profiles(std::vector<ImportedProfile>& profiles) {
   }
   std::vector<JoinResult> results;
   if (timed.empty()) return results;
-  for (const ImportedProfile& profile : profiles) {
-    if (profile.kind == ImportedKind::ncu) results.push_back(Join(profile, timed).join());
+  for (ImportedProfile& profile : profiles) {
+    if (profile.kind != ImportedKind::ncu) continue;
+    results.push_back(Join(profile, timed).join());
+    results.back().sampled = move_samples(profile.trace, timed.front()->trace);
   }
   std::erase_if(profiles, [](const ImportedProfile& profile) { return profile.kind == ImportedKind::ncu; });
   return results;
 }
 
+void name_as_launched(KernelSamples& samples, const std::vector<ProcessTrace>& traces) {
+  if (samples.empty()) return;
+  std::map<std::string, std::string> names;  ///< by the plain name
+  std::set<std::string> launched;
+  for (const ProcessTrace& trace : traces) {
+    for (const spool::Kind& kind : trace.kinds) {
+      const std::string name = demangled(trace.text(kind.name));
+      if (launched.insert(name).second) names.emplace(plain_name(name), name);
+    }
+  }
+  for (SampledKernel& kernel : samples.kernels) {
+    if (launched.contains(kernel.name)) continue;
+    if (const auto found = names.find(plain_name(kernel.name)); found != names.end()) kernel.name = found->second;
+  }
+}
+
 std::vector<std::string> sentences_of(const JoinResult& result) {
-  std::vector<std::string> sentences = {fmt::format(
-      "{}: {} counted launch signatures; {} matched by full name, grid and block, {} by short name, grid and "
-      "block; {} of kernel time now has counters",
-      result.file, result.counted, result.surely, result.likely,
-      result.time_s > 0 ? percent(result.matched_s / result.time_s) : "none")};
+  std::vector<std::string> sentences;
+  if (result.counted > 0 || result.sampled == 0) {
+    sentences.push_back(fmt::format(
+        "{}: {} counted launch signatures; {} matched by full name, grid and block, {} by short name, grid and "
+        "block; {} of kernel time now has counters",
+        result.file, result.counted, result.surely, result.likely,
+        result.time_s > 0 ? percent(result.matched_s / result.time_s) : "none"));
+  }
+  if (result.sampled > 0) {
+    sentences.push_back(fmt::format("{}: samples of the instructions of {}", result.file,
+                                    counted_noun(result.sampled, "kernel", "kernels")));
+  }
   if (result.ambiguous > 0) {
     sentences.push_back(
         fmt::format("{}: {} kernels do different work per launch, and the launch order does not match: their counters "

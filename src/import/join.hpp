@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "import/imported.hpp"
+#include "report/kernel_samples.hpp"
 
 namespace roofline {
 
@@ -17,11 +18,16 @@ struct JoinResult {
   std::int64_t ambiguous = 0;     ///< kernels with different work per launch that can't be distinguished
   double time_s = 0;              ///< of the kernels with times
   double matched_s = 0;           ///< of those that have counters now
+  std::int64_t sampled = 0;       ///< kernels of which it has samples of instructions
   std::vector<std::string> left;  ///< names of counted kernels that were not matched
 };
 
-/// Moves counters into the profiles with times and removes their own profiles. Profiles of one kind all remain.
+/// Moves counters and samples of instructions into the profiles with times and removes their own profiles. Profiles of
+/// one kind all remain.
 std::vector<JoinResult> join_profiles(std::vector<ImportedProfile>& profiles);
+
+/// Gives sampled kernels the names that the kernels of the traces have, where another tool demangled these.
+void name_as_launched(KernelSamples& samples, const std::vector<ProcessTrace>& traces);
 
 /// "kernels.ncu-rep: 44 counted launch signatures; 41 matched …"
 std::vector<std::string> sentences_of(const JoinResult& result);

@@ -123,7 +123,11 @@ const std::set<std::string, std::less<>>& known_metrics() {
                                                 "launch__cluster_dim_z",
                                                 "launch__local_mem_per_thread",
                                                 "launch__grid_size",
-                                                "launch__block_size"};
+                                                "launch__block_size",
+                                                "smsp__pcsamp_interval",
+                                                "smsp__pcsamp_interval_cycles",
+                                                "smsp__pcsamp_dropped_bytes",
+                                                "smsp__pcsamp_sample_buffer_full"};
     names.insert(std::begin(kTimeMetrics), std::end(kTimeMetrics));
     for (const char* attribute :
          {"display_name", "device_index", "compute_capability_major", "compute_capability_minor",

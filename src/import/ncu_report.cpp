@@ -7,6 +7,7 @@
 
 #include "import/ncu.hpp"
 #include "import/ncu_metrics.hpp"
+#include "import/ncu_samples.hpp"
 #include "import/protobuf.hpp"
 
 namespace roofline {
@@ -17,6 +18,8 @@ constexpr std::string_view kMagic = {"NVR\0", 4};
 constexpr std::uint32_t kLongestPart = 256U << 20U;
 constexpr std::size_t kMostNames = std::size_t{1} << 22;
 constexpr std::size_t kMostLaunches = std::size_t{1} << 22;
+/// Has the address of each instruction that ran.
+constexpr std::string_view kExecuted = "inst_executed";
 
 class NcuReport {
  public:
@@ -39,6 +42,7 @@ class NcuReport {
           fmt::format("{} results of ranges, graphs or command lists were skipped: only kernels have rows", others_));
     }
     add_ncu_launches(profile, launches_);
+    samples_.finish(profile);
     return profile;
   }
 
@@ -120,7 +124,7 @@ class NcuReport {
     // The payload's size decides where the next block is, whatever is in it.
     const std::uint64_t begin = source_.offset(), end = begin + payload;
     const auto inside = [&] { return source_.offset() < end; };
-    for (std::uint64_t i = 0; i < sources && inside(); ++i) skip("a source");
+    for (std::uint64_t i = 0; i < sources && inside(); ++i) read_source();
     for (std::uint64_t i = 0; i < results && inside(); ++i) read_result();
     others_ += others;
     if (source_.offset() > end) source_.fail(fmt::format("a block is longer than its {} bytes", payload));
@@ -128,9 +132,39 @@ class NcuReport {
     if (source_.pass_over(left) != left) source_.fail("the file ends in a block");
   }
 
-  void skip(const char* of) {
-    const std::uint32_t size = length(of);
-    if (source_.pass_over(size) != size) source_.fail(fmt::format("the file ends in {}", of));
+  /// Code that was loaded together. What another version has in the place of its files and kernels is skipped.
+  void read_source() {
+    NcuSource source;
+    std::string_view files, kernels;
+    for_each(message("a source"), "a source", [&](const ProtobufField& field) {
+      if (field.number == 1) source.id = field.value;
+      if (field.bytes.starts_with("\177ELF")) source.code = field.bytes;
+      if (field.number == 8) files = field.bytes;
+      if (field.number == 9) kernels = field.bytes;
+    });
+    for_each_pair(files, [&](std::string_view path, const ProtobufField& text) {
+      if (text.has_bytes) source.files.emplace(path, text.bytes);
+    });
+    for_each_pair(kernels, [&](std::string_view symbol, const ProtobufField& address) {
+      if (!address.has_bytes) source.kernels.emplace(symbol, address.value);
+    });
+    samples_.add_source(std::move(source));
+  }
+
+  /// A list of names (1) with something each (2), as far as it is one.
+  template <typename Take>
+  static void for_each_pair(std::string_view list, Take&& take) {
+    ProtobufReader entries(list);
+    while (const auto entry = entries.next()) {
+      std::string_view name;
+      std::optional<ProtobufField> value;
+      ProtobufReader parts(entry->bytes);
+      while (const auto part = parts.next()) {
+        if (part->number == 1) name = part->bytes;
+        if (part->number == 2) value = part;
+      }
+      if (!parts.broken() && !name.empty() && value) take(name, *value);
+    }
   }
 
   void read_session(std::string_view session) {
@@ -149,6 +183,7 @@ class NcuReport {
   void read_result() {
     if (launches_.size() >= kMostLaunches) source_.fail("more than 4 million results");
     NcuLaunch launch;
+    NcuLaunchSamples samples;
     std::string function, demangled;
     std::uint64_t thread = 0;
     std::string_view nvtx;
@@ -173,7 +208,12 @@ class NcuReport {
           launch.block = extents(field.bytes);
           break;
         case 13:
-          read_metric(field.bytes, launch);
+          read_metric(field.bytes, launch, samples);
+          break;
+        case 15:
+          for_each(field.bytes, "a result's source", [&](const ProtobufField& part) {
+            if (part.number == 1) samples.source = part.value;
+          });
           break;
         case 21:
           nvtx = field.bytes;
@@ -194,6 +234,7 @@ class NcuReport {
     if (device != launch.values.end() && device->second >= 0 && device->second < 1024) {
       launch.device = static_cast<std::uint32_t>(device->second);
     }
+    samples_.add_launch(launch, samples);
     launches_.push_back(std::move(launch));
   }
 
@@ -207,7 +248,7 @@ class NcuReport {
     return result;
   }
 
-  void read_metric(std::string_view text, NcuLaunch& launch) {
+  void read_metric(std::string_view text, NcuLaunch& launch, NcuLaunchSamples& samples) {
     std::uint64_t name = ~std::uint64_t{0};
     std::string_view value;
     for_each(text, "a metric", [&](const ProtobufField& field) {
@@ -218,6 +259,8 @@ class NcuReport {
       source_.fail_at(begin_, fmt::format("a metric's name is string {} of {}", name, names_.size()));
     }
     const std::string& metric = names_[name];
+    const auto reason = samples_.reason(metric);
+    if (reason || metric == kExecuted) read_instances(text, reason, samples);
     if (!is_ncu_metric(metric)) return;
     for_each(value, "a value", [&](const ProtobufField& field) {
       if (field.number == 1) launch.texts[metric] = field.bytes;
@@ -225,6 +268,35 @@ class NcuReport {
       if (field.number == 3) launch.values[metric] = std::bit_cast<double>(field.value);
       if (field.number == 4 || field.number == 5) launch.values[metric] = static_cast<double>(field.value);
     });
+  }
+
+  /// A metric's values by instruction. `reason`: that it counts samples of; nothing: its addresses alone matter.
+  void read_instances(std::string_view metric, std::optional<std::uint32_t> reason, NcuLaunchSamples& samples) {
+    for_each(metric, "a metric", [&](const ProtobufField& field) {
+      if (field.number != 3 || !field.has_bytes) return;
+      std::optional<std::uint64_t> address, count;
+      for_each(field.bytes, "an instance of a metric", [&](const ProtobufField& part) {
+        if (part.number == 1) address = whole_number(part.bytes);
+        if (part.number == 2) count = whole_number(part.bytes);
+      });
+      if (!address) return;
+      NcuSamples::add_count(samples, {*address, reason ? count.value_or(0) : 0, reason.value_or(0)});
+    });
+  }
+
+  /// Nothing where the value is a text, or no count.
+  std::optional<std::uint64_t> whole_number(std::string_view value) {
+    std::optional<std::uint64_t> number;
+    const auto take = [&number](double real) {
+      constexpr double kMost = 9e18;
+      if (real >= 0 && real < kMost) number = static_cast<std::uint64_t>(real);
+    };
+    for_each(value, "a value", [&](const ProtobufField& field) {
+      if (field.number == 2) take(std::bit_cast<float>(static_cast<std::uint32_t>(field.value)));
+      if (field.number == 3) take(std::bit_cast<double>(field.value));
+      if (field.number == 4 || field.number == 5) number = field.value;
+    });
+    return number;
   }
 
   /// Ranges of the launching thread, domain by domain, each from the outermost on.
@@ -252,6 +324,7 @@ class NcuReport {
   std::uint64_t begin_ = 0;  ///< where it begins
   std::vector<std::string> names_;
   std::vector<NcuLaunch> launches_;
+  NcuSamples samples_;
   std::string version_;
   std::uint64_t others_ = 0;
   std::uint32_t process_ = 0;

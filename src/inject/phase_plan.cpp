@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint64_t kUntilGlimpse = kSecond / 2, kFirstCounting = 4 * kSecond;
 /// The same where that would not be enough for all counts.
 constexpr std::uint64_t kFirstOfMany = 2 * kSecond;
-/// A glimpse is this many repetitions, or this long if nothing repeats.
-constexpr std::uint64_t kGlimpsed = 4, kLongestGlimpse = 3 * kSecond;
+/// A glimpse is this many repetitions, or this long if nothing repeats. What repeats may be a part of a step.
+constexpr std::uint64_t kGlimpsed = 4, kShortestGlimpse = 8 * kSecond / 10, kLongestGlimpse = 3 * kSecond;
 
 // A sample ends after kSampled repetitions that took kShortestSample, or after kFew that took kLongestSample.
 // While counts are missing, kSomeSampled are enough: a short program has roofs only if they are completed.
@@ -115,7 +115,8 @@ RunPhase PhasePlan::after_start_up(const Progress& progress) const {
 
 RunPhase PhasePlan::after_glimpse(const Progress& progress) const {
   const bool in_vain = progress.repetitions == 0 && progress.time - since_ >= kLongestGlimpse;
-  return progress.repetitions >= kGlimpsed || in_vain ? RunPhase::start_up : RunPhase::glimpse;
+  const bool enough = progress.repetitions >= kGlimpsed && progress.time - since_ >= kShortestGlimpse;
+  return enough || in_vain ? RunPhase::start_up : RunPhase::glimpse;
 }
 
 RunPhase PhasePlan::after_sample(const Progress& progress) {

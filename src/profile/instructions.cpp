@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "model/error.hpp"
 #include "profile/gpu_code.hpp"
 #include "profile/intervals.hpp"
+#include "profile/source_lines.hpp"
 #include "profile/warp_waits.hpp"
 #include "text/demangle.hpp"
 #include "text/parse.hpp"
@@ -220,6 +222,7 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
   KernelSamples all;
   std::map<KernelKey, SamplesByReason> kernels;
   std::map<std::uint64_t, std::filesystem::path> files;
+  std::map<std::uint64_t, std::string_view> contents;
   std::vector<Span> phases;
   for (const ProcessTrace& trace : traces) {
     std::map<std::uint32_t, std::string> reasons;
@@ -232,6 +235,8 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
       const std::string_view name = trace.text(module.file);
       if (is_plain_name(name)) files.emplace(module.code, trace.folder / name);
     }
+    for (const auto& [code, content] : trace.gpu_code) contents.emplace(code, content);
+    if (!trace.samples_by.empty()) all.by = trace.samples_by;
     for (const spool::InstructionPhase& phase : trace.instruction_phases) {
       phases.push_back({phase.start, phase.end});
       all.samples += static_cast<std::int64_t>(phase.samples);
@@ -257,21 +262,29 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
   }
   std::sort(order.begin(), order.end());
   if (order.size() > kMostSampledKernels) order.resize(kMostSampledKernels);
-  std::map<std::uint64_t, std::string> contents;
+  std::map<std::uint64_t, std::string> read;
   for (const auto& [negative, key] : order) {
     // Instantiations of one name in several modules: the one with the most samples stands for them.
     if (all.find(demangled(key->second)) != nullptr) continue;
+    const std::uint64_t code = key->first;
+    std::error_code missing;
+    const auto file = files.find(code);
+    if (!contents.contains(code) && file != files.end() && std::filesystem::is_regular_file(file->second, missing)) {
+      contents[code] = read[code] = read_file(file->second, kCodeLimit);
+    }
     std::optional<GpuFunction> function;
-    if (const auto file = files.find(key->first); file != files.end()) {
-      const auto [content, added] = contents.try_emplace(key->first);
-      std::error_code missing;
-      if (added && std::filesystem::is_regular_file(file->second, missing)) {
-        content->second = read_file(file->second, kCodeLimit);
-      }
+    if (const auto content = contents.find(code); content != contents.end()) {
       function = read_gpu_function(std::as_bytes(std::span(content->second)), key->second);
     }
     all.kernels.push_back(explain_samples(key->second, kernels[*key], function));
   }
+  SourceLines sources([&traces](const std::string& path) -> std::string {
+    for (const ProcessTrace& trace : traces) {
+      if (const auto found = trace.source_files.find(path); found != trace.source_files.end()) return found->second;
+    }
+    return {};
+  });
+  add_source_text(all, sources);
   return all;
 }
 

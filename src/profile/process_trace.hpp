@@ -80,8 +80,11 @@ struct ProcessTrace {
   // Of a trace that another tool recorded; empty of our own.
   std::string times_by;  ///< "torch.profiler"
   TimeSource times = TimeSource::traced;
-  std::string counts_by;              ///< "ncu 2025.3.1"
-  std::map<spool::Id, Model> models;  ///< by kind
+  std::string counts_by;                            ///< "ncu 2025.3.1"
+  std::map<spool::Id, Model> models;                ///< by kind
+  std::string samples_by;                           ///< "ncu 2025.3.1", of instruction_samples
+  std::map<std::uint64_t, std::string> gpu_code;    ///< cubins, by the numbers that instruction_samples have
+  std::map<std::string, std::string> source_files;  ///< texts of source files of this code, by path
 
   // By id.
   std::vector<std::string> texts;

@@ -259,7 +259,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       keep(injected.spools, number == 0 ? options.spools : options.spools / fmt::format("run-{}", number + 1));
     if (number == 0) {
       facts.instructions = kernel_samples(of_run);
-      add_source_text(facts.instructions);
+      SourceLines sources;
+      add_source_text(facts.instructions, sources);
       facts.host = std::move(run.host);
       if (!gpu && facts.host) {
         const auto warmup = static_cast<std::uint64_t>(options.warmup_s * 1e9);

@@ -31,19 +31,23 @@ void add_path(Paths& paths, std::string_view path, std::int64_t number) {
 
 }  // namespace
 
+std::string read_source(const std::string& path) {
+  std::error_code missing;
+  if (!std::filesystem::is_regular_file(path, missing)) return {};
+  try {
+    return read_file(path, kSourceLimit);
+  } catch (const Error&) {  // the report has the line's number
+    return {};
+  }
+}
+
 std::string SourceLines::text(const std::string& path, std::int64_t number) {
   if (path.empty() || number <= 0) return {};
   auto file = files_.find(path);
   if (file == files_.end()) {
     if (files_.size() >= kMostFiles) return {};
     file = files_.emplace(path, std::vector<std::string>()).first;
-    std::error_code missing;
-    if (std::filesystem::is_regular_file(path, missing)) {
-      try {
-        file->second = split(read_file(path, kSourceLimit), '\n');
-      } catch (const Error&) {  // the report has the line's number
-      }
-    }
+    file->second = split(content_(path), '\n');
   }
   const auto index = static_cast<std::size_t>(number - 1);
   if (index >= file->second.size()) return {};
@@ -52,10 +56,11 @@ std::string SourceLines::text(const std::string& path, std::int64_t number) {
   return first == std::string::npos ? std::string() : clean_line(line.substr(first, kMostText));
 }
 
-void add_source_text(KernelSamples& samples) {
-  SourceLines sources;
+void add_source_text(KernelSamples& samples, SourceLines& sources) {
   for (SampledKernel& kernel : samples.kernels) {
-    for (SampledLine& line : kernel.lines) line.text = sources.text(line.file, line.line);
+    for (SampledLine& line : kernel.lines) {
+      if (line.text.empty()) line.text = sources.text(line.file, line.line);
+    }
   }
 }
 

@@ -78,6 +78,11 @@ std::string waits_of(const SampledLine& line, std::size_t most) {
   return text;
 }
 
+std::string how_sampled(const KernelSamples& samples) {
+  const std::string took = samples.by.empty() ? "in " + duration(samples.seconds) : "by " + clean_line(samples.by);
+  return samples.period > 0 ? fmt::format("{}, one per SM every {} cycles", took, count(samples.period)) : took;
+}
+
 TextTable memory_table(const Point& point, const Machine& machine) {
   TextTable table;
   table.columns = {{.title = "Memory"},
@@ -178,11 +183,10 @@ std::string render_kernel_listing(const Report& report, const SampledKernel& ker
   const std::vector<std::size_t> rows = rows_of(report, kernel);
   std::string out = inked(clean_line(kernel.name), Ink::bold, style) + "\n";
   out += paragraph(
-      fmt::format("{} launch {}, {} of the GPU\u2019s kernel time. {} samples of its warps, one per SM every {} "
-                  "cycles for {}.",
+      fmt::format("{} launch {}, {} of the GPU\u2019s kernel time. {} samples of its warps {}.",
                   count(static_cast<std::int64_t>(rows.size())), rows.size() == 1 ? "signature" : "signatures",
                   percent(report.profile->kernel_s > 0 ? seconds_of(report, rows) / report.profile->kernel_s : 0),
-                  count(kernel.samples), count(samples.period), duration(samples.seconds)),
+                  count(kernel.samples), how_sampled(samples)),
       style);
   std::vector<std::string> said;
   for (const Verdict& verdict : verdicts(report)) {

@@ -16,6 +16,9 @@ std::string place_of(const SampledLine& line);
 /// "loads from global memory 61 %, the result of the instruction before 8 %".
 std::string waits_of(const SampledLine& line, std::size_t most);
 
+/// "in 1.3 s, one per SM every 65,536 cycles"; "by ncu 2025.3.1, one per SM every 2,048 cycles".
+std::string how_sampled(const KernelSamples& samples);
+
 /// The bytes of a launch by memory level: rate, hit rate, sectors of 32 bytes per request, bytes moved over those asked
 /// for. No rows without counters.
 TextTable memory_table(const Point& point, const Machine& machine);

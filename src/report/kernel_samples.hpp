@@ -100,7 +100,8 @@ struct SampledKernel {
 
 /// The samples of a program's kernels, the most samples first.
 struct KernelSamples {
-  double seconds = 0;          ///< in which samples were taken
+  std::string by;              ///< the other tool that took them ("ncu 2025.3.1"), while it ran launches by themselves
+  double seconds = 0;          ///< in which samples were taken; 0 of other tools
   std::int64_t samples = 0;    ///< all that GPUs took then
   std::int64_t dropped = 0;    ///< of them
   std::int64_t elsewhere = 0;  ///< of them, in code of which nothing is known

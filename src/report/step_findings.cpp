@@ -109,19 +109,29 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
     return fmt::format("First: {} {}", whole_sentences(hotspots.front().text), hotspots.front().action);
   }
   if (!report.profile) return {};
-  const auto first = std::find_if(hotspots.begin(), hotspots.end(), [](const Hotspot& hotspot) {
+  const auto could_be = [](const Hotspot& hotspot) {
     return hotspot.seconds > 0 && !hotspot.one_off && hotspot.cause != SavingCause::unknown_idle && !hotspot.beside &&
            hotspot.actionable && !hotspot.action.empty();
-  });
-  if (first == hotspots.end()) {
+  };
+  const auto stands_out = [&report](const Hotspot& hotspot) {
+    constexpr double kStandsOut = 0.1;  // of a step, or of the run
+    const Shortening shortening = shortening_of(report, hotspot);
+    return !(shortening.of_s > 0) || shortening.seconds >= kStandsOut * shortening.of_s;
+  };
+  const Hotspot* first = nullptr;
+  const Hotspot* largest = nullptr;
+  for (const Hotspot& hotspot : hotspots) {
+    if (!could_be(hotspot)) continue;
+    if (first == nullptr && stands_out(hotspot)) first = &hotspot;
+    if (largest == nullptr || hotspot.seconds > largest->seconds) largest = &hotspot;
+  }
+  if (largest == nullptr) {
     const bool any = std::any_of(hotspots.begin(), hotspots.end(), [](const Hotspot& one) { return one.counts(); });
     return any ? "No cause stands out." : "";
   }
-  constexpr double kStandsOut = 0.1;  // of a step, or of the run
-  const Shortening shortening = shortening_of(report, *first);
-  if (shortening.of_s > 0 && shortening.seconds < kStandsOut * shortening.of_s) {
-    return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *first),
-                       whole_sentences(first->text), first->action);
+  if (first == nullptr) {
+    return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *largest),
+                       whole_sentences(largest->text), largest->action);
   }
   return fmt::format("First: {} At most {}. {}", whole_sentences(first->text), saving_time(report, *first),
                      first->action);

@@ -2,57 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "import/ncu_units.hpp"
 #include "import/protobuf.hpp"
 #include "report/profile_findings.hpp"
 #include "tests/support/import_files.hpp"
+#include "tests/support/protobuf_message.hpp"
 
 namespace roofline {
 namespace {
 
 using testing::HasSubstr;
 
-/// Messages as protocol buffers have them.
-class Message {
- public:
-  Message& number(unsigned field, std::uint64_t value) {
-    varint(field << 3U);
-    varint(value);
-    return *this;
-  }
-  Message& text(unsigned field, std::string_view value) {
-    varint(field << 3U | 2U);
-    varint(value.size());
-    bytes_ += value;
-    return *this;
-  }
-  Message& real(unsigned field, double value) {
-    varint(field << 3U | 1U);
-    char bytes[sizeof value];
-    std::memcpy(bytes, &value, sizeof value);
-    bytes_.append(bytes, sizeof value);
-    return *this;
-  }
-  const std::string& bytes() const { return bytes_; }
-  /// With its length before it.
-  std::string framed() const { return length_of(bytes_.size()) + bytes_; }
-  static std::string length_of(std::size_t length) {
-    std::string text;
-    for (unsigned shift = 0; shift < 32; shift += 8) text += static_cast<char>(length >> shift & 0xffU);
-    return text;
-  }
-
- private:
-  void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7U) bytes_ += static_cast<char>(value | 0x80U);
-    bytes_ += static_cast<char>(value);
-  }
-  std::string bytes_;
-};
-
-const std::string kBegin = std::string("NVR\0", 4) + Message().number(1, 7).framed();
+const std::string kBegin = ncu_report_begin();
 
 struct NcuMetric {
   std::string name;
@@ -60,18 +21,18 @@ struct NcuMetric {
 };
 
 std::string report_of_metrics(const std::vector<NcuMetric>& metrics, std::uint64_t wrong_name = 0) {
-  Message table, result;
+  ProtobufMessage table, result;
   result.number(1, 1).text(5, "_Z6kernelPf").text(6, "kernel");
-  result.text(10, Message().number(1, 4).number(2, 1).number(3, 1).bytes());
-  result.text(11, Message().number(1, 128).number(2, 1).number(3, 1).bytes());
+  result.text(10, ProtobufMessage().number(1, 4).number(2, 1).number(3, 1).bytes());
+  result.text(11, ProtobufMessage().number(1, 128).number(2, 1).number(3, 1).bytes());
   std::uint64_t id = wrong_name;
   for (const NcuMetric& metric : metrics) {
     table.text(1, metric.name);
-    result.text(13, Message().number(1, id++).text(2, Message().real(3, metric.value).bytes()).bytes());
+    result.text(13, ProtobufMessage().number(1, id++).text(2, ProtobufMessage().real(3, metric.value).bytes()).bytes());
   }
   result.text(99, "a field of later versions").number(23, 7);
   const std::string payload = result.framed();
-  return kBegin + Message().number(2, 1).text(4, table.bytes()).number(5, payload.size()).framed() + payload;
+  return kBegin + ProtobufMessage().number(2, 1).text(4, table.bytes()).number(5, payload.size()).framed() + payload;
 }
 
 std::vector<NcuMetric> whole_launch() {
@@ -122,7 +83,8 @@ TEST(NcuReport, BrokenOnesAreRefusedWithTheirPlace) {
   EXPECT_THAT(refusal_of("a.ncu-rep", report_of_metrics(whole_launch(), 1000)), HasSubstr("string 1000 of 8"));
   EXPECT_THAT(refusal_of("a.ncu-rep", kBegin + "\xff\xff\xff\xff"), HasSubstr("of 4294967295 bytes"));
   const std::string endless = "\x08" + std::string(12, '\xff');
-  EXPECT_THAT(refusal_of("a.ncu-rep", kBegin + Message::length_of(endless.size()) + endless), HasSubstr("is broken"));
+  EXPECT_THAT(refusal_of("a.ncu-rep", kBegin + ProtobufMessage::length_of(endless.size()) + endless),
+              HasSubstr("is broken"));
 }
 
 TEST(NcuNumbers, ALocaleIsLearnedFromTheWholeFile) {

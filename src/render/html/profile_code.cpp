@@ -72,10 +72,9 @@ std::string html_code(const Report& report) {
   for (const SampledKernel& kernel : samples.kernels) all += kernel.samples;
   std::string html = fmt::format(
       "<section id=\"code\">\n<h2>Kernels by source line</h2>\n<p class=\"lead\">Where the warps of each kernel were, "
-      "and "
-      "what they waited for: {} samples in {}, one per SM every {} cycles, while the program ran at its own "
-      "speed.</p>\n",
-      count(all), duration(samples.seconds), count(samples.period));
+      "and what they waited for: {} samples {}, while {}.</p>\n",
+      count(all), escape_html(how_sampled(samples)),
+      samples.by.empty() ? "the program ran at its own speed" : "it ran each launch by itself");
   std::size_t shown = 0;
   for (const SampledKernel& kernel : samples.kernels) {
     if (shown == kMostKernels) break;

@@ -61,6 +61,7 @@ void members(auto& io, SampledKernel& kernel) {
 }
 
 void members(auto& io, KernelSamples& samples) {
+  io.text("by", samples.by);
   io("seconds", samples.seconds);
   io("samples", samples.samples);
   io.positive("dropped", samples.dropped);
