@@ -206,6 +206,7 @@ void add_utilization(QuantityCollector& out, const Point& point, const Machine& 
     out.set("both.utilization", std::max(busiest->first, compute->first));
     out.set("busy.sum", busiest->first + compute->first);
   }
+  out.flag_is("shared.counted", counters != nullptr && counters->find("shared.bank_conflicts").has_value());
   out.flag_is("counted", counters != nullptr && !counters->values.empty());
 }
 

@@ -48,6 +48,7 @@ constexpr QuantitySpec kSpecs[] = {
      "roof.fraction times the attainable time on all threads over that on threads.used"},
     {"roof.missing", "gap to the roof", kFraction, "1 - roof.fraction"},
     {"counted", "counted", kFlag, "the hardware counted its bytes or operations"},
+    {"shared.counted", "bank conflicts counted", kFlag, "the hardware counted its bank conflicts"},
     {"library", "library kernel", kFlag, "its longest kernel belongs to a vendor's library or a framework"},
     {"roof.fraction", "of its roof", kFraction, "paired with its probe, otherwise attainable over measured time"},
     {"time.lost", "processor time lost", kFraction, "to other processes or a clock limiter, of the processor's time"},

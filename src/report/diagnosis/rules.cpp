@@ -39,6 +39,8 @@ constexpr Condition kNearRoof = above("roof.fraction", kAtRoof);
 constexpr Condition kNotFarAbove = below("roof.fraction", kFarAboveRoof);
 constexpr Condition kCounted = is("counted");
 constexpr Condition kNotCounted = is("counted", false);
+/// Bank conflicts would be seen by their own rule.
+constexpr Condition kSharedNotCounted = is("shared.counted", false);
 constexpr Condition kMemoryBound = is("memory.bound");
 constexpr Condition kComputeBound = is("compute.bound");
 /// No cache holds the data of a hot row.
@@ -221,7 +223,7 @@ constexpr Rule kRules[] = {
      "precision.",
      "Convert once per value. A constant without an f (0.5) makes single precision arithmetic double: write 0.5f.",
      kSampled, RuleKind::cause, {}, "wait.conversion.share"},
-    {"shared-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, kNotCounted, above("wait.shared.share", 0.4)},
+    {"shared-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, kSharedNotCounted, above("wait.shared.share", 0.4)},
      "{wait.shared.share} of its warps' time is waits for shared memory: bank conflicts, or many narrow accesses.",
      "Let the lanes of a warp access different banks (a row length of 33 instead of 32, or a swizzle); load 16 bytes at a "
      "time; keep values in registers.",
