@@ -11,7 +11,7 @@
 #include "model/error.hpp"
 #include "profile/gpu_code.hpp"
 #include "profile/intervals.hpp"
-#include "profile/source_lines.hpp"
+#include "profile/source_text.hpp"
 #include "profile/warp_waits.hpp"
 #include "text/demangle.hpp"
 #include "text/parse.hpp"
@@ -278,7 +278,7 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
     }
     all.kernels.push_back(explain_samples(key->second, kernels[*key], function));
   }
-  SourceLines sources([&traces](const std::string& path) -> std::string {
+  SourceTexts sources([&traces](const std::string& path) -> std::string {
     for (const ProcessTrace& trace : traces) {
       if (const auto found = trace.source_files.find(path); found != trace.source_files.end()) return found->second;
     }

@@ -24,7 +24,7 @@
 #include "profile/native_lines.hpp"
 #include "profile/rank_recordings.hpp"
 #include "profile/running_process.hpp"
-#include "profile/source_lines.hpp"
+#include "profile/source_text.hpp"
 #include "sample/samples_file.hpp"
 
 extern "C" {
@@ -259,7 +259,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       keep(injected.spools, number == 0 ? options.spools : options.spools / fmt::format("run-{}", number + 1));
     if (number == 0) {
       facts.instructions = kernel_samples(of_run);
-      SourceLines sources;
+      SourceTexts sources;
       add_source_text(facts.instructions, sources);
       facts.host = std::move(run.host);
       if (!gpu && facts.host) {

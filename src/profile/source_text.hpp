@@ -23,9 +23,9 @@ using SourceContent = std::function<std::string(const std::string& path)>;
 std::string read_source(const std::string& path);
 
 /// Asks for each file once.
-class SourceLines {
+class SourceTexts {
  public:
-  explicit SourceLines(SourceContent content = read_source) : content_(std::move(content)) {}
+  explicit SourceTexts(SourceContent content = read_source) : content_(std::move(content)) {}
   /// Without its indentation, shortened; empty where it is not known, or empty. Numbers begin with 1.
   std::string text(const std::string& path, std::int64_t number);
 
@@ -34,7 +34,7 @@ class SourceLines {
   std::map<std::string, std::vector<std::string>> files_;
 };
 
-void add_source_text(KernelSamples& samples, SourceLines& sources);
+void add_source_text(KernelSamples& samples, SourceTexts& sources);
 
 /// Puts the code at the line of each saving of time before its evidence: "`gc.collect()`; 123 gaps, …".
 void add_source_text(std::vector<Saving>& savings, const std::vector<ProcessTrace>& traces,

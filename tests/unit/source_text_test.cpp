@@ -1,5 +1,5 @@
 // The code at the lines where a program loses time.
-#include "profile/source_lines.hpp"
+#include "profile/source_text.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,10 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SourceLinesTest : public testing::Test {
+class SourceTextTest : public testing::Test {
  protected:
-  SourceLinesTest() { fs::create_directories(folder_ / "other"); }
-  ~SourceLinesTest() override { fs::remove_all(folder_); }
+  SourceTextTest() { fs::create_directories(folder_ / "other"); }
+  ~SourceTextTest() override { fs::remove_all(folder_); }
 
   std::string write(const fs::path& name, const std::string& text) {
     std::ofstream(folder_ / name) << text;
@@ -31,10 +31,10 @@ class SourceLinesTest : public testing::Test {
     return {.function = "step", .file = file, .line = line, .python = true, .own = true};
   }
 
-  fs::path folder_ = fs::temp_directory_path() / ("roofline-source-lines-" + std::to_string(getpid()));
+  fs::path folder_ = fs::temp_directory_path() / ("roofline-source-text-" + std::to_string(getpid()));
 };
 
-TEST_F(SourceLinesTest, StandBeforeTheEvidence) {
+TEST_F(SourceTextTest, StandBeforeTheEvidence) {
   const std::string path = write("train.py", "import gc\n    gc.collect()\n\n");
   HostSamples samples;
   samples.frames = {frame(path, 2), frame(path, 3), frame("/no/such/file.py", 7)};
@@ -50,7 +50,7 @@ TEST_F(SourceLinesTest, StandBeforeTheEvidence) {
   EXPECT_EQ(savings[5].evidence, "no line");
 }
 
-TEST_F(SourceLinesTest, AreNotGuessedWhereTwoFilesHaveOneName) {
+TEST_F(SourceTextTest, AreNotGuessedWhereTwoFilesHaveOneName) {
   HostSamples samples;
   samples.frames = {frame(write("step.py", "first()\n"), 1), frame(write("other/step.py", "second()\n"), 1)};
   std::vector<Saving> savings = {saving("step.py:1 step", "12 gaps")};
@@ -58,9 +58,9 @@ TEST_F(SourceLinesTest, AreNotGuessedWhereTwoFilesHaveOneName) {
   EXPECT_EQ(savings[0].evidence, "12 gaps");
 }
 
-TEST_F(SourceLinesTest, AreDataAndShort) {
+TEST_F(SourceTextTest, AreDataAndShort) {
   const std::string path = write("long.py", "x = \"\x1b[31m\"  # " + std::string(1000, 'y') + "\n");
-  SourceLines sources;
+  SourceTexts sources;
   const std::string text = sources.text(path, 1);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_LE(text.size(), 200U);

@@ -1,4 +1,4 @@
-#include "profile/source_lines.hpp"
+#include "profile/source_text.hpp"
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ std::string read_source(const std::string& path) {
   }
 }
 
-std::string SourceLines::text(const std::string& path, std::int64_t number) {
+std::string SourceTexts::text(const std::string& path, std::int64_t number) {
   if (path.empty() || number <= 0) return {};
   auto file = files_.find(path);
   if (file == files_.end()) {
@@ -56,7 +56,7 @@ std::string SourceLines::text(const std::string& path, std::int64_t number) {
   return first == std::string::npos ? std::string() : clean_line(line.substr(first, kMostText));
 }
 
-void add_source_text(KernelSamples& samples, SourceLines& sources) {
+void add_source_text(KernelSamples& samples, SourceTexts& sources) {
   for (SampledKernel& kernel : samples.kernels) {
     for (SampledLine& line : kernel.lines) {
       if (line.text.empty()) line.text = sources.text(line.file, line.line);
@@ -73,7 +73,7 @@ void add_source_text(std::vector<Saving>& savings, const std::vector<ProcessTrac
   if (samples) {
     for (const HostFrame& frame : samples->frames) add_path(paths, frame.file, frame.line);
   }
-  SourceLines sources;
+  SourceTexts sources;
   for (Saving& saving : savings) {
     const std::string_view place = place_of(saving.line);
     const auto path = paths.find(place);
