@@ -43,6 +43,7 @@ void quietly(const Work& work) noexcept {
 /// Collectives of one kind and communicator that the thread has called since the beginning of its group.
 struct OpenCollective {
   spool::Collective record;
+  std::uint64_t received;  ///< bytes, of an exchange: those of the record are sent
   std::uint32_t ranks;
 };
 
@@ -86,6 +87,7 @@ struct CollectiveCall {
   std::uint64_t bytes = 0;
   NcclComm communicator = nullptr;
   void* original = nullptr;
+  bool receives = false;  ///< of an exchange
 };
 
 /// Counts the call, and adds it to those of its group.
@@ -105,7 +107,8 @@ void count_call(Session& current, ThreadCalls& thread, const CollectiveCall& cal
       open->ranks = of.about.ranks;
     }
     if (open == nullptr) return;
-    open->record.bytes += call.bytes * buffers(call.kind, of.about.ranks);
+    const std::uint64_t bytes = call.bytes * buffers(call.kind, of.about.ranks);
+    (call.receives ? open->received : open->record.bytes) += bytes;
     ++open->record.calls;
   });
 }
@@ -123,10 +126,12 @@ void finish_group(Session& current, ThreadCalls& thread) {
     record.thread = state.id;
     if (launched > 0) record.correlation = thread.correlations[launched == open ? i : 0];
     if (launched != open && open > 1) record.flags |= spool::kShared;
-    // With data for and from every other rank it is an all-to-all, which each rank calls once.
+    // With data for and from every other rank it is an all-to-all, which each rank calls once; among two ranks only
+    // with data for the rank itself.
     const std::uint32_t others = collective.ranks > 1 ? collective.ranks - 1 : UINT32_MAX;
-    const bool all = record.kind == CollectiveKind::send_recv && others > 1 && record.calls / 2 >= others;
-    if (record.kind == CollectiveKind::send_recv) record.bytes /= 2;
+    const std::uint32_t least = std::max(2U, others);
+    const bool all = record.kind == CollectiveKind::send_recv && record.calls / 2 >= least;
+    record.bytes = std::max(record.bytes, collective.received);
     if (all) record.kind = CollectiveKind::all_to_all;
     if (record.calls > 1) record.flags |= spool::kGrouped;
     current.spool.write(spool::Type::collective, record);
@@ -147,6 +152,8 @@ template <auto Replacement>
 std::atomic<void*> original_of = nullptr;
 #define ORIGINAL(name) (reinterpret_cast<decltype(&name)>(original_of<&name>.load(std::memory_order_acquire)))
 
+int nccl_receive(void* to, std::size_t count, int type, int peer, NcclComm comm, NcclStream stream);
+
 /// Calls of a redirected function: `arguments` are the program's.
 template <auto Replacement, typename... Arguments>
 int call_collective(CollectiveKind kind, std::uint64_t bytes, NcclComm communicator, Arguments... arguments) {
@@ -156,7 +163,8 @@ int call_collective(CollectiveKind kind, std::uint64_t bytes, NcclComm communica
   ThreadCalls& thread = thread_calls();
   // Calls by NCCL itself are part of the one that the program made.
   if (current == nullptr || thread.inside) return original();
-  quietly([&] { count_call(*current, thread, {kind, bytes, communicator, found}); });
+  const bool receives = found == original_of<&nccl_receive>.load(std::memory_order_acquire);
+  quietly([&] { count_call(*current, thread, {kind, bytes, communicator, found, receives}); });
   const int status = inside_nccl(thread, original);
   if (thread.groups == 0) quietly([&] { finish_group(*current, thread); });
   return status;

@@ -1,7 +1,9 @@
 #include "inject/rank.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +33,12 @@ const Launcher* launcher_of_process() {
   return nullptr;
 }
 
+std::uint32_t allowed_cpus() {
+  std::array<cpu_set_t, 8> cpus = {};  // of 1024 each
+  if (sched_getaffinity(getpid(), sizeof cpus, cpus.data()) != 0) return 0;
+  return static_cast<std::uint32_t>(CPU_COUNT_S(sizeof cpus, cpus.data()));
+}
+
 }  // namespace
 
 RankOnNode rank_on_node() {
@@ -55,6 +63,7 @@ void write_rank(Session& session) {
   }
   char host[256] = {};
   if (gethostname(host, sizeof(host) - 1) == 0) record.host = session.spool.text(host);
+  record.cpus = allowed_cpus();
   record.launcher = session.spool.text(launched_by);
   session.spool.write(spool::Type::rank, record);
 }

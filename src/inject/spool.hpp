@@ -416,7 +416,7 @@ struct Rank {
   std::uint32_t ranks;  ///< of the job; 0: not known
   Id launcher;          ///< text: "torchrun"
   Id host;              ///< text: the node's name
-  std::uint32_t reserved;
+  std::uint32_t cpus;   ///< that the process may run on when it begins to use the GPU; 0: not known
 };
 
 /// A communicator of NCCL in this process.

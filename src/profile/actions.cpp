@@ -363,7 +363,67 @@ constexpr DetailRow kDetailRows[] = {
      "Use cupy.cuda.Stream(non_blocking=True), and events between streams."},
     {CauseDetail::own_grid, "Grids are smaller than the GPU",
      "Launch at least as many blocks as the GPU has SMs: less work per block, or a second dimension of the grid.", "",
-     "", ""}};
+     "", ""},
+    {CauseDetail::cpu_collective, "GPU idle: a collective runs on the CPU", "Use NCCL for data on GPUs.",
+     "Use the NCCL group for CUDA tensors: no group of the gloo backend (or one of \"cpu:gloo,cuda:nccl\") and no "
+     ".cpu() before the collective; keep gloo for control messages. DistributedDataParallel also overlaps it.",
+     "", ""},
+    {CauseDetail::fewer_cpus, "A rank may run on fewer CPUs than the others",
+     "Let it run on as many CPUs as the others: see what sets its affinity (taskset, numactl, cpusets of the job, "
+     "sched_setaffinity).",
+     "Let it run on as many CPUs as the others: see what sets its affinity (os.sched_setaffinity, taskset, numactl, "
+     "torchrun --numa-binding, cpusets of the job).",
+     "", ""},
+    {CauseDetail::pipeline_stages, "Pipeline stages wait for each other",
+     "Cut each batch into more micro-batches (1F1B or an interleaved schedule), and give every stage the same work.",
+     "Cut each batch into more micro-batches (torch.distributed.pipelining: Schedule1F1B, ScheduleInterleaved1F1B), "
+     "and "
+     "give every stage the same work; or use data parallelism if the model fits on one GPU.",
+     "Cut each batch into more micro-batches, and give every stage the same work.", ""},
+    {CauseDetail::unequal_tokens, "A rank has more work than the others",
+     "Give every rank the same work: equal shares of what is exchanged.",
+     "Give every rank the same work: balance the routing of tokens to experts (auxiliary loss, a fresh bias, a "
+     "capacity "
+     "factor), or put a busy expert on several ranks.",
+     "", ""},
+    {CauseDetail::dependent_messages, "Many small collectives, whose time is latency",
+     "Use fewer and larger ones: more work per step and rank, no split of layers that are this small, and a CUDA graph "
+     "of the step.",
+     "Use fewer and larger ones: a larger batch per rank, no split of layers that are this small (replicas instead; or "
+     "one all-reduce for two linears: by columns, then by rows); then a CUDA graph of the step.",
+     "Use fewer and larger ones: a larger batch per device, and no sharding of layers that are this small.", ""},
+    {CauseDetail::batch_norm_messages, "Many small collectives, whose time is latency",
+     "Use fewer and larger ones: statistics of each rank's own batch.",
+     "Use fewer and larger ones: plain BatchNorm without convert_sync_batchnorm where a rank's batch is large enough "
+     "for its statistics, or GroupNorm; else a larger batch per rank.",
+     "", ""},
+    {CauseDetail::exposed_transfers, "Sends and receives without overlap",
+     "Overlap them: send and receive on a stream of their own, and compute another micro-batch meanwhile; or cut the "
+     "model where less is sent.",
+     "Overlap them: isend and irecv (batch_isend_irecv) ahead, and compute another micro-batch meanwhile; or send "
+     "less: bf16 activations, a cut where the model is narrow.",
+     "", ""},
+    {CauseDetail::exposed_gathers, "All-gathers without overlap",
+     "Overlap it: gather the next part on a stream of its own while this one is computed; or gather less.",
+     "Overlap it: gather the next layer's parameters while this one computes (FSDP2's fully_shard prefetches; else "
+     "async_op=True into a second buffer); or gather less: no reshard_after_forward, shards within a node only, a "
+     "larger batch per rank.",
+     "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or shard less.", ""},
+    {CauseDetail::exposed_scatters, "Reduce-scatters without overlap",
+     "Overlap it: reduce each part on a stream of its own as soon as its gradients are ready; or reduce less often.",
+     "Overlap it: reduce each layer's gradients (async_op=True, FSDP2's fully_shard) while backward goes on; or less "
+     "often: gradient accumulation, bf16 gradients, a larger batch per rank.",
+     "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or reduce less often.", ""},
+    {CauseDetail::exposed_broadcasts, "Broadcasts without overlap",
+     "Broadcast only what has changed, and once before the loop what never does.",
+     "Broadcast only what has changed: DistributedDataParallel(broadcast_buffers=False) sends no buffers in each "
+     "forward pass; keep large constant data out of buffers, and send it once before the loop.",
+     "Broadcast only what has changed, and once before the loop what never does.", ""},
+    {CauseDetail::exposed_all_to_alls, "All-to-alls without overlap",
+     "Overlap it with other computation on another stream, or send less.",
+     "Overlap it: async_op=True, and compute what needs no tokens of other ranks (shared experts, another "
+     "micro-batch) meanwhile; or send less: a lower capacity factor or top-k, bf16 or fp8 tokens.",
+     "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or send less.", ""}};
 
 /// Null: the row of the cause has the texts.
 const DetailRow* row_of_detail(CauseDetail detail) {

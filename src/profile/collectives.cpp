@@ -47,7 +47,7 @@ void match_by_calls(const std::vector<RankTimeline>& ranks, std::vector<MatchedC
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (std::size_t i = 0; i < ranks[rank].collectives.size(); ++i) {
       const CollectiveKernel& kernel = ranks[rank].collectives[i];
-      if (kernel.communicator == 0 || kernel.kind == CollectiveKind::send_recv) continue;
+      if (kernel.communicator == 0 || kernel.exchange) continue;
       kernels.push_back({kernel.communicator, kernel.kind, kernel.sequence, {static_cast<int>(rank), i}});
     }
   }
@@ -67,6 +67,54 @@ void match_by_calls(const std::vector<RankTimeline>& ranks, std::vector<MatchedC
     if (expected == 0) expected = members[begin->communicator].size();
     if (arrivals.size() > 1 && arrivals.size() == expected) matched.push_back(matched_of(ranks, std::move(arrivals)));
     begin = end;
+  }
+}
+
+/// The exchanges of one communicator: which kernel of each rank has a number.
+struct Exchanges {
+  std::map<std::uint64_t, std::vector<RankArrival>> by_number;
+  std::map<int, std::size_t> counts;  ///< by rank
+  std::size_t ranks = 0;              ///< of the communicator; 0: not known
+};
+
+/// Whether each kernel ran at a time at which all did.
+bool all_meet(const std::vector<RankTimeline>& ranks, const MatchedCollective& exchange) {
+  return std::all_of(exchange.arrivals.begin(), exchange.arrivals.end(),
+                     [&](const RankArrival& arrival) { return kernel_of(ranks, arrival).span.end > exchange.start; });
+}
+
+/// Of two ranks each exchange is one of both. More ranks do it together in an all-to-all, where none can end before
+/// all have started; the stages of a pipeline have other numbers of them, or end at other times.
+void match_exchanges(const std::vector<RankTimeline>& ranks, std::vector<MatchedCollective>& matched) {
+  constexpr double kNearlyAll = 0.9;
+  std::map<std::uint64_t, Exchanges> communicators;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (std::size_t i = 0; i < ranks[rank].collectives.size(); ++i) {
+      const CollectiveKernel& kernel = ranks[rank].collectives[i];
+      if (kernel.communicator == 0 || !kernel.exchange) continue;
+      Exchanges& of = communicators[kernel.communicator];
+      std::vector<RankArrival>& arrivals = of.by_number[kernel.sequence];
+      // Twice from one rank: a torn or false recording.
+      if (!arrivals.empty() && arrivals.back().rank == static_cast<int>(rank)) continue;
+      arrivals.push_back({static_cast<int>(rank), i});
+      ++of.counts[static_cast<int>(rank)];
+      of.ranks = std::max<std::size_t>(of.ranks, kernel.ranks);
+    }
+  }
+  for (auto& [hash, of] : communicators) {
+    const std::size_t expected = of.ranks != 0 ? of.ranks : of.counts.size();
+    if (expected < 2 || of.counts.size() != expected) continue;
+    std::vector<MatchedCollective> found;
+    std::size_t meet = 0, most = 0;
+    for (const auto& [rank, count] : of.counts) most = std::max(most, count);
+    for (auto& [number, arrivals] : of.by_number) {
+      if (arrivals.size() != expected) continue;
+      found.push_back(matched_of(ranks, std::move(arrivals)));
+      meet += all_meet(ranks, found.back()) ? 1 : 0;
+    }
+    const auto least = kNearlyAll * static_cast<double>(most);
+    const auto together = static_cast<double>(expected == 2 ? found.size() : meet);
+    if (together >= least) matched.insert(matched.end(), found.begin(), found.end());
   }
 }
 
@@ -156,6 +204,7 @@ constexpr auto kNamedCollectives = std::to_array<NamedCollective>({
 std::vector<MatchedCollective> match_collectives(const std::vector<RankTimeline>& ranks) {
   std::vector<MatchedCollective> matched;
   match_by_calls(ranks, matched);
+  match_exchanges(ranks, matched);
   match_by_times(ranks, matched);
   std::stable_sort(matched.begin(), matched.end(),
                    [](const MatchedCollective& a, const MatchedCollective& b) { return a.start < b.start; });
@@ -179,7 +228,7 @@ std::string_view collective_name(CollectiveKind kind) {
 std::vector<std::int64_t> clock_offsets(const std::vector<RankTimeline>& ranks,
                                         const std::vector<MatchedCollective>& matched,
                                         const std::vector<int>& host_of) {
-  std::map<int, std::vector<double>> later;
+  std::map<int, std::vector<double>> later, exchanged;
   for (const MatchedCollective& collective : matched) {
     std::map<int, std::uint64_t> ends;  // by host: of its last rank
     for (const RankArrival& arrival : collective.arrivals) {
@@ -188,14 +237,16 @@ std::vector<std::int64_t> clock_offsets(const std::vector<RankTimeline>& ranks,
     }
     const auto first = ends.find(0);
     if (first == ends.end()) continue;
+    auto& of = kernel_of(ranks, collective.arrivals.front()).exchange ? exchanged : later;
     for (const auto& [host, end] : ends) {
-      later[host].push_back(static_cast<double>(static_cast<std::int64_t>(end - first->second)));
+      of[host].push_back(static_cast<double>(static_cast<std::int64_t>(end - first->second)));
     }
   }
   std::vector<std::int64_t> offsets;
   for (const int host : host_of) {
     if (static_cast<std::size_t>(host) >= offsets.size()) offsets.resize(static_cast<std::size_t>(host) + 1);
   }
+  later.merge(exchanged);  // a small message may have been sent long before it is received
   for (auto& [host, differences] : later) {
     offsets[static_cast<std::size_t>(host)] = static_cast<std::int64_t>(median(std::move(differences)));
   }

@@ -19,6 +19,8 @@ struct CollectiveKernel {
   std::uint64_t sequence = 0;      ///< in the communicator
   std::uint64_t bytes = 0;         ///< of the larger buffer; 0: not known
   std::uint32_t ranks = 0;         ///< of the communicator; 0: not known
+  std::uint32_t calls = 0;         ///< of the group that it does; 0: not known
+  bool exchange = false;           ///< sends and receives: it has a number among those of the communicator
   int group = -1;                  ///< index into Recording::groups
 };
 
@@ -34,17 +36,21 @@ struct RankArrival {
   std::size_t kernel = 0;  ///< index into its collectives
 };
 
-/// A collective with the kernels of all its ranks.
+/// A collective, or an exchange of sends and receives, with the kernels of all its ranks.
 struct MatchedCollective {
   std::vector<RankArrival> arrivals;  ///< by rank
   int last = 0;                       ///< the rank whose kernel starts last
   std::uint64_t start = 0;            ///< of that kernel: what others ran before is waiting
   std::uint64_t end = 0;              ///< of the kernel that ends last
+
+  /// From its last rank's start on; of an exchange that one rank ends before that, what is left of the other.
+  double transfer_s() const { return seconds(end - start); }
 };
 
 /// Those that all of their ranks recorded, by start. Kernels whose calls are known are matched by communicator and
-/// number; others by time: on one node, the kernels of one collective run at the same time. Point-to-point transfers
-/// are left out.
+/// number; others by time: on one node, the kernels of one collective run at the same time. Sends and receives are
+/// matched by number where all ranks of a communicator have equally many exchanges: those of two ranks, and
+/// all-to-alls; other point-to-point transfers are left out.
 std::vector<MatchedCollective> match_collectives(const std::vector<RankTimeline>& ranks);
 
 /// The kind of an NCCL kernel by its symbol.

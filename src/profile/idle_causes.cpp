@@ -82,6 +82,14 @@ class IdleAttribution {
         add(gap, compiler->cause, function_at(place), place.text(), gap.seconds, compiler->detail);
         continue;
       }
+      if (ends_in_cpu_collective(gap)) {
+        const HostPlace& place = cpu_collectives_of(gap.process);
+        const std::string line = place.known() ? place.text() : next_line(gap);
+        add(gap, SavingCause::wait_network, place.known() ? function_at(place) : line, line, gap.seconds,
+            CauseDetail::cpu_collective)
+            .facts["the thread that ends it does collectives on the CPU"] += gap.seconds;
+        continue;
+      }
       keep_waits_for_requests(gap);
       for (const KnownPart& part : gap.known) {
         if (part.seconds > 0) add_known(gap, part);
@@ -245,6 +253,34 @@ class IdleAttribution {
       if (sample != times.end() && sample->first - gap.next->start < samples_.period()) return &sample->second;
     }
     return nullptr;
+  }
+
+  /// Gloo's threads copy a tensor from the GPU, and its result back.
+  bool ends_in_cpu_collective(const IdleGap& gap) {
+    const int thread = samples_.thread(trace(gap).process.pid, gap.thread);
+    const auto [found, added] = does_collectives_.try_emplace(thread);
+    if (added) found->second = samples_.does_cpu_collectives(thread);
+    return found->second;
+  }
+
+  /// Where the main thread waits most for collectives on the CPU; unknown: it does not wait.
+  const HostPlace& cpu_collectives_of(int process) {
+    const auto [found, added] = cpu_collectives_.try_emplace(process);
+    if (!added) return found->second;
+    const auto pid = static_cast<std::int64_t>(recording_.traces[static_cast<std::size_t>(process)].process.pid);
+    std::map<std::string, std::pair<double, HostPlace>> places;
+    double most = 0;
+    for (const int index : samples_.within(samples_.thread(pid, pid), {0, std::numeric_limits<std::uint64_t>::max()})) {
+      const SampledCause cause = samples_.cause_of(index, {});
+      if (cause.detail != CauseDetail::cpu_collective) continue;
+      auto& [weight, place] = places[cause.place.text()];
+      weight += samples_.sample(index).seconds;
+      place = cause.place;
+      if (weight <= most) continue;
+      most = weight;
+      found->second = place;
+    }
+    return found->second;
   }
 
   void add_known(const IdleGap& gap, const KnownPart& part) {
@@ -500,6 +536,8 @@ class IdleAttribution {
   std::set<CopyPlace> small_copies_;
   std::set<std::pair<int, spool::Id>> reloading_;                   ///< process and place
   std::map<int, std::map<std::uint64_t, SampledCause>> compilers_;  ///< by thread
+  std::map<int, bool> does_collectives_;                            ///< threads
+  std::map<int, HostPlace> cpu_collectives_;                        ///< by process
   std::map<int, double> kernel_s_, launch_s_;                       ///< by device
   std::map<std::pair<int, spool::Id>, std::string> lines_;          ///< by process and place
   std::array<std::map<AlikeKey, Evidence>, kWidths> evidence_;

@@ -105,25 +105,6 @@ bool of_launches(SavingCause cause) {
          cause == SavingCause::between_kernels;
 }
 
-/// What a program does in some steps only, such as saving, evaluating and logging. Other causes say more by their own
-/// names.
-bool of_rare_work(SavingCause cause) {
-  switch (cause) {
-    case SavingCause::host_python:
-    case SavingCause::host_native:
-    case SavingCause::wait_disk:
-    case SavingCause::wait_network:
-    case SavingCause::wait_lock:
-    case SavingCause::sleep:
-    case SavingCause::item_sync:
-    case SavingCause::logging_sync:
-    case SavingCause::synchronize:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// What slow steps lost at one line more than the others do.
 struct LostAtLine {
   double seconds = 0, largest_s = 0;

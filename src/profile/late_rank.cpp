@@ -111,13 +111,61 @@ void name_copies(LateFinding& finding, const Recording& recording, const std::ve
   std::tie(finding.line, finding.pageable) = key_of_largest(copied);
 }
 
+/// Whether the host of a late rank does something besides launching, for a good part of the time that it is late.
+bool has_time_of_its_own(const LateFinding& finding) {
+  constexpr double kGoodPart = 0.3;
+  if (finding.cause.reason == LateReason::copies) return true;
+  if (!finding.idle || finding.idle->seconds < kGoodPart * finding.late.late_s) return false;
+  switch (finding.idle->cause) {
+    case SavingCause::tiny_kernels:
+    case SavingCause::launch_rate:
+    case SavingCause::small_messages:
+    case SavingCause::between_kernels:
+    case SavingCause::late_stream:
+    case SavingCause::unknown_idle:
+    case SavingCause::item_sync:
+    case SavingCause::synchronize:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// Whether it keeps a CPU busy: fewer CPUs make it slower.
+bool needs_cpus(const std::optional<IdlePart>& idle) {
+  if (!idle) return true;
+  switch (idle->cause) {
+    case SavingCause::sleep:
+    case SavingCause::wait_disk:
+    case SavingCause::wait_network:
+    case SavingCause::allocation:
+    case SavingCause::module_load:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void compare_cpus(const Job& job, LateFinding& finding) {
+  constexpr double kFewer = 0.75;
+  const auto cpus_of = [&](int rank) {
+    const auto& of = job.traces[static_cast<std::size_t>(rank)]->rank;
+    return of ? static_cast<int>(std::min<std::uint32_t>(of->cpus, 1 << 20)) : 0;
+  };
+  const int cpus = cpus_of(finding.cause.rank), others = cpus_of(finding.cause.other);
+  if (cpus <= 0 || cpus > kFewer * others || !needs_cpus(finding.idle)) return;
+  finding.cpus = cpus;
+  finding.other_cpus = others;
+}
+
 }  // namespace
 
 std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
                                         const std::vector<Span>& spans, const std::vector<IdlePart>& parts,
                                         const SmallMessages& small) {
-  if (small.explain_waiting(steps)) return std::nullopt;
-  const std::optional<LateRanks> late = find_late_ranks(steps);
+  std::optional<LateRanks> late = find_late_ranks(steps);
+  const bool seldom = !late;
+  if (seldom) late = find_seldom_late_ranks(steps);
   if (!late) return std::nullopt;
   const std::vector<RankWork> work = rank_work(job, recording, spans);
   LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
@@ -132,7 +180,14 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
     finding.line = line_of_more(recording, work[here], work[there], finding.cause.reason == LateReason::unequal_work);
   }
   if (finding.cause.reason == LateReason::copies) name_copies(finding, recording, spans);
-  return finding;
+  if (finding.cause.reason == LateReason::host) {
+    // Each small collective makes the ranks' hosts wait for each other, whichever of them is a little slower.
+    if ((seldom || small.explain_waiting(steps)) && !has_time_of_its_own(finding)) return std::nullopt;
+    compare_cpus(job, finding);
+  }
+  return seldom && finding.cause.reason != LateReason::host && finding.cause.reason != LateReason::copies
+             ? std::nullopt
+             : std::optional(std::move(finding));
 }
 
 void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,

@@ -20,6 +20,7 @@ struct LateFinding {
   int typical_device = 0;         ///< of the rank that they are compared with
   std::string line = {};          ///< that launches its additional work or copies; empty: not known
   bool pageable = false;          ///< these copies are from or to pageable memory
+  int cpus = 0, other_cpus = 0;   ///< of a late host that may run on fewer CPUs than the typical one; 0: it may not
 };
 
 /// `spans`: of the steps; `parts`: of the idle time within them.

@@ -12,6 +12,7 @@
 #include "model/find.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "profile/rows.hpp"
+#include "profile/slow_steps.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -35,10 +36,34 @@ std::string names_of(const Job& job, const std::vector<int>& ranks) {
   return fmt::format("Ranks {}{} arrive", fmt::join(numbers.begin(), named, ", "), more);
 }
 
+CauseDetail exposed_detail(spool::CollectiveKind kind) {
+  switch (kind) {
+    case spool::CollectiveKind::send_recv:
+      return CauseDetail::exposed_transfers;
+    case spool::CollectiveKind::all_gather:
+      return CauseDetail::exposed_gathers;
+    case spool::CollectiveKind::reduce_scatter:
+      return CauseDetail::exposed_scatters;
+    case spool::CollectiveKind::broadcast:
+      return CauseDetail::exposed_broadcasts;
+    case spool::CollectiveKind::all_to_all:
+      return CauseDetail::exposed_all_to_alls;
+    default:
+      return CauseDetail::none;
+  }
+}
+
+double sum_of(const std::vector<std::vector<float>>& of_ranks) {
+  double sum = 0;
+  for (const std::vector<float>& of : of_ranks) sum = std::accumulate(of.begin(), of.end(), sum);
+  return sum;
+}
+
 class RankClaims {
  public:
-  RankClaims(const Job& job, const RankSteps& steps, const Ranks& report, const RowTimes& rows, Framework framework)
-      : job_(job), steps_(steps), report_(report), framework_(framework) {
+  RankClaims(const Job& job, const RankSteps& steps, const CommunicationKinds& kinds, const Ranks& report,
+             const RowTimes& rows, Framework framework)
+      : job_(job), steps_(steps), kinds_(kinds), report_(report), framework_(framework) {
     count_ = static_cast<double>(std::max<std::size_t>(1, steps.step_s.size()));
     const auto rows_of = std::ranges::count_if(job.ranks, [](const JobRank& rank) { return rank.device >= 0; });
     share_ = static_cast<double>(rows_of) / static_cast<double>(job.ranks.size());
@@ -53,8 +78,9 @@ class RankClaims {
 
   RankSavings savings(const std::optional<LateFinding>& late, const SmallMessages& small) {
     if (late) add_late(*late);
+    add_pipeline(late);
     add_uneven(late, small);
-    add_small_messages(small);
+    add_small_messages(late, small);
     add_exposed();
     const bool copies = late && late->cause.reason == LateReason::copies;
     return {std::move(claims_), copies ? late->late.late_s : 0};
@@ -134,8 +160,20 @@ class RankClaims {
     } else if (finding.idle && finding.idle->cause != SavingCause::unknown_idle) {
       reason = what_is_lost(finding.idle->cause, finding.idle->detail);
       saving.line = finding.idle->line;
-      saving.action = seldom ? action_against(SavingCause::slow_steps, framework_)
-                             : action_against(finding.idle->cause, framework_, finding.idle->detail);
+      const bool postpone = seldom && of_rare_work(finding.idle->cause) && finding.idle->detail == CauseDetail::none;
+      saving.action = postpone ? action_against(SavingCause::slow_steps, framework_)
+                               : action_against(finding.idle->cause, framework_, finding.idle->detail);
+    }
+    if (finding.cpus > 0) {
+      const std::string fewer = fmt::format("It may run on {} CPU{}, rank {} on {}", finding.cpus,
+                                            finding.cpus == 1 ? "" : "s", other, finding.other_cpus);
+      reason = reason.empty() ? fewer : fewer + ". " + reason;
+      saving.action = action_against(saving.cause, framework_, CauseDetail::fewer_cpus);
+    }
+    if (unequal && stages_wait_most()) {
+      saving.action = action_against(SavingCause::uneven_ranks, framework_, CauseDetail::pipeline_stages);
+    } else if (unequal && kinds_.waiting_s(spool::CollectiveKind::all_to_all) > 0.5 * sum_of(steps_.waited)) {
+      saving.action = action_against(saving.cause, framework_, CauseDetail::unequal_tokens);
     }
     saving.what = fmt::format("{} last in {}, {} after the others{}", names_of(job_, late.ranks), in_steps,
                               duration(late.late_s / late_steps), reason.empty() ? "" : ". " + reason);
@@ -157,15 +195,40 @@ class RankClaims {
     add(std::move(saving));
   }
 
+  /// Whether most waiting of ranks is that of pipeline stages for each other.
+  bool stages_wait_most() const {
+    return kinds_.stages_wait_s > 0.5 * (sum_of(steps_.waited) + kinds_.stages_unmatched_s);
+  }
+
+  /// Waiting of pipeline stages that is for none in particular.
+  void add_pipeline(const std::optional<LateFinding>& late) {
+    constexpr double kLeast = 0.05;
+    const auto ranks = static_cast<double>(job_.ranks.size());
+    const double all = kinds_.stages_wait_s;
+    const double waited = late && stages_wait_most() ? std::max(0.0, all - late->late.waited_s) : all;
+    if (waited < kLeast * steps_.total_s() * ranks) return;
+    Saving saving;
+    saving.cause = SavingCause::uneven_ranks;
+    saving.line = key_of_largest(kinds_.stage_lines);
+    saving.seconds = waited;
+    saving.what = what_is_lost(saving.cause, CauseDetail::pipeline_stages);
+    saving.evidence = fmt::format(
+        "a rank waits {} a step, {}, in sends and receives for the rank at the other end; {} more is their transfer",
+        duration(waited / (count_ * ranks)), percent(waited / (steps_.total_s() * ranks)),
+        duration(kinds_.stages_transfer_s / (count_ * ranks)));
+    saving.action = action_against(saving.cause, framework_, CauseDetail::pipeline_stages);
+    stages_s_ = waited;
+    add(std::move(saving));
+  }
+
   /// Waiting that is for no rank in particular.
   void add_uneven(const std::optional<LateFinding>& late, const SmallMessages& small) {
     constexpr double kLeast = 0.05;
     if (small.explain_waiting(steps_)) return;
-    double waited = late ? -late->late.waited_s : 0, lateness = late ? -late->late.late_s : 0;
-    for (std::size_t rank = 0; rank < steps_.late.size(); ++rank) {
-      waited += std::accumulate(steps_.waited[rank].begin(), steps_.waited[rank].end(), 0.0);
-      lateness += std::accumulate(steps_.late[rank].begin(), steps_.late[rank].end(), 0.0);
-    }
+    const double all = sum_of(steps_.waited);
+    const double waited = all - (late ? late->late.waited_s : 0) - std::max(0.0, stages_s_ - kinds_.stages_unmatched_s);
+    double lateness = sum_of(steps_.late) - (late ? late->late.late_s : 0);
+    if (all > 0) lateness = std::min(lateness, sum_of(steps_.late) * std::max(0.0, waited) / all);
     if (lateness < kLeast * steps_.total_s()) return;
     Saving saving;
     saving.cause = SavingCause::uneven_ranks;
@@ -177,10 +240,12 @@ class RankClaims {
     add(std::move(saving));
   }
 
-  void add_small_messages(const SmallMessages& small) {
-    constexpr double kSlowLink = 10e9;  // bytes per second: merged messages are faster than that
-    const double waited = small.explain_waiting(steps_) ? small.waited_s : 0;
-    const double saved = small.exposed_s - small.bytes / kSlowLink + waited;
+  void add_small_messages(const std::optional<LateFinding>& late, const SmallMessages& small) {
+    const CauseDetail detail = small.mergeable       ? CauseDetail::none
+                               : small.of_batch_norm ? CauseDetail::batch_norm_messages
+                                                     : CauseDetail::dependent_messages;
+    const double waited = !late && small.explain_waiting(steps_) ? small.waited_s : 0;
+    const double saved = small.exposed_s - small.at_roof_s + waited;
     const double per_step = small.calls / (count_ * static_cast<double>(job_.ranks.size()));
     if (!small.many || saved < kLeastExposed * steps_.total_s() * static_cast<double>(job_.ranks.size())) {
       return;
@@ -189,51 +254,60 @@ class RankClaims {
     saving.cause = SavingCause::small_messages;
     saving.line = key_of_largest(small.lines);
     saving.seconds = saved;
-    saving.what = fmt::format("{} small collectives a step, one after the other", count(std::llround(per_step)));
+    saving.what = fmt::format("{} small collectives a step, {}", count(std::llround(per_step)),
+                              small.mergeable ? "one after the other" : "each between kernels that need it");
     saving.evidence = fmt::format("{} and {} each, on average, without overlap",
                                   binary_bytes(small.bytes / small.calls), duration(small.exposed_s / small.calls));
     if (waited > 0) {
       saving.evidence += fmt::format("; in them a rank waits {} a step for the others",
                                      duration(waited / (count_ * static_cast<double>(job_.ranks.size()))));
     }
-    saving.action = action_against(saving.cause, framework_);
+    saving.action = action_against(saving.cause, framework_, detail);
     small_s_ = (saved - waited) / static_cast<double>(job_.ranks.size());
     add(std::move(saving));
   }
 
   /// At most what the kernels that nothing overlaps yet could hide.
   void add_exposed() {
-    const double exposed = mean_of(&RankParts::transfer_s) - small_s_;
+    const auto ranks = static_cast<double>(job_.ranks.size());
+    const double exposed = mean_of(&RankParts::transfer_s) - small_s_ - kinds_.stages_unmatched_s / ranks;
     const double free = mean_of(&RankParts::compute_s) - mean_of(&RankParts::overlapped_s);
     const double hidden = std::min(exposed, std::max(0.0, free));
-    if (steps_.matched_s <= 0 || hidden < kLeastExposed * steps_.total_s()) return;
-    const auto largest = std::max_element(report_.collectives.begin(), report_.collectives.end(),
-                                          [](const auto& a, const auto& b) { return a.exposed_s < b.exposed_s; });
+    const auto* const kind = kinds_.largest();
+    if (steps_.matched_s <= 0 || kind == nullptr || hidden < kLeastExposed * steps_.total_s()) return;
+    const std::string_view name = collective_name(kind->first);
+    const auto most = [name](const CollectiveSum& a, const CollectiveSum& b) {
+      return std::pair(a.name == name, a.exposed_s) < std::pair(b.name == name, b.exposed_s);
+    };
+    const auto largest = std::max_element(report_.collectives.begin(), report_.collectives.end(), most);
     Saving saving;
     saving.cause = SavingCause::exposed_communication;
-    saving.seconds = hidden * static_cast<double>(job_.ranks.size());
+    saving.line = key_of_largest(kind->second.lines);
+    saving.seconds = hidden * ranks;
     saving.what = fmt::format("Communication without overlap: {} of a step", percent(exposed / steps_.total_s()));
     saving.evidence = fmt::format("{} a step, {} more overlapped by kernels", duration(exposed / count_),
                                   duration(mean_of(&RankParts::overlapped_s) / count_));
-    if (largest != report_.collectives.end()) {
-      saving.line = largest->line;
-      saving.evidence += fmt::format("; most of it {}{}", largest->name,
-                                     largest->bytes > 0 ? " of " + binary_bytes(largest->bytes) : "");
-      if (largest->attainable_s > 0) {
+    saving.evidence += fmt::format("; most of it {}", name);
+    if (largest != report_.collectives.end() && largest->name == name) {
+      if (!largest->line.empty()) saving.line = largest->line;
+      if (largest->bytes > 0) saving.evidence += " of " + binary_bytes(largest->bytes);
+      if (largest->attainable_s > 0 && largest->transfer_s > 0) {
         saving.evidence += fmt::format(" at {} of its roof", percent(largest->attainable_s / largest->transfer_s));
       }
     }
-    saving.action = action_against(saving.cause, framework_);
+    saving.action = action_against(saving.cause, framework_, exposed_detail(kind->first));
     add(std::move(saving));
   }
 
   const Job& job_;
   const RankSteps& steps_;
+  const CommunicationKinds& kinds_;
   const Ranks& report_;
   Framework framework_;
   double count_ = 1;
   double share_ = 1;            ///< of the ranks: those whose rows there are
   double small_s_ = 0;          ///< of a rank in all steps, claimed for small messages
+  double stages_s_ = 0;         ///< of all ranks in all steps, claimed for a pipeline
   std::map<int, double> rows_;  ///< seconds of collectives by group
   std::vector<SavingClaim> claims_;
 };
@@ -279,8 +353,9 @@ std::set<std::string> barrier_lines(const Recording& recording) {
 }  // namespace
 
 RankSavings rank_savings(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
-                         const SmallMessages& small, const Ranks& report, const RowTimes& rows, Framework framework) {
-  return RankClaims(job, steps, report, rows, framework).savings(late, small);
+                         const SmallMessages& small, const CommunicationKinds& kinds, const Ranks& report,
+                         const RowTimes& rows, Framework framework) {
+  return RankClaims(job, steps, kinds, report, rows, framework).savings(late, small);
 }
 
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording) {

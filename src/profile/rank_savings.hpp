@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profile/actions.hpp"
+#include "profile/communication_kinds.hpp"
 #include "profile/late_rank.hpp"
 #include "profile/savings.hpp"
 #include "profile/small_messages.hpp"
@@ -13,7 +14,8 @@ namespace roofline {
 
 /// What the ranks lose, as claims on the rows of collectives. `rows`: times within the steps.
 RankSavings rank_savings(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
-                         const SmallMessages& small, const Ranks& report, const RowTimes& rows, Framework framework);
+                         const SmallMessages& small, const CommunicationKinds& kinds, const Ranks& report,
+                         const RowTimes& rows, Framework framework);
 
 /// A synchronisation at a line that launches a collective waits for all ranks: a barrier.
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording);

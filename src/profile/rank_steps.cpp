@@ -160,7 +160,15 @@ RankSteps rank_steps(const std::vector<RankTimeline>& ranks, const std::vector<M
   return RankStepsBuilder(ranks, matched, steps).build();
 }
 
-std::optional<LateRanks> find_late_ranks(const RankSteps& steps) {
+namespace {
+
+struct LateCandidates {
+  LateRanks late;
+  double share = 0;  ///< of all waiting: for them
+};
+
+/// Few ranks that most waiting is for, however often.
+std::optional<LateCandidates> late_candidates(const RankSteps& steps) {
   constexpr double kNoticeable = 0.02;  // of a step
   constexpr double kMostOfStep = 0.5;
   std::vector<double> late;
@@ -189,7 +197,22 @@ std::optional<LateRanks> find_late_ranks(const RankSteps& steps) {
     ++found.waiting;
     if (of_them > kMostOfStep * all) ++found.steps;
   }
-  return is_consistent(found.steps, found.waiting, share) ? std::optional(found) : std::nullopt;
+  return LateCandidates{std::move(found), share};
+}
+
+}  // namespace
+
+std::optional<LateRanks> find_late_ranks(const RankSteps& steps) {
+  const std::optional<LateCandidates> found = late_candidates(steps);
+  const bool often = found && is_consistent(found->late.steps, found->late.waiting, found->share);
+  return often ? std::optional(found->late) : std::nullopt;
+}
+
+std::optional<LateRanks> find_seldom_late_ranks(const RankSteps& steps) {
+  constexpr double kNearlyAll = 0.85;
+  const std::optional<LateCandidates> found = late_candidates(steps);
+  const bool seldom = found && found->share >= kNearlyAll && found->late.steps >= 2;
+  return seldom ? std::optional(found->late) : std::nullopt;
 }
 
 int typical_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work) {

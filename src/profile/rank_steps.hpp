@@ -45,6 +45,10 @@ struct LateRanks {
 /// Nothing where ranks wait less than 3 % of the steps for them, or for one after the other.
 std::optional<LateRanks> find_late_ranks(const RankSteps& steps);
 
+/// Ranks that nearly all waiting is for, in at least two steps but in too few to be no matter of chance: another reason
+/// must show that they are late.
+std::optional<LateRanks> find_seldom_late_ranks(const RankSteps& steps);
+
 /// Launches and seconds of one rank by launch signature, of kernels that are no collectives.
 struct SignatureWork {
   double launches = 0, seconds = 0;

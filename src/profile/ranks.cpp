@@ -11,6 +11,7 @@
 #include "model/bound.hpp"
 #include "model/collective.hpp"
 #include "profile/causes/kernel_names.hpp"
+#include "profile/collective_sums.hpp"
 #include "profile/rows.hpp"
 
 namespace roofline {
@@ -20,6 +21,7 @@ namespace {
 struct CallsOfKernel {
   const spool::Collective* first = nullptr;
   std::uint64_t bytes = 0;  ///< of all calls that it does
+  std::uint32_t calls = 0;
 };
 using CallsByCorrelation = std::unordered_map<std::uint32_t, CallsOfKernel>;
 
@@ -30,6 +32,7 @@ CallsByCorrelation calls_by_correlation(const ProcessTrace& trace) {
     CallsOfKernel& of = calls[call.correlation];
     if (of.first == nullptr) of.first = &call;
     of.bytes += call.bytes;
+    of.calls += call.calls;
   }
   return calls;
 }
@@ -49,6 +52,13 @@ CollectiveKernel kernel_of(const Activity& activity, const Recording& recording,
   kernel.sequence = call.sequence;
   kernel.bytes = found->second.bytes;
   kernel.ranks = communicator.ranks;
+  kernel.calls = found->second.calls;
+  // An all-to-all of one call is the library's own.
+  kernel.exchange = call.kind == spool::CollectiveKind::send_recv ||
+                    (call.kind == spool::CollectiveKind::all_to_all && (call.flags & spool::kGrouped) != 0);
+  // With data for the rank itself it is an all-to-all, also among two.
+  const bool to_all = communicator.ranks > 1 && call.calls / 2 >= communicator.ranks;
+  if (kernel.exchange && to_all) kernel.kind = spool::CollectiveKind::all_to_all;
   return kernel;
 }
 
@@ -126,114 +136,12 @@ void fill_timelines(Job& job, const Recording& recording) {
   }
 }
 
-/// Seconds of the transfer of a collective.
-double transfer_seconds(const MatchedCollective& collective) { return seconds(collective.end - collective.start); }
-
-/// Its size, by the first rank whose call is known; 0: of none.
-double bytes_of_collective(const Job& job, const MatchedCollective& collective) {
-  for (const RankArrival& arrival : collective.arrivals) {
-    if (const std::uint64_t bytes = job.kernel(arrival).bytes; bytes != 0) return static_cast<double>(bytes);
-  }
-  return 0;
-}
-
-/// Nothing for collectives without a bus bandwidth.
-std::optional<Work> work_of_collective(std::string_view name, int ranks, double bytes) {
-  const std::optional<double> factor = bus_factor(name, ranks);
-  if (!factor || !(bytes > 0)) return std::nullopt;
-  Work work;
-  work.launches = 0;
-  work.collective = Collective{std::string(name), ranks};
-  work.bytes[Level::network] = {.read = *factor * bytes, .write = 0};
-  return work;
-}
-
 /// The transfers of one row.
 struct RowTransfers {
   std::vector<double> seconds;
   double least_bytes = 0, most_bytes = 0;
   std::string_view name;
   int ranks = 0;
-};
-
-class CollectiveSums {
- public:
-  CollectiveSums(const Job& job, const std::vector<Span>& steps) : job_(job), steps_(steps) {}
-
-  std::vector<CollectiveSum> sum(const Recording& recording, const Machine& machine) {
-    Within within(steps_);
-    for (const MatchedCollective& collective : job_.matched) {
-      if (within(collective.start)) add(collective);
-    }
-    std::vector<CollectiveSum> sums;
-    for (auto& [of, entry] : entries_) sums.push_back(sum_of(of, entry, recording, machine));
-    std::stable_sort(sums.begin(), sums.end(), [](const CollectiveSum& a, const CollectiveSum& b) {
-      return a.waiting_s + a.exposed_s > b.waiting_s + b.exposed_s;
-    });
-    constexpr std::size_t kMost = 40;
-    if (sums.size() > kMost) sums.resize(kMost);
-    return sums;
-  }
-
- private:
-  struct Key {
-    spool::CollectiveKind kind = spool::CollectiveKind::other;
-    std::size_t ranks = 0;
-    double bytes = 0;
-    auto operator<=>(const Key&) const = default;
-  };
-  struct Entry {
-    std::vector<double> transfers;
-    double waiting_s = 0, exposed_s = 0, kernels = 0;
-    std::map<int, std::int64_t> groups;
-  };
-
-  void add(const MatchedCollective& collective) {
-    Entry& entry = entries_[{job_.kernel(collective.arrivals.front()).kind, collective.arrivals.size(),
-                             bytes_of_collective(job_, collective)}];
-    entry.transfers.push_back(transfer_seconds(collective));
-    for (const RankArrival& arrival : collective.arrivals) {
-      const CollectiveKernel& kernel = job_.kernel(arrival);
-      const std::vector<Span>& compute = job_.timelines[static_cast<std::size_t>(arrival.rank)].compute;
-      const Span waiting = {kernel.span.start, std::min(kernel.span.end, collective.start)};
-      const Span transfer = {std::max(kernel.span.start, collective.start), kernel.span.end};
-      entry.waiting_s += seconds(uncovered_length(waiting, compute));
-      entry.exposed_s += seconds(uncovered_length(transfer, compute));
-      ++entry.kernels;
-      ++entry.groups[kernel.group];
-    }
-  }
-
-  CollectiveSum sum_of(const Key& of, Entry& entry, const Recording& recording, const Machine& machine) const {
-    const double of_rank = static_cast<double>(steps_.size()) * static_cast<double>(job_.ranks.size());
-    CollectiveSum sum;
-    sum.name = collective_name(of.kind);
-    sum.ranks = static_cast<int>(of.ranks);
-    sum.bytes = of.bytes;
-    sum.calls = entry.kernels / of_rank;
-    sum.waiting_s = entry.waiting_s / of_rank;
-    sum.exposed_s = entry.exposed_s / of_rank;
-    sum.transfer_s = median(std::move(entry.transfers));
-    const auto group = std::max_element(entry.groups.begin(), entry.groups.end(),
-                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (group != entry.groups.end() && group->first >= 0) {
-      const LaunchGroup& launch = recording.groups[static_cast<std::size_t>(group->first)];
-      const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(launch.process)];
-      sum.line = line_text(trace, trace.place(launch.kind.place).line);
-    }
-    if (const std::optional<Work> work = work_of_collective(sum.name, sum.ranks, sum.bytes)) {
-      const Bound bound = bound_of(*work, machine);
-      if (std::isfinite(bound.attainable_time_s)) {
-        sum.roof = bound.limiting_ceiling;
-        sum.attainable_s = bound.attainable_time_s;
-      }
-    }
-    return sum;
-  }
-
-  const Job& job_;
-  const std::vector<Span>& steps_;
-  std::map<Key, Entry> entries_;
 };
 
 }  // namespace
@@ -254,6 +162,13 @@ std::vector<int> processes_with_collectives(const Recording& recording) {
   for (const auto& [where, count] : ranks_with_collectives(recording)) processes.insert(where.first);
   if (processes.size() < 2) return {};
   return {processes.begin(), processes.end()};
+}
+
+double Job::bytes(const MatchedCollective& collective) const {
+  for (const RankArrival& arrival : collective.arrivals) {
+    if (const std::uint64_t bytes = kernel(arrival).bytes; bytes != 0) return static_cast<double>(bytes);
+  }
+  return 0;
 }
 
 std::optional<Job> job_of(const Recording& recording) {
@@ -292,7 +207,7 @@ void add_collective_roofs(const Job& job, const Machine& machine, std::vector<Po
   std::map<int, RowTransfers> rows;
   for (const MatchedCollective& collective : job.matched) {
     const CollectiveKernel& first = job.kernel(collective.arrivals.front());
-    const double bytes = bytes_of_collective(job, collective);
+    const double bytes = job.bytes(collective);
     std::set<int> groups;
     for (const RankArrival& arrival : collective.arrivals) groups.insert(job.kernel(arrival).group);
     for (const int group : groups) {
@@ -301,7 +216,7 @@ void add_collective_roofs(const Job& job, const Machine& machine, std::vector<Po
       row.most_bytes = std::max(row.most_bytes, bytes);
       row.name = collective_name(first.kind);
       row.ranks = static_cast<int>(collective.arrivals.size());
-      row.seconds.push_back(transfer_seconds(collective));
+      row.seconds.push_back(collective.transfer_s());
     }
   }
   for (auto& [group, row] : rows) {
@@ -387,7 +302,7 @@ Ranks ranks_report(const Job& job, const RankSteps& steps, const Recording& reco
     sum.last_share = last[i] / count;
     report.ranks.push_back(std::move(sum));
   }
-  report.collectives = CollectiveSums(job, spans).sum(recording, machine);
+  report.collectives = collective_sums(job, recording, spans, machine);
   return report;
 }
 

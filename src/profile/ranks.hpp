@@ -31,6 +31,8 @@ struct Job {
   const CollectiveKernel& kernel(const RankArrival& arrival) const {
     return timelines[static_cast<std::size_t>(arrival.rank)].collectives[arrival.kernel];
   }
+  /// By the first rank whose call is known; 0: of none.
+  double bytes(const MatchedCollective& collective) const;
 };
 
 /// Which of the recording's groups are collectives, and whether an activity is of one of those.

@@ -178,14 +178,15 @@ std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>&
   if (!job || spans.empty() || !profile.steps) return std::nullopt;
   JobFindings found;
   found.steps = rank_steps(job->timelines, job->matched, spans);
-  found.small = small_messages(*job, recording, spans);
+  found.small = small_messages(*job, recording, spans, machine);
   std::vector<IdlePart> parts = idle(spans);
   name_small_messages(parts, found.small);
   found.late = late_finding(*job, found.steps, recording, spans, parts, found.small);
   add_rank_parts(*job, found.steps, recording, rows, points, *profile.steps);
   profile.ranks = ranks_report(*job, found.steps, recording, spans, machine);
+  const CommunicationKinds kinds = communication_kinds(*job, recording, spans, machine);
   found.savings =
-      rank_savings(*job, found.steps, found.late, found.small, *profile.ranks, rows, framework_of(recording));
+      rank_savings(*job, found.steps, found.late, found.small, kinds, *profile.ranks, rows, framework_of(recording));
   return found;
 }
 

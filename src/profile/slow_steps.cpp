@@ -103,6 +103,23 @@ std::string largest_cause(const std::vector<IdlePart>& parts, double longer) {
 
 }  // namespace
 
+bool of_rare_work(SavingCause cause) {
+  switch (cause) {
+    case SavingCause::host_python:
+    case SavingCause::host_native:
+    case SavingCause::wait_disk:
+    case SavingCause::wait_network:
+    case SavingCause::wait_lock:
+    case SavingCause::sleep:
+    case SavingCause::item_sync:
+    case SavingCause::logging_sync:
+    case SavingCause::synchronize:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::vector<std::size_t> slow_steps(const FoundSteps& found) {
   constexpr double kFactor = 1.2, kScatters = 3;
   const std::vector<double> lengths = sorted_lengths(found);

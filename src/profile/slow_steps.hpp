@@ -10,6 +10,10 @@
 
 namespace roofline {
 
+/// What a program does in some steps only, such as saving, evaluating and logging. Other causes say more by their own
+/// names, and have actions of their own.
+bool of_rare_work(SavingCause cause);
+
 /// Indices into `found.all` of uncounted steps far above the others' scatter, in order; those that are apart among
 /// them.
 std::vector<std::size_t> slow_steps(const FoundSteps& found);

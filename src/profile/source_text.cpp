@@ -24,8 +24,7 @@ using Paths = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 void add_path(Paths& paths, std::string_view path, std::int64_t number) {
   if (path.empty() || number <= 0) return;
-  const auto [found, added] =
-      paths.try_emplace(fmt::format("{}:{}", last_path_part(path), number), std::string(path));
+  const auto [found, added] = paths.try_emplace(fmt::format("{}:{}", last_path_part(path), number), std::string(path));
   if (!added && found->second && *found->second != path) found->second.reset();
 }
 
@@ -81,8 +80,8 @@ void add_source_text(std::vector<Saving>& savings, const std::vector<ProcessTrac
     const std::size_t colon = place.rfind(':');
     const std::string text = sources.text(*path->second, std::stoll(std::string(place.substr(colon + 1))));
     if (text.empty()) continue;
-    saving.evidence = fmt::format("`{}`{}{}", shorten(text, kMostOfEvidence), saving.evidence.empty() ? "" : "; ",
-                                  saving.evidence);
+    saving.evidence =
+        fmt::format("`{}`{}{}", shorten(text, kMostOfEvidence), saving.evidence.empty() ? "" : "; ", saving.evidence);
   }
 }
 

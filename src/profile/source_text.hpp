@@ -1,5 +1,5 @@
-// The text of source lines: of a kernel's samples, and of the lines at which a program loses time. Files are read only of
-// a program that has just run here, because the paths come from its code.
+// The text of source lines: of a kernel's samples, and of the lines at which a program loses time. Files are read only
+// of a program that has just run here, because the paths come from its code.
 #pragma once
 
 #include <functional>

@@ -11,10 +11,11 @@
 
 namespace roofline {
 
-/// Waits for the GPU that are a good part of the time that slow launches take come before those: a CUDA graph, which
-/// would make launches fast, cannot contain them. Of waits at the launches' own line a smaller part is enough, and of a
-/// profiler, which slows down every launch besides what it takes itself.
-/// `savings` are sorted, the largest first, and have `seconds` and `line`; `cause_of` gives their cause, or nothing.
+/// Waits for the GPU and many small collectives that are a good part of the time that slow launches take come before
+/// those: a CUDA graph, which would make launches fast, cannot contain such waits, and each collective makes all ranks'
+/// hosts wait for the slowest. Of waits at the launches' own line a smaller part is enough, and of a profiler, which
+/// slows down every launch besides what it takes itself. `savings` are sorted, the largest first, and have `seconds`
+/// and `line`; `cause_of` gives their cause, or nothing.
 template <typename T, typename CauseOf>
 void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
   constexpr double kGoodPart = 0.25, kSmallPart = 0.1;
@@ -24,7 +25,8 @@ void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
   };
   const auto waits = [&](const T& saving) {
     const std::optional<SavingCause> cause = cause_of(saving);
-    return cause == SavingCause::item_sync || cause == SavingCause::synchronize || cause == SavingCause::logging_sync;
+    return cause == SavingCause::item_sync || cause == SavingCause::synchronize || cause == SavingCause::logging_sync ||
+           cause == SavingCause::small_messages;
   };
   const auto slow = std::find_if(savings.begin(), savings.end(), launches);
   if (slow == savings.end()) return;

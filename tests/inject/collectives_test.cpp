@@ -69,6 +69,7 @@ TEST_F(Collectives, OfAGroupAreOneWithOneKernel) {
   EXPECT_EQ(spool.collectives[0].bytes, 1200U);
   EXPECT_EQ(spool.collectives[0].flags & spool::kGrouped, std::uint32_t{spool::kGrouped});
   EXPECT_EQ(spool.collectives[1].bytes, 160U);
+  EXPECT_EQ(spool.collectives[2].bytes, 40U);    // all that is sent
   EXPECT_EQ(spool.collectives[2].sequence, 1U);  // exchanges have numbers of their own
   EXPECT_EQ(spool.collectives[3].sequence, 3U);
   for (const spool::Collective& call : spool.collectives) EXPECT_NE(kernel_of(spool, call), "");
@@ -104,6 +105,7 @@ TEST_F(Collectives, TheRankIsThatOfTheLauncher) {
   EXPECT_EQ(spool.rank->rank, 5U);
   EXPECT_EQ(spool.rank->ranks, 8U);
   EXPECT_EQ(spool.rank->local_rank, 1U);
+  EXPECT_GE(spool.rank->cpus, 1U);
   EXPECT_EQ(spool.texts.at(spool.rank->launcher), "torchrun");
   EXPECT_FALSE(rank("kinds", 0).rank);
   const Spool slurm =

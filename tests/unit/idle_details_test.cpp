@@ -460,8 +460,58 @@ TEST_F(IdleDetails, ALoopInsideOfACompiledStep) {
   }
 }
 
+TEST_F(IdleDetails, ACollectiveOnTheCpu) {
+  struct Case {
+    const char *waits, *called;
+    SavingCause cause;
+    CauseDetail detail;
+  };
+  for (const Case& of : {Case{"c10d::Work::wait(std::chrono::duration<long>)", "all_reduce", SavingCause::wait_network,
+                              CauseDetail::cpu_collective},
+                         Case{"c10d::Work::wait(std::chrono::duration<long>)", "monitored_barrier",
+                              SavingCause::barrier, CauseDetail::none},
+                         Case{"c10d::ProcessGroupNCCL::WorkNCCL::wait(std::chrono::duration<long>)", "all_reduce",
+                              SavingCause::wait_lock, CauseDetail::none}}) {
+    restart();
+    const int waits = stack({SampleFrames::native("libc.so.6", "pthread_cond_wait"),
+                             SampleFrames::native("libtorch_cpu.so", of.waits),
+                             SampleFrames::library("torch/distributed/distributed_c10d.py", of.called)});
+    steps(20, [&](int) {
+      program_.launch(kernel_, 300 * kUs);
+      program_.host(20 * kMs, ThreadState::lock, waits);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, of.cause) << of.waits;
+    EXPECT_EQ(found.part.detail, of.detail) << of.called;
+    EXPECT_EQ(found.part.line, "train.py:30 step");
+  }
+}
+
+TEST_F(IdleDetails, AThreadOfGlooCopiesTensorsOfTheGpu) {
+  for (const bool gloo : {true, false}) {
+    restart();
+    program_.samples().thread(SimulatedProgram::kPid, 7, gloo ? "pt_gloo_runloop" : "python");
+    const spool::Id back = program_.place("train.py", 17, "average");
+    const int waits = stack({SampleFrames::native("libc.so.6", "pthread_cond_wait")});
+    steps(20, [&](int) {
+      program_.launch(kernel_, 300 * kUs);
+      program_.spool().on_thread(7);
+      program_.wait("cuStreamSynchronize", back);
+      program_.host(20 * kMs, ThreadState::lock, waits);
+      program_.copy_in(16 << 20, spool::Memory::pinned, kMs, back, false);
+      program_.spool().on_thread(1);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.detail == CauseDetail::cpu_collective, gloo);
+    if (!gloo) continue;
+    EXPECT_EQ(found.part.cause, SavingCause::wait_network);
+    EXPECT_EQ(found.part.line, "train.py:17 average");
+    EXPECT_GT(found.share, 0.9);
+  }
+}
+
 TEST_F(IdleDetails, EveryDetailHasTexts) {
-  for (int detail = 1; detail <= static_cast<int>(CauseDetail::own_grid); ++detail) {
+  for (int detail = 1; detail <= static_cast<int>(CauseDetail::exposed_all_to_alls); ++detail) {
     for (const Framework framework : {Framework::cuda, Framework::torch, Framework::jax, Framework::cupy}) {
       const auto of = static_cast<CauseDetail>(detail);
       EXPECT_FALSE(what_is_lost(SavingCause::copies, of).empty()) << detail;

@@ -183,6 +183,57 @@ TEST(MatchCollectives, ByTimesWhereCallsAreNotKnown) {
   }
 }
 
+/// Sends and receives with a number of their own.
+CollectiveKernel exchange_at(std::uint64_t start, std::uint64_t end, std::uint64_t sequence, std::uint32_t ranks,
+                             std::uint64_t communicator = 5) {
+  CollectiveKernel made = collective_at(start, end, communicator, sequence, ranks);
+  made.kind = spool::CollectiveKind::send_recv;
+  made.exchange = true;
+  return made;
+}
+
+TEST(MatchCollectives, ExchangesOfTwoRanksAreOfBoth) {
+  std::vector<RankTimeline> ranks(3);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const std::uint64_t at = 1000 * i;
+    ranks[0].collectives.push_back(exchange_at(at, at + 500, i, 2));
+    ranks[1].collectives.push_back(exchange_at(at + 400, at + 500, i, 2));
+    ranks[1].collectives.push_back(exchange_at(at + 600, at + 900, i, 2, 6));  // with the third rank
+    // A small message that was sent before the other rank came to receive it.
+    ranks[2].collectives.push_back(exchange_at(at + 950, at + 960, i, 2, 6));
+  }
+  const std::vector<MatchedCollective> matched = match_collectives(ranks);
+  ASSERT_EQ(matched.size(), 40U);
+  EXPECT_EQ(matched[0].last, 1);
+  EXPECT_EQ(matched[0].start, 400U);
+  EXPECT_EQ(matched[1].last, 2);
+  // With most of the numbers on one side only, they are numbers of other things.
+  ranks[2].collectives.resize(8);
+  EXPECT_EQ(match_collectives(ranks).size(), 20U);
+}
+
+TEST(MatchCollectives, ExchangesOfMoreRanksAreMatchedIfAllMeet) {
+  for (const bool meet : {true, false}) {
+    std::vector<RankTimeline> ranks(4);
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      for (std::uint64_t rank = 0; rank < 4; ++rank) {
+        const std::uint64_t start = 1000 * i + 100 * rank;
+        ranks[rank].collectives.push_back(exchange_at(start, meet ? 1000 * i + 500 : start + 90, i, 4));
+      }
+    }
+    EXPECT_EQ(match_collectives(ranks).size(), meet ? 20U : 0U);
+  }
+  // The ends of a pipeline send and receive half as often.
+  std::vector<RankTimeline> stages(3);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    stages[0].collectives.push_back(exchange_at(1000 * i, 1000 * i + 100, i, 3));
+    stages[1].collectives.push_back(exchange_at(1000 * i, 1000 * i + 100, 2 * i, 3));
+    stages[1].collectives.push_back(exchange_at(1000 * i + 500, 1000 * i + 600, 2 * i + 1, 3));
+    stages[2].collectives.push_back(exchange_at(1000 * i + 500, 1000 * i + 600, i, 3));
+  }
+  EXPECT_TRUE(match_collectives(stages).empty());
+}
+
 TEST(MatchCollectives, FalseRecordsMatchNothing) {
   std::vector<RankTimeline> ranks(2);
   // Twice the same number on one rank, and more ranks than there are.

@@ -11,7 +11,7 @@
 #include <random>
 #include <utility>
 
-#include "host_samples_builder.hpp"
+#include "job_of_ranks.hpp"
 #include "model/collective.hpp"
 #include "profile/profile.hpp"
 #include "render/render.hpp"
@@ -28,188 +28,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::uint64_t kMicroseconds = 1000, kMilliseconds = 1000 * kMicroseconds;
-
-/// Two processes of a job. In each step a rank's host prepares a batch, then launches kernels and an all-reduce.
-class JobOfRanks {
- public:
-  struct Rank {
-    explicit Rank(int number) : spool(100 + static_cast<std::uint32_t>(number), static_cast<std::uint8_t>(7 + number)) {
-      const auto place = [&](std::uint32_t line, const std::string& function) {
-        return spool.place({.line = spool.line("/home/user/project/train.py", line, function)});
-      };
-      compute = spool.kind("large_kernel", place(10, "step"));
-      update = spool.kind("multi_tensor_apply_kernel", place(40, "update"));
-      collective_place = place(30, "reduce");
-      collective = spool.kind("ncclDevKernel_AllReduce_Sum_f32_RING_LL", collective_place);
-    }
-    SpoolBuilder spool;
-    spool::Id compute = 0, collective = 0, collective_place = 0, update = 0;
-    int thread = 0, prepares = 0, launches = 0;
-    std::uint64_t host = kMilliseconds, gpu = kMilliseconds;
-    std::uint64_t prepare = 2 * kMilliseconds;  ///< of the host, before it launches
-    std::uint64_t launch_time = 6 * kMicroseconds;
-    std::uint64_t copied = 0;    ///< from pageable memory, before its kernels
-    std::vector<int> loop = {};  ///< stacks that its samples take turns at, in place of `prepares`
-    int kernels = 10;
-    std::uint64_t kernel = kMilliseconds;
-  };
-
-  explicit JobOfRanks(int ranks = 2, bool with_calls = true) : with_calls_(with_calls) {
-    for (int number = 0; number < ranks; ++number) {
-      all.push_back(std::make_unique<Rank>(number));
-      Rank& rank = *all.back();
-      const auto pid = static_cast<std::uint32_t>(100 + number);
-      rank.spool.on_thread(pid);
-      rank.thread = samples.thread(pid, pid, "python");
-      rank.prepares = samples.stack({HostSamplesBuilder::own("train.py", 19, "prepare_batch")});
-      rank.launches = samples.stack({HostSamplesBuilder::own("train.py", 10, "step")});
-      if (!with_calls) continue;
-      rank.spool.add(
-          spool::Type::rank,
-          spool::Rank{static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number),
-                      static_cast<std::uint32_t>(ranks), rank.spool.text("torchrun"), rank.spool.text("node"), 0});
-      rank.spool.add(spool::Type::communicator, spool::Communicator{99, 1, static_cast<std::uint32_t>(number),
-                                                                    static_cast<std::uint32_t>(ranks), 0});
-    }
-  }
-
-  std::vector<std::unique_ptr<Rank>> all;
-  HostSamplesBuilder samples;
-  std::uint64_t transfer = kMilliseconds, bytes = 64 << 20;
-  int collectives = 1;   ///< of a step
-  bool barrier = false;  ///< before each step
-  bool between = false;  ///< a collective after each kernel
-  std::function<void(JobOfRanks&)> before_step = [](JobOfRanks&) {};
-
-  void run(int steps = 40) {
-    for (int step = 0; step < steps; ++step) {
-      before_step(*this);
-      if (barrier) wait_for_all();
-      for (auto& rank : all) compute(*rank);
-      for (int i = 0; between && i < 20; ++i) {
-        for (auto& rank : all) launch(*rank, rank->compute, rank->kernel);
-        reduce();
-      }
-      for (int i = 0; i < collectives; ++i) reduce();
-      for (auto& rank : all) {
-        launch(*rank, rank->update, 20 * kMicroseconds);
-        rank->host = rank->gpu;  // it waits for the loss
-      }
-    }
-  }
-
-  Report report(const Machine& machine = {}) {
-    const fs::path folder = fs::path(testing::TempDir()) /
-                            (std::string("ranks_") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i]->spool.end(all[i]->gpu + kMilliseconds);
-      all[i]->spool.write(folder / (std::to_string(i) + ".1.spool"));
-    }
-    std::vector<DefectiveSpool> defective;
-    traces_ = read_spools(folder, defective);
-    fs::remove_all(folder);
-    ProgramFacts facts;
-    facts.host = samples.take();
-    return report_of(traces_, facts, machine);
-  }
-
- private:
-  void compute(Rank& rank) {
-    for (std::uint64_t time = rank.host + kMilliseconds / 2; time < rank.host + rank.prepare; time += kMilliseconds) {
-      const std::size_t turn = time / kMilliseconds;
-      samples.sample(rank.thread, time, ThreadState::running,
-                     rank.loop.empty() ? rank.prepares : rank.loop[turn % rank.loop.size()]);
-    }
-    rank.host += rank.prepare;
-    if (rank.copied > 0) copy(rank);
-    for (int i = 0; i < rank.kernels; ++i) launch(rank, rank.compute, rank.kernel);
-  }
-
-  static void copy(Rank& rank) {
-    const spool::Id place = rank.spool.place({.line = rank.spool.line("/home/user/project/train.py", 20, "load")});
-    const std::uint64_t start = std::max(rank.host + 7 * kMicroseconds, rank.gpu + kMicroseconds);
-    rank.gpu = start + rank.copied;
-    rank.spool.copy(64 << 20, spool::Memory::pageable, spool::Memory::device, rank.host, start, rank.gpu, place);
-    rank.host = rank.gpu;  // until the driver has read the memory
-  }
-
-  static void launch(Rank& rank, spool::Id kind, std::uint64_t length) {
-    const std::uint64_t start = std::max(rank.host + 7 * kMicroseconds, rank.gpu + kMicroseconds);
-    rank.spool.launch(kind, rank.host, rank.host + 5 * kMicroseconds, start, start + length);
-    rank.host += rank.launch_time;
-    rank.gpu = start + length;
-  }
-
-  void wait_for_all() {
-    const std::uint64_t usual = std::exchange(bytes, 4), time = std::exchange(transfer, 10 * kMicroseconds);
-    reduce();
-    bytes = usual;
-    transfer = time;
-    for (auto& rank : all) {
-      const std::uint64_t end = rank->gpu + 5 * kMicroseconds;
-      rank->spool.call("cuStreamSynchronize", spool::CallKind::synchronise, rank->host, end, rank->collective_place);
-      rank->host = end;
-    }
-  }
-
-  void reduce() {
-    std::uint64_t start = 0;
-    const auto begins = [](const Rank& rank) {
-      return std::max(rank.host + 7 * kMicroseconds, rank.gpu + 2 * kMicroseconds);
-    };
-    for (auto& rank : all) start = std::max(start, begins(*rank));
-    for (auto& rank : all) {
-      const std::uint64_t own = begins(*rank);
-      const std::uint32_t correlation = rank->spool.launch(rank->collective, rank->host, rank->host + 5 * kMicroseconds,
-                                                           own, start + transfer, 0, 20);
-      if (with_calls_) {
-        spool::Collective call = {};
-        call.start = rank->host;
-        call.end = rank->host + 5 * kMicroseconds;
-        call.sequence = number_;
-        call.bytes = bytes;
-        call.communicator = 1;
-        call.kind = spool::CollectiveKind::all_reduce;
-        call.calls = 1;
-        call.correlation = correlation;
-        rank->spool.add(spool::Type::collective, call);
-      }
-      rank->host += rank->launch_time;
-      rank->gpu = start + transfer;
-    }
-    ++number_;
-  }
-
-  bool with_calls_;
-  std::uint64_t number_ = 0;
-  std::vector<ProcessTrace> traces_;
-};
-
-std::vector<SavingCause> causes_in(const Report& report) {
-  std::vector<SavingCause> causes;
-  for (const Saving& saving : report.profile->savings) causes.push_back(saving.cause);
-  return causes;
-}
-
-double seconds_in(const Report& report, SavingCause cause) {
-  double seconds = 0;
-  for (const Saving& saving : report.profile->savings) seconds += saving.cause == cause ? saving.seconds : 0;
-  return seconds;
-}
-
-double waiting_of(const Report& report) {
-  double waiting = 0;
-  for (const RankSum& rank : report.profile->ranks->ranks) waiting += rank.waiting_s;
-  return waiting * static_cast<double>(report.profile->steps->count);
-}
-
 TEST(RanksOfAJob, ASlowHostIsNamedWithItsLine) {
   for (const bool with_calls : {true, false}) {
     JobOfRanks job(2, with_calls);
-    job.all[1]->prepare = 20 * kMilliseconds;
+    job.all[1]->prepare = 20 * kJobMillisecond;
     job.run();
     const Report report = job.report();
     ASSERT_TRUE(report.profile->steps);
@@ -236,7 +58,7 @@ TEST(RanksOfAJob, ASlowHostIsNamedWithItsLine) {
 TEST(RanksOfAJob, ALoopOfTheHostIsOnePlaceAtAnyOfItsLines) {
   JobOfRanks job;
   JobOfRanks::Rank& late = *job.all[1];
-  late.prepare = 20 * kMilliseconds;
+  late.prepare = 20 * kJobMillisecond;
   const auto at = [&](int line) { return HostSamplesBuilder::own("train.py", line, "prepare_batch"); };
   late.loop = {job.samples.stack({at(18)}), job.samples.stack({HostSamplesBuilder::native("[vdso]", "clock"), at(19)}),
                job.samples.stack({HostSamplesBuilder::native("/lib/libfoo.so", "crunch"), at(19)})};
@@ -255,21 +77,21 @@ TEST(RanksOfAJob, ALoopOfTheHostIsOnePlaceAtAnyOfItsLines) {
 TEST(RanksOfAJob, WhatAFewStepsDoIsToBeDoneLessOften) {
   JobOfRanks job;
   int step = 0;
-  job.before_step = [&step](JobOfRanks& of) { of.all[0]->prepare = (step++ % 10 == 9 ? 150 : 2) * kMilliseconds; };
+  job.before_step = [&step](JobOfRanks& of) { of.all[0]->prepare = (step++ % 10 == 9 ? 150 : 2) * kJobMillisecond; };
   job.run(60);
   const Report seldom = job.report();
   ASSERT_EQ(seldom.profile->savings.at(0).cause, SavingCause::late_rank);
   EXPECT_THAT(seldom.profile->savings[0].action, HasSubstr("less often"));
   EXPECT_THAT(seldom.profile->savings[0].line, HasSubstr("train.py:19"));
   JobOfRanks always;
-  always.all[0]->prepare = 20 * kMilliseconds;
+  always.all[0]->prepare = 20 * kJobMillisecond;
   always.run(60);
   EXPECT_THAT(always.report().profile->savings.at(0).action, testing::Not(HasSubstr("less often")));
 }
 
 TEST(RanksOfAJob, ALateRanksCopiesAreNamedOnce) {
   JobOfRanks job;
-  job.all[1]->copied = 15 * kMilliseconds;
+  job.all[1]->copied = 15 * kJobMillisecond;
   job.run();
   const Report report = job.report();
   const Saving& first = report.profile->savings.at(0);
@@ -278,7 +100,7 @@ TEST(RanksOfAJob, ALateRanksCopiesAreNamedOnce) {
   EXPECT_LE(first.seconds, waiting_of(report) * 1.0001);
   EXPECT_LT(seconds_in(report, SavingCause::pageable_copy), 0.2 * first.seconds);
   JobOfRanks equal;  // both ranks copy: none is late, and the copies are the finding
-  for (auto& rank : equal.all) rank->copied = 15 * kMilliseconds;
+  for (auto& rank : equal.all) rank->copied = 15 * kJobMillisecond;
   equal.run();
   EXPECT_EQ(seconds_in(equal.report(), SavingCause::late_rank), 0);
 }
@@ -286,8 +108,8 @@ TEST(RanksOfAJob, ALateRanksCopiesAreNamedOnce) {
 TEST(RanksOfAJob, OneThatLaunchesMoreHasMoreWork) {
   JobOfRanks job;
   for (auto& rank : job.all) {
-    rank->prepare = kMilliseconds / 5;
-    rank->kernel = 2 * kMicroseconds;
+    rank->prepare = kJobMillisecond / 5;
+    rank->kernel = 2 * kJobMicrosecond;
     rank->kernels = 400;
   }
   job.all[1]->kernels = 1200;  // tiny ones: its host is what takes longer
@@ -299,14 +121,14 @@ TEST(RanksOfAJob, OneThatLaunchesMoreHasMoreWork) {
 
 TEST(RanksOfAJob, UnequalWorkAndASlowGpuAreToldApart) {
   JobOfRanks slow;
-  for (auto& rank : slow.all) rank->prepare = kMilliseconds / 5;
-  slow.all[0]->kernel = 1300 * kMicroseconds;
+  for (auto& rank : slow.all) rank->prepare = kJobMillisecond / 5;
+  slow.all[0]->kernel = 1300 * kJobMicrosecond;
   slow.run();
   const Report of_slow = slow.report();
   EXPECT_EQ(causes_in(of_slow).at(0), SavingCause::slow_gpu);
   EXPECT_THAT(of_slow.profile->savings[0].what, HasSubstr("Rank 0 "));
   JobOfRanks more(8);
-  for (auto& rank : more.all) rank->prepare = kMilliseconds / 5;
+  for (auto& rank : more.all) rank->prepare = kJobMillisecond / 5;
   more.all[5]->kernels = 14;
   more.run();
   const Report of_more = more.report();
@@ -317,7 +139,7 @@ TEST(RanksOfAJob, UnequalWorkAndASlowGpuAreToldApart) {
 
 TEST(RanksOfAJob, AHealthyOneHasNoFinding) {
   JobOfRanks job(8);
-  job.transfer = kMilliseconds / 5;
+  job.transfer = kJobMillisecond / 5;
   job.run();
   const Report report = job.report();
   for (const SavingCause cause :
@@ -334,8 +156,8 @@ TEST(RanksOfAJob, RanksThatAreLateInTurnsAreNotNamed) {
   JobOfRanks job(4);
   std::mt19937 random(5);
   job.before_step = [&random](JobOfRanks& of) {
-    for (auto& rank : of.all) rank->prepare = 2 * kMilliseconds;
-    of.all[std::uniform_int_distribution<std::size_t>(0, 3)(random)]->prepare = 12 * kMilliseconds;
+    for (auto& rank : of.all) rank->prepare = 2 * kJobMillisecond;
+    of.all[std::uniform_int_distribution<std::size_t>(0, 3)(random)]->prepare = 12 * kJobMillisecond;
   };
   job.run(60);
   const Report report = job.report();
@@ -358,7 +180,7 @@ TEST(RanksOfAJob, ABarrierInTheLoopIsNamed) {
 
 TEST(RanksOfAJob, ExposedCommunicationIsAtMostWhatKernelsCouldHide) {
   JobOfRanks job;
-  job.transfer = 4 * kMilliseconds;
+  job.transfer = 4 * kJobMillisecond;
   job.run();
   const Report report = job.report();
   const auto steps = static_cast<double>(report.profile->steps->count);
@@ -369,7 +191,7 @@ TEST(RanksOfAJob, ExposedCommunicationIsAtMostWhatKernelsCouldHide) {
   EXPECT_NEAR(sum.bus_bytes_per_s(), (64 << 20) / 4e-3, 1e9);
   EXPECT_NEAR(sum.calls, 1, 0.01);
   JobOfRanks longer;  // more communication than compute: half of it stays
-  longer.transfer = 20 * kMilliseconds;
+  longer.transfer = 20 * kJobMillisecond;
   longer.run();
   EXPECT_LE(seconds_in(longer.report(), SavingCause::exposed_communication), 2 * 40 * 10.1e-3);
 }
@@ -377,7 +199,7 @@ TEST(RanksOfAJob, ExposedCommunicationIsAtMostWhatKernelsCouldHide) {
 TEST(RanksOfAJob, ManySmallMessagesAreNamed) {
   JobOfRanks job;
   job.collectives = 60;
-  job.transfer = 40 * kMicroseconds;
+  job.transfer = 40 * kJobMicrosecond;
   job.bytes = 8 << 10;
   job.run();
   const Report report = job.report();
@@ -390,9 +212,9 @@ TEST(RanksOfAJob, ManySmallMessagesAreNamed) {
 TEST(RanksOfAJob, RanksThatDriftApartInSmallMessagesAreNotLate) {
   JobOfRanks job;
   job.collectives = 200;
-  job.transfer = 10 * kMicroseconds;
+  job.transfer = 10 * kJobMicrosecond;
   job.bytes = 64;
-  job.all[1]->launch_time = 30 * kMicroseconds;
+  job.all[1]->launch_time = 30 * kJobMicrosecond;
   for (auto& rank : job.all) rank->kernels = 1;  // hosts are not far ahead
   job.run();
   const Report report = job.report();
@@ -401,25 +223,11 @@ TEST(RanksOfAJob, RanksThatDriftApartInSmallMessagesAreNotLate) {
   EXPECT_EQ(seconds_in(report, SavingCause::uneven_ranks), 0);
   JobOfRanks late;  // as many messages, and a rank that is late before the first of them
   late.collectives = 200;
-  late.transfer = 10 * kMicroseconds;
+  late.transfer = 10 * kJobMicrosecond;
   late.bytes = 64;
-  late.all[1]->prepare = 30 * kMilliseconds;
+  late.all[1]->prepare = 30 * kJobMillisecond;
   late.run();
   EXPECT_EQ(causes_in(late.report()).at(0), SavingCause::late_rank);
-}
-
-TEST(RanksOfAJob, SmallMessagesThatNeedKernelsInBetweenCannotBeMerged) {
-  JobOfRanks job;
-  job.transfer = 40 * kMicroseconds;
-  job.bytes = 8 << 10;
-  for (auto& rank : job.all) {
-    rank->kernels = 60;
-    rank->kernel = 30 * kMicroseconds;
-    rank->prepare = kMilliseconds / 5;
-  }
-  job.between = true;
-  job.run();
-  EXPECT_EQ(seconds_in(job.report(), SavingCause::small_messages), 0);
 }
 
 TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
@@ -432,7 +240,7 @@ TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
   ceiling.value = 100e9;
   machine.ceilings.push_back(ceiling);
   JobOfRanks job;
-  job.all[1]->prepare = 20 * kMilliseconds;
+  job.all[1]->prepare = 20 * kJobMillisecond;
   job.run();
   const Report report = job.report(machine);
   const auto row = std::find_if(report.points.begin(), report.points.end(),
@@ -455,7 +263,7 @@ TEST(RanksOfAJob, ACollectivesRowHasTheRoofOfItsSize) {
 
 TEST(RanksOfAJob, AreInTheReportAndInEveryOutput) {
   JobOfRanks job(3);
-  job.all[2]->prepare = 15 * kMilliseconds;
+  job.all[2]->prepare = 15 * kJobMillisecond;
   job.run();
   const Report report = job.report();
   const Ranks& ranks = *report.profile->ranks;
@@ -477,8 +285,8 @@ TEST(RanksOfAJob, AreInTheReportAndInEveryOutput) {
 
 TEST(RanksOfAJob, WaitingAndCommunicationArePartsOfTheBar) {
   JobOfRanks job;
-  job.all[1]->prepare = 20 * kMilliseconds;
-  job.transfer = 3 * kMilliseconds;
+  job.all[1]->prepare = 20 * kJobMillisecond;
+  job.transfer = 3 * kJobMillisecond;
   job.run();
   const Report report = job.report();
   const std::vector<Budget> bars = budgets(report);

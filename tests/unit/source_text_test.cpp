@@ -38,8 +38,8 @@ TEST_F(SourceTextTest, StandBeforeTheEvidence) {
   const std::string path = write("train.py", "import gc\n    gc.collect()\n\n");
   HostSamples samples;
   samples.frames = {frame(path, 2), frame(path, 3), frame("/no/such/file.py", 7)};
-  std::vector<Saving> savings = {saving("train.py:2 step", "12 gaps"), saving("train.py:2 step", ""),
-                                 saving("train.py:3 step", "an empty line"), saving("file.py:7 step", "no file"),
+  std::vector<Saving> savings = {saving("train.py:2 step", "12 gaps"),           saving("train.py:2 step", ""),
+                                 saving("train.py:3 step", "an empty line"),     saving("file.py:7 step", "no file"),
                                  saving("train.py:1 main", "no frame is there"), saving("", "no line")};
   add_source_text(savings, {}, samples);
   EXPECT_EQ(savings[0].evidence, "`gc.collect()`; 12 gaps");

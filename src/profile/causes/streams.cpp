@@ -21,8 +21,8 @@ struct Turns {
   bool between = false;                     ///< the default stream has worked since
 };
 
-/// Whether the default stream stands between most changes, and how much of the kernels' time that costs at most: each of
-/// the streams could run beside the others.
+/// Whether the default stream stands between most changes, and how much of the kernels' time that costs at most: each
+/// of the streams could run beside the others.
 double lost_by(const Turns& turns) {
   constexpr double kMost = 0.8, kFair = 0.5;  // of the changes; of an equal share of the time
   if (turns.changes == 0 || static_cast<double>(turns.separated) < kMost * static_cast<double>(turns.changes)) return 0;

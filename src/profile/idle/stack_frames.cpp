@@ -265,6 +265,20 @@ bool StackView::sends_objects() const {
   });
 }
 
+bool StackView::in_barrier() const {
+  return any([](const HostFrame& of) {
+    return of.file.ends_with("torch/distributed/distributed_c10d.py") && plain_function(of).ends_with("barrier");
+  });
+}
+
+bool StackView::in_cpu_collective() const {
+  // NCCL's work has a wait of its own. The loop that waits for work is outside of any.
+  return any([](const HostFrame& of) {
+    return !of.python && (contains_any(of.function, {"gloo::", "c10d::ProcessGroupGloo::AsyncWork"}) ||
+                          of.function.starts_with("c10d::Work::wait("));
+  });
+}
+
 bool StackView::runs_program() const {
   return any([](const HostFrame& of) {
     if (of.file.ends_with("/subprocess.py") || of.file.ends_with("/os.py")) {

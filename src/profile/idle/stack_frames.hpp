@@ -36,20 +36,22 @@ class StackView {
   CauseDetail compiler() const;   ///< that one; none: torch.compile or XLA
   bool traces_anomalies() const;  ///< autograd's anomaly mode stores the stack of an operation
   bool prints_tensor() const;
-  bool in_model() const;         ///< within the forward of a PyTorch module
-  bool computes_on_cpu() const;  ///< PyTorch's arithmetic on the CPU
-  bool draws_random() const;     ///< NumPy's generators, PyTorch's on the CPU, or Python's
-  bool profiles() const;         ///< PyTorch's profiler, started by the program
-  bool starts_workers() const;   ///< worker processes of a loader or a pool are started or ended
-  bool copies_deeply() const;    ///< copy.deepcopy
-  bool saves_state() const;      ///< torch.save and its kin
-  bool sends_objects() const;    ///< collectives of Python objects
-  bool runs_program() const;     ///< starts another program, or waits for its end or output
-  bool loads_data() const;       ///< a data loader of a framework, or a library that reads and transforms inputs
-  bool awaits_queue() const;     ///< takes something from workers: a loader's queue, a pool's result, a pipe
-  bool in_profiler() const;      ///< our library or CUPTI
-  bool logs() const;             ///< print of a tensor, logging, a progress bar, an experiment tracker
-  bool dispatches() const;       ///< the framework or the driver, on the way to a launch
+  bool in_model() const;           ///< within the forward of a PyTorch module
+  bool computes_on_cpu() const;    ///< PyTorch's arithmetic on the CPU
+  bool draws_random() const;       ///< NumPy's generators, PyTorch's on the CPU, or Python's
+  bool profiles() const;           ///< PyTorch's profiler, started by the program
+  bool starts_workers() const;     ///< worker processes of a loader or a pool are started or ended
+  bool copies_deeply() const;      ///< copy.deepcopy
+  bool saves_state() const;        ///< torch.save and its kin
+  bool sends_objects() const;      ///< collectives of Python objects
+  bool in_barrier() const;         ///< of PyTorch's ranks
+  bool in_cpu_collective() const;  ///< waits for a collective of tensors in host memory, or does it
+  bool runs_program() const;       ///< starts another program, or waits for its end or output
+  bool loads_data() const;         ///< a data loader of a framework, or a library that reads and transforms inputs
+  bool awaits_queue() const;       ///< takes something from workers: a loader's queue, a pool's result, a pipe
+  bool in_profiler() const;        ///< our library or CUPTI
+  bool logs() const;               ///< print of a tensor, logging, a progress bar, an experiment tracker
+  bool dispatches() const;         ///< the framework or the driver, on the way to a launch
   bool talks_to_network() const;
   bool works_for_loader() const;  ///< of a worker: it makes an item, and does not wait for its next task
   /// Of a worker: the innermost line of the program that it runs; the dataset's method where that is a library's.

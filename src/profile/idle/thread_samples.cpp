@@ -171,6 +171,14 @@ void ThreadSamples::find_workers() {
   }
 }
 
+bool ThreadSamples::does_cpu_collectives(int thread) const {
+  if (thread < 0 || about(thread).main) return false;
+  const std::vector<int>& all = by_thread_[static_cast<std::size_t>(thread)];
+  return about(thread).name.starts_with("pt_gloo") || std::any_of(all.begin(), all.end(), [this](int index) {
+           return stack(index).in_cpu_collective() && !stack(index).in_program();
+         });
+}
+
 const WorkerActivity& ThreadSamples::workers(int thread) const {
   static const WorkerActivity kNone;
   const auto found = thread < 0 ? workers_.end() : workers_.find(about(thread).pid);
@@ -256,6 +264,11 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
     return {SavingCause::data_loading, place_in_program(index), CauseDetail::workers_started};
   if (awaits_queue(index)) return wait_for_workers(index);
   const HostPlace place = place_in_program(index);
+  if (frames.in_cpu_collective()) {
+    if (frames.in_barrier()) return {SavingCause::barrier, place};
+    if (frames.sends_objects()) return {SavingCause::host_python, place, CauseDetail::object_messages};
+    return {SavingCause::wait_network, place, CauseDetail::cpu_collective};
+  }
   if (frames.runs_program()) return {SavingCause::wait_queue, place, CauseDetail::subprocess};
   switch (sample(index).state) {
     case ThreadState::running:

@@ -57,6 +57,8 @@ class ThreadSamples {
   SampledCause cause_of(int sample, const NextWork& next) const;
   /// Whether the profiler was at work in its thread, or in the main one while this one waited.
   bool is_profiler(int sample) const;
+  /// Whether it is a thread of a library that does collectives of tensors in host memory.
+  bool does_cpu_collectives(int thread) const;
   /// Of the process of that thread.
   const WorkerActivity& workers(int thread) const;
   const HostThread& about(int thread) const { return samples_.threads[static_cast<std::size_t>(thread)]; }

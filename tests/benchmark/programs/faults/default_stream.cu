@@ -1,4 +1,5 @@
-// Two sensors, a stream for each; a counter of both is kept by a kernel in the default stream, which waits for all others.
+// Two sensors, a stream for each; a counter of both is kept by a kernel in the default stream, which waits for all
+// others.
 #include "../workload.cuh"
 
 constexpr int kSensors = 2, kBlocks = 48, kThreads = 256, kIterations = 40'000;

@@ -1,0 +1,29 @@
+// The collectives of a job by kind, size and number of ranks, and their roofs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/bound.hpp"
+#include "model/machine.hpp"
+#include "model/work.hpp"
+#include "profile/ranks.hpp"
+
+namespace roofline {
+
+/// Nothing for collectives without a bus bandwidth.
+std::optional<Work> work_of_collective(std::string_view name, int ranks, double bytes);
+
+/// Nothing for those without a roof, too.
+std::optional<Bound> bound_of_collective(std::string_view name, int ranks, double bytes, const Machine& machine);
+
+/// The line that launches collectives of that group; empty: not known.
+std::string line_of_collective(const Recording& recording, int group);
+
+/// In the steps, the most waiting and exposed time first.
+std::vector<CollectiveSum> collective_sums(const Job& job, const Recording& recording, const std::vector<Span>& steps,
+                                           const Machine& machine);
+
+}  // namespace roofline

@@ -1,0 +1,106 @@
+#include "profile/communication_kinds.hpp"
+
+#include <algorithm>
+
+#include "profile/collective_sums.hpp"
+
+namespace roofline {
+namespace {
+
+/// A single send or receive: ranks of one group compute in turns, and hand on what they have.
+bool of_stages(const CollectiveKernel& kernel) {
+  return kernel.kind == spool::CollectiveKind::send_recv && kernel.calls <= 1;
+}
+
+class KindsOfJob {
+ public:
+  KindsOfJob(const Job& job, const Recording& recording, const std::vector<Span>& steps, const Machine& machine)
+      : job_(job), recording_(recording), steps_(steps), machine_(machine) {}
+
+  CommunicationKinds sum() {
+    std::vector<std::vector<std::uint64_t>> begins;
+    for (const RankTimeline& timeline : job_.timelines) begins.emplace_back(timeline.collectives.size());
+    for (const MatchedCollective& collective : job_.matched) {
+      for (const RankArrival& arrival : collective.arrivals) {
+        begins[static_cast<std::size_t>(arrival.rank)][arrival.kernel] = collective.start;
+      }
+    }
+    for (std::size_t rank = 0; rank < begins.size(); ++rank) {
+      for (std::size_t i = 0; i < begins[rank].size(); ++i) {
+        add(job_.timelines[rank], job_.timelines[rank].collectives[i], begins[rank][i]);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// `begin`: of its transfer; 0: it was not matched.
+  void add(const RankTimeline& timeline, const CollectiveKernel& kernel, std::uint64_t begin) {
+    const std::uint64_t from = begin == 0 ? kernel.span.start : std::clamp(begin, kernel.span.start, kernel.span.end);
+    double waiting = exposed_s({kernel.span.start, from}, timeline);
+    double transfer = exposed_s({from, kernel.span.end}, timeline);
+    if (!(waiting + transfer > 0)) return;
+    const std::string line = line_of_collective(recording_, kernel.group);
+    if (of_stages(kernel)) {
+      if (begin == 0) {
+        waiting = std::max(0.0, transfer - most_transfer_s(kernel));
+        transfer -= waiting;
+        result_.stages_unmatched_s += waiting;
+      }
+      result_.stages_wait_s += waiting;
+      result_.stages_transfer_s += transfer;
+      result_.stage_lines[line] += waiting;
+    }
+    CommunicationKind& of = result_.kinds[kernel.kind];
+    of.waiting_s += waiting;
+    of.transfer_s += transfer;
+    of.lines[line] += transfer;
+    ++of.calls;
+  }
+
+  double exposed_s(const Span& span, const RankTimeline& timeline) const {
+    std::uint64_t exposed = 0;
+    for (const Span& part : parts_within(span, steps_)) exposed += uncovered_length(part, timeline.compute);
+    return seconds(exposed);
+  }
+
+  /// A send or receive that takes longer waits. All of its time where its roof or its bytes are not known.
+  double most_transfer_s(const CollectiveKernel& kernel) {
+    constexpr double kSlow = 4, kLatency = 50e-6;
+    const auto [found, added] = attainable_.try_emplace(kernel.bytes);
+    if (added) {
+      const auto bytes = static_cast<double>(kernel.bytes);
+      const auto bound = bound_of_collective(collective_name(kernel.kind), 2, bytes, machine_);
+      if (bound) found->second = bound->attainable_time_s;
+    }
+    return found->second ? kSlow * *found->second + kLatency : seconds(kernel.span.length());
+  }
+
+  const Job& job_;
+  const Recording& recording_;
+  const std::vector<Span>& steps_;
+  const Machine& machine_;
+  std::map<std::uint64_t, std::optional<double>> attainable_;  ///< by bytes
+  CommunicationKinds result_;
+};
+
+}  // namespace
+
+const std::pair<const spool::CollectiveKind, CommunicationKind>* CommunicationKinds::largest() const {
+  const auto found = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.second.transfer_s < b.second.transfer_s;
+  });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+double CommunicationKinds::waiting_s(spool::CollectiveKind kind) const {
+  const auto found = kinds.find(kind);
+  return found == kinds.end() ? 0 : found->second.waiting_s;
+}
+
+CommunicationKinds communication_kinds(const Job& job, const Recording& recording, const std::vector<Span>& steps,
+                                       const Machine& machine) {
+  return KindsOfJob(job, recording, steps, machine).sum();
+}
+
+}  // namespace roofline

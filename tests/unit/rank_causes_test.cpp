@@ -1,0 +1,270 @@
+// What a job of several ranks loses to pipelines, exchanges, kinds of collectives and small messages, and what does not
+// count as that.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "job_of_ranks.hpp"
+
+namespace roofline {
+namespace {
+
+using spool::CollectiveKind;
+using testing::HasSubstr;
+using testing::Not;
+
+/// The first saving of that cause; an empty one where there is none.
+Saving saving_of(const Report& report, SavingCause cause) {
+  for (const Saving& saving : report.profile->savings) {
+    if (saving.cause == cause) return saving;
+  }
+  return {};
+}
+
+/// A batch goes through the stages and back, in parts.
+void pipeline_step(JobOfRanks& job, int parts) {
+  for (auto& rank : job.all) job.prepare(*rank);
+  const int kernels = 20 / parts;
+  const auto work = [&](std::size_t rank) {
+    for (int i = 0; i < kernels; ++i) JobOfRanks::launch(*job.all[rank], job.all[rank]->compute, kJobMillisecond / 2);
+  };
+  // While the second stage has a part, the first one has the next.
+  work(0);
+  for (int part = 0; part < parts; ++part) {
+    job.collect(CollectiveKind::send_recv);
+    if (part + 1 < parts) work(0);
+    work(1);
+  }
+  job.collect(CollectiveKind::send_recv);
+  work(0);
+}
+
+TEST(CausesOfRanks, PipelineStagesWaitForEachOther) {
+  for (const int parts : {1, 20}) {
+    JobOfRanks job;
+    for (auto& rank : job.all) rank->prepare = kJobMillisecond / 5;
+    job.transfer = (parts > 1 ? 10 : 100) * kJobMicrosecond;
+    job.step = [parts](JobOfRanks& of) { pipeline_step(of, parts); };
+    job.run();
+    const Report report = job.report();
+    const Saving& first = report.profile->savings.at(0);
+    EXPECT_EQ(seconds_in(report, SavingCause::exposed_communication), 0) << parts;
+    if (parts > 1) {
+      EXPECT_LT(seconds_in(report, SavingCause::uneven_ranks), 0.1 * 2 * report.profile->steps->total_s);
+      continue;
+    }
+    EXPECT_EQ(first.cause, SavingCause::uneven_ranks);
+    EXPECT_THAT(first.what, HasSubstr("Pipeline stages wait"));
+    EXPECT_THAT(first.action, HasSubstr("micro-batches"));
+    EXPECT_THAT(first.line, HasSubstr("train.py:50"));
+    EXPECT_LE(first.seconds, waiting_of(report) * 1.0001);
+    EXPECT_GT(report.profile->ranks->matched_share, 0.99);
+  }
+}
+
+/// Three stages in one communicator: which of their exchanges are one is not known, but how long a transfer takes.
+TEST(CausesOfRanks, StagesOfOneCommunicatorWaitForEachOther) {
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  Ceiling ceiling;
+  ceiling.name = "nccl.send_recv";
+  ceiling.kind = CeilingKind::bandwidth;
+  ceiling.value = 400e9;
+  machine.ceilings.push_back(ceiling);
+  for (const bool known : {true, false}) {
+    JobOfRanks job(3);
+    job.transfer = 200 * kJobMicrosecond;
+    for (auto& rank : job.all) rank->prepare = kJobMillisecond / 5;
+    job.step = [](JobOfRanks& of) {
+      for (auto& rank : of.all) of.prepare(*rank);
+      const auto work = [&of](std::size_t rank) {
+        for (int i = 0; i < 10; ++i) JobOfRanks::launch(*of.all[rank], of.all[rank]->compute, kJobMillisecond);
+      };
+      for (const std::size_t rank : {std::size_t{0}, std::size_t{1}}) {
+        work(rank);
+        of.collect(CollectiveKind::send_recv, 1, {rank, rank + 1});
+      }
+      work(2);
+      for (const std::size_t rank : {std::size_t{1}, std::size_t{0}}) {
+        of.collect(CollectiveKind::send_recv, 1, {rank, rank + 1});
+        work(rank);
+      }
+      of.collect();  // whether all gradients are finite
+    };
+    job.run();
+    const Report report = job.report(known ? machine : Machine());
+    bool stages = false;
+    for (const Saving& saving : report.profile->savings) {
+      stages |= saving.what.find("Pipeline stages wait") != std::string::npos;
+    }
+    EXPECT_EQ(stages, known);
+    const double exposed_s = seconds_in(report, SavingCause::exposed_communication);
+    EXPECT_EQ(exposed_s < 0.1 * report.profile->steps->total_s, known);
+  }
+}
+
+TEST(CausesOfRanks, SendsThatAreBoundByTransferAreCommunication) {
+  JobOfRanks job;
+  job.transfer = 5 * kJobMillisecond;
+  job.step = [](JobOfRanks& of) {
+    for (auto& rank : of.all) of.compute(*rank);
+    of.collect(CollectiveKind::send_recv);
+  };
+  job.run();
+  const Report report = job.report();
+  EXPECT_EQ(seconds_in(report, SavingCause::uneven_ranks), 0);
+  const Saving exposed = saving_of(report, SavingCause::exposed_communication);
+  EXPECT_THAT(exposed.action, HasSubstr("send and receive"));
+  EXPECT_THAT(exposed.line, HasSubstr("train.py:50"));
+}
+
+/// Tokens go to experts on all ranks, and back.
+TEST(CausesOfRanks, ARankWithMoreOfTheTokensHasMoreWork) {
+  for (const int ranks : {2, 4}) {
+    for (const bool uneven : {true, false}) {
+      JobOfRanks job(ranks);
+      job.transfer = 100 * kJobMicrosecond;
+      job.all[1]->kernels = uneven ? 25 : 10;
+      job.step = [ranks](JobOfRanks& of) {
+        const auto calls = static_cast<std::uint32_t>(2 * ranks);  // a send and a receive for each rank
+        of.collect(CollectiveKind::send_recv, calls);
+        for (auto& rank : of.all) of.compute(*rank);
+        of.collect(CollectiveKind::send_recv, calls);
+      };
+      for (auto& rank : job.all) rank->prepare = kJobMillisecond / 5;
+      job.run();
+      const Report report = job.report();
+      EXPECT_EQ(seconds_in(report, SavingCause::exposed_communication), 0);
+      if (!uneven) {
+        EXPECT_EQ(seconds_in(report, SavingCause::unequal_work), 0) << ranks;
+        continue;
+      }
+      const Saving& first = report.profile->savings.at(0);
+      EXPECT_EQ(first.cause, SavingCause::unequal_work) << ranks;
+      EXPECT_THAT(first.what, HasSubstr("Rank 1 "));
+      EXPECT_THAT(first.action, Not(HasSubstr("micro-batches")));
+      EXPECT_EQ(report.profile->ranks->collectives.at(0).name, "all_to_all");
+    }
+  }
+}
+
+TEST(CausesOfRanks, EachKindOfCollectiveHasItsAction) {
+  for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::broadcast}) {
+    JobOfRanks job;
+    job.transfer = 5 * kJobMillisecond;
+    job.step = [kind](JobOfRanks& of) {
+      of.collect(kind);
+      for (auto& rank : of.all) of.compute(*rank);
+    };
+    job.run();
+    const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
+    const bool broadcast = kind == CollectiveKind::broadcast;
+    EXPECT_THAT(exposed.action, broadcast ? HasSubstr("Broadcast only what has changed") : HasSubstr("Start each"));
+    EXPECT_THAT(exposed.evidence, HasSubstr(broadcast ? "most of it broadcast" : "most of it all_reduce"));
+    EXPECT_THAT(exposed.line, HasSubstr(broadcast ? "train.py:60" : "train.py:30"));
+  }
+}
+
+/// Layers whose products are tiny, each with an all-reduce behind it.
+JobOfRanks split_layers(int layers, std::uint64_t kernel) {
+  JobOfRanks job;
+  job.transfer = 20 * kJobMicrosecond;
+  job.bytes = 64 << 10;
+  for (auto& rank : job.all) {
+    rank->prepare = kJobMillisecond / 5;
+    rank->kernel = kernel;
+    rank->launch_time = 15 * kJobMicrosecond;
+  }
+  job.step = [layers](JobOfRanks& of) {
+    for (auto& rank : of.all) of.prepare(*rank);
+    for (int layer = 0; layer < layers; ++layer) {
+      for (auto& rank : of.all) JobOfRanks::launch(*rank, rank->compute, rank->kernel);
+      of.collect();
+    }
+  };
+  return job;
+}
+
+TEST(CausesOfRanks, SmallCollectivesBetweenKernelsAreToBeFewer) {
+  JobOfRanks job = split_layers(100, 4 * kJobMicrosecond);
+  job.all[0]->launch_time = 40 * kJobMicrosecond;  // that host is a little slower at everything
+  job.run();
+  const Report report = job.report();
+  EXPECT_EQ(seconds_in(report, SavingCause::late_rank), 0);
+  EXPECT_EQ(seconds_in(report, SavingCause::uneven_ranks), 0);
+  const Saving small = saving_of(report, SavingCause::small_messages);
+  EXPECT_GT(small.seconds, 0.9 * waiting_of(report));
+  EXPECT_THAT(small.what, HasSubstr("each between kernels that need it"));
+  EXPECT_THAT(small.action, HasSubstr("fewer and larger"));
+  EXPECT_THAT(small.action, Not(HasSubstr("Merge")));
+  JobOfRanks few = split_layers(6, kJobMillisecond);
+  few.run();
+  EXPECT_EQ(seconds_in(few.report(), SavingCause::small_messages), 0);
+}
+
+TEST(CausesOfRanks, ARankIsLateInSmallCollectivesIfItsOwnTimeExplainsTheWaits) {
+  JobOfRanks slow = split_layers(60, 100 * kJobMicrosecond);
+  slow.all[1]->kernel = 160 * kJobMicrosecond;  // the same kernels
+  slow.run();
+  EXPECT_EQ(causes_in(slow.report()).at(0), SavingCause::slow_gpu);
+  JobOfRanks prepares = split_layers(60, 20 * kJobMicrosecond);
+  prepares.all[1]->prepare = 12 * kJobMillisecond;
+  prepares.run();
+  const Report report = prepares.report();
+  EXPECT_EQ(report.profile->savings.at(0).cause, SavingCause::late_rank);
+  EXPECT_THAT(report.profile->savings[0].line, HasSubstr("train.py:19"));
+}
+
+TEST(CausesOfRanks, ALateLoaderIsNotToldToLoadLessOften) {
+  for (const bool loads : {true, false}) {
+    JobOfRanks job;
+    if (loads) {
+      const HostFrame loader = HostSamplesBuilder::library("torch/utils/data/dataloader.py", "__next__");
+      job.all[0]->loop = {job.samples.stack({loader, HostSamplesBuilder::own("train.py", 19, "prepare_batch")})};
+    }
+    int step = 0;
+    job.before_step = [&step](JobOfRanks& of) { of.all[0]->prepare = (step++ % 10 == 9 ? 150 : 2) * kJobMillisecond; };
+    job.run(60);
+    const Report report = job.report();
+    ASSERT_EQ(report.profile->savings.at(0).cause, SavingCause::late_rank);
+    EXPECT_THAT(report.profile->savings[0].what, HasSubstr(loads ? "prepares input data" : "Python"));
+    EXPECT_EQ(report.profile->savings[0].action.find("less often") == std::string::npos, loads);
+  }
+}
+
+TEST(CausesOfRanks, ALateRankWithFewerCpusIsToldSo) {
+  const std::vector<std::vector<std::uint32_t>> cases = {{8, 1}, {8, 8}, {0, 0}, {8, 0}};
+  for (const std::vector<std::uint32_t>& cpus : cases) {
+    JobOfRanks job(2, true, cpus);
+    job.all[1]->prepare = 20 * kJobMillisecond;
+    job.run();
+    const Report report = job.report();
+    const Saving& first = report.profile->savings.at(0);
+    ASSERT_EQ(first.cause, SavingCause::late_rank);
+    const bool fewer = cpus[1] == 1;
+    EXPECT_EQ(first.what.find("It may run on 1 CPU, rank 0 on 8") != std::string::npos, fewer) << first.what;
+    EXPECT_EQ(first.action.find("affinity") != std::string::npos, fewer) << first.action;
+  }
+}
+
+TEST(CausesOfRanks, ARankThatIsLateTwiceIsNamedIfItsHostShowsWhy) {
+  for (const bool sampled : {true, false}) {
+    JobOfRanks job;
+    int step = 0;
+    job.before_step = [&step](JobOfRanks& of) {
+      ++step;
+      of.all[0]->prepare = (step == 12 || step == 28 ? 180 : 2) * kJobMillisecond;
+    };
+    if (!sampled) job.all[0]->loop = {-1};
+    job.run();
+    const Report report = job.report();
+    const Saving late = saving_of(report, SavingCause::late_rank);
+    EXPECT_EQ(seconds_in(report, SavingCause::uneven_ranks) > 0, !sampled);
+    if (!sampled) continue;
+    EXPECT_THAT(late.what, HasSubstr("Rank 0 arrives last in 2 of"));
+    EXPECT_THAT(late.line, HasSubstr("train.py:19"));
+    EXPECT_THAT(late.action, HasSubstr("less often"));
+  }
+}
+
+}  // namespace
+}  // namespace roofline
