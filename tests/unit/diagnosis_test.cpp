@@ -285,7 +285,7 @@ TEST(Diagnosis, WaitsInALibraryKernelAreNoCause) {
   for (const char* wait : {"wait.barrier.share", "wait.local_memory.share", "wait.fence.share", "wait.special.share",
                            "wait.conversion.share", "wait.shared.share", "wait.latency.share"}) {
     Quantities quantities = {{"library", 1},    {"roof.reached", 0},       {"roof.fraction", 0.5},
-                             {"roof.known", 1}, {"wait.ready.share", 0.0}, {"counted", 0},
+                             {"roof.known", 1}, {"wait.ready.share", 0.0}, {"shared.counted", 0},
                              {wait, 0.6}};
     EXPECT_TRUE(diagnose(quantities, DeviceKind::cuda).empty()) << wait;
     quantities["library"] = 0;
