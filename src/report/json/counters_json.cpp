@@ -25,7 +25,7 @@ void members(auto& io, KernelLaunch& kernel) {
   io.number_or("occupancy", kernel.occupancy, 0);
   io("limited_by", kernel.limit);
   io.number_or("waves", kernel.waves, 0);
-  io.since("occupancy_changes", kernel.changes);
+  io.unless_empty("occupancy_changes", kernel.changes);
 }
 
 Json counters_to_json(const Counters& counters) {
