@@ -359,8 +359,7 @@ constexpr DetailRow kDetailRows[] = {
      "Launch it into the stream that needs it, or create the streams with cudaStreamNonBlocking and order them by "
      "events; "
      "or compile with --default-stream per-thread.",
-     "Run it under torch.cuda.stream(…), and order streams by events (wait_stream).", "",
-     "Use cupy.cuda.Stream(non_blocking=True), and events between streams."},
+     "", "", "Use cupy.cuda.Stream(non_blocking=True), and events between streams."},
     {CauseDetail::own_grid, "Grids are smaller than the GPU",
      "Launch at least as many blocks as the GPU has SMs: less work per block, or a second dimension of the grid.", "",
      "", ""},

@@ -458,6 +458,16 @@ TEST_F(Causes, TheDefaultStreamSeparatesOthers) {
       EXPECT_NEAR(found[0].seconds, 20e-3, 1e-3);
     }
   }
+  // PyTorch's streams do not wait for the default one: what is between them there is ordered by events.
+  program_ = SimulatedProgram();
+  const spool::Id torch = kernel(kMul, line(50), 40), update = kernel(kAdd, line(51), 1);
+  steps(10, [&](int) {
+    for (const std::uint32_t stream : {20U, 21U}) {
+      program_.launch(torch, kMillis, stream);
+      program_.launch(update, 10 * kMicros, 7);
+    }
+  });
+  for (const Saving& saving : causes()) EXPECT_NE(saving.line, "train.py:51 step");
 }
 
 /// Kernels that a library chose for how it was called: the fault, and the same work without it.

@@ -38,6 +38,8 @@ double lost_by(const Turns& turns) {
 
 std::vector<FoundCause> find_default_streams(const CauseInputs& inputs) {
   constexpr double kLeastShare = 0.1;  // of the kernel time
+  // The streams of PyTorch and XLA do not wait for the default one.
+  if (inputs.framework == Framework::torch || inputs.framework == Framework::jax) return {};
   const StepActivities& steps = inputs.steps;
   std::map<int, Turns> devices;
   FaultyKernels small, serial;
