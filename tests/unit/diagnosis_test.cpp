@@ -312,8 +312,8 @@ TEST(Diagnosis, SavesWhatACauseExplainsWhereThereIsNoRoof) {
   for (const double known : {0.0, 1.0}) {
     quantities["roof.known"] = known;
     const std::vector<Advice> advice = diagnose(quantities, DeviceKind::cuda);
-    const auto shared = std::find_if(advice.begin(), advice.end(),
-                                     [](const Advice& one) { return one.rule == "shared-memory-waits"; });
+    const auto shared =
+        std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.rule == "shared-memory-waits"; });
     ASSERT_NE(shared, advice.end());
     EXPECT_DOUBLE_EQ(shared->saved_share, known == 1 ? 0 : 0.6) << "with one, at most what it lacks of the roof";
   }
