@@ -307,18 +307,6 @@ TEST(Diagnosis, SavesTheShareOfACauseThatFillsItsRoof) {
   EXPECT_DOUBLE_EQ(saved_share("spills", {}), 0) << "not known";
 }
 
-TEST(Diagnosis, SavesWhatACauseExplainsWhereThereIsNoRoof) {
-  Quantities quantities = {{"library", 0}, {"roof.reached", 0}, {"shared.counted", 0}, {"wait.shared.share", 0.6}};
-  for (const double known : {0.0, 1.0}) {
-    quantities["roof.known"] = known;
-    const std::vector<Advice> advice = diagnose(quantities, DeviceKind::cuda);
-    const auto shared =
-        std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.rule == "shared-memory-waits"; });
-    ASSERT_NE(shared, advice.end());
-    EXPECT_DOUBLE_EQ(shared->saved_share, known == 1 ? 0 : 0.6) << "with one, at most what it lacks of the roof";
-  }
-}
-
 TEST(Diagnosis, TellsCallersOfALibraryWhatTheyCanDo) {
   Quantities quantities = {{"matrix.work", 1}, {"tensor.executed", 1}, {"tensor.active", 0.3}, {"library", 0}};
   const std::string own = diagnose(quantities, DeviceKind::cuda).front().next;

@@ -66,14 +66,6 @@ std::optional<double> explained_share(const Rule& rule, const Quantities& quanti
   return found == quantities.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// What the rule's own quantity says; without a roof to hold the row against, at most what the cause explains.
-double saved_by(const Rule& rule, const Quantities& quantities) {
-  const double saved = saved_share(rule.id, quantities);
-  const auto roof = quantities.find("roof.known");
-  const bool known = roof != quantities.end() && roof->second == 1;
-  return saved > 0 || known ? saved : std::clamp(explained_share(rule, quantities).value_or(0), 0.0, 1.0);
-}
-
 /// Sorts those with a known share among their places, the largest first.
 void sort_by_share(std::vector<Advice>& advice, std::vector<std::pair<double, std::size_t>> shares) {
   std::vector<std::size_t> places;
@@ -106,7 +98,7 @@ std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
                .next = filled(next_of(rule, quantities), quantities).value_or(""),
                .source = std::string(rule.source),
                .evidence = {},
-               .saved_share = saved_by(rule, quantities)};
+               .saved_share = saved_share(rule.id, quantities)};
     for (const Condition& condition : rule.conditions) {
       const QuantitySpec* spec = find_quantity(condition.quantity);
       if (spec != nullptr && spec->unit == QuantityUnit::flag) continue;
