@@ -59,9 +59,7 @@ class KindsOfJob {
   }
 
   double exposed_s(const Span& span, const RankTimeline& timeline) const {
-    std::uint64_t exposed = 0;
-    for (const Span& part : parts_within(span, steps_)) exposed += uncovered_length(part, timeline.compute);
-    return seconds(exposed);
+    return seconds(uncovered_length(span, steps_, timeline.compute));
   }
 
   /// A send or receive that takes longer waits. All of its time where its roof or its bytes are not known.

@@ -100,10 +100,7 @@ double median_length(const std::vector<Span>& spans) {
 }
 
 /// Launches take time everywhere: those of slow steps are no cause of their own.
-bool of_launches(SavingCause cause) {
-  return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate ||
-         cause == SavingCause::between_kernels;
-}
+bool of_launches(SavingCause cause) { return of_launching(cause) || cause == SavingCause::between_kernels; }
 
 /// What slow steps lost at one line more than the others do.
 struct LostAtLine {

@@ -3,19 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <utility>
 
 #include "host/files.hpp"
-#include "model/error.hpp"
 #include "profile/gpu_code.hpp"
 #include "profile/intervals.hpp"
 #include "profile/source_text.hpp"
 #include "profile/warp_waits.hpp"
 #include "text/demangle.hpp"
-#include "text/parse.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {

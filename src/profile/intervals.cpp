@@ -67,6 +67,12 @@ std::uint64_t uncovered_length(const Span& span, const std::vector<Span>& by) {
   return span.start < span.end ? span.length() - total_length(parts_within(span, by)) : 0;
 }
 
+std::uint64_t uncovered_length(const Span& span, const std::vector<Span>& within, const std::vector<Span>& by) {
+  std::uint64_t length = 0;
+  for (const Span& part : parts_within(span, within)) length += uncovered_length(part, by);
+  return length;
+}
+
 std::size_t span_at(const std::vector<Span>& spans, std::uint64_t time) {
   const auto after = std::upper_bound(spans.begin(), spans.end(), time,
                                       [](std::uint64_t at, const Span& span) { return at < span.start; });

@@ -28,6 +28,8 @@ Span overlap(const Span& a, const Span& b);
 
 /// Of a span, the nanoseconds that none of these (sorted, disjoint) covers; 0 where it ends before it begins.
 std::uint64_t uncovered_length(const Span& span, const std::vector<Span>& by);
+/// The same of those of its parts that lie in `within` (sorted, disjoint).
+std::uint64_t uncovered_length(const Span& span, const std::vector<Span>& within, const std::vector<Span>& by);
 
 /// Index of the one (sorted, disjoint) that a time lies in; their number where it lies in none.
 std::size_t span_at(const std::vector<Span>& spans, std::uint64_t time);

@@ -111,10 +111,10 @@ void name_copies(LateFinding& finding, const Recording& recording, const std::ve
   std::tie(finding.line, finding.pageable) = key_of_largest(copied);
 }
 
-/// Whether the host of a late rank does something besides launching, for a good part of the time that it is late.
+/// Whether a host is late for a reason of its own: for a good part of that time it does something besides launching and
+/// waiting.
 bool has_time_of_its_own(const LateFinding& finding) {
   constexpr double kGoodPart = 0.3;
-  if (finding.cause.reason == LateReason::copies) return true;
   if (!finding.idle || finding.idle->seconds < kGoodPart * finding.late.late_s) return false;
   switch (finding.idle->cause) {
     case SavingCause::tiny_kernels:
@@ -163,31 +163,29 @@ void compare_cpus(const Job& job, LateFinding& finding) {
 std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, const Recording& recording,
                                         const std::vector<Span>& spans, const std::vector<IdlePart>& parts,
                                         const SmallMessages& small) {
-  std::optional<LateRanks> late = find_late_ranks(steps);
-  const bool seldom = !late;
-  if (seldom) late = find_seldom_late_ranks(steps);
+  const std::optional<LateRanks> late = possible_late_ranks(steps);
   if (!late) return std::nullopt;
   const std::vector<RankWork> work = rank_work(job, recording, spans);
   LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
+  const LateReason reason = finding.cause.reason;
+  if (late->seldom && reason != LateReason::host && reason != LateReason::copies) return std::nullopt;
   for (const int rank : late->ranks) finding.devices.push_back(job.ranks[static_cast<std::size_t>(rank)].device);
   finding.typical_device = job.ranks[static_cast<std::size_t>(finding.cause.other)].device;
-  if (finding.cause.reason == LateReason::host || finding.cause.reason == LateReason::more_launches) {
+  if (reason == LateReason::host || reason == LateReason::more_launches) {
     finding.idle = largest_excess(parts, finding.devices.front(), finding.typical_device);
   }
-  if (finding.cause.reason == LateReason::unequal_work || finding.cause.reason == LateReason::more_launches) {
+  if (reason == LateReason::unequal_work || reason == LateReason::more_launches) {
     const auto here = static_cast<std::size_t>(finding.cause.rank),
                there = static_cast<std::size_t>(finding.cause.other);
-    finding.line = line_of_more(recording, work[here], work[there], finding.cause.reason == LateReason::unequal_work);
+    finding.line = line_of_more(recording, work[here], work[there], reason == LateReason::unequal_work);
   }
-  if (finding.cause.reason == LateReason::copies) name_copies(finding, recording, spans);
-  if (finding.cause.reason == LateReason::host) {
+  if (reason == LateReason::copies) name_copies(finding, recording, spans);
+  if (reason == LateReason::host) {
     // Each small collective makes the ranks' hosts wait for each other, whichever of them is a little slower.
-    if ((seldom || small.explain_waiting(steps)) && !has_time_of_its_own(finding)) return std::nullopt;
+    if ((late->seldom || small.explain_waiting(steps)) && !has_time_of_its_own(finding)) return std::nullopt;
     compare_cpus(job, finding);
   }
-  return seldom && finding.cause.reason != LateReason::host && finding.cause.reason != LateReason::copies
-             ? std::nullopt
-             : std::optional(std::move(finding));
+  return finding;
 }
 
 void take_out_late(std::vector<IdlePart>& parts, const LateFinding& finding, const RankSteps& steps,

@@ -53,12 +53,6 @@ CauseDetail exposed_detail(spool::CollectiveKind kind) {
   }
 }
 
-double sum_of(const std::vector<std::vector<float>>& of_ranks) {
-  double sum = 0;
-  for (const std::vector<float>& of : of_ranks) sum = std::accumulate(of.begin(), of.end(), sum);
-  return sum;
-}
-
 class RankClaims {
  public:
   RankClaims(const Job& job, const RankSteps& steps, const CommunicationKinds& kinds, const Ranks& report,
@@ -172,7 +166,7 @@ class RankClaims {
     }
     if (unequal && stages_wait_most()) {
       saving.action = action_against(SavingCause::uneven_ranks, framework_, CauseDetail::pipeline_stages);
-    } else if (unequal && kinds_.waiting_s(spool::CollectiveKind::all_to_all) > 0.5 * sum_of(steps_.waited)) {
+    } else if (unequal && kinds_.waiting_s(spool::CollectiveKind::all_to_all) > 0.5 * steps_.waited_s()) {
       saving.action = action_against(saving.cause, framework_, CauseDetail::unequal_tokens);
     }
     saving.what = fmt::format("{} last in {}, {} after the others{}", names_of(job_, late.ranks), in_steps,
@@ -196,9 +190,7 @@ class RankClaims {
   }
 
   /// Whether most waiting of ranks is that of pipeline stages for each other.
-  bool stages_wait_most() const {
-    return kinds_.stages_wait_s > 0.5 * (sum_of(steps_.waited) + kinds_.stages_unmatched_s);
-  }
+  bool stages_wait_most() const { return kinds_.stages_wait_s > 0.5 * (steps_.waited_s() + kinds_.stages_unmatched_s); }
 
   /// Waiting of pipeline stages that is for none in particular.
   void add_pipeline(const std::optional<LateFinding>& late) {
@@ -225,10 +217,10 @@ class RankClaims {
   void add_uneven(const std::optional<LateFinding>& late, const SmallMessages& small) {
     constexpr double kLeast = 0.05;
     if (small.explain_waiting(steps_)) return;
-    const double all = sum_of(steps_.waited);
+    const double all = steps_.waited_s();
     const double waited = all - (late ? late->late.waited_s : 0) - std::max(0.0, stages_s_ - kinds_.stages_unmatched_s);
-    double lateness = sum_of(steps_.late) - (late ? late->late.late_s : 0);
-    if (all > 0) lateness = std::min(lateness, sum_of(steps_.late) * std::max(0.0, waited) / all);
+    double lateness = steps_.late_s() - (late ? late->late.late_s : 0);
+    if (all > 0) lateness = std::min(lateness, steps_.late_s() * std::max(0.0, waited) / all);
     if (lateness < kLeast * steps_.total_s()) return;
     Saving saving;
     saving.cause = SavingCause::uneven_ranks;

@@ -11,13 +11,6 @@ namespace {
 /// Of the steps' time, the least that is worth a finding.
 constexpr double kLeastLate = 0.03;
 
-/// Seconds of `span` within `within` that `by` does not cover; both sorted and disjoint.
-double exposed_s(const Span& span, const std::vector<Span>& within, const std::vector<Span>& by) {
-  std::uint64_t exposed = 0;
-  for (const Span& part : parts_within(span, within)) exposed += uncovered_length(part, by);
-  return seconds(exposed);
-}
-
 class RankStepsBuilder {
  public:
   RankStepsBuilder(const std::vector<RankTimeline>& ranks, const std::vector<MatchedCollective>& matched,
@@ -46,7 +39,8 @@ class RankStepsBuilder {
       begins_[rank][arrival.kernel] = collective.start;
       const Span& span = ranks_[rank].collectives[arrival.kernel].span;
       if (rank == last || step == steps_.size()) continue;
-      waited += exposed_s({span.start, std::min(span.end, collective.start)}, steps_, ranks_[rank].compute);
+      const Span waiting = {span.start, std::min(span.end, collective.start)};
+      waited += seconds(uncovered_length(waiting, steps_, ranks_[rank].compute));
     }
     if (step == steps_.size()) return;
     const auto others = static_cast<double>(collective.arrivals.size() - 1);
@@ -93,6 +87,12 @@ class RankStepsBuilder {
 
 double sum_of_steps(const std::vector<float>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
+double sum_of_ranks(const std::vector<std::vector<float>>& values) {
+  double sum = 0;
+  for (const std::vector<float>& of : values) sum += sum_of_steps(of);
+  return sum;
+}
+
 /// The fewest ranks that cause most of the waiting, the latest first; none where that takes too many of them.
 std::vector<std::size_t> few_late_ranks(const std::vector<double>& late) {
   constexpr double kMost = 0.65;
@@ -111,9 +111,11 @@ std::vector<std::size_t> few_late_ranks(const std::vector<double>& late) {
   return {};
 }
 
+/// Of all waiting.
+constexpr double kNearlyAll = 0.85;
+
 /// Whether so many of the steps are no chance, if it were as likely as not in each. `share`: of the waiting.
 bool is_consistent(std::int64_t steps, std::int64_t of, double share) {
-  constexpr double kNearlyAll = 0.85;
   const double deviations = share >= kNearlyAll ? 2.2 : 3.5;  // of a fair coin: 2.2 are five of five, or 16 of 22
   const auto count = static_cast<double>(of);
   return of > 0 && (static_cast<double>(steps) - count / 2) / std::sqrt(count / 4) >= deviations;
@@ -155,26 +157,20 @@ double launches_of(const RankWork& work) {
 
 double RankSteps::total_s() const { return std::accumulate(step_s.begin(), step_s.end(), 0.0); }
 
+double RankSteps::late_s() const { return sum_of_ranks(late); }
+
+double RankSteps::waited_s() const { return sum_of_ranks(waited); }
+
 RankSteps rank_steps(const std::vector<RankTimeline>& ranks, const std::vector<MatchedCollective>& matched,
                      const std::vector<Span>& steps) {
   return RankStepsBuilder(ranks, matched, steps).build();
 }
 
-namespace {
-
-struct LateCandidates {
-  LateRanks late;
-  double share = 0;  ///< of all waiting: for them
-};
-
-/// Few ranks that most waiting is for, however often.
-std::optional<LateCandidates> late_candidates(const RankSteps& steps) {
+std::optional<LateRanks> possible_late_ranks(const RankSteps& steps) {
   constexpr double kNoticeable = 0.02;  // of a step
   constexpr double kMostOfStep = 0.5;
   std::vector<double> late;
-  double all_waited = 0;
   for (const std::vector<float>& of : steps.late) late.push_back(sum_of_steps(of));
-  for (const std::vector<float>& of : steps.waited) all_waited += sum_of_steps(of);
   LateRanks found;
   for (const std::size_t rank : few_late_ranks(late)) {
     found.ranks.push_back(static_cast<int>(rank));
@@ -183,7 +179,7 @@ std::optional<LateCandidates> late_candidates(const RankSteps& steps) {
   }
   // As much waiting is left for a rank that is like the others.
   const auto few = static_cast<double>(found.ranks.size());
-  const double all_late = std::accumulate(late.begin(), late.end(), 0.0);
+  const double all_late = steps.late_s(), all_waited = steps.waited_s();
   const double others = std::max(1.0, static_cast<double>(late.size()) - few);
   const double share = all_late > 0 ? found.late_s / all_late : 0;
   found.waited_s = std::max(0.0, found.waited_s - few * (all_waited - found.waited_s) / others);
@@ -197,22 +193,15 @@ std::optional<LateCandidates> late_candidates(const RankSteps& steps) {
     ++found.waiting;
     if (of_them > kMostOfStep * all) ++found.steps;
   }
-  return LateCandidates{std::move(found), share};
+  found.seldom = !is_consistent(found.steps, found.waiting, share);
+  if (found.seldom && (share < kNearlyAll || found.steps < 2)) return std::nullopt;
+  return found;
 }
-
-}  // namespace
 
 std::optional<LateRanks> find_late_ranks(const RankSteps& steps) {
-  const std::optional<LateCandidates> found = late_candidates(steps);
-  const bool often = found && is_consistent(found->late.steps, found->late.waiting, found->share);
-  return often ? std::optional(found->late) : std::nullopt;
-}
-
-std::optional<LateRanks> find_seldom_late_ranks(const RankSteps& steps) {
-  constexpr double kNearlyAll = 0.85;
-  const std::optional<LateCandidates> found = late_candidates(steps);
-  const bool seldom = found && found->share >= kNearlyAll && found->late.steps >= 2;
-  return seldom ? std::optional(found->late) : std::nullopt;
+  std::optional<LateRanks> found = possible_late_ranks(steps);
+  if (found && found->seldom) return std::nullopt;
+  return found;
 }
 
 int typical_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work) {

@@ -26,7 +26,9 @@ struct RankSteps {
   std::vector<std::vector<float>> waited;
   double collectives_s = 0, matched_s = 0;  ///< kernels of collectives, of all ranks
 
-  double total_s() const;
+  double total_s() const;   ///< of the steps
+  double late_s() const;    ///< sums over ranks and steps
+  double waited_s() const;  ///< likewise
 };
 
 /// `steps` are sorted and disjoint.
@@ -40,14 +42,14 @@ struct LateRanks {
   double late_s = 0;         ///< by each other rank, likewise
   std::int64_t steps = 0;    ///< in which most of the waiting is for them
   std::int64_t waiting = 0;  ///< steps in which ranks wait noticeably
+  bool seldom = false;       ///< those steps may be a matter of chance: another reason must show that they are late
 };
 
 /// Nothing where ranks wait less than 3 % of the steps for them, or for one after the other.
 std::optional<LateRanks> find_late_ranks(const RankSteps& steps);
 
-/// Ranks that nearly all waiting is for, in at least two steps but in too few to be no matter of chance: another reason
-/// must show that they are late.
-std::optional<LateRanks> find_seldom_late_ranks(const RankSteps& steps);
+/// Those, or ranks that nearly all waiting is for, in at least two steps: `seldom` ones.
+std::optional<LateRanks> possible_late_ranks(const RankSteps& steps);
 
 /// Launches and seconds of one rank by launch signature, of kernels that are no collectives.
 struct SignatureWork {

@@ -7,6 +7,7 @@
 
 #include "measure/statistics.hpp"
 #include "profile/collective_sums.hpp"
+#include "report/saving_order.hpp"
 
 namespace roofline {
 namespace {
@@ -112,9 +113,7 @@ class MessagesOfJob {
   void add(const MatchedCollective& collective, const RankArrival& arrival, const Size& size) {
     const RankTimeline& timeline = job_.timelines[static_cast<std::size_t>(arrival.rank)];
     const CollectiveKernel& kernel = timeline.collectives[arrival.kernel];
-    const auto exposed = [&](const Span& span) {
-      return span.start < span.end ? seconds(uncovered_length(span, timeline.compute)) : 0;
-    };
+    const auto exposed = [&](const Span& span) { return seconds(uncovered_length(span, timeline.compute)); };
     const double waited = exposed({kernel.span.start, std::min(kernel.span.end, collective.start)});
     const double transfer = exposed({std::max(kernel.span.start, collective.start), kernel.span.end});
     const std::string line = line_of_collective(recording_, kernel.group);
@@ -156,10 +155,8 @@ class MessagesOfJob {
 
 bool SmallMessages::explain_waiting(const RankSteps& steps) const {
   constexpr double kMost = 0.5, kLeast = 0.05;
-  double all = 0;
-  for (const std::vector<float>& of : steps.waited) all += std::accumulate(of.begin(), of.end(), 0.0);
   const double time = steps.total_s() * static_cast<double>(steps.waited.size());
-  return many && spread_s > kMost * all && waited_s + exposed_s >= kLeast * time;
+  return many && spread_s > kMost * steps.waited_s() && waited_s + exposed_s >= kLeast * time;
 }
 
 SmallMessages small_messages(const Job& job, const Recording& recording, const std::vector<Span>& spans,
@@ -170,8 +167,7 @@ SmallMessages small_messages(const Job& job, const Recording& recording, const s
 void name_small_messages(std::vector<IdlePart>& parts, const SmallMessages& small) {
   if (!small.many || !small.mergeable) return;
   for (IdlePart& part : parts) {
-    const bool launches = part.cause == SavingCause::tiny_kernels || part.cause == SavingCause::launch_rate;
-    if (launches && small.lines.contains(part.line)) part.cause = SavingCause::small_messages;
+    if (of_launching(part.cause) && small.lines.contains(part.line)) part.cause = SavingCause::small_messages;
   }
 }
 

@@ -375,11 +375,12 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
                                                        range, kFewestSteps + 1));
   }
   FoundSteps of_all = repeated_steps(recording, found, sequence, find_repetition(sequence.elements));
-  if (gpu_share(of_all, recording) >= kMostOfGpuTime) return of_all;
+  const double share = gpu_share(of_all, recording);
+  if (share >= kMostOfGpuTime) return of_all;
   FoundSteps beside = steps_beside_start_up(recording, found, sequence);
   if (beside.all.empty()) return of_all;
   // Also a tuner's launches repeat, but not for most of the GPU's time.
-  return of_all.all.empty() || gpu_share(beside, recording) > gpu_share(of_all, recording) ? beside : of_all;
+  return of_all.all.empty() || gpu_share(beside, recording) > share ? beside : of_all;
 }
 
 FoundSteps find_undisturbed_steps(Recording& recording, const std::string& range) {

@@ -52,7 +52,7 @@ double seconds_of(const Report& report, const std::vector<std::size_t>& rows) {
 
 std::string paragraph(const std::string& text, const TerminalStyle& style) { return wrapped("", text, style) + "\n"; }
 
-/// What fits an SM of the launch's largest kernel, and with what more would.
+/// What fits an SM of the launch's first kernel, and with what more would.
 std::string occupancy_paragraph(const Point& point, const TerminalStyle& style) {
   if (!point.counters || point.counters->kernels.empty()) return {};
   const KernelLaunch& kernel = point.counters->kernels.front();

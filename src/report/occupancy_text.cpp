@@ -25,9 +25,9 @@ std::string change_text(const OccupancyChange& change) {
   const std::string with = percent(change.occupancy);
   switch (change.of) {
     case OccupancyLimit::registers:
-      return fmt::format("at most {} registers a thread ({})", amount, with);
+      return fmt::format("at most {} registers per thread ({})", amount, with);
     case OccupancyLimit::shared_memory:
-      return fmt::format("at most {} shared a block ({})", binary_bytes(change.amount), with);
+      return fmt::format("at most {} shared memory per block ({})", binary_bytes(change.amount), with);
     default:
       return fmt::format("blocks of {} threads ({})", amount, with);
   }

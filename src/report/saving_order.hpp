@@ -11,6 +11,11 @@
 
 namespace roofline {
 
+/// Of a host that launches too slowly for the GPU.
+constexpr bool of_launching(std::optional<SavingCause> cause) {
+  return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate;
+}
+
 /// Waits for the GPU and many small collectives that are a good part of the time that slow launches take come before
 /// those: a CUDA graph, which would make launches fast, cannot contain such waits, and each collective makes all ranks'
 /// hosts wait for the slowest. Of waits at the launches' own line a smaller part is enough, and of a profiler, which
@@ -19,16 +24,13 @@ namespace roofline {
 template <typename T, typename CauseOf>
 void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
   constexpr double kGoodPart = 0.25, kSmallPart = 0.1;
-  const auto launches = [&](const T& saving) {
-    const std::optional<SavingCause> cause = cause_of(saving);
-    return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate;
-  };
   const auto waits = [&](const T& saving) {
     const std::optional<SavingCause> cause = cause_of(saving);
     return cause == SavingCause::item_sync || cause == SavingCause::synchronize || cause == SavingCause::logging_sync ||
            cause == SavingCause::small_messages;
   };
-  const auto slow = std::find_if(savings.begin(), savings.end(), launches);
+  const auto slow =
+      std::find_if(savings.begin(), savings.end(), [&](const T& saving) { return of_launching(cause_of(saving)); });
   if (slow == savings.end()) return;
   const double all = slow->seconds;
   const std::string line = slow->line;

@@ -146,7 +146,7 @@ std::string told_of(const Rule& rule, DeviceKind kind) {
 /// Neither kind of device is spoken of in words of the other.
 TEST(Rules, SpeakOfTheDeviceThatTheyAreFor) {
   const std::regex gpu_words(
-      R"(warp|occupancy|\bSMs?\b|registers a thread|shared memory|tensor core|sector|bank|wgmma|\bmma\b|TMA|\bgrid\b|blocks of|split-K|kernel launch|graph|global memory|GPU|CUDA|Nsight|Triton|page-locked)",
+      R"(warp|occupancy|\bSMs?\b|registers (a|per) thread|shared memory|tensor core|sector|bank|wgmma|\bmma\b|TMA|\bgrid\b|blocks of|split-K|kernel launch|graph|global memory|GPU|CUDA|Nsight|Triton|page-locked)",
       std::regex::icase);
   const std::regex cpu_words(R"(\bcores?\b|vectors?\b|\bthe caches\b|\bpages\b|start\w* .*threads|every thread\b|AVX)",
                              std::regex::icase);

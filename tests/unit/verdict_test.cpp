@@ -691,7 +691,8 @@ TEST(CpuVerdicts, FewerThreadsThanCoresAreNoted) {
 }
 
 TEST(CpuVerdicts, SpeakOfNothingThatOnlyAGpuHas) {
-  static const std::regex kGpu(R"(warp|\bSMs?\b|block of threads|blocks of|registers a thread|shared memory|tensor)");
+  static const std::regex kGpu(
+      R"(warp|\bSMs?\b|block of threads|blocks of|registers (a|per) thread|shared memory|tensor)");
   Report report = example::cpu_sample_report();
   for (const double fraction : {0.05, 0.13, 0.3, 0.5, 0.7, 0.85, 0.95}) {
     for (Point& point : report.points) point.time = example::timed(point.bound.attainable_time_s / fraction);

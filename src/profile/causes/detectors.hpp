@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/machine.hpp"
@@ -28,6 +29,8 @@ struct FaultyKernels {
   std::set<const Activity*> activities = {};
 
   void add(const StepActivities& steps, const StepActivity& kernel);
+  /// "40 products in fp64, 12 ms, 30 % of the kernel time".
+  std::string amount(const StepActivities& steps, std::string_view what) const;
   /// A cause that saves all their time, at the line and in the row with the most of it. Without what it is.
   FoundCause cause(SavingCause cause, const CauseInputs& inputs, CauseDetail detail = CauseDetail::none) const;
 };

@@ -1,5 +1,8 @@
 // Kernels with one fault, found and summed.
+#include <fmt/format.h>
+
 #include "profile/causes/detectors.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
@@ -16,6 +19,11 @@ void for_each_faulty(const CauseInputs& inputs, const IsFaulty& is_faulty, Add&&
 void FaultyKernels::add(const StepActivities& steps, const StepActivity& kernel) {
   sum.add(steps, kernel, kernel.seconds);
   activities.insert(kernel.activity);
+}
+
+std::string FaultyKernels::amount(const StepActivities& steps, std::string_view what) const {
+  return fmt::format("{} {}, {}, {} of the kernel time", count(sum.count), what, duration(sum.seconds),
+                     percent(sum.seconds / steps.kernel_s));
 }
 
 FoundCause FaultyKernels::cause(SavingCause cause, const CauseInputs& inputs, CauseDetail detail) const {

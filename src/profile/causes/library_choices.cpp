@@ -20,9 +20,14 @@ std::int64_t threads_of(const spool::Kind& kind) {
   return threads;
 }
 
-std::string share_text(const FaultyActivities& sum, const StepActivities& steps, const char* noun) {
-  return fmt::format("{} {}, {}, {} of the kernel time", count(sum.count), noun, duration(sum.seconds),
-                     percent(sum.seconds / steps.kernel_s));
+/// What is lost in a row's kernels: with a roof, what they lack of it; else half, which is little, as kernels for
+/// unaligned matrices do without the GPU's newer matrix instructions.
+double lost_share(const std::vector<Point>& points, int row) {
+  constexpr double kUnknown = 0.5;
+  if (row < 0 || static_cast<std::size_t>(row) >= points.size()) return kUnknown;
+  const Point& point = points[static_cast<std::size_t>(row)];
+  const double reached = point.bound.limiting_ceiling.empty() ? 0 : point.fraction_of_roof();
+  return reached > 0 && reached <= 1 ? 1 - reached : kUnknown;
 }
 
 /// The cause of all these kernels at the line that has most of them; `saved`: of their time.
@@ -32,7 +37,7 @@ std::vector<FoundCause> found_if_large(const FaultyKernels& kernels, const Cause
   FoundCause found = kernels.cause(cause, inputs);
   found.saving.seconds *= saved;
   found.saving.what = what_is_lost(cause);
-  found.saving.evidence = share_text(kernels.sum, inputs.steps, noun);
+  found.saving.evidence = kernels.amount(inputs.steps, noun);
   return {std::move(found)};
 }
 
@@ -62,25 +67,10 @@ std::vector<Sort> sorts_of(const CauseInputs& inputs) {
 }  // namespace
 
 std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs) {
-  // Of rows with a roof, what they lack of it; else half, which is little: such kernels do without the GPU's newer
-  // matrix instructions.
-  constexpr double kUnknown = 0.5;
-  FaultyKernels products;
+  const FaultyKernels products =
+      faulty_kernels(inputs, [](const StepActivity& entry) { return is_unaligned_product(entry.symbol); });
   double saved = 0;
-  for (const StepActivity& entry : inputs.steps.all) {
-    if (entry.activity->what != ActivityKind::kernel || !inputs.free(entry) || !is_unaligned_product(entry.symbol)) {
-      continue;
-    }
-    products.add(inputs.steps, entry);
-    const int group = entry.activity->group;
-    double share = kUnknown;
-    if (group >= 0 && static_cast<std::size_t>(group) < inputs.points.size()) {
-      const Point& point = inputs.points[static_cast<std::size_t>(group)];
-      const double reached = point.bound.limiting_ceiling.empty() ? 0 : point.fraction_of_roof();
-      if (reached > 0 && reached <= 1) share = 1 - reached;
-    }
-    saved += share * entry.seconds;
-  }
+  for (const auto& [row, time] : products.sum.groups) saved += lost_share(inputs.points, row) * time;
   const double all = products.sum.seconds;
   return found_if_large(products, inputs, SavingCause::unaligned_product, all > 0 ? saved / all : 0,
                         "products of matrices with rows that are not multiples of 16 bytes");

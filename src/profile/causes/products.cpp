@@ -41,8 +41,6 @@ CauseDetail detail_of_grid(std::string_view symbol) {
   return symbol.empty() || is_of_library(symbol) ? CauseDetail::none : CauseDetail::own_grid;
 }
 
-std::int64_t blocks_of(const spool::Kind& kind) { return std::int64_t{kind.grid[0]} * kind.grid[1] * kind.grid[2]; }
-
 }  // namespace
 
 std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs) {
@@ -52,13 +50,11 @@ std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs) {
     const SeenDevice& device = steps.recording.devices[static_cast<std::size_t>(entry.activity->device)];
     return device.about.compute_major >= kFirstWithTf32 && is_plain_fp32_product(entry.symbol);
   });
-  const FaultyActivities& sum = products.sum;
-  if (sum.count == 0) return {};
+  if (products.sum.count == 0) return {};
   FoundCause found = products.cause(SavingCause::no_tf32, inputs);
   found.saving.seconds *= 1 - tf32_share(inputs.machine);
   found.saving.what = "Products in fp32 do not use the tensor cores";
-  found.saving.evidence = fmt::format("{} products on the plain fp32 pipe, {}, {} of the kernel time", count(sum.count),
-                                      duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
+  found.saving.evidence = products.amount(steps, "products on the plain fp32 pipe");
   return {std::move(found)};
 }
 
@@ -67,15 +63,13 @@ std::vector<FoundCause> find_double_precision_products(const CauseInputs& inputs
   if (inputs.framework != Framework::torch) return {};
   const FaultyKernels products =
       faulty_kernels(inputs, [](const StepActivity& entry) { return is_double_precision_product(entry.symbol); });
-  const FaultyActivities& sum = products.sum;
-  if (sum.count == 0) return {};
+  if (products.sum.count == 0) return {};
   const double share = single_precision_share(inputs.machine);
   FoundCause found = products.cause(SavingCause::double_precision, inputs);
   found.saving.seconds *= 1 - share;
   found.saving.what = "Products are computed in double precision";
-  found.saving.evidence = fmt::format(
-      "{} products in fp64, {}, {} of the kernel time; single precision is {} as fast here", count(sum.count),
-      duration(sum.seconds), percent(sum.seconds / inputs.steps.kernel_s), factor(1 / share));
+  found.saving.evidence = fmt::format("{}; single precision is {} as fast here",
+                                      products.amount(inputs.steps, "products in fp64"), factor(1 / share));
   return {std::move(found)};
 }
 
@@ -104,7 +98,7 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
     }
     const bool overlapped = next < steps.all.size() && steps.all[next].activity->start < activity.end;
     const std::uint32_t units = steps.recording.devices[static_cast<std::size_t>(activity.device)].about.sms;
-    const std::int64_t blocks = blocks_of(entry.kind);
+    const std::int64_t blocks = entry.blocks();
     if (overlaps || overlapped || !inputs.free(entry) || entry.seconds < kTiny || blocks == 0 ||
         blocks * kFraction > units || is_collective(entry.symbol)) {
       continue;

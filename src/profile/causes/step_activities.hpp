@@ -22,6 +22,8 @@ struct StepActivity {
   std::string_view symbol;  ///< of a kernel, mangled
   spool::Kind kind = {};    ///< of a kernel
   spool::Place place = {};
+
+  std::int64_t blocks() const { return std::int64_t{kind.grid[0]} * kind.grid[1] * kind.grid[2]; }  ///< of a kernel
 };
 
 class StepActivities {

@@ -58,7 +58,7 @@ std::vector<FoundCause> find_default_streams(const CauseInputs& inputs) {
     }
     turns.last = activity.stream;
     turns.between = false;
-    const auto blocks = std::int64_t{entry.kind.grid[0]} * entry.kind.grid[1] * entry.kind.grid[2];
+    const std::int64_t blocks = entry.blocks();
     const auto sms = steps.recording.devices[static_cast<std::size_t>(activity.device)].about.sms;
     if (!inputs.free(entry) || blocks == 0 || 2 * blocks > sms) continue;
     turns.streams[activity.stream] += entry.seconds;

@@ -1,9 +1,10 @@
 #include "profile/idle/idle_gaps.hpp"
-#include "profile/wall_time.hpp"
 
 #include <algorithm>
 #include <map>
 #include <utility>
+
+#include "profile/wall_time.hpp"
 
 namespace roofline {
 namespace {
