@@ -11,14 +11,14 @@ namespace roofline::inject {
 
 /// A launch that is about to happen, or has just happened, in the thread that calls.
 struct LaunchSite {
-  CUcontext context;
-  CUstream stream;
-  spool::Id kind;
-  std::uint32_t flags;   ///< the kind's, spool::KindFlag
-  std::uint64_t number;  ///< of this launch among those of its kind, from 1 on
-  std::uint64_t usual;   ///< ns of a launch of its kind on the GPU; 0: not known
-  CUgraphExec graph;     ///< nullptr: a kernel is launched
-  std::uint32_t correlation;
+  CUcontext context = nullptr;
+  CUstream stream = nullptr;
+  spool::Id kind = 0;
+  std::uint32_t flags = 0;      ///< the kind's, spool::KindFlag
+  std::uint64_t number = 0;     ///< of this launch among those of its kind, from 1 on
+  std::uint64_t usual = 0;      ///< ns of a launch of its kind on the GPU; 0: not known
+  CUgraphExec graph = nullptr;  ///< nullptr: a kernel is launched
+  std::uint32_t correlation = 0;
 };
 
 /// Whether a launch may be counted; if not, counting_enters() need not be called.

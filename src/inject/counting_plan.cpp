@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <utility>
 
 #include "inject/clock.hpp"
@@ -44,7 +43,10 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   if (first_ == 0) first_ = launch.time;
   kind.gap = kind.last != 0 ? launches_ - kind.last : 0;
   kind.last = launches_;
-  if (kind.first == 0) kind.first = launches_;
+  if (kind.first == 0) {
+    kind.first = launches_;
+    kind.waits = scarce_;
+  }
   kind.launches = std::max(kind.launches, launch.number);
   kind.wanted |= bits(launch.groups);
   if (launch.usual != 0) kind.duration = launch.usual;
@@ -84,7 +86,7 @@ bool CountingPlan::phase_is_through() const {
   double waiting = 0, all = 0;
   for (const auto& [id, kind] : kinds_) {
     all += weight(kind);
-    if (kind.launches < 2 || kind.complete() || !kind.refused.empty() || waits(kind)) continue;
+    if (kind.launches < 2 || kind.complete() || !kind.refused.empty() || kind.waits) continue;
     ++kinds;
     if ((kind.wanted & ~kind.have & bit) == 0) {
       if (kind.last - kind.first >= (launches_ - phase_) / 2) waiting += weight(kind);
@@ -146,32 +148,41 @@ double CountingPlan::weight(const Kind& kind) const {
 
 bool CountingPlan::is_due(const Kind& kind) {
   if (ranked_++ % kChoicesOfARanking == 0) rank();
-  return !waits(kind);
+  return !kind.waits;
 }
 
-/// Where time is left for some kinds only, in this slice or at all, those get it that the program spends most in.
+/// Where time is left for some kinds only, in this slice or at all, those get it that the program spends most in; of
+/// equal ones, those that came first.
 void CountingPlan::rank() {
-  std::vector<std::pair<double, double>> needs;  // weight, cost
+  struct Need {
+    Kind* kind;
+    double weight, cost;
+  };
+  std::vector<Need> needs;
   double all = 0;
   std::uint64_t phases = 0;
-  for (const auto& [id, kind] : kinds_) {
+  for (auto& [id, kind] : kinds_) {
     if (!kind.refused.empty() || kind.complete() || kind.launches < 2) continue;
     const std::uint64_t missing = kind.wanted & ~kind.have;
-    needs.emplace_back(weight(kind), std::popcount(missing) * launch_cost_);
-    all += needs.back().second;
+    needs.push_back({&kind, weight(kind), std::popcount(missing) * launch_cost_});
+    all += needs.back().cost;
     phases |= missing;
   }
-  least_weight_ = 0;
   if (current_) phases &= ~(std::uint64_t{1} << current_->group);
   const double changes = static_cast<double>(change_cost_) * std::popcount(phases);
   while (launches_cost_ >= slice_) slice_ *= kGrowth;
   double left = std::min(static_cast<double>(budget_) - static_cast<double>(spent_) - changes, slice_ - launches_cost_);
-  if (all <= left) return;
-  std::sort(needs.begin(), needs.end(), std::greater<>());
-  for (const auto& [weight, cost] : needs) {
-    if (least_weight_ != 0 && cost > left) break;  // one at least
-    left -= cost;
-    least_weight_ = weight;
+  scarce_ = all > left;
+  if (scarce_) {
+    std::sort(needs.begin(), needs.end(), [](const Need& a, const Need& b) {
+      return a.weight != b.weight ? a.weight > b.weight : a.kind->first < b.kind->first;
+    });
+  }
+  bool reached = true;
+  for (const Need& need : needs) {
+    reached = !scarce_ || &need == &needs.front() || (reached && need.cost <= left);
+    if (reached) left -= need.cost;
+    need.kind->waits = !reached;
   }
 }
 
@@ -202,7 +213,7 @@ CountingPlan::Summary CountingPlan::summary() const {
       ++summary.complete;
     } else if (kind.refused.empty() && kind.launches >= 2) {
       ++summary.unfinished;
-      if (!waits(kind)) launches += std::popcount(kind.wanted & ~kind.have);
+      if (!kind.waits) launches += std::popcount(kind.wanted & ~kind.have);
     } else if (kind.refused.empty()) {
       ++summary.once;
     }

@@ -39,7 +39,7 @@ class CountingPlan {
  public:
   struct Launch {
     std::uint64_t context = 0;
-    GroupRange groups;
+    GroupRange groups = {};
     spool::Id kind = 0;
     std::uint64_t number = 0;    ///< of this launch among those of its kind, from 1 on
     bool instrumentable = true;  ///< CUPTI may put code into what is launched
@@ -106,6 +106,7 @@ class CountingPlan {
     std::uint64_t first = 0, last = 0;  ///< of its launches, among all
     std::uint64_t gap = 0;              ///< between its last two; 0: not known
     std::uint32_t failures = 0, overlaps = 0;
+    bool waits = false;   ///< neither the slice nor the budget reaches it, by the last ranking
     std::string refused;  ///< why it will not be counted
     bool noted = false;
 
@@ -113,7 +114,6 @@ class CountingPlan {
   };
 
   bool is_due(const Kind& kind);
-  bool waits(const Kind& kind) const { return weight(kind) < least_weight_; }
   bool phase_is_through() const;
   double weight(const Kind& kind) const;
   std::string why_missing(const Kind& kind) const;
@@ -135,7 +135,7 @@ class CountingPlan {
   double launch_cost_ = 2e6;       ///< ns, running mean
   double launches_cost_ = 0;       ///< ns, of all
   double slice_;                   ///< ns of launches_cost_
-  double least_weight_ = 0;        ///< of a kind that the slice and the budget reach
+  bool scarce_ = false;            ///< the last ranking let some wait
   std::uint64_t ranked_ = 0;       ///< choices since the kinds were ranked
 };
 

@@ -301,7 +301,11 @@ class CountingTest : public testing::Test {
   }
 
   LaunchSite site_of(spool::Id kind, std::uint32_t flags = 0) {
-    return {fake.current, nullptr, kind, flags, ++numbers_[kind], nullptr, ++correlation_};
+    return {.context = fake.current,
+            .kind = kind,
+            .flags = flags,
+            .number = ++numbers_[kind],
+            .correlation = ++correlation_};
   }
   /// Whether it was counted.
   bool launch(const LaunchSite& site, bool succeeds = true) {
@@ -655,7 +659,12 @@ TEST_F(CountingTest, WhatOtherThreadsLaunchStaysOutOfCUPTIsRanges) {
   std::thread other;
   fake.starting = [&] {
     other = std::thread([&] {
-      LaunchSite graph = {fake.current, nullptr, 9, spool::kGraph, 3, reinterpret_cast<CUgraphExec>(&fake), 1000};
+      LaunchSite graph = {.context = fake.current,
+                          .kind = 9,
+                          .flags = spool::kGraph,
+                          .number = 3,
+                          .graph = reinterpret_cast<CUgraphExec>(&fake),
+                          .correlation = 1000};
       launch(graph);
       launched = true;
     });
@@ -683,7 +692,7 @@ TEST_F(CountingTest, CapturesAndGraphsOfOneThreadBesideLaunchesOfOthers) {
   std::atomic<bool> stop = false;
   const auto launches = [&](spool::Id kind) {
     for (std::uint64_t number = 1; !stop; ++number) {
-      launch({fake.current, nullptr, kind, 0, number, nullptr, 0});
+      launch({.context = fake.current, .kind = kind, .number = number});
       std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
   };
@@ -695,7 +704,11 @@ TEST_F(CountingTest, CapturesAndGraphsOfOneThreadBesideLaunchesOfOthers) {
     fake.capturing = false;
     counting_capture_ends();
     for (std::uint64_t number = 1; number <= 3; ++number) {
-      launch({fake.current, nullptr, 3, spool::kGraph, number, reinterpret_cast<CUgraphExec>(graph), 0});
+      launch({.context = fake.current,
+              .kind = 3,
+              .flags = spool::kGraph,
+              .number = number,
+              .graph = reinterpret_cast<CUgraphExec>(graph)});
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
