@@ -2,6 +2,7 @@
 #include "analyze/experiments.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,8 +12,10 @@
 #include "device/cpu/cpu_device.hpp"
 #include "device/isolate.hpp"
 #include "host/host.hpp"
+#include "report/diagnosis/rules.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/json/json.hpp"
+#include "report/roof_share.hpp"
 #include "user/kernel_spec.hpp"
 
 namespace roofline {
@@ -31,16 +34,11 @@ class ExperimentWorker {
   AfterJob run(std::size_t row, const Send& send) {
     if (wall_seconds() > end_s_) return AfterJob::nothing_left;
     try {
-      const DeviceChoice& choice = options_.device;
-      if (!all_) all_ = open_device(choice.kind, choice.index, choice.options);
-      if (!one_ && all_->info().units > 1) {
-        one_ = open_device(choice.kind, choice.index, {.threads = 1, .cpus = {as_cpu(*all_).cpus().front()}});
-      }
       const Point& point = report_.points[row];
       const SuiteEntry entry = with_implementation(suite_.entries[row], point.workload.implementation);
       if (!entry.implementation) return AfterJob::next;
       const auto publish = [&](const std::vector<Experiment>& found) { send(experiments_to_json(found).dump()); };
-      publish(experiments_on(entry, point, *all_, one_ ? *one_ : *all_, end_s_, publish));
+      publish(experiments_on(entry, point, threads(point.work.threads), threads(1), end_s_, publish));
     } catch (const std::exception&) {
       return AfterJob::fresh_process;
     }
@@ -48,11 +46,26 @@ class ExperimentWorker {
   }
 
  private:
+  /// The device with as many of its threads; 0: all of them.
+  Device& threads(std::int64_t count) {
+    const DeviceChoice& choice = options_.device;
+    if (!all_) all_ = open_device(choice.kind, choice.index, choice.options);
+    if (count == 0 || count >= all_->info().units) return *all_;
+    std::unique_ptr<Device>& some = some_[count];
+    if (!some) {
+      std::vector<int> cpus = as_cpu(*all_).cpus();
+      cpus.resize(static_cast<std::size_t>(count));
+      some = open_device(choice.kind, choice.index, {.threads = static_cast<int>(count), .cpus = std::move(cpus)});
+    }
+    return *some;
+  }
+
   const Suite& suite_;
   const AnalyzeOptions& options_;
   const Report& report_;
   double end_s_;
-  std::unique_ptr<Device> all_, one_;
+  std::unique_ptr<Device> all_;
+  std::map<std::int64_t, std::unique_ptr<Device>> some_;  ///< by the number of their threads
 };
 
 /// Whether a kernel's own threads are part of the row: alone on one CPU, as in the experiments, they would only wait
@@ -76,7 +89,10 @@ std::vector<std::size_t> rows_for_experiments(const Suite& suite, const Report& 
     const Point& point = report.points[verdict.row];
     const bool by_rate_alone =
         verdict.rule == "no-vectors" || verdict.rule == "one-core" || verdict.rule == "arithmetic-beside";
-    if (point.counters || (verdict.kind != VerdictKind::unknown && !by_rate_alone)) continue;
+    const bool by_threads_alone =
+        verdict.rule == kSomeThreads &&
+        saving_on_own_threads(point, report.machine) > saving_on_all_threads(point, report.machine).value_or(0);
+    if (point.counters || (verdict.kind != VerdictKind::unknown && !by_rate_alone && !by_threads_alone)) continue;
     if (!dropped[verdict.row] && !starts_threads(suite.entries[verdict.row])) rows.push_back(verdict.row);
   }
   return rows;

@@ -14,9 +14,11 @@ namespace {
 constexpr std::string_view kMultiply = R"(#if defined(__x86_64__)
 #define AS_PRODUCT(v, t) ".macro " v "div" t " o:vararg\n " v "mul" t " \\o\n .endm\n"
 #define OF_VECTORS(v) AS_PRODUCT(v, "ps") AS_PRODUCT(v, "ss") AS_PRODUCT(v, "pd") AS_PRODUCT(v, "sd")
-__asm__(OF_VECTORS("") OF_VECTORS("v"));
+#define OF_INTEGERS(v) AS_PRODUCT(v, "l") AS_PRODUCT(v, "q")
+__asm__(OF_VECTORS("") OF_VECTORS("v") OF_INTEGERS("") OF_INTEGERS("i"));
 #elif defined(__aarch64__)
-__asm__(".macro fdiv o:vararg\n fmul \\o\n .endm\n");
+#define AS_PRODUCT(divide, multiply) ".macro " divide " o:vararg\n " multiply " \\o\n .endm\n"
+__asm__(AS_PRODUCT("fdiv", "fmul") AS_PRODUCT("sdiv", "mul") AS_PRODUCT("udiv", "mul"));
 #endif
 )";
 

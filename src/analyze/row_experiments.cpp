@@ -249,6 +249,7 @@ class RowExperiments {
       recompiled(ExperimentKind::unvectorized, with_options(entry_, {"-fno-tree-vectorize", "-fno-tree-slp-vectorize"}),
                  "-fno-tree-vectorize");
     });
+    publish_(found_);  // an index that was a remainder may be anywhere
     attempt([&] {
       recompiled(ExperimentKind::multiplied, without_divisions(entry_), "multiplications instead of divisions");
     });

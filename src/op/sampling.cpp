@@ -14,22 +14,32 @@ void sort_unique(std::vector<std::int64_t>& indices) {
 
 }  // namespace
 
+SampleSize sample_size(const Op& op, const Workload& workload, int threads) {
+  constexpr double kLongestS = 3;
+  constexpr std::int64_t kFewest = 64;
+  const double affordable = kLongestS * kReferenceRate * threads / op.reference_cost(workload);
+  const auto most = static_cast<std::int64_t>(std::min(affordable, static_cast<double>(kSampleElements)));
+  const std::int64_t inner = std::max(kFewest, most);
+  return {.inner = inner, .ends = kSampleEnds * inner / kSampleElements};
+}
+
 bool needs_sample(const Op& op, const Workload& workload, std::int64_t outputs, int threads) {
-  const bool sample_is_smaller = outputs > kSampleElements + 2 * kSampleEnds;
+  const SampleSize size = sample_size(op, workload, threads);
+  const bool sample_is_smaller = outputs > size.inner + 2 * size.ends;
   return sample_is_smaller && op.reference_cost(workload) * static_cast<double>(outputs) > kReferenceRate * threads;
 }
 
-std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs, std::uint64_t seed,
-                                      std::int64_t before) {
+std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs, SampleSize size,
+                                      std::uint64_t seed, std::int64_t before) {
   std::vector<std::int64_t> indices;
   std::mt19937_64 generator(seed);
   std::uniform_int_distribution<std::int64_t> any(0, outputs - 1);
-  const std::int64_t wanted = std::min(kSampleElements, outputs);
+  const std::int64_t wanted = std::min(size.inner, outputs);
   while (static_cast<std::int64_t>(indices.size()) < wanted) {
     while (static_cast<std::int64_t>(indices.size()) < wanted) indices.push_back(any(generator));
     sort_unique(indices);
   }
-  for (std::int64_t i = 0; i < std::min(kSampleEnds, outputs); ++i) {
+  for (std::int64_t i = 0; i < std::min(size.ends, outputs); ++i) {
     indices.push_back(i);
     indices.push_back(outputs - 1 - i);
   }

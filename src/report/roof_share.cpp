@@ -57,14 +57,25 @@ std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& 
   return RoofShare{.fraction = lower * pairs->fraction, .ci95 = {lower * pairs->ci95.low, lower * pairs->ci95.high}};
 }
 
+bool has_roof_of_own_threads(const Point& point) { return point.bound.limiting_ceiling.ends_with(kOneCore); }
+
 double fraction_on_all_threads(const Point& point, const Machine& machine) {
   return point.fraction_of_roof() * time_on_all_threads(point, machine);
 }
 
 std::optional<double> saving_on_all_threads(const Point& point, const Machine& machine) {
   if (point.work.threads == 0 || !has_roof(point.bound)) return std::nullopt;
-  const bool own_roof = point.bound.limiting_ceiling.ends_with(kOneCore);
-  return 1 - (own_roof ? time_on_all_threads(point, machine) : fraction_on_all_threads(point, machine));
+  const double saving = has_roof_of_own_threads(point) ? 1 - time_on_all_threads(point, machine)
+                                                       : 1 - fraction_on_all_threads(point, machine);
+  const double most = 1 - static_cast<double>(point.work.threads) / static_cast<double>(machine.device.units);
+  return std::min(saving, std::max(0.0, most));
+}
+
+double saving_on_own_threads(const Point& point, const Machine& machine) {
+  const double fraction = point.fraction_of_roof();
+  if (point.work.threads == 0 || has_roof_of_own_threads(point)) return 1 - fraction;
+  const double part = static_cast<double>(point.work.threads) / static_cast<double>(machine.device.units);
+  return 1 - std::min(1.0, fraction / part);
 }
 
 std::optional<double> reference_rate_of_roof(const Point& point) {

@@ -22,15 +22,22 @@ RoofShare share_of_roof(const Point& point);
 /// Of the burst roof at its own clock, as if no limiter acted. Nothing where the limiting ceiling is that one already.
 std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& machine);
 
+/// Whether its roof was measured on as few threads as it ran on.
+bool has_roof_of_own_threads(const Point& point);
+
 /// Of what all threads of the run could do: the fraction of the roof times the attainable time on all threads, one
 /// region of the thread pool included, over that on the row's own. The same as the fraction where it ran on all of
 /// them; NaN where there is none.
 double fraction_on_all_threads(const Point& point, const Machine& machine);
 
 /// The part of a row's time that all threads would save by the roofs of its own threads and of all: at the same
-/// fraction of either. Without roofs of its own threads all that it lacks of the roof of all. Nothing where it ran on
-/// all threads or has no roof.
+/// fraction of either. Without roofs of its own threads what it lacks of the roof of all. At most what perfect scaling
+/// saves. Nothing where it ran on all threads or has no roof.
 std::optional<double> saving_on_all_threads(const Point& point, const Machine& machine);
+
+/// The part of a row's time that it lacks of the roof of the threads it ran on. Without such a roof at least so much:
+/// a part of the threads has that part of the roof of all, or more. NaN where it has no roof.
+double saving_on_own_threads(const Point& point, const Machine& machine);
 
 /// The share of its roof that the reference probes reached beside the row: memory by the copy probe, arithmetic and
 /// caches, which have the clock of the cores, by the FMA probe. Nothing where they did not run.

@@ -2,20 +2,25 @@
 // (formula.hpp).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/whole.hpp"
+#include "user/running_fold.hpp"
 
 namespace roofline {
 
 /// Above it, a double no longer represents every whole number.
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 53;
+
+inline bool is_whole(double value) { return value == std::floor(value); }
 
 /// Of names in formulas and in C: a letter or '_', and then also digits.
 inline bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -73,14 +78,31 @@ class Expression {
 
    private:
     friend class Expression;
-    struct Reduced {
+    struct WholeFold {
+      std::int64_t begin = 0, end = 0;
+      WholeResult total = {WholeStatus::exact, 0};
+    };
+    /// How often the iterations of "sum(x == i)" have each value.
+    struct Counts {
+      enum class State : std::uint8_t { none, made, impossible };
+      State state = State::none;
+      std::unordered_map<double, std::int64_t> of = {};
+    };
+    /// Of a reduction.
+    struct Kept {
       std::uint64_t iterations = 0;
       std::uint64_t made_at = 0;  ///< the iteration for which `result` was computed; 0: none
       Bounded result = {};
       std::uint64_t whole_made_at = 0;  ///< the same of `whole`
       WholeResult whole = {};
+      bool examined = false;  ///< what follows is known
+      bool goes_on = false;   ///< a term depends on its iteration alone, so that a fold may go on where it was
+      RunningFold fold = {};
+      WholeFold whole_fold = {};
+      std::optional<std::uint16_t> counted = {}, wanted = {};  ///< nodes: the sides of "x == i"
+      Counts counts[3] = {};                                   ///< of values, of bounded ones, of whole ones
     };
-    std::vector<Reduced> reductions_ = {};
+    std::vector<Kept> reductions_ = {};
     std::uint64_t evaluations_ = 0;
   };
 
@@ -187,8 +209,21 @@ class Expression {
   static double rounding(double value, double count, double roundoff);
   /// Without a roundoff, the error is not computed.
   Bounded reduced(Index number, Operands& operands, Arithmetic arithmetic, std::optional<double> roundoff) const;
-  Bounded reduce(const Reduction& reduction, Operands& operands, Arithmetic arithmetic, std::optional<double> roundoff,
-                 std::uint64_t& iterations) const;
+  Bounded reduce(const Reduction& reduction, Operands& operands, Arithmetic arithmetic,
+                 std::optional<double> roundoff) const;
+  /// Whether `holds` of any node of the tree.
+  template <typename Holds>
+  bool any_node(Index index, const Holds& holds) const;
+  /// Whether iterations of reductions set this value: it is an index, or an element of a tensor that is reduced.
+  bool is_of_iteration(Index name, const Operands& operands) const;
+  /// Whether its value may differ between evaluations, apart from iterations.
+  bool changes(Index index, const Operands& operands) const;
+  Operands::Kept& kept_of(const Reduction& reduction, Operands& operands) const;
+  static std::optional<double> key_of(Bounded value);
+  /// How many iterations have the wanted value, if all of them are whole numbers without an error.
+  template <typename ValueOf>
+  std::optional<double> counted(const Reduction& reduction, Operands::Kept& kept, Operands& operands,
+                                Operands::Counts& counts, const ValueOf& value_of) const;
   /// Changes whenever a value that the reduction uses may have changed.
   std::uint64_t state_of(const Reduction& reduction, const Operands& operands) const;
   /// Sets the names of iteration `i`.
@@ -196,7 +231,7 @@ class Expression {
   WholeResult whole(Index index, Operands& operands) const;
   WholeResult whole_element(Index name, std::int64_t index, const Operands& operands) const;
   WholeResult whole_reduced(Index number, Operands& operands) const;
-  WholeResult whole_reduce(const Reduction& reduction, Operands& operands, std::uint64_t& iterations) const;
+  WholeResult whole_reduce(const Reduction& reduction, Operands& operands) const;
   Range range_of(const Reduction& reduction, Operands& operands, Arithmetic arithmetic) const;
   std::int64_t elements_of(const Reduction& reduction, const Operands& operands) const;
   double element(const Node& node, double index, const Operands& operands) const;

@@ -101,15 +101,20 @@ class ExpressionParser : private ExpressionTables {
     return add({.kind = Kind::conditional, .operands = {condition, yes, conditional()}}, at);
   }
 
+  /// The one that `text` begins with, or null.
+  static const Operator* operator_at(std::string_view text) {
+    const auto* const found = std::find_if(std::begin(kOperators), std::end(kOperators),
+                                           [&](const Operator& op) { return text.starts_with(op.spelling); });
+    return found != std::end(kOperators) ? found : nullptr;
+  }
+
   /// Operators of at least that precedence, grouped from the left.
   Index operation(int precedence) {
     Index left = power();
     for (;;) {
       skip_spaces();
-      const auto* const found = std::find_if(std::begin(kOperators), std::end(kOperators), [&](const Operator& op) {
-        return text_.substr(at_).starts_with(op.spelling);
-      });
-      if (found == std::end(kOperators) || found->precedence < precedence) return left;
+      const Operator* const found = operator_at(text_.substr(at_));
+      if (found == nullptr || found->precedence < precedence) return left;
       const std::size_t at = at_;
       at_ += found->spelling.size();
       left = add(*found, at, left, operation(found->precedence + 1));
@@ -172,7 +177,7 @@ class ExpressionParser : private ExpressionTables {
     const auto* const fold =
         std::find_if(std::begin(kFolds), std::end(kFolds), [&](const FoldFunction& f) { return f.name == name; });
     const bool folds = fold != std::end(kFolds);
-    if (accept("(")) return folds && has_one_argument() ? tensor_reduction(*fold, begin) : call(name, begin);
+    if (accept("(")) return folds && count_before_end(',') == 0 ? tensor_reduction(*fold, begin) : call(name, begin);
     if (!accept("[")) return value(name, begin);
     if (folds) return index_reduction(*fold, begin);
     const Index tensor = place_of(name, begin, NameKind::tensor, {});
@@ -181,16 +186,16 @@ class ExpressionParser : private ExpressionTables {
     return add({.kind = Kind::element, .operands = {tensor, index}}, begin);
   }
 
-  /// Behind a '(': whether no comma stands before its ')'.
-  bool has_one_argument() const {
-    int depth = 0;
+  /// Behind a '(' or '[': how often `sign` stands before its end, not counting what is in further brackets.
+  int count_before_end(char sign) const {
+    int depth = 0, count = 0;
     for (std::size_t at = at_; at < text_.size(); ++at) {
       const char c = text_[at];
-      if (c == ',' && depth == 0) return false;
+      if (c == sign && depth == 0) ++count;
       if (c == '(' || c == '[') ++depth;
       if ((c == ')' || c == ']') && depth-- == 0) break;
     }
-    return true;
+    return count;
   }
 
   /// "sum(x*y)", behind its '('.
@@ -202,25 +207,23 @@ class ExpressionParser : private ExpressionTables {
     return close(body, before, at);
   }
 
-  /// "sum[low <= j < high](body)" or "sum[j < high](body)", behind its '['.
+  /// "sum[low <= j < high](body)" or "sum[j < high](body)", behind its '['. "j <= high" includes the last index.
   Index index_reduction(const FoldFunction& fold, std::size_t at) {
     const Index number = open(fold, at, false);
     skip_spaces();
-    const std::size_t begin = at_;
-    identifier();
-    skip_spaces();
-    const std::string_view rest = text_.substr(at_);
-    const bool has_low = !(at_ > begin && rest.starts_with('<') && !rest.starts_with("<="));
-    at_ = begin;
-    if (has_low) {
+    if (count_before_end('<') > 1) {
       result_.reductions_[number].low = operation(kSumPrecedence);
       if (!accept("<=")) fail_index(fold, at_);
       skip_spaces();
     }
     const std::size_t index_at = at_;
     const std::string index = index_name(fold);
-    if (!accept("<") || text_.substr(at_).starts_with('=')) fail_index(fold, at_);
-    result_.reductions_[number].high = operation(kSumPrecedence);
+    const bool inclusive = accept("<=");
+    if (!inclusive && !accept("<")) fail_index(fold, at_);
+    const std::size_t high_at = at_;
+    Index high = operation(kSumPrecedence);
+    if (inclusive) high = add(*operator_at("+"), high_at, high, add({.number = 1}, high_at));
+    result_.reductions_[number].high = high;
     expect(']');
     open_.back().index = place_of(index, index_at, NameKind::index, number);
     result_.reductions_[number].names = {*open_.back().index};

@@ -11,7 +11,7 @@ namespace {
 /// The number that the double represents.
 WholeResult whole_of(double value) {
   constexpr double kMost = 0x1p126;
-  if (!(value == std::floor(value)) || std::isinf(value)) return kNoWhole;
+  if (!is_whole(value) || std::isinf(value)) return kNoWhole;
   return std::abs(value) < kMost ? exactly(static_cast<Whole>(value)) : kTooLarge;
 }
 
@@ -94,36 +94,6 @@ WholeResult Expression::whole(Index index, Operands& operands) const {
     }
   }
   return kNoWhole;
-}
-
-/// Kept as reduced() keeps its values.
-WholeResult Expression::whole_reduced(Index number, Operands& operands) const {
-  const Reduction& reduction = reductions_[number];
-  Operands::Reduced& kept = operands.reductions_[number];
-  const std::uint64_t now = state_of(reduction, operands);
-  if (kept.whole_made_at != now) {
-    kept.whole = whole_reduce(reduction, operands, kept.iterations);
-    kept.whole_made_at = now;
-  }
-  return kept.whole;
-}
-
-WholeResult Expression::whole_reduce(const Reduction& reduction, Operands& operands, std::uint64_t& iterations) const {
-  const Range range = range_of(reduction, operands, Arithmetic::ieee);
-  require_elements(reduction, range);
-  const bool adds = reduction.fold == Fold::sum || reduction.fold == Fold::avg;
-  const WholeBinary combine = adds ? whole_sum : reduction.fold == Fold::min ? whole_min : whole_max;
-  WholeResult total = exactly(0);
-  for (std::int64_t i = range.begin; i < range.end; ++i) {
-    begin_iteration(reduction, i, operands);
-    ++iterations;
-    const WholeResult term = whole(reduction.body, operands);
-    if (term.status != WholeStatus::exact) return term;
-    total = i == range.begin ? term : combine(total.value, term.value);
-    if (total.status != WholeStatus::exact) return total;
-  }
-  if (reduction.fold != Fold::avg) return total;
-  return whole_quotient(total.value, range.end - range.begin);
 }
 
 }  // namespace roofline

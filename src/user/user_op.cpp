@@ -109,11 +109,11 @@ const TensorSpec& tensor_named(const std::vector<TensorSpec>& tensors, const std
 }
 
 /// Operations of reductions per element, measured at elements spread over an output: their bounds may depend on the
-/// inputs' values. 0 for an output that is compared completely in any case.
+/// inputs' values.
 double steps_per_element(ElementFormula& evaluate, std::int64_t elements) {
   constexpr std::int64_t kMeasured = 16;
-  if (elements <= kSampleElements + 2 * kSampleEnds) return 0;
-  evaluate(0);  // reductions that are the same for all elements are computed here
+  if (elements <= kMeasured) return 0;  // an output that is compared completely in any case
+  evaluate(0);                          // reductions that are the same for all elements are computed here
   const std::int64_t before = evaluate.steps();
   for (std::int64_t k = 1; k <= kMeasured; ++k) evaluate(elements / (kMeasured + 1) * k);
   return static_cast<double>(evaluate.steps() - before) / kMeasured;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,13 +45,24 @@ class Reads {
   std::map<std::string, std::vector<bool>> seen_;
 };
 
-/// The element of the k-th of `count` evaluations: all of them, or one somewhere in each of `count` equal parts.
-std::int64_t place_of(std::int64_t k, std::int64_t count, std::int64_t elements) {
-  const std::int64_t part = elements / count;
-  return part <= 1 ? k
-                   : k * part + static_cast<std::int64_t>((static_cast<std::uint64_t>(k) * 0x9E3779B97F4A7C15U >> 33) %
-                                                          static_cast<std::uint64_t>(part));
-}
+/// Elements in an order of which every beginning is spread evenly over all of them, so that evaluation may stop at any
+/// time: each step goes on by the golden ratio's part of the range, and comes to every element once.
+class SpreadOrder {
+ public:
+  explicit SpreadOrder(std::int64_t elements) : elements_(static_cast<std::uint64_t>(elements)) {
+    stride_ =
+        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(elements) * 0.6180339887498949));
+    while (std::gcd(stride_, elements_) != 1) ++stride_;
+  }
+  std::int64_t next() {
+    const std::uint64_t place = place_;
+    place_ = (place_ + stride_) % elements_;
+    return static_cast<std::int64_t>(place);
+  }
+
+ private:
+  std::uint64_t elements_, stride_, place_ = 0;
+};
 
 const HostTensor* find_input(std::span<const HostTensor> inputs, const std::string& name) {
   const auto found =
@@ -80,10 +92,11 @@ void add_use(Used& used, Reads& reads, const Formula& formula, const TensorSpec&
       here.insert(tensor);
     }
   });
+  SpreadOrder order(output.elements);
   std::int64_t evaluated = 0, changed = 0;
   double flops = 0;
   for (; evaluated < count && evaluate.steps() < kMostSteps; ++evaluated) {
-    place = place_of(evaluated, count, output.elements);
+    place = order.next();
     now.clear();
     here.clear();
     const std::int64_t flops_before = evaluate.flops();

@@ -167,9 +167,75 @@ TEST(Reduction, ItsIndexIsANewName) {
   EXPECT_THAT(unknown("sum[sqrt < 3](1)"), StartsWith("s.yaml:3:14: "));
 }
 
-TEST(Reduction, ItsFormHasOneSpelling) {
-  for (const std::string text : {"sum[j](j)", "sum[j <= 3](j)", "sum[0 < j < 3](j)", "sum[0 <= j <= 3](j)", "sum[3](1)",
-                                 "sum[](1)", "sum[j < 3]", "sum[j < 3 (j)", "sum[j < 3](", "sum[j < 3](j, j)"}) {
+TEST(Reduction, TheUpperBoundMayBeIncluded) {
+  EXPECT_EQ(one("sum[j <= 3](j)", {}), 6);
+  EXPECT_EQ(one("sum[2 <= j <= 3](j)", {}), 5);
+  EXPECT_EQ(one("sum[j <= 1 + 1](j) * 10", {}), 30);
+  EXPECT_THAT(all("sum[j <= i](x[j])", {{"x", {1, 2, 4}}}, 3), ElementsAre(1, 3, 7)) << "sums of all elements so far";
+  EXPECT_THAT(all("sum[r[i] <= j <= r[i + (0 < 1)]](j)", {{"r", {1, 2, 4}}}, 2), ElementsAre(3, 9));
+}
+
+/// What evaluations keep for the next ones changes no value, in whatever order elements are asked for.
+TEST(Reduction, ValuesThatAreKeptAreThoseOfAFreshFormula) {
+  Tensors tensors;
+  for (int k = 0; k < 40; ++k) {
+    tensors["x"].push_back((k * 7) % 10);
+    tensors["y"].push_back(std::sin(k));
+    tensors["r"].push_back(k / 3);
+  }
+  const Values values = {{"n", 40}};
+  for (const std::string text : {"sum[k <= i](x[k])",
+                                 "sum[k <= i](y[k] * y[k])",
+                                 "avg[k <= i](y[k])",
+                                 "max[k <= i](y[k])",
+                                 "min[k <= i](y[k])",
+                                 "sum[i <= k < n](y[k])",
+                                 "sum[r[i] <= k <= i](y[k])",
+                                 "sum[k <= i](x[k] * i)",
+                                 "sum[k <= i](x[k] + y)",
+                                 "sum[k <= i](sum[j <= k](x[j]))",
+                                 "sum[k < 3](sum[j <= i](x[j] * k))",
+                                 "sum(x == i)",
+                                 "sum(i == x)",
+                                 "sum(x == i % 10)",
+                                 "sum[k < n](x[k] == i)",
+                                 "sum(floor(10*y) == i)",
+                                 "sum(y == i)",
+                                 "sum(x == r)",
+                                 "sum[k <= i](x[k] == 3)",
+                                 "sum[k < n](x[k] == i) / sum(x)",
+                                 "sum(x == sum[k <= i](1))"}) {
+    const Formula formula(text, kReductionPlace);
+    for (const double roundoff : {0.0, 0x1p-24}) {
+      ElementFormula kept(formula, values, readable(tensors), 40);
+      for (const std::int64_t i : {0, 1, 2, 5, 5, 9, 39, 3, 4, 38, 0, 39}) {
+        ElementFormula fresh(formula, values, readable(tensors), 40), plain = fresh, exact = fresh;
+        const Expression::Bounded a = kept.bounded(i, roundoff), b = fresh.bounded(i, roundoff);
+        EXPECT_EQ(a.value, b.value) << text << ' ' << i;
+        EXPECT_EQ(a.error, b.error) << text << ' ' << i;
+        EXPECT_EQ(kept(i), plain(i)) << text << ' ' << i;
+        const WholeResult c = kept.whole(i), d = exact.whole(i);
+        EXPECT_EQ(c.status, d.status) << text << ' ' << i;
+        EXPECT_EQ(static_cast<double>(c.value), static_cast<double>(d.value)) << text << ' ' << i;
+      }
+    }
+  }
+}
+
+TEST(Reduction, RunningSumsAndHistogramsAreOnePassOverTheirData) {
+  Tensors tensors;
+  for (int k = 0; k < 1000; ++k) tensors["x"].push_back(k % 10);
+  for (const std::string text : {"sum[k <= i](x[k])", "sum(x == i)"}) {
+    ElementFormula element(Formula(text, kReductionPlace), {}, readable(tensors), 1000);
+    for (std::int64_t i = 0; i < 1000; ++i) element.whole(i);
+    EXPECT_LE(element.steps(), 10 * 1000) << text;
+  }
+}
+
+TEST(Reduction, OtherFormsAreErrors) {
+  for (const std::string text :
+       {"sum[j](j)", "sum[0 < j < 3](j)", "sum[0 <= j == 3](j)", "sum[0 <= j < 3 < 4](j)", "sum[j >= 3](j)",
+        "sum[3](1)", "sum[](1)", "sum[j < 3]", "sum[j < 3 (j)", "sum[j < 3](", "sum[j < 3](j, j)"}) {
     EXPECT_THAT(message_of(text, {}, 1), StartsWith("s.yaml:3:")) << text;
   }
 }

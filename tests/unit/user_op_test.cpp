@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "user/binding.hpp"
+#include "user/work_of_formulas.hpp"
+
 namespace roofline {
 namespace {
 
@@ -60,6 +63,25 @@ TEST(UserOpWork, FormulasReplaceTheBytesAndNotThePlace) {
   EXPECT_EQ(traffic.read, 2000);
   EXPECT_EQ(traffic.write, 1000);
   EXPECT_TRUE(traffic.in_place);
+}
+
+/// Later elements of a running sum take more; where only some are evaluated, they stand for all.
+TEST(UserOpWork, FlopsOfAPartStandForAllElements) {
+  constexpr std::int64_t kElements = 1 << 14;
+  KernelSpec spec;
+  spec.name = "own";
+  spec.extents = {"n"};
+  spec.buffers = {buffer("x", TensorRole::input), buffer("y", TensorRole::output)};
+  spec.expect.formulas.emplace("y", Formula("sum[j <= i](x[j] * x[j])", kOpPlace));
+  Workload workload;
+  workload.op = "own";
+  workload.shape = {{"n", kElements}};
+  HostTensor x(tensors_of(spec, workload).front());
+  x.fill_random(1);
+  const WorkBounds bounds = work_of_formulas(spec, workload, {&x, 1});
+  const double flops = static_cast<double>(kElements) * (kElements + 1);
+  ASSERT_TRUE(bounds.flops_most);
+  EXPECT_NEAR(*bounds.flops_most, flops, 0.02 * flops);
 }
 
 }  // namespace

@@ -551,6 +551,40 @@ TEST(CpuVerdicts, ThreadsThatWouldSaveNothingAreNotAdvised) {
   EXPECT_EQ(with_one_core_at(0.9, 0.5).verdict().rule, "some-threads");
 }
 
+/// Seven idle threads of eight cost at most 7/8 of the time; a row that lacks more of its own roof has a larger cause.
+TEST(CpuVerdicts, WhatCostsMoreThanIdleThreadsComesFirst) {
+  const auto with_dependent_sum = [](double fraction) {
+    OnCpu row = on_one_thread(fraction);
+    for (const auto& [kind, ratio] :
+         {std::pair(ExperimentKind::in_cache, 0.99), std::pair(ExperimentKind::reassociated, 0.2),
+          std::pair(ExperimentKind::unvectorized, 1.0)}) {
+      row.point.experiments.push_back({.kind = kind, .variant = "", .ratio = ratio, .ci95 = {}});
+    }
+    return row.verdict();
+  };
+  const Verdict far = with_dependent_sum(0.05);
+  EXPECT_EQ(far.rule, "dependent-sum");
+  EXPECT_THAT(rules_of(far), Contains("some-threads"));
+  const Verdict near = with_dependent_sum(0.5);
+  EXPECT_EQ(near.rule, "some-threads") << "all threads save 3/4, and it lacks half";
+  EXPECT_EQ(on_one_thread(0.05).verdict().rule, "some-threads") << "no other cause is known";
+}
+
+/// Without roofs of one thread, the saving is what perfect scaling gives.
+TEST(CpuVerdicts, ThreadsSaveAtMostTheirNumber) {
+  OnCpu row = on_one_thread(0.5);
+  std::erase_if(row.report.machine.ceilings, [](const Ceiling& one) { return one.name.ends_with(kOneCore); });
+  row.point.bound = bound_of(row.point.work, row.report.machine);
+  row.at(0.01);
+  const Verdict verdict = row.verdict();
+  EXPECT_EQ(verdict.rule, "some-threads");
+  EXPECT_NEAR(verdict.gain_s, 7.0 / 8 * row.point.time->median, 1e-9);
+  EXPECT_NEAR(saving_on_own_threads(row.point, row.report.machine), 1 - 0.08, 1e-9);
+  EXPECT_THAT(verdict.finding, Not(HasSubstr("of their roof"))) << "that roof was not measured";
+  row.at(0.9);
+  EXPECT_EQ(saving_on_own_threads(row.point, row.report.machine), 0);
+}
+
 /// Starting the threads takes longer than a row of some nanoseconds.
 TEST(CpuVerdicts, ARowThatIsShorterThanTheStartOfThreadsStaysOnOne) {
   OnCpu row = on_one_thread(0.5);

@@ -38,11 +38,14 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
   out.set("threads.of", threads);
   out.set("threads.used", used);
   if (threads > 0) out.set("threads.used_share", used / threads);
+  if (has_roof_of_own_threads(point)) out.set("roof.on_own_threads", point.fraction_of_roof());
   out.set("roof.on_all_threads", fraction_on_all_threads(point, machine));
+  out.flag_is("integers", is_integer(point.workload.dtype));
   out.flag_is("integer.unmeasured", is_unmeasured_integer_work(point));
   // Loops of a program say what they lose by threads themselves, and how wide their instructions are.
   const bool of_program = point.profiled && point.profiled->loop;
   if (!of_program) out.set("threads.saving", saving_on_all_threads(point, machine));
+  out.set("threads.own_saving", saving_on_own_threads(point, machine));
   out.set("cores", number_of(device.attributes, AttributeKey::physical_cores));
   if (const auto cores = out.get("cores"); cores > 0)
     out.set("threads.share", static_cast<double>(device.units) / *cores);

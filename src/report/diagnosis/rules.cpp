@@ -100,9 +100,9 @@ constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: b
 constexpr Rule kRules[] = {
     // Threads without work come first: whatever the row reaches, it is of a part of the machine. Where one core reaches
     // the roof of all, or starting them would take longer than the row, they would save nothing.
-    {"some-threads", kCpu, {below("threads.used_share", 0.999), is("above_roof", false), above("threads.saving", 0.05)},
-     "Ran on {threads.used} of {threads.of} threads: {roof.fraction} of its roof, {roof.on_all_threads} of the roof of all "
-     "threads.",
+    {kSomeThreads, kCpu, {below("threads.used_share", 0.999), is("above_roof", false), above("threads.saving", 0.05)},
+     "Ran on {threads.used} of {threads.of} threads:[ {roof.on_own_threads} of their roof,] {roof.on_all_threads} of the "
+     "roof of all threads.",
      "Use all threads (launch, threads: all) and pass the thread's index; threads: own for OpenMP or std::thread.",
      kMeasured},
     // What the machine did comes before anything that the kernel did, unless the kernel is at its roof all the same.
@@ -449,6 +449,13 @@ constexpr Rule kRules[] = {
      {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.size.slowdown", 1.2)},
      "Twice the size takes {experiment.size.slowdown} the time per element: TLB misses, or data that the caches lose.",
      "Block the loops so that each page and cache line is used completely before the next.", kExperiment},
+    {"integer-divisions", kCpu,
+     {kUnderRoof, kCoreTime, is("integers"), above("experiment.divisions.gain", 1.3)},
+     "Integer divisions or remainders limit it: with multiplications in their place it is {experiment.divisions.gain} as "
+     "fast.",
+     "Divide by a constant or a power of two, which the compiler replaces; else multiply by a reciprocal that is computed "
+     "once (libdivide).",
+     kExperiment},
     {"divisions", kCpu, {kUnderRoof, kCoreTime, above("experiment.divisions.gain", 1.3)},
      "Divisions limit it: with multiplications in their place it is {experiment.divisions.gain} as fast.",
      "Multiply by the reciprocal where a divisor repeats; else approximate it (rcpps and one Newton step).", kExperiment},

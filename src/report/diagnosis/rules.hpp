@@ -57,6 +57,9 @@ enum class RuleKind : std::uint8_t {
 inline constexpr std::string_view kLibraryKernel =
     "Library kernel. Options: shapes that fill its tiles and all SMs, another algorithm, a newer version.";
 
+/// Decides only where the other threads would save more than what else limits the row.
+inline constexpr std::string_view kSomeThreads = "some-threads";
+
 /// Fires when all of its conditions hold. A rule with different texts for CPU and GPU has two entries with one id.
 struct Rule {
   std::string_view id;

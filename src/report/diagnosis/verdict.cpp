@@ -165,6 +165,18 @@ void add_loop_gain(Verdict& verdict, const Quantities& quantities, const Point& 
   if (saved > 0) verdict.total_gain_s = cost_of(point) * std::min(saved, 1.0);
 }
 
+/// What decides about a row: the first that is more than a note. Threads without work do not, where what was found of
+/// the others costs more than they would save.
+std::vector<Advice>::const_iterator deciding(const std::vector<Advice>& advice, const Quantities& quantities) {
+  const auto decides = [](const Advice& one) { return one.kind != RuleKind::note; };
+  const auto first = std::find_if(advice.begin(), advice.end(), decides);
+  if (first == advice.end() || first->rule != kSomeThreads) return first;
+  const auto next = std::find_if(first + 1, advice.end(), decides);
+  const auto own = quantities.find("threads.own_saving"), other = quantities.find("threads.saving");
+  const bool costs_more = own != quantities.end() && other != quantities.end() && own->second > other->second;
+  return costs_more && next != advice.end() && next->kind == RuleKind::cause ? next : first;
+}
+
 Verdict verdict_of(const Report& report, std::size_t row) {
   const Point& point = report.points[row];
   const DeviceKind device = report.machine.device.kind;
@@ -174,8 +186,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   verdict.total_gain_s = total_gain(point);
   std::vector<Advice> advice = diagnose(quantities, device);
   add_lines(advice, point);
-  const auto decides =
-      std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.kind != RuleKind::note; });
+  const auto decides = deciding(advice, quantities);
   for (auto one = advice.begin(); one != advice.end(); ++one)
     if (one != decides) verdict.also.push_back({one->rule, one->finding});
   if (decides != advice.end()) {
@@ -190,7 +201,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.evidence = evidence_of(*find_rule(decides->rule, device), quantities);
   }
   // What other threads would save says nothing about what the row lacks of the roof of its own.
-  if (verdict.rule == "some-threads") verdict.total_gain_s = cost_of(point) * quantities.at("threads.saving");
+  if (verdict.rule == kSomeThreads) verdict.total_gain_s = cost_of(point) * quantities.at("threads.saving");
   add_loop_gain(verdict, quantities, point);
   const double share = decides != advice.end() ? decides->saved_share : 0;
   if (const double saved = share * cost_of(point); saved > 0) {

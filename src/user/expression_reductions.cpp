@@ -1,0 +1,264 @@
+// Reductions: loops over an index or over the elements of tensors. Elements of an output are mostly evaluated in
+// ascending order, and what one evaluation has found is kept for the next: a running sum goes on where it was, and
+// the elements of a histogram are counted once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "user/expression.hpp"
+#include "user/whole_arithmetic.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::size_t kMostCounted = std::size_t{1} << 20;  // different values
+
+}  // namespace
+
+void Expression::check_reductions(const Operands& operands) const {
+  for (const Reduction& reduction : reductions_) {
+    if (!reduction.high) elements_of(reduction, operands);
+  }
+}
+
+std::uint64_t Expression::state_of(const Reduction& reduction, const Operands& operands) const {
+  if (reduction.within) return operands.reductions_[*reduction.within].iterations;
+  const bool varies = std::any_of(reduction.outer_names.begin(), reduction.outer_names.end(),
+                                  [&](Index name) { return operands.varies[name]; });
+  return varies ? operands.evaluations_ : 1;
+}
+
+void Expression::begin_iteration(const Reduction& reduction, std::int64_t i, Operands& operands) const {
+  operands.steps += reduction.nodes;
+  if (operands.steps > operands.max_steps) {
+    throw ExpressionError(reduction.at, fmt::format("takes more than {} operations", operands.max_steps));
+  }
+  for (const Index name : reduction.names) {
+    const Tensor& tensor = operands.tensors[name];
+    if (reduction.high) operands.values[name] = static_cast<double>(i);
+    if (tensor.at) operands.values[name] = tensor.at(i);
+    operands.places[name] = i;
+  }
+}
+
+template <typename Holds>
+bool Expression::any_node(Index index, const Holds& holds) const {
+  const Node& node = nodes_[index];
+  if (holds(node)) return true;
+  if (node.kind == Kind::element) return any_node(node.operands[1], holds);
+  if (node.kind == Kind::reduction) {
+    const Reduction& inner = reductions_[node.operands[0]];
+    const auto in_bound = [&](const std::optional<Index>& bound) { return bound && any_node(*bound, holds); };
+    return in_bound(inner.low) || in_bound(inner.high) || any_node(inner.body, holds);
+  }
+  for (int i = 0; i < operands_of(node.kind); ++i) {
+    if (any_node(node.operands[i], holds)) return true;
+  }
+  return false;
+}
+
+bool Expression::is_of_iteration(Index name, const Operands& operands) const {
+  return names_[name].kind == NameKind::index || (names_[name].in_reduction && operands.tensors[name].at);
+}
+
+bool Expression::changes(Index index, const Operands& operands) const {
+  return any_node(index, [&](const Node& node) {
+    return node.kind == Kind::value && operands.varies[node.operands[0]] && !is_of_iteration(node.operands[0], operands);
+  });
+}
+
+Expression::Operands::Kept& Expression::kept_of(const Reduction& reduction, Operands& operands) const {
+  Operands::Kept& kept = operands.reductions_[static_cast<std::size_t>(&reduction - reductions_.data())];
+  if (kept.examined) return kept;
+  kept.examined = true;
+  // Names of enclosing reductions change from iteration to iteration. Each read is reported, and nothing is skipped.
+  if (reduction.within || operands.on_read) return kept;
+  kept.goes_on = !changes(reduction.body, operands);
+  const Node& body = nodes_[reduction.body];
+  const bool has_fixed_range =
+      !(reduction.low && changes(*reduction.low, operands)) && !(reduction.high && changes(*reduction.high, operands));
+  if (reduction.fold != Fold::sum || !has_fixed_range || body.whole_binary != whole_equal) return kept;
+  const auto reduces = [](const Node& node) { return node.kind == Kind::reduction; };
+  const auto is_of_this = [&](const Node& node) {
+    return node.kind == Kind::value && is_of_iteration(node.operands[0], operands);
+  };
+  if (any_node(reduction.body, reduces)) return kept;
+  for (const int side : {0, 1}) {
+    const Index each = body.operands[side], wanted = body.operands[1 - side];
+    if (changes(each, operands) || any_node(wanted, is_of_this)) continue;
+    kept.counted = each;
+    kept.wanted = wanted;
+  }
+  return kept;
+}
+
+/// Of a double that stands for a whole number without a doubt.
+std::optional<double> Expression::key_of(Bounded value) {
+  const bool is_certain = value.error == 0 && is_whole(value.value) && std::abs(value.value) <= kLargestSize;
+  return is_certain ? std::optional(value.value) : std::nullopt;
+}
+
+template <typename ValueOf>
+std::optional<double> Expression::counted(const Reduction& reduction, Operands::Kept& kept, Operands& operands,
+                                          Operands::Counts& counts, const ValueOf& value_of) const {
+  if (!kept.counted || counts.state == Operands::Counts::State::impossible) return std::nullopt;
+  if (counts.state == Operands::Counts::State::none) {
+    counts.state = Operands::Counts::State::impossible;
+    const Range range = range_of(reduction, operands, Arithmetic::ieee);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      begin_iteration(reduction, i, operands);
+      const std::optional<double> key = key_of(value_of(*kept.counted));
+      if (!key) return std::nullopt;
+      ++counts.of[*key];
+      if (counts.of.size() > kMostCounted) return std::nullopt;
+    }
+    counts.state = Operands::Counts::State::made;
+  }
+  const std::optional<double> wanted = key_of(value_of(*kept.wanted));
+  if (!wanted) return std::nullopt;
+  const auto found = counts.of.find(*wanted);
+  return found == counts.of.end() ? 0 : static_cast<double>(found->second);
+}
+
+/// A value that nothing has changed since it was computed is kept: the maximum in "exp(x - max(x))" is computed once.
+Expression::Bounded Expression::reduced(Index number, Operands& operands, Arithmetic arithmetic,
+                                        std::optional<double> roundoff) const {
+  const Reduction& reduction = reductions_[number];
+  const std::uint64_t now = state_of(reduction, operands);
+  Operands::Kept& kept = kept_of(reduction, operands);
+  if (kept.made_at != now) {
+    kept.result = reduce(reduction, operands, arithmetic, roundoff);
+    kept.made_at = now;
+  }
+  return kept.result;
+}
+
+Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& operands, Arithmetic arithmetic,
+                                       std::optional<double> roundoff) const {
+  Operands::Kept& kept = kept_of(reduction, operands);
+  const auto term_of = [&](Index node) {
+    return roundoff ? bounded(node, operands, *roundoff) : Bounded{value_of(node, operands, arithmetic), 0};
+  };
+  if (const auto count = counted(reduction, kept, operands, kept.counts[roundoff ? 1 : 0], term_of)) return {*count, 0};
+  const Range range = range_of(reduction, operands, arithmetic);
+  require_elements(reduction, range);
+  RunningFold& fold = kept.fold;
+  if (!kept.goes_on || fold.begin != range.begin || fold.end > range.end || fold.has_errors != roundoff.has_value()) {
+    fold = {.begin = range.begin, .end = range.begin, .has_errors = roundoff.has_value()};
+  }
+  while (fold.end < range.end) {
+    begin_iteration(reduction, fold.end, operands);
+    ++kept.iterations;
+    const Bounded term = term_of(reduction.body);
+    fold.add(term.value);
+    if (roundoff) {
+      ++operands.flops;
+      fold.error.add(term.value, term.error, rounding(static_cast<double>(fold.total), 1, *roundoff));
+      fold.worst = std::max(fold.worst, term.error);
+    }
+    if (arithmetic == Arithmetic::exact && is_whole(term.value) && !(std::abs(fold.total) <= kLargestSize)) {
+      throw ExpressionError(reduction.at, "is larger than 2^53");
+    }
+    ++fold.end;
+  }
+  switch (reduction.fold) {
+    case Fold::sum:
+      return {static_cast<double>(fold.total), fold.error.total()};
+    case Fold::avg: {
+      const auto count = static_cast<double>(range.end - range.begin);
+      const auto mean = static_cast<double>(fold.total / static_cast<long double>(count));
+      return {mean, fold.error.total() / count + (roundoff ? rounding(mean, 1, *roundoff) : 0)};
+    }
+    case Fold::min:
+      return {fold.smallest, fold.worst};
+    case Fold::max:
+      break;
+  }
+  return {fold.largest, fold.worst};
+}
+
+/// Kept as reduced() keeps its values.
+WholeResult Expression::whole_reduced(Index number, Operands& operands) const {
+  const Reduction& reduction = reductions_[number];
+  const std::uint64_t now = state_of(reduction, operands);
+  Operands::Kept& kept = kept_of(reduction, operands);
+  if (kept.whole_made_at != now) {
+    kept.whole = whole_reduce(reduction, operands);
+    kept.whole_made_at = now;
+  }
+  return kept.whole;
+}
+
+WholeResult Expression::whole_reduce(const Reduction& reduction, Operands& operands) const {
+  Operands::Kept& kept = kept_of(reduction, operands);
+  const auto whole_of = [&](Index node) {
+    const WholeResult exact = whole(node, operands);
+    const bool is_exact = exact.status == WholeStatus::exact;
+    return Bounded{static_cast<double>(exact.value), is_exact ? 0 : std::numeric_limits<double>::infinity()};
+  };
+  if (const auto count = counted(reduction, kept, operands, kept.counts[2], whole_of))
+    return exactly(static_cast<Whole>(*count));
+  const Range range = range_of(reduction, operands, Arithmetic::ieee);
+  require_elements(reduction, range);
+  const bool adds = reduction.fold == Fold::sum || reduction.fold == Fold::avg;
+  const WholeBinary combine = adds ? whole_sum : reduction.fold == Fold::min ? whole_min : whole_max;
+  Operands::WholeFold& fold = kept.whole_fold;
+  if (!kept.goes_on || fold.begin != range.begin || fold.end > range.end) {
+    fold = {.begin = range.begin, .end = range.begin};
+  }
+  for (; fold.end < range.end; ++fold.end) {
+    if (fold.total.status != WholeStatus::exact) return fold.total;
+    begin_iteration(reduction, fold.end, operands);
+    ++kept.iterations;
+    const WholeResult term = whole(reduction.body, operands);
+    const bool is_first = fold.end == range.begin;
+    fold.total = is_first || term.status != WholeStatus::exact ? term : combine(fold.total.value, term.value);
+  }
+  if (fold.total.status != WholeStatus::exact || reduction.fold != Fold::avg) return fold.total;
+  return whole_quotient(fold.total.value, range.end - range.begin);
+}
+
+void Expression::require_elements(const Reduction& reduction, const Range& range) {
+  if (range.begin < range.end || reduction.fold == Fold::sum) return;
+  throw ExpressionError(reduction.at, fmt::format("takes the {} of no elements", reduction.function));
+}
+
+Expression::Range Expression::range_of(const Reduction& reduction, Operands& operands, Arithmetic arithmetic) const {
+  if (!reduction.high) return {0, elements_of(reduction, operands)};
+  const auto bound = [&](Index node) {
+    const double value = value_of(node, operands, arithmetic);
+    if (!is_whole(value) || std::abs(value) > static_cast<double>(kLargestSize)) {
+      throw ExpressionError(nodes_[node].at, fmt::format("has a bound of {}, which is no whole number", value));
+    }
+    return static_cast<std::int64_t>(value);
+  };
+  return {reduction.low ? bound(*reduction.low) : 0, bound(*reduction.high)};
+}
+
+std::int64_t Expression::elements_of(const Reduction& reduction, const Operands& operands) const {
+  const Name* first = nullptr;
+  std::int64_t elements = 0;
+  for (const Index name : reduction.names) {
+    const Tensor& tensor = operands.tensors[name];
+    if (!tensor.at) continue;
+    if (first == nullptr) {
+      first = &names_[name];
+      elements = tensor.elements;
+    } else if (tensor.elements != elements) {
+      throw ExpressionError(names_[name].at,
+                            fmt::format("reduces tensors of different sizes: '{}' has {} elements, '{}' has {}",
+                                        first->text, elements, names_[name].text, tensor.elements));
+    }
+  }
+  if (first == nullptr) {
+    throw ExpressionError(reduction.at,
+                          fmt::format("takes the {0} of one value: write {0}(x) for all elements of a tensor x, "
+                                      "{0}[j < n](x[j]) for some, or {0}(a, b) for several values",
+                                      reduction.function));
+  }
+  return elements;
+}
+
+}  // namespace roofline
