@@ -24,12 +24,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kJobLimitS = 30;
+/// A row of an own kernel is compiled several times over.
+constexpr double kOwnKernelS = 4, kLongestS = 60;
+
+double time_limit(const Suite& suite, const AnalyzeOptions& options, const std::vector<std::size_t>& rows) {
+  const auto own = std::count_if(rows.begin(), rows.end(), [&](std::size_t row) { return suite.entries[row].kernel; });
+  return std::min(options.experiments_s + kOwnKernelS * static_cast<double>(own), kLongestS);
+}
 
 /// In the child.
 class ExperimentWorker {
  public:
-  ExperimentWorker(const Suite& suite, const AnalyzeOptions& options, const Report& report)
-      : suite_(suite), options_(options), report_(report), end_s_(wall_seconds() + options.experiments_s) {}
+  ExperimentWorker(const Suite& suite, const AnalyzeOptions& options, const Report& report, double end_s)
+      : suite_(suite), options_(options), report_(report), end_s_(end_s) {}
 
   AfterJob run(std::size_t row, const Send& send) {
     if (wall_seconds() > end_s_) return AfterJob::nothing_left;
@@ -101,7 +108,7 @@ std::vector<std::size_t> rows_for_experiments(const Suite& suite, const Report& 
 void run_experiments(const Suite& suite, const AnalyzeOptions& options, Report& report) {
   const std::vector<std::size_t> rows = rows_for_experiments(suite, report);
   if (rows.empty() || !(options.experiments_s > 0)) return;
-  ExperimentWorker worker(suite, options, report);
+  ExperimentWorker worker(suite, options, report, wall_seconds() + time_limit(suite, options, rows));
   std::size_t done = 0;
   const auto row_of = [&](std::int64_t job) { return rows[static_cast<std::size_t>(job)]; };
   Jobs jobs;

@@ -13,8 +13,8 @@ namespace roofline {
 /// Report::points, the largest saving first.
 std::vector<std::size_t> rows_for_experiments(const Suite& suite, const Report& report);
 
-/// Runs experiments on those rows in a process of their own, for `options.experiments_s` in all, and stores the results
-/// in the rows.
+/// Runs experiments on those rows in a process of their own, for `options.experiments_s` in all and some seconds more
+/// for each own kernel, and stores the results in the rows.
 void run_experiments(const Suite& suite, const AnalyzeOptions& options, Report& report);
 
 }  // namespace roofline
