@@ -27,7 +27,10 @@ std::string sentence_of(AboveRoofReason reason, const Point& point, const Report
     case AboveRoofReason::fewer_operations:
       return "Winograd and FFT need fewer operations than the direct convolution";
     case AboveRoofReason::cached:
-      return fmt::format("the L2 cache ({}) holds part of its data",
+      return fmt::format("the {} cache ({}) holds part of its data",
+                         find_by(machine_of(report, point).device.caches, &CacheInfo::level, Level::l3) != nullptr
+                             ? "last-level"
+                             : "L2",
                          si(machine_of(report, point).largest_cache_bytes(), "B"));
     case AboveRoofReason::other_gpu:
       return fmt::format("it ran on {}, the roofs are those of {}", clean_line(device_name(report, point)),

@@ -127,6 +127,8 @@ class Reader final : public JsonEvents {
       take_device(trace_.devices.back(), number);
     } else if (part_ == Part::distributed && depth() == 2 && key_ == "rank") {
       trace_.rank = number.integer;
+    } else if (depth() == 1 && base_ == 2 && key_ == "baseTimeNanoseconds" && number.is_integer) {
+      trace_.base_ns = number.integer;
     }
   }
 
@@ -225,8 +227,9 @@ std::int64_t ChromeEvent::integer(std::string_view wanted, std::int64_t otherwis
 }
 
 std::array<std::uint32_t, 3> ChromeEvent::extents(std::string_view wanted) const {
-  std::array<std::uint32_t, 3> extents = {1, 1, 1};
   const std::string_view list = text(wanted);
+  if (list.empty()) return {};
+  std::array<std::uint32_t, 3> extents = {1, 1, 1};
   std::size_t at = 0;
   for (std::uint32_t& extent : extents) {
     at = list.find_first_of("0123456789", at);

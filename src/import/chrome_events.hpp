@@ -39,7 +39,7 @@ struct ChromeEvent {
   double number(std::string_view wanted, double otherwise) const;
   std::int64_t integer(std::string_view wanted, std::int64_t otherwise) const;
   bool has(std::string_view wanted) const { return find(wanted) != nullptr; }
-  /// "[132,1,1]" as three extents; 1 for missing ones.
+  /// "[132,1,1]" as three extents, 1 for missing ones; 0 without the argument.
   std::array<std::uint32_t, 3> extents(std::string_view wanted) const;
   /// Its start and end in ns; nothing where they are no times (clean_times.hpp).
   std::optional<Span> times() const;
@@ -50,6 +50,7 @@ struct ChromeEvent {
 struct ChromeTrace {
   std::vector<DeviceFacts> devices;
   std::int64_t rank = -1;
+  std::int64_t base_ns = 0;  ///< "baseTimeNanoseconds", which times are relative to; 0: they are not
 };
 
 /// Calls `take` with each event. Only arguments that `wanted` accepts are kept.

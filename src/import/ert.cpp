@@ -25,7 +25,9 @@ class ErtRoofs {
         {"L1", Level::l1}, {"L2", Level::l2}, {"L3", Level::l3}};
     const auto known =
         std::find_if(std::begin(kLevels), std::end(kLevels), [&](const auto& entry) { return entry.first == level; });
-    const bool memory = level == "DRAM" || level == "HBM";
+    // CPUs have HBM too: "STREAM HBM" of an A64FX.
+    const bool stream = level == "STREAM DRAM" || level == "STREAM HBM";
+    const bool memory = level == "DRAM" || level == "HBM" || stream;
     if (!memory && known == std::end(kLevels)) {
       passed_over_.push_back(shorten(level));
       return;

@@ -23,6 +23,7 @@
 #include "profile/instructions.hpp"
 #include "profile/intervals.hpp"
 #include "profile/profile.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
@@ -135,6 +136,49 @@ void require_gpu_activity(const std::vector<ImportedProfile>& profiles) {
                    fmt::format("{}", fmt::join(notes, "; ")));
 }
 
+/// Launches without start times follow each other on each GPU.
+void lay_end_to_end(ProcessTrace& trace) {
+  std::map<std::uint32_t, std::uint64_t> clocks;
+  for (spool::Kernel& kernel : trace.kernels) {
+    if (kernel.end == 0) continue;
+    std::uint64_t& clock = clocks.try_emplace(kernel.device, 1).first->second;
+    const std::uint64_t length = kernel.end - kernel.start;
+    kernel.start = clock;
+    kernel.end = clock += length;
+  }
+}
+
+/// Ranks that recorded at the same time, each into a file of its own, by their clocks; the note about it, empty where
+/// there is none. Files of other times begin together.
+std::string align_by_clock(std::vector<ImportedProfile>& profiles) {
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last_begin = 0;
+  std::uint64_t first_end = std::numeric_limits<std::uint64_t>::max();
+  std::size_t timed = 0;
+  for (const ImportedProfile& profile : profiles) {
+    if (!profile.has_starts) continue;
+    if (profile.began_ns == 0) return {};
+    ++timed;
+    first = std::min(first, profile.began_ns);
+    last_begin = std::max(last_begin, profile.began_ns);
+    first_end = std::min(first_end, profile.began_ns + profile.trace.last_time);
+  }
+  if (timed < 2 || last_begin >= first_end) return {};
+  for (ImportedProfile& profile : profiles) {
+    if (profile.has_starts) delay(profile.trace, profile.began_ns - first);
+  }
+  return fmt::format("the {} traces are aligned by the clocks of their machines; the last one began {} after the first",
+                     timed, duration(seconds(last_begin - first)));
+}
+
+/// Of several GPUs, one has less to do than another; without start times that is not idle time.
+void forget_idle_time(Profile& profile) {
+  profile.timeline.reset();
+  for (WallTime& wall : profile.devices) {
+    wall.wall_s -= wall.before_s + wall.after_s;
+    wall.before_s = wall.after_s = 0;
+  }
+}
+
 std::string stem_of(const std::string& file) { return file.substr(0, file.find('.', file.starts_with('.') ? 1 : 0)); }
 
 }  // namespace
@@ -220,9 +264,11 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
   if (!has_starts) {
     notes.emplace_back("the file has no timeline: kernels are shown back to back, without idle time");
   }
+  if (std::string note = align_by_clock(profiles); !note.empty()) notes.push_back(std::move(note));
   std::vector<ProcessTrace> traces;
   for (ImportedProfile& profile : profiles) {
     profile.trace.command = {profile.file};
+    if (!profile.has_starts) lay_end_to_end(profile.trace);
     traces.push_back(std::move(profile.trace));
   }
   use_main_memory_of(roofs.machine, traces);
@@ -232,7 +278,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
   facts.instructions = kernel_samples(traces);
   name_as_launched(facts.instructions, traces);
   Report report = report_of(traces, facts, roofs.machine);
-  if (!has_starts) report.profile->timeline.reset();
+  if (!has_starts) forget_idle_time(*report.profile);
   forget_unknown_intensities(report);
   if (const std::string warning = about_roofs(roofs.machine); !warning.empty()) {
     report.notes.insert(report.notes.begin(), warning);

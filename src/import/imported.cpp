@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 
+#include "report/titles.hpp"
+
 namespace roofline {
 namespace {
 
@@ -22,6 +24,19 @@ spool::CallKind call_kind(std::string_view name) {
   if (has("ModuleLoad") || has("LibraryLoad") || has("ModuleGetFunction")) return spool::CallKind::load;
   if (has("Event")) return spool::CallKind::event;
   return spool::CallKind::other;
+}
+
+/// Each record with a start and an end; a kernel that ends at 0 has none.
+template <typename Visit>
+void for_all_times(ProcessTrace& trace, Visit&& visit) {
+  for (auto& record : trace.kernels) {
+    if (record.end != 0) visit(record);
+  }
+  for (auto& record : trace.copies) visit(record);
+  for (auto& record : trace.fills) visit(record);
+  for (auto& record : trace.launches) visit(record);
+  for (auto& record : trace.calls) visit(record);
+  for (auto& record : trace.range_times) visit(record);
 }
 
 }  // namespace
@@ -173,25 +188,15 @@ void TraceBuilder::without_work(spool::Id kind, std::string_view reason) {
   trace_.uncounted.push_back({.kind = kind, .reason = text(reason)});
 }
 
-void TraceBuilder::finish() {
+std::uint64_t TraceBuilder::finish() {
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
-  const auto for_all = [this](auto&& visit) {
-    for (auto& record : trace_.kernels) {
-      if (record.end != 0) visit(record);
-    }
-    for (auto& record : trace_.copies) visit(record);
-    for (auto& record : trace_.fills) visit(record);
-    for (auto& record : trace_.launches) visit(record);
-    for (auto& record : trace_.calls) visit(record);
-    for (auto& record : trace_.range_times) visit(record);
-  };
-  for_all([&](const auto& record) {
+  for_all_times(trace_, [&](const auto& record) {
     first = std::min(first, record.start);
     last = std::max(last, record.end);
   });
   if (first > last) first = last = 0;
   constexpr std::uint64_t kBegin = 1;  // 0 is "not known"
-  for_all([&](auto& record) {
+  for_all_times(trace_, [&](auto& record) {
     record.start = record.start - first + kBegin;
     record.end = record.end - first + kBegin;
   });
@@ -200,12 +205,28 @@ void TraceBuilder::finish() {
   trace_.tally.kernels = trace_.kernels.size();
   trace_.tally.launches = trace_.kernels.size();
   trace_.tally.time = trace_.last_time;
+  return first;
 }
 
-void note_no_counters(ProcessTrace& trace, std::string_view tool) {
+void delay(ProcessTrace& trace, std::uint64_t by_ns) {
+  for_all_times(trace, [by_ns](auto& record) {
+    record.start += by_ns;
+    record.end += by_ns;
+  });
+  trace.process.start += by_ns;
+  trace.last_time += by_ns;
+  trace.tally.time = trace.last_time;
+}
+
+void note_no_counters(ProcessTrace& trace, std::string_view tool, const std::vector<DeviceFacts>& devices) {
+  const bool amd = std::any_of(devices.begin(), devices.end(), [](auto& of) { return is_gpu_of_amd(of.name); });
+  const bool intel = std::any_of(devices.begin(), devices.end(), [](auto& of) { return of.name.starts_with("Intel"); });
+  const std::string_view where = amd     ? "; rocprof-compute counts them, in a report of its own"
+                                 : intel ? ""
+                                         : "; add an ncu report of the program";
   trace.notes.push_back({.time = 0,
                          .code = spool::NoteCode::not_counted,
-                         .text = std::string(tool) + " records no counters; add an ncu report of the program"});
+                         .text = std::string(tool) + " records no counters" + std::string(where)});
 }
 
 }  // namespace roofline

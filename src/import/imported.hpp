@@ -56,6 +56,7 @@ struct ImportedProfile {
   ProcessTrace trace;
   std::vector<DeviceFacts> devices;
   bool has_starts = true;         ///< start times are known, not only durations
+  std::uint64_t began_ns = 0;     ///< its first record, in ns since 1970; 0: not known
   TimeDefects time_defects = {};  ///< of records that were left out or corrected
   WholeGraphs whole_graphs = {};
   std::optional<Machine> roofs = {};  ///< that the tool measured on the same device
@@ -106,9 +107,9 @@ class TraceBuilder {
   /// Records why that signature has no work.
   void without_work(spool::Id kind, std::string_view reason);
 
-  /// Times are ns of any clock; finish() shifts them so that the recording starts near 0. A kernel that ends at 0 has
-  /// no time.
-  void finish();
+  /// Times are ns of any clock; finish() shifts them so that the recording starts near 0, and returns what was the
+  /// first of them. A kernel that ends at 0 has no time.
+  std::uint64_t finish();
 
  private:
   template <typename Key, typename Record, typename Make>
@@ -125,7 +126,10 @@ class TraceBuilder {
   std::map<std::string, std::uint32_t, std::less<>> quantities_;
 };
 
-/// Notes that a tool has no counters, and where to get them.
-void note_no_counters(ProcessTrace& trace, std::string_view tool);
+/// Moves a recording to later times: of several, to the one that began first.
+void delay(ProcessTrace& trace, std::uint64_t by_ns);
+
+/// Notes that a tool has no counters, and where to get those of these GPUs.
+void note_no_counters(ProcessTrace& trace, std::string_view tool, const std::vector<DeviceFacts>& devices = {});
 
 }  // namespace roofline

@@ -24,6 +24,14 @@ namespace roofline {
 namespace kineto {
 namespace {
 
+/// A time in ns since 1970; 0 where it cannot be one. Traces without a base have such times, unless they count from the
+/// boot of the machine.
+std::uint64_t since_epoch(std::int64_t base_ns, std::uint64_t time_ns) {
+  constexpr std::uint64_t kFirst = 1'000'000'000'000'000'000, kLast = 4 * kFirst;  // 2001 to 2096
+  const std::uint64_t time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, base_ns)) + time_ns;
+  return time >= kFirst && time < kLast ? time : 0;
+}
+
 class ProfileWriter {
  public:
   explicit ProfileWriter(ByteSource& source)
@@ -43,7 +51,7 @@ class ProfileWriter {
     write_gpu(profile, builder);
     profile.time_defects = events_.time_defects;
     clean_times(profile.trace, profile.time_defects);
-    builder.finish();
+    profile.began_ns = since_epoch(events_.base_ns, builder.finish());
     add_notes(profile);
     return profile;
   }
@@ -338,10 +346,11 @@ class ProfileWriter {
   }
 
   void add_notes(ImportedProfile& profile) const {
-    note_no_counters(profile.trace, "torch.profiler");
+    note_no_counters(profile.trace, "torch.profiler", profile.devices);
     if (events_.gpu.empty()) {
       profile.notes.push_back(
-          fmt::format("no valid GPU event among its categories: {}; record with activities=[ProfilerActivity.CUDA]",
+          fmt::format("no valid GPU event among its categories: {}; record with the activity of the device, such as "
+                      "activities=[ProfilerActivity.CUDA]",
                       events_.categories.list()));
     } else if (const std::string unknown = events_.categories.list_unknown(); !unknown.empty()) {
       profile.notes.push_back("events of unknown categories were left out: " + unknown);
@@ -352,7 +361,7 @@ class ProfileWriter {
     }
     const bool shapes =
         std::any_of(events_.signatures.begin(), events_.signatures.end(), [](auto& s) { return s.dims != 0; });
-    if (!events_.gpu.empty() && !shapes) {
+    if (!events_.gpu.empty() && !shapes && profile.trace.models.empty()) {
       profile.notes.emplace_back("no shapes in the trace (record_shapes=True): operators have times but no work");
     }
   }

@@ -52,6 +52,7 @@ class EventReader {
     }
     events_.devices = std::move(trace.devices);
     events_.rank = trace.rank;
+    events_.base_ns = trace.base_ns;
     std::sort(events_.operations.begin(), events_.operations.end());
     std::stable_sort(events_.calls.begin(), events_.calls.end(),
                      [](const Call& a, const Call& b) { return a.key() < b.key(); });

@@ -85,7 +85,7 @@ struct GpuEvent {
   std::uint32_t process = 0;               ///< as the trace has it
   bool process_is_device = false;          ///< that is the device's number and no process of the host
   std::uint32_t device = 0, context = 0, stream = 0, graph = 0;
-  std::array<std::uint32_t, 3> grid = {}, block = {};
+  std::array<std::uint32_t, 3> grid = {}, block = {};  ///< zero: not in the trace
   std::uint32_t registers = 0, shared = 0;
   GpuKind kind = GpuKind::kernel;
 };
@@ -113,7 +113,7 @@ struct Events {
   std::vector<std::pair<Moment, Flow>> backward;
   std::unordered_map<std::uint32_t, double> collectives;  ///< by word: bytes that each GPU sends over its links
   std::vector<DeviceFacts> devices;
-  std::int64_t rank = -1, last_process = 0;
+  std::int64_t rank = -1, last_process = 0, base_ns = 0;
   TimeDefects time_defects = {};  ///< of host events
   CategoryCounts categories;
 

@@ -41,6 +41,14 @@ constexpr OtherFile kOtherFiles[] = {
        return contains_any(beginning, {"Start (ns),Duration (ns)", "Start (ns)\",\"Duration (ns)"});
      },
      "nsys export --type sqlite REPORT.nsys-rep, and import that"},
+    {"tables of likwid-perfctr for reading; its CSV is imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"CPU name:\t"}) && contains_any(beginning, {"CPU clock:\t"});
+     },
+     "likwid-perfctr -O, with the same options"},
+    {"tables of nsys stats for reading; the SQLite export has every launch",
+     [](auto, auto beginning) { return contains_any(beginning, {"' stats report\n"}); },
+     "nsys export --type sqlite REPORT.nsys-rep, and import that"},
     {"a table of nvprof, which is not imported",
      [](auto, auto beginning) {
        return contains_any(beginning, {"NVPROF is profiling", "\"Time(%)\",\"Time\",\"Calls\"",

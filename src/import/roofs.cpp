@@ -14,6 +14,8 @@
 namespace roofline {
 namespace {
 
+constexpr std::string_view kUnnamedCpu = "CPU not named in the file", kUnnamedGpu = "GPU not named in the file";
+
 /// Operations a cycle and SM, dense, with sums in fp32; fused multiply-adds are two.
 struct SmRates {
   std::uint32_t compute;  ///< capability times ten
@@ -78,6 +80,28 @@ constexpr DataSheet kDataSheets[] = {
     {"l4", 0, 30.3, 0, 60, 121, 242, 242, 0.3, 48},
     {"rtx 4090", 0, 82.6, 0, 82.6, 165.2, 330.3, 660.6, 1.008, 72},
     {"rtx 3090", 0, 35.6, 0, 35.6, 71, 0, 284, 0.936, 6},
+};
+
+/// TFLOP/s, dense, and TB/s of a GPU as ROCm lists it: of an MI250 and an MI250X that is one of the two dies of a
+/// package, half of the sheet. AMD's data sheets "Instinct MI100", "MI210", "MI250", "MI250X", "MI300A", "MI300X",
+/// "MI325X" and "MI355X", which are CUs x clock x operations per cycle: MI100 120 x 1.502 GHz, MI210 104 x 1.7, MI250X
+/// 110 x 1.7, MI300A 228 x 2.1, MI300X 304 x 2.1, MI355X 256 x 2.4. Matrix products of fp32 are shown as TF32 tensor
+/// (docs/import.md); with operands rounded to XF32 an MI300 is four times as fast.
+struct AmdSheet {
+  std::string_view name;
+  double fp64, fp32, matrix_fp64, matrix_fp32, matrix_fp16, matrix_bf16, matrix_fp8, matrix_int8, memory;
+  double l2, infinity_cache;  ///< MB
+};
+
+constexpr AmdSheet kAmdSheets[] = {
+    {"mi100", 11.5, 23.1, 0, 46.1, 184.6, 92.3, 0, 184.6, 1.2288, 8, 0},
+    {"mi210", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0},
+    {"mi250", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0},
+    {"mi250x", 23.9, 23.9, 47.9, 47.9, 191.5, 191.5, 0, 191.5, 1.6384, 8, 0},
+    {"mi300a", 61.3, 122.6, 122.6, 122.6, 980.6, 980.6, 1961.2, 1961.2, 5.3, 24, 256},
+    {"mi300x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 5.3, 32, 256},
+    {"mi325x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 6.0, 32, 256},
+    {"mi355x", 78.6, 157.3, 78.6, 157.3, 2516.6, 2516.6, 5033.2, 5033.2, 8.0, 32, 256},
 };
 
 /// Variants that have other rates than the card of that name, or are a part of one.
@@ -177,7 +201,34 @@ bool limit_by_attributes(Machine& machine, const DeviceFacts& device) {
   return true;
 }
 
+bool limit_by_amd_sheet(Machine& machine, const DeviceFacts& device) {
+  const std::string name = lower_case(device.name);
+  const auto* sheet = std::find_if(std::begin(kAmdSheets), std::end(kAmdSheets),
+                                   [&](const AmdSheet& of) { return names(name, of.name); });
+  if (sheet == std::end(kAmdSheets)) return false;
+  constexpr double kTera = 1e12, kMega = 1e6;
+  if (machine.device.caches.empty()) {
+    machine.device.caches.push_back({.level = Level::l2, .bytes = sheet->l2 * kMega});
+    if (sheet->infinity_cache > 0) {
+      machine.device.caches.push_back({.level = Level::l3, .bytes = sheet->infinity_cache * kMega});
+    }
+  }
+  DataSheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
+  const std::pair<Pipe, double> pipes[] = {{Pipe::fp64, sheet->fp64},
+                                           {Pipe::fp32, sheet->fp32},
+                                           {Pipe::tensor_fp64, sheet->matrix_fp64},
+                                           {Pipe::tensor_tf32, sheet->matrix_fp32},
+                                           {Pipe::tensor_fp16, sheet->matrix_fp16},
+                                           {Pipe::tensor_bf16, sheet->matrix_bf16},
+                                           {Pipe::tensor_fp8, sheet->matrix_fp8},
+                                           {Pipe::tensor_int8, sheet->matrix_int8}};
+  for (const auto& [pipe, rate] : pipes) limits.compute(pipe, rate * kTera);
+  limits.memory(sheet->memory * kTera);
+  return true;
+}
+
 void limit_by_data_sheet(Machine& machine, const DeviceFacts& device) {
+  if (limit_by_amd_sheet(machine, device)) return;
   const std::string name = lower_case(device.name);
   const auto* sheet = std::find_if(std::begin(kDataSheets), std::end(kDataSheets),
                                    [&](const DataSheet& of) { return names(name, of.name); });
@@ -202,8 +253,8 @@ Machine data_sheet_machine(const DeviceFacts& device) {
   Machine machine;
   machine.device.kind = device.is_cpu ? DeviceKind::cpu : DeviceKind::cuda;
   machine.device.index = static_cast<int>(device.index);
-  const char* const unnamed = device.is_cpu ? "CPU not named in the file" : "GPU not named in the file";
-  machine.device.name = device.name.empty() ? unnamed : device.name;
+  const std::string_view unnamed = device.is_cpu ? kUnnamedCpu : kUnnamedGpu;
+  machine.device.name = device.name.empty() ? std::string(unnamed) : device.name;
   machine.device.identity = "not-measured";
   machine.device.units = device.sms;
   machine.device.memory_bytes = device.memory_bytes;
@@ -219,9 +270,15 @@ Machine data_sheet_machine(const DeviceFacts& device) {
 
 std::string about_roofs(const Machine& machine) {
   if (machine.ceilings.empty() && machine.device.kind == DeviceKind::cpu && !machine.device.name.empty()) {
+    if (machine.device.name == kUnnamedCpu) {
+      return "no roofs: the file names no CPU; run roofline calibrate on it and pass its machine.json with --machine";
+    }
     return fmt::format(
         "no roofs: {} was not calibrated; run roofline calibrate there and pass its machine.json with --machine",
         clean_line(machine.device.name));
+  }
+  if (machine.ceilings.empty() && machine.device.name == kUnnamedGpu) {
+    return "no roofs: the file names no GPU; pass a machine.json with --machine";
   }
   return machine.ceilings.empty()
              ? fmt::format("no roofs: no data-sheet values are known for {}; pass a machine.json with --machine",

@@ -451,6 +451,7 @@ const CauseRow& row_of_cause(SavingCause cause) {
 
 Framework framework_of(const Recording& recording) {
   for (const ProcessTrace& trace : recording.traces) {
+    if (trace.times_by == "torch.profiler") return Framework::torch;
     for (const spool::Range& range : trace.ranges) {
       if (trace.text(range.name).starts_with("XlaModule") || trace.text(range.domain) == "TSL") return Framework::jax;
     }
@@ -486,7 +487,7 @@ std::string action_for_copies(const CopySum& copy, double fraction, Framework fr
   if (copy.path.host() == CopyMemory::unified) {
     return "Prefetch it before use (cudaMemPrefetchAsync), or set its location (cudaMemAdvise).";
   }
-  if (copy.bytes / static_cast<double>(copy.copies) < kSmall) {
+  if (copy.bytes > 0 && copy.bytes / static_cast<double>(copy.copies) < kSmall) {
     return copy.path.direction == CopyDirection::host_to_device
                ? action_against(SavingCause::copies, framework, CauseDetail::small_copies)
                : "Merge small copies into one.";

@@ -115,10 +115,12 @@ class SequenceBuilder {
   Signature signature_of(const Activity& activity) {
     if (activity.what == ActivityKind::kernel) {
       const spool::Id own = trace_.kernels[activity.index].kind;
-      const spool::Id kind = activity.launch != nullptr ? activity.launch->kind : own;
-      const auto [known, is_new] = of_kinds_.try_emplace(kind);
-      if (is_new) known->second = signature_of(trace_.kind(kind));
-      return known->second;
+      // Imported launches of kernels have no signature of their own.
+      const bool known_launch = activity.launch != nullptr && activity.launch->kind != 0;
+      const spool::Id kind = known_launch ? activity.launch->kind : own;
+      const auto [signature, is_new] = of_kinds_.try_emplace(kind);
+      if (is_new) signature->second = signature_of(trace_.kind(kind));
+      return signature->second;
     }
     const bool copy = activity.what == ActivityKind::copy;
     const std::string what = copy ? fmt::format("copy {} {}", static_cast<int>(trace_.copies[activity.index].from),

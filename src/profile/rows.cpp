@@ -211,7 +211,10 @@ void make_labels_unique(std::vector<Point>& points) {
       [](const ProfiledKind& kind) { return !kind.module.empty() ? kind.module : kind.line; },
       [](const ProfiledKind& kind) { return std::string(kind.in_graph ? "in a graph" : ""); },
       [](const ProfiledKind& kind) { return !kind.operation.empty() ? kind.operation : kind.range; },
-      [](const ProfiledKind& kind) { return fmt::format("grid {}", fmt::join(kind.grid, "x")); },
+      [](const ProfiledKind& kind) {
+        const bool known = kind.grid[0] > 0;  // benchmarks' files have none
+        return known ? fmt::format("grid {}", fmt::join(kind.grid, "x")) : fmt::format("GPU {}", kind.device);
+      },
   };
   const auto uses_of = [&points] {
     std::map<std::string, int> uses;

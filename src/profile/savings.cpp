@@ -112,9 +112,11 @@ class SavingFinder {
       saving.seconds = exposed * copy.total_s / copied;
       const double fraction = fraction_of_roof(copy);
       saving.what = fmt::format("Copies without overlap: {}", to_string(copy.path));
-      saving.evidence = fmt::format("{} of {} in {}, {}", counted_noun(copy.copies, "copy", "copies"),
-                                    binary_bytes(copy.bytes / static_cast<double>(copy.copies)), duration(copy.total_s),
-                                    rate_text(copy));
+      const std::string number = counted_noun(copy.copies, "copy", "copies"), time = duration(copy.total_s);
+      saving.evidence = copy.bytes > 0 ? fmt::format("{} of {} in {}, {}", number,
+                                                     binary_bytes(copy.bytes / static_cast<double>(copy.copies)), time,
+                                                     rate_text(copy))
+                                       : fmt::format("{} in {}; their sizes were not recorded", number, time);
       if (std::isfinite(fraction)) saving.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
       const bool saved = !copy.line.empty() && saves.contains(copy.line);
       saving.action = saved ? action_against(SavingCause::host_native, framework_, CauseDetail::saved_state)

@@ -247,6 +247,19 @@ constexpr double kMostOfGpuTime = 0.5;
 
 bool has_times(const ProcessTrace& trace) { return trace.times == TimeSource::traced; }
 
+/// Copies alone repeat too, in a loop that fills buffers: such a loop is no step of a program that runs kernels.
+bool have_kernels(const std::vector<Step>& steps, const Recording& recording, int process) {
+  std::vector<Span> spans;
+  spans.reserve(steps.size());
+  for (const Step& step : steps) spans.push_back(step.span);
+  spans = covered(std::move(spans));
+  const auto has = [&](const Activity& activity) {
+    return activity.process == process && activity.what == ActivityKind::kernel &&
+           !common({{activity.start, activity.end}}, spans).empty();
+  };
+  return std::any_of(recording.activities.begin(), recording.activities.end(), has);
+}
+
 FoundSteps without_steps(FoundSteps found, std::string why) {
   found.all.clear();
   found.why_none = std::move(why);
@@ -262,6 +275,9 @@ FoundSteps steps_in(const Recording& recording, FoundSteps found, const LaunchSe
   mark_counted(found.all, recording, found.process);
   drop_slow_first(found.all);
   mark_apart(found.all);
+  if (!found.all.empty() && !have_kernels(found.all, recording, found.process)) {
+    return without_steps(std::move(found), "what repeats has no kernels");
+  }
   if (share_of_time(found.all, recording, found.process) < kLeastShareOfTime) {
     return without_steps(std::move(found), "what repeats takes little of the time");
   }

@@ -90,7 +90,8 @@ Budget budget_of(std::string device, const Parts& parts) {
 std::vector<Budget> budgets_of(const Report& report, const std::vector<WallTime>& devices, std::int64_t count) {
   std::vector<Budget> all;
   for (const WallTime& wall : devices) {
-    all.push_back(budget_of(fmt::format("GPU {} \u00b7 {}", wall.device, shorten(clean_line(wall.device_name), 40)),
+    const std::string name = shorten(clean_line(wall.device_name), 40);
+    all.push_back(budget_of(fmt::format("GPU {}{}{}", wall.device, name.empty() ? "" : " \u00b7 ", name),
                             parts_of(report, wall, count)));
   }
   return all;

@@ -23,6 +23,7 @@ std::optional<WorkSource> parse_work_source(std::string_view text) { return unsp
 
 std::string to_string(const CopyPath& path) {
   const auto memory = [](CopyMemory kind) { return std::string(spell(kMemory, kind)); };
+  if (path == CopyPath{}) return "direction not recorded";
   if (path.direction == CopyDirection::other) return memory(path.from) + " to " + memory(path.to);
   const std::string direction(spell(kDirections, path.direction));
   const bool host = path.direction == CopyDirection::host_to_device || path.direction == CopyDirection::device_to_host;

@@ -243,6 +243,12 @@ std::string program_name(const Profile& profile) {
   return name.empty() ? "a program" : clean_line(name);
 }
 
+bool has_wall_time(const Report& report) {
+  return report.points.empty() || std::any_of(report.points.begin(), report.points.end(), [](const Point& point) {
+           return !point.profiled || point.profiled->time_source == TimeSource::traced;
+         });
+}
+
 std::string answer(const Report& report) {
   if (!report.profile) return suite_answer(report);
   const Profile& profile = *report.profile;
@@ -266,22 +272,30 @@ std::string answer(const Report& report) {
   const bool cpu = report.machine.device.kind == DeviceKind::cpu && !report.machine.device.name.empty();
   const bool several = profile.devices.size() > 1;
   const std::string gpus = several ? "the GPUs" : cpu ? "this CPU" : "this GPU";
-  const std::string roofs = not_measured(report.machine).empty() ? "At the measured roofs of " + gpus
-                                                                 : "At data-sheet peak (not measured here)";
+  const std::string roofs =
+      has_unmeasured_roofs(report) ? "At data-sheet peak (not measured here)" : "At the measured roofs of " + gpus;
+  const auto text_of = [&budget](WallPart part) {
+    const auto share = std::find_if(budget->shares.begin(), budget->shares.end(),
+                                    [part](const WallShare& of) { return of.part == part; });
+    return share == budget->shares.end() ? budget->text(std::int64_t{0}) : budget->text(*share);
+  };
+  if (!has_wall_time(report)) {
+    const std::string all = fmt::format("{} in all, without a timeline", duration(profile.kernel_s));
+    if (!budget->has_roof()) return fmt::format("The kernels take {}.", all);
+    return fmt::format("The kernels take {}. {} they would take {}.", all, roofs, text_of(WallPart::at_roof));
+  }
   const std::string wall = several ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
                                                  profile.devices.size(), budget->text(budget->steps))
                                    : fmt::format("{} of wall time", budget->text(budget->steps));
   if (budget->has_roof()) {
-    return fmt::format("{}. {} the kernels would take {}.", wall, roofs,
-                       budget->text(budget->steps_of(WallPart::at_roof)));
+    return fmt::format("{}. {} the kernels would take {}.", wall, roofs, text_of(WallPart::at_roof));
   }
-  const std::int64_t kernels = budget->steps_of(WallPart::no_roof);
-  if (kernels == 0) return wall + "; no kernel was recorded.";
+  if (report.points.empty()) return wall + "; no kernel was recorded.";
   return fmt::format("{}. {} ran kernels for {} of it ({}).", wall,
                      several ? "The GPUs"
                      : cpu   ? "The CPU"
                              : "The GPU",
-                     budget->text(kernels), percent(budget->seconds(WallPart::no_roof) / budget->wall_s));
+                     text_of(WallPart::no_roof), percent(budget->seconds(WallPart::no_roof) / budget->wall_s));
 }
 
 std::string time_above_roofs(const Report& report) {
@@ -399,6 +413,9 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
   }
   std::vector<std::pair<std::string, std::string>> facts;
   if (profile.host) facts.emplace_back("Host samples", host_fact(*profile.host));
+  // A file of another tool without kernels: roofs alone, or copies. Of own recordings the working directory is known.
+  const bool import_without_kernels = report.points.empty() && profile.folder.empty();
+  if (import_without_kernels) return facts;
   facts.emplace_back("Launches", launches_fact(launches_of(profile)));
   facts.emplace_back("Counters",
                      profile.counters

@@ -48,6 +48,9 @@ std::string rate_text(const CopySum& copy);
 /// "train.py --steps 100": the program and its arguments, without the folder.
 std::string program_name(const Profile& profile);
 
+/// Whether launches have start times: a file of means, or of launches that were replayed one by one, has a sum of times
+/// and no wall time.
+bool has_wall_time(const Report& report);
 /// The wall time (for a suite the kernel time), and how long the same work would take at the roofs.
 std::string answer(const Report& report);
 /// "The other 5.81 s: 3.02 s kernels below their roof; …", the largest first.

@@ -269,6 +269,12 @@ std::string not_measured(const Machine& machine) {
   return {};
 }
 
+bool has_unmeasured_roofs(const Report& report) {
+  const auto unmeasured = [](const Machine& machine) { return !not_measured(machine).empty(); };
+  return unmeasured(report.machine) ||
+         std::any_of(report.other_machines.begin(), report.other_machines.end(), unmeasured);
+}
+
 std::string Roof::title() const {
   const Ceiling& c = *ceiling;
   if (c.is_data_sheet_limit()) {

@@ -37,6 +37,8 @@ bool has_network_chart(const Report& report);
 
 /// The warning about a machine whose roofs are data-sheet limits; empty where they were measured.
 std::string not_measured(const Machine& machine);
+/// Whether rows of the report may be under data-sheet limits: those of its machine, or of another GPU model.
+bool has_unmeasured_roofs(const Report& report);
 
 /// One line of the roofline chart.
 struct Roof {

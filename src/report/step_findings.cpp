@@ -94,7 +94,7 @@ std::string step_answer(const Report& report) {
   if (!budget) return text;
   if (steps.devices.size() > 1) text += fmt::format(" {} GPUs work on it.", steps.devices.size());
   if (budget->has_roof()) {
-    const bool measured = not_measured(report.machine).empty();
+    const bool measured = !has_unmeasured_roofs(report);
     return fmt::format("{} At {} {}{}.", text, measured ? "the roofs" : "data-sheet peak (not measured here)",
                        duration(steps.at_roof_s), steps.devices.size() > 1 ? " together" : "");
   }
@@ -194,6 +194,8 @@ std::vector<std::pair<std::string, std::string>> run_parts(const Report& report)
 std::string why_no_steps(const Report& report) {
   if (!report.profile || report.profile->steps || report.profile->why_no_steps.empty()) return {};
   if (is_of_host(report)) return {};  // steps are those of a GPU
+  const bool roofs_alone = report.points.empty() && report.profile->devices.empty() && !report.machine.ceilings.empty();
+  if (!has_wall_time(report) || roofs_alone) return {};
   return fmt::format("No steps were found: {}. The times are of the whole run.",
                      clean_line(report.profile->why_no_steps));
 }

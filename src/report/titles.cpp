@@ -23,6 +23,10 @@ std::string title_of_pipe(std::string_view name) {
   return name.starts_with(kTensor) ? upper_case(name.substr(kTensor.size())) + " tensor" : upper_case(name);
 }
 
+bool is_gpu_of_amd(std::string_view name) {
+  return contains_any(lower_case(name), {"amd ", "instinct", "radeon", "gfx9"});
+}
+
 std::string short_device_name(std::string_view name) {
   constexpr std::array<std::string_view, 4> kVendors = {"NVIDIA ", "AMD ", "Intel ", "Apple "};
   std::string text = clean_line(std::string(name));

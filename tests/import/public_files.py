@@ -5,7 +5,8 @@
 
 Prints one line per file (ok, WRONG with expected and imported figures, or - for what is no profile) and exits with 1 if
 one is wrong. Reads chrome traces of PyTorch (.json, .json.gz), SQLite exports of nsys, CSV of ncu and of nsys stats,
-JSON of rocprofv3, pmc_perf.csv and roofline.csv of rocprof-compute, likwid-perfctr -O, roofline.json of ERT, xplane.pb.
+JSON and kernel_trace.csv of rocprofv3, pmc_perf.csv and roofline.csv of rocprof-compute, likwid-perfctr -O, roofline.json
+of ERT, xplane.pb, JSON of nvbench and Google Benchmark, layers of TensorRT.
 Compared are the kernels' number and time, the copies' number and bytes, the FLOPs of matrix products, which the
 innermost operator around a kernel's launching call decides, FLOPs and bytes of counters, and roofs.
 docs/evidence/public-files.md has the results.
@@ -22,6 +23,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+
+import mean_files
 
 OPERANDS = {"aten::mm": (0, 1), "aten::bmm": (0, 1), "aten::addmm": (1, 2), "aten::baddbmm": (1, 2)}
 CALLS = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "xpu_runtime"}
@@ -196,8 +199,12 @@ def of_likwid(path):
 
 
 def of_ert(document):
-    rates = document["empirical"]["gbytes"]["data"] + document["empirical"]["gflops"]["data"]
-    return {**NOTHING, "kernels": 0, "kernel_s": 0, "roofs": sorted(rate * 1e9 for _, rate in rates)}
+    # Of several rates of a type, such as those without FMA, the highest is the roof.
+    highest = collections.defaultdict(float)
+    for name, rate in document["empirical"]["gflops"]["data"]:
+        highest[name.split()[0]] = max(highest[name.split()[0]], rate)
+    rates = [rate for _, rate in document["empirical"]["gbytes"]["data"]] + list(highest.values())
+    return {**NOTHING, "kernels": 0, "kernel_s": 0, "roofs": sorted(rate * 1e9 for rate in rates)}
 
 
 def of_roofs(path):
@@ -264,6 +271,11 @@ def of_json(path):
     data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     if b'"rocprofiler-sdk-tool"' in data[:4096]:
         return of_rocprof_json(json.loads(data))
+    if b'"benchmarks"' in data:
+        document = json.loads(data)
+        return mean_files.of_nvbench(document) if "devices" in document else mean_files.of_google_benchmark(document)
+    if b'"averageMs"' in data:
+        return mean_files.of_layers(json.loads(data))
     return of_ert(json.loads(data)) if b'"empirical"' in data[:4096] else of_trace(path)
 
 
@@ -272,6 +284,8 @@ def of_csv(path):
         return of_likwid(path)
     if path.name == "roofline.csv":
         return of_roofs(path)
+    if b'"Start_Timestamp"' in path.read_bytes()[:4096]:
+        return mean_files.of_kernel_trace(path)
     if path.name == "pmc_perf.csv":
         with open(path, newline="", encoding="utf-8") as file:
             return of_counters(path, list(csv.DictReader(file)))

@@ -9,6 +9,8 @@
 namespace roofline {
 namespace {
 
+bool is_stated(const Point& point) { return point.profiled && point.profiled->work_source == WorkSource::stated; }
+
 /// The pipe of a compute ceiling, of one core or of all.
 std::optional<Pipe> pipe_of(const ResourceTime& resource) {
   std::string_view name = resource.ceiling;
@@ -179,6 +181,8 @@ std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Ma
       busiest = std::max(busiest, {slower * count / time_at_roof_speed(point) / roof->value, pipe});
     }
   }
+  // Who states bytes alone states nothing about FLOPs.
+  known &= !is_stated(point) || !point.work.flops.empty();
   return known || busiest.first > 0 ? std::optional(busiest) : std::nullopt;
 }
 
@@ -207,7 +211,9 @@ void add_utilization(QuantityCollector& out, const Point& point, const Machine& 
     out.set("busy.sum", busiest->first + compute->first);
   }
   out.flag_is("shared.counted", counters != nullptr && counters->find("shared.bank_conflicts").has_value());
-  out.flag_is("counted", counters != nullptr && !counters->values.empty());
+  const bool counted_model = point.profiled && point.profiled->work_source == WorkSource::counted;
+  out.flag_is("counted", counted_model || (counters != nullptr && !counters->values.empty()));
+  out.flag_is("stated", is_stated(point));
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ constexpr QuantitySpec kSpecs[] = {
      "roof.fraction times the attainable time on all threads over that on threads.used"},
     {"roof.missing", "gap to the roof", kFraction, "1 - roof.fraction"},
     {"counted", "counted", kFlag, "the hardware counted its bytes or operations"},
+    {"stated", "", kFlag, "the author of the program states its bytes or operations"},
     {"shared.counted", "bank conflicts counted", kFlag, "the hardware counted its bank conflicts"},
     {"library", "library kernel", kFlag, "its longest kernel belongs to a vendor's library or a framework"},
     {"roof.fraction", "of its roof", kFraction, "paired with its probe, otherwise attainable over measured time"},

@@ -24,6 +24,7 @@ constexpr std::string_view kBestPractices = "CUDA C++ Best Practices Guide";
 constexpr std::string_view kField = "common rule of thumb";
 constexpr std::string_view kMeasured = "measured roofs of this machine";
 constexpr std::string_view kExperiment = "re-run of this row with one change (docs/method.md)";
+constexpr std::string_view kCheckStated = "Count (--counters) to check what its author states.";
 constexpr std::string_view kSampled = "samples of its instructions, while it ran in the program";
 constexpr std::string_view kStatistics = "confidence interval of the median (docs/method.md)";
 
@@ -706,17 +707,23 @@ constexpr Rule kRules[] = {
      "{roof.missing} unexplained: the {pipe} is busy {compute.utilization}, {level} "
      "{levels.utilization}.",
      "Compare it with a library kernel of the same shape.", kMeasured, RuleKind::unexplained},
+    {"stated-compute", kGpu, {kUnderRoof, kNotCounted, is("stated"), kComputeBound},
+     "By the FLOPs that its author states the {pipe} is busy {compute.utilization}. Nothing was counted.",
+     kCheckStated, kMeasured, RuleKind::unexplained},
+    {"stated-memory", kGpu, {kUnderRoof, kNotCounted, is("stated"), kMemoryBound, kFromMemory},
+     "By the bytes that its author states main memory is busy {memory.utilization}. Nothing was counted.",
+     kCheckStated, kMeasured, RuleKind::unexplained},
     {"uncounted-compute", kGpu, {kUnderRoof, kNotCounted, kComputeBound},
      "By the model the {pipe} is busy {compute.utilization} and main memory {memory.utilization}. Nothing was counted.",
-     "Count (--counters; for an import add an ncu report) to separate stalls from cache traffic.", kMeasured,
+     "Count (--counters) to separate stalls from cache traffic.", kMeasured,
      RuleKind::unexplained},
     {"uncounted-memory", kGpu, {kUnderRoof, kNotCounted, kMemoryBound, kFromMemory},
      "By the model main memory is busy {memory.utilization} and arithmetic {compute.utilization}. Nothing was counted.",
-     "Count (--counters; for an import add an ncu report) to separate load latency from excess bytes.", kMeasured,
+     "Count (--counters) to separate load latency from excess bytes.", kMeasured,
      RuleKind::unexplained},
     {"uncounted-cache", kGpu, {kUnderRoof, kNotCounted, kMemoryBound, is("cached")},
      "Reaches {roof.fraction} of the roof of {level}, which holds its data. Nothing was counted.",
-     "Count (--counters; for an import add an ncu report) to separate load latency from excess bytes.", kMeasured,
+     "Count (--counters) to separate load latency from excess bytes.", kMeasured,
      RuleKind::unexplained},
     {"cache-blocks", kCpu, {kUnderRoof, kComputeBound, above("cache.multiple", 0.5), kNotCounted},
      "By the model arithmetic is busy {compute.utilization} and main memory {memory.utilization}. The working set of "

@@ -18,6 +18,7 @@
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
+#include "report/titles.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -113,6 +114,11 @@ std::vector<std::pair<std::string, std::string>> evidence_of(const Rule& rule, c
   return evidence.take();
 }
 
+/// By the names of NCCL's and RCCL's kernels.
+bool is_collective_kernel(const Point& point) {
+  return point.profiled && point.profiled->full_name.find("nccl") != std::string::npos;
+}
+
 /// Seconds of all launches above the attainable time.
 double total_gain(const Point& point) {
   if (!std::isfinite(point.fraction_of_roof())) return kNaN;
@@ -133,12 +139,27 @@ std::string reach(const Point& point, const Machine& machine) {
   return fmt::format("Reaches {} of the roof at its clock and {} of the burst roof.", share, percent(burst->fraction));
 }
 
+/// What tells more about a row of another tool's file, where options of roofline profile do nothing.
+void advise_on_import(Verdict& verdict, const Report& report, const Point& point) {
+  const Machine& machine = machine_of(report, point);
+  if (machine.device.kind == DeviceKind::cpu) return;
+  const bool to_count = verdict.kind == VerdictKind::no_roof || verdict.rule.starts_with("uncounted") ||
+                        verdict.rule.starts_with("stated") || verdict.rule == "unknown";
+  if (is_gpu_of_amd(machine.device.name)) {
+    if (to_count) verdict.action = "Count its work with rocprof-compute, and import that.";
+    if (verdict.rule.starts_with("unexplained")) verdict.action = "See its stalls: rocprof-compute analyze.";
+    return;
+  }
+  if (to_count) verdict.action = "Add an ncu report of the program (ncu --set roofline).";
+}
+
 /// For a program's row without work, the reason.
 void explain_no_roof(Verdict& verdict, const Report& report, const Point& point) {
   const std::string why = why_no_work(point);
   if (why.empty()) return;
   verdict.finding = fmt::format("No roof: its FLOPs and bytes are not known ({}).", why);
-  verdict.action = "Record for longer, so that it is launched more often.";
+  verdict.action = is_collective_kernel(point) ? "No action: a collective is limited by the links between GPUs."
+                                               : "Record for longer, so that it is launched more often.";
   if (!is_of_cpu(report)) return;
   if (is_openmp_runtime(point.profiled->module)) {
     verdict.finding = "Threads wait for work in the OpenMP runtime.";
@@ -212,6 +233,8 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.total_gain_s = 0;
   }
   if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, report, point);
+  const bool imported = point.profiled && !point.profiled->sources.empty();
+  if (imported && !is_collective_kernel(point)) advise_on_import(verdict, report, point);
   verdict.gain_s = verdict.total_gain_s / launches_of(point);
   return verdict;
 }

@@ -1,0 +1,273 @@
+// What a report of an import says first and advises: nothing that is untrue of a file, or that only a run of roofline's
+// own could follow.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "import/roofs.hpp"
+#include "report/diagnosis/verdict.hpp"
+#include "report/profile_findings.hpp"
+#include "report/step_findings.hpp"
+#include "tests/support/import_files.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// The report as the command makes it: roofs of the data sheets of the file's GPUs.
+Report report_with_sheets(std::string_view name, std::string_view text) {
+  const TemporaryFile file(name, text);
+  std::vector<ImportedProfile> profiles;
+  profiles.push_back(read_profile_file(file.path()));
+  ImportRoofs roofs = {.machine = data_sheet_machine(device_of(profiles)), .others = {}};
+  for (const DeviceFacts& device : other_models(profiles, roofs.machine.device.name)) {
+    roofs.others.push_back(data_sheet_machine(device));
+  }
+  std::vector<std::string> joined;
+  return report_of_imports(std::move(profiles), roofs, {"roofline", "import"}, joined);
+}
+
+std::string trace_on(std::string_view gpu, const std::string& events) {
+  return fmt::format(R"({{"schemaVersion": 1, "deviceProperties": [{{"id": 0, "name": "{}"}}], "traceEvents": [{}]}})",
+                     gpu, events);
+}
+
+/// A kernel and the call that launches it 4 us before.
+std::string launched(std::string_view kernel, double ts, double dur, int correlation) {
+  return fmt::format(
+      R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": {}, "dur": 2,
+          "args": {{"correlation": {}}}}},
+         {{"ph": "X", "cat": "kernel", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": {},
+          "args": {{"device": 0, "stream": 7, "correlation": {}, "grid": [999, 1, 1], "block": [64, 1, 1]}}}})",
+      ts - 4, correlation, kernel, ts, dur, correlation);
+}
+
+/// A product of two matrices of 64x64 in fp32, by the kernel with that correlation.
+std::string product_at(double ts, int correlation) {
+  return fmt::format(
+             R"({{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": {}, "dur": 6,
+          "args": {{"Input Dims": [[64, 64], [64, 64]], "Input type": ["float", "float"]}}}},)",
+             ts - 5) +
+         launched("sgemm", ts, 10, correlation);
+}
+
+constexpr const char* kNvbenchState =
+    R"({{"name": "Device={0} N={1}", "device": {0}, "is_skipped": false, "summaries": [
+        {{"tag": "nv/cold/time/gpu/mean", "data": [{{"name": "value", "type": "float64", "value": {2}}}]}},
+        {{"tag": "nv/cold/bw/global/bytes_per_second", "data": [{{"name": "value", "type": "float64", "value": {3}}}]}}]}})";
+
+std::string nvbench_on(std::string_view first, std::string_view second, const std::string& states) {
+  return fmt::format(R"({{"meta": {{"version": {{"nvbench": {{"major": 0}}}}}}, "devices": [{{"id": 0, "name": "{}"}},
+                         {{"id": 1, "name": "{}"}}], "benchmarks": [{{"name": "copy", "states": [{}]}}]}})",
+                     first, second, states);
+}
+
+TEST(ImportSentences, AStepIsTheProgramsAndNotALaunch) {
+  std::string events;
+  for (int step = 0; step < 5; ++step) {
+    for (int kernel = 0; kernel < 3; ++kernel) {
+      events += events.empty() ? "" : ",";
+      events += launched(std::string(1, static_cast<char>('a' + kernel)) + "_kernel", 100.0 * step + 20 * kernel + 5,
+                         10, 10 * step + kernel + 1);
+    }
+  }
+  const Report report = report_with_sheets("t.json", trace_on("NVIDIA H100 80GB HBM3", events));
+  ASSERT_TRUE(report.profile->steps);
+  EXPECT_EQ(report.profile->steps->count, 4) << "the last one has no end";
+  EXPECT_EQ(report.profile->steps->launches, 3);
+  EXPECT_NEAR(report.profile->steps->median_s, 100e-6, 1e-12);
+}
+
+TEST(ImportSentences, LittleKernelTimeIsNotNoKernel) {
+  const Report report =
+      report_with_sheets("t.json", trace_on("", launched("k", 10, 1, 1) + "," + launched("k", 1e6, 1, 2)));
+  EXPECT_THAT(answer(report), AllOf(HasSubstr("The GPU ran kernels for <"), Not(HasSubstr("no kernel"))));
+}
+
+TEST(ImportSentences, TinyTimesAtTheRoofsAreNotZero) {
+  const Report report = report_with_sheets(
+      "t.json", trace_on("NVIDIA H100 80GB HBM3", product_at(10, 1) + "," + launched("other", 1e5, 1, 2)));
+  EXPECT_THAT(answer(report), HasSubstr("the kernels would take <"));
+}
+
+TEST(ImportSentences, MeansHaveNoWallTimeAndNoIdleTime) {
+  const std::string states = fmt::format(fmt::runtime(kNvbenchState), 0, 1, "1e-5", 0) + "," +
+                             fmt::format(fmt::runtime(kNvbenchState), 1, 1, "3e-5", 0) + "," +
+                             fmt::format(fmt::runtime(kNvbenchState), 0, 2, "1e-5", 0);
+  const Report report = report_with_sheets("b.json", nvbench_on("GPU a", "GPU b", states));
+  EXPECT_EQ(answer(report), "The kernels take 50 \u00b5s in all, without a timeline.");
+  ASSERT_EQ(report.profile->devices.size(), 2U);
+  for (const WallTime& wall : report.profile->devices) {
+    EXPECT_NEAR(wall.wall_s, wall.kernels_s, 1e-12);
+    EXPECT_EQ(wall.idle_unknown_s + wall.idle_elsewhere_s + wall.before_s + wall.after_s, 0);
+  }
+  for (const Saving& saving : report.profile->savings) EXPECT_NE(saving.kind, SavingKind::idle);
+  EXPECT_THAT(why_no_steps(report), IsEmpty());
+  EXPECT_THAT(why_no_roofs(report), HasSubstr("the file of nvbench has no counters"));
+  for (const Point& point : report.points) EXPECT_THAT(point.workload.label, Not(HasSubstr("0x0x0")));
+}
+
+TEST(ImportSentences, DataSheetsOfAnotherModelAreNotMeasured) {
+  const std::string states = fmt::format(fmt::runtime(kNvbenchState), 0, 1, "9e-5", "1e12") + "," +
+                             fmt::format(fmt::runtime(kNvbenchState), 1, 1, "3e-5", "1e12");
+  const Report report = report_with_sheets("b.json", nvbench_on("Quadro GP100", "NVIDIA H200", states));
+  EXPECT_THAT(answer(report), AllOf(HasSubstr("not measured here"), Not(HasSubstr("At the measured roofs"))));
+}
+
+TEST(ImportSentences, StatedBytesAreTheAuthors) {
+  const std::string states = fmt::format(fmt::runtime(kNvbenchState), 0, 1, "1e-5", "1e12");
+  const Report report = report_with_sheets("b.json", nvbench_on("NVIDIA H200", "NVIDIA H200", states));
+  const std::vector<Verdict> all = verdicts(report);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].finding, AllOf(HasSubstr("that its author states"), Not(HasSubstr("model"))));
+  for (const auto& [what, value] : all[0].evidence) EXPECT_THAT(what, Not(HasSubstr("FP32"))) << "no FLOPs are stated";
+}
+
+TEST(ImportSentences, AdviceIsForFilesAndTheirGpu) {
+  const Report nvidia = report_with_sheets("t.json", trace_on("NVIDIA H100 80GB HBM3", product_at(10, 1)));
+  for (const Verdict& verdict : verdicts(nvidia)) {
+    EXPECT_EQ(verdict.action, "Add an ncu report of the program (ncu --set roofline).");
+  }
+  const Report unknown = report_with_sheets("t.json", trace_on("NVIDIA H100 80GB HBM3", launched("k", 10, 5, 1)));
+  for (const Verdict& verdict : verdicts(unknown)) EXPECT_THAT(verdict.action, Not(HasSubstr("for longer")));
+  const Report amd = report_with_sheets("t.json", trace_on("AMD Instinct MI300X", product_at(10, 1)));
+  ASSERT_FALSE(amd.machine.ceilings.empty());
+  for (const Verdict& verdict : verdicts(amd)) EXPECT_THAT(verdict.action, HasSubstr("rocprof-compute"));
+  EXPECT_THAT(amd.profile->why_no_counters, AllOf(HasSubstr("rocprof-compute"), Not(HasSubstr("ncu"))));
+}
+
+TEST(ImportSentences, AdviceOnATraceOfPyTorchIsInItsApi) {
+  const Report report = report_with_sheets(
+      "t.json", trace_on("", launched("gemm_kernel", 10, 5, 1) +
+                                 R"(, {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy M2D", "pid": 0, "tid": 7,
+                                      "ts": 50, "dur": 40, "args": {"device": 0, "stream": 7, "bytes": 1000000,
+                                      "correlation": 2}})"));
+  ASSERT_FALSE(report.profile->savings.empty());
+  for (const Saving& saving : report.profile->savings) EXPECT_THAT(saving.action, Not(HasSubstr("cuda")));
+}
+
+TEST(ImportSentences, ACollectiveIsNotToBeRecordedForLonger) {
+  const Report report =
+      report_with_sheets("t.json", trace_on("NVIDIA H100 80GB HBM3", launched("ncclDevKernel_AllReduce", 10, 5, 1)));
+  const std::vector<Verdict> all = verdicts(report);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].action, HasSubstr("No action"));
+}
+
+TEST(ImportSentences, CopiesWithoutSizesAreNotSmall) {
+  const Report report = report_with_sheets(
+      "t.json", trace_on("", launched("k", 10, 5, 1) +
+                                 R"(, {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7,
+                                      "ts": 50, "dur": 40, "args": {"device": 0, "stream": 7, "correlation": 2}})"));
+  ASSERT_FALSE(report.profile->savings.empty());
+  const auto copies = std::find_if(report.profile->savings.begin(), report.profile->savings.end(),
+                                   [](const Saving& saving) { return saving.kind == SavingKind::copies; });
+  ASSERT_NE(copies, report.profile->savings.end());
+  EXPECT_THAT(copies->evidence, HasSubstr("sizes were not recorded"));
+  EXPECT_THAT(copies->what, HasSubstr("direction not recorded"));
+  EXPECT_THAT(copies->action, Not(HasSubstr("small")));
+}
+
+TEST(ImportSentences, RoofsAloneAreNoRecording) {
+  const Report report = report_with_sheets(
+      "roofline.json",
+      R"({"empirical": {"gflops": {"data": [["FP64 GFLOPs", 10]]}, "gbytes": {"data": [["DRAM", 5]]}}})");
+  EXPECT_EQ(answer(report), "Roofs of a machine; no program was recorded.");
+  EXPECT_THAT(completeness(report), IsEmpty());
+  EXPECT_THAT(why_no_steps(report), IsEmpty());
+}
+
+TEST(ImportSentences, AFileWithoutAGpuSaysSo) {
+  const Report report = report_with_sheets("t.json", trace_on("", launched("k", 10, 5, 1)));
+  EXPECT_EQ(about_roofs(report.machine), "no roofs: the file names no GPU; pass a machine.json with --machine");
+}
+
+/// A trace of one rank: a kernel of 10 us at 5 us after its base.
+std::string trace_of_rank(int rank, std::int64_t base_ns) {
+  return fmt::format(R"({{"schemaVersion": 1, "distributedInfo": {{"rank": {}}}, "baseTimeNanoseconds": {},
+      "traceEvents": [{}]}})",
+                     rank, base_ns, launched("k", 9, 10, 1) + "," + launched("k", 1005, 10, 2));
+}
+
+TEST(ImportSentences, RanksAreAlignedByTheirClocks) {
+  constexpr std::int64_t kBase = 1'700'000'000'000'000'000;
+  const TemporaryFile first("a.json", trace_of_rank(0, kBase)), second("b.json", trace_of_rank(1, kBase + 400'000));
+  std::vector<std::string> joined;
+  const Report report = report_of_files({first.path(), second.path()}, joined);
+  EXPECT_NEAR(report.profile->wall_s, (1015 - 5 + 400) * 1e-6, 1e-9);
+  EXPECT_THAT(report.notes, testing::Contains(HasSubstr("the last one began 400 \u00b5s after the first")));
+  const TemporaryFile later("c.json", trace_of_rank(1, kBase + 5'000'000'000));
+  const Report apart = report_of_files({first.path(), later.path()}, joined);
+  EXPECT_NEAR(apart.profile->wall_s, (1015 - 5) * 1e-6, 1e-9) << "of other times: they begin together";
+}
+
+TEST(ImportSentences, CopiesAloneAreNoSteps) {
+  std::string events = launched("k", 2000, 10, 1);
+  for (int copy = 0; copy < 8; ++copy) {
+    events += fmt::format(R"json(, {{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0,
+        "tid": 7, "ts": {}, "dur": 90, "args": {{"device": 0, "stream": 7, "bytes": 65536, "correlation": {}}}}})json",
+                          100 * copy, copy + 10);
+  }
+  const Report report = report_with_sheets("t.json", trace_on("", events));
+  EXPECT_FALSE(report.profile->steps);
+}
+
+TEST(ImportSentences, AGridThatIsNotInTheTraceIsNotSmall) {
+  std::string events;
+  for (int kernel = 0; kernel < 3; ++kernel) {
+    events += events.empty() ? "" : ",";
+    events += fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "k{0}", "pid": 0, "tid": 7, "ts": {1}, "dur": 900,
+        "args": {{"device": 0, "stream": 7, "correlation": {0}}}}})",
+                          kernel + 1, 1000 * kernel);
+  }
+  const Report report = report_with_sheets("t.json", trace_on("NVIDIA H100 80GB HBM3", events));
+  for (const Saving& saving : report.profile->savings) EXPECT_THAT(saving.evidence, Not(HasSubstr("at most 1 block")));
+}
+
+TEST(ImportSentences, TablesForReadingNameTheFileToImport) {
+  const auto refusal = [](std::string_view text) {
+    try {
+      import_text("log.txt", text);
+    } catch (const Error& error) {
+      return std::string(error.what()) + "; " + error.hint();
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refusal("----\nCPU name:\tAMD EPYC\nCPU type:\tAMD K19\nCPU clock:\t3.70 GHz\n----\nGroup 1: L2\n"),
+              AllOf(HasSubstr("likwid-perfctr"), HasSubstr("-O")));
+  EXPECT_THAT(refusal("[7/8] Executing 'cuda_gpu_kern_sum' stats report\n\n Time (%)  Total Time (ns)  Instances\n"),
+              HasSubstr("nsys export --type sqlite"));
+}
+
+TEST(Roofs, OfAmdArePerDeviceAndDense) {
+  struct Sheet {
+    const char* name;
+    double fp64, fp32, fp16, bf16, memory;  // TFLOP/s, TB/s
+  };
+  constexpr Sheet kSheets[] = {
+      {"AMD Instinct MI100", 11.5, 23.1, 184.6, 92.3, 1.23},   {"AMD Instinct MI210", 22.6, 22.6, 181, 181, 1.64},
+      {"AMD Instinct MI250", 22.6, 22.6, 181, 181, 1.64},      {"AMD Instinct MI250X", 23.9, 23.9, 191.5, 191.5, 1.64},
+      {"AMD Instinct MI300A", 61.3, 122.6, 980.6, 980.6, 5.3}, {"AMD MI300X", 81.7, 163.4, 1307.4, 1307.4, 5.3},
+      {"AMD Instinct MI325X", 81.7, 163.4, 1307.4, 1307.4, 6}, {"AMD Instinct MI355X", 78.6, 157.3, 2516.6, 2516.6, 8},
+  };
+  for (const Sheet& sheet : kSheets) {
+    const Machine machine = data_sheet_machine({.name = sheet.name});
+    const auto rate = [&](Pipe pipe) { return machine.compute(pipe)->value * 1e-12; };
+    EXPECT_NEAR(rate(Pipe::fp64), sheet.fp64, 0.05) << sheet.name;
+    EXPECT_NEAR(rate(Pipe::fp32), sheet.fp32, 0.05) << sheet.name;
+    EXPECT_NEAR(rate(Pipe::tensor_fp16), sheet.fp16, 0.05) << sheet.name;
+    EXPECT_NEAR(rate(Pipe::tensor_bf16), sheet.bf16, 0.05) << sheet.name;
+    EXPECT_NEAR(machine.slope(Level::hbm)->value * 1e-12, sheet.memory, 0.01) << sheet.name;
+    EXPECT_THAT(not_measured(machine), HasSubstr(sheet.name));
+  }
+  EXPECT_EQ(data_sheet_machine({.name = "AMD Instinct MI300X"}).largest_cache_bytes(), 256e6) << "Infinity Cache";
+  EXPECT_TRUE(data_sheet_machine({.name = "AMD Radeon RX 7900 XTX"}).ceilings.empty());
+}
+
+}  // namespace
+}  // namespace roofline
