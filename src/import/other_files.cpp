@@ -49,6 +49,12 @@ constexpr OtherFile kOtherFiles[] = {
     {"tables of nsys stats for reading; the SQLite export has every launch",
      [](auto, auto beginning) { return contains_any(beginning, {"' stats report\n"}); },
      "nsys export --type sqlite REPORT.nsys-rep, and import that"},
+    {"a trace of an Ascend NPU (torch_npu, msprof), which is not imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"\"Task Type\""}) &&
+              contains_any(beginning, {"AI_CORE", "AI_VECTOR_CORE", "Ascend"});
+     },
+     "GPUs of NVIDIA, AMD and Intel are supported"},
     {"a table of nvprof, which is not imported",
      [](auto, auto beginning) {
        return contains_any(beginning, {"NVPROF is profiling", "\"Time(%)\",\"Time\",\"Calls\"",

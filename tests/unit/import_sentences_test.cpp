@@ -8,6 +8,7 @@
 #include "import/roofs.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/profile_findings.hpp"
+#include "report/roofs.hpp"
 #include "report/step_findings.hpp"
 #include "tests/support/import_files.hpp"
 
@@ -19,12 +20,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// The report as the command makes it: roofs of the data sheets of the file's GPUs.
+/// The report as the command makes it without a calibration: roofs of the file, or of its GPUs' data sheets.
 Report report_with_sheets(std::string_view name, std::string_view text) {
   const TemporaryFile file(name, text);
   std::vector<ImportedProfile> profiles;
   profiles.push_back(read_profile_file(file.path()));
-  ImportRoofs roofs = {.machine = data_sheet_machine(device_of(profiles)), .others = {}};
+  const Machine* measured = roofs_in(profiles);
+  ImportRoofs roofs = {.machine = measured != nullptr ? *measured : data_sheet_machine(device_of(profiles)),
+                       .others = {}};
   for (const DeviceFacts& device : other_models(profiles, roofs.machine.device.name)) {
     roofs.others.push_back(data_sheet_machine(device));
   }
@@ -240,6 +243,7 @@ TEST(ImportSentences, TablesForReadingNameTheFileToImport) {
   };
   EXPECT_THAT(refusal("----\nCPU name:\tAMD EPYC\nCPU type:\tAMD K19\nCPU clock:\t3.70 GHz\n----\nGroup 1: L2\n"),
               AllOf(HasSubstr("likwid-perfctr"), HasSubstr("-O")));
+  EXPECT_THAT(refusal(R"([{"name": "MatMul", "ph": "X", "args": {"Task Type": "AI_CORE"}}])"), HasSubstr("Ascend"));
   EXPECT_THAT(refusal("[7/8] Executing 'cuda_gpu_kern_sum' stats report\n\n Time (%)  Total Time (ns)  Instances\n"),
               HasSubstr("nsys export --type sqlite"));
 }
