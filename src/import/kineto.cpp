@@ -313,16 +313,28 @@ class ProfileWriter {
       copy.from = memory_of_letter(name[name.size() - 3]);
       copy.to = memory_of_letter(name.back());
     }
+    // "Memcpy HtoD" without the kinds of memory
+    const auto [from, to] = ends_of(name);
+    if (copy.from == spool::Memory::unknown) copy.from = from;
+    if (copy.to == spool::Memory::unknown) copy.to = to;
     if (event.collective != 0 || name.find("PtoP") != std::string_view::npos) copy.peer = event.device + 1;
     trace.copies.push_back(copy);
   }
 
+  /// "HtoD" in the name of a copy.
+  static std::pair<spool::Memory, spool::Memory> ends_of(std::string_view name) {
+    const std::size_t at = name.find("to", 1);
+    if (at == std::string_view::npos || at + 2 >= name.size()) return {};
+    const auto memory = [](char letter) {
+      return letter == 'H' ? spool::Memory::host : letter == 'D' ? spool::Memory::device : spool::Memory::unknown;
+    };
+    return {memory(name[at - 1]), memory(name[at + 2])};
+  }
+
   static spool::Memory memory_in(std::string_view text) {
-    static constexpr std::pair<std::string_view, spool::Memory> kNames[] = {{"Pageable", spool::Memory::pageable},
-                                                                            {"Pinned", spool::Memory::pinned},
-                                                                            {"Device", spool::Memory::device},
-                                                                            {"Array", spool::Memory::array},
-                                                                            {"Managed", spool::Memory::managed}};
+    static constexpr std::pair<std::string_view, spool::Memory> kNames[] = {
+        {"Pageable", spool::Memory::pageable}, {"Pinned", spool::Memory::pinned}, {"Device", spool::Memory::device},
+        {"Host", spool::Memory::host},         {"Array", spool::Memory::array},   {"Managed", spool::Memory::managed}};
     for (const auto& [name, memory] : kNames) {
       if (text.find(name) != std::string_view::npos) return memory;
     }

@@ -231,7 +231,8 @@ struct Kernel {
 
 /// Kinds of memory that copies go between.
 /// `migrating`: the host's side of unified memory that the driver moves by itself.
-enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, managed, migrating };
+/// `host`: of the host, where a file of another tool does not tell which kind.
+enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, managed, migrating, host };
 
 struct Copy {
   std::uint64_t start, end;

@@ -266,11 +266,14 @@ class RecordingBuilder {
       group->groups_counted.insert(counts.about.group);
     }
     for (const spool::Uncounted& uncounted : trace_.uncounted) {
-      LaunchGroup* group = counted_group(uncounted.kind);
-      if (group == nullptr) continue;
       const std::string reason(trace_.text(uncounted.reason));
-      if (std::find(group->missing.begin(), group->missing.end(), reason) == group->missing.end()) {
-        group->missing.push_back(reason);
+      counted_group(uncounted.kind);  // of a trace of counts alone: now it is there
+      // On each of the devices that it ran on.
+      for (auto found = groups_.lower_bound({uncounted.kind, 0});
+           found != groups_.end() && found->first.first == uncounted.kind; ++found) {
+        LaunchGroup& group = recording_.groups[static_cast<std::size_t>(found->second)];
+        const bool known = std::find(group.missing.begin(), group.missing.end(), reason) != group.missing.end();
+        if (group.folded == 0 && !known) group.missing.push_back(reason);
       }
     }
   }

@@ -32,6 +32,8 @@ CopyMemory memory_of(spool::Memory memory) {
       return CopyMemory::array;
     case spool::Memory::managed:
       return CopyMemory::managed;
+    case spool::Memory::host:
+      break;  // copy_path() knows
     case spool::Memory::migrating:
       return CopyMemory::unified;
     case spool::Memory::unknown:
@@ -127,9 +129,11 @@ void for_each_kernel(const Recording& recording, Add&& add) {
 CopyPath copy_path(const spool::Copy& copy) {
   const CopyMemory from = memory_of(copy.from), to = memory_of(copy.to);
   if (copy.peer != copy.device) return {.direction = CopyDirection::device_to_peer};
-  if (on_host(from) && on_host(to)) return {.direction = CopyDirection::host_to_host};
-  if (on_host(from)) return {.direction = CopyDirection::host_to_device, .from = from};
-  if (on_host(to)) return {.direction = CopyDirection::device_to_host, .to = to};
+  const bool from_host = on_host(from) || copy.from == spool::Memory::host;
+  const bool to_host = on_host(to) || copy.to == spool::Memory::host;
+  if (from_host && to_host) return {.direction = CopyDirection::host_to_host};
+  if (from_host) return {.direction = CopyDirection::host_to_device, .from = from};
+  if (to_host) return {.direction = CopyDirection::device_to_host, .to = to};
   if (from == CopyMemory::device && to == CopyMemory::device) return {.direction = CopyDirection::device_to_device};
   return {.direction = CopyDirection::other, .from = from, .to = to};
 }

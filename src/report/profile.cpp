@@ -27,7 +27,8 @@ std::string to_string(const CopyPath& path) {
   if (path.direction == CopyDirection::other) return memory(path.from) + " to " + memory(path.to);
   const std::string direction(spell(kDirections, path.direction));
   const bool host = path.direction == CopyDirection::host_to_device || path.direction == CopyDirection::device_to_host;
-  return host ? direction + ", " + memory(path.host()) : direction;
+  const bool known = host && path.host() != CopyMemory::unknown;  // ROCm's traces say "Host"
+  return known ? direction + ", " + memory(path.host()) : direction;
 }
 
 std::optional<CopyPath> parse_copy_path(std::string_view text) {

@@ -112,7 +112,10 @@ TEST(ImportSentences, MeansHaveNoWallTimeAndNoIdleTime) {
   for (const Saving& saving : report.profile->savings) EXPECT_NE(saving.kind, SavingKind::idle);
   EXPECT_THAT(why_no_steps(report), IsEmpty());
   EXPECT_THAT(why_no_roofs(report), HasSubstr("the file of nvbench has no counters"));
-  for (const Point& point : report.points) EXPECT_THAT(point.workload.label, Not(HasSubstr("0x0x0")));
+  for (const Point& point : report.points) {
+    EXPECT_THAT(point.workload.label, Not(HasSubstr("0x0x0")));
+    EXPECT_THAT(point.profiled->not_counted, HasSubstr("states no bytes")) << "on both GPUs";
+  }
 }
 
 TEST(ImportSentences, DataSheetsOfAnotherModelAreNotMeasured) {
@@ -172,8 +175,23 @@ TEST(ImportSentences, CopiesWithoutSizesAreNotSmall) {
                                    [](const Saving& saving) { return saving.kind == SavingKind::copies; });
   ASSERT_NE(copies, report.profile->savings.end());
   EXPECT_THAT(copies->evidence, HasSubstr("sizes were not recorded"));
-  EXPECT_THAT(copies->what, HasSubstr("direction not recorded"));
+  EXPECT_THAT(copies->what, AllOf(HasSubstr("host to device"), Not(HasSubstr("unknown"))));
   EXPECT_THAT(copies->action, Not(HasSubstr("small")));
+}
+
+TEST(ImportSentences, DirectionsOfCopiesAreThoseOfTheirNames) {
+  const auto path_of = [](std::string_view name) {
+    const Report report = report_with_sheets(
+        "t.json", trace_on("", fmt::format(R"json({{"ph": "X", "cat": "gpu_memcpy", "name": "{}", "pid": 0, "tid": 7,
+            "ts": 50, "dur": 40, "args": {{"device": 0, "stream": 7, "bytes": 64, "correlation": 2}}}})json",
+                                           name)));
+    return to_string(report.profile->copies.at(0).path);
+  };
+  EXPECT_EQ(path_of("Memcpy HtoD (Host -> Device)"), "host to device") << "ROCm";
+  EXPECT_EQ(path_of("Memcpy DtoH (Device -> Host)"), "device to host");
+  EXPECT_EQ(path_of("Memcpy HtoD (Pageable -> Device)"), "host to device, pageable");
+  EXPECT_EQ(path_of("Memcpy DtoD"), "device to device");
+  EXPECT_EQ(path_of("a copy"), "direction not recorded");
 }
 
 TEST(ImportSentences, RoofsAloneAreNoRecording) {

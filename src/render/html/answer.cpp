@@ -72,7 +72,8 @@ std::string html_answer(const Report& report, const std::vector<Verdict>& verdic
   if (const std::string none = why_no_steps(report); !none.empty()) {
     html += fmt::format("<p class=\"why\">{}</p>\n", escape_html(none));
   }
-  const std::string of = report.profile && report.profile->steps ? "a step" : "wall time";
+  const bool steps = report.profile && report.profile->steps;
+  const std::string of = steps ? "a step" : has_wall_time(report) ? "wall time" : "kernel time";
   for (const Budget& budget : all) html += figure(budget, all.size() > 1, of);
   return html + "</section>\n";
 }
