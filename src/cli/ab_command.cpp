@@ -24,7 +24,7 @@ struct Flags {
   std::string only = "*";
   std::optional<double> threshold;  ///< as a fraction; the outcome is "Pass" or "Fail" then
   std::optional<CacheMode> cache;   ///< overrides that of both suites
-  DocumentOutput output{"comparison", {"md", "json", "csv"}};
+  DocumentOutput output{"comparison", {"md", "json", "csv", "junit", "sarif"}};
 };
 
 void add_options(CommandEntry& command, Flags& flags) {

@@ -19,7 +19,7 @@ struct Flags {
   std::vector<std::string> files;      ///< before "--", or one run of each side
   std::vector<std::string> later;      ///< after "--"
   std::optional<double> max_slowdown;  ///< as a fraction; the outcome is "Pass" or "Fail" then
-  DocumentOutput output{"comparison", {"md", "json", "csv"}};
+  DocumentOutput output{"comparison", {"md", "json", "csv", "junit", "sarif"}};
 };
 
 void add_options(CommandEntry& command, Flags& flags) {

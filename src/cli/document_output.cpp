@@ -22,11 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// JUnit reports are XML files; every other format's files end as it is called.
+constexpr std::string_view kJunit = "junit", kJunitEnding = "xml";
+std::string_view ending_of(std::string_view format) { return format == kJunit ? kJunitEnding : format; }
+std::string_view format_of_ending(std::string_view ending) { return ending == kJunitEnding ? kJunit : ending; }
+
 /// A picture is named as in the folder of a report.
 std::string file_name(const std::string& stem, std::string_view format) {
   const Format* const known = find_format(format);
   const bool picture = known != nullptr && known->draws_chart() && format != "html";
-  return picture ? std::string(known->file) : fmt::format("{}.{}", stem, format);
+  return picture ? std::string(known->file) : fmt::format("{}.{}", stem, ending_of(format));
 }
 
 }  // namespace
@@ -51,10 +56,11 @@ DocumentOutput::DocumentOutput(std::string stem, std::vector<std::string_view> t
 }
 
 void DocumentOutput::add_to(CommandEntry& command) {
+  const std::vector<std::string> endings = this->endings();
   command.add("-o,--output", text("PATH", path_),
               fmt::format("Directory for {}.{}, .html and the chart as roofline.svg and .png, a file whose extension "
                           "selects the format, or '-' for stdout (default: -)",
-                          stem_, fmt::join(usual_.begin(), usual_.end() - 3, ", .")));
+                          stem_, fmt::join(endings.begin(), endings.end() - 4, ", .")));
   OptionValue format = one_of(format_, {"table"});
   format.choices = {"table"};
   for (const std::string_view one : all_) format.choices.emplace_back(one);
@@ -70,19 +76,25 @@ std::string DocumentOutput::format_of_path() const {
   std::error_code hidden;
   const std::string ending = fs::path(path_).extension().string();
   if (ending.empty() || fs::is_directory(path_, hidden)) return {};
-  const std::string name = ending.substr(1);
-  return contains(all_, std::string_view(name)) ? name : "";
+  const std::string_view name = format_of_ending(std::string_view(ending).substr(1));
+  return contains(all_, name) ? std::string(name) : "";
 }
 
 void DocumentOutput::finish() const {
   if (!to_files()) return;
   if (format_ == "table") throw UsageError("-o writes files, but --format requests a table");
   const std::string selected = format_of_path();
-  if (selected.empty()) return refuse_unknown_ending(path_, {all_.begin(), all_.end()});
+  if (selected.empty()) return refuse_unknown_ending(path_, endings());
   if (!format_.empty() && format_ != selected) {
     throw UsageError(fmt::format("-o {} is one {} file, but --format requests {}", path_, selected, format_),
                      "remove --format, or pass a directory to -o");
   }
+}
+
+std::vector<std::string> DocumentOutput::endings() const {
+  std::vector<std::string> endings;
+  for (const std::string_view one : all_) endings.emplace_back(ending_of(one));
+  return endings;
 }
 
 std::vector<fs::path> DocumentOutput::files() const {
@@ -111,7 +123,10 @@ void DocumentOutput::put(const std::function<nlohmann::ordered_json()>& document
     return known == nullptr ? text() : rendered(*known, text);
   };
   const std::vector<fs::path> written = files();
-  for (const fs::path& file : written) write_output(file, in(file.extension().string().substr(1)));
+  for (const fs::path& file : written) {
+    const std::string ending = file.extension().string().substr(1);
+    write_output(file, in(format_of_ending(ending)));
+  }
   const std::string shown = to_files() || format_.empty() ? "table" : format_;
   if (shown == "json") {
     print_document(document());

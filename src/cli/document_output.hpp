@@ -35,6 +35,7 @@ class DocumentOutput {
  private:
   bool to_files() const { return !path_.empty() && path_ != "-"; }
   std::string format_of_path() const;
+  std::vector<std::string> endings() const;
   std::vector<std::filesystem::path> files() const;
 
   std::string stem_;

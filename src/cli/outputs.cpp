@@ -20,6 +20,7 @@
 #include "host/file_limits.hpp"
 #include "host/output_file.hpp"
 #include "model/find.hpp"
+#include "render/comparison_ci.hpp"
 #include "render/documents.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
@@ -96,6 +97,8 @@ std::string rendered_comparison(const Comparison& comparison, std::string_view f
   if (format == "md") return render_comparison_markdown(comparison);
   if (format == "json") return render_comparison_json(comparison);
   if (format == "csv") return render_comparison_csv(comparison);
+  if (format == "junit") return render_comparison_junit(comparison);
+  if (format == "sarif") return render_comparison_sarif(comparison);
   if (const Format* const drawn = format == "table" ? nullptr : find_format(format)) {
     return drawn_comparison(comparison, *drawn);
   }

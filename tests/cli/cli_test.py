@@ -616,8 +616,8 @@ class Reports(Workspace):
         table = compare().stdout
         self.assertEqual(compare("-o", folder).stdout, table)
         self.assertEqual({path.name for path in folder.iterdir()},
-                         {"comparison.md", "comparison.json", "comparison.csv", "comparison.html", "roofline.svg",
-                          "roofline.png"})
+                         {"comparison.md", "comparison.json", "comparison.csv", "comparison.xml", "comparison.sarif",
+                          "comparison.html", "roofline.svg", "roofline.png"})
         self.assertNotRegex((folder / "comparison.html").read_text(), "(Pass|Fail):")
         compare("-o", "gate.html", "--max-slowdown", "3%")
         self.assertIn("Pass: no kernel got slower", (self.folder / "gate.html").read_text())

@@ -42,6 +42,7 @@ class Tutorials(unittest.TestCase):
         output, ran = "", 0
         for language, key, value, text in BLOCK.findall(page):
             if key == "file":
+                (self.folder / value).parent.mkdir(exist_ok=True)
                 (self.folder / value).write_text(text)
             elif language == "sh":
                 ran += 1
@@ -84,7 +85,9 @@ class Tutorials(unittest.TestCase):
     def test_my_kernel(self):
         self.follow("my-kernel")
         row, = self.document("first/report.json")["results"]
-        self.assertEqual((row["status"], row["verification"]["passed"]), ("ok", True))
+        self.assertEqual((row["status"], row["verification"]["status"]), ("ok", "pass"))
+        change, = self.document("change/comparison.json")["rows"]
+        self.assertTrue("before" in change and "now" in change)  # both versions are one row
 
     def test_which_machine(self):
         output = self.follow("which-machine")
