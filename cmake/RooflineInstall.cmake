@@ -21,6 +21,11 @@ if(NOT CMAKE_CROSSCOMPILING)
 endif()
 
 set(CPACK_GENERATOR DEB TGZ)
+find_program(RPMBUILD rpmbuild)
+mark_as_advanced(RPMBUILD)
+if(RPMBUILD)
+  list(APPEND CPACK_GENERATOR RPM)
+endif()
 set(CPACK_PACKAGE_NAME roofline)
 set(CPACK_PACKAGE_VENDOR roofline)
 set(ROOFLINE_PACKAGE_CONTACT "unknown (nobody was named with ROOFLINE_PACKAGE_CONTACT)"
@@ -40,4 +45,26 @@ if(NOT ROOFLINE_PORTABLE)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 endif()
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc, g++, libzstd1, nvidia-driver, valgrind")
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE "MIT AND GPL-2.0-or-later AND OFL-1.1")
+set(CPACK_RPM_PACKAGE_GROUP Development/Tools)
+set(CPACK_RPM_PACKAGE_AUTOREQ OFF)
+if(ROOFLINE_PORTABLE)
+  set(CPACK_RPM_PACKAGE_REQUIRES "glibc >= ${ROOFLINE_GLIBC_FLOOR}")
+else()
+  set(CPACK_RPM_PACKAGE_AUTOREQ ON)
+endif()
+set(CPACK_RPM_PACKAGE_SUGGESTS "gcc, gcc-c++, libzstd, valgrind")
+# Nothing of the machine and the moment, with SOURCE_DATE_EPOCH; and no stripping, as above.
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost reproducible
+%define use_source_date_epoch_as_buildtime 1
+%define clamp_mtime_to_source_date_epoch 1
+%define _build_id_links none
+%define __os_install_post %{nil}")
+# Folders of the system, which other packages have, too.
+foreach(folder man man/man1 man/man7 bash-completion bash-completion/completions zsh zsh/vendor-completions fish
+    fish/vendor_completions.d doc)
+  list(APPEND CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION ${CMAKE_INSTALL_FULL_DATADIR}/${folder} /usr/share/${folder})
+endforeach()
+list(APPEND CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/libexec)
 include(CPack)

@@ -7,6 +7,16 @@ if(ROOFLINE_PORTABLE)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" OR ROOFLINE_SANITIZE)
     message(FATAL_ERROR "ROOFLINE_PORTABLE is for x86-64, and not together with sanitizers")
   endif()
+  # Two builds in different folders give the same bytes: no path of either is in them, and what GCC would choose at random
+  # follows from the object's name.
+  foreach(map "${PROJECT_SOURCE_DIR}/=" "${PROJECT_BINARY_DIR}/=build/")
+    add_compile_options($<$<COMPILE_LANGUAGE:C,CXX,ASM>:-ffile-prefix-map=${map}>
+      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffile-prefix-map=${map}>)
+  endforeach()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    string(REPLACE "<FLAGS>" "<FLAGS> -frandom-seed=<OBJECT>" CMAKE_C_COMPILE_OBJECT "${CMAKE_C_COMPILE_OBJECT}")
+    string(REPLACE "<FLAGS>" "<FLAGS> -frandom-seed=<OBJECT>" CMAKE_CXX_COMPILE_OBJECT "${CMAKE_CXX_COMPILE_OBJECT}")
+  endif()
   # Of a newer glibc these are empty; an older one has there what has moved to libc.so.6 since.
   foreach(name libpthread.so.0 libdl.so.2 librt.so.1)
     find_library(ROOFLINE_${name} NAMES ${name} REQUIRED)
