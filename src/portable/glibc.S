@@ -13,6 +13,8 @@
 .size \name, . - \name
 .endm
 
+older dladdr 2.2.5
+older dladdr1 2.3.3
 older dlclose 2.2.5
 older dlerror 2.2.5
 older dlinfo 2.3.3
