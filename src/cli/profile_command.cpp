@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -20,6 +21,7 @@
 #include "host/files.hpp"
 #include "host/world.hpp"
 #include "model/error.hpp"
+#include "profile/cpu/compiler_remarks.hpp"
 #include "profile/cpu/emulator.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
@@ -33,6 +35,7 @@ namespace {
 struct Flags {
   DeviceRequest device;
   ProfileOptions options;
+  std::string remarks;   ///< compiler's remarks on loops; empty: none
   std::string machine;   ///< calibration file; empty: the stored one
   bool emulate = false;  ///< count instructions in a second run
   std::optional<double> count_time_s;
@@ -56,6 +59,9 @@ void add_options(CommandEntry& command, Flags& flags) {
               "Limit on the run time that counting adds (default: 30s, with --emulate 10 minutes)");
   command.add("--emulate", flag(flags.emulate),
               "Run a CPU program a second time under emulation, to count the FLOPs and bytes of each loop");
+  command.add("--remarks", text("FILE", flags.remarks),
+              "With --emulate or its recording: the compiler's remarks on loops (gcc -fopt-info-vec-all=FILE, clang "
+              "-fsave-optimization-record), which say why a loop is not vectorised");
   command.add("--runs", number("N", options.runs, 1, 100),
               "Run the program N times, so that rarely launched kernels can be counted");
   command.add("--baseline", flag(options.baseline),
@@ -178,6 +184,19 @@ Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
   return machine_for(choose_device(request), {}, notes);
 }
 
+/// Read before the program runs.
+std::optional<CompilerRemarks> remarks_of(const Flags& flags) {
+  if (flags.remarks.empty()) return std::nullopt;
+  if (!flags.emulate && (flags.from.empty() || !has_counted_instructions(flags.from))) {
+    throw UsageError("--remarks is about the loops of a CPU program, which --emulate counts", "add --emulate");
+  }
+  std::ifstream in(flags.remarks);
+  if (!in) throw UsageError(fmt::format("can't read {}", flags.remarks), "pass the file that the compiler wrote");
+  CompilerRemarks remarks;
+  remarks.read(in, flags.remarks);
+  return remarks;
+}
+
 fs::path output_folder(const Flags& flags, const Report& report) {
   return flags.output.folder(fs::path("reports") / file_name_of(fmt::format("{}-{}", report.invocation.run_name,
                                                                             report.machine.device.identity)));
@@ -237,6 +256,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     require_writable_folder(flags.keep);
     require_no_recording(flags.keep);
   }
+  const std::optional<CompilerRemarks> remarks = remarks_of(flags);
   std::vector<std::string> notes;
   const Machine machine = machine_of(flags, notes);
   if (machine.cancelled && flags.machine.empty()) return ExitCode::cancelled;
@@ -247,6 +267,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
                   : flags.from.empty() ? profile_program(flags.options, machine)
                                        : profile_of_spools(flags.options, machine);
   if (!leads) return exit_code_of_program(report);
+  if (remarks) add_remarks(report, *remarks);
   if (job && flags.keep.empty()) job->remove();
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (to_stdout) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A model of the caches: set-associative, least recently used, write-back, write-allocate. L1 and L2 are private to each
-   thread, L3 is shared. There is no prefetching. What a thread wrote leaves the L1 of the others when they run next. */
+   thread, L3 is shared. There is no prefetching. What a thread wrote leaves the L1 of the others when they run next.
+   Each thread has a TLB for pages of 4 KiB. */
 #include "counts.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
@@ -14,6 +15,8 @@ enum {
   kDirty,  /* the same if the line is dirty, else 0 */
   kUsed,   /* the clock at the last access: the smallest of a set is replaced */
   kBy,     /* the instruction that dirtied the line */
+  kMask,   /* parts of the line that were accessed, a bit for each byte (of lines above 64 bytes: for several) */
+  kFor,    /* the instruction that fetched the line */
   kKinds
 };
 static ULong* l1;
@@ -32,10 +35,13 @@ enum { kAddressBits = 47 };
 
 ULong rc_clock = 0;
 static Level outer[kOuter];
+static Level tlb;  /* second-level TLB: pages instead of lines */
+enum { kPageShift = 12, kTlbEntries = 2048, kTlbWays = 16 };
 static UInt outer_count = 0;
 static UInt line_shift = 6;
 static ULong* saved_l1[kMaxThreads];
 static ULong* l2_of[kMaxThreads];
+static ULong* tlb_of[kMaxThreads];
 static UInt running = 0;
 static ULong nothing[1 + kKinds * 64];
 
@@ -65,6 +71,8 @@ void rc_cache_start(void) {
     outer[i].words = new_words(&outer[i]);
     outer_count = i + 1;
   }
+  tlb = (Level){.sets = kTlbEntries / kTlbWays, .ways = kTlbWays};
+  tlb.words = new_words(&tlb);
 }
 
 /* Lines that a thread had written when it stopped running: the bytes of its last store there, and who has not seen it since. */
@@ -100,8 +108,48 @@ static void publish_way(ULong* way) {
   if (way[kDirty * l1_ways]) publish(way[kDirty * l1_ways], (const Instruction*)way[kBy * l1_ways]);
 }
 
+/* Counts the bytes of a line that were accessed while it was in L1. */
+static void count_used(ULong* way) {
+  ULong parts = 0;
+  for (ULong mask = way[kMask * l1_ways]; mask; mask &= mask - 1) parts++;
+  if (parts) rc_add((Instruction*)way[kFor * l1_ways], kL1Used, line_shift > 6 ? parts << (line_shift - 6) : parts);
+  way[kMask * l1_ways] = 0;
+}
+
+static ULong mask_of(ULong base, Addr from, Addr to) {
+  const UInt shift = line_shift > 6 ? line_shift - 6 : 0;
+  const ULong end = base + rc_line_bytes();
+  if (from < base) from = base;
+  if (to > end) to = end;
+  if (from >= to) return 0;
+  const UInt first = (from - base) >> shift, last = (to - 1 - base) >> shift;
+  return (~0ULL >> (63 - (last - first))) << first;
+}
+
+/* An operand leaves its line: what lies between its first and its last access there counts as accessed. */
+static void mark_run(const Site* site) {
+  const UInt kind = site->store ? kDirty : kBase;
+  if (!site->line || *site->tag != site->line) return;
+  const Bool forwards = site->entry <= site->last;
+  const Addr from = forwards ? site->entry : site->last, to = (forwards ? site->last : site->entry) + site->size;
+  site->tag[(kMask - kind) * l1_ways] |= mask_of(site->line, from, to);
+}
+
+/* The lines that are in L1 now. */
+void rc_cache_finish(void) {
+  ULong* const current = l1;
+  each_l1(count_used);
+  for (UInt thread = 0; thread < kMaxThreads; thread++) {
+    if (thread == running || !saved_l1[thread]) continue;
+    l1 = saved_l1[thread];
+    each_l1(count_used);
+  }
+  l1 = current;
+}
+
 static void withdraw_way(ULong* way) {
   if (!way[kBase] || !is_unseen(written_at(way[kBase]), way[kBase])) return;
+  count_used(way);
   way[kBase] = way[kDirty * l1_ways] = way[kUsed * l1_ways] = 0;
 }
 
@@ -121,6 +169,9 @@ void rc_cache_switch(ThreadId thread) {
     if (!l2_of[next]) l2_of[next] = new_words(&outer[0]);
     outer[0].words = l2_of[next];
   }
+  tlb_of[running] = tlb.words;
+  if (!tlb_of[next]) tlb_of[next] = new_words(&tlb);
+  tlb.words = tlb_of[next];
   running = next;
   each_l1(withdraw_way);
 }
@@ -217,9 +268,11 @@ static ULong* fetch_l1(ULong base, Instruction* by) {
       rc_add(dirtied_by, kL1Writebacks, 1);
       put_dirty(0, dirty_word(dirty, dirtied_by));
     }
+    count_used(set + index);
     fetch(0, base >> line_shift, by);
     rc_add(by, kL1Fills, 1);
     set[index] = base;
+    set[kFor * ways + index] = (ULong)by;
     set[kDirty * ways + index] = 0;
   }
   set[kUsed * ways + index] = rc_clock;
@@ -247,12 +300,23 @@ static void vote(Site* site, Long stride) {
   }
 }
 
+/* An operand that leaves its page needs a translation: a page walk if the TLB does not hold it. */
+static void translate(Site* site, Addr address) {
+  const ULong page = address >> kPageShift;
+  if (page == site->page) return;
+  site->page = page;
+  ULong word = page << (id_bits() + 1);
+  if (!touch(&tlb, page, &word)) rc_add(site->instruction, kPageWalks, 1);
+}
+
 VG_REGPARM(2) void rc_access(Site* site, Addr address) {
   Instruction* by = site->instruction;
   const ULong mask = ~(ULong)(rc_line_bytes() - 1);
   const ULong first = address & mask;
   const ULong last = (address + site->size - 1) & mask;
   rc_clock++;
+  translate(site, address);
+  mark_run(site);
   const ULong entered = first != site->line ? first : last;
   if (site->line && entered != site->line) {
     const Bool next = entered == site->line + rc_line_bytes() || entered == site->line - rc_line_bytes();
@@ -263,6 +327,7 @@ VG_REGPARM(2) void rc_access(Site* site, Addr address) {
   ULong* tag = NULL;
   for (ULong base = first;; base += rc_line_bytes()) {
     tag = fetch_l1(base, by);
+    tag[kMask * l1_ways] |= mask_of(base, address, address + site->size);
     if (site->store) {
       tag += l1_ways;
       tag[0] = base;
@@ -271,6 +336,7 @@ VG_REGPARM(2) void rc_access(Site* site, Addr address) {
     if (base == last) break;
   }
   site->line = last;
+  site->entry = address;
   site->tag = tag;
 }
 

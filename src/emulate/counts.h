@@ -21,6 +21,7 @@ typedef enum {
   kNonTemporalBytes,
   kGathers,
   kChain,                        /* cycles of the longest loop-carried chain of floating-point operations */
+  kCalls,                        /* executed calls of functions */
   kStaticKeys,
   kL1Fills = kStaticKeys,        /* + level - 1 */
   kL1Writebacks = kL1Fills + 3,  /* + level - 1 */
@@ -28,6 +29,8 @@ typedef enum {
   kStrideNext,
   kStrideOther,
   kFalselyShared,                /* times that a thread found other bytes of an operand's line written by another thread */
+  kL1Used,                       /* bytes that were accessed of the lines that came into L1 */
+  kPageWalks,                    /* accesses to pages that the modelled TLB does not hold */
   kKeys
 } Key;
 
@@ -80,9 +83,11 @@ typedef struct Instruction {
 struct Site {
   ULong* tag;  /* where L1 keeps the address of the line that was accessed last; for a store: of a dirty line */
   Addr last;   /* the address that was accessed last */
+  Addr entry;  /* the first one in its line */
   Site* next;  /* of the same instruction */
   Instruction* instruction;
   ULong line;      /* the line that was accessed last */
+  ULong page;
   Long strides[4]; /* candidates for the most frequent stride, with votes (Misra-Gries) */
   ULong votes[4];
   UInt size;
@@ -111,6 +116,7 @@ extern CacheShape rc_shapes[3];
 UInt rc_line_bytes(void);
 void rc_cache_start(void);
 void rc_cache_switch(ThreadId thread);
+void rc_cache_finish(void);
 ULong* rc_no_tag(void);
 ULong rc_used_offset(Bool store);
 VG_REGPARM(2) void rc_access(Site* site, Addr address);

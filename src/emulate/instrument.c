@@ -242,6 +242,7 @@ static Bool leaves(const Builder* b, const IRExpr* next, IRJumpKind kind) {
 static void visit_end(Builder* b) {
   IRSB* in = b->in;
   if (!b->instruction) return;
+  if (in->jumpkind == Ijk_Call) b->facts.n[kCalls] = 1;
   end_entry(b);
   if (in->jumpkind == Ijk_NoDecode) store(b->out, word(&rc_illegal_address), in->next);
   if (in->jumpkind == Ijk_Boring && in->next->tag == Iex_Const && in->next->Iex.Const.con->Ico.U64 <= b->instruction->address)

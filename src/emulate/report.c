@@ -20,8 +20,8 @@ static const HChar* const names[kKeys] = {
     "flops.fp32.scalar", "flops.fp32.128", "flops.fp32.256", "flops.fp64.scalar", "flops.fp64.128", "flops.fp64.256",
     "flops.fp16.scalar", "flops.fp16.128", "flops.fp16.256", "divides",           "roots",          "int",
     "loads",             "stores",         "load.bytes",     "store.bytes",       "nt.bytes",       "gathers",
-    "chain.cycles",      "l1.fills",          "l2.fills",       "l3.fills",       "l1.writebacks",     "l2.writebacks",  "l3.writebacks",
-    "stride.line",       "stride.next",    "stride.other",    "falsely.shared"};
+    "chain.cycles",   "calls",          "l1.fills",          "l2.fills",       "l3.fills",       "l1.writebacks",     "l2.writebacks",  "l3.writebacks",
+    "stride.line",       "stride.next",    "stride.other",    "falsely.shared", "l1.used", "page.walks"};
 
 static Int file = -1;
 static HChar buffer[kBuffer];
@@ -134,7 +134,7 @@ static void put_instruction(Instruction* i) {
     const Bool modelled = i->n[kNonTemporalBytes] == 0;
     i->n[kStrideLine] = modelled && accesses > moved ? accesses - moved : 0;
   }
-  if (!any(i->n) && !has_edge(i)) return;
+  if (!i->executions && !any(i->n) && !has_edge(i)) return;
   put("i\t%u\t0x%llx\t%llu", i->module->id, offset_of(i->module, i->address), i->executions);
   if (i->n) put_keys(i->n);
   const Long stride = frequent_stride(i);
@@ -193,6 +193,7 @@ static Int open_new(void) {
 }
 
 void rc_write(const HChar* end) {
+  rc_cache_finish();
   rc_fold();
   file = open_new();
   if (file < 0) return;

@@ -39,6 +39,7 @@ class HostSums {
     const std::map<int, int> thread_index = put_threads(host, line_index);
     put_processes(host);
     put_stacks(host, thread_index);
+    put_alone(host, line_index);
     return host;
   }
 
@@ -172,6 +173,51 @@ class HostSums {
       }
       host.stacks.push_back(std::move(sum));
     }
+  }
+
+  /// Busy threads with their places, by the time of the samples: threads are sampled together.
+  struct Moment {
+    std::map<int, int> place_of;  ///< by thread; -1: not known
+    double seconds = 0;
+  };
+
+  void put_alone(HostProfile& host, const std::map<int, int>& lines) const {
+    std::map<std::uint64_t, Moment> moments;
+    for (const HostSample& sample : samples_.samples) {
+      if (sample.state != ThreadState::running && sample.state != ThreadState::runnable) continue;
+      Moment& moment = moments[sample.time];
+      const int place = sample.stack < 0 ? -1 : charged_[static_cast<std::size_t>(sample.stack)];
+      moment.place_of[sample.thread] = place;
+      moment.seconds = std::max(moment.seconds, static_cast<double>(sample.seconds));
+    }
+    constexpr double kOften = 0.05;
+    std::map<std::size_t, double> by_threads;
+    ByPlace alone;
+    std::map<std::string_view, double> together;  // by function
+    double busy_s = 0;
+    for (const auto& [time, moment] : moments) {
+      by_threads[moment.place_of.size()] += moment.seconds;
+      busy_s += moment.seconds;
+      for (const auto& [thread, place] : moment.place_of) {
+        if (moment.place_of.size() == 1)
+          alone[place] += moment.seconds;
+        else
+          together[frame(place).function] += moment.seconds;
+      }
+    }
+    double at_least = 0;
+    for (auto entry = by_threads.rbegin(); entry != by_threads.rend(); ++entry) {
+      at_least += entry->second;
+      if (at_least < kOften * busy_s) continue;
+      host.alone.at_once = static_cast<std::int64_t>(entry->first);
+      break;
+    }
+    host.alone.seconds = by_threads[1];
+    std::tie(host.alone.line, std::ignore) = largest(alone, lines);
+    if (host.alone.line < 0) return;
+    const std::string& function = host.lines[static_cast<std::size_t>(host.alone.line)].place.function;
+    for (const auto& [place, seconds] : alone) host.alone.line_s += frame(place).function == function ? seconds : 0;
+    host.alone.others_s = together[function];
   }
 
   /// On a CPU first, then by all of the time.

@@ -14,6 +14,7 @@ namespace roofline {
 struct CpuLoop {
   bool loop = true;           ///< false: code of a function outside its loops
   std::string called_from;    ///< line of the program that calls this library code most; empty: not known
+  std::string remark;         ///< why the compiler did not vectorise it, in its words; empty: not known
   double thread_s = 0;        ///< native time in user code, all threads together
   Interval thread_ci95 = {};  ///< of thread_s: binomial, thread by thread
   double share = 0;           ///< of the time of all threads in user code

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "report/host_causes.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -96,9 +97,11 @@ std::string host_answer(const HostProfile& host) {
   if (wait == nullptr) return text;
   const ThreadState state = leading->times.main_wait();
   const double share = leading->times.of(state) / own_s;
-  text += fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(host, *leading),
-                      to_string(state), percent(share), shorten(place_text(*wait), 80));
-  const std::string_view advice = share >= kMostly ? advice_on_wait(state) : std::string_view();
+  const bool joins = state == ThreadState::lock && waits_for_threads(host);
+  text +=
+      fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(host, *leading),
+                  joins ? "waits for other threads" : to_string(state), percent(share), shorten(place_text(*wait), 80));
+  const std::string_view advice = share >= kMostly && !joins ? advice_on_wait(state) : std::string_view();
   return advice.empty() ? text : fmt::format("{} {}", text, advice);
 }
 

@@ -61,6 +61,15 @@ struct HostStackSum {
   double seconds = 0;
 };
 
+/// Times in which one thread alone was busy, on a CPU or ready, of a program whose threads work at the same time.
+struct HostAlone {
+  std::int64_t at_once = 0;  ///< threads that were busy at the same time, at most, in 5 % of the time or more
+  double seconds = 0;
+  int line = -1;        ///< index into `lines`: where most of it was; -1: none
+  double line_s = 0;    ///< of it, in the function of that line
+  double others_s = 0;  ///< time of threads in that function while others were busy, too
+};
+
 /// All lists have the largest first and are cut at a report's limits; `times` has everything.
 struct HostProfile {
   double wall_s = 0;   ///< of the sampled time
@@ -70,6 +79,9 @@ struct HostProfile {
   std::string why_none;       ///< empty where there are samples
   std::string why_no_native;  ///< why running threads have no native frames
   HostTimes times;            ///< of all threads
+  HostAlone alone;
+  double user_s = 0, system_s = 0;  ///< CPU time of its processes in user code and in the kernel; both 0: not known
+  double page_faults = 0;           ///< of its processes
   std::int64_t thread_count = 0, process_count = 0;
   std::vector<HostLineSum> lines;
   std::vector<HostFunctionSum> functions;

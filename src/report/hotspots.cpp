@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "report/cpu_findings.hpp"
+#include "report/host_causes.hpp"
 #include "report/profile_findings.hpp"
 #include "report/saving_order.hpp"
 #include "text/format.hpp"
@@ -40,15 +42,20 @@ std::string with_line(const Saving& saving) {
 }
 
 /// The one line of the program that launches them, for kernels whose own lines are not known: " Launched at train.py:31
-/// main."
+/// main." Loops have their lines in their names, those of libraries the line that calls them.
 std::string launched_at(const Report& report, const std::vector<std::size_t>& rows) {
+  const auto is_loop = [&](std::size_t row) {
+    const auto& profiled = report.points[row].profiled;
+    return profiled && profiled->loop;
+  };
   const auto line_of = [&](std::size_t row) {
     const auto& profiled = report.points[row].profiled;
-    return profiled ? profiled->line : std::string();
+    return profiled ? profiled->loop ? profiled->loop->called_from : profiled->line : std::string();
   };
   const std::string line = line_of(rows.front());
   const bool all = std::all_of(rows.begin(), rows.end(), [&](std::size_t row) { return line_of(row) == line; });
-  return all && !line.empty() ? fmt::format(" Launched at {}.", line) : "";
+  if (!all || line.empty()) return "";
+  return fmt::format(" {} {}.", is_loop(rows.front()) ? "Called from" : "Launched at", line);
 }
 
 /// Those that come before all savings of time in the report are first here, too; the others follow the savings of time.
@@ -86,7 +93,8 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
     });
     if (first != verdicts.end()) {
       hotspot.evidence = evidence_text(*first);
-      if (first->actionable && first->line.empty()) hotspot.text += launched_at(report, hotspot.rows);
+      const bool of_loop = report.points[first->row].profiled && report.points[first->row].profiled->loop;
+      if ((first->actionable || of_loop) && first->line.empty()) hotspot.text += launched_at(report, hotspot.rows);
     }
     if (steps && hotspot.seconds > 0) hotspot.seconds = disjoint_gain(*report.profile, hotspot.rows) / count;
     all.push_back(std::move(hotspot));
@@ -107,6 +115,19 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
                    .memory = saving.kind == SavingKind::memory});
     if (saving.point >= 0 && static_cast<std::size_t>(saving.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(saving.point));
+  }
+  if (report.profile && report.profile->host && (is_of_cpu(report) || is_of_host(report))) {
+    for (HostCause& cause : host_causes(*report.profile->host, is_of_host(report))) {
+      all.push_back({.kind = VerdictKind::slow,
+                     .what = "host",
+                     .seconds = cause.seconds,
+                     .text = std::move(cause.text),
+                     .evidence = {},
+                     .action = std::move(cause.action),
+                     .rows = {},
+                     .beside = false,
+                     .line = std::move(cause.line)});
+    }
   }
   std::stable_sort(all.begin(), all.end(), [](const Hotspot& a, const Hotspot& b) {
     return of_start_up(a) != of_start_up(b) ? of_start_up(b) : larger_saving(a.seconds, b.seconds);

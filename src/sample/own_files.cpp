@@ -35,7 +35,10 @@ bool is_system_source(std::string_view file) {
        "/targets/aarch64-linux/include/", "/cuda/include/"});
   const auto holds = [file](std::string_view part) { return file.find(part) != std::string_view::npos; };
   const std::size_t package = file.find("/nvidia/cu");
-  return file.starts_with("/usr/") || file.ends_with(".cudafe1.stub.c") || std::ranges::any_of(kHeaders, holds) ||
+  // Rust's own libraries, as they were built and as they are installed.
+  const bool rust = file.starts_with("/rustc/") || holds("/lib/rustlib/src/");
+  return file.starts_with("/usr/") || rust || file.ends_with(".cudafe1.stub.c") ||
+         std::ranges::any_of(kHeaders, holds) ||
          (package != std::string_view::npos && file.find("/include/", package) != std::string_view::npos);
 }
 

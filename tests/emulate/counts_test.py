@@ -224,6 +224,16 @@ class KnownAnswers(Programs):
                  if module == counts.module(program) and first <= start < first + size]
         self.assertEqual(taken, [(N - 1) * REPEATS])
 
+    def test_calls(self):
+        total, counts = self.kernels("-O1")
+        self.assert_close(total("small_copies")["calls"], 100, 0.05)
+        self.assertEqual(total("saxpy")["calls"], 0)
+        program = self.program("-O1")
+        first, size = self.symbols(program)["saxpy"]
+        executed = sum(times for module, at, times, _ in counts.instructions
+                       if module == counts.module(program) and first <= at < first + size)
+        self.assertGreater(executed, 4 * N * REPEATS)  # a load, a product, a sum, a store and the loop itself
+
     def test_callers_of_libraries(self):
         _, counts = self.kernels("-O1")
         symbols = self.symbols(self.program("-O1"))
@@ -264,6 +274,21 @@ class Caches(Programs):
                 self.assert_close(total["l1.writebacks"], written, 0.1)
                 self.assertLess(total["l2.fills"], 0.1 * filled)
                 self.assertLess(total["l3.fills"], 0.1 * filled)
+
+    def test_bytes_that_are_used_of_each_line(self):
+        total = self.totals("streams")
+        self.assert_close(total["read_all"]["l1.used"], LINE * total["read_all"]["l1.fills"], 0.01)
+        self.assert_close(total["read_lines"]["l1.used"], 8 * total["read_lines"]["l1.fills"], 0.01)
+
+    def test_page_walks(self):
+        pages, passes = 4096, 4
+        program = self.program("-O1")
+        done, files = self.start(program, "pages")
+        self.assertEqual(done.returncode, 7)
+        of = {name: files[0].total(program, self.symbols(program)[name]) for name in ("touch_few_pages", "touch_pages")}
+        self.assert_close(of["touch_pages"]["page.walks"], pages * passes, 0.05)
+        self.assert_close(of["touch_few_pages"]["page.walks"], pages / 4, 0.05)
+        self.assert_close(of["touch_few_pages"]["loads"], pages * passes, 0.05)
 
     def test_strides(self):
         total = self.totals("streams")

@@ -155,6 +155,24 @@ KERNEL void large_copies(void) {
   for (int i = 0; i < 300; i++) copy_bytes(b, a, 1 << 14);
 }
 
+/* One load of each page. */
+KERNEL double touch_pages(const double* in, long pages) {
+  double sum = 0;
+  for (long i = 0; i < pages; i++) sum += in[512 * i];
+  return sum;
+}
+KERNEL double touch_few_pages(const double* in, long pages) {
+  double sum = 0;
+  for (long i = 0; i < pages; i++) sum += in[512 * i];
+  return sum;
+}
+
+static void run_pages(void) {
+  const double* memory = calloc(4096, 4096);
+  for (int r = 0; r < 16; r++) sink += touch_few_pages(memory, 1024);
+  for (int r = 0; r < 4; r++) sink += touch_pages(memory, 4096);
+}
+
 static void* work(void* unused) {
   static float own[4][N / 4];
   static int next = 0;
@@ -229,6 +247,7 @@ int main(int count, char** arguments) {
   if (!strcmp(what, "kernels")) run_kernels();
   if (!strcmp(what, "streams")) run_caches(BIG, 2);
   if (!strcmp(what, "cached")) run_caches(SMALL, 20);
+  if (!strcmp(what, "pages")) run_pages();
   if (!strcmp(what, "threads")) run_threads();
   if (!strcmp(what, "sums")) run_sums();
   if (!strcmp(what, "fork")) {

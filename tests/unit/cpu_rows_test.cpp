@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "model/error.hpp"
 #include "render/render.hpp"
@@ -165,6 +166,29 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
          .milliseconds = {500}}},
        {{.counts = "load.bytes=320000000 l1.fills=5000000 l2.fills=5000000 l3.fills=5000000 stride.line=40000000",
          .milliseconds = {500}}}},
+      {"strided-loop",
+       {{.counts = "flops.fp64.scalar=40000000 loads=40000000 load.bytes=320000000 l1.fills=20000000 l2.fills=1000000 "
+                   "l1.used=320000000 stride.other=40000000 stride.bytes=24000",
+         .milliseconds = {500}}},
+       {{.counts = "flops.fp64.scalar=40000000 loads=40000000 load.bytes=320000000 l1.fills=5000000 l2.fills=1000000 "
+                   "l1.used=320000000 stride.line=35000000 stride.next=5000000 stride.bytes=8",
+         .milliseconds = {500}}}},
+      {"page-walk-loop",
+       {{.counts = "loads=5000000 load.bytes=40000000 l1.fills=5000000 l2.fills=5000000 l3.fills=5000000 "
+                   "stride.other=5000000 page.walks=4900000",
+         .milliseconds = {500}}},
+       {{.counts = "loads=5000000 load.bytes=40000000 l1.fills=5000000 l2.fills=5000000 l3.fills=5000000 "
+                   "stride.other=5000000 page.walks=1000",
+         .milliseconds = {500}}}},
+      {"integer-dividing-loop",
+       {{.counts = "divides=100000000 loads=100000000 load.bytes=800000000", .milliseconds = {500}}},
+       {{.counts = "divides=1000000 loads=100000000 load.bytes=800000000", .milliseconds = {500}}}},
+      {"calling-loop",
+       {{.counts = "flops.fp64.scalar=100000000 calls=1000 load.bytes=800000000", .milliseconds = {500}}},
+       {{.counts = "flops.fp64.scalar=100000000 calls=10 load.bytes=800000000", .milliseconds = {500}}}},
+      {"instruction-loop",
+       {{.counts = "int=100 load.bytes=800000000", .milliseconds = {500}, .iterations = 4e9}},
+       {{.counts = "int=100 load.bytes=800000000", .milliseconds = {500}, .iterations = 1e8}}},
       {"dividing-loop",
        {{.counts = "flops.fp64.scalar=200000000 divides=200000000 load.bytes=64 l1.fills=1", .milliseconds = {500}}},
        {{.counts = "flops.fp64.scalar=200000000 divides=2000000 load.bytes=64 l1.fills=1", .milliseconds = {500}}}},
@@ -183,6 +207,56 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
     EXPECT_LE(gain_of(faulty), faulty.points[0].profiled->total_s) << pair.rule;
     EXPECT_GE(gain_of(faulty), 0) << pair.rule;
   }
+}
+
+/// A rep movs is a jump to itself.
+TEST(CpuRows, OfSmallCopies) {
+  const auto rule = [](double bytes) {
+    CountedInstructions counted;
+    std::istringstream in(
+        "roofline-counts\t1\npid\t10\t1\nmodule\t0\t0x0\t/planted/solver\n"
+        "i\t0\t0x100\t1000000\tloads=1000000\tload.bytes=8000000\n" +
+        fmt::format("i\t0\t0x104\t{0}\tloads={1}\tload.bytes={1}\tstores={1}\tstore.bytes={1}\n", 1e6 * (bytes + 1),
+                    1e6 * bytes) +
+        fmt::format("e\t0\t0x104\t0x104\t{}\ne\t0\t0x110\t0x100\t999999\nend\tcomplete\n", 1e6 * bytes));
+    read_counts(in, "10.counts", counted);
+    const CountedInstruction& copy = counted.instructions.at(1);
+    EXPECT_EQ(counted.counts_of(copy).of(CountKey::string_uses), 1e6);
+    EXPECT_EQ(counted.counts_of(copy).of(CountKey::string_bytes), 1e6 * bytes);
+    ProgramFacts facts = {.program = {"solver"}, .folder = "/planted", .run = {}, .untraced_s = {}};
+    facts.host = example::samples_of({{.head = 0x104, .milliseconds = {500}}});
+    facts.counted = counted;
+    facts.gpu = false;
+    return rule_of(report_of({}, facts, example::four_cores()));
+  };
+  EXPECT_EQ(rule(8), "small-copies-loop");
+  EXPECT_NE(rule(4096), "small-copies-loop");
+}
+
+/// Code without symbols may be several functions: what the emulated run executed there need not be what took time.
+TEST(CpuRows, OfAFunctionThatTookAnotherPathHaveNoWork) {
+  const auto counted_at = [](const char* address) {
+    CountedInstructions counted;
+    std::istringstream in(
+        fmt::format("roofline-counts\t1\npid\t10\t1\nmodule\t0\t0x0\t/planted/solver\ni\t0\t{}\t1000\t"
+                    "load.bytes=800000000\nend\tcomplete\n",
+                    address));
+    read_counts(in, "10.counts", counted);
+    ProgramFacts facts = {.program = {"solver"}, .folder = "/planted", .run = {}, .untraced_s = {}};
+    facts.host = example::samples_of({{.head = 0x100, .milliseconds = {500}}});
+    facts.counted = counted;
+    facts.gpu = false;
+    return report_of({}, facts, example::four_cores()).points.at(0).profiled->complete;
+  };
+  EXPECT_TRUE(counted_at("0x100"));
+  EXPECT_FALSE(counted_at("0x900"));
+}
+
+TEST(CpuRows, OfDivisionsNeedAtMostAllOfTheirTime) {
+  const Report report = cpu_program_report(
+      {{.counts = "flops.fp64.scalar=900000000 divides=900000000 load.bytes=64 l1.fills=1", .milliseconds = {500}}});
+  EXPECT_EQ(rule_of(report), "dividing-loop");
+  EXPECT_THAT(verdicts(report)[0].finding, testing::HasSubstr("100.0 %"));
 }
 
 TEST(CpuRows, OfAHealthyLoopAreAtTheirRoof) {

@@ -108,6 +108,7 @@ class RegionBuilder {
       if (is_new || region->second.place == 0) region->second.place = code.address;
       key_of_code.push_back(key);
     }
+    leave_out_other_paths(key_of_code);
     const std::map<RegionKey, int> index = merge(result.regions);
     for (const RegionKey& key : key_of_code) result.of_code.push_back(index.at(key));
     return result;
@@ -127,6 +128,30 @@ class RegionBuilder {
       jumps[counted_module_[static_cast<std::size_t>(jump.module)]].push_back({jump.from, jump.to, jump.taken});
     }
     for (const auto& [module, of_module] : jumps) loops_.emplace(module, CodeLoops(of_module));
+  }
+
+  /// A function of which the native run executed other instructions than the emulated one took another path there: so
+  /// does code without symbols, which may be several functions.
+  void leave_out_other_paths(const std::vector<RegionKey>& key_of_code) {
+    std::vector<std::pair<int, std::uint64_t>> executed;
+    for (const CountedInstruction& one : counted_.instructions) {
+      if (one.executions > 0) executed.emplace_back(module_of(one), one.address);
+    }
+    std::ranges::sort(executed);
+    std::vector<double> samples(samples_.code.size(), 0);
+    for (const CodeSample& sample : samples_.samples) ++samples[static_cast<std::size_t>(sample.code)];
+    std::map<RegionKey, std::pair<double, double>> seen;  // samples, and those at executed instructions
+    for (std::size_t i = 0; i < key_of_code.size(); ++i) {
+      if (key_of_code[i].loop >= 0) continue;
+      auto& [all, known] = seen[key_of_code[i]];
+      all += samples[i];
+      const SampledCode& code = samples_.code[i];
+      if (std::ranges::binary_search(executed, std::pair(module_of(code), code.address))) known += samples[i];
+    }
+    constexpr double kMost = 0.5;
+    for (const auto& [key, of] : seen) {
+      if (of.second < kMost * of.first) machine_[key].counted = false;
+    }
   }
 
   int loop_at(int module, std::uint64_t address) const {
@@ -160,7 +185,7 @@ class RegionBuilder {
       MachineRegion& region = machine_[key];
       region.counts.add(counted_.counts_of(one));
       region.counted |= one.executions > 0;
-      if (key.loop >= 0 && one.address == key.start) region.head_executions += one.executions;
+      if (one.address == key.start) region.head_executions += one.executions;
     }
     // A loop without a load, a store or arithmetic is known by its jump alone.
     for (const BackwardJump& jump : counted_.jumps) {
@@ -191,7 +216,10 @@ class RegionBuilder {
       CodeRegion& region = regions[static_cast<std::size_t>(at->second)];
       region.counts.add(machine.counts);
       region.counted |= machine.counted;
-      if (key.loop < 0) continue;
+      if (key.loop < 0) {
+        region.entries += machine.head_executions;
+        continue;
+      }
       const double iterations = loop_of(key).iterations;
       region.iterations += iterations;
       region.entries += std::max(0.0, machine.head_executions - iterations);

@@ -23,7 +23,7 @@ struct CodeRegion {
   bool own = false;         ///< the program's code
   bool counted = false;     ///< an instruction of it was executed in the emulated run
   CodeCounts counts;
-  double entries = 0, iterations = 0;
+  double entries = 0, iterations = 0;  ///< of a function its calls, and 0
 };
 
 struct CodeRegions {

@@ -43,7 +43,15 @@ constexpr std::array<std::string_view, kCountKeys> kKeyNames = {"flops.fp32.scal
                                                                 "stride.other",
                                                                 "gathers",
                                                                 "chain.cycles",
-                                                                "falsely.shared"};
+                                                                "falsely.shared",
+                                                                "l1.used",
+                                                                "page.walks",
+                                                                "calls",
+                                                                "instructions",
+                                                                "divide.cycles",
+                                                                "integer.divides",
+                                                                "string.uses",
+                                                                "string.bytes"};
 
 constexpr std::size_t kMostLine = 65536, kMostModules = 65536, kMostProcesses = 4096, kMostText = 4096;
 constexpr std::size_t kMostInstructions = std::size_t{1} << 22U, kMostTotals = std::size_t{1} << 25U;
@@ -90,6 +98,16 @@ std::string unescaped(std::string_view text) {
     }
   }
   return plain;
+}
+
+/// Least cycles per divided element: instruction tables of Agner Fog, Skylake to Zen 4. Square roots take longer.
+double cycles_of_divisions(const CodeCounts& counts) {
+  constexpr double kFp64 = 4, kFp64Vector = 2, kFp32 = 3, kFp32Vector = 0.6;
+  const double divided = counts.of(CountKey::divides) + counts.of(CountKey::roots);
+  if (counts.of(CountKey::fp64_scalar) > 0) return divided * kFp64;
+  if (counts.of(CountKey::fp64_128) + counts.of(CountKey::fp64_256) > 0) return divided * kFp64Vector;
+  if (counts.of(CountKey::fp32_scalar) > 0) return divided * kFp32;
+  return counts.flops() > 0 ? divided * kFp32Vector : 0;
 }
 
 /// The records of one file.
@@ -231,6 +249,10 @@ class CountsReader {
     const auto from = parsed_address(field(2)), to = parsed_address(field(3));
     const auto taken = parsed_count(field(4));
     if (!module || !from || !to || !taken) return false;
+    // Records of an instruction's jumps follow it.
+    if (*from == *to && !counted_.instructions.empty() && counted_.instructions.back().address == *from) {
+      counted_.instructions.back().repeated = *taken;
+    }
     if (counted_.jumps.size() >= kMostJumps) {
       counted_.cut = true;
     } else {
@@ -292,6 +314,13 @@ CodeCounts CountedInstructions::counts_of(const CountedInstruction& instruction)
   constexpr double kSeveral = 8;
   double& shared = counts.of(CountKey::falsely_shared);
   shared = shared < kSeveral ? 0 : counts.of(CountKey::loads) + counts.of(CountKey::stores);
+  counts.of(CountKey::instructions) = instruction.executions;
+  counts.of(CountKey::divide_cycles) = cycles_of_divisions(counts);
+  if (counts.flops() == 0) counts.of(CountKey::integer_divides) = counts.of(CountKey::divides);
+  if (instruction.repeated > 0) {
+    counts.of(CountKey::string_uses) = std::max(0.0, instruction.executions - instruction.repeated);
+    counts.of(CountKey::string_bytes) = counts.of(CountKey::store_bytes);
+  }
   if (instruction.stride != 0) counts.strides[instruction.stride] = instruction.executions;
   return counts;
 }

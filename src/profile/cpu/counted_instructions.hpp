@@ -49,8 +49,17 @@ enum class CountKey : std::uint8_t {
   gathers,
   chain_cycles,
   falsely_shared,  ///< of counts_of(): accesses of instructions whose lines were found so several times
+  l1_used,         ///< bytes that were accessed of the lines that came into L1
+  page_walks,      ///< accesses to pages of 4 KiB that the modelled TLB does not hold
+  calls,
+  // Of counts_of(), from the others; files have none of these.
+  instructions,
+  divide_cycles,  ///< that divisions and roots of floating-point numbers take at least
+  integer_divides,
+  string_uses,   ///< times that an instruction which repeats itself (rep movs) began
+  string_bytes,  ///< that those stored
 };
-inline constexpr std::size_t kCountKeys = 29;
+inline constexpr std::size_t kCountKeys = 37;
 std::string_view to_string(CountKey key);  ///< "flops.fp32.scalar"
 
 /// Totals of some instructions.
@@ -73,6 +82,7 @@ struct CountedInstruction {
   double executions = 0;
   std::uint32_t first = 0, size = 0;  ///< its totals, in CountedInstructions::totals
   std::int64_t stride = 0;            ///< most frequent one, bytes; 0: none
+  double repeated = 0;                ///< jumps to itself: of rep movs, an element each
 };
 
 /// A backward jump within a function.

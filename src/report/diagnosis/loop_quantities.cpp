@@ -9,13 +9,6 @@
 namespace roofline {
 namespace {
 
-/// Cycles per divided element, those of the faster of divisions in scalar and in 256-bit instructions: instruction
-/// tables of Agner Fog, Skylake to Zen 4. Square roots take longer.
-struct DivideCycles {
-  double scalar = 0, vector = 0;
-};
-constexpr DivideCycles kFp64 = {4, 2}, kFp32 = {3, 0.6};
-
 /// Clock of a core by its roof of arithmetic: two fused multiply-adds of full width per cycle.
 std::optional<double> clock_by_roof(const Point& point, const Machine& machine, double lanes) {
   const Ceiling* roof = machine.compute_at(dominant_pipe(point.work).value_or(Pipe::fp64), std::nullopt, 1);
@@ -26,17 +19,6 @@ std::optional<double> clock_by_roof(const Point& point, const Machine& machine, 
   return roof->value / cores / (kFlopsPerLane * lanes);
 }
 
-/// Least time that its divisions and roots need, of the time of its threads.
-std::optional<double> divides_need(const Point& point, const Machine& machine, double lanes) {
-  const auto divides = point.counters->sum({"divides", "roots"});
-  const auto hz = clock_by_roof(point, machine, lanes);
-  const double thread_s = point.profiled->loop->thread_s;
-  if (!divides || !hz || !(thread_s > 0)) return std::nullopt;
-  const DivideCycles& cycles = dominant_pipe(point.work) == Pipe::fp32 ? kFp32 : kFp64;
-  constexpr double kHalf = 0.5;
-  return *divides * (vector_share(point, "scalar") > kHalf ? cycles.scalar : cycles.vector) / *hz / thread_s;
-}
-
 /// The highest clock at which the machine was seen.
 std::optional<double> highest_clock(const Machine& machine) {
   std::optional<double> highest = machine.device.max_core_hz;
@@ -44,16 +26,6 @@ std::optional<double> highest_clock(const Machine& machine) {
     if (ceiling.clocks.core_hz) highest = std::max(highest.value_or(0), *ceiling.clocks.core_hz);
   }
   return highest;
-}
-
-/// Least time that operations which wait for the iteration before need, of the time of its threads.
-std::optional<double> chain_need(const Point& point, const Machine& machine, double lanes) {
-  const auto cycles = point.counters->find("chain.cycles");
-  std::optional<double> hz = highest_clock(machine);
-  if (!hz) hz = clock_by_roof(point, machine, lanes);
-  const double thread_s = point.profiled->loop->thread_s;
-  if (!cycles || !hz || !(thread_s > 0)) return std::nullopt;
-  return std::min(1.0, *cycles / *hz / thread_s);
 }
 
 /// Time that the bytes beyond L1 need at their roofs, of the row's time.
@@ -67,13 +39,44 @@ double memory_need(const Point& point) {
 }
 
 void add_lines(QuantityCollector& out, const Counters& counters) {
+  const auto count_of = [&](const char* id) { return counters.find(id).value_or(0); };
   const auto bytes = counters.sum({"load.bytes", "store.bytes"});
-  const auto fills = counters.find("l1.fills"), line = counters.find("cache.line_bytes");
-  if (bytes && fills && line && *fills > 0) out.set("loop.line_use", *bytes / (*fills * *line));
+  const double fills = count_of("l1.fills"), line = count_of("cache.line_bytes");
+  if (bytes && fills > 0 && line > 0) {
+    // Bytes that are accessed several times are used once; where an operand skips some, its accesses tell how many.
+    const double accessed = count_of("l1.used") > 0 ? std::min(*bytes, count_of("l1.used")) : *bytes;
+    out.set("loop.line_use", accessed / (fills * line));
+  }
   const auto accesses = counters.sum({"loads", "stores"});
-  if (accesses > 0) out.set("loop.falsely_shared", counters.find("falsely.shared").value_or(0) / *accesses);
+  if (accesses > 0) {
+    out.set("loop.falsely_shared", count_of("falsely.shared") / *accesses);
+    out.set("loop.walks", count_of("page.walks") / *accesses);
+    out.set("loop.misses", fills / *accesses);
+  }
   const auto all = counters.sum({"stride.line", "stride.next", "stride.other"});
-  if (all > 0) out.set("loop.other", counters.find("stride.other").value_or(0) / *all);
+  if (all > 0) out.set("loop.other", count_of("stride.other") / *all);
+  if (const double stride = std::abs(count_of("stride.bytes")); stride > 0) out.set("loop.stride", stride);
+  if (const double uses = count_of("string.uses"); uses > 0) {
+    out.set("loop.string_bytes", count_of("string.bytes") / uses);
+  }
+}
+
+/// Shares of the time of its threads that counts need, by cycles.
+void add_cycles(QuantityCollector& out, const Point& point, const Machine& machine, double lanes) {
+  std::optional<double> hz = highest_clock(machine);
+  if (!hz) hz = clock_by_roof(point, machine, lanes);
+  const CpuLoop& loop = *point.profiled->loop;
+  if (!hz || !(loop.thread_s > 0)) return;
+  const double cycles = *hz * loop.thread_s;
+  const auto share = [&](const char* id, double each) {
+    return std::min(1.0, point.counters->find(id).value_or(0) * each / cycles);
+  };
+  // Instruction tables of Agner Fog, Ice Lake to Zen 4; older CPUs take several times as long.
+  constexpr double kIntegerDivision = 6;
+  out.set("loop.divides_need", share("divide.cycles", 1));
+  out.set("loop.integer_divides_need", share("integer.divides", kIntegerDivision));
+  out.set("loop.chain_need", share("chain.cycles", 1));
+  out.set("loop.instructions", point.counters->find("instructions").value_or(0) / cycles);
 }
 
 }  // namespace
@@ -93,10 +96,12 @@ void add_loop(QuantityCollector& out, const Point& point, const Machine& machine
   out.set("loop.memory_need", memory_need(point));
   out.flag_is("loop.beyond_l1", level_of(point.bound.limiting_ceiling).value_or(Level::l1) != Level::l1);
   add_lines(out, *point.counters);
-  const auto lanes = out.get("lanes");
-  if (!lanes) return;
-  out.set("loop.divides_need", divides_need(point, machine, *lanes));
-  out.set("loop.chain_need", chain_need(point, machine, *lanes));
+  out.flag_is("loop.counted", true);
+  out.flag_is("library", !point.profiled->module.empty());
+  if (loop.iterations > 0) {
+    out.set("loop.calls", point.counters->find("calls").value_or(0) / (loop.iterations + loop.entries));
+  }
+  add_cycles(out, point, machine, out.get("lanes").value_or(1));
 }
 
 }  // namespace roofline

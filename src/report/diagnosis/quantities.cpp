@@ -222,6 +222,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   QuantityCollector out;
   if (!point.time) return {};
   out.flag_is("library", false);
+  out.flag_is("loop.counted", false);
   add_measurement(out, point, machine);
   add_contention(out, point);
   add_network(out, point, machine);

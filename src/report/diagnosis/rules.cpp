@@ -74,6 +74,8 @@ constexpr double kRevisited = 4;
 constexpr double kBusyLevel = 0.4;
 /// Of the scalar rate of two fused multiply-adds per cycle: a chain of them, each waiting four cycles, has 0.125.
 constexpr double kChainRate = 0.15;
+/// Loops of programs have rules of their own.
+constexpr Condition kOfSuite = is("loop.counted", false);
 constexpr Condition kNoTensorWork = is("tensor.executed", false);
 
 constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time does not characterise the kernel.";
@@ -94,6 +96,8 @@ constexpr std::string_view kLibraryAtomics =
     "or more rows to add to.";
 constexpr std::string_view kLibraryDouble =
     "If single precision is enough: arrays in fp32 (.float(), torch.set_default_dtype; NumPy's are float64).";
+constexpr std::string_view kLibraryLoop =
+    "Library code. Options: call it less often, for more data per call, or use another one.";
 constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: batch more work per call.";
 
 // One entry per rule, not one line per member.
@@ -374,27 +378,64 @@ constexpr Rule kRules[] = {
     {"extra-flops", kAny, {above("flops.over_model", 1.1), kComputeBound},
      "Executes {flops.over_model} the modelled FLOPs.",
      "Look for padding, recomputation, and masked work that could be skipped.", kMeasured},
+    {"strided-loop", kCpu,
+     {kUnderRoof, above("loop.stride", 127), above("loop.other", 0.5), above("loop.misses", 0.15),
+      below("loop.line_use", 0.6)},
+     "Consecutive accesses are {loop.stride} apart: {loop.misses} of them miss L1, and {loop.line_use} of each cache line is "
+     "used.",
+     "Let the innermost loop run over adjacent elements: exchange the loops, change the layout, or block both (tiles).",
+     kMeasured, RuleKind::cause, kLibraryLoop},
+    {"page-walk-loop", kCpu, {kUnderRoof, above("loop.walks", 0.1), above("loop.misses", 0.1)},
+     "{loop.walks} of its accesses need a page walk: they go to more pages of 4 KiB than a TLB holds (modelled).",
+     "Use huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1, madvise with MADV_HUGEPAGE); sort or block the accesses.",
+     kMeasured, RuleKind::cause, kLibraryLoop},
     {"irregular-loop", kCpu,
-     {is("loop.beyond_l1"), below("loop.line_use", 0.5), above("loop.other", 0.3), below("roof.fraction", kBusyLevel)},
+     {is("loop.beyond_l1"), below("loop.line_use", 0.5), above("loop.other", 0.3), above("loop.misses", 0.05),
+      below("roof.fraction", kBusyLevel)},
      "{loop.other} of its accesses jump to another cache line, of which it uses {loop.line_use}: it waits for loads.",
      "Sort or block the accesses, keep several independent loads in flight, or prefetch (__builtin_prefetch).",
-     kMeasured},
+     kMeasured, RuleKind::cause, kLibraryLoop},
+    {"integer-dividing-loop", kCpu, {kUnderRoof, above("loop.integer_divides_need", 0.35)},
+     "Integer divisions and remainders need at least {loop.integer_divides_need} of its time.",
+     "Divide by constants or powers of two, compare instead of %, or multiply by a reciprocal; use 32-bit integers.",
+     "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
     {"dividing-loop", kCpu, {kUnderRoof, above("loop.divides_need", 0.5)},
      "Divisions and roots need at least {loop.divides_need} of its time.",
      "Multiply by the reciprocal where a divisor repeats; else use approximations (-mrecip, rsqrt).",
-     "instruction tables of Agner Fog"},
+     "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
     // The latencies are the least of any CPU: others need twice the time.
     {"chain-loop", kCpu, {kUnderRoof, above("loop.chain_need", 0.35)},
      "Each iteration waits for the result of the one before: this chain needs at least {loop.chain_need} of its time.",
-     "Keep several independent sums, or let the compiler reorder them (-ffast-math; #pragma omp simd reduction).",
-     "instruction tables of Agner Fog"},
+     "A sum: keep several partial sums (-ffast-math, #pragma omp simd reduction). A recurrence: compute several at once.",
+     "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
+    {"small-copies-loop", kCpu, {kUnderRoof, below("loop.string_bytes", 128)},
+     "It copies or sets {loop.string_bytes} at a time, with an instruction for large blocks (rep movs).",
+     "Copy larger blocks, or give copies a constant size (memcpy(to, from, 16)), which the compiler turns into moves.",
+     kField, RuleKind::cause, kLibraryLoop},
+    {"calling-loop", kCpu,
+     {kUnderRoof, above("loop.calls", 0.5), above("loop.scalar_share", 0.9), above("lanes", 1),
+      below("loop.memory_need", 0.6)},
+     "{loop.calls} calls of functions per iteration keep its FLOPs scalar.",
+     "Let the compiler inline them (define them in this file or a header, -flto) or call vector versions (#pragma omp "
+     "declare simd).",
+     kMeasured, RuleKind::cause, kLibraryLoop},
     {"scalar-loop", kCpu,
      {kUnderRoof, above("loop.scalar_share", 0.9), above("loop.scalar_rate", kChainRate), above("lanes", 1),
       below("loop.memory_need", 0.6)},
      "{loop.scalar_share} of its FLOPs are scalar; a vector holds {lanes} elements.",
      "Let the compiler vectorise it (-O3, restrict, unit stride, no calls; for sums -ffast-math). -fopt-info-vec-missed "
      "says why not.",
-     kMeasured},
+     kMeasured, RuleKind::cause, kLibraryLoop},
+    // Of four to six instructions per cycle.
+    {"instruction-loop", kCpu, {kUnderRoof, above("loop.instructions", 2.5), below("roof.fraction", 0.6)},
+     "It executes {loop.instructions} instructions per cycle, few of them full-width arithmetic.",
+     "Execute fewer instructions: vectorise (-O3, -march=native), inline, and move what does not change out of the loop.",
+     kField, RuleKind::fallback, kLibraryLoop},
+    {"waiting-loop", kCpu, {kUnderRoof, is("loop.counted"), below("roof.fraction", 0.6)},
+     "{roof.missing} unexplained, at {loop.instructions} instructions per cycle. Not counted: mispredicted branches and "
+     "latencies of loads.",
+     "Avoid branches that depend on data, and loads that need the one before; the lines below say where its time is.",
+     kMeasured, RuleKind::unexplained, kLibraryLoop},
     // Re-runs of the row with one change (docs/method.md, "Diagnosis by experiment"), where there are no counters. What
     // a change cured comes first, then what the working set in L2 shows.
     {"subnormals", kCpu, {kUnderRoof, above("experiment.subnormals.gain", 1.3)},
@@ -669,7 +710,7 @@ constexpr Rule kRules[] = {
      "Memory-bound, but no memory level is busy more than {levels.utilization}.",
      "Keep more loads in flight: more threads, wider loads, several before the first use.", kField, RuleKind::fallback,
      kLibraryStream},
-    {"poor-memory", kCpu, {kMemoryBound, kFromMemory, below("levels.utilization", 0.2), kCounted},
+    {"poor-memory", kCpu, {kMemoryBound, kFromMemory, kOfSuite, below("levels.utilization", 0.2), kCounted},
      "Memory-bound, but no memory level is busy more than {levels.utilization}: too few bytes are in flight.",
      "Count what the loads wait for (perf stat: cache and TLB misses of each level) before changing the code.", kField,
      RuleKind::fallback},
@@ -680,7 +721,7 @@ constexpr Rule kRules[] = {
      "Increase parallelism: more warps, more loads in flight, more independent work per thread.", kNsight,
      RuleKind::fallback, kLibraryStream},
     {"latency", kCpu,
-     {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted},
+     {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted, kOfSuite},
      "Latency limits it: neither a pipe ({compute.utilization}) nor a memory level ({levels.utilization}) is busy.",
      "Increase parallelism: several accumulators per thread, prefetched loads, work for every thread.", kField,
      RuleKind::fallback},

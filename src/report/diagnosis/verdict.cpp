@@ -20,6 +20,7 @@
 #include "report/roof_share.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -182,7 +183,7 @@ void add_loop_gain(Verdict& verdict, const Quantities& quantities, const Point& 
   double saved = 0;
   if (verdict.rule == "serial-part") saved = share("loop.parallel_saving");
   if (verdict.rule == "uneven-loop") saved = 1 - 1 / share("loop.busiest");
-  if (verdict.rule == "partial-lines-loop") saved = 1 - share("loop.line_use");
+  if (verdict.rule == "partial-lines-loop" || verdict.rule == "strided-loop") saved = 1 - share("loop.line_use");
   if (saved > 0) verdict.total_gain_s = cost_of(point) * std::min(saved, 1.0);
 }
 
@@ -196,6 +197,15 @@ std::vector<Advice>::const_iterator deciding(const std::vector<Advice>& advice, 
   const auto own = quantities.find("threads.own_saving"), other = quantities.find("threads.saving");
   const bool costs_more = own != quantities.end() && other != quantities.end() && own->second > other->second;
   return costs_more && next != advice.end() && next->kind == RuleKind::cause ? next : first;
+}
+
+/// Why the compiler did not vectorise a loop, where scalar code or what it waits for is the cause.
+void add_remark(Verdict& verdict, const Point& point) {
+  static constexpr std::array<std::string_view, 5> kScalar = {"scalar-loop", "calling-loop", "chain-loop",
+                                                              "instruction-loop", "waiting-loop"};
+  if (!point.profiled || !point.profiled->loop || point.profiled->loop->remark.empty()) return;
+  if (std::ranges::find(kScalar, verdict.rule) == kScalar.end()) return;
+  verdict.finding += fmt::format(" The compiler: \"{}\".", clean_line(point.profiled->loop->remark));
 }
 
 Verdict verdict_of(const Report& report, std::size_t row) {
@@ -235,6 +245,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, report, point);
   const bool imported = point.profiled && !point.profiled->sources.empty();
   if (imported && !is_collective_kernel(point)) advise_on_import(verdict, report, point);
+  add_remark(verdict, point);
   verdict.gain_s = verdict.total_gain_s / launches_of(point);
   return verdict;
 }

@@ -145,6 +145,24 @@ HostFunctionSum read_host_function(const JsonValue& json) {
           .inclusive_cpu_s = read_seconds(json["inclusive_cpu_s"])};
 }
 
+Json alone_to_json(const HostAlone& alone) {
+  Json json = {{"at_once", alone.at_once}, {"seconds", alone.seconds}};
+  if (alone.line < 0) return json;
+  json["line"] = alone.line;
+  json["line_s"] = alone.line_s;
+  json["others_s"] = alone.others_s;
+  return json;
+}
+
+HostAlone read_alone(const JsonValue& json, std::size_t lines) {
+  HostAlone alone = {.at_once = json["at_once"].integer(), .seconds = read_seconds(json["seconds"])};
+  if (!json.find("line")) return alone;
+  alone.line = read_entry(json["line"], lines);
+  alone.line_s = read_seconds(json["line_s"]);
+  alone.others_s = read_seconds(json["others_s"]);
+  return alone;
+}
+
 }  // namespace
 
 Json host_to_json(const HostProfile& host) {
@@ -152,6 +170,10 @@ Json host_to_json(const HostProfile& host) {
   put_text(json, "why_none", host.why_none);
   put_text(json, "why_no_native", host.why_no_native);
   json["seconds"] = host_times_to_json(host.times);
+  if (host.user_s + host.system_s > 0) {
+    json["cpu"] = {{"user_s", host.user_s}, {"system_s", host.system_s}, {"page_faults", host.page_faults}};
+  }
+  json["alone"] = alone_to_json(host.alone);
   json["thread_count"] = host.thread_count;
   json["process_count"] = host.process_count;
   json["lines"] = list_to_json(host.lines, host_line_to_json);
@@ -171,6 +193,7 @@ HostProfile read_host(const JsonValue& json) {
                       .why_none = json.text_or("why_none", ""),
                       .why_no_native = json.text_or("why_no_native", ""),
                       .times = read_host_times(json["seconds"]),
+                      .alone = {},
                       .thread_count = json["thread_count"].integer(),
                       .process_count = json["process_count"].integer(),
                       .lines = read_list(json["lines"], read_host_line),
@@ -179,6 +202,12 @@ HostProfile read_host(const JsonValue& json) {
                       .processes = read_list(json["processes"], read_process_sum),
                       .frames = read_list(json["frames"], read_host_frame),
                       .stacks = {}};
+  if (const auto alone = json.find("alone")) host.alone = read_alone(*alone, host.lines.size());
+  if (const auto cpu = json.find("cpu")) {
+    host.user_s = read_seconds((*cpu)["user_s"]);
+    host.system_s = read_seconds((*cpu)["system_s"]);
+    host.page_faults = read_seconds((*cpu)["page_faults"]);
+  }
   host.threads =
       read_list(json["threads"], [&](const JsonValue& thread) { return read_host_thread(thread, host.lines.size()); });
   host.stacks = read_list(json["stacks"], [&](const JsonValue& stack) { return read_host_stack(stack, host); });

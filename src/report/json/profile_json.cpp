@@ -217,6 +217,7 @@ std::array<std::int64_t, 3> read_dimensions(const JsonValue& json) {
 Json loop_to_json(const CpuLoop& loop) {
   Json json = {{"loop", loop.loop}};
   put_text(json, "called_from", loop.called_from);
+  put_text(json, "compiler_remark", loop.remark);
   json["thread_s"] = loop.thread_s;
   if (loop.thread_ci95.known()) json["thread_ci95"] = {loop.thread_ci95.low, loop.thread_ci95.high};
   json.update(
@@ -230,6 +231,7 @@ Json loop_to_json(const CpuLoop& loop) {
 CpuLoop read_loop(const JsonValue& json) {
   return {.loop = json["loop"].boolean(),
           .called_from = json.text_or("called_from", ""),
+          .remark = json.text_or("compiler_remark", ""),
           .thread_s = read_seconds(json["thread_s"]),
           .thread_ci95 = json.optional_interval("thread_ci95"),
           .share = json["share"].number(),
