@@ -19,7 +19,8 @@ struct PurposeText {
 };
 constexpr auto kPurposes = std::to_array<PurposeText>(
     {{FunctionPurpose::allocation, 0.1, "allocation", "is allocation of memory (malloc, free)",
-      "Allocate once outside of the loop and reuse it: reserve() and clear(), a buffer that is passed in, or an arena."},
+      "Allocate once outside of the loop and reuse it: reserve() and clear(), a buffer that is passed in, or an "
+      "arena."},
      {FunctionPurpose::copy, 0.25, "copy", "is copying memory (memcpy, memset)",
       "Avoid copies (references, views, moves), and copy few large blocks instead of many small ones."},
      {FunctionPurpose::text, 0.2, "text", "is conversion between numbers and text",
@@ -27,13 +28,22 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
      {FunctionPurpose::mathematics, 0.3, "mathematics", "is functions of the mathematical library",
       "Call them for vectors (-O3 -ffast-math with glibc's libmvec), in single precision, or less often (tables)."}});
 
-constexpr double kLeastMutex = 0.15;   ///< of CPU time and waits for mutexes
-constexpr double kLeastAlone = 0.2;    ///< of wall time
-constexpr double kLeastKernel = 0.15;  ///< of CPU time
-constexpr double kSecondsPerFault = 2e-7;  ///< a page of 4 KiB is cleared and mapped in no less
+constexpr double kLeastMutex = 0.15;       ///< of CPU time and waits for mutexes
+constexpr double kLeastAlone = 0.2;        ///< of wall time
+constexpr double kLeastKernel = 0.15;      ///< of CPU time
+constexpr double kSecondsPerFault = 7e-7;  ///< to map and clear a page of 4 KiB; in virtual machines twice that
 
 /// The name without parameters, of what may be a demangled name.
-std::string_view base_of(std::string_view function) { return function.substr(0, function.find('(')); }
+std::string_view base_of(std::string_view function) {
+  const std::string_view base = function.substr(0, function.find('('));
+  return base.empty() ? function : base;
+}
+
+/// "solver.cpp:7 step".
+std::string short_place(HostFrame frame) {
+  frame.function = std::string(base_of(frame.function));
+  return place_text(frame);
+}
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
@@ -73,7 +83,9 @@ class HostCauses {
     }
     find_mutex();
     find_kernel();
-    if (with_threads) find_alone();
+    // Threads that wait for a mutex leave the one that holds it alone.
+    const bool mutex = std::ranges::find(causes_, "mutex", &HostCause::id) != causes_.end();
+    if (with_threads && !mutex) find_alone();
     std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
     return std::move(causes_);
   }
@@ -91,7 +103,7 @@ class HostCauses {
     for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
       const HostFrame& place = host_.frames[static_cast<std::size_t>(*frame)];
       if (place.own && place.line > 0) {
-        line = place_text(place);
+        line = short_place(place);
         break;
       }
       if (const FunctionPurpose of = purpose_of(place); of != FunctionPurpose::none) purpose = of;
@@ -113,9 +125,10 @@ class HostCauses {
     for (const auto& [line, seconds] : running_[FunctionPurpose::mutex]) lines[line] += seconds;
     const double waits = sum_of(waiting_[FunctionPurpose::mutex]), seconds = sum_of(lines);
     if (host_.thread_count < 2 || !(seconds > 0) || seconds < kLeastMutex * (cpu_s_ + waits)) return;
-    put("mutex", std::min(seconds, host_.wall_s),
-        fmt::format("{} of the time of threads that work goes to a mutex", percent(seconds / (cpu_s_ + waits))),
-        "most of it at", most_of(lines),
+    const double share = seconds / (cpu_s_ + waits);
+    put("mutex", std::min(seconds, share * host_.wall_s),
+        fmt::format("{} of the time of threads that work goes to a mutex", percent(share)), "most of it at",
+        most_of(lines),
         "Give each thread data of its own and merge it at the end; else hold the mutex shorter, or use several.");
   }
 
@@ -123,24 +136,27 @@ class HostCauses {
     const double used_s = host_.user_s + host_.system_s;
     if (!(used_s > 0) || host_.system_s < kLeastKernel * used_s) return;
     const std::string share = percent(host_.system_s / used_s);
-    if (host_.page_faults * kSecondsPerFault < host_.system_s / 3) {
+    constexpr double kGoodPart = 0.25, kPage = 4096, kAgain = 1.5;
+    if (host_.page_faults * kSecondsPerFault < kGoodPart * host_.system_s) {
       put("kernel", host_.system_s, fmt::format("{} of the CPU time is in the kernel, for system calls", share), "", {},
           "Make fewer system calls: larger reads and writes, buffers; `strace -c` counts them.");
       return;
     }
+    const bool again = host_.peak_bytes > 0 && host_.page_faults * kPage > kAgain * host_.peak_bytes;
     put("page-faults", host_.system_s,
-        fmt::format("{} of the CPU time is in the kernel: {} page faults, which map and clear new memory", share,
-                    count(static_cast<std::int64_t>(host_.page_faults))),
+        fmt::format("{} of the CPU time is in the kernel: {} page faults, which map and clear {} memory", share,
+                    count(static_cast<std::int64_t>(host_.page_faults)), again ? "freed and new" : "new"),
         "most CPU time is at", hottest_line(),
-        "Allocate large buffers once and reuse them; or keep freed memory "
-        "(GLIBC_TUNABLES=glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296).");
+        again ? "Allocate large buffers once and reuse them, or keep freed memory (GLIBC_TUNABLES=glibc.malloc."
+                "mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296)."
+              : "Use huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1): one fault maps 2 MiB. Touch less memory.");
   }
 
   std::string hottest_line() const {
     const auto hottest =
         std::ranges::max_element(host_.lines, {}, [](const HostLineSum& line) { return line.times.on_cpu(); });
     const bool known = hottest != host_.lines.end() && hottest->place.own && hottest->place.line > 0;
-    return known ? place_text(hottest->place) : std::string();
+    return known ? short_place(hottest->place) : std::string();
   }
 
   void find_alone() {
@@ -149,15 +165,17 @@ class HostCauses {
     const double saved = alone.seconds * (1 - 1 / static_cast<double>(alone.at_once));
     const HostFrame* const place =
         alone.line < 0 ? nullptr : &host_.lines.at(static_cast<std::size_t>(alone.line)).place;
-    const std::string line = place == nullptr ? std::string() : place_text(*place);
+    const std::string line = place == nullptr ? std::string() : short_place(*place);
     const std::string share = percent(alone.seconds / host_.wall_s);
     if (alone.others_s > 0.5 * alone.line_s) {
-      put("unequal-work", saved, fmt::format("For {} of the time only one of {} threads still works", share, alone.at_once),
-          "mostly at", line, "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).");
+      put("unequal-work", saved,
+          fmt::format("For {} of the time only one of {} threads still works", share, alone.at_once), "mostly at", line,
+          "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).");
       return;
     }
-    put("serial-part", saved, fmt::format("For {} of the time only one thread works, of up to {}", share, alone.at_once),
-        "mostly at", line, "Divide this part over the threads (#pragma omp parallel for), or overlap it with other work.");
+    put("serial-part", saved,
+        fmt::format("For {} of the time only one thread works, of up to {}", share, alone.at_once), "mostly at", line,
+        "Divide this part over the threads (#pragma omp parallel for), or overlap it with other work.");
   }
 
   const HostProfile& host_;
@@ -171,26 +189,48 @@ class HostCauses {
 FunctionPurpose purpose_of(const HostFrame& frame) {
   if (frame.python) return FunctionPurpose::none;
   const std::string_view name = base_of(frame.function), file = last_path_part(frame.file);
-  if (is_one_of(name, {"malloc", "free", "cfree", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}) ||
-      begins_with(name, {"_int_malloc", "_int_free", "malloc_consolidate", "operator new", "operator delete", "__rust_alloc",
-                         "__rust_dealloc", "__rust_realloc", "__rdl_alloc", "__rdl_dealloc", "_gfortran_internal_malloc"})) {
+  if (is_one_of(name,
+                {"malloc", "free", "cfree", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}) ||
+      begins_with(name,
+                  {"_int_malloc", "_int_free", "malloc_consolidate", "operator new", "operator delete", "__rust_alloc",
+                   "__rust_dealloc", "__rust_realloc", "__rdl_alloc", "__rdl_dealloc", "_gfortran_internal_malloc"})) {
     return FunctionPurpose::allocation;
   }
   if (begins_with(name, {"memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", "_gfortran_internal_pack",
                          "_gfortran_internal_unpack"})) {
     return FunctionPurpose::copy;
   }
-  if (begins_with(name, {"printf", "fprintf", "sprintf", "snprintf", "vfprintf", "vsnprintf", "__vfprintf", "scanf", "fscanf",
-                         "sscanf", "strtod", "strtol", "atof", "std::ostream", "std::istream", "std::basic_ostream",
-                         "std::basic_istream", "std::num_get", "std::num_put", "std::to_string", "_gfortran_st_read",
-                         "_gfortran_st_write", "_gfortran_transfer"})) {
+  if (begins_with(name, {"printf",
+                         "fprintf",
+                         "sprintf",
+                         "snprintf",
+                         "vfprintf",
+                         "vsnprintf",
+                         "__vfprintf",
+                         "scanf",
+                         "fscanf",
+                         "sscanf",
+                         "strtod",
+                         "strtol",
+                         "atof",
+                         "std::ostream",
+                         "std::istream",
+                         "std::basic_ostream",
+                         "std::basic_istream",
+                         "std::num_get",
+                         "std::num_put",
+                         "std::to_string",
+                         "_gfortran_st_read",
+                         "_gfortran_st_write",
+                         "_gfortran_transfer"})) {
     return FunctionPurpose::text;
   }
   if (begins_with(name, {"pthread_mutex_", "__pthread_mutex_", "pthread_spin_", "__lll_lock_", "pthread_rwlock_",
                          "__lll_mutex_"})) {
     return FunctionPurpose::mutex;
   }
-  if (begins_with(name, {"pthread_cond_", "__pthread_cond_", "sem_wait", "__new_sem_wait", "GOMP_", "gomp_", "__kmpc_"})) {
+  if (begins_with(name,
+                  {"pthread_cond_", "__pthread_cond_", "sem_wait", "__new_sem_wait", "GOMP_", "gomp_", "__kmpc_"})) {
     return FunctionPurpose::condition;
   }
   if (begins_with(name, {"pthread_join", "__pthread_clockjoin", "pthread_timedjoin", "std::thread::join"})) {

@@ -101,7 +101,9 @@ std::string host_answer(const HostProfile& host) {
   text +=
       fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(host, *leading),
                   joins ? "waits for other threads" : to_string(state), percent(share), shorten(place_text(*wait), 80));
-  const std::string_view advice = share >= kMostly && !joins ? advice_on_wait(state) : std::string_view();
+  const std::vector<HostCause> causes = host_causes(host, false);
+  const bool named = joins || std::ranges::find(causes, "mutex", &HostCause::id) != causes.end();
+  const std::string_view advice = share >= kMostly && !named ? advice_on_wait(state) : std::string_view();
   return advice.empty() ? text : fmt::format("{} {}", text, advice);
 }
 

@@ -43,7 +43,8 @@ TEST(CompilerRemarks, OfGccAreTheReasonAfterTheLoop) {
 
 TEST(CompilerRemarks, OfClangAreTheReasonBeforeTheLoop) {
   const CompilerRemarks remarks = remarks_of(
-      "flux.c:8:45: remark: loop not vectorized: call instruction cannot be vectorized [-Rpass-analysis=loop-vectorize]\n"
+      "flux.c:8:45: remark: loop not vectorized: call instruction cannot be vectorized "
+      "[-Rpass-analysis=loop-vectorize]\n"
       "    f[i] = 0.5 * (u[i] + u[i - 1]) + 0.25 * limiter(r);\n"
       "                                            ^\n"
       "flux.c:6:3: remark: loop not vectorized: instruction cannot be vectorized [-Rpass-analysis=loop-vectorize]\n"
@@ -62,7 +63,8 @@ TEST(CompilerRemarks, OfClangsRecords) {
       "DebugLoc:        { File: 'src/dot.cpp', Line: 5, Column: 3 }\nFunction:        dot\nArgs:\n"
       "  - String:          loop not vectorized\n...\n"
       "--- !Missed\nPass:            inline\nName:            NoDefinition\n"
-      "DebugLoc:        { File: 'src/dot.cpp', Line: 9, Column: 3 }\nArgs:\n  - String:          loop not vectorized\n...\n");
+      "DebugLoc:        { File: 'src/dot.cpp', Line: 9, Column: 3 }\nArgs:\n  - String:          loop not "
+      "vectorized\n...\n");
   EXPECT_EQ(remarks.why_not("dot.cpp", 5), "cannot prove it is safe to reorder floating-point operations");
   EXPECT_THAT(remarks.why_not("dot.cpp", 9), IsEmpty()) << "of another pass";
 }
@@ -82,10 +84,11 @@ TEST(CompilerRemarks, AreRequiredInTheFile) {
 }
 
 TEST(CompilerRemarks, AreText) {
-  const CompilerRemarks remarks = remarks_of("a.c:5:3: missed: couldn't vectorize loop\na.c:6:1: missed: not vectorized: \x1b[31m" +
-                                             std::string(100'000, 'x') + "\n" + std::string(1'000'000, 'y') +
-                                             "\na.c:7:3: missed: couldn't vectorize loop\n"
-                                             "a.c:8:3: missed: not vectorized: bad data ref\n");
+  const CompilerRemarks remarks =
+      remarks_of("a.c:5:3: missed: couldn't vectorize loop\na.c:6:1: missed: not vectorized: \x1b[31m" +
+                 std::string(100'000, 'x') + "\n" + std::string(1'000'000, 'y') +
+                 "\na.c:7:3: missed: couldn't vectorize loop\n"
+                 "a.c:8:3: missed: not vectorized: bad data ref\n");
   EXPECT_LE(remarks.why_not("a.c", 5).size(), 200U);
   EXPECT_EQ(remarks.why_not("a.c", 5).find('\x1b'), std::string::npos);
   EXPECT_EQ(remarks.why_not("a.c", 7), "bad data ref") << "after a line that is too long";

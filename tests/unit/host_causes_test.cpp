@@ -15,9 +15,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-HostFrame own(int line, const std::string& function) {
-  return {function, "/home/u/solver.cpp", line, false, true};
-}
+HostFrame own(int line, const std::string& function) { return {function, "/home/u/solver.cpp", line, false, true}; }
 HostFrame library(const std::string& function, const std::string& file = "/usr/lib/libc.so.6") {
   return {function, file, 0, false, false};
 }
@@ -39,9 +37,10 @@ TEST(HostCauses, NameWhatTheProgramCallsLibrariesFor) {
     const char* id;
     HostFrame called;
   };
-  for (const Case& of : {Case{"allocation", library("malloc")}, Case{"allocation", library("operator new(unsigned long)")},
-                         Case{"copy", library("__memmove_avx_unaligned_erms")}, Case{"text", library("vfprintf")},
-                         Case{"mathematics", library("exp", "/usr/lib/libm.so.6")}}) {
+  for (const Case& of :
+       {Case{"allocation", library("malloc")}, Case{"allocation", library("operator new(unsigned long)")},
+        Case{"copy", library("__memmove_avx_unaligned_erms")}, Case{"text", library("vfprintf")},
+        Case{"mathematics", library("exp", "/usr/lib/libm.so.6")}}) {
     const std::vector<HostCause> found = host_causes(running_in(of.called, 4, 6), true);
     ASSERT_THAT(found, SizeIs(1)) << of.id;
     EXPECT_EQ(found[0].id, of.id);
@@ -87,7 +86,8 @@ TEST(HostCauses, NameAMutexAndNotAJoin) {
 HostProfile alone_in(const std::string& function, int together, int alone) {
   HostSamplesBuilder builder;
   const int first = builder.thread(10, 10), second = builder.thread(10, 11);
-  const int parallel = builder.stack({own(9, "step")}), last = builder.stack({own(function == "step" ? 9 : 30, function)});
+  const int parallel = builder.stack({own(9, "step")}),
+            last = builder.stack({own(function == "step" ? 9 : 30, function)});
   std::uint64_t time = 0;
   for (int i = 0; i < 100 * together; ++i) {
     time += 10'000'000;
@@ -117,12 +117,16 @@ TEST(HostCauses, NameTheKernelByItsPageFaults) {
   host.user_s = 4;
   host.system_s = 2;
   host.page_faults = 5e6;
+  host.peak_bytes = 1e9;
   std::vector<HostCause> found = host_causes(host, true);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, "page-faults");
   EXPECT_EQ(found[0].seconds, 2);
   EXPECT_THAT(found[0].text, HasSubstr("33.3 %"));
   EXPECT_THAT(found[0].text, HasSubstr("solver.cpp:9"));
+  EXPECT_THAT(found[0].action, HasSubstr("reuse"));
+  host.peak_bytes = 2e10;
+  EXPECT_THAT(host_causes(host, true).at(0).action, HasSubstr("huge pages"));
   host.page_faults = 1000;
   found = host_causes(host, true);
   ASSERT_THAT(found, SizeIs(1));

@@ -108,7 +108,8 @@ class RemarksReader {
       if (CompilerRemarks::Loop* loop = loop_at(remark.file, remark.line)) loop->vectorized = true;
     } else if (text.starts_with("remark:")) {
       text = trimmed(text.substr(7));
-      if (const std::size_t option = text.rfind(" [-R"); option != std::string_view::npos) text = text.substr(0, option);
+      if (const std::size_t option = text.rfind(" [-R"); option != std::string_view::npos)
+        text = text.substr(0, option);
       take_clang(remark.file, remark.line, text);
     }
   }
@@ -166,8 +167,8 @@ class RemarksReader {
   std::size_t known_ = 0;
   CompilerRemarks::Loop* open_ = nullptr;  ///< of GCC: the loop whose reasons follow
   std::string open_file_;
-  std::string pending_;                ///< of Clang: the reason for the loop that follows
-  std::string record_, file_, text_;   ///< of a record in YAML
+  std::string pending_;               ///< of Clang: the reason for the loop that follows
+  std::string record_, file_, text_;  ///< of a record in YAML
   int at_ = 0;
   bool is_vectorizer_ = false;
 };

@@ -415,7 +415,7 @@ constexpr Rule kRules[] = {
     {"calling-loop", kCpu,
      {kUnderRoof, above("loop.calls", 0.5), above("loop.scalar_share", 0.9), above("lanes", 1),
       below("loop.memory_need", 0.6)},
-     "{loop.calls} calls of functions per iteration keep its FLOPs scalar.",
+     "Calls of functions ({loop.calls} per iteration) keep its FLOPs scalar.",
      "Let the compiler inline them (define them in this file or a header, -flto) or call vector versions (#pragma omp "
      "declare simd).",
      kMeasured, RuleKind::cause, kLibraryLoop},
@@ -427,14 +427,14 @@ constexpr Rule kRules[] = {
      "says why not.",
      kMeasured, RuleKind::cause, kLibraryLoop},
     // Of four to six instructions per cycle.
-    {"instruction-loop", kCpu, {kUnderRoof, above("loop.instructions", 2.5), below("roof.fraction", 0.6)},
+    {"instruction-loop", kCpu, {above("loop.instructions", 2.5), below("roof.fraction", 0.6)},
      "It executes {loop.instructions} instructions per cycle, few of them full-width arithmetic.",
      "Execute fewer instructions: vectorise (-O3, -march=native), inline, and move what does not change out of the loop.",
      kField, RuleKind::fallback, kLibraryLoop},
-    {"waiting-loop", kCpu, {kUnderRoof, is("loop.counted"), below("roof.fraction", 0.6)},
+    {"waiting-loop", kCpu, {is("loop.counted"), below("roof.fraction", 0.6)},
      "{roof.missing} unexplained, at {loop.instructions} instructions per cycle. Not counted: mispredicted branches and "
      "latencies of loads.",
-     "Avoid branches that depend on data, and loads that need the one before; the lines below say where its time is.",
+     "Avoid branches that depend on data, and loads that need the one before.",
      kMeasured, RuleKind::unexplained, kLibraryLoop},
     // Re-runs of the row with one change (docs/method.md, "Diagnosis by experiment"), where there are no counters. What
     // a change cured comes first, then what the working set in L2 shows.
