@@ -30,7 +30,7 @@ constexpr useconds_t kPoll = 20'000;
 
 /// Of all processes that were waited for until now.
 struct Used {
-  double user_s = 0, system_s = 0, page_faults = 0, peak_bytes = 0;
+  double user_s = 0, system_s = 0, page_faults = 0;
 };
 
 double seconds_of(const timeval& time) {
@@ -41,8 +41,7 @@ double seconds_of(const timeval& time) {
 Used used_by_children() {
   rusage usage = {};
   if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return {};
-  return {seconds_of(usage.ru_utime), seconds_of(usage.ru_stime), static_cast<double>(usage.ru_minflt),
-          static_cast<double>(usage.ru_maxrss) * 1024};
+  return {seconds_of(usage.ru_utime), seconds_of(usage.ru_stime), static_cast<double>(usage.ru_minflt)};
 }
 
 std::uint64_t monotonic_now() { return clock_ns(CLOCK_MONOTONIC); }
@@ -97,7 +96,6 @@ class Program {
     run_.user_s = now.user_s - used_before_.user_s;
     run_.system_s = now.system_s - used_before_.system_s;
     run_.page_faults = now.page_faults - used_before_.page_faults;
-    run_.peak_bytes = now.peak_bytes;
     return std::move(run_);
   }
 

@@ -21,7 +21,6 @@ struct ProgramRun {
   std::optional<HostSamples> host = {};  ///< where they were asked for
   double user_s = 0, system_s = 0;       ///< CPU time of its processes, as far as they were waited for
   double page_faults = 0;                ///< of those
-  double peak_bytes = 0;                 ///< resident memory of the largest one
 };
 
 struct ProgramOptions {

@@ -354,7 +354,6 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
       profile.host->user_s = facts.run->user_s;
       profile.host->system_s = facts.run->system_s;
       profile.host->page_faults = facts.run->page_faults;
-      profile.host->peak_bytes = facts.run->peak_bytes;
     }
   }
   profile.why_no_counters = why_no_counters(traces, facts.counters_wanted, facts.run.has_value());

@@ -69,7 +69,8 @@ std::string most_of(const ByLine& lines) {
 
 class HostCauses {
  public:
-  explicit HostCauses(const HostProfile& host) : host_(host), cpu_s_(host.times.on_cpu()) {
+  explicit HostCauses(const HostProfile& host, double peak_bytes = 0)
+      : host_(host), peak_bytes_(peak_bytes), cpu_s_(host.times.on_cpu()) {
     for (const HostStackSum& stack : host.stacks) add(stack);
   }
 
@@ -142,7 +143,7 @@ class HostCauses {
           "Make fewer system calls: larger reads and writes, buffers; `strace -c` counts them.");
       return;
     }
-    const bool again = host_.peak_bytes > 0 && host_.page_faults * kPage > kAgain * host_.peak_bytes;
+    const bool again = peak_bytes_ > 0 && host_.page_faults * kPage > kAgain * peak_bytes_;
     put("page-faults", host_.system_s,
         fmt::format("{} of the CPU time is in the kernel: {} page faults, which map and clear {} memory", share,
                     count(static_cast<std::int64_t>(host_.page_faults)), again ? "freed and new" : "new"),
@@ -179,7 +180,7 @@ class HostCauses {
   }
 
   const HostProfile& host_;
-  double cpu_s_;
+  double peak_bytes_, cpu_s_;
   std::map<FunctionPurpose, ByLine> running_, waiting_;
   std::vector<HostCause> causes_;
 };
@@ -240,8 +241,8 @@ FunctionPurpose purpose_of(const HostFrame& frame) {
   return FunctionPurpose::none;
 }
 
-std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads) {
-  return HostCauses(host).find(with_threads);
+std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, double peak_bytes) {
+  return HostCauses(host, peak_bytes).find(with_threads);
 }
 
 bool waits_for_threads(const HostProfile& host) { return HostCauses(host).waits_for_threads(); }

@@ -23,8 +23,8 @@ struct HostCause {
 };
 
 /// Causes that take enough time to be named, the largest first. `with_threads`: also a serial part and unequal work,
-/// which a run with counts finds by loop.
-std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads);
+/// which a run with counts finds by loop. `peak_bytes`: resident memory of the largest process; 0: not known.
+std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, double peak_bytes = 0);
 
 /// Whether a thread that waits for a lock mostly waits for the end of others.
 bool waits_for_threads(const HostProfile& host);

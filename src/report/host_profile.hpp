@@ -82,7 +82,6 @@ struct HostProfile {
   HostAlone alone;
   double user_s = 0, system_s = 0;  ///< CPU time of its processes in user code and in the kernel; both 0: not known
   double page_faults = 0;           ///< of its processes
-  double peak_bytes = 0;            ///< resident memory of the largest one; 0: not known
   std::int64_t thread_count = 0, process_count = 0;
   std::vector<HostLineSum> lines;
   std::vector<HostFunctionSum> functions;

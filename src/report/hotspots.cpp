@@ -117,7 +117,9 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
       all.back().rows.push_back(static_cast<std::size_t>(saving.point));
   }
   if (report.profile && report.profile->host && (is_of_cpu(report) || is_of_host(report))) {
-    for (HostCause& cause : host_causes(*report.profile->host, is_of_host(report))) {
+    const std::vector<HostMemory>& memory = report.profile->memory.host;
+    const double peak = memory.empty() ? 0 : memory.front().peak;
+    for (HostCause& cause : host_causes(*report.profile->host, is_of_host(report), peak)) {
       all.push_back({.kind = VerdictKind::slow,
                      .what = "host",
                      .seconds = cause.seconds,

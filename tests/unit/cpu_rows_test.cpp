@@ -224,7 +224,7 @@ TEST(CpuRows, OfSmallCopies) {
     EXPECT_EQ(counted.counts_of(copy).of(CountKey::string_uses), 1e6);
     EXPECT_EQ(counted.counts_of(copy).of(CountKey::string_bytes), 1e6 * bytes);
     ProgramFacts facts = {.program = {"solver"}, .folder = "/planted", .run = {}, .untraced_s = {}};
-    facts.host = example::samples_of({{.head = 0x104, .milliseconds = {500}}});
+    facts.host = example::samples_of({{.head = 0x104, .counts = "", .milliseconds = {500}}});
     facts.counted = counted;
     facts.gpu = false;
     return rule_of(report_of({}, facts, example::four_cores()));
@@ -243,7 +243,7 @@ TEST(CpuRows, OfAFunctionThatTookAnotherPathHaveNoWork) {
                     address));
     read_counts(in, "10.counts", counted);
     ProgramFacts facts = {.program = {"solver"}, .folder = "/planted", .run = {}, .untraced_s = {}};
-    facts.host = example::samples_of({{.head = 0x100, .milliseconds = {500}}});
+    facts.host = example::samples_of({{.head = 0x100, .counts = "", .milliseconds = {500}}});
     facts.counted = counted;
     facts.gpu = false;
     return report_of({}, facts, example::four_cores()).points.at(0).profiled->complete;

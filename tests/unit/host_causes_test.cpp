@@ -117,16 +117,14 @@ TEST(HostCauses, NameTheKernelByItsPageFaults) {
   host.user_s = 4;
   host.system_s = 2;
   host.page_faults = 5e6;
-  host.peak_bytes = 1e9;
-  std::vector<HostCause> found = host_causes(host, true);
+  std::vector<HostCause> found = host_causes(host, true, 1e9);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, "page-faults");
   EXPECT_EQ(found[0].seconds, 2);
   EXPECT_THAT(found[0].text, HasSubstr("33.3 %"));
   EXPECT_THAT(found[0].text, HasSubstr("solver.cpp:9"));
   EXPECT_THAT(found[0].action, HasSubstr("reuse"));
-  host.peak_bytes = 2e10;
-  EXPECT_THAT(host_causes(host, true).at(0).action, HasSubstr("huge pages"));
+  EXPECT_THAT(host_causes(host, true, 2e10).at(0).action, HasSubstr("huge pages"));
   host.page_faults = 1000;
   found = host_causes(host, true);
   ASSERT_THAT(found, SizeIs(1));

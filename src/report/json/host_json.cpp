@@ -171,10 +171,7 @@ Json host_to_json(const HostProfile& host) {
   put_text(json, "why_no_native", host.why_no_native);
   json["seconds"] = host_times_to_json(host.times);
   if (host.user_s + host.system_s > 0) {
-    json["cpu"] = {{"user_s", host.user_s},
-                   {"system_s", host.system_s},
-                   {"page_faults", host.page_faults},
-                   {"peak_bytes", host.peak_bytes}};
+    json["cpu"] = {{"user_s", host.user_s}, {"system_s", host.system_s}, {"page_faults", host.page_faults}};
   }
   json["alone"] = alone_to_json(host.alone);
   json["thread_count"] = host.thread_count;
@@ -209,8 +206,7 @@ HostProfile read_host(const JsonValue& json) {
   if (const auto cpu = json.find("cpu")) {
     host.user_s = read_seconds((*cpu)["user_s"]);
     host.system_s = read_seconds((*cpu)["system_s"]);
-    host.page_faults = (*cpu)["page_faults"].number();
-    host.peak_bytes = (*cpu)["peak_bytes"].number();
+    host.page_faults = read_seconds((*cpu)["page_faults"]);
   }
   host.threads =
       read_list(json["threads"], [&](const JsonValue& thread) { return read_host_thread(thread, host.lines.size()); });
