@@ -139,8 +139,10 @@ class HostCauses {
     const std::string share = percent(host_.system_s / used_s);
     constexpr double kGoodPart = 0.25, kPage = 4096, kAgain = 1.5;
     if (host_.page_faults * kSecondsPerFault < kGoodPart * host_.system_s) {
-      put("kernel", host_.system_s, fmt::format("{} of the CPU time is in the kernel, for system calls", share), "", {},
-          "Make fewer system calls: larger reads and writes, buffers; `strace -c` counts them.");
+      put("kernel", host_.system_s,
+          fmt::format("{} of the CPU time is in the kernel: system calls, or {} page faults", share,
+                      count(static_cast<std::int64_t>(host_.page_faults))),
+          "", {}, "`strace -c -f` counts the system calls: make fewer and larger ones (buffers).");
       return;
     }
     const bool again = peak_bytes_ > 0 && host_.page_faults * kPage > kAgain * peak_bytes_;

@@ -112,6 +112,21 @@ class Emulated(unittest.TestCase):
             self.assertEqual((ran.returncode, ran.stdout), (2, ""))
             self.assertIn("ROOFLINE_COUNT_TOOL", ran.stderr)
 
+    def test_remarks_of_a_compiler(self):
+        (self.folder / "remarks.txt").write_text("loops.c:6:3: missed: couldn't vectorize loop\n"
+                                                 "loops.c:7:5: missed: not vectorized: no vectype for stmt\n")
+        (self.folder / "none.txt").write_text("nothing\n")
+        report, _ = self.report("--remarks", "remarks.txt")
+        rows = {row["label"].split(",")[0]: row for row in report["results"]}
+        self.assertEqual(rows["loops.c:6 scale"]["profiled"]["loop"]["compiler_remark"], "no vectype for stmt")
+        self.assertNotIn("compiler_remark", rows["loops.c:11 sum"]["profiled"]["loop"])
+        for name in ("none.txt", "missing.txt"):
+            self.assertEqual(self.profile("--remarks", name).returncode, 2, name)
+        alone = subprocess.run([ROOFLINE, "profile", "--device", "cpu", "--remarks", "remarks.txt", "--", "./loops"],
+                               cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(alone.returncode, 2)
+        self.assertIn("--emulate", alone.stderr)
+
     def test_the_tool_itself_counts(self):
         doctor = subprocess.run([ROOFLINE, "doctor", "--json"], capture_output=True, text=True)
         check = [row for row in json.loads(doctor.stdout)["data"]["checks"] if row["name"] == "counts under emulation"]

@@ -169,8 +169,8 @@ KERNEL double touch_few_pages(const double* in, long pages) {
 
 static void run_pages(void) {
   const double* memory = calloc(4096, 4096);
-  for (int r = 0; r < 16; r++) sink += touch_few_pages(memory, 1024);
   for (int r = 0; r < 4; r++) sink += touch_pages(memory, 4096);
+  for (int r = 0; r < 16; r++) sink += touch_few_pages(memory, 1024);
 }
 
 static void* work(void* unused) {

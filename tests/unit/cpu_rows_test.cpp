@@ -162,7 +162,8 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
                    "l3.fills=50000000 stride.next=50000000 stride.line=350000000",
          .milliseconds = {400}}}},
       {"irregular-loop",
-       {{.counts = "load.bytes=40000000 l1.fills=5000000 l2.fills=5000000 l3.fills=5000000 stride.other=5000000",
+       {{.counts = "loads=5000000 load.bytes=40000000 l1.fills=5000000 l2.fills=5000000 l3.fills=5000000 "
+                   "stride.other=5000000",
          .milliseconds = {500}}},
        {{.counts = "load.bytes=320000000 l1.fills=5000000 l2.fills=5000000 l3.fills=5000000 stride.line=40000000",
          .milliseconds = {500}}}},

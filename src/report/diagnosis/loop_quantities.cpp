@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "report/cpu_findings.hpp"
 #include "report/diagnosis/quantity_groups.hpp"
@@ -18,6 +19,9 @@ std::optional<double> clock_by_roof(const Point& point, const Machine& machine, 
   constexpr double kFlopsPerLane = 4;
   return roof->value / cores / (kFlopsPerLane * lanes);
 }
+
+/// Elements of 64 bits in a vector.
+double fp64_lanes(std::string_view isa) { return isa.starts_with("avx512") ? 8 : isa.starts_with("avx") ? 4 : 2; }
 
 /// The highest clock at which the machine was seen.
 std::optional<double> highest_clock(const Machine& machine) {
@@ -101,7 +105,7 @@ void add_loop(QuantityCollector& out, const Point& point, const Machine& machine
   if (loop.iterations > 0) {
     out.set("loop.calls", point.counters->find("calls").value_or(0) / (loop.iterations + loop.entries));
   }
-  add_cycles(out, point, machine, out.get("lanes").value_or(1));
+  add_cycles(out, point, machine, out.get("lanes").value_or(fp64_lanes(machine.device.isa)));
 }
 
 }  // namespace roofline
