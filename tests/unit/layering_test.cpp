@@ -108,6 +108,7 @@ struct AllowedWords {
 };
 constexpr AllowedWords kAllowedWords[] = {
     {"src/import/", ""},                                // formats of other tools
+    {"src/profile/cpu/compiler_remarks.cpp", ""},       // the words of compilers
     {"src/model/ceiling.hpp", "data sheet"},            // how machine.json spells an origin
     {"src/device/cpu/topology.cpp", "hypervisor"},      // a flag in /proc/cpuinfo
     {"src/device/cuda/machine_code.cpp", "anonymous"},  // as demanglers write it

@@ -173,7 +173,7 @@ Json host_to_json(const HostProfile& host) {
   if (host.user_s + host.system_s > 0) {
     json["cpu"] = {{"user_s", host.user_s}, {"system_s", host.system_s}, {"page_faults", host.page_faults}};
   }
-  json["alone"] = alone_to_json(host.alone);
+  if (host.alone.at_once > 0) json["alone"] = alone_to_json(host.alone);
   json["thread_count"] = host.thread_count;
   json["process_count"] = host.process_count;
   json["lines"] = list_to_json(host.lines, host_line_to_json);
