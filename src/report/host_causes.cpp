@@ -137,7 +137,7 @@ class HostCauses {
     const double used_s = host_.user_s + host_.system_s;
     if (!(used_s > 0) || host_.system_s < kLeastKernel * used_s) return;
     const std::string share = percent(host_.system_s / used_s);
-    constexpr double kGoodPart = 0.25, kPage = 4096, kAgain = 1.5;
+    constexpr double kGoodPart = 0.1, kPage = 4096, kAgain = 1.5;
     if (host_.page_faults * kSecondsPerFault < kGoodPart * host_.system_s) {
       put("kernel", host_.system_s,
           fmt::format("{} of the CPU time is in the kernel: system calls, or {} page faults", share,

@@ -185,8 +185,7 @@ class HostSampler::Loop {
       RunningStack running{native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}};
       if (!process->threads.contains(sample.tid)) {
         refreshed_ = 0;
-        add_brief(*process, sample, std::move(running.native));
-        return;
+        return add_brief(*process, sample, std::move(running.native));
       }
       if (process->runs_python(sample.tid) && clock_ns(CLOCK_MONOTONIC) < sample.time + kSameMoment) {
         running.python = process->python->frames(sample.tid);
@@ -220,7 +219,6 @@ class HostSampler::Loop {
     sample.time = clock_ns(CLOCK_MONOTONIC);
     sample.thread = brief_thread(process, cpu_sample.tid);
     sample.stack = stack_of(process, std::move(native), {});
-    sample.state = ThreadState::running;
     sample.seconds = 1.0F / static_cast<float>(options_.rate_hz);
     builder_.add(sample);
   }
