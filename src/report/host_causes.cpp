@@ -31,6 +31,7 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
 constexpr double kLeastMutex = 0.15;       ///< of CPU time and waits for mutexes
 constexpr double kLeastAlone = 0.2;        ///< of wall time
 constexpr double kLeastKernel = 0.15;      ///< of CPU time
+constexpr double kMostReady = 0.1;         ///< waiting for a CPU, over the time on one
 constexpr double kSecondsPerFault = 7e-7;  ///< to map and clear a page of 4 KiB; in virtual machines twice that
 
 /// The name without parameters, of what may be a demangled name.
@@ -164,6 +165,8 @@ class HostCauses {
 
   void find_alone() {
     const HostAlone& alone = host_.alone;
+    // Beside other programs, or with more threads than CPUs, who still works and who waits is the scheduler's choice.
+    if (host_.times.of(ThreadState::runnable) > kMostReady * host_.times.of(ThreadState::running)) return;
     if (alone.at_once < 2 || alone.seconds < kLeastAlone * host_.wall_s) return;
     const double saved = alone.seconds * (1 - 1 / static_cast<double>(alone.at_once));
     const HostFrame* const place =

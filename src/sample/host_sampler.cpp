@@ -7,10 +7,9 @@
 #include <atomic>
 #include <csignal>
 #include <ctime>
-#include <map>
 #include <optional>
+#include <string_view>
 #include <thread>
-#include <utility>
 
 #include "host/clock.hpp"
 #include "sample/cpu_samples.hpp"
@@ -18,7 +17,6 @@
 #include "sample/native_stack.hpp"
 #include "sample/process_family.hpp"
 #include "sample/sample_builder.hpp"
-#include "sample/thread_wait.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -35,6 +33,13 @@ constexpr int kMostMisses = 20;
 /// interrupt, so that it reads Python frames at the same time as native ones. A wake-up costs about 10 us.
 constexpr std::size_t kFewRunning = 2;
 constexpr std::uint64_t kSameMoment = kNsPerSecond / 1000;
+
+/// The C library and the loader: a thread that waits is in one of their functions, and its state says why.
+bool is_system_call_library(std::string_view path) {
+  const std::string_view file = last_path_part(path);
+  return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread") ||
+         file.starts_with("ld-linux") || file == "[vdso]";
+}
 
 /// The share of a ready thread's time in which it was on a CPU.
 double share_on_cpu(const ThreadTimes& before, const ThreadTimes& now, bool was_seen_running) {
@@ -153,11 +158,9 @@ class HostSampler::Loop {
   }
 
   void add_thread(const SampledProcess& process, SampledThread& thread, std::uint64_t now) {
-    const auto brief = brief_.find({process.pid, thread.tid});
-    thread.index = brief == brief_.end() ? -1 : brief->second;
-    const bool is_main = thread.tid == process.pid;
-    HostThread told = {process.pid, thread.tid, process.parent, thread.name(), process.command, is_main};
-    if (thread.index < 0) thread.index = builder_.add_thread(std::move(told));
+    HostThread told = {process.pid,   thread.tid,      process.parent,
+                       thread.name(), process.command, thread.tid == process.pid};
+    thread.index = builder_.add_thread(std::move(told));
     thread.last = now;
     thread.read_times(thread.times);
   }
@@ -178,15 +181,11 @@ class HostSampler::Loop {
   void drain(CpuSampling& cpu) {
     cpu.drain([this](const CpuSample& sample) {
       SampledProcess* const process = family_.find(sample.pid);
-      if (process == nullptr) {
-        refreshed_ = 0;  // a new process: look for it in the next tick
+      if (process == nullptr || !process->threads.contains(sample.tid)) {
+        refreshed_ = 0;  // a new thread: look for it in the next tick
         return;
       }
       RunningStack running{native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}};
-      if (!process->threads.contains(sample.tid)) {
-        refreshed_ = 0;
-        return add_brief(*process, sample, std::move(running.native));
-      }
       if (process->runs_python(sample.tid) && clock_ns(CLOCK_MONOTONIC) < sample.time + kSameMoment) {
         running.python = process->python->frames(sample.tid);
       }
@@ -205,31 +204,10 @@ class HostSampler::Loop {
         refresh(now);
         process = known_thread(sample);
       }
-      const bool known = process != nullptr;
-      if (!known) process = family_.find(sample.pid);
       if (process == nullptr) return;
-      const int thread = known ? process->threads.at(sample.tid)->index : brief_thread(*process, sample.tid);
-      builder_.add_code(sample.time, thread, process->code.locate(sample.registers.program_counter));
+      builder_.add_code(sample.time, process->threads.at(sample.tid)->index,
+                        process->code.locate(sample.registers.program_counter));
     });
-  }
-
-  /// A thread that is not known yet, or that ended before a tick could see it: its samples are its time.
-  void add_brief(SampledProcess& process, const CpuSample& cpu_sample, std::vector<CodePlace> native) {
-    HostSample sample;
-    sample.time = clock_ns(CLOCK_MONOTONIC);
-    sample.thread = brief_thread(process, cpu_sample.tid);
-    sample.stack = stack_of(process, std::move(native), {});
-    sample.seconds = 1.0F / static_cast<float>(options_.rate_hz);
-    builder_.add(sample);
-  }
-
-  int brief_thread(const SampledProcess& process, pid_t tid) {
-    constexpr std::size_t kMostBrief = 4096;  // further ones share the last one's entry
-    if (brief_.size() >= kMostBrief && !brief_.contains({process.pid, tid})) return brief_.begin()->second;
-    const auto [at, is_new] = brief_.try_emplace({process.pid, tid}, -1);
-    const std::string name(last_path_part(process.command));
-    if (is_new) at->second = builder_.add_thread({process.pid, tid, process.parent, name, process.command, false});
-    return at->second;
   }
 
   SampledProcess* known_thread(const CpuSample& sample) const {
@@ -378,6 +356,19 @@ class HostSampler::Loop {
     period_ *= 2;
   }
 
+  /// A thread that runs in a function of the CUDA driver that returns only after the GPU waits for it, spinning.
+  static void mark_gpu_waits(HostSamples& samples) {
+    std::vector<bool> waits(samples.stacks.size(), false);
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      waits[i] = std::ranges::any_of(
+          samples.stacks[i], [&](int frame) { return waits_for_gpu(samples.frames[static_cast<std::size_t>(frame)]); });
+    }
+    for (HostSample& sample : samples.samples) {
+      const bool spins = sample.state == ThreadState::running && sample.stack >= 0;
+      if (spins && waits[static_cast<std::size_t>(sample.stack)]) sample.state = ThreadState::gpu;
+    }
+  }
+
   HostSamplerOptions options_;
   CodeModules modules_;
   ProcessFamily family_;
@@ -386,7 +377,6 @@ class HostSampler::Loop {
   std::uint64_t start_ = 0, end_ = 0, cost_ = 0, ticks_ = 0, period_, thinned_ = 1;
   std::uint64_t refreshed_ = 0, refreshes_ = 0;
   std::size_t running_python_ = 0;
-  std::map<std::pair<std::int64_t, pid_t>, int> brief_;  ///< threads that were sampled before they were found
   std::string why_no_native_;
   std::thread thread_;
 };

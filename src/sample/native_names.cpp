@@ -147,16 +147,4 @@ bool waits_for_gpu(const HostFrame& frame) {
                              [&](std::string_view part) { return function.find(part) != std::string_view::npos; });
 }
 
-void mark_gpu_waits(HostSamples& samples) {
-  std::vector<bool> waits(samples.stacks.size(), false);
-  for (std::size_t i = 0; i < waits.size(); ++i) {
-    waits[i] = std::ranges::any_of(
-        samples.stacks[i], [&](int frame) { return waits_for_gpu(samples.frames[static_cast<std::size_t>(frame)]); });
-  }
-  for (HostSample& sample : samples.samples) {
-    const bool spins = sample.state == ThreadState::running && sample.stack >= 0;
-    if (spins && waits[static_cast<std::size_t>(sample.stack)]) sample.state = ThreadState::gpu;
-  }
-}
-
 }  // namespace roofline

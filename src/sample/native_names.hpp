@@ -16,7 +16,4 @@ std::vector<HostFrame> native_frames(const CodeModules& modules, const std::vect
 /// waiting.
 bool waits_for_gpu(const HostFrame& frame);
 
-/// Threads that run in a function of the CUDA driver which returns only after the GPU wait for it, spinning.
-void mark_gpu_waits(HostSamples& samples);
-
 }  // namespace roofline

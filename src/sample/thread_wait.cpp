@@ -6,8 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "text/text.hpp"
-
 namespace roofline {
 
 DescriptorKind descriptor_kind(std::string_view link) {
@@ -127,12 +125,6 @@ ThreadState state_of_kernel_function(std::string_view function) {
     if (function.find(part.part) != std::string_view::npos) return part.state;
   }
   return ThreadState::other;
-}
-
-bool is_system_call_library(std::string_view path) {
-  const std::string_view file = last_path_part(path);
-  return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread") ||
-         file.starts_with("ld-linux") || file == "[vdso]";
 }
 
 }  // namespace roofline

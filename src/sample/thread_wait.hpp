@@ -36,7 +36,4 @@ ThreadState waits_for(DescriptorKind kind, bool polls);
 /// By the kernel function that a thread sleeps in (/proc/PID/task/TID/wchan), where its system call can't be read.
 ThreadState state_of_kernel_function(std::string_view function);
 
-/// The C library and the loader: a thread that waits is in one of their functions, and its state says why.
-bool is_system_call_library(std::string_view path);
-
 }  // namespace roofline

@@ -65,7 +65,8 @@ bool Expression::is_of_iteration(Index name, const Operands& operands) const {
 
 bool Expression::changes(Index index, const Operands& operands) const {
   return any_node(index, [&](const Node& node) {
-    return node.kind == Kind::value && operands.varies[node.operands[0]] && !is_of_iteration(node.operands[0], operands);
+    return node.kind == Kind::value && operands.varies[node.operands[0]] &&
+           !is_of_iteration(node.operands[0], operands);
   });
 }
 

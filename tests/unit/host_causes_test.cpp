@@ -82,7 +82,8 @@ TEST(HostCauses, NameAMutexAndNotAJoin) {
 }
 
 /// Two threads run at the same time, then one of them `alone` more seconds in a function.
-HostProfile alone_in(const std::string& function, int together, int alone) {
+HostProfile alone_in(const std::string& function, int together, int alone,
+                     ThreadState of_second = ThreadState::running) {
   HostSamplesBuilder builder;
   const int first = builder.thread(10, 10), second = builder.thread(10, 11);
   const int parallel = builder.stack({own(9, "step")}),
@@ -91,7 +92,7 @@ HostProfile alone_in(const std::string& function, int together, int alone) {
   for (int i = 0; i < 100 * together; ++i) {
     time += 10'000'000;
     builder.sample(first, time, ThreadState::running, parallel);
-    builder.sample(second, time, ThreadState::runnable, parallel);
+    builder.sample(second, time, of_second, parallel);
   }
   for (int i = 0; i < 100 * alone; ++i) builder.sample(first, time += 10'000'000, ThreadState::running, last);
   return host_profile(builder.take());
@@ -109,6 +110,7 @@ TEST(HostCauses, NameASerialPartAndUnequalWork) {
   EXPECT_THAT(host_causes(alone_in("write_result", 5, 5), false), IsEmpty()) << "found by loop";
   EXPECT_THAT(host_causes(alone_in("write_result", 9, 1), true), IsEmpty());
   EXPECT_THAT(host_causes(alone_in("write_result", 0, 5), true), IsEmpty()) << "a program of one thread";
+  EXPECT_THAT(host_causes(alone_in("step", 5, 5, ThreadState::runnable), true), IsEmpty()) << "too few CPUs";
 }
 
 TEST(HostCauses, NameTheKernelByItsPageFaults) {
