@@ -14,9 +14,11 @@
 namespace roofline {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 CompilerRemarks remarks_of(const std::string& text) {
   CompilerRemarks remarks;
@@ -65,7 +67,9 @@ TEST(CompilerRemarks, OfClangsRecords) {
       "--- !Missed\nPass:            inline\nName:            NoDefinition\n"
       "DebugLoc:        { File: 'src/dot.cpp', Line: 9, Column: 3 }\nArgs:\n  - String:          loop not "
       "vectorized\n...\n");
-  EXPECT_EQ(remarks.why_not("dot.cpp", 5), "cannot prove it is safe to reorder floating-point operations");
+  const std::string why = remarks.why_not("dot.cpp", 5);
+  EXPECT_THAT(why, StartsWith("cannot prove"));
+  EXPECT_THAT(why, EndsWith("floating-point operations")) << "clang's words without \"loop not vectorized\"";
   EXPECT_THAT(remarks.why_not("dot.cpp", 9), IsEmpty()) << "of another pass";
 }
 

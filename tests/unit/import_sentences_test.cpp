@@ -103,7 +103,7 @@ TEST(ImportSentences, MeansHaveNoWallTimeAndNoIdleTime) {
                              fmt::format(fmt::runtime(kNvbenchState), 1, 1, "3e-5", 0) + "," +
                              fmt::format(fmt::runtime(kNvbenchState), 0, 2, "1e-5", 0);
   const Report report = report_with_sheets("b.json", nvbench_on("GPU a", "GPU b", states));
-  EXPECT_EQ(answer(report), "The kernels take 50 \u00b5s in all, without a timeline.");
+  EXPECT_THAT(answer(report), AllOf(HasSubstr("50 \u00b5s"), Not(HasSubstr("wall")), Not(HasSubstr("idle"))));
   ASSERT_EQ(report.profile->devices.size(), 2U);
   for (const WallTime& wall : report.profile->devices) {
     EXPECT_NEAR(wall.wall_s, wall.kernels_s, 1e-12);
@@ -137,7 +137,7 @@ TEST(ImportSentences, StatedBytesAreTheAuthors) {
 TEST(ImportSentences, AdviceIsForFilesAndTheirGpu) {
   const Report nvidia = report_with_sheets("t.json", trace_on("NVIDIA H100 80GB HBM3", product_at(10, 1)));
   for (const Verdict& verdict : verdicts(nvidia)) {
-    EXPECT_EQ(verdict.action, "Add an ncu report of the program (ncu --set roofline).");
+    EXPECT_THAT(verdict.action, AllOf(HasSubstr("ncu --set roofline"), Not(HasSubstr("--counters"))));
   }
   const Report unknown = report_with_sheets("t.json", trace_on("NVIDIA H100 80GB HBM3", launched("k", 10, 5, 1)));
   for (const Verdict& verdict : verdicts(unknown)) EXPECT_THAT(verdict.action, Not(HasSubstr("for longer")));
@@ -198,14 +198,14 @@ TEST(ImportSentences, RoofsAloneAreNoRecording) {
   const Report report = report_with_sheets(
       "roofline.json",
       R"({"empirical": {"gflops": {"data": [["FP64 GFLOPs", 10]]}, "gbytes": {"data": [["DRAM", 5]]}}})");
-  EXPECT_EQ(answer(report), "Roofs of a machine; no program was recorded.");
+  EXPECT_THAT(answer(report), AllOf(HasSubstr("Roofs"), Not(HasSubstr("kernel")), Not(HasSubstr("GPU"))));
   EXPECT_THAT(completeness(report), IsEmpty());
   EXPECT_THAT(why_no_steps(report), IsEmpty());
 }
 
 TEST(ImportSentences, AFileWithoutAGpuSaysSo) {
   const Report report = report_with_sheets("t.json", trace_on("", launched("k", 10, 5, 1)));
-  EXPECT_EQ(about_roofs(report.machine), "no roofs: the file names no GPU; pass a machine.json with --machine");
+  EXPECT_THAT(about_roofs(report.machine), AllOf(HasSubstr("no roofs"), HasSubstr("no GPU"), HasSubstr("--machine")));
 }
 
 /// A trace of one rank: a kernel of 10 us at 5 us after its base.
@@ -221,7 +221,7 @@ TEST(ImportSentences, RanksAreAlignedByTheirClocks) {
   std::vector<std::string> joined;
   const Report report = report_of_files({first.path(), second.path()}, joined);
   EXPECT_NEAR(report.profile->wall_s, (1015 - 5 + 400) * 1e-6, 1e-9);
-  EXPECT_THAT(report.notes, testing::Contains(HasSubstr("the last one began 400 \u00b5s after the first")));
+  EXPECT_THAT(report.notes, testing::Contains(HasSubstr("400 \u00b5s after")));
   const TemporaryFile later("c.json", trace_of_rank(1, kBase + 5'000'000'000));
   const Report apart = report_of_files({first.path(), later.path()}, joined);
   EXPECT_NEAR(apart.profile->wall_s, (1015 - 5) * 1e-6, 1e-9) << "of other times: they begin together";
