@@ -80,7 +80,7 @@ class OwnKernels(unittest.TestCase):
     def analyze(self, suite, *arguments):
         path = self.write("suite.yaml", suite)
         return self.run_tool("analyze", path, "--device", self.device, "--machine", self.machine, "--max-time", "0.01",
-                             "--json", *arguments)
+                             "--no-experiments", "--json", *arguments)
 
     def rows(self, suite, *arguments, code=0):
         done = self.analyze(suite, *arguments)
@@ -258,7 +258,7 @@ void scale(const float* x, float* y, float factor, int64_t n) {
             with self.subTest(threads):
                 suite = self.kernel(source, more="    options: [-pthread]\n    define: { CPUS: %d }\n"
                                     "    launch: { threads: %s }\n    expect: { y: 2*x }\n" % (cpus, threads))
-                row = self.rows(suite, "--no-experiments")[0]
+                row = self.rows(suite)[0]
                 self.assertEqual(row["status"], "ok", row.get("reason"))
                 self.assertEqual(row["work"]["launches"], 0)
                 self.assertEqual(row["work"].get("threads", self.units()), self.units() if threads == "own" else 1)
