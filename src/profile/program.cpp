@@ -91,11 +91,13 @@ class Program {
       usleep(kPoll);
     }
     run_.end = monotonic_now();
-    if (sampler_) run_.host = sampler_->stop();
-    const Used now = used_by_children();
-    run_.user_s = now.user_s - used_before_.user_s;
-    run_.system_s = now.system_s - used_before_.system_s;
-    run_.page_faults = now.page_faults - used_before_.page_faults;
+    if (sampler_) {
+      run_.host = sampler_->stop();
+      const Used now = used_by_children();
+      run_.host->user_s = now.user_s - used_before_.user_s;
+      run_.host->system_s = now.system_s - used_before_.system_s;
+      run_.host->page_faults = now.page_faults - used_before_.page_faults;
+    }
     return std::move(run_);
   }
 

@@ -19,8 +19,6 @@ struct ProgramRun {
   bool interrupted = false;              ///< the user asked to stop
   bool stopped = false;                  ///< we ended it, because its window was over
   std::optional<HostSamples> host = {};  ///< where they were asked for
-  double user_s = 0, system_s = 0;       ///< CPU time of its processes, as far as they were waited for
-  double page_faults = 0;                ///< of those
 };
 
 struct ProgramOptions {

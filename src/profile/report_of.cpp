@@ -350,11 +350,6 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   if (facts.host) {
     const bool part = facts.window && !traces.empty();
     profile.host = host_profile(part ? cut(*facts.host, recording.start, recording.end) : *facts.host);
-    if (facts.run) {
-      profile.host->user_s = facts.run->user_s;
-      profile.host->system_s = facts.run->system_s;
-      profile.host->page_faults = facts.run->page_faults;
-    }
   }
   profile.why_no_counters = why_no_counters(traces, facts.counters_wanted, facts.run.has_value());
   for (const LaunchGroup& group : recording.groups) profile.counters |= !group.values.empty();

@@ -89,10 +89,13 @@ struct HostSamples {
   std::vector<HostSample> samples;
   std::vector<HostMemorySample> memory;
   std::vector<HostMemoryRise> rises;
-  CodeSamples code;                  ///< where they were asked for
-  std::uint64_t memory_bytes = 0;    ///< of the machine; 0: not known
-  double rate_hz = 0;                ///< measured samples per second of each thread
-  double cost_s = 0;                 ///< CPU time of the sampler
+  CodeSamples code;                ///< where they were asked for
+  std::uint64_t memory_bytes = 0;  ///< of the machine; 0: not known
+  double rate_hz = 0;              ///< measured samples per second of each thread
+  double cost_s = 0;               ///< CPU time of the sampler
+  /// CPU time of the program's processes in user code and in the kernel, as far as they were waited for, and their page
+  /// faults; both times 0: not known.
+  double user_s = 0, system_s = 0, page_faults = 0;
   std::uint64_t start = 0, end = 0;  ///< of the sampled time
   std::string why_none;              ///< empty where there are samples
   std::string why_no_native;         ///< why running threads have no native frames; empty where they have

@@ -9,8 +9,9 @@
 namespace roofline {
 namespace {
 
-constexpr std::string_view kMagicBytes = "RFHOSTS3";
-constexpr std::string_view kWithoutCode = "RFHOSTS2", kWithoutMemory = "RFHOSTS1";  // of earlier versions
+constexpr std::string_view kMagicBytes = "RFHOSTS4";
+// Of earlier versions.
+constexpr std::string_view kWithoutCpu = "RFHOSTS3", kWithoutCode = "RFHOSTS2", kWithoutMemory = "RFHOSTS1";
 constexpr std::size_t kMostNameText = 1 << 16;
 
 class FileWriter {
@@ -160,6 +161,9 @@ std::string write_host_samples(const HostSamples& samples) {
   file.number(samples.cost_s);
   file.number(samples.start);
   file.number(samples.end);
+  file.number(samples.user_s);
+  file.number(samples.system_s);
+  file.number(samples.page_faults);
   file.text(samples.why_none);
   file.text(samples.why_no_native);
   file.count(samples.frames.size());
@@ -226,7 +230,8 @@ std::string write_host_samples(const HostSamples& samples) {
 }
 
 std::optional<HostSamples> read_host_samples(std::string_view bytes) {
-  const bool with_code = bytes.starts_with(kMagicBytes);
+  const bool with_cpu = bytes.starts_with(kMagicBytes);
+  const bool with_code = with_cpu || bytes.starts_with(kWithoutCpu);
   const bool with_memory = with_code || bytes.starts_with(kWithoutCode);
   if (!with_memory && !bytes.starts_with(kWithoutMemory)) return std::nullopt;
   ByteCursor cursor(bytes, kMagicBytes.size());
@@ -235,6 +240,10 @@ std::optional<HostSamples> read_host_samples(std::string_view bytes) {
   samples.cost_s = cursor.number<double>();
   samples.start = cursor.number<std::uint64_t>();
   samples.end = cursor.number<std::uint64_t>();
+  for (double* const used : {&samples.user_s, &samples.system_s, &samples.page_faults}) {
+    if (with_cpu) *used = cursor.number<double>();
+    if (!std::isfinite(*used) || *used < 0) return std::nullopt;
+  }
   samples.why_none = read_name(cursor);
   samples.why_no_native = read_name(cursor);
   if (!cursor.good() || !read_frames(cursor, samples.frames) || !read_stacks(cursor, samples) ||
