@@ -97,8 +97,7 @@ std::vector<std::size_t> rows_for_experiments(const Suite& suite, const Report& 
     const bool by_rate_alone =
         verdict.rule == "no-vectors" || verdict.rule == "one-core" || verdict.rule == "arithmetic-beside";
     const bool by_threads_alone =
-        verdict.rule == kSomeThreads &&
-        saving_on_own_threads(point, report.machine) > saving_on_all_threads(point, report.machine).value_or(0);
+        verdict.rule == kSomeThreads && lacks_more_than_idle_threads_cost(point, report.machine);
     if (point.counters || (verdict.kind != VerdictKind::unknown && !by_rate_alone && !by_threads_alone)) continue;
     if (!dropped[verdict.row] && !starts_threads(suite.entries[verdict.row])) rows.push_back(verdict.row);
   }

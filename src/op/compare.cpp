@@ -257,10 +257,9 @@ Verification compare(const Op& op, const Workload& workload, std::span<const Hos
   Verification result;
   result.outputs = elements.elements();
   Findings found(elements.count());
-  if (needs_sample(op, workload, result.outputs, host_threads())) {
-    const SampleSize size = sample_size(op, workload, host_threads());
+  if (const auto size = sample_size(op, workload, result.outputs, host_threads())) {
     const auto indices =
-        draw_sample(op, workload, result.outputs, size, workload.seed ^ std::random_device{}(), before);
+        draw_sample(op, workload, result.outputs, *size, workload.seed ^ std::random_device{}(), before);
     result.checked = static_cast<std::int64_t>(indices.size());
     result.reference =
         fmt::format("fp64 on the CPU, {} of {} elements", grouped(result.checked), grouped(result.outputs));

@@ -14,19 +14,15 @@ void sort_unique(std::vector<std::int64_t>& indices) {
 
 }  // namespace
 
-SampleSize sample_size(const Op& op, const Workload& workload, int threads) {
+std::optional<SampleSize> sample_size(const Op& op, const Workload& workload, std::int64_t outputs, int threads) {
   constexpr double kLongestS = 3;
   constexpr std::int64_t kFewest = 64;
-  const double affordable = kLongestS * kReferenceRate * threads / op.reference_cost(workload);
-  const auto most = static_cast<std::int64_t>(std::min(affordable, static_cast<double>(kSampleElements)));
-  const std::int64_t inner = std::max(kFewest, most);
-  return {.inner = inner, .ends = kSampleEnds * inner / kSampleElements};
-}
-
-bool needs_sample(const Op& op, const Workload& workload, std::int64_t outputs, int threads) {
-  const SampleSize size = sample_size(op, workload, threads);
-  const bool sample_is_smaller = outputs > size.inner + 2 * size.ends;
-  return sample_is_smaller && op.reference_cost(workload) * static_cast<double>(outputs) > kReferenceRate * threads;
+  const double cost = op.reference_cost(workload), rate = kReferenceRate * threads;
+  if (cost * static_cast<double>(outputs) <= rate) return std::nullopt;
+  const auto affordable = std::min(kLongestS * rate / cost, static_cast<double>(kSampleElements));
+  const std::int64_t inner = std::max(kFewest, static_cast<std::int64_t>(affordable));
+  const SampleSize size = {.inner = inner, .ends = kSampleEnds * inner / kSampleElements};
+  return outputs > size.inner + 2 * size.ends ? std::optional(size) : std::nullopt;
 }
 
 std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs, SampleSize size,

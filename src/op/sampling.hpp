@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "op/op.hpp"
@@ -20,11 +21,9 @@ struct SampleSize {
   std::int64_t inner = kSampleElements;  ///< random elements
   std::int64_t ends = kSampleEnds;       ///< at either end
 };
-/// As many elements as take some seconds on `threads` threads: 64 to kSampleElements.
-SampleSize sample_size(const Op& op, const Workload& workload, int threads);
-
-/// Whether comparing all of `outputs` elements would take more than about a second on `threads` threads.
-bool needs_sample(const Op& op, const Workload& workload, std::int64_t outputs, int threads);
+/// As many elements as take some seconds on `threads` threads, 64 to kSampleElements. Nothing where all of `outputs`
+/// elements take no more than about a second, or are no more than a sample.
+std::optional<SampleSize> sample_size(const Op& op, const Workload& workload, std::int64_t outputs, int threads);
 
 /// The elements of a sample of that size, ascending and without repetition, with the op's edges. `outputs` elements
 /// that follow `before` others, counted from the first of them.

@@ -29,9 +29,7 @@ class HostSums {
     host.wall_s = seconds(samples_.end - samples_.start);
     host.rate_hz = samples_.rate_hz;
     host.cost_s = samples_.cost_s;
-    host.user_s = samples_.user_s;
-    host.system_s = samples_.system_s;
-    host.page_faults = samples_.page_faults;
+    host.usage = samples_.usage;
     host.samples = static_cast<std::int64_t>(samples_.samples.size());
     host.why_none = samples_.why_none;
     host.why_no_native = samples_.why_no_native;

@@ -28,17 +28,13 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kGrace = 10 * kNsPerSecond;  ///< from asking a program to end to ending it
 constexpr useconds_t kPoll = 20'000;
 
-/// Of all processes that were waited for until now.
-struct Used {
-  double user_s = 0, system_s = 0, page_faults = 0;
-};
-
 double seconds_of(const timeval& time) {
   constexpr double kMicro = 1e-6;
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * kMicro;
 }
 
-Used used_by_children() {
+/// Of all processes that were waited for until now.
+ProcessUsage usage_of_children() {
   rusage usage = {};
   if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return {};
   return {seconds_of(usage.ru_utime), seconds_of(usage.ru_stime), static_cast<double>(usage.ru_minflt)};
@@ -93,10 +89,9 @@ class Program {
     run_.end = monotonic_now();
     if (sampler_) {
       run_.host = sampler_->stop();
-      const Used now = used_by_children();
-      run_.host->user_s = now.user_s - used_before_.user_s;
-      run_.host->system_s = now.system_s - used_before_.system_s;
-      run_.host->page_faults = now.page_faults - used_before_.page_faults;
+      const ProcessUsage now = usage_of_children();
+      run_.host->usage = {now.user_s - usage_before_.user_s, now.system_s - usage_before_.system_s,
+                          now.page_faults - usage_before_.page_faults};
     }
     return std::move(run_);
   }
@@ -189,7 +184,7 @@ class Program {
 
   const ProgramOptions& options_;
   ProgramRun run_;
-  Used used_before_ = used_by_children();
+  ProcessUsage usage_before_ = usage_of_children();
   Windows windows_;
   std::map<fs::path, std::optional<ProcessIdentity>> recorders_;  ///< as they were when their spools were first seen
   Process child_;

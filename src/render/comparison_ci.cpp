@@ -69,7 +69,7 @@ constexpr std::array<SarifRule, 4> kRules = {{
     {CaseOutcome::undecided, "none", "open", "The interval of the time ratio is too wide to decide"},
 }};
 
-/// A path as a URI: relative ones stay relative, for the service to resolve in the repository.
+/// A path as a URI. Relative paths stay relative: the service resolves them in the repository.
 std::string uri_of_path(std::string_view path) {
   constexpr std::string_view kPlain = "-._~/";
   std::string uri = path.starts_with('/') ? "file://" : "";

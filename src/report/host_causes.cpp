@@ -135,21 +135,22 @@ class HostCauses {
   }
 
   void find_kernel() {
-    const double used_s = host_.user_s + host_.system_s;
-    if (!(used_s > 0) || host_.system_s < kLeastKernel * used_s) return;
-    const std::string share = percent(host_.system_s / used_s);
+    const ProcessUsage& usage = host_.usage;
+    const double used_s = usage.user_s + usage.system_s;
+    if (!usage.is_known() || usage.system_s < kLeastKernel * used_s) return;
+    const std::string share = percent(usage.system_s / used_s);
     constexpr double kGoodPart = 0.1, kPage = 4096, kAgain = 1.5;
-    if (host_.page_faults * kSecondsPerFault < kGoodPart * host_.system_s) {
-      put("kernel", host_.system_s,
+    if (usage.page_faults * kSecondsPerFault < kGoodPart * usage.system_s) {
+      put("kernel", usage.system_s,
           fmt::format("{} of the CPU time is in the kernel: system calls, or {} page faults", share,
-                      count(static_cast<std::int64_t>(host_.page_faults))),
+                      count(static_cast<std::int64_t>(usage.page_faults))),
           "", {}, "`strace -c -f` counts the system calls: make fewer and larger ones (buffers).");
       return;
     }
-    const bool again = peak_bytes_ > 0 && host_.page_faults * kPage > kAgain * peak_bytes_;
-    put("page-faults", host_.system_s,
+    const bool again = peak_bytes_ > 0 && usage.page_faults * kPage > kAgain * peak_bytes_;
+    put("page-faults", usage.system_s,
         fmt::format("{} of the CPU time is in the kernel: {} page faults, which map and clear {} memory", share,
-                    count(static_cast<std::int64_t>(host_.page_faults)), again ? "freed and new" : "new"),
+                    count(static_cast<std::int64_t>(usage.page_faults)), again ? "freed and new" : "new"),
         "most CPU time is at", hottest_line(),
         again ? "Allocate large buffers once and reuse them, or keep freed memory (GLIBC_TUNABLES=glibc.malloc."
                 "mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296)."

@@ -80,8 +80,7 @@ struct HostProfile {
   std::string why_no_native;  ///< why running threads have no native frames
   HostTimes times;            ///< of all threads
   HostAlone alone;
-  double user_s = 0, system_s = 0;  ///< CPU time of its processes in user code and in the kernel; both 0: not known
-  double page_faults = 0;           ///< of its processes
+  ProcessUsage usage;  ///< of its processes
   std::int64_t thread_count = 0, process_count = 0;
   std::vector<HostLineSum> lines;
   std::vector<HostFunctionSum> functions;

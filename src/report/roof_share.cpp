@@ -78,6 +78,11 @@ double saving_on_own_threads(const Point& point, const Machine& machine) {
   return 1 - std::min(1.0, fraction / part);
 }
 
+bool lacks_more_than_idle_threads_cost(const Point& point, const Machine& machine) {
+  const std::optional<double> saving = saving_on_all_threads(point, machine);
+  return saving && saving_on_own_threads(point, machine) > *saving;
+}
+
 std::optional<double> reference_rate_of_roof(const Point& point) {
   if (!point.reference_rates || !has_roof(point.bound)) return std::nullopt;
   double at_reference_s = 0;

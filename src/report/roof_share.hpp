@@ -38,6 +38,8 @@ std::optional<double> saving_on_all_threads(const Point& point, const Machine& m
 /// The part of a row's time that it lacks of the roof of the threads it ran on. Without such a roof at least so much:
 /// a part of the threads has that part of the roof of all, or more. NaN where it has no roof.
 double saving_on_own_threads(const Point& point, const Machine& machine);
+/// Whether that is more than all threads would save.
+bool lacks_more_than_idle_threads_cost(const Point& point, const Machine& machine);
 
 /// The share of its roof that the reference probes reached beside the row: memory by the copy probe, arithmetic and
 /// caches, which have the clock of the cores, by the FMA probe. Nothing where they did not run.

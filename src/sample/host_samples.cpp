@@ -57,9 +57,9 @@ void append(HostSamples& to, HostSamples from) {
     to.stacks.push_back(std::move(stack));
   }
   for (HostThread& thread : from.threads) to.threads.push_back(std::move(thread));
-  to.user_s += from.user_s;
-  to.system_s += from.system_s;
-  to.page_faults += from.page_faults;
+  to.usage.user_s += from.usage.user_s;
+  to.usage.system_s += from.usage.system_s;
+  to.usage.page_faults += from.usage.page_faults;
   for (HostSample sample : from.samples) {
     sample.thread += threads;
     sample.stack = moved(sample.stack, stacks);

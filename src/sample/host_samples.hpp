@@ -82,6 +82,13 @@ struct HostMemoryRise {
 
 /// Samples by time. A stack is a list of indices into `frames`, the innermost first; Python frames replace the
 /// interpreter's native ones.
+/// What processes that were waited for used: CPU time in user code and in the kernel, and page faults.
+struct ProcessUsage {
+  double user_s = 0, system_s = 0, page_faults = 0;
+
+  bool is_known() const { return user_s + system_s > 0; }
+};
+
 struct HostSamples {
   std::vector<HostFrame> frames;
   std::vector<std::vector<int>> stacks;
@@ -89,13 +96,11 @@ struct HostSamples {
   std::vector<HostSample> samples;
   std::vector<HostMemorySample> memory;
   std::vector<HostMemoryRise> rises;
-  CodeSamples code;                ///< where they were asked for
-  std::uint64_t memory_bytes = 0;  ///< of the machine; 0: not known
-  double rate_hz = 0;              ///< measured samples per second of each thread
-  double cost_s = 0;               ///< CPU time of the sampler
-  /// CPU time of the program's processes in user code and in the kernel, as far as they were waited for, and their page
-  /// faults; both times 0: not known.
-  double user_s = 0, system_s = 0, page_faults = 0;
+  CodeSamples code;                  ///< where they were asked for
+  std::uint64_t memory_bytes = 0;    ///< of the machine; 0: not known
+  double rate_hz = 0;                ///< measured samples per second of each thread
+  double cost_s = 0;                 ///< CPU time of the sampler
+  ProcessUsage usage;                ///< of the program's processes
   std::uint64_t start = 0, end = 0;  ///< of the sampled time
   std::string why_none;              ///< empty where there are samples
   std::string why_no_native;         ///< why running threads have no native frames; empty where they have

@@ -161,9 +161,9 @@ std::string write_host_samples(const HostSamples& samples) {
   file.number(samples.cost_s);
   file.number(samples.start);
   file.number(samples.end);
-  file.number(samples.user_s);
-  file.number(samples.system_s);
-  file.number(samples.page_faults);
+  file.number(samples.usage.user_s);
+  file.number(samples.usage.system_s);
+  file.number(samples.usage.page_faults);
   file.text(samples.why_none);
   file.text(samples.why_no_native);
   file.count(samples.frames.size());
@@ -240,7 +240,7 @@ std::optional<HostSamples> read_host_samples(std::string_view bytes) {
   samples.cost_s = cursor.number<double>();
   samples.start = cursor.number<std::uint64_t>();
   samples.end = cursor.number<std::uint64_t>();
-  for (double* const used : {&samples.user_s, &samples.system_s, &samples.page_faults}) {
+  for (double* const used : {&samples.usage.user_s, &samples.usage.system_s, &samples.usage.page_faults}) {
     if (with_cpu) *used = cursor.number<double>();
     if (!std::isfinite(*used) || *used < 0) return std::nullopt;
   }

@@ -115,9 +115,9 @@ TEST(HostCauses, NameASerialPartAndUnequalWork) {
 
 TEST(HostCauses, NameTheKernelByItsPageFaults) {
   HostProfile host = running_in(library("qsort"), 0, 5);
-  host.user_s = 4;
-  host.system_s = 2;
-  host.page_faults = 5e6;
+  host.usage.user_s = 4;
+  host.usage.system_s = 2;
+  host.usage.page_faults = 5e6;
   std::vector<HostCause> found = host_causes(host, true, 1e9);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, "page-faults");
@@ -126,12 +126,12 @@ TEST(HostCauses, NameTheKernelByItsPageFaults) {
   EXPECT_THAT(found[0].text, HasSubstr("solver.cpp:9"));
   EXPECT_THAT(found[0].action, HasSubstr("reuse"));
   EXPECT_THAT(host_causes(host, true, 2e10).at(0).action, HasSubstr("huge pages"));
-  host.page_faults = 1000;
+  host.usage.page_faults = 1000;
   found = host_causes(host, true);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, "kernel");
   EXPECT_THAT(found[0].text, HasSubstr("1,000 page faults"));
-  host.system_s = 0.1;
+  host.usage.system_s = 0.1;
   EXPECT_THAT(host_causes(host, true), IsEmpty());
 }
 

@@ -23,9 +23,9 @@ HostSamples two_threads() {
   samples.memory_bytes = 1 << 20;
   samples.rate_hz = 99;
   samples.cost_s = 0.125;
-  samples.user_s = 2.5;
-  samples.system_s = 0.5;
-  samples.page_faults = 1234;
+  samples.usage.user_s = 2.5;
+  samples.usage.system_s = 0.5;
+  samples.usage.page_faults = 1234;
   samples.start = 500;
   samples.end = 4000;
   samples.why_no_native = "not permitted";
@@ -49,9 +49,9 @@ TEST(HostSamplesFile, AllOfItComesBack) {
   EXPECT_TRUE(after->threads[0].main);
   EXPECT_EQ(after->rate_hz, before.rate_hz);
   EXPECT_EQ(after->cost_s, before.cost_s);
-  EXPECT_EQ(after->user_s, before.user_s);
-  EXPECT_EQ(after->system_s, before.system_s);
-  EXPECT_EQ(after->page_faults, before.page_faults);
+  EXPECT_EQ(after->usage.user_s, before.usage.user_s);
+  EXPECT_EQ(after->usage.system_s, before.usage.system_s);
+  EXPECT_EQ(after->usage.page_faults, before.usage.page_faults);
   EXPECT_EQ(after->end, before.end);
   EXPECT_EQ(after->why_no_native, before.why_no_native);
 }

@@ -45,7 +45,6 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
   // Loops of a program say what they lose by threads themselves, and how wide their instructions are.
   const bool of_program = point.profiled && point.profiled->loop;
   if (!of_program) out.set("threads.saving", saving_on_all_threads(point, machine));
-  out.set("threads.own_saving", saving_on_own_threads(point, machine));
   out.set("cores", number_of(device.attributes, AttributeKey::physical_cores));
   if (const auto cores = out.get("cores"); cores > 0)
     out.set("threads.share", static_cast<double>(device.units) / *cores);

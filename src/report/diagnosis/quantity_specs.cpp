@@ -195,8 +195,6 @@ constexpr QuantitySpec kSpecs[] = {
     {"threads.saving", "saved by all threads", kFraction,
      "1 - attainable time on all threads over that on threads.used, by the roofs of both; at most 1 - "
      "threads.used_share"},
-    {"threads.own_saving", "lacks of the roof of its threads", kFraction,
-     "1 - attainable over measured time on threads.used"},
     {"cores", "physical cores", kNumber, "of the machine"},
     {"loop.together", "threads at the same time", kNumber, "in a loop of a CPU program, on average"},
     {"loop.program_threads", "threads of the program", kNumber, "at the same time, at most"},

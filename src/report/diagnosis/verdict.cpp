@@ -189,14 +189,14 @@ void add_loop_gain(Verdict& verdict, const Quantities& quantities, const Point& 
 
 /// What decides about a row: the first that is more than a note. Threads without work do not, where what was found of
 /// the others costs more than they would save.
-std::vector<Advice>::const_iterator deciding(const std::vector<Advice>& advice, const Quantities& quantities) {
+std::vector<Advice>::const_iterator deciding(const std::vector<Advice>& advice, const Point& point,
+                                             const Machine& machine) {
   const auto decides = [](const Advice& one) { return one.kind != RuleKind::note; };
   const auto first = std::find_if(advice.begin(), advice.end(), decides);
   if (first == advice.end() || first->rule != kSomeThreads) return first;
   const auto next = std::find_if(first + 1, advice.end(), decides);
-  const auto own = quantities.find("threads.own_saving"), other = quantities.find("threads.saving");
-  const bool costs_more = own != quantities.end() && other != quantities.end() && own->second > other->second;
-  return costs_more && next != advice.end() && next->kind == RuleKind::cause ? next : first;
+  const bool other_cause = next != advice.end() && next->kind == RuleKind::cause;
+  return other_cause && lacks_more_than_idle_threads_cost(point, machine) ? next : first;
 }
 
 /// Why the compiler did not vectorise a loop, where scalar code or what it waits for is the cause.
@@ -217,7 +217,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   verdict.total_gain_s = total_gain(point);
   std::vector<Advice> advice = diagnose(quantities, device);
   add_lines(advice, point);
-  const auto decides = deciding(advice, quantities);
+  const auto decides = deciding(advice, point, machine_of(report, point));
   for (auto one = advice.begin(); one != advice.end(); ++one)
     if (one != decides) verdict.also.push_back({one->rule, one->finding});
   if (decides != advice.end()) {

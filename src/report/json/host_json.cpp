@@ -145,6 +145,16 @@ HostFunctionSum read_host_function(const JsonValue& json) {
           .inclusive_cpu_s = read_seconds(json["inclusive_cpu_s"])};
 }
 
+Json usage_to_json(const ProcessUsage& usage) {
+  return {{"user_s", usage.user_s}, {"system_s", usage.system_s}, {"page_faults", usage.page_faults}};
+}
+
+ProcessUsage read_usage(const JsonValue& json) {
+  return {.user_s = read_seconds(json["user_s"]),
+          .system_s = read_seconds(json["system_s"]),
+          .page_faults = read_seconds(json["page_faults"])};
+}
+
 Json alone_to_json(const HostAlone& alone) {
   Json json = {{"at_once", alone.at_once}, {"seconds", alone.seconds}};
   if (alone.line < 0) return json;
@@ -170,9 +180,7 @@ Json host_to_json(const HostProfile& host) {
   put_text(json, "why_none", host.why_none);
   put_text(json, "why_no_native", host.why_no_native);
   json["seconds"] = host_times_to_json(host.times);
-  if (host.user_s + host.system_s > 0) {
-    json["cpu"] = {{"user_s", host.user_s}, {"system_s", host.system_s}, {"page_faults", host.page_faults}};
-  }
+  if (host.usage.is_known()) json["cpu"] = usage_to_json(host.usage);
   if (host.alone.at_once > 0) json["alone"] = alone_to_json(host.alone);
   json["thread_count"] = host.thread_count;
   json["process_count"] = host.process_count;
@@ -194,6 +202,7 @@ HostProfile read_host(const JsonValue& json) {
                       .why_no_native = json.text_or("why_no_native", ""),
                       .times = read_host_times(json["seconds"]),
                       .alone = {},
+                      .usage = {},
                       .thread_count = json["thread_count"].integer(),
                       .process_count = json["process_count"].integer(),
                       .lines = read_list(json["lines"], read_host_line),
@@ -203,11 +212,7 @@ HostProfile read_host(const JsonValue& json) {
                       .frames = read_list(json["frames"], read_host_frame),
                       .stacks = {}};
   if (const auto alone = json.find("alone")) host.alone = read_alone(*alone, host.lines.size());
-  if (const auto cpu = json.find("cpu")) {
-    host.user_s = read_seconds((*cpu)["user_s"]);
-    host.system_s = read_seconds((*cpu)["system_s"]);
-    host.page_faults = read_seconds((*cpu)["page_faults"]);
-  }
+  if (const auto cpu = json.find("cpu")) host.usage = read_usage(*cpu);
   host.threads =
       read_list(json["threads"], [&](const JsonValue& thread) { return read_host_thread(thread, host.lines.size()); });
   host.stacks = read_list(json["stacks"], [&](const JsonValue& stack) { return read_host_stack(stack, host); });
