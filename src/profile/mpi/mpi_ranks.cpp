@@ -1,6 +1,7 @@
 #include "profile/mpi/mpi_ranks.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -49,6 +50,34 @@ std::optional<MpiExtra> extra_of(const MpiProcess& late, const MpiProcess& typic
   }
   if (extra && !(extra->seconds > extra->other_s)) return std::nullopt;
   return extra;
+}
+
+/// Whether a rank comes later to the collectives than another by more than such a difference has by chance, the rank
+/// having been chosen for it among all of them. Where they meet too rarely to tell: true.
+bool steadily_later(const std::vector<MpiProcess>& processes, std::size_t late, std::size_t other) {
+  constexpr std::size_t kFewest = 4;
+  const std::vector<std::int64_t> offsets = clock_offsets(processes);
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> starts;
+  for (const MpiCollective& collective : processes[other].collectives) {
+    starts[{collective.communicator, collective.number}] =
+        static_cast<std::int64_t>(collective.start) + offsets[other];
+  }
+  std::vector<double> later;
+  for (const MpiCollective& collective : processes[late].collectives) {
+    const auto found = starts.find({collective.communicator, collective.number});
+    if (found == starts.end()) continue;
+    later.push_back(
+        static_cast<double>(static_cast<std::int64_t>(collective.start) + offsets[late] - found->second));
+  }
+  if (later.size() < kFewest) return true;
+  const auto n = static_cast<double>(later.size());
+  double sum = 0, squares = 0;
+  for (const double ns : later) sum += ns;
+  for (const double ns : later) squares += (ns - sum / n) * (ns - sum / n);
+  const double independent = effective_samples(std::ssize(later), lag1_autocorrelation(later));
+  // Of so many equal ranks the latest is expected at sqrt(2 ln ranks) standard errors; two more are no chance.
+  const double most_by_chance = std::sqrt(2 * std::log(static_cast<double>(processes.size()))) + 2;
+  return sum / n > most_by_chance * std::sqrt(squares / (n - 1) / independent);
 }
 
 /// Sites of all ranks at one place.
@@ -135,6 +164,8 @@ std::optional<LateMpiRanks> late_mpi_ranks(const std::vector<MpiProcess>& proces
   const auto ranks = static_cast<double>(processes.size());
   late.saved_s = std::min(most - computing / ranks, waiting / ranks);
   if (late.saved_s < kLeast / 2 * mean_seconds(processes)) return std::nullopt;
+  late.steady = steadily_later(processes, static_cast<std::size_t>(late.processes.front()),
+                               static_cast<std::size_t>(late.typical));
   late.extra = extra_of(processes[static_cast<std::size_t>(late.processes.front())],
                         processes[static_cast<std::size_t>(late.typical)]);
   return late;

@@ -24,6 +24,7 @@ struct LateMpiRanks {
   std::vector<int> processes;  ///< indices, that with the most computing first
   int typical = 0;             ///< index of the rank with the median of computing
   double saved_s = 0;          ///< of the run, if all ranks had the same computing
+  bool steady = true;          ///< false: ranks that are late in turns differ as much by chance
   std::optional<MpiExtra> extra;
 };
 

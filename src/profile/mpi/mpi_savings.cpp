@@ -105,6 +105,7 @@ class MpiSavings {
       }
       add_wait(saving, who, extra, ready_per_running(processes_[static_cast<std::size_t>(late.typical)]));
     }
+    if (saving.cause == SavingCause::unequal_work && !late.steady) return;
     saving.evidence += fmt::format("in MPI {} {}, {} {}", who, duration(parts.waiting_s + parts.transfer_s), other,
                                    duration(typical.waiting_s + typical.transfer_s));
     if (waits_.matched > 0 && late.processes.size() == 1) {
