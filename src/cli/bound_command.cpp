@@ -13,11 +13,13 @@
 #include "cli/option_values.hpp"
 #include "cli/session.hpp"
 #include "cli/suites.hpp"
+#include "cli/torch_bounds.hpp"
 #include "config/suite.hpp"
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "host/interrupt.hpp"
 #include "import/onnx.hpp"
+#include "import/torch_export.hpp"
 #include "op/op.hpp"
 #include "problem/problem_json.hpp"
 #include "render/problem_render.hpp"
@@ -35,7 +37,7 @@ enum class Phases : std::uint8_t { both, prefill, decode };
 
 struct Flags {
   DeviceRequest device;
-  std::string problem, machine, against;
+  std::string problem, machine, against, python = "python3";
   DocumentOutput output{"bound", {"md", "json"}};
   Inference inference;
   std::optional<std::int64_t> context;
@@ -51,8 +53,10 @@ void add_options(CommandEntry& command, Flags& flags) {
                       {"fp16", WeightType::fp16},          {"fp8", WeightType::fp8},
                       {"int8", WeightType::int8},          {"int4", WeightType::int4}};
   flags.device.add_to(command);
-  command.add("problem", text("FILE", flags.problem),
-              "config.json of a decoder-only transformer, an ONNX graph, or a suite of ops");
+  command.add(
+      "problem", text("FILE", flags.problem),
+      "config.json of a decoder-only transformer, a graph (ONNX, .pt2 of torch.export), PyTorch problems in Python "
+      "(a file as in KernelBench, or a folder of them), or a suite of ops");
   command.add(
       "--machine", text("FILE", flags.machine),
       "Calibration file, or a GPU of which there is a data sheet, such as H100 (default: the stored calibration)");
@@ -72,10 +76,12 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--tf32", flag(flags.inference.tf32), "Products of fp32 may use TF32");
   command.add("--tensor-parallel", number("GPUS", flags.inference.tensor_parallel, 1, 1024),
               "GPUs that share each layer (default: 1)");
+  command.add("--python", text("PROGRAM", flags.python),
+              "Python with PyTorch, for problems in Python (default: python3)");
   command.add(
-      "--against", text("TIME|REPORT", flags.against),
-      "Score a measured time: 9.3ms of one phase, a profile's step, or the rows of a suite's report; exit status 3 if "
-      "it is below the bound");
+      "--against", text("TIME|FILE", flags.against),
+      "Score measured times: 9.3ms of one phase, a profile's step, the rows of a suite's report, or of a folder of "
+      "problems the timings of KernelBench; exit status 3 if one is below its bound");
   flags.output.add_to(command);
 }
 
@@ -125,6 +131,23 @@ BoundProblem onnx_problem(const std::string& text, Flags& flags, DeviceKind devi
   return problem;
 }
 
+BoundProblem exported_problem(Flags& flags, DeviceKind device) {
+  flags.inference.device = device;
+  bool symbols = false;
+  const auto batch = static_cast<double>(flags.inference.batch);
+  BoundProblem problem = problem_of(read_torch_export(flags.problem, batch, symbols), flags.inference);
+  if (symbols) problem.notes.push_back(fmt::format("extents without a value are {:.0f} (--batch)", batch));
+  note_fp32_products(flags, problem);
+  return problem;
+}
+
+BoundProblem python_problem(Flags& flags, DeviceKind device) {
+  flags.inference.device = device;
+  BoundProblem problem = bound_of_python_files(flags.problem, flags.python, flags.inference);
+  note_fp32_products(flags, problem);
+  return problem;
+}
+
 BoundProblem transformer_problem(const std::string& text, Flags& flags, DeviceKind device) {
   const Transformer model = read_transformer(text, flags.problem);
   Inference& inference = flags.inference;
@@ -156,6 +179,17 @@ double step_time(const Report& report, const std::string& file) {
   return report.profile->steps->untouched_s.value_or(report.profile->steps->median_s);
 }
 
+/// Gives the parts of a folder of problems the times that a file has of them.
+void add_timings(const std::string& file, PhaseBound& phase) {
+  const ProblemTimings timings = read_problem_timings(file);
+  bool any = false;
+  for (PartBound& part : phase.parts) {
+    part.measured_s = timings.of(part.part.name);
+    any |= part.measured_s.has_value();
+  }
+  if (!any) throw UsageError(fmt::format("--against {}: it has no time of these problems", file));
+}
+
 /// Gives the parts of a suite the times of a report's rows with their labels.
 void add_measured_rows(const Report& report, const std::string& file, PhaseBound& phase) {
   std::size_t found = 0;
@@ -176,6 +210,10 @@ std::optional<MeasuredTime> measure_against(const Flags& flags, const BoundProbl
                                             ProblemBound& problem) {
   std::error_code ignored;
   const bool is_file = fs::exists(flags.against, ignored);
+  if (is_file && fs::is_directory(flags.problem, ignored)) {
+    add_timings(flags.against, problem.phases.front());
+    return std::nullopt;
+  }
   std::optional<Report> report;
   if (is_file) report = parse_report(read_file(flags.against, kReportLimit), flags.against);
   if (!problem.phases.front().fused) {
@@ -205,20 +243,23 @@ std::vector<std::string> impossible_parts(const ProblemBound& problem) {
   return names;
 }
 
+/// By the ending of its name; a folder has problems in Python.
+BoundProblem problem_of_request(Flags& flags, DeviceKind device) {
+  const std::string ending = fs::path(flags.problem).extension().string();
+  std::error_code ignored;
+  if (ending == ".json") return transformer_problem(read_file(flags.problem, kMachineLimit), flags, device);
+  if (ending == ".onnx") return onnx_problem(read_file(flags.problem, kModelLimit), flags, device);
+  if (ending == ".pt2") return exported_problem(flags, device);
+  if (ending == ".py" || fs::is_directory(flags.problem, ignored)) return python_problem(flags, device);
+  return suite_problem(load_for(device, flags.problem, "*", {}), device);
+}
+
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
   flags.output.require();
   std::vector<std::string> notes;
-  const bool is_config = fs::path(flags.problem).extension() == ".json";
-  const bool is_onnx = fs::path(flags.problem).extension() == ".onnx";
-  const std::string text = is_config ? read_file(flags.problem, kMachineLimit)
-                           : is_onnx ? read_file(flags.problem, kModelLimit)
-                                     : std::string();
   const Machine machine = machine_for_bound(flags, notes);
-  const DeviceKind device = machine.device.kind;
-  const BoundProblem asked = is_config ? transformer_problem(text, flags, device)
-                             : is_onnx ? onnx_problem(text, flags, device)
-                                       : suite_problem(load_for(device, flags.problem, "*", {}), device);
+  const BoundProblem asked = problem_of_request(flags, machine.device.kind);
   ProblemBound problem = bound_problem(asked, asked.phases.front().fused ? at_sustained_clocks(machine) : machine);
   problem.notes.insert(problem.notes.end(), notes.begin(), notes.end());
   const std::optional<MeasuredTime> measured =

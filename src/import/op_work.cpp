@@ -198,6 +198,9 @@ const std::map<std::string_view, Model>& models() {
       {"native_batch_norm", [](const Arguments& a) { return norm(a, 5, 10); }},
       {"cudnn_batch_norm", [](const Arguments& a) { return norm(a, 5, 10); }},
       {"miopen_batch_norm", [](const Arguments& a) { return norm(a, 5, 10); }},
+      {"_native_batch_norm_legit", [](const Arguments& a) { return norm(a, 5, 10); }},
+      {"_native_batch_norm_legit_functional", [](const Arguments& a) { return norm(a, 5, 10); }},
+      {"_native_batch_norm_legit_no_training", [](const Arguments& a) { return norm(a, 5, 10); }},
       {"_batch_norm_with_update", [](const Arguments& a) { return norm(a, 5, 10); }},
       {"rms_norm", [](const Arguments& a) { return norm(a, 3, 5); }},
       {"_fused_rms_norm", [](const Arguments& a) { return norm(a, 3, 5); }},
@@ -220,6 +223,8 @@ const std::map<std::string_view, Model>& models() {
 const std::map<std::string_view, AttentionForm>& attentions() {
   static const std::map<std::string_view, AttentionForm> kForms = {
       {"_scaled_dot_product_flash_attention", {.query = 0, .causal = 4}},
+      {"_scaled_dot_product_flash_attention_for_cpu", {.query = 0, .causal = 4}},
+      {"_scaled_dot_product_fused_attention_overrideable", {.query = 0, .causal = 5}},
       {"_scaled_dot_product_efficient_attention", {.query = 0, .causal = 6}},
       {"_scaled_dot_product_cudnn_attention", {.query = 0, .causal = 6}},
       {"_flash_attention_forward", {.query = 0, .causal = 8, .tokens_first = true}},

@@ -219,11 +219,13 @@ Tool bound_tool() {
       .name = "bound",
       .title = "Compute the best possible time",
       .description =
-          "The least time of a model's prefill and decode, of an ONNX graph or of a suite on a machine. Runs "
-          "nothing and needs no GPU.",
+          "The least time of a model's prefill and decode, of a graph, of PyTorch problems in Python or of a suite on "
+          "a "
+          "machine. Needs no GPU. Runs nothing but problems in Python, which python3 traces without data.",
       .parameters = {{.name = "problem",
                       .kind = Kind::path_or_name,
-                      .description = "config.json of a transformer, an ONNX graph, or a suite",
+                      .description = "config.json of a transformer, a graph (.onnx, .pt2), a PyTorch problem (.py) or "
+                                     "a folder of them, or a suite",
                       .required = true},
                      machine_parameter("Calibration file, or a GPU by its data sheet: H100, B200 (default: the stored "
                                        "calibration)"),

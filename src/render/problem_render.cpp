@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "measure/statistics.hpp"
 #include "measure/summary.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/page.hpp"
@@ -47,7 +48,7 @@ std::string rates_text(const PhaseBound& phase) {
 
 std::string phase_text(const PhaseBound& phase) {
   if (!phase.fused)
-    return fmt::format("{}: {} in all, each part at its roof.", capitalised(phase.name), time_text(phase.by_op_s));
+    return fmt::format("{}: {} in all, each at its roof.", capitalised(phase.name), time_text(phase.by_op_s));
   std::string text = fmt::format("{}: at least {}", capitalised(phase.name), time_text(phase.least_s));
   if (std::isfinite(phase.least_s)) {
     const bool messages = phase.messages_s && *phase.messages_s >= phase.least_s;
@@ -125,10 +126,29 @@ std::vector<TerminalColumn> columns(const PhaseBound& phase) {
   return list;
 }
 
-TextTable table_of(const PhaseBound& phase) {
+TextTable table_of(const PhaseBound& phase, std::size_t most = SIZE_MAX) {
   TextTable table = {columns(phase), {}};
-  for (const PartBound* part : by_time(phase)) table.rows.push_back(cells_of(*part, phase));
+  for (const PartBound* part : by_time(phase)) {
+    if (table.rows.size() < most) table.rows.push_back(cells_of(*part, phase));
+  }
   return table;
+}
+
+/// How the measured parts of a phase stand to their bounds; empty where none was measured.
+std::string measured_parts_text(const PhaseBound& phase) {
+  std::vector<double> shares;
+  std::vector<std::string> impossible;
+  for (const PartBound& part : phase.parts) {
+    if (!part.measured_s) continue;
+    const Score score = score_of(part.time_s, *part.measured_s);
+    if (std::isfinite(score.share)) shares.push_back(score.share);
+    if (!score.possible) impossible.push_back(clean_line(part.part.name));
+  }
+  if (shares.empty()) return {};
+  const std::string below = impossible.empty() ? "none is below its bound"
+                                               : fmt::format("below their bounds: {}", fmt::join(impossible, ", "));
+  return fmt::format("{} measured: {}; the median reaches {} of its bound.", shares.size(), below,
+                     percent(median(shares)));
 }
 
 std::string title(const ProblemBound& problem, const Machine& machine) {
@@ -139,6 +159,9 @@ std::vector<std::string> sentences(const ProblemBound& problem, const Machine& m
                                    const std::optional<MeasuredTime>& measured) {
   std::vector<std::string> text;
   for (const PhaseBound& phase : problem.phases) text.push_back(phase_text(phase));
+  for (const PhaseBound& phase : problem.phases) {
+    if (std::string parts = measured_parts_text(phase); !parts.empty()) text.push_back(std::move(parts));
+  }
   if (measured) text.push_back(score_text(problem.phases.front(), *measured));
   if (problem.memory) text.push_back(memory_text(problem, machine));
   return text;
@@ -232,7 +255,11 @@ std::string render_problem_terminal(const ProblemBound& problem, const Machine& 
     text += wrapped("", for_terminal(sentence, style), style);
   }
   for (const PhaseBound& phase : problem.phases) {
-    text += '\n' + inked(capitalised(phase.name), Ink::bold, style) + '\n' + terminal_table(table_of(phase), style);
+    constexpr std::size_t kMost = 40;
+    text +=
+        '\n' + inked(capitalised(phase.name), Ink::bold, style) + '\n' + terminal_table(table_of(phase, kMost), style);
+    if (phase.parts.size() <= kMost) continue;
+    text += fmt::format("… and {} more; all are in the files that -o writes\n", phase.parts.size() - kMost);
   }
   text += '\n';
   for (const std::string& note : notes_of_problem(problem, machine)) {

@@ -1011,6 +1011,101 @@ class Machines(Workspace):
         broken.write_text(json.dumps({**self.LLAMA, "hidden_size": "many"}))
         self.check(self.run_tool("bound", broken, "--machine", "H100"), 2, "broken.json", "hidden_size")
 
+    PROBLEM = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.product = torch.nn.Linear(width, 2 * width, bias=False)
+        self.steps = torch.nn.LSTM(2 * width, 16, batch_first=True)
+        self.rates = [rate.item() for rate in torch.linspace(0, 1, 3)]
+
+    def forward(self, x):
+        print("forward")
+        return self.steps(torch.relu(self.product(x)))[0]
+
+def get_inputs():
+    return [torch.rand(4, 32, 64)]
+
+def get_init_inputs():
+    return [64]
+"""
+
+    @staticmethod
+    def python_with_torch():
+        for python in ("/usr/bin/python3", sys.executable):
+            if subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0:
+                return python
+        return None
+
+    def test_a_problem_in_python_is_bounded_by_its_operators(self):
+        python = self.python_with_torch()
+        if python is None:
+            self.skipTest("no Python with PyTorch")
+        problem = self.folder / "problem.py"
+        problem.write_text(self.PROBLEM)
+        data = self.data(self.run_tool("bound", problem, "--python", python, "--machine", "H100", "--json"), "roofline.bound/1")
+        phase = data["phases"][0]
+        products = sum(part["launches"] * sum(part["flops"].values()) for part in phase["parts"]
+                       if part["name"].startswith(("mm(", "addmm(", "bmm(")))
+        # Of 128 rows: 64 to 128, the inputs of four gates from 128, and of each step their state of 16.
+        self.assertEqual(products, 2 * 128 * (64 * 128 + 128 * 64 + 16 * 64))
+        self.assertLess(phase["least_s"], phase["by_op_s"])
+        # On the FP32 pipe, longer than its 111 kB take from memory; the gates are a few operations more.
+        rate = products / phase["least_s"]
+        self.assertLess(rate, 67e12)
+        self.assertGreater(rate, 0.9 * 66e12)
+        (self.folder / "none.py").write_text("x = 1\n")
+        self.check(self.run_tool("bound", "none.py", "--python", python, "--machine", "H100"), 2, "none.py", "Model")
+
+    def fake_python(self, lines):
+        """A Python that prints a line for each file, by its name, and then ends."""
+        program = self.folder / "fake-python"
+        program.write_text(f"#!{sys.executable}\nimport sys, json, pathlib\nlines = json.loads({json.dumps(json.dumps(lines))})\n"
+                           "for path in sys.argv[3:]:\n    name = pathlib.Path(path).name\n"
+                           "    if name not in lines: sys.exit(7)\n    print(json.dumps({'file': path, **lines[name]}))\n")
+        program.chmod(0o755)
+        return program
+
+    def test_a_folder_of_problems_is_scored_against_timings(self):
+        def copy_of(size):
+            return {"storages": [["input", size], ["intermediate", size]], "outputs": [[1, size]],
+                    "calls": [{"name": "aten::relu", "dims": [[size // 4]], "types": ["float"], "concrete": [""],
+                               "reads": [[0, size]], "writes": [[1, size]], "tf32": False, "times": 1}]}
+        lines = {"10_b.py": copy_of(2 << 30), "2_a.py": copy_of(1 << 30), "3_bad.py": {"error": "ValueError: no"}}
+        python = self.fake_python(lines)
+        for level in ("level1", "level2"):
+            (self.folder / "problems" / level).mkdir(parents=True)
+            for name in lines:
+                (self.folder / "problems" / level / name).write_text("")
+        data = self.data(self.run_tool("bound", "problems", "--python", python, "--machine", "H100", "--json"), "roofline.bound/1")
+        times = {part["name"]: part["time_s"] for part in data["phases"][0]["parts"]}
+        self.assertEqual(list(times), [f"{level}/{name}" for level in ("level1", "level2") for name in ("2_a.py", "10_b.py")])
+        self.assertAlmostEqual(times["level1/2_a.py"], 2 * (1 << 30) / 3.35e12, delta=1e-6)
+        self.assertTrue(any("3_bad.py" in note for note in data["notes"]))
+        timings = {"level1": {"2_a.py": {"mean": 1.0, "std": 0.1}}, "level2": {"2_a.py": {"mean": 0.8}, "none.py": {"mean": 1}}}
+        against = self.folder / "timings.json"
+        against.write_text(json.dumps(timings))
+        command = ("bound", "problems", "--python", python, "--machine", "H100", "--against", against)
+        data = self.data(self.run_tool(*command, "--json"), "roofline.bound/1")
+        shares = {part["name"]: part["share"] for part in data["phases"][0]["parts"] if "share" in part}
+        self.assertEqual(set(shares), {"level1/2_a.py", "level2/2_a.py"})
+        self.assertAlmostEqual(shares["level2/2_a.py"], times["level2/2_a.py"] / 0.8e-3, delta=1e-3)
+        timings["level1"]["2_a.py"]["mean"] = 0.3  # less than memory allows
+        against.write_text(json.dumps(timings))
+        self.check(self.run_tool(*command), 3, "level1/2_a.py")
+        against.write_text("{}")
+        self.check(self.run_tool(*command), 2, "timings.json")
+
+    def test_a_python_that_fails_is_named(self):
+        (self.folder / "problem.py").write_text("")
+        bound = ("bound", "problem.py", "--machine", "H100", "--python")
+        self.check(self.run_tool(*bound, self.fake_python({})), 1, "--python", "7")
+        self.check(self.run_tool(*bound, "no-such-python"), 1, "no-such-python")
+        self.check(self.run_tool("bound", self.folder / "absent.py", "--machine", "H100"), 2, "absent.py")
+        self.check(self.run_tool(*bound, self.fake_python({"problem.py": {"error": "ValueError: \x1b[31mred"}})), 2, "red")
+
     def test_a_suite_is_bounded_without_running(self):
         data = self.data(self.run_tool("bound", "ops", "--machine", "H200", "--json"), "roofline.bound/1")
         parts = data["phases"][0]["parts"]

@@ -31,6 +31,8 @@
 #include "import/other_tools.hpp"
 #include "import/proton.hpp"
 #include "import/roofs.hpp"
+#include "import/torch_export.hpp"
+#include "import/torch_graph.hpp"
 #include "mcp/arguments.hpp"
 #include "mcp/digest.hpp"
 #include "mcp/line_reader.hpp"
@@ -430,6 +432,13 @@ void transformer(std::string_view bytes) {
 }
 
 /// A graph, the work of its nodes, and their bounds.
+void torch_export(std::string_view bytes) {
+  bool symbols = false;
+  bound_problem(problem_of(read_torch_export(file_of(bytes), 3, symbols), {}), example::h200());
+}
+
+void torch_trace(std::string_view bytes) { bound_problem(problem_of(parse_torch_trace(bytes), {}), example::h200()); }
+
 void onnx(std::string_view bytes) {
   const ProblemBound bound = bound_problem(read_onnx(bytes, "model.onnx", {.batch = 3}), example::h200());
   for (const PhaseBound& phase : bound.phases) require(!(phase.least_s < 0), "a negative bound");
@@ -495,6 +504,8 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"proton_tree", import_by<read_proton_tree>, 1600},
                                  Reader{"proton_trace", import_by<read_proton_trace>, 1600},
                                  Reader{"onnx", onnx, 6000},
+                                 Reader{"torch_export", torch_export, 1000},
+                                 Reader{"torch_trace", torch_trace, 3000},
                                  Reader{"transformer", transformer, 6000},
                                  Reader{"nvbench", import_by<read_nvbench>, 1600},
                                  Reader{"google_benchmark", import_by<read_google_benchmark>, 1600},

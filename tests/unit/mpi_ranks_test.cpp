@@ -157,13 +157,15 @@ TEST(MpiRanks, TurnsAreNoLateRank) {
 }
 
 TEST(MpiRanks, ChanceAmongTurnsMakesNoRankLate) {
-  // Equal work, of which one rank's last turns took longer: a neighbour had its core. With as much in each step it is late.
+  // Equal work, of which one rank's last turns took longer: a neighbour had its core. With as much in each step it is
+  // late.
   const auto causes = [](double in_some, double in_all) {
     MpiJob job(2);
     for (int step = 0; step < 60; ++step) {
       for (int rank = 0; rank < 2; ++rank) {
         const bool turn = step % 2 == rank;
-        job.compute(rank, "solve", (turn ? 30 : 10) + (rank == 1 ? in_all : 0) + (rank == 1 && step > 45 ? in_some : 0));
+        job.compute(rank, "solve",
+                    (turn ? 30 : 10) + (rank == 1 ? in_all : 0) + (rank == 1 && step > 45 ? in_some : 0));
       }
       job.meet();
     }

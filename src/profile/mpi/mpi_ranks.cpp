@@ -59,15 +59,13 @@ bool steadily_later(const std::vector<MpiProcess>& processes, std::size_t late, 
   const std::vector<std::int64_t> offsets = clock_offsets(processes);
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> starts;
   for (const MpiCollective& collective : processes[other].collectives) {
-    starts[{collective.communicator, collective.number}] =
-        static_cast<std::int64_t>(collective.start) + offsets[other];
+    starts[{collective.communicator, collective.number}] = static_cast<std::int64_t>(collective.start) + offsets[other];
   }
   std::vector<double> later;
   for (const MpiCollective& collective : processes[late].collectives) {
     const auto found = starts.find({collective.communicator, collective.number});
     if (found == starts.end()) continue;
-    later.push_back(
-        static_cast<double>(static_cast<std::int64_t>(collective.start) + offsets[late] - found->second));
+    later.push_back(static_cast<double>(static_cast<std::int64_t>(collective.start) + offsets[late] - found->second));
   }
   if (later.size() < kFewest) return true;
   const auto n = static_cast<double>(later.size());

@@ -1,0 +1,377 @@
+#include "import/torch_export.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "import/zip_archive.hpp"
+#include "model/error.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+using Json = nlohmann::json;
+
+/// ScalarType of the schema in the words of PyTorch's profiler, and bytes of an element.
+std::pair<const char*, double> type_of(int scalar_type) {
+  switch (scalar_type) {
+    case 1:
+      return {"unsigned char", 1};
+    case 2:
+      return {"signed char", 1};
+    case 3:
+      return {"short int", 2};
+    case 4:
+      return {"int", 4};
+    case 5:
+      return {"long int", 8};
+    case 6:
+      return {"c10::Half", 2};
+    case 8:
+      return {"double", 8};
+    case 9:
+      return {"c10::complex<c10::Half>", 4};
+    case 10:
+      return {"c10::complex<float>", 8};
+    case 11:
+      return {"c10::complex<double>", 16};
+    case 12:
+      return {"bool", 1};
+    case 13:
+      return {"c10::BFloat16", 2};
+    case 28:
+      return {"unsigned short", 2};
+    case 29:
+      return {"c10::Float8_e4m3fn", 1};
+    case 30:
+      return {"c10::Float8_e5m2", 1};
+    case 31:
+      return {"c10::Float8_e4m3fnuz", 1};
+    case 32:
+      return {"c10::Float8_e5m2fnuz", 1};
+    default:
+      return {"float", 4};
+  }
+}
+
+/// Operators whose result is their first argument in another shape. Some copy where the layout demands it: in a lower bound
+/// they don't.
+bool is_view(std::string_view op) {
+  static const std::set<std::string_view> kViews = {
+      "alias",       "as_strided", "chunk",   "contiguous", "detach",     "detach_",  "diagonal",         "expand",
+      "expand_as",   "flatten",    "lift_fresh_copy",       "movedim",    "narrow",   "numpy_T",          "permute",
+      "real",        "imag",       "reshape", "reshape_as", "select",     "slice",    "split",            "split_with_sizes",
+      "squeeze",     "squeeze_",   "swapaxes", "swapdims",  "t",          "to",       "transpose",        "unbind",
+      "unflatten",   "unfold",     "unsafe_chunk",          "unsafe_split", "unsqueeze", "unsqueeze_",    "view",
+      "view_as",     "_unsafe_view", "dropout", "feature_dropout", "view_as_real", "view_as_complex", "matrix_H", "mT", "T"};
+  return kViews.contains(op);
+}
+
+struct Meta {
+  Json dims = Json::array();
+  std::string type;
+  double element = 0, bytes = 0;
+};
+
+class ExportedGraph {
+ public:
+  ExportedGraph(const Json& program, std::string file, double batch) : batch_(batch) {
+    graph_.file = std::move(file);
+    const Json& module = program.at("graph_module");
+    const Json& graph = module.at("graph");
+    for (const auto& [name, meta] : graph.at("tensor_values").items()) metas_[name] = meta_of(meta);
+    for (const Json& input : graph.at("inputs")) {
+      if (const auto tensor = tensor_name(input)) storage(*tensor, true);
+    }
+    for (const Json& node : graph.at("nodes")) add(node);
+    for (const Json& output : graph.at("outputs")) {
+      for (const std::string& name : tensor_names(output)) graph_.outputs.push_back(use(name));
+    }
+  }
+
+  TorchGraph take() { return std::move(graph_); }
+  bool has_symbols() const { return symbols_; }
+
+ private:
+  double extent(const Json& size) {
+    if (const auto number = size.find("as_int"); number != size.end()) return number->get<double>();
+    const auto expression = size.find("as_expr");
+    if (expression != size.end() && expression->contains("hint") && expression->at("hint").is_object()) {
+      return expression->at("hint").value("as_int", batch_);
+    }
+    symbols_ = true;
+    return batch_;
+  }
+
+  Meta meta_of(const Json& from) {
+    Meta meta;
+    std::tie(meta.type, meta.element) = type_of(from.at("dtype").get<int>());
+    meta.bytes = meta.element;
+    for (const Json& size : from.at("sizes")) {
+      const double count = extent(size);
+      if (!(count >= 0)) throw UsageError(graph_.file + ": a tensor has a negative extent");
+      meta.dims.push_back(static_cast<std::int64_t>(count));
+      meta.bytes *= count;
+    }
+    // Elements that a stride of 0 repeats are there once.
+    const auto strides = from.find("strides");
+    for (std::size_t i = 0; strides != from.end() && i < strides->size() && i < meta.dims.size(); ++i) {
+      const double count = meta.dims[i].get<double>();
+      if ((*strides)[i].value("as_int", 1) == 0 && count > 0) meta.bytes /= count;
+    }
+    return meta;
+  }
+
+  static std::optional<std::string> tensor_name(const Json& argument) {
+    const auto tensor = argument.find("as_tensor");
+    if (tensor == argument.end() || !tensor->is_object()) return std::nullopt;
+    return tensor->at("name").get<std::string>();
+  }
+
+  static std::vector<std::string> tensor_names(const Json& argument) {
+    std::vector<std::string> names;
+    if (const auto name = tensor_name(argument)) names.push_back(*name);
+    for (const char* list : {"as_tensors", "as_optional_tensors"}) {
+      const auto tensors = argument.find(list);
+      if (tensors == argument.end()) continue;
+      for (const Json& tensor : *tensors) {
+        if (tensor.contains("name")) names.push_back(tensor.at("name").get<std::string>());
+        if (const auto name = tensor_name(tensor)) names.push_back(*name);
+      }
+    }
+    if (const auto one = argument.find("as_optional_tensor"); one != argument.end()) {
+      if (const auto name = tensor_name(*one)) names.push_back(*name);
+    }
+    return names;
+  }
+
+  std::size_t storage(const std::string& name, bool persistent) {
+    const auto [found, is_new] = storages_.try_emplace(name, graph_.storages.size());
+    if (is_new) graph_.storages.push_back({persistent, metas_[name].bytes});
+    return found->second;
+  }
+
+  TorchUse use(const std::string& name) { return {storage(name, false), metas_[name].bytes}; }
+
+  /// A scalar argument in the words of PyTorch's profiler.
+  static std::string word(const Json& argument) {
+    if (argument.empty()) return {};
+    const std::string& kind = argument.begin().key();
+    const Json& value = argument.begin().value();
+    if (kind == "as_bool") return value.get<bool>() ? "True" : "False";
+    if (kind == "as_bools") return {};
+    if (kind == "as_int" || kind == "as_float" || kind == "as_ints" || kind == "as_floats") return value.dump();
+    if (kind != "as_sym_ints") return {};
+    Json numbers = Json::array();
+    for (const Json& number : value) numbers.push_back(number.value("as_int", 1));
+    return numbers.dump();
+  }
+
+  void add(const Json& node) {
+    const auto target = node.at("target").get<std::string>();
+    // "torch.ops.aten.add.Tensor"; what Python does with numbers ("_operator.getitem") moves no data.
+    constexpr std::string_view kOps = "torch.ops.";
+    if (!target.starts_with(kOps)) return;
+    const std::string_view qualified = std::string_view(target).substr(kOps.size());
+    const std::size_t dot = qualified.find('.');
+    const std::string_view library = qualified.substr(0, dot);
+    std::string_view op = dot == std::string_view::npos ? std::string_view() : qualified.substr(dot + 1);
+    op = op.substr(0, op.find('.'));
+    std::vector<std::string> inputs, outputs;
+    for (const Json& input : node.at("inputs")) {
+      for (std::string& name : tensor_names(input.at("arg"))) inputs.push_back(std::move(name));
+    }
+    for (const Json& output : node.at("outputs")) {
+      for (std::string& name : tensor_names(output)) outputs.push_back(std::move(name));
+    }
+    if (is_view(op) && !inputs.empty()) {
+      if (op == "to" && !outputs.empty() && metas_[inputs[0]].type != metas_[outputs[0]].type) {
+        return add_call("_to_copy", library, node, inputs, outputs);
+      }
+      const std::size_t source = storage(inputs[0], false);
+      for (const std::string& name : outputs) storages_.try_emplace(name, source);
+      return;
+    }
+    if (outputs.empty()) return;
+    const bool in_place = op.size() > 1 && op.ends_with('_') && !op.ends_with("__") && !inputs.empty();
+    if (in_place) storages_.try_emplace(outputs[0], storage(inputs[0], false));
+    add_call(op, library, node, inputs, outputs);
+  }
+
+  /// The arguments of a call: shape, type and text of each.
+  struct Arguments {
+    Json dims = Json::array(), types = Json::array(), words = Json::array();
+
+    void add(const Json& shape, const std::string& type, const std::string& word) {
+      dims.push_back(shape);
+      types.push_back(type);
+      words.push_back(word);
+    }
+    void word(const std::string& text) { add(Json::array(), "", text); }
+  };
+
+  void add_call(std::string_view op, std::string_view library, const Json& node, const std::vector<std::string>& inputs,
+                const std::vector<std::string>& outputs) {
+    TorchCall call;
+    call.name = fmt::format("{}::{}", library, op);
+    Arguments arguments;
+    const std::optional<Arguments> launched = library == "aten" ? as_launched(op, node, call.name) : std::nullopt;
+    if (launched) {
+      arguments = *launched;
+    } else {
+      for (const Json& input : node.at("inputs")) add_argument(input.at("arg"), arguments);
+    }
+    call.dims = arguments.dims.dump();
+    call.types = arguments.types.dump();
+    call.concrete = arguments.words.dump();
+    for (const std::string& name : inputs) call.reads.push_back(use(name));
+    for (const std::string& name : outputs) call.writes.push_back(use(name));
+    // What PyTorch does by default: convolutions of fp32 round their inputs to TF32, matrix products don't.
+    call.tf32 = op.find("conv") != std::string_view::npos;
+    graph_.calls.push_back(std::move(call));
+  }
+
+  void add_argument(const Json& argument, Arguments& to) const {
+    const auto name = tensor_name(argument);
+    const auto meta = name ? metas_.find(*name) : metas_.end();
+    if (meta != metas_.end()) return to.add(meta->second.dims, meta->second.type, "");
+    to.word(word(argument));
+  }
+
+  /// Programs call what users write, without the arguments that have their defaults; models of work are of what that
+  /// launches. Nothing where both are the same.
+  std::optional<Arguments> as_launched(std::string_view op, const Json& node, std::string& name) const {
+    std::map<std::string, const Json*> by_name;
+    for (const Json& input : node.at("inputs")) by_name[input.at("name").get<std::string>()] = &input.at("arg");
+    const Json none = Json::object();
+    const auto argument = [&](const char* key) -> const Json& {
+      const auto found = by_name.find(key);
+      return found == by_name.end() ? none : *found->second;
+    };
+    Arguments out;
+    const auto tensors = [&](std::initializer_list<const char*> keys, const char* launched) {
+      for (const char* key : keys) add_argument(argument(key), out);
+      name = launched;
+    };
+    if (op == "linear") {
+      tensors({"bias", "input", "weight"}, "aten::addmm");
+      if (out.dims[2].size() != 2) return std::nullopt;
+      std::swap(out.dims[2][0], out.dims[2][1]);
+    } else if (op == "matmul") {
+      tensors({"self", "other"}, "aten::mm");
+    } else if (op == "scaled_dot_product_attention") {
+      tensors({"query", "key", "value", "dropout_p"}, "aten::_scaled_dot_product_flash_attention");
+      const std::string causal = word(argument("is_causal"));
+      out.word(causal.empty() ? "False" : causal);
+    } else if (op == "softmax") {
+      tensors({"self", "dim"}, "aten::_softmax");
+    } else if (op == "log_softmax") {
+      tensors({"self", "dim"}, "aten::_log_softmax");
+    } else if (op == "layer_norm") {
+      tensors({"input", "normalized_shape", "weight", "bias"}, "aten::native_layer_norm");
+    } else if (op == "batch_norm") {
+      tensors({"input", "weight", "bias", "running_mean", "running_var"}, "aten::native_batch_norm");
+    } else if (op == "group_norm") {
+      tensors({"input", "weight", "bias"}, "aten::native_group_norm");
+    } else if (op.starts_with("conv") && op.ends_with('d') && op.size() > 2) {
+      return convolution(argument, op.find("transpose") != std::string_view::npos, name);
+    } else {
+      return std::nullopt;
+    }
+    return out;
+  }
+
+  /// "conv2d" and the like, with all arguments of "convolution".
+  template <class ByName>
+  std::optional<Arguments> convolution(const ByName& argument, bool transposed, std::string& name) const {
+    Arguments out;
+    for (const char* key : {"input", "weight", "bias"}) add_argument(argument(key), out);
+    if (out.dims[1].size() < 3) return std::nullopt;
+    const std::size_t axes = out.dims[1].size() - 2;
+    const auto list = [&](const char* key, std::int64_t otherwise) {
+      const std::string text = word(argument(key));
+      if (!text.empty()) return text;
+      Json numbers = Json::array();
+      for (std::size_t axis = 0; axis < axes; ++axis) numbers.push_back(otherwise);
+      return numbers.dump();
+    };
+    out.word(list("stride", 1));
+    const Json& padding = argument("padding");
+    if (padding.value("as_string", "") == "same") {
+      Json half = Json::array();  // windows of odd sizes; of others one position more is padded behind
+      for (std::size_t axis = 0; axis < axes; ++axis) half.push_back(out.dims[1][axis + 2].template get<std::int64_t>() / 2);
+      out.word(half.dump());
+    } else {
+      out.word(list("padding", 0));
+    }
+    out.word(list("dilation", 1));
+    out.word(transposed ? "True" : "False");
+    out.word(list("output_padding", 0));
+    const std::string groups = word(argument("groups"));
+    out.word(groups.empty() ? "1" : groups);
+    name = "aten::convolution";
+    return out;
+  }
+
+  double batch_;
+  bool symbols_ = false;
+  TorchGraph graph_;
+  std::map<std::string, Meta> metas_;
+  std::map<std::string, std::size_t> storages_;
+};
+
+/// Python writes numbers that JSON lacks; none of them tells a shape.
+std::string without_infinities(std::string text) {
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (quoted && text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+        if (std::string_view(text).substr(at, word.size()) != word) continue;
+        text.replace(at, word.size(), "0" + std::string(word.size() - 1, ' '));
+        break;
+      }
+    }
+  }
+  return text;
+}
+
+/// "model/models/model.json" since PyTorch 2.8, "serialized_exported_program.json" before.
+const ZipEntry* graph_entry(const std::vector<ZipEntry>& entries) {
+  for (const ZipEntry& entry : entries) {
+    const std::string_view name = entry.name;
+    const bool in_models = name.ends_with(".json") && (name.starts_with("models/") || name.find("/models/") != std::string_view::npos);
+    if (in_models || name.ends_with("serialized_exported_program.json")) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TorchGraph read_torch_export(const std::filesystem::path& path, double batch, bool& symbols) {
+  ZipArchive archive(path);
+  const ZipEntry* entry = graph_entry(archive.entries());
+  if (entry == nullptr) {
+    throw UsageError(path.string() + ": no program of torch.export in the archive", "torch.export.save(torch.export.export(model, inputs), file)");
+  }
+  constexpr std::uint64_t kMostJson = std::uint64_t{1} << 30U;
+  const Json program = Json::parse(without_infinities(archive.read(*entry, kMostJson)), nullptr, false);
+  try {
+    ExportedGraph graph(program, path.string(), batch);
+    symbols = graph.has_symbols();
+    return graph.take();
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("{}: not a program of torch.export as PyTorch 2.1 to 2.11 save it: {}", path.string(), clean_line(error.what())));
+  }
+}
+
+}  // namespace roofline
