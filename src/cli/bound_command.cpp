@@ -117,7 +117,8 @@ BoundProblem suite_problem(const Suite& suite, DeviceKind device) {
 /// Products of fp32 are the only ones whose unit the file does not tell.
 void note_fp32_products(const Flags& flags, BoundProblem& problem) {
   const bool fp32 = std::any_of(problem.phases.begin(), problem.phases.end(), [](const ProblemPhase& phase) {
-    return phase.fused && dominant_pipe(*phase.fused) == Pipe::fp32;
+    const auto on_fp32 = [](const ProblemPart& part) { return dominant_pipe(part.work) == Pipe::fp32; };
+    return phase.fused ? dominant_pipe(*phase.fused) == Pipe::fp32 : std::ranges::any_of(phase.parts, on_fp32);
   });
   if (fp32 && flags.inference.device == DeviceKind::cuda && !flags.inference.tf32) {
     problem.notes.emplace_back("products are in fp32; where TF32 is allowed, --tf32 has their bound");

@@ -9,8 +9,8 @@
 
 namespace roofline {
 
-/// Traces `path`, or all problem files below it, with that Python, with progress on the terminal. Of a folder each part is a
-/// file as one kernel; files that can't be traced are named in notes. Throws UsageError where none can.
+/// Traces `path`, or all problem files below it, with that Python, with progress on the terminal. Of a folder each part
+/// is a file as one kernel; files that can't be traced are named in notes. Throws UsageError where none can.
 BoundProblem bound_of_python_files(const std::string& path, const std::string& python, const Inference& inference);
 
 /// Measured times of problem files.

@@ -60,16 +60,56 @@ std::pair<const char*, double> type_of(int scalar_type) {
   }
 }
 
-/// Operators whose result is their first argument in another shape. Some copy where the layout demands it: in a lower bound
-/// they don't.
+/// Operators whose result is their first argument in another shape. Some copy where the layout demands it: in a lower
+/// bound they don't.
 bool is_view(std::string_view op) {
-  static const std::set<std::string_view> kViews = {
-      "alias",       "as_strided", "chunk",   "contiguous", "detach",     "detach_",  "diagonal",         "expand",
-      "expand_as",   "flatten",    "lift_fresh_copy",       "movedim",    "narrow",   "numpy_T",          "permute",
-      "real",        "imag",       "reshape", "reshape_as", "select",     "slice",    "split",            "split_with_sizes",
-      "squeeze",     "squeeze_",   "swapaxes", "swapdims",  "t",          "to",       "transpose",        "unbind",
-      "unflatten",   "unfold",     "unsafe_chunk",          "unsafe_split", "unsqueeze", "unsqueeze_",    "view",
-      "view_as",     "_unsafe_view", "dropout", "feature_dropout", "view_as_real", "view_as_complex", "matrix_H", "mT", "T"};
+  static const std::set<std::string_view> kViews = {"alias",
+                                                    "as_strided",
+                                                    "chunk",
+                                                    "contiguous",
+                                                    "detach",
+                                                    "detach_",
+                                                    "diagonal",
+                                                    "expand",
+                                                    "expand_as",
+                                                    "flatten",
+                                                    "lift_fresh_copy",
+                                                    "movedim",
+                                                    "narrow",
+                                                    "numpy_T",
+                                                    "permute",
+                                                    "real",
+                                                    "imag",
+                                                    "reshape",
+                                                    "reshape_as",
+                                                    "select",
+                                                    "slice",
+                                                    "split",
+                                                    "split_with_sizes",
+                                                    "squeeze",
+                                                    "squeeze_",
+                                                    "swapaxes",
+                                                    "swapdims",
+                                                    "t",
+                                                    "to",
+                                                    "transpose",
+                                                    "unbind",
+                                                    "unflatten",
+                                                    "unfold",
+                                                    "unsafe_chunk",
+                                                    "unsafe_split",
+                                                    "unsqueeze",
+                                                    "unsqueeze_",
+                                                    "view",
+                                                    "view_as",
+                                                    "_unsafe_view",
+                                                    "dropout",
+                                                    "feature_dropout",
+                                                    "view_as_real",
+                                                    "view_as_complex",
+                                                    "matrix_H",
+                                                    "mT",
+                                                    "T"};
   return kViews.contains(op);
 }
 
@@ -232,8 +272,9 @@ class ExportedGraph {
     call.concrete = arguments.words.dump();
     for (const std::string& name : inputs) call.reads.push_back(use(name));
     for (const std::string& name : outputs) call.writes.push_back(use(name));
-    // What PyTorch does by default: convolutions of fp32 round their inputs to TF32, matrix products don't.
-    call.tf32 = op.find("conv") != std::string_view::npos;
+    // What PyTorch does by default: convolutions of fp32 round their inputs to TF32 and fused attention computes from
+    // several products of TF32; matrix products are of fp32.
+    call.tf32 = op.find("conv") != std::string_view::npos || op.find("attention") != std::string_view::npos;
     graph_.calls.push_back(std::move(call));
   }
 
@@ -305,7 +346,8 @@ class ExportedGraph {
     const Json& padding = argument("padding");
     if (padding.value("as_string", "") == "same") {
       Json half = Json::array();  // windows of odd sizes; of others one position more is padded behind
-      for (std::size_t axis = 0; axis < axes; ++axis) half.push_back(out.dims[1][axis + 2].template get<std::int64_t>() / 2);
+      for (std::size_t axis = 0; axis < axes; ++axis)
+        half.push_back(out.dims[1][axis + 2].template get<std::int64_t>() / 2);
       out.word(half.dump());
     } else {
       out.word(list("padding", 0));
@@ -349,7 +391,8 @@ std::string without_infinities(std::string text) {
 const ZipEntry* graph_entry(const std::vector<ZipEntry>& entries) {
   for (const ZipEntry& entry : entries) {
     const std::string_view name = entry.name;
-    const bool in_models = name.ends_with(".json") && (name.starts_with("models/") || name.find("/models/") != std::string_view::npos);
+    const bool in_models =
+        name.ends_with(".json") && (name.starts_with("models/") || name.find("/models/") != std::string_view::npos);
     if (in_models || name.ends_with("serialized_exported_program.json")) return &entry;
   }
   return nullptr;
@@ -361,7 +404,8 @@ TorchGraph read_torch_export(const std::filesystem::path& path, double batch, bo
   ZipArchive archive(path);
   const ZipEntry* entry = graph_entry(archive.entries());
   if (entry == nullptr) {
-    throw UsageError(path.string() + ": no program of torch.export in the archive", "torch.export.save(torch.export.export(model, inputs), file)");
+    throw UsageError(path.string() + ": no program of torch.export in the archive",
+                     "torch.export.save(torch.export.export(model, inputs), file)");
   }
   constexpr std::uint64_t kMostJson = std::uint64_t{1} << 30U;
   const Json program = Json::parse(without_infinities(archive.read(*entry, kMostJson)), nullptr, false);
@@ -370,7 +414,8 @@ TorchGraph read_torch_export(const std::filesystem::path& path, double batch, bo
     symbols = graph.has_symbols();
     return graph.take();
   } catch (const Json::exception& error) {
-    throw UsageError(fmt::format("{}: not a program of torch.export as PyTorch 2.1 to 2.11 save it: {}", path.string(), clean_line(error.what())));
+    throw UsageError(fmt::format("{}: not a program of torch.export as PyTorch 2.1 to 2.11 save it: {}", path.string(),
+                                 clean_line(error.what())));
   }
 }
 

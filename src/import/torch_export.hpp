@@ -7,8 +7,8 @@
 
 namespace roofline {
 
-/// Reads the graph; the format is torch/_export/serde/schema.py, major versions 5 to 8. Extents that are symbols get their
-/// hints, and `batch` where there is none: `symbols` is true then. Throws UsageError.
+/// Reads the graph; the format is torch/_export/serde/schema.py, major versions 5 to 8. Extents that are symbols get
+/// their hints, and `batch` where there is none: `symbols` is true then. Throws UsageError.
 TorchGraph read_torch_export(const std::filesystem::path& path, double batch, bool& symbols);
 
 }  // namespace roofline

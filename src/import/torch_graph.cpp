@@ -21,15 +21,15 @@ namespace {
 using Json = nlohmann::json;
 
 /// These reserve memory or describe it.
-constexpr std::string_view kWithoutWork[] = {"empty",       "empty_like",  "new_empty",  "empty_strided", "resize_",
-                                             "as_strided_", "unsqueeze_",  "squeeze_",   "transpose_",    "detach_",
-                                             "t_",          "new_empty_strided", "lift_fresh"};
+constexpr std::string_view kWithoutWork[] = {
+    "empty",      "empty_like", "new_empty", "empty_strided",     "resize_",   "as_strided_", "unsqueeze_", "squeeze_",
+    "transpose_", "detach_",    "t_",        "new_empty_strided", "lift_fresh"};
 
 /// These move elements and compute none: that they have no FLOPs is known.
-constexpr std::string_view kMovers[] = {"_to_copy", "arange",     "cat",    "clone",        "constant_pad_nd", "flip",
-                                        "full",     "full_like",  "index",  "masked_fill",  "ones",            "ones_like",
-                                        "repeat",   "roll",       "rot90",  "scalar_tensor", "stack",          "tril",
-                                        "triu",     "unfold_copy", "where", "zeros",        "zeros_like",      "_foreach_copy_"};
+constexpr std::string_view kMovers[] = {
+    "_to_copy", "arange",      "cat",  "clone",       "constant_pad_nd", "flip",  "full",       "full_like",
+    "index",    "masked_fill", "ones", "ones_like",   "repeat",          "roll",  "rot90",      "scalar_tensor",
+    "stack",    "tril",        "triu", "unfold_copy", "where",           "zeros", "zeros_like", "_foreach_copy_"};
 
 std::string_view base_name(std::string_view name) {
   const std::size_t space = name.rfind("::");
@@ -51,13 +51,16 @@ class TorchProblem {
     phase_.name = "forward";
     phase_.fused = Work{};
     for (const TorchCall& call : graph_.calls) add(call);
-    if (phase_.parts.empty()) throw UsageError(graph_.file + ": no operator computes", "return what forward() computes");
+    if (phase_.parts.empty())
+      throw UsageError(graph_.file + ": no operator computes", "return what forward() computes");
     add_fused_bytes();
     BoundProblem problem;
-    problem.name = fmt::format("{}: {}, {} of parameters and inputs", clean_line(graph_.file),
-                               counted_noun(std::llround(calls_), "operator", "operators"), si(persistent_bytes(), "B"));
+    problem.name =
+        fmt::format("{}: {}, {} of parameters and inputs", clean_line(graph_.file),
+                    counted_noun(std::llround(calls_), "operator", "operators"), si(persistent_bytes(), "B"));
     if (!without_model_.empty()) {
-      problem.notes.push_back(fmt::format("FLOPs of {} are not counted, their bytes are", fmt::join(without_model_, ", ")));
+      problem.notes.push_back(
+          fmt::format("FLOPs of {} are not counted, their bytes are", fmt::join(without_model_, ", ")));
     }
     problem.phases.push_back(std::move(phase_));
     return problem;
@@ -92,7 +95,8 @@ class TorchProblem {
       if (!moves && !has_model(call.name)) without_model_.insert(clean_line(std::string(base_name(call.name))));
       return work;
     }
-    if (const auto bytes = known->work.bytes.find(Level::hbm); bytes != known->work.bytes.end()) traffic = bytes->second;
+    if (const auto bytes = known->work.bytes.find(Level::hbm); bytes != known->work.bytes.end())
+      traffic = bytes->second;
     const bool tf32 = known->by_longest_kernel && (call.tf32 || inference_.tf32);
     for (const auto& [pipe, flops] : known->work.flops) {
       work.flops[tf32 && pipe == Pipe::fp32 ? product_pipe(DType::fp32, true, inference_.device) : pipe] += flops;

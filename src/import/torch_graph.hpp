@@ -25,7 +25,7 @@ struct TorchUse {
 /// A call of an operator, its arguments as the profiler of PyTorch writes them (OpCall in import/op_work.hpp).
 struct TorchCall {
   std::string name, dims, types, concrete;
-  double times = 1;  ///< calls one after the other
+  double times = 1;   ///< calls one after the other
   bool tf32 = false;  ///< products of fp32 may round their inputs to TF32
   std::vector<TorchUse> reads, writes;
 };
@@ -37,12 +37,13 @@ struct TorchGraph {
   std::vector<TorchUse> outputs;
 };
 
-/// A line of torch_trace.py. Throws UsageError with the reason that it has in place of a graph, and where it is no such line.
+/// A line of torch_trace.py. Throws UsageError with the reason that it has in place of a graph, and where it is no such
+/// line.
 TorchGraph parse_torch_trace(std::string_view line);
 
 /// A part for each operator with its shapes; all of them as one kernel that reads what is persistent, as far as it is
-/// used, once, and writes the outputs once. Operators without a model of their FLOPs have bytes, and are named in a note.
-/// Throws UsageError where nothing computes.
+/// used, once, and writes the outputs once. Operators without a model of their FLOPs have bytes, and are named in a
+/// note. Throws UsageError where nothing computes.
 BoundProblem problem_of(const TorchGraph& graph, const Inference& inference);
 
 }  // namespace roofline

@@ -80,7 +80,8 @@ std::vector<TracedProblem> trace_problems(const std::string& python, const std::
                                 .own_group = true,
                                 .ends_with_parent = true});
   } catch (const std::system_error& error) {
-    throw Error(fmt::format("can't run '{}': {}", python, error.code().message()), "name a Python with PyTorch: --python");
+    throw Error(fmt::format("can't run '{}': {}", python, error.code().message()),
+                "name a Python with PyTorch: --python");
   }
   output.child.close();
   Lines lines(output.parent.get(), limit_s);
@@ -102,7 +103,8 @@ std::vector<TracedProblem> trace_problems(const std::string& python, const std::
   if (!ended_itself) throw UsageError(fmt::format("{}: not traced within {:.0f} s", file, limit_s));
   const std::string end = fmt::format("'{}' {}", python, describe_end(status));
   if (problems.empty() && WIFEXITED(status)) {
-    throw Error(fmt::format("can't trace PyTorch problems: {}", end), "install PyTorch there, or name a Python that has it: --python");
+    throw Error(fmt::format("can't trace PyTorch problems: {}", end),
+                "install PyTorch there, or name a Python that has it: --python");
   }
   throw UsageError(fmt::format("{}: not traced: {}", file, end));
 }

@@ -15,9 +15,9 @@ struct TracedProblem {
   std::string error;  ///< why there is no graph; empty: there is one
 };
 
-/// Traces the files one by one in one process of `python` (import/torch_trace.py): operators are called on tensors without
-/// data. `progress` gets the number of traced files. Throws Error where that Python or its PyTorch does not start, and
-/// UsageError where it ends before its last file. At most `limit_s` seconds a file.
+/// Traces the files one by one in one process of `python` (import/torch_trace.py): operators are called on tensors
+/// without data. `progress` gets the number of traced files. Throws Error where that Python or its PyTorch does not
+/// start, and UsageError where it ends before its last file. At most `limit_s` seconds a file.
 std::vector<TracedProblem> trace_problems(const std::string& python, const std::vector<std::string>& files,
                                           double limit_s, const std::function<void(std::size_t)>& progress);
 

@@ -135,6 +135,8 @@ class Recorder(TorchDispatchMode):
 def tf32_allowed(name):
     if "conv" in name:
         return bool(torch.backends.cudnn.allow_tf32)
+    if "attention" in name:
+        return True  # on GPUs the fused kernels compute products of fp32 from several of TF32
     return bool(torch.backends.cuda.matmul.allow_tf32)
 
 

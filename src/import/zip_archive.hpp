@@ -11,7 +11,7 @@ namespace roofline {
 
 struct ZipEntry {
   std::string name;
-  std::uint16_t method = 0;  ///< 0: stored, 8: deflated
+  std::uint16_t method = 0;                        ///< 0: stored, 8: deflated
   std::uint64_t packed = 0, size = 0, offset = 0;  ///< bytes; of its local header in the archive
 };
 

@@ -75,6 +75,16 @@ TEST(TorchGraph, ProductsUseTf32WhereItIsAllowed) {
   EXPECT_EQ(on_tensor_cores(problem_of(parse_torch_trace(trace(1, false)), allowed)), kProduct);
 }
 
+TEST(TorchGraph, OnACpuTheBytesAreThoseOfItsMemory) {
+  Inference on_cpu;
+  on_cpu.device = DeviceKind::cpu;
+  const BoundProblem problem = problem_of(parse_torch_trace(trace(1, true)), on_cpu);
+  const Work& fused = *only_phase(problem).fused;
+  EXPECT_EQ(fused.bytes.at(Level::dram).total(), 16384 + 32768 + 8192);
+  EXPECT_FALSE(fused.bytes.contains(Level::hbm));
+  EXPECT_EQ(flops_on(fused, Pipe::tensor_tf32), 0);
+}
+
 TEST(TorchGraph, OperatorsWithoutAModelHaveTheirBytesAndANote) {
   std::string text = trace();
   text.replace(text.find("aten::relu"), 10, "aten::sort");
@@ -127,7 +137,8 @@ std::string zip_of(const std::string& name, const std::string& text, bool deflat
   const std::string common = little_endian(deflate ? 8 : 0, 2) + little_endian(0, 8) + little_endian(packed.size(), 4) +
                              little_endian(text.size(), 4) + little_endian(name.size(), 2);
   std::string zip(gap, 'x');
-  zip += little_endian(0x04034b50, 4) + little_endian(20, 2) + little_endian(0, 2) + common + little_endian(0, 2) + name + packed;
+  zip += little_endian(0x04034b50, 4) + little_endian(20, 2) + little_endian(0, 2) + common + little_endian(0, 2) +
+         name + packed;
   const std::size_t directory = zip.size();
   zip += little_endian(0x02014b50, 4) + little_endian(20, 2) + little_endian(20, 2) + little_endian(0, 2) + common +
          little_endian(0, 2) + little_endian(0, 2) + little_endian(0, 2) + little_endian(0, 2) + little_endian(0, 4) +
@@ -185,7 +196,8 @@ TEST_F(TorchExport, AProgramHasTheWorkOfItsOperators) {
   for (const bool deflate : {false, true}) {
     for (const char* name : {"serialized_exported_program.json", "model/models/model.json"}) {
       bool symbols = true;
-      const TorchGraph graph = read_torch_export(file(zip_of(name, program(R"({"as_int": 64})"), deflate, 11)), 1, symbols);
+      const TorchGraph graph =
+          read_torch_export(file(zip_of(name, program(R"({"as_int": 64})"), deflate, 11)), 1, symbols);
       EXPECT_FALSE(symbols);
       const BoundProblem problem = problem_of(graph, {});
       const ProblemPhase& phase = only_phase(problem);
@@ -212,7 +224,8 @@ TEST_F(TorchExport, ExtentsThatAreSymbolsAreTheirHintOrTheBatch) {
 }
 
 TEST_F(TorchExport, ArgumentsThatWereLeftOutHaveTheirDefaults) {
-  // A depthwise convolution of 2 × 8 × 16 × 16 by windows of 3 × 3, and one that keeps the size; a number that JSON lacks.
+  // A depthwise convolution of 2 × 8 × 16 × 16 by windows of 3 × 3, and one that keeps the size; a number that JSON
+  // lacks.
   const auto product = [&](const std::string& more) {
     const std::string text = fmt::format(
         R"({{"graph_module": {{"graph": {{"inputs": [{{"as_tensor": {{"name": "x"}}}}, {{"as_tensor": {{"name": "w"}}}}],
