@@ -217,9 +217,10 @@ class PhaseParts {
 
 /// "8.03 B", "124 M".
 std::string parameter_text(double parameters) {
-  constexpr double kBillion = 1e9;
-  return parameters >= kBillion ? fmt::format("{:.3g} B", parameters / kBillion)
-                                : fmt::format("{:.3g} M", parameters / 1e6);
+  constexpr double kTrillion = 1e12, kBillion = 1e9, kMillion = 1e6;
+  if (parameters >= kTrillion) return fmt::format("{:.3g} T", parameters / kTrillion);
+  if (parameters >= kBillion) return fmt::format("{:.3g} B", parameters / kBillion);
+  return fmt::format("{:.3g} M", parameters / kMillion);
 }
 
 }  // namespace

@@ -25,9 +25,10 @@ struct Family {
   bool gated = true;
   std::int64_t norm_vectors = 1, norms_per_layer = 2;
   bool biased = false;  ///< attention and MLP
-  bool qkv_bias = false, head_bias = false;
+  bool qkv_bias = false, mlp_bias = false, head_bias = false;
   bool query_key_norm = false, tied = false, positions = false;
   std::int64_t extra_positions = 0;
+  bool embedding_norm = false;
   bool multi_query = false;      ///< one key-value head, where the file does not say otherwise
   std::int64_t windowed_of = 0;  ///< all but one of so many layers have a window; 0: all where there is a window
 };
@@ -58,6 +59,13 @@ constexpr Family kFamilies[] = {
      .positions = true,
      .extra_positions = 2},
     {.type = "gpt_neox", .gated = false, .norm_vectors = 2, .biased = true},
+    {.type = "nemotron", .gated = false, .norm_vectors = 2},
+    {.type = "cohere", .norms_per_layer = 1, .tied = true},
+    {.type = "cohere2", .norms_per_layer = 1, .tied = true, .windowed_of = 4},
+    {.type = "llama4_text"},
+    {.type = "gptj", .gated = false, .norm_vectors = 2, .norms_per_layer = 1, .mlp_bias = true, .head_bias = true},
+    {.type = "bloom", .gated = false, .norm_vectors = 2, .biased = true, .tied = true, .embedding_norm = true},
+    {.type = "mpt", .gated = false, .tied = true},
     {.type = "falcon", .gated = false, .norm_vectors = 2, .norms_per_layer = 1, .tied = true, .multi_query = true},
     {.type = "gpt_bigcode",
      .gated = false,
@@ -158,7 +166,7 @@ void refuse_other_layers(const Json& json, const ConfigReader& config) {
   const Json* kinds = config.find({"layer_types"});
   if (kinds == nullptr || !kinds->is_array()) return;
   for (const Json& kind : *kinds) {
-    if (kind != "full_attention" && kind != "sliding_attention")
+    if (kind != "full_attention" && kind != "sliding_attention" && kind != "chunked_attention")
       refuse("\"layer_types\" has " + kind.dump().substr(0, 40));
   }
 }
@@ -183,13 +191,15 @@ void read_attention(const ConfigReader& config, const Family& family, Transforme
                                    .rotary = config.size({"qk_rope_head_dim"}),
                                    .value = config.size({"v_head_dim"})};
   }
-  model.window = config.flag("use_sliding_window", true) ? config.size({"sliding_window"}, 0) : 0;
+  model.window =
+      config.flag("use_sliding_window", true) ? config.size({"sliding_window", "attention_chunk_size"}, 0) : 0;
   if (model.window == 0) return;
   const Json* kinds = config.find({"layer_types"});
   if (kinds != nullptr && kinds->is_array()) {
-    model.windowed_layers = std::count(kinds->begin(), kinds->end(), Json("sliding_attention"));
+    model.windowed_layers = std::count(kinds->begin(), kinds->end(), Json("sliding_attention")) +
+                            std::count(kinds->begin(), kinds->end(), Json("chunked_attention"));
   } else {
-    const std::int64_t every = config.size({"sliding_window_pattern"}, family.windowed_of);
+    const std::int64_t every = config.size({"sliding_window_pattern", "no_rope_layer_interval"}, family.windowed_of);
     model.windowed_layers = every > 0 ? model.layers - model.layers / every : model.layers;
   }
   model.windowed_layers = std::min(model.windowed_layers, model.layers);
@@ -201,9 +211,13 @@ void read_experts(const ConfigReader& config, Transformer& model) {
   Experts experts{.count = count, .per_token = config.size({"num_experts_per_tok", "experts_per_token"})};
   if (experts.per_token > count) config.fail("more experts for a token than there are", "correct the file");
   experts.intermediate = config.size({"moe_intermediate_size"}, model.intermediate);
-  const std::int64_t shared = config.size({"n_shared_experts"}, 0);
+  // Llama 4 has the size of experts where others have that of the MLP, and a shared expert that no member counts.
+  const bool of_experts = config.find({"intermediate_size_mlp"}) != nullptr;
+  if (of_experts) model.intermediate = config.size({"intermediate_size_mlp"});
+  const std::int64_t shared = config.size({"n_shared_experts"}, of_experts ? 1 : 0);
   experts.shared_intermediate = config.size({"shared_expert_intermediate_size"}, shared * experts.intermediate);
-  const std::int64_t step = std::max<std::int64_t>(config.size({"decoder_sparse_step", "moe_layer_freq"}, 1), 1);
+  const std::int64_t step =
+      std::max<std::int64_t>(config.size({"decoder_sparse_step", "moe_layer_freq", "interleave_moe_layer_step"}, 1), 1);
   const Json* without = config.find({"mlp_only_layers"});
   const auto listed = without != nullptr && without->is_array() ? static_cast<std::int64_t>(without->size()) : 0;
   const std::int64_t dense = std::min(config.size({"first_k_dense_replace"}, 0) + listed, model.layers);
@@ -281,6 +295,7 @@ double Transformer::parameters() const {
   }
   all +=
       (tied ? 1 : 2) * head_parameters() + static_cast<double>(positions) * d + static_cast<double>(norm_vectors) * d;
+  if (embedding_norm) all += static_cast<double>(norm_vectors) * d;
   return all + (head_bias ? static_cast<double>(vocabulary) : 0);
 }
 
@@ -323,15 +338,17 @@ Transformer read_transformer(const std::string& text, const std::string& file) {
   model.hidden = config.size({"hidden_size", "n_embd", "d_model"});
   model.vocabulary = config.size({"vocab_size"});
   constexpr std::int64_t kUsual = 4;  // hidden sizes, of GPT-2 and its kin
+  const std::int64_t ratio = config.size({"expansion_ratio"}, kUsual);
   model.intermediate = config.size({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"},
-                                   family->gated ? std::optional<std::int64_t>() : kUsual * model.hidden);
+                                   family->gated ? std::optional<std::int64_t>() : ratio * model.hidden);
   model.gated = family->gated;
   model.norm_vectors = family->norm_vectors;
   model.norms_per_layer = family->norms_per_layer;
   const bool biased = config.flag("attention_bias", false);
   model.qkv_bias = family->qkv_bias || family->biased || biased;
   model.out_bias = family->biased || biased;
-  model.mlp_bias = config.flag("mlp_bias", family->biased);
+  model.mlp_bias = config.flag("mlp_bias", family->biased || family->mlp_bias);
+  model.embedding_norm = family->embedding_norm;
   model.head_bias = family->head_bias;
   model.query_key_norm = family->query_key_norm;
   model.tied = config.flag("tie_word_embeddings", family->tied);
@@ -339,6 +356,9 @@ Transformer read_transformer(const std::string& text, const std::string& file) {
     model.positions = config.size({"max_position_embeddings", "n_positions", "n_ctx"}) + family->extra_positions;
   }
   read_attention(config, *family, model);
+  if (model.window > 0 && config.find({"attention_chunk_size"}) != nullptr) {
+    model.assumptions.push_back(fmt::format("attention in chunks is counted as a window of {} tokens", model.window));
+  }
   read_experts(config, model);
   model.weights = weights_of(whole, config, model.assumptions);
   return model;

@@ -46,7 +46,7 @@ struct Transformer {
   std::int64_t norm_vectors = 1;                 ///< of a norm: 1 scale, or 2 with its offset
   std::int64_t norms_per_layer = 2;
   bool qkv_bias = false, out_bias = false, mlp_bias = false, head_bias = false;
-  bool query_key_norm = false;
+  bool query_key_norm = false, embedding_norm = false;
   WeightType weights = WeightType::bf16;
   std::vector<std::string> assumptions;  ///< what the file does not say
 

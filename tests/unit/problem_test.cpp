@@ -54,6 +54,27 @@ constexpr KnownModel kKnown[] = {
     {"Falcon 7B", R"({"model_type": "falcon", "hidden_size": 4544, "num_hidden_layers": 32, "num_attention_heads": 71,
       "multi_query": true, "parallel_attn": true, "bias": false, "vocab_size": 65024})",
      6'921'720'704},
+    {"BLOOM 560M", R"({"model_type": "bloom", "hidden_size": 1024, "n_layer": 24, "n_head": 16, "vocab_size": 250880})",
+     559'214'592},
+    {"MPT 7B", R"({"model_type": "mpt", "d_model": 4096, "n_heads": 32, "n_layers": 32, "expansion_ratio": 4,
+      "vocab_size": 50432, "max_seq_len": 2048})",
+     6'649'286'656},
+    {"GPT-J 6B", R"({"model_type": "gptj", "n_embd": 4096, "n_layer": 28, "n_head": 16, "n_inner": null,
+      "vocab_size": 50400, "tie_word_embeddings": false})",
+     6'050'882'784},
+    {"Command R 35B",
+     R"({"model_type": "cohere", "hidden_size": 8192, "num_hidden_layers": 40, "num_attention_heads": 64,
+      "num_key_value_heads": 64, "intermediate_size": 22528, "vocab_size": 256000})",
+     34'980'831'232},
+    {"Minitron 8B",
+     R"({"model_type": "nemotron", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 48,
+      "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 16384, "hidden_act": "relu2", "vocab_size": 256000})",
+     8.27e9, 0.001},
+    {"Llama 4 Scout", R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text", "hidden_size": 5120,
+      "num_hidden_layers": 48, "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128,
+      "intermediate_size": 8192, "intermediate_size_mlp": 16384, "num_local_experts": 16, "num_experts_per_tok": 1,
+      "interleave_moe_layer_step": 1, "attention_chunk_size": 8192, "vocab_size": 202048}})",
+     107.77e9, 0.001},
     {"Phi-2", R"({"model_type": "phi", "hidden_size": 2560, "num_hidden_layers": 32, "num_attention_heads": 32,
       "intermediate_size": 10240, "vocab_size": 51200})",
      2'779'683'840},
@@ -100,6 +121,7 @@ TEST(Transformers, OfExpertsUseAPart) {
   EXPECT_NEAR(model_of("Mixtral 8x7B").active_parameters() / 12.88e9, 1, 0.001);
   EXPECT_NEAR(model_of("Qwen3 30B A3B").active_parameters() / 3.3e9, 1, 0.02);
   EXPECT_NEAR(model_of("DeepSeek V3").active_parameters() / 37e9, 1, 0.02);
+  EXPECT_NEAR(model_of("Llama 4 Scout").active_parameters() / 17e9, 1, 0.02);
 }
 
 TEST(Transformers, WeightsHaveTheTypeOfTheFile) {
