@@ -220,7 +220,7 @@ void delay(ProcessTrace& trace, std::uint64_t by_ns) {
 
 void note_no_counters(ProcessTrace& trace, std::string_view tool, const std::vector<DeviceFacts>& devices) {
   const bool amd = std::any_of(devices.begin(), devices.end(), [](auto& of) { return is_gpu_of_amd(of.name); });
-  const bool intel = std::any_of(devices.begin(), devices.end(), [](auto& of) { return of.name.starts_with("Intel"); });
+  const bool intel = std::any_of(devices.begin(), devices.end(), [](auto& of) { return is_gpu_of_intel(of.name); });
   const std::string_view where = amd     ? "; rocprof-compute counts them, in a report of its own"
                                  : intel ? ""
                                          : "; add an ncu report of the program";

@@ -32,6 +32,9 @@ struct DeviceFacts {
   double memory_bytes_per_s = 0;  ///< where a file gives that instead of clock and bus
 };
 
+/// A GPU whose file tells its vendor alone.
+inline constexpr std::string_view kUnnamedAmdGpu = "AMD GPU not named in the file";
+
 /// The tool that wrote a file: counters come from `ncu` alone, times of a program from the others.
 enum class ImportedKind : std::uint8_t {
   ncu,

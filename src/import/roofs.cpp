@@ -277,7 +277,7 @@ std::string about_roofs(const Machine& machine) {
         "no roofs: {} was not calibrated; run roofline calibrate there and pass its machine.json with --machine",
         clean_line(machine.device.name));
   }
-  if (machine.ceilings.empty() && machine.device.name == kUnnamedGpu) {
+  if (machine.ceilings.empty() && machine.device.name.ends_with(kUnnamedGpu)) {
     return "no roofs: the file names no GPU; pass a machine.json with --machine";
   }
   return machine.ceilings.empty()

@@ -341,7 +341,7 @@ constexpr DetailRow kDetailRows[] = {
      "Launch graphs back to back: put several steps into one graph, or more work into each.", "", "", ""},
     {CauseDetail::imports, "GPU idle: Python imports modules",
      "One-time cost: find slow imports with python -X importtime, and import before the work begins.", "", "", ""},
-    {CauseDetail::long_sums, "Reductions with fewer blocks than the GPU has SMs",
+    {CauseDetail::long_sums, "Reductions with too few blocks to fill the GPU",
      "Split each reduction: partial results of many blocks and a second kernel, or cub::DeviceReduce.",
      "Reduce in two stages, so that more blocks work: x.view(k, -1).sum(1).sum(0), or a matrix product.",
      "Reduce in two stages, so that more blocks work (reshape, sum, sum), or use a matrix product.",

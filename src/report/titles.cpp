@@ -24,7 +24,11 @@ std::string title_of_pipe(std::string_view name) {
 }
 
 bool is_gpu_of_amd(std::string_view name) {
-  return contains_any(lower_case(name), {"amd ", "instinct", "radeon", "gfx9"});
+  return contains_any(lower_case(name), {"amd ", "instinct", "radeon", "gfx"});
+}
+
+bool is_gpu_of_intel(std::string_view name) {
+  return contains_any(lower_case(name), {"intel", "data center gpu max", "data center gpu flex"});
 }
 
 std::string short_device_name(std::string_view name) {

@@ -27,6 +27,7 @@ std::string title_of_pipe(std::string_view name);
 std::string short_device_name(std::string_view name);
 /// Whether a GPU of that name is one of AMD's, where other tools count.
 bool is_gpu_of_amd(std::string_view name);
+bool is_gpu_of_intel(std::string_view name);
 /// Both short, or whole where they would be the same.
 std::pair<std::string, std::string> names_apart(std::string_view a, std::string_view b);
 
