@@ -9,9 +9,12 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/files.hpp"
+#include "import/utf16.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -146,7 +149,46 @@ struct ZstdFile final : ByteSource::Unpacker {
   std::size_t left = 0;
 };
 
-std::unique_ptr<ByteSource::Unpacker> open(const fs::path& path) {
+/// Text in UTF-16 with a byte order mark as UTF-8; everything else as it is.
+struct AsUtf8 final : ByteSource::Unpacker {
+  explicit AsUtf8(std::unique_ptr<ByteSource::Unpacker> of) : inner(std::move(of)) { packed = inner->packed; }
+
+  std::size_t next() override {
+    const std::size_t size = inner->next();
+    problem = inner->problem;
+    const std::string_view bytes(inner->buffer.data(), size);
+    if (!started) encoding = marked_encoding_of(bytes);
+    const bool has_mark = !std::exchange(started, true) && encoding != TextEncoding::utf8;
+    if (encoding != TextEncoding::utf8) return decode(bytes.substr(has_mark ? 2 : 0), size);
+    std::swap(buffer, inner->buffer);
+    return size;
+  }
+
+  std::size_t decode(std::string_view bytes, std::size_t read) {
+    text.clear();
+    for (const char byte : bytes) {
+      unit[filled++] = byte;
+      if (filled < 2) continue;
+      decoder.take(utf16_unit(unit, encoding));
+      filled = 0;
+    }
+    if (read == 0) decoder.finish();
+    // A surrogate's first half alone gives no text yet, and 0 would be the end.
+    if (read > 0 && text.empty()) return next();
+    buffer.assign(text.begin(), text.end());
+    return text.size();
+  }
+
+  std::unique_ptr<ByteSource::Unpacker> inner;
+  std::string text;
+  Utf16Decoder decoder{text};
+  TextEncoding encoding = TextEncoding::utf8;
+  char unit[2] = {};
+  std::size_t filled = 0;
+  bool started = false;
+};
+
+std::unique_ptr<ByteSource::Unpacker> open_packed(const fs::path& path) {
   const auto refuse = [&] { throw UsageError(fmt::format("{}: {}", path.string(), std::strerror(errno))); };
   require_file(path, kImportLimit);
   std::FILE* file = std::fopen(path.c_str(), "rb");
@@ -170,6 +212,8 @@ std::unique_ptr<ByteSource::Unpacker> open(const fs::path& path) {
   if (opened == nullptr) refuse();
   return std::make_unique<Gzip>(opened);
 }
+
+std::unique_ptr<ByteSource::Unpacker> open(const fs::path& path) { return std::make_unique<AsUtf8>(open_packed(path)); }
 
 }  // namespace
 

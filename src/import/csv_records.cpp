@@ -16,7 +16,7 @@ std::string without_blanks(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
 }
 
-std::vector<std::string> fields_of_record(std::string_view record) {
+std::vector<std::string> fields_of_record(std::string_view record, char separator) {
   std::vector<std::string> fields(1);
   bool quoted = false;
   for (std::size_t i = 0; i < record.size(); ++i) {
@@ -27,7 +27,7 @@ std::vector<std::string> fields_of_record(std::string_view record) {
       ++i;
     } else if (character == '"') {
       quoted = !quoted;
-    } else if (character == ',' && !quoted) {
+    } else if (character == separator && !quoted) {
       fields.emplace_back();
     } else {
       fields.back() += character;
@@ -46,6 +46,20 @@ bool CsvRecords::next_line(std::string& text) {
   return true;
 }
 
+/// A record without the separator of those before it has one of the others, if any.
+std::vector<std::string> CsvRecords::separated(std::string_view record) {
+  constexpr std::size_t kFewest = 3;  // what tools print between tables may have a tab or a semicolon
+  std::vector<std::string> fields = fields_of_record(record, separator_);
+  if (fields.size() > 1) return fields;
+  for (const char other : {',', ';', '\t'}) {
+    std::vector<std::string> by_other = fields_of_record(record, other);
+    if (by_other.size() < kFewest) continue;
+    separator_ = other;
+    return by_other;
+  }
+  return fields;
+}
+
 bool CsvRecords::next(std::vector<std::string>& fields) {
   constexpr std::size_t kLongest = std::size_t{1} << 24;
   std::string line, record;
@@ -56,7 +70,7 @@ bool CsvRecords::next(std::vector<std::string>& fields) {
     if (!next_line(line)) fail("the file ends inside a quoted field");
     record += '\n' + line;
   }
-  fields = fields_of_record(record);
+  fields = separated(record);
   return true;
 }
 

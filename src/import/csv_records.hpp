@@ -1,4 +1,5 @@
-// The records of a CSV file (RFC 4180), one after another; columns are found by name.
+// The records of a CSV file (RFC 4180), one after another; columns are found by name. Programs of countries with
+// decimal commas separate fields by semicolons, and copies from a spreadsheet have tabs.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,16 @@ class CsvRecords {
   bool next(std::vector<std::string>& fields);
   /// "trace.csv: line 12: " and what is wrong, as UsageError.
   [[noreturn]] void fail(const std::string& what, const std::string& hint = {}) const;
+  /// Of the last record's end, from 1.
+  std::int64_t line() const { return line_; }
 
  private:
   bool next_line(std::string& text);
+  std::vector<std::string> separated(std::string_view record);
 
   ByteSource& source_;
   std::int64_t line_ = 0;
+  char separator_ = ',';
 };
 
 /// The names of columns, compared without case and without what is in parentheses: "Total Time (ns)" is "total time".

@@ -1,5 +1,5 @@
 // A file may have several tables, with what nsys printed between them. Tables of kernels have the columns Instances and
-// Name; those of other sums count calls, or are by range.
+// Name; those of other sums count calls, are by range, or of events that have a source (mpi_event_sum).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,9 @@
 
 #include "import/csv_records.hpp"
 #include "import/mean_rows.hpp"
+#include "import/ncu_units.hpp"
 #include "import/other_tools.hpp"
+#include "model/error.hpp"
 #include "text/parse.hpp"
 
 namespace roofline {
@@ -22,14 +24,6 @@ double time_unit(std::string_view unit) {
       {"usec", 1e3}, {"ms", 1e6}, {"msec", 1e6}, {"s", 1e9},  {"sec", 1e9}};
   const auto* found = std::find_if(std::begin(kUnits), std::end(kUnits), [&](auto& of) { return of.first == unit; });
   return found == std::end(kUnits) ? 0 : found->second;
-}
-
-/// A number with or without separators of thousands.
-double number_of(std::string_view text) {
-  std::string plain(text);
-  std::erase(plain, ',');
-  const std::optional<double> value = parsed_number<double>(plain);
-  return value && std::isfinite(*value) ? *value : 0;
 }
 
 /// "  132    1    1".
@@ -48,31 +42,43 @@ std::array<std::uint32_t, 3> extents_of(std::string_view text) {
 
 /// The columns of a table of kernel sums.
 struct SumColumns {
-  std::size_t total = CsvHeader::kNone, instances = CsvHeader::kNone, name = CsvHeader::kNone;
+  std::size_t share = CsvHeader::kNone, total = CsvHeader::kNone, instances = CsvHeader::kNone, name = CsvHeader::kNone;
   std::size_t category = CsvHeader::kNone, grid = CsvHeader::kNone, block = CsvHeader::kNone;
-  double unit = 1;  ///< ns
+  bool has_source = false;  ///< of events of the host
+  double unit = 1;          ///< ns
 
   SumColumns() = default;
   explicit SumColumns(const CsvHeader& header)
-      : total(header.column({"total time"})),
+      : share(header.column({"time"})),
+        total(header.column({"total time"})),
         instances(header.column({"instances"})),
         name(header.column({"name", "kernel name", "operation", "operations"})),
         category(header.column({"category"})),
         grid(header.column({"gridxyz", "grid"})),
-        block(header.column({"blockxyz", "block"})) {
+        block(header.column({"blockxyz", "block"})),
+        has_source(header.has("source")) {
     if (total != CsvHeader::kNone) unit = time_unit(header.unit(total));
   }
 
   bool of_kernels() const {
-    return total != CsvHeader::kNone && instances != CsvHeader::kNone && name != CsvHeader::kNone && unit > 0;
+    return total != CsvHeader::kNone && instances != CsvHeader::kNone && name != CsvHeader::kNone && !has_source &&
+           unit > 0;
   }
   /// Of two tables the one with more detail has the rows: kernels by grid, by name, with memory operations.
   int rank() const { return grid != CsvHeader::kNone ? 2 : category == CsvHeader::kNone ? 1 : 0; }
 };
 
+/// A row whose numbers are still text: the whole file decides what "." and "," mean.
+struct SumRow {
+  std::string name, total, instances;
+  std::int64_t line = 0;
+  double unit = 1;
+  std::array<std::uint32_t, 3> grid = {}, block = {};
+};
+
 struct SumTable {
   int rank = 0;
-  std::vector<MeanRow> rows;
+  std::vector<SumRow> rows;
 };
 
 /// Memory operations among kernels: "[CUDA memcpy Host-to-Device]", or of a category of their own.
@@ -81,54 +87,95 @@ bool is_kernel(std::string_view name, std::string_view category) {
   return category.empty() || category.find("KERNEL") != std::string_view::npos;
 }
 
-std::vector<SumTable> read_tables(CsvRecords& records) {
-  std::vector<SumTable> tables;
-  SumColumns columns;
-  bool in_table = false;
-  std::vector<std::string> fields;
-  std::size_t width = 0;
-  while (records.next(fields)) {
-    const CsvHeader header(fields);
-    if (header.has("time") && header.has("total time")) {
-      columns = SumColumns(header);
-      in_table = columns.of_kernels();
-      width = fields.size();
-      if (in_table) tables.push_back({.rank = columns.rank(), .rows = {}});
-      continue;
+class SumReader {
+ public:
+  explicit SumReader(ByteSource& source) : source_(source), records_(source) {}
+
+  std::vector<SumTable> tables() {
+    std::vector<SumTable> tables;
+    SumColumns columns;
+    bool in_table = false;
+    std::vector<std::string> fields;
+    std::size_t width = 0;
+    while (records_.next(fields)) {
+      const CsvHeader header(fields);
+      if (header.has("time") && header.has("total time")) {
+        columns = SumColumns(header);
+        in_table = columns.of_kernels();
+        width = fields.size();
+        if (in_table) tables.push_back({.rank = columns.rank(), .rows = {}});
+        continue;
+      }
+      const bool is_blank = fields.size() == 1 && fields[0].empty();
+      if (is_blank) in_table = false;  // ends a table; nsys may print something before the next
+      if (!in_table || fields.size() == 1) continue;
+      if (fields.size() != width) {
+        records_.fail(fmt::format("{} fields, but the header has {}: the file is truncated", fields.size(), width));
+      }
+      take(columns, fields, tables.back());
     }
-    const bool is_blank = fields.size() == 1 && fields[0].empty();
-    if (is_blank) in_table = false;  // ends a table; nsys may print something before the next
-    if (!in_table || fields.size() == 1) continue;
-    if (fields.size() != width) {
-      records.fail(fmt::format("{} fields, but the header has {}: the file is truncated", fields.size(), width));
-    }
-    const std::string_view name = field_in(fields, columns.name);
-    if (!is_kernel(name, field_in(fields, columns.category))) continue;
-    const double instances = std::floor(number_of(field_in(fields, columns.instances)));
-    const double total = number_of(field_in(fields, columns.total)) * columns.unit;
-    tables.back().rows.push_back({.name = std::string(name),
-                                  .time_ns = instances >= 1 ? total / instances : 0,
-                                  .launches = instances,
-                                  .grid = extents_of(field_in(fields, columns.grid)),
-                                  .block = extents_of(field_in(fields, columns.block))});
+    std::erase_if(tables, [](const SumTable& table) { return table.rows.empty(); });
+    return tables;
   }
-  std::erase_if(tables, [](const SumTable& table) { return table.rows.empty(); });
-  return tables;
-}
+
+  MeanRow mean_of(const SumRow& row) const {
+    const double instances = std::floor(number(row.instances, row)), total = number(row.total, row) * row.unit;
+    return {.name = row.name,
+            .time_ns = instances >= 1 ? total / instances : 0,
+            .launches = instances,
+            .grid = row.grid,
+            .block = row.block};
+  }
+
+  [[noreturn]] void fail(const std::string& what, const std::string& hint = {}) const { records_.fail(what, hint); }
+
+ private:
+  void take(const SumColumns& columns, const std::vector<std::string>& fields, SumTable& table) {
+    const std::string_view total = field_in(fields, columns.total), instances = field_in(fields, columns.instances);
+    const CellPlace place = {.line = records_.line(), .column = 0};
+    // A share is at most 100, so that its sign is a decimal one; instances are whole.
+    numbers_.learn(field_in(fields, columns.share), place);
+    numbers_.learn(total, place, columns.unit == 1);
+    numbers_.learn(instances, place, true);
+    const std::string_view name = field_in(fields, columns.name);
+    if (!is_kernel(name, field_in(fields, columns.category))) return;
+    table.rows.push_back({.name = std::string(name),
+                          .total = std::string(total),
+                          .instances = std::string(instances),
+                          .line = records_.line(),
+                          .unit = columns.unit,
+                          .grid = extents_of(field_in(fields, columns.grid)),
+                          .block = extents_of(field_in(fields, columns.block))});
+  }
+
+  /// 0 for what is no number.
+  double number(std::string_view text, const SumRow& row) const {
+    const NcuNumbers::Reading reading = numbers_.parse(text);
+    if (reading.status == NcuNumbers::Status::undecided || reading.status == NcuNumbers::Status::contradictory) {
+      throw UsageError(
+          fmt::format("{}: line {}: \"{}\" may have decimals or thousands", source_.name(), row.line, text), kExport);
+    }
+    return reading.status == NcuNumbers::Status::ok ? std::max(0.0, reading.value) : 0;
+  }
+
+  ByteSource& source_;
+  CsvRecords records_;
+  NcuNumbers numbers_;
+};
 
 }  // namespace
 
 ImportedProfile read_nsys_sums(ByteSource& source) {
-  CsvRecords records(source);
-  const std::vector<SumTable> tables = read_tables(records);
+  SumReader reader(source);
+  const std::vector<SumTable> tables = reader.tables();
   const auto most = std::max_element(tables.begin(), tables.end(), [](auto& a, auto& b) { return a.rank < b.rank; });
   if (most == tables.end()) {
-    records.fail("no CSV table of kernel sums (nsys stats --report cuda_gpu_kern_sum --format csv)",
-                 fmt::format("better, with every launch: {}", kExport));
+    reader.fail("no CSV table of kernel sums (nsys stats --report cuda_gpu_kern_sum --format csv)",
+                fmt::format("better, with every launch: {}", kExport));
   }
   MeanRows rows(source, ImportedKind::nsys_sums, "nsys stats", "nsys stats has no counters; add an ncu report");
-  for (const MeanRow& row : most->rows) rows.add(row);
-  if (rows.empty()) records.fail("no kernel with a time");
+  for (const SumRow& row : most->rows) rows.add(reader.mean_of(row));
+  if (rows.empty()) reader.fail("no kernel with a time");
   rows.notes().push_back(fmt::format(
       "nsys stats has sums only: times are means, without launches, copies, idle time and the GPU's name; {}",
       kExport));

@@ -6,67 +6,12 @@ namespace roofline {
 namespace {
 
 constexpr std::string_view kMark = "\xef\xbb\xbf";
-constexpr std::uint32_t kReplacement = 0xfffd;
-
-void append_utf8(std::string& text, std::uint32_t code) {
-  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | (code >> shift & 0x3fU)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xc0U | code >> 6U);
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xe0U | code >> 12U);
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xf0U | code >> 18U);
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
-/// Puts the units of UTF-16 together; a surrogate without its other half becomes U+FFFD.
-class Utf16Decoder {
- public:
-  explicit Utf16Decoder(std::string& text) : text_(text) {}
-
-  void take(std::uint32_t unit) {
-    if (high_ != 0 && unit >= 0xdc00 && unit < 0xe000) {
-      append_utf8(text_, 0x10000U + ((high_ - 0xd800U) << 10U) + (unit - 0xdc00U));
-      high_ = 0;
-      return;
-    }
-    finish();
-    if (unit >= 0xd800 && unit < 0xdc00) {
-      high_ = unit;
-    } else {
-      append_utf8(text_, unit >= 0xdc00 && unit < 0xe000 ? kReplacement : unit);
-    }
-  }
-
-  void finish() {
-    if (high_ != 0) append_utf8(text_, kReplacement);
-    high_ = 0;
-  }
-
- private:
-  std::string& text_;
-  std::uint32_t high_ = 0;
-};
-
-std::uint32_t unit_of(const char* bytes, TextEncoding encoding) {
-  const std::uint32_t first = static_cast<unsigned char>(bytes[0]), second = static_cast<unsigned char>(bytes[1]);
-  return encoding == TextEncoding::utf16_little ? first | second << 8U : first << 8U | second;
-}
 
 }  // namespace
 
 TextEncoding encoding_of(std::string_view beginning) {
   if (beginning.size() < 2) return TextEncoding::utf8;
-  if (beginning.starts_with("\xff\xfe")) return TextEncoding::utf16_little;
-  if (beginning.starts_with("\xfe\xff")) return TextEncoding::utf16_big;
+  if (const TextEncoding marked = marked_encoding_of(beginning); marked != TextEncoding::utf8) return marked;
   if (beginning[0] != '\0' && beginning[1] == '\0') return TextEncoding::utf16_little;
   return beginning[0] == '\0' && beginning[1] != '\0' ? TextEncoding::utf16_big : TextEncoding::utf8;
 }
@@ -76,7 +21,7 @@ std::string utf8_beginning(std::string_view beginning) {
   if (encoding == TextEncoding::utf8) return std::string(beginning);
   std::string text;
   Utf16Decoder decoder(text);
-  for (std::size_t i = 0; i + 1 < beginning.size(); i += 2) decoder.take(unit_of(beginning.data() + i, encoding));
+  for (std::size_t i = 0; i + 1 < beginning.size(); i += 2) decoder.take(utf16_unit(beginning.data() + i, encoding));
   decoder.finish();
   return text;
 }
@@ -127,7 +72,7 @@ bool TextLines::next_utf16(std::string& text) {
       break;
     }
     any = true;
-    const std::uint32_t unit = unit_of(bytes, encoding_);
+    const std::uint32_t unit = utf16_unit(bytes, encoding_);
     ended_ = unit == '\n';
     if (!ended_) decoder.take(unit);
     if (text.size() > kLongest) source_.fail("a line of more than 16 MB");

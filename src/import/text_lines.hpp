@@ -6,10 +6,9 @@
 #include <string_view>
 
 #include "import/byte_source.hpp"
+#include "import/utf16.hpp"
 
 namespace roofline {
-
-enum class TextEncoding : std::uint8_t { utf8, utf16_little, utf16_big };
 
 /// By the byte order mark, else by the zero bytes of UTF-16's ASCII characters.
 TextEncoding encoding_of(std::string_view beginning);
