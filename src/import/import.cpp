@@ -59,6 +59,7 @@ bool is_json_like(std::string_view beginning) {
 
 /// The first that matches reads the file: what any JSON may be comes last of the JSON formats.
 constexpr ImportFormat kFormats[] = {
+    {"rocprofv3 (.db)", looks_like_rocpd, read_rocpd},
     {"nsys (nsys export --type sqlite)", looks_like_nsys, read_nsys},
     {"ncu (.ncu-rep, .ncu-repz)", looks_like_ncu_report, read_bytes<read_ncu_report>},
     {"JAX, TensorFlow (xplane.pb)", looks_like_xplane, read_xplane},
@@ -74,7 +75,8 @@ constexpr ImportFormat kFormats[] = {
     {"torch.profiler (JSON, .gz)", is_json, read_bytes<read_kineto>},
     {"rocprof-compute (pmc_perf.csv)", looks_like_rocprof_compute, read_rocprof_compute},
     {"rocprof-compute (roofline.csv)", looks_like_rocprof_roofs, read_rocprof_roofs},
-    {"rocprofv3 (kernel_trace.csv, counter_collection.csv)", looks_like_rocprof, read_bytes<read_rocprof>},
+    {"rocprofv3 (kernel_trace.csv, counter_collection.csv), rocprof (results.csv)", looks_like_rocprof,
+     read_bytes<read_rocprof>},
     {"likwid-perfctr (-O)", looks_like_likwid, read_bytes<read_likwid>},
     {"Empirical Roofline Toolkit (text)", looks_like_ert_text, read_bytes<read_ert_text>},
     {"nsys stats (CSV of kernel sums)", looks_like_nsys_sums, read_bytes<read_nsys_sums>},

@@ -1,5 +1,6 @@
 // likwid-perfctr -O: tables that begin with "TABLE,[Region NAME,]Group N Raw|Metric [STAT],GROUP,LINES". Raw tables of
-// a region begin with its run time and its number of calls. A value per hardware thread follows each name.
+// a region begin with its run time and its number of calls. A value per hardware thread follows each name. Each run
+// begins with "STRUCT,Info": a file may have several, as loops over problem sizes append them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace {
 /// What a region did in one group of counters, by hardware thread.
 struct LikwidRegion {
   std::string name, group;
+  std::int64_t run = 0;
   std::vector<double> seconds, calls, bytes, fp64, fp32;  ///< FLOPs and bytes of all calls
   bool has_work = false;
 };
@@ -52,6 +54,7 @@ class LikwidTables {
         begin_table(fields);
       } else if (fields[0] == "STRUCT") {
         in_table_ = false;
+        if (field_in(fields, 1) == "Info") ++run_;
       } else if (fields[0] == "CPU name:") {
         cpu_ = field_in(fields, 1);
       } else if (in_table_) {
@@ -78,7 +81,9 @@ class LikwidTables {
     metrics_ = what.find(" Metric") != std::string_view::npos;
     in_table_ = what.starts_with("Group ") && !group.empty();
     if (!in_table_) return;
-    const auto same = [&](const LikwidRegion& region) { return region.name == name && region.group == group; };
+    const auto same = [&](const LikwidRegion& region) {
+      return region.run == run_ && region.name == name && region.group == group;
+    };
     const auto known = std::find_if(regions_.begin(), regions_.end(), same);
     at_ = static_cast<std::size_t>(known - regions_.begin());
     if (known != regions_.end()) return;
@@ -86,6 +91,7 @@ class LikwidTables {
     regions_.emplace_back();
     regions_.back().name = name;
     regions_.back().group = group;
+    regions_.back().run = run_;
   }
 
   /// The values of a line, of each thread; "-" and "nan" are none.
@@ -151,7 +157,8 @@ class LikwidTables {
     if (put(value, region.bytes)) work.bytes[Level::dram] = {.read = value, .write = 0};
     MeanRow row;
     row.name = region.name;
-    row.detail = fmt::format("group {}{}", region.group, launches < calls ? fmt::format(", {} calls", calls) : "");
+    row.detail = fmt::format("group {}{}{}", region.group, launches < calls ? fmt::format(", {} calls", calls) : "",
+                             run_ > 1 ? fmt::format(", run {}", region.run) : "");
     row.time_ns = largest_of(region.seconds) * kNanoseconds / launches;
     row.launches = launches;
     if (!work.flops.empty() || !work.bytes.empty()) row.work = work;
@@ -161,6 +168,7 @@ class LikwidTables {
   ImportedProfile finish() {
     if (rows_.empty()) records_.fail("no region with a time (\"RDTSC Runtime [s]\")");
     rows_.notes().emplace_back("a region's time is that of its slowest hardware thread; FLOPs and bytes are sums");
+    if (run_ > 1) rows_.notes().push_back(fmt::format("the file has {} runs: each has rows of its own", run_));
     rows_.notes().emplace_back("likwid's memory volume does not tell reads from writes: all bytes count as read");
     DeviceFacts cpu;
     cpu.is_cpu = true;
@@ -179,6 +187,7 @@ class LikwidTables {
   std::string cpu_;
   std::size_t at_ = 0;     ///< the region of the table
   std::int64_t left_ = 0;  ///< lines of the table
+  std::int64_t run_ = 0;   ///< of the file, from 1
   bool in_table_ = false, statistics_ = false, metrics_ = false;
 };
 

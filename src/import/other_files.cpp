@@ -15,6 +15,9 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
                      [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
+/// Where a table has its header.
+constexpr std::size_t kHeader = 512;
+
 bool is_report_of_nsys(std::string_view file, std::string_view) {
   return file.ends_with(".nsys-rep") || file.ends_with(".qdrep") || file.ends_with(".qdstrm");
 }
@@ -43,7 +46,9 @@ constexpr OtherFile kOtherFiles[] = {
      "nsys export --type sqlite REPORT.nsys-rep, and import that"},
     {"tables of likwid-perfctr for reading; its CSV is imported",
      [](auto, auto beginning) {
-       return contains_any(beginning, {"CPU name:\t"}) && contains_any(beginning, {"CPU clock:\t"});
+       // likwid 4 prints both before its CSV, too.
+       const bool is_csv = contains_any(beginning, {"STRUCT,Info,"});
+       return !is_csv && contains_any(beginning, {"CPU name:\t"}) && contains_any(beginning, {"CPU clock:\t"});
      },
      "likwid-perfctr -O, with the same options"},
     {"tables of nsys stats for reading; the SQLite export has every launch",
@@ -61,6 +66,26 @@ constexpr OtherFile kOtherFiles[] = {
                                        "\"Start\",\"Duration\",\"Grid X\"", "\"Device\",\"Kernel\",\"Invocations\""});
      },
      "record with nsys profile --trace cuda, then nsys export --type sqlite; FLOPs and bytes: ncu --set roofline"},
+    {"sums of rocprof (--stats), which do not tell kernels from API calls; a trace of kernels is imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning.substr(0, kHeader), {"\"TotalDurationNs\"", "Name,Calls,TotalDurationNs"});
+     },
+     "rocprofv3 --kernel-trace --output-format csv, and import kernel_trace.csv; of rocprof, results.csv"},
+    {"a trace of rocprof (v1) for viewers, without launches' sizes; its table of kernels is imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"\"traceEvents\""}) && contains_any(beginning, {"\"BeginNs\""});
+     },
+     "rocprof --timestamp on, and import results.csv; or rocprofv3 --kernel-trace --output-format json"},
+    {"a trace of API calls or copies by rocprofv3; that of kernels is imported",
+     [](auto, auto beginning) {
+       const std::string_view header = beginning.substr(0, beginning.find('\n'));
+       return contains_any(header, {"\"Domain\",\"Function\"", "\"Source_Agent_Id\"", "Domain,Function,Process_Id"}) &&
+              contains_any(header, {"Start_Timestamp"});
+     },
+     "rocprofv3 --kernel-trace --output-format csv, and import kernel_trace.csv"},
+    {"a table of nvbench, which has no bytes and no exact times; its JSON is imported",
+     [](auto, auto beginning) { return contains_any(beginning.substr(0, kHeader), {"Benchmark,Device,Device Name"}); },
+     "run the benchmark with --json FILE, and import that"},
     {"a report of roofline, not a profile of another tool",
      [](auto, auto beginning) { return is_own_file(beginning, "report/"); }, "roofline report {0}"},
     {"a calibration of roofline, not a profile",

@@ -34,6 +34,11 @@ bool looks_like_rocprof(std::string_view beginning);
 ImportedProfile read_rocprof_json(ByteSource& source);
 bool looks_like_rocprof_json(std::string_view beginning);
 
+/// rocprofv3's database (rocpd, its default since ROCm 7): kernels and copies of AMD GPUs, with counters where they
+/// were collected.
+ImportedProfile read_rocpd(const std::filesystem::path& file);
+bool looks_like_rocpd(std::string_view beginning);
+
 /// pmc_perf.csv of rocprof-compute (Omniperf): kernels with counters, and the roofs in the roofline.csv beside it.
 ImportedProfile read_rocprof_compute(const std::filesystem::path& file);
 bool looks_like_rocprof_compute(std::string_view beginning);

@@ -19,7 +19,8 @@ namespace roofline {
 namespace {
 
 constexpr const char* kAuthor = "the kernel author (launch_metadata)";
-/// Kernels of Proton itself.
+/// Kernels of Proton itself, and scopes of what the author's launch_metadata launches to compute its figures. Proton's
+/// own viewer leaves both out.
 bool is_helper(std::string_view name) {
   return name.starts_with("__proton_launch_metadata") || name == "<metric>" || name.starts_with("<metadata>");
 }
@@ -142,6 +143,10 @@ class TreeReader final : public JsonEvents {
   }
 
   void take_arch(const std::string& text) {
+    if (text.starts_with("gfx")) {
+      devices.back().chip = text;
+      devices.back().name = "AMD " + text;
+    }
     const int arch = std::atoi(text.c_str());
     if (arch < 10 || arch > 9999) return;
     devices.back().compute_major = static_cast<std::uint32_t>(arch / 10);
@@ -181,16 +186,22 @@ ImportedProfile read_proton_tree(ByteSource& source) {
   profile.has_starts = false;
   ProcessTrace& trace = profile.trace;
   TraceBuilder builder(trace);
+  std::vector<bool> helpers(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const int parent = nodes[i].parent;
+    helpers[i] = is_helper(nodes[i].name) || (parent >= 0 && helpers[static_cast<std::size_t>(parent)]);
+  }
   std::vector<int> timed_children(nodes.size(), 0);
-  for (const Node& node : nodes) {
-    if (node.parent >= 0 && node.metric("time (ns)") > 0) ++timed_children[static_cast<std::size_t>(node.parent)];
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const bool timed = !helpers[i] && nodes[i].metric("time (ns)") > 0;
+    if (timed && nodes[i].parent >= 0) ++timed_children[static_cast<std::size_t>(nodes[i].parent)];
   }
   std::uint64_t clock = 1;
   double launches = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
     const double time = node.metric("time (ns)");
-    if (!(time > 0) || is_helper(node.name)) continue;
+    if (!(time > 0) || helpers[i]) continue;
     // Some versions sum up the times of a scope; its kernels have their own.
     if (timed_children[i] > 0) continue;
     const double count = std::max(1.0, std::round(node.metric("count")));
@@ -206,12 +217,15 @@ ImportedProfile read_proton_tree(ByteSource& source) {
     }
     const spool::Id kind = add_kind(trace, builder, scopes_of(nodes, node.parent), node.name, *stated, count);
     const double device = node.metric("device_id");
-    for (std::int64_t launch = 0; launch < static_cast<std::int64_t>(count); ++launch) {
+    // Each launch ends at the rounded sum of the times, so that their sum is exact.
+    const std::uint64_t begin = clock;
+    for (std::int64_t launch = 1; launch <= static_cast<std::int64_t>(count); ++launch) {
       spool::Kernel kernel = {};
       kernel.kind = kind;
       kernel.device = device > 0 && device < 1024 ? static_cast<std::uint32_t>(device) : 0;
       kernel.start = clock;
-      kernel.end = clock += static_cast<std::uint64_t>(std::llround(time / count));
+      clock = begin + static_cast<std::uint64_t>(std::llround(time / count * static_cast<double>(launch)));
+      kernel.end = clock;
       trace.kernels.push_back(kernel);
     }
   }
@@ -249,6 +263,7 @@ ImportedProfile read_proton_trace(ByteSource& source) {
             if (stack[i].is_string()) scopes.push_back(stack[i].get<std::string>());
           }
         }
+        if (std::any_of(scopes.begin(), scopes.end(), is_helper)) return;
         Metrics metrics;
         const auto stated = nlohmann::json::parse(event.text("metrics"), nullptr, false);
         if (stated.is_object()) {

@@ -1,13 +1,18 @@
-// Columns differ between versions: LDS_Block_Size was Group_Segment_Size, an agent is a number or "Agent 2". A grid is
-// work-items, not workgroups. counter_collection.csv has a line for each counter of a dispatch.
+// Columns differ between versions: LDS_Block_Size was Group_Segment_Size, an agent is a number or "Agent 2"; rocprof
+// (v1) writes KernelName, BeginNs and EndNs, and its counters are columns. A grid is work-items, not workgroups.
+// counter_collection.csv has a line for each counter of a dispatch. Where files were put together, each has its header,
+// and dispatches are numbered by process.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <unordered_set>
+#include <set>
+#include <tuple>
 
 #include "import/clean_times.hpp"
 #include "import/csv_records.hpp"
+#include "import/ncu_units.hpp"
 #include "import/other_tools.hpp"
 #include "import/rocm_counters.hpp"
 #include "text/parse.hpp"
@@ -15,74 +20,126 @@
 namespace roofline {
 namespace {
 
+constexpr const char* kWithTimes = "rocprof needs --timestamp on; rocprofv3 has times with --kernel-trace";
+
+/// The columns of a table; CsvHeader::kNone: it has none of that name.
+struct RocprofColumns {
+  std::size_t width = 0;
+  std::size_t counter = 0, value = 0, dispatch = 0, process = 0;
+  std::size_t name = 0, start = 0, end = 0, agent = 0, queue = 0, correlation = 0;
+  std::size_t shared = 0, scratch = 0, registers = 0;
+  std::array<std::size_t, 3> grid = {}, block = {};
+  std::vector<std::pair<std::size_t, std::string>> wide = {};  ///< counters that are columns
+  bool is_v1 = false;
+
+  explicit RocprofColumns(const std::vector<std::string>& fields) : width(fields.size()) {
+    const CsvHeader header(fields);
+    is_v1 = header.has("kernelname");
+    counter = header.column({"counter_name"});
+    value = header.column({"counter_value"});
+    dispatch = header.column({"dispatch_id", "index"});
+    process = header.column({"process_id", "pid"});
+    name = header.column({"kernel_name", "kernelname"});
+    start = header.column({"start_timestamp", "beginns"});
+    end = header.column({"end_timestamp", "endns"});
+    agent = header.column({"agent_id", "gpu-id"});
+    queue = header.column({"stream_id", "queue_id", "queue-id"});
+    correlation = header.column({"correlation_id"});
+    shared = header.column({"lds_block_size", "group_segment_size", "lds"});
+    scratch = header.column({"scratch_size", "private_segment_size", "scr"});
+    registers = header.column({"vgpr_count", "arch_vgpr", "vgpr"});
+    for (std::size_t i = 0; i < 3; ++i) {
+      static constexpr std::string_view kGrid[] = {"grid_size_x", "grid_size_y", "grid_size_z"};
+      static constexpr std::string_view kBlock[] = {"workgroup_size_x", "workgroup_size_y", "workgroup_size_z"};
+      grid[i] = header.column({kGrid[i]});
+      block[i] = header.column({kBlock[i]});
+    }
+    // Work-items in all.
+    if (grid[0] == CsvHeader::kNone) grid[0] = header.column({"grid_size", "grd"});
+    if (block[0] == CsvHeader::kNone) block[0] = header.column({"workgroup_size", "wgr"});
+    find_wide_counters(fields);
+  }
+
+  bool has_counters() const { return counter != CsvHeader::kNone || !wide.empty(); }
+
+ private:
+  void find_wide_counters(const std::vector<std::string>& fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const std::string counter_name = fields[i] == "FetchSize"   ? "FETCH_SIZE"
+                                       : fields[i] == "WriteSize" ? "WRITE_SIZE"
+                                                                  : fields[i];
+      if (RocmCounters::wants(counter_name)) wide.emplace_back(i, counter_name);
+    }
+  }
+};
+
 class RocprofCsv {
  public:
-  explicit RocprofCsv(ByteSource& source) : source_(source), records_(source), builder_(profile_.trace) {}
+  explicit RocprofCsv(ByteSource& source) : source_(source), records_(source), columns_({}), builder_(profile_.trace) {}
 
   ImportedProfile read() {
-    profile_.kind = ImportedKind::rocprof;
-    profile_.tool = "rocprofv3";
-    profile_.trace.times_by = profile_.tool;
     std::vector<std::string> fields;
     if (!records_.next(fields)) records_.fail("the file is empty");
-    find_columns(CsvHeader(fields));
+    begin_table(fields);
+    profile_.kind = ImportedKind::rocprof;
+    profile_.tool = columns_.is_v1 ? "rocprof" : "rocprofv3";
+    profile_.trace.times_by = profile_.tool;
     while (records_.next(fields)) {
       if (fields.size() == 1 && fields[0].empty()) continue;
-      if (fields.size() != width_) {
-        records_.fail(fmt::format("{} fields, but the header has {}: the file is truncated", fields.size(), width_));
+      if (field_in(fields, columns_.start) == start_name_) {
+        begin_table(fields);
+        continue;
+      }
+      if (fields.size() != columns_.width) {
+        records_.fail(
+            fmt::format("{} fields, but the header has {}: the file is truncated", fields.size(), columns_.width));
       }
       add(fields);
     }
     if (profile_.trace.kernels.empty()) records_.fail("no kernel dispatch");
     for (const auto& [agent, index] : agents_) {
-      profile_.devices.push_back({.index = index});
+      profile_.devices.push_back({.index = index, .name = std::string(kUnnamedAmdGpu)});
       builder_.device(profile_.devices.back(), source_.name());
     }
     clean_times(profile_.trace, profile_.time_defects);
     builder_.finish();
-    if (has_counters()) {
-      profile_.notes = counters_.put_work(profile_.trace, builder_, {}, "rocprofv3's counters");
-      profile_.notes.emplace_back("rocprofv3's CSV names no GPU: roofs come from --machine");
-    } else {
-      profile_.notes.emplace_back(
-          "rocprofv3's kernel trace names no GPU and has no counters: roofs come from --machine, work is not known");
-    }
+    add_notes();
     return std::move(profile_);
   }
 
  private:
-  bool has_counters() const { return counter_ != CsvHeader::kNone; }
-
-  void find_columns(const CsvHeader& header) {
-    width_ = header.size();
-    counter_ = header.column({"counter_name"});
-    value_ = header.column({"counter_value"});
-    dispatch_ = header.column({"dispatch_id"});
-    if (has_counters() && (value_ == CsvHeader::kNone || dispatch_ == CsvHeader::kNone)) {
+  void begin_table(const std::vector<std::string>& fields) {
+    const RocprofColumns next(fields);
+    for (const auto& [column, what] : {std::pair(next.name, "Kernel_Name"), std::pair(next.start, "Start_Timestamp"),
+                                       std::pair(next.end, "End_Timestamp")}) {
+      if (column == CsvHeader::kNone) records_.fail(fmt::format("the header has no column \"{}\"", what), kWithTimes);
+    }
+    if (next.counter != CsvHeader::kNone && (next.value == CsvHeader::kNone || next.dispatch == CsvHeader::kNone)) {
       records_.fail("the header has Counter_Name, but not Counter_Value and Dispatch_Id");
     }
-    name_ = header.column({"kernel_name"});
-    start_ = header.column({"start_timestamp"});
-    end_ = header.column({"end_timestamp"});
-    agent_ = header.column({"agent_id"});
-    queue_ = header.column({"stream_id", "queue_id"});
-    correlation_ = header.column({"correlation_id"});
-    shared_ = header.column({"lds_block_size", "group_segment_size"});
-    scratch_ = header.column({"scratch_size", "private_segment_size"});
-    registers_ = header.column({"vgpr_count"});
-    for (std::size_t i = 0; i < 3; ++i) {
-      static constexpr std::string_view kGrid[] = {"grid_size_x", "grid_size_y", "grid_size_z"};
-      static constexpr std::string_view kBlock[] = {"workgroup_size_x", "workgroup_size_y", "workgroup_size_z"};
-      grid_[i] = header.column({kGrid[i]});
-      block_[i] = header.column({kBlock[i]});
+    if (tables_ > 0 && next.has_counters() != columns_.has_counters()) {
+      records_.fail("a second header, of another kind of table: import the files separately");
     }
-    // Work-items in all.
-    if (grid_[0] == CsvHeader::kNone) grid_[0] = header.column({"grid_size"});
-    if (block_[0] == CsvHeader::kNone) block_[0] = header.column({"workgroup_size"});
-    for (const auto& [column, what] :
-         {std::pair(name_, "Kernel_Name"), std::pair(start_, "Start_Timestamp"), std::pair(end_, "End_Timestamp")}) {
-      if (column == CsvHeader::kNone) records_.fail(fmt::format("the header has no column \"{}\"", what));
+    columns_ = next;
+    start_name_ = fields[next.start];
+    ++tables_;
+  }
+
+  void add_notes() {
+    const std::string& tool = profile_.tool;
+    if (columns_.has_counters()) {
+      profile_.notes = counters_.put_work(profile_.trace, builder_, {}, tool + "'s counters");
+      profile_.notes.push_back(tool + "'s CSV names no GPU: roofs come from --machine");
+    } else {
+      profile_.notes.push_back(
+          tool + "'s kernel trace names no GPU and has no counters: roofs come from --machine, work is not known");
     }
+    if (tables_ < 2 && processes_.size() < 2) return;
+    // Runs of one program look like ranks of a job.
+    profile_.notes.push_back(
+        fmt::format("the file has {} tables of {} processes: all their launches count, also those "
+                    "of repeated runs",
+                    tables_, processes_.size()));
   }
 
   std::uint32_t small(const std::vector<std::string>& fields, std::size_t column) const {
@@ -107,56 +164,75 @@ class RocprofCsv {
     return found->second;
   }
 
+  /// Processes are numbered by first appearance, in each table anew: their queues are their own.
+  std::uint32_t process(std::string_view id) {
+    constexpr std::size_t kMost = std::size_t{1} << 20;
+    const auto [found, is_new] =
+        processes_.try_emplace({tables_, std::string(id.substr(0, 40))}, static_cast<std::uint32_t>(processes_.size()));
+    if (is_new && processes_.size() > kMost) records_.fail("more than a million processes");
+    return found->second;
+  }
+
   void add(const std::vector<std::string>& fields) {
     spool::Kernel kernel = {};
-    kernel.start = time(fields, start_);
-    kernel.end = time(fields, end_);
+    kernel.start = time(fields, columns_.start);
+    kernel.end = time(fields, columns_.end);
     if (kernel.end < kernel.start) kernel.start = kernel.end = 0;  // no times
     ImportedKernel launch;
-    launch.name = field_in(fields, name_);
+    launch.name = field_in(fields, columns_.name);
+    for (const std::string_view descriptor : {" [clone .kd]", " (.kd)", ".kd"}) {
+      if (launch.name.ends_with(descriptor)) launch.name.remove_suffix(descriptor.size());
+    }
     for (std::size_t i = 0; i < 3; ++i) {
-      launch.block[i] = small(fields, block_[i]);
-      const std::uint32_t items = small(fields, grid_[i]), each = std::max(1U, launch.block[i]);
+      launch.block[i] = small(fields, columns_.block[i]);
+      const std::uint32_t items = small(fields, columns_.grid[i]), each = std::max(1U, launch.block[i]);
       launch.grid[i] = items / each + (items % each != 0 ? 1 : 0);
     }
     kernel.kind = builder_.kind(launch);
-    if (has_counters()) {
-      if (!add_counter(kernel.kind, fields)) return;
+    kernel.context = process(field_in(fields, columns_.process));
+    if (columns_.has_counters()) {
+      if (!add_counters(kernel, fields)) return;
     } else if (kernel.kind > reasoned_) {
-      builder_.without_work(reasoned_ = kernel.kind, "rocprofv3's kernel trace has no counters");
+      builder_.without_work(reasoned_ = kernel.kind, "its kernel trace has no counters");
     }
-    kernel.device = device(field_in(fields, agent_));
-    kernel.stream = small(fields, queue_);
-    kernel.correlation = small(fields, correlation_);
-    kernel.static_shared = small(fields, shared_);
-    kernel.local_bytes = small(fields, scratch_);
-    kernel.registers = small(fields, registers_);
+    kernel.device = device(field_in(fields, columns_.agent));
+    kernel.stream = small(fields, columns_.queue);
+    kernel.correlation = small(fields, columns_.correlation);
+    kernel.static_shared = small(fields, columns_.shared);
+    kernel.local_bytes = small(fields, columns_.scratch);
+    kernel.registers = small(fields, columns_.registers);
     profile_.trace.kernels.push_back(kernel);
   }
 
-  /// Whether it is the first counter of its dispatch, which counts as a launch.
-  bool add_counter(spool::Id kind, const std::vector<std::string>& fields) {
-    const auto dispatch = parsed_number<std::uint64_t>(field_in(fields, dispatch_));
-    const auto value = parsed_number<double>(field_in(fields, value_));
-    if (!dispatch || !value) records_.fail("Dispatch_Id or Counter_Value is not a number");
-    const std::string_view counter = field_in(fields, counter_);
+  /// Whether it is the first line of its dispatch, which counts as a launch.
+  bool add_counters(const spool::Kernel& kernel, const std::vector<std::string>& fields) {
+    for (const auto& [column, counter] : columns_.wide) add_counter(kernel.kind, counter, field_in(fields, column));
+    if (columns_.counter == CsvHeader::kNone) return true;
+    const auto dispatch = parsed_number<std::uint64_t>(field_in(fields, columns_.dispatch));
+    if (!dispatch) records_.fail("Dispatch_Id is not a number");
+    add_counter(kernel.kind, field_in(fields, columns_.counter), field_in(fields, columns_.value));
+    return dispatches_.emplace(kernel.context, *dispatch).second;
+  }
+
+  void add_counter(spool::Id kind, std::string_view counter, std::string_view text) {
+    if (is_absent(text)) return;
+    const auto value = parsed_number<double>(text);
+    if (!value) records_.fail(fmt::format("the value of {} is not a number", counter.substr(0, 60)));
     if (RocmCounters::wants(counter)) counters_.add(kind, counter, *value);
-    return dispatches_.insert(*dispatch).second;
   }
 
   ByteSource& source_;
   CsvRecords records_;
+  RocprofColumns columns_;
+  std::string start_name_;  ///< of the column of start times
   ImportedProfile profile_;
   TraceBuilder builder_;
   RocmCounters counters_;
-  std::unordered_set<std::uint64_t> dispatches_;  ///< with counters
+  std::set<std::pair<std::uint32_t, std::uint64_t>> dispatches_;  ///< with counters, by process
+  std::map<std::pair<std::size_t, std::string>, std::uint32_t> processes_;
   std::map<std::string, std::uint32_t> agents_;
   spool::Id reasoned_ = 0;  ///< last signature that has its reason: new ones have higher ids
-  std::size_t width_ = 0;
-  std::size_t counter_ = 0, value_ = 0, dispatch_ = 0;
-  std::size_t name_ = 0, start_ = 0, end_ = 0, agent_ = 0, queue_ = 0, correlation_ = 0;
-  std::size_t shared_ = 0, scratch_ = 0, registers_ = 0;
-  std::array<std::size_t, 3> grid_ = {}, block_ = {};
+  std::size_t tables_ = 0;
 };
 
 }  // namespace
@@ -166,7 +242,10 @@ ImportedProfile read_rocprof(ByteSource& source) { return RocprofCsv(source).rea
 bool looks_like_rocprof(std::string_view beginning) {
   const std::string_view header = beginning.substr(0, beginning.find('\n'));
   const auto has = [header](std::string_view column) { return header.find(column) != std::string_view::npos; };
-  return has("Kernel_Name") && has("Start_Timestamp") && has("End_Timestamp");
+  const bool v3 = has("Kernel_Name") && has("Start_Timestamp") && has("End_Timestamp");
+  // Of counter_collection.csv before ROCm 6.3, which has no times: read to be refused with a reason.
+  const bool untimed = has("Kernel_Name") && has("Counter_Name") && has("Counter_Value");
+  return v3 || untimed || (has("KernelName") && has("queue-id") && has("wgr"));
 }
 
 }  // namespace roofline

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "import/csv_records.hpp"
+#include "import/ncu_units.hpp"
 #include "import/other_tools.hpp"
 #include "import/rocm_counters.hpp"
 #include "model/error.hpp"
@@ -114,7 +115,7 @@ Machine roofs_of_file(const fs::path& file, const DeviceFacts& device) {
   const FirstRow row = first_row(file);
   Machine machine;
   machine.device.kind = DeviceKind::cuda;
-  machine.device.name = device.name.empty() ? "AMD GPU not named in the file" : device.name;
+  machine.device.name = device.name.empty() ? std::string(kUnnamedAmdGpu) : device.name;
   machine.device.identity = "imported";
   machine.device.units = device.sms;
   machine.device.isa = device.chip;
@@ -129,6 +130,24 @@ Machine roofs_of_file(const fs::path& file, const DeviceFacts& device) {
                      "rocprof-compute profile --roof-only measures them");
   }
   return machine;
+}
+
+/// A time in ns, whose digits a double has not room for.
+struct ExactTime {
+  std::uint64_t whole = 0;
+  double fraction = 0;
+};
+
+/// Times are whole, or have decimals where rocprof-compute took the mean of several runs. Nothing for what a
+/// spreadsheet writes ("8.1097E+14"), of which the last digits are lost.
+std::optional<ExactTime> exact_time(std::string_view text) {
+  constexpr std::uint64_t kLatest = std::uint64_t{1} << 62U;
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const auto whole = parsed_number<std::uint64_t>(text.substr(0, dot));
+  if (!whole || *whole >= kLatest || text.find_first_of("eE") != std::string_view::npos) return std::nullopt;
+  if (dot == text.size()) return ExactTime{*whole, 0};
+  const auto fraction = parsed_number<double>("0" + std::string(text.substr(dot)));
+  return fraction ? std::optional(ExactTime{*whole, *fraction}) : std::nullopt;
 }
 
 class CounterTable {
@@ -186,20 +205,12 @@ class CounterTable {
     return static_cast<std::uint32_t>(std::clamp(number(fields, column), 0.0, kMost));
   }
 
-  /// In ns. Nothing for what spreadsheets write ("8.1097E+14"), of which the last digits are lost.
-  static std::optional<std::uint64_t> time(std::string_view text) {
-    constexpr std::uint64_t kLatest = std::uint64_t{1} << 62U;
-    const std::size_t dot = std::min(text.find('.'), text.size());
-    if (text.find_first_not_of('0', dot + (dot < text.size() ? 1 : 0)) != std::string_view::npos) return std::nullopt;
-    const auto value = parsed_number<std::uint64_t>(text.substr(0, dot));
-    return value && *value < kLatest ? value : std::nullopt;
-  }
-
-  /// Of the dispatch alone, in one of its runs. 0: not in the file.
-  std::uint64_t duration(const std::vector<std::string>& fields) {
-    const auto start = time(field_in(fields, start_)), end = time(field_in(fields, end_));
+  /// Of the dispatch alone, in one of its runs or as the mean of them, in ns. 0: not in the file.
+  double duration(const std::vector<std::string>& fields) {
+    const auto start = exact_time(field_in(fields, start_)), end = exact_time(field_in(fields, end_));
     inexact_ += !start || !end ? 1 : 0;
-    return start && end && *end > *start ? *end - *start : 0;
+    if (!start || !end || end->whole < start->whole) return 0;
+    return static_cast<double>(end->whole - start->whole) + end->fraction - start->fraction;
   }
 
   /// GPUs are numbered by first appearance: ids count CPUs, too.
@@ -211,7 +222,7 @@ class CounterTable {
   }
 
   void add(const std::vector<std::string>& fields) {
-    constexpr std::uint64_t kMostTime = 86'400'000'000'000, kLatest = std::uint64_t{1} << 61U;
+    constexpr double kMostTime = 86'400e9, kLatest = 1e18;
     ImportedKernel launch;
     launch.name = field_in(fields, name_);
     for (const std::string_view descriptor : {" [clone .kd]", " (.kd)", ".kd"}) {
@@ -223,10 +234,12 @@ class CounterTable {
     spool::Kernel kernel = {};
     kernel.kind = builder_.kind(launch);
     kernel.device = device(field_in(fields, gpu_));
-    const std::uint64_t time = duration(fields);
+    const double time = duration(fields);
     if (time > 0 && time < kMostTime && clock_ < kLatest) {
-      kernel.start = clock_;
-      kernel.end = clock_ += time;
+      // Each ends at the rounded sum of the times, so that their sum is exact.
+      kernel.start = static_cast<std::uint64_t>(std::llround(clock_));
+      clock_ += time;
+      kernel.end = static_cast<std::uint64_t>(std::llround(clock_));
     } else {
       profile_.time_defects.without_time.add(std::string(launch.name));
     }
@@ -234,6 +247,10 @@ class CounterTable {
     for (const auto& [column, counter] : counters_in_) {
       const double value = number(fields, column);
       if (value >= 0) counters_.add(kernel.kind, counter, value);
+      // A spreadsheet's "12,5": the other dispatches alone would give another mean.
+      if (!parsed_number<double>(field_in(fields, column)) && !is_absent(field_in(fields, column))) {
+        records_.fail(fmt::format("the value of {} is not a number", counter));
+      }
     }
   }
 
@@ -252,7 +269,7 @@ class CounterTable {
     profile_.notes = counters_.put_work(trace, builder_, gpu.chip, "rocprof-compute's counters");
     if (inexact_ > 0) {
       profile_.notes.push_back(
-          fmt::format("{} times are not whole nanoseconds (a spreadsheet rounds them): profile again", inexact_));
+          fmt::format("{} dispatches have times of few digits (a spreadsheet rounds them): profile again", inexact_));
     }
     if (is_file(folder_ / kRoofFile)) {
       profile_.roofs = roofs_of_file(folder_ / kRoofFile, gpu);
@@ -270,7 +287,7 @@ class CounterTable {
   CsvHeader header_;
   std::vector<std::pair<std::size_t, std::string>> counters_in_;  ///< by column
   std::map<std::string, std::uint32_t> gpus_;
-  std::uint64_t clock_ = 1;
+  double clock_ = 1;          ///< ns
   std::int64_t inexact_ = 0;  ///< dispatches without exact times
   std::size_t name_ = 0, start_ = 0, end_ = 0, grid_ = 0, block_ = 0, gpu_ = 0;
 };

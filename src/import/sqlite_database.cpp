@@ -93,6 +93,14 @@ SqliteDatabase::Selection SqliteDatabase::select(const std::string& table,
   return selection;
 }
 
+std::vector<std::string> SqliteDatabase::suffixes_of(std::string_view prefix) const {
+  std::vector<std::string> suffixes;
+  for (const std::string& table : tables_) {
+    if (table.starts_with(prefix)) suffixes.push_back(table.substr(prefix.size()));
+  }
+  return suffixes;
+}
+
 void SqliteDatabase::fail_row(std::string_view table, const std::string& what) const {
   throw UsageError(fmt::format("{}: table {}, row {}: {}", name_, table, row_, what));
 }

@@ -58,6 +58,9 @@ class SqliteDatabase {
 
   bool has(std::string_view table) const { return tables_.contains(table); }
 
+  /// What follows the prefix in the names of tables that begin with it.
+  std::vector<std::string> suffixes_of(std::string_view prefix) const;
+
   /// Calls `take` with each row of a table, and of these columns; those that the table has not are empty. Rows in the
   /// order of the file. Nothing where there is no such table.
   template <typename Take>

@@ -1,7 +1,8 @@
-"""Sums of files that have one mean time per row: nvbench, Google Benchmark, TensorRT's layers, rocprofv3's kernel trace.
+"""Sums of files that have one mean time per row: nvbench, Google Benchmark, TensorRT's layers, Proton's trees, likwid.
 
 For public_files.py, without anything of the project's readers.
 """
+import collections
 import csv
 import math
 
@@ -46,7 +47,56 @@ def of_layers(rows):
     return sums(times, None, 1e-9 * len(times))
 
 
-def of_kernel_trace(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return sums([1e-9 * (int(row["End_Timestamp"]) - int(row["Start_Timestamp"])) for row in rows])
+def of_proton_tree(document):
+    """A kernel is a node with a time and no such child; a scope around one kernel states its work too. What computes an
+    author's figures is not of the program."""
+    kernels, flops, moved = [], 0, 0
+
+    def metrics(node):
+        return {name.lower(): value for name, value in node.get("metrics", {}).items()}
+
+    def visit(node, around):
+        nonlocal flops, moved
+        if node.get("frame", {}).get("name", "").startswith("__proton_launch_metadata"):
+            return
+        own, children = metrics(node), node.get("children", [])
+        timed = [child for child in children if metrics(child).get("time (ns)", 0) > 0]
+        if own.get("time (ns)", 0) > 0 and not timed:
+            kernels.append((own["time (ns)"], max(1, own.get("count", 1))))
+            stated = own if any(key.startswith("flops") or key == "bytes" for key in own) else around
+            flops += sum(value for key, value in stated.items() if key.startswith("flops"))
+            moved += stated.get("bytes", 0)
+        for child in children:
+            visit(child, own if timed == [child] else {})
+
+    for node in document:
+        if "frame" in node:
+            visit(node, {})
+    return {**sums([time * 1e-9 for time, _ in kernels], moved), "kernels": sum(count for _, count in kernels),
+            "work_flops": flops, "rounding": 1e-9 * len(kernels)}
+
+
+def of_likwid(path):
+    """FLOPs are each thread's rate times its run time above it; a region takes as long as its slowest thread."""
+    regions, calls, at, run = {}, collections.defaultdict(lambda: 1), None, 0
+    for fields in csv.reader(path.read_text().splitlines()):
+        if fields[:1] == ["STRUCT"]:
+            at, run = None, run + (fields[1] == "Info")
+        elif fields[:1] == ["TABLE"]:
+            marked = fields[1].startswith("Region ")
+            at = (run, fields[1], fields[3]) if marked else (run, "program", fields[2])
+            metric = "Metric" in fields[2 if marked else 1] and "STAT" not in fields[2 if marked else 1]
+        elif at and fields[:1] == ["call count"]:
+            calls[at] = max(int(field) for field in fields[1:] if field)
+        elif at and metric and len(fields) > 1 and fields[0] != "Metric":
+            regions.setdefault(at, {})[fields[0]] = [float(field) for field in fields[1:] if field not in ("", "-", "nan")]
+
+    def per_thread(region, names, scale):
+        return sum(scale * rate * time for name in names
+                   for rate, time in zip(region.get(name, []), region["Runtime (RDTSC) [s]"]))
+
+    times = [max(region["Runtime (RDTSC) [s]"]) for region in regions.values()]
+    rates = ("DP MFLOP/s", "DP [MFLOP/s]", "SP MFLOP/s", "SP [MFLOP/s]")
+    return {**sums(times, sum(1e9 * sum(region.get("Memory data volume [GBytes]", [])) for region in regions.values())),
+            "kernels": sum(calls[at] for at in regions), "rounding": 1e-9 * len(regions),
+            "work_flops": sum(per_thread(region, rates, 1e6) for region in regions.values())}

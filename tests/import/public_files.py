@@ -5,8 +5,8 @@
 
 Prints one line per file (ok, WRONG with expected and imported figures, or - for what is no profile) and exits with 1 if
 one is wrong. Reads chrome traces of PyTorch (.json, .json.gz), SQLite exports of nsys, CSV of ncu and of nsys stats,
-JSON and kernel_trace.csv of rocprofv3, pmc_perf.csv and roofline.csv of rocprof-compute, likwid-perfctr -O, roofline.json
-of ERT, xplane.pb, JSON of nvbench and Google Benchmark, layers of TensorRT.
+JSON, CSV and databases of rocprofv3 and rocprof, pmc_perf.csv and roofline.csv of rocprof-compute, likwid-perfctr -O,
+roofline.json of ERT, xplane.pb, JSON of nvbench and Google Benchmark, layers of TensorRT, trees of Proton.
 Compared are the kernels' number and time, the copies' number and bytes, the FLOPs of matrix products, which the
 innermost operator around a kernel's launching call decides, FLOPs and bytes of counters, and roofs.
 docs/evidence/public-files.md has the results.
@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 
+import amd_files
 import mean_files
 
 OPERANDS = {"aten::mm": (0, 1), "aten::bmm": (0, 1), "aten::addmm": (1, 2), "aten::baddbmm": (1, 2)}
@@ -126,78 +127,6 @@ def of_sqlite(path):
             "overlaps": overlaps_of(streams.values())}
 
 
-def of_rocprof_json(document):
-    kernels, copies, streams = [], [], collections.defaultdict(list)
-    processes = document["rocprofiler-sdk-tool"]
-    for process in processes if isinstance(processes, list) else [processes]:
-        if process["callback_records"]["counter_collection"]:
-            raise ValueError("counters are not summed here")
-        kernels += process["buffer_records"]["kernel_dispatch"]
-        copies += process["buffer_records"]["memory_copy"]
-    for one in kernels + copies:
-        info = one.get("dispatch_info", {})
-        stream = one.get("stream_id", {}).get("handle", 0) or info.get("queue_id", {}).get("handle", 0)
-        streams[str(info.get("agent_id")), stream].append((one["start_timestamp"], one["end_timestamp"]))
-    return {**NOTHING, "kernels": len(kernels), "copies": len(copies), "bytes": sum(copy["bytes"] for copy in copies),
-            "kernel_s": sum(one["end_timestamp"] - one["start_timestamp"] for one in kernels) * 1e-9,
-            "overlaps": overlaps_of(streams.values())}
-
-
-def of_counters(path, rows):
-    """A table of rocprof-compute: FLOPs and bytes as its own roofline_calc.py takes them, over all dispatches."""
-    def value(row, name):
-        return float(row[name])
-
-    def whole(text):
-        return text.split(".")[0].isdigit() and not text.split(".")[-1].strip("0") if "." in text else text.isdigit()
-
-    time = flops = moved = 0
-    for row in rows:
-        begin, end = row["Start_Timestamp"], row["End_Timestamp"]
-        time += int(float(end)) - int(float(begin)) if whole(begin) and whole(end) else 0
-        new = "TCC_EA0_RDREQ_sum" in row
-        names = [f"TCC_EA{'0' if new else ''}_{name}_sum" for name in ("RDREQ", "RDREQ_32B", "WRREQ", "WRREQ_64B")]
-        reads, reads32, writes, writes64 = names
-        has_bytes = all(name in row for name in names + (["TCC_BUBBLE_sum"] if new else []))
-        if has_bytes and (value(row, writes64) > 1.05 * value(row, writes) or
-                          value(row, reads32) > 1.05 * value(row, reads)):
-            continue  # parts of more than the whole
-        for kind in ("F16", "F32", "F64"):
-            if all(f"SQ_INSTS_VALU_{op}_{kind}" in row for op in ("ADD", "MUL", "FMA", "TRANS")):
-                flops += 64 * sum(weight * value(row, f"SQ_INSTS_VALU_{op}_{kind}")
-                                  for op, weight in (("ADD", 1), ("MUL", 1), ("FMA", 2), ("TRANS", 1)))
-        flops += sum(512 * value(row, f"SQ_INSTS_VALU_MFMA_MOPS_{kind}") for kind in ("F16", "BF16", "F32", "F64", "I8")
-                     if f"SQ_INSTS_VALU_MFMA_MOPS_{kind}" in row)
-        if has_bytes:
-            large = value(row, "TCC_BUBBLE_sum") if new else 0
-            moved += 128 * large + 64 * (value(row, reads) - large - value(row, reads32)) + 32 * value(row, reads32)
-            moved += 64 * value(row, writes64) + 32 * (value(row, writes) - value(row, writes64))
-    return {**NOTHING, "kernels": len(rows), "kernel_s": time * 1e-9, "work_flops": flops, "work_bytes": moved}
-
-
-def of_likwid(path):
-    """One thread's tables: FLOPs are a rate times the run time above it."""
-    regions, calls, at = {}, collections.defaultdict(lambda: 1), None
-    for fields in csv.reader(path.read_text().splitlines()):
-        if fields[:1] == ["STRUCT"]:
-            at = None
-        elif fields[:1] == ["TABLE"]:
-            marked = fields[1].startswith("Region ")
-            at = (fields[1], fields[3]) if marked else ("program", fields[2])
-            metric = "Metric" in fields[2 if marked else 1] and "STAT" not in fields[2 if marked else 1]
-        elif at and fields[:1] == ["call count"]:
-            calls[at] = int(fields[1])
-        elif at and metric and len(fields) > 1:
-            if len([field for field in fields[1:] if field]) > 1:
-                raise ValueError(f"several threads: {fields}")
-            regions.setdefault(at, {})[fields[0]] = number(fields[1])
-    return {**NOTHING, "kernels": sum(calls[at] for at in regions), "rounding": 1e-9 * len(regions),
-            "kernel_s": sum(region["Runtime (RDTSC) [s]"] for region in regions.values()),
-            "work_flops": sum(1e6 * region.get(name, 0) * region["Runtime (RDTSC) [s]"] for region in regions.values()
-                              for name in ("DP MFLOP/s", "DP [MFLOP/s]", "SP MFLOP/s", "SP [MFLOP/s]")),
-            "work_bytes": sum(1e9 * region.get("Memory data volume [GBytes]", 0) for region in regions.values())}
-
-
 def of_ert(document):
     # Of several rates of a type, such as those without FMA, the highest is the roof.
     highest = collections.defaultdict(float)
@@ -210,10 +139,10 @@ def of_ert(document):
 def of_roofs(path):
     with open(path, newline="", encoding="utf-8") as file:
         row = next(csv.DictReader(file))
-    names = [name for name in row if name.lower().endswith(("bw", "flops", "ops")) and name not in ("MALLBw", "I8Ops")]
+    names = [name for name in row if name.lower().endswith(("bw", "flops", "ops")) and name not in ("MALLBw", "I8Ops", "I32Ops", "I64Ops")]
     table = path.with_name("pmc_perf.csv")  # any file of a folder stands for all of it
     rest = of_csv(table) if table.exists() else {**NOTHING, "kernels": 0, "kernel_s": 0}
-    return {**rest, "roofs": sorted(float(row[name]) * 1e9 for name in names)}
+    return {**rest, "roofs": sorted(float(row[name]) * 1e9 for name in names if float(row[name]) > 0)}
 
 
 def wire(message):
@@ -270,10 +199,12 @@ def of_json(path):
     data = path.read_bytes()
     data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     if b'"rocprofiler-sdk-tool"' in data[:4096]:
-        return of_rocprof_json(json.loads(data))
+        return {**NOTHING, **amd_files.of_rocprof_json(json.loads(data), overlaps_of)}
     if b'"benchmarks"' in data:
         document = json.loads(data)
         return mean_files.of_nvbench(document) if "devices" in document else mean_files.of_google_benchmark(document)
+    if b'"frame"' in data and b'"children"' in data and b'"traceEvents"' not in data:
+        return mean_files.of_proton_tree(json.loads(data))
     if b'"averageMs"' in data:
         return mean_files.of_layers(json.loads(data))
     return of_ert(json.loads(data)) if b'"empirical"' in data[:4096] else of_trace(path)
@@ -281,16 +212,19 @@ def of_json(path):
 
 def of_csv(path):
     if b"STRUCT,Info," in path.read_bytes():
-        return of_likwid(path)
+        return mean_files.of_likwid(path)
     if path.name == "roofline.csv":
         return of_roofs(path)
-    if b'"Start_Timestamp"' in path.read_bytes()[:4096]:
-        return mean_files.of_kernel_trace(path)
+    header = path.read_bytes()[:4096].split(b"\n")[0]
     if path.name == "pmc_perf.csv":
         with open(path, newline="", encoding="utf-8") as file:
-            return of_counters(path, list(csv.DictReader(file)))
+            return {**NOTHING, **amd_files.of_counters(list(csv.DictReader(file)))}
+    if b"Start_Timestamp" in header or b"BeginNs" in header:
+        return {**NOTHING, **amd_files.of_table(path)}
     with open(path, newline="", encoding="utf-8-sig") as file:
         rows = [row for row in csv.reader(line for line in file if not line.startswith("==")) if row]
+    # What the program printed is before the table, where standard output was redirected.
+    rows = rows[next((i for i, row in enumerate(rows) if {"ID", "Total Time (ns)"} & set(row)), 0):]
     head = rows[0]
     if "Total Time (ns)" in head:
         time, count = head.index("Total Time (ns)"), head.index("Instances")
@@ -355,7 +289,8 @@ def wrong_figures(expected, got):
 
 def main():
     roofline, readers = sys.argv[1], {".sqlite": of_sqlite, ".csv": of_csv, ".log": of_csv, ".json": of_json,
-                                      ".gz": of_json, ".pb": of_xplane}
+                                      ".gz": of_json, ".pb": of_xplane, ".profile": of_json, ".hatchet": of_json,
+                                      ".db": lambda path: {**NOTHING, **amd_files.of_rocpd(path)}}
     files = [path for given in map(pathlib.Path, sys.argv[2:]) for path in (given.rglob("*") if given.is_dir() else [given])]
     count = collections.Counter()
     for path in sorted(path for path in files if path.suffix in readers):

@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include "import/nsys.hpp"
-#include "tests/support/import_files.hpp"
+#include "tests/support/sqlite_file.hpp"
 
 namespace roofline {
 namespace {
@@ -13,22 +12,7 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-/// A database that these statements have made.
-class Export {
- public:
-  explicit Export(const std::string& statements) : file_("step.sqlite", "") {
-    fs::remove(file_.path());
-    sqlite3* database = nullptr;
-    EXPECT_EQ(sqlite3_open(file_.path().c_str(), &database), SQLITE_OK);
-    char* error = nullptr;
-    EXPECT_EQ(sqlite3_exec(database, statements.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error;
-    sqlite3_close(database);
-  }
-  const fs::path& path() const { return file_.path(); }
-
- private:
-  TemporaryFile file_;
-};
+using Export = SqliteFile;
 
 // Process 5, thread 6: 5 * 2^24 + 6 = 83886086.
 constexpr const char* kStrings = R"(

@@ -1,0 +1,235 @@
+// Tables as people have them: in UTF-16, with semicolons and decimal commas, several in one file, and of old versions.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/gpu_units.hpp"
+#include "tests/support/import_files.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// As PowerShell's redirection writes it; the text is ASCII.
+std::string as_utf16(std::string_view text, bool big) {
+  std::string bytes = big ? "\xfe\xff" : "\xff\xfe";
+  for (const char character : text) bytes += big ? std::string{'\0', character} : std::string{character, '\0'};
+  return bytes;
+}
+
+double kernel_ns(const ImportedProfile& profile) {
+  double sum = 0;
+  for (const spool::Kernel& kernel : profile.trace.kernels) sum += static_cast<double>(kernel.end - kernel.start);
+  return sum;
+}
+
+constexpr std::string_view kResavedSums =
+    "Time (%),Total Time (ns),Instances,Avg (ns),Name\n"
+    "60.0,3000,3,1000.0,\"void gemm<float, 4>(float *, int)\"\n"
+    "40.0,2000,1,2000.0,scale\n";
+constexpr std::string_view kBenchmark =
+    R"({"context":{"library_build_type":"release"},"benchmarks":[{"name":"BM_a","run_name":"BM_a","run_type":"iteration",
+       "real_time":5,"cpu_time":5,"time_unit":"us"}]})";
+
+TEST(Resaved, Utf16IsReadInEveryFormatOfText) {
+  for (const bool big : {false, true}) {
+    EXPECT_EQ(kernel_ns(import_text("sums.csv", as_utf16(kResavedSums, big))), 5000);
+    EXPECT_EQ(kernel_ns(import_text("b.json", as_utf16(kBenchmark, big))), 5000);
+  }
+  EXPECT_EQ(kernel_ns(import_text("sums.csv", "\xef\xbb\xbf" + std::string(kResavedSums))), 5000);
+}
+
+TEST(Resaved, DecimalCommasAreToldByTheWholeTable) {
+  const auto table = [](std::string_view unit, std::string_view share, std::string_view total) {
+    return fmt::format("Time (%);Total Time ({});Instances;Avg (ns);Name\n{};{};2;0;\"gemm<a, b>\"\n", unit, share,
+                       total);
+  };
+  EXPECT_EQ(kernel_ns(import_text("a.csv", table("ms", "95,0", "1,234"))), 1'234'000);
+  EXPECT_EQ(kernel_ns(import_text("a.csv", table("ms", "95,0", "1.234"))), 1'234'000'000) << "thousands of ms";
+  EXPECT_EQ(kernel_ns(import_text("a.csv", table("ms", "95.0", "1.234"))), 1'234'000);
+  EXPECT_EQ(kernel_ns(import_text("a.csv", table("ns", "95.0", "1,234"))), 1234) << "thousands of ns";
+  EXPECT_THAT(refusal_of("a.csv", table("ms", "95", "1.234")), AllOf(HasSubstr("line 2"), HasSubstr("1.234")));
+}
+
+TEST(Resaved, TabsSeparateWhatWasCopiedFromASpreadsheet) {
+  EXPECT_EQ(kernel_ns(import_text("a.csv", "Time (%)\tTotal Time (ns)\tInstances\tName\n100.0\t3000\t3\tgemm\n")),
+            3000);
+}
+
+TEST(NsysSums, EventsOfTheHostAreNoKernels) {
+  const std::string mpi =
+      "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Source,Name\n"
+      "90.0,900000,3,300000.0,300000.0,1,2,3,MPI,MPI_Allreduce\n";
+  EXPECT_THAT(refusal_of("mpi.csv", mpi), Not(IsEmpty()));
+  EXPECT_EQ(kernel_ns(import_text("all.csv", fmt::format("{}\n{}", mpi, kResavedSums))), 5000);
+}
+
+constexpr std::string_view kCounterHeader =
+    "\"Correlation_Id\",\"Dispatch_Id\",\"Agent_Id\",\"Queue_Id\",\"Process_Id\",\"Grid_Size\",\"Kernel_Name\","
+    "\"Workgroup_Size\",\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\",\"End_Timestamp\"\n";
+
+std::string counter_line(int process, int dispatch, std::string_view counter, std::string_view value, int start) {
+  return fmt::format("1,{1},4,1,{0},1024,\"axpy(float*)\",256,\"{2}\",{3},{4},{5}\n", process, dispatch, counter, value,
+                     start, start + 1000);
+}
+
+TEST(Rocprof, DispatchesAreNumberedByProcess) {
+  const std::string first = counter_line(11, 1, "FETCH_SIZE", "4", 1000) + counter_line(11, 1, "WRITE_SIZE", "2", 1000);
+  const std::string second =
+      counter_line(12, 1, "FETCH_SIZE", "4", 1500) + counter_line(12, 1, "WRITE_SIZE", "2", 1500);
+  const std::string header(kCounterHeader);
+  for (const std::string& text : {header + first + second, header + first + header + second}) {
+    const ImportedProfile profile = import_text("counter_collection.csv", text);
+    EXPECT_EQ(profile.trace.kernels.size(), 2U);
+    EXPECT_EQ(kernel_ns(profile), 2000) << "each process has queues of its own";
+    EXPECT_GT(profile.notes.size(), import_text("counter_collection.csv", header + first).notes.size());
+  }
+}
+
+TEST(Rocprof, ValuesThatAreNoNumbersAreRefused) {
+  const std::string header(kCounterHeader);
+  EXPECT_THAT(refusal_of("c.csv", header + counter_line(1, 1, "FETCH_SIZE", "\"4,5\"", 0)), HasSubstr("FETCH_SIZE"));
+  EXPECT_THAT(refusal_of("c.csv", header + counter_line(1, 1, "FETCH_SIZE", "4.5", 0)), IsEmpty());
+  EXPECT_THAT(
+      refusal_of("c.csv", "\"Dispatch_Id\",\"Kernel_Name\",\"Counter_Name\",\"Counter_Value\"\n1,k,SQ_WAVES,2\n"),
+      HasSubstr("Start_Timestamp"));
+}
+
+TEST(Rocprof, TheTableOfVersionOneHasItsCountersAsColumns) {
+  const ImportedProfile profile = import_text(
+      "results.csv",
+      "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"queue-index\",\"pid\",\"tid\",\"grd\",\"wgr\",\"lds\","
+      "\"scr\","
+      "\"arch_vgpr\",\"sgpr\",\"FetchSize\",\"WriteSize\",\"DispatchNs\",\"BeginNs\",\"EndNs\",\"CompleteNs\","
+      "\"DurationNs\"\n"
+      "0,\"axpy(float*, int) [clone .kd]\",1,3,0,937,937,1024,256,512,0,8,128,4,2,900,1000,4000,4100,3000\n"
+      "1,\"axpy(float*, int) [clone .kd]\",1,3,2,937,937,1024,256,512,0,8,128,8,2,4900,5000,7000,7100,2000\n");
+  ASSERT_EQ(profile.trace.kernels.size(), 2U);
+  EXPECT_EQ(kernel_ns(profile), 5000);
+  EXPECT_EQ(profile.trace.kernels[0].stream, 3U);
+  EXPECT_EQ(profile.trace.kernels[0].static_shared, 512U);
+  const spool::Kind& kind = profile.trace.kind(profile.trace.kernels[0].kind);
+  EXPECT_EQ(profile.trace.text(kind.name), "axpy(float*, int)");
+  EXPECT_EQ(kind.grid[0], 4U);
+  ASSERT_EQ(profile.trace.models.size(), 1U);
+  EXPECT_EQ(profile.trace.models.begin()->second.work.bytes.at(Level::hbm).read, 6 * 1024.0);
+  EXPECT_EQ(profile.trace.models.begin()->second.work.bytes.at(Level::hbm).write, 2 * 1024.0);
+}
+
+TEST(RocprofCompute, TimesOfSeveralRunsAreMeansWithDecimals) {
+  const std::string header =
+      "Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size,Workgroup_Size,SQ_WAVES,Start_Timestamp,End_Timestamp\n";
+  std::string rows;
+  for (int i = 0; i < 100; ++i)
+    rows += fmt::format("{},k,0,256,256,4,1700000000000000{:03}.25,1700000000000000{:03}.5\n", i, i, i + 10);
+  const ImportedProfile profile = import_text("pmc_perf.csv", header + rows);
+  EXPECT_EQ(profile.time_defects.without_time.count, 0);
+  EXPECT_EQ(kernel_ns(profile), 1025) << "100 times 10.25 ns";
+  EXPECT_THAT(refusal_of("pmc_perf.csv",
+                         "Dispatch_ID,Kernel_Name,TCC_EA_RDREQ_sum,Start_Timestamp,End_Timestamp\n"
+                         "0,k,\"12,5\",1000,2000\n"),
+              HasSubstr("TCC_EA_RDREQ_sum"));
+}
+
+/// A run of likwid-perfctr of version 4, which prints the CPU before its table.
+std::string likwid_run(double seconds, double rate) {
+  return fmt::format(
+      "----\nCPU name:\tIntel(R) Core(TM) i5-7500\nCPU type:\tIntel Coffeelake\nCPU clock:\t3.41 GHz\n----\n"
+      "STRUCT,Info,3\nCPU name:,Intel(R) Core(TM) i5-7500,\nCPU type:,Intel Coffeelake,\nCPU clock:,3.41 GHz,\n"
+      "TABLE,Region solve,Group 1 Raw,FLOPS_DP,1\nRegion Info,Core 3,\nRDTSC Runtime [s],{0},\ncall count,1,\n"
+      "Event,Counter,Core 3\nA,PMC0,1\nTABLE,Region solve,Group 1 Metric,FLOPS_DP,2\nMetric,Core 3,\n"
+      "Runtime (RDTSC) [s],{0},\nDP MFLOP/s,{1},\n",
+      seconds, rate);
+}
+
+TEST(Likwid, RunsInOneFileAreRowsOfTheirOwn) {
+  const ImportedProfile one = import_text("solve.log", likwid_run(0.5, 1000));
+  EXPECT_EQ(one.trace.kernels.size(), 1U);
+  const ImportedProfile two = import_text("solve.log", likwid_run(0.5, 1000) + likwid_run(0.25, 3000));
+  ASSERT_EQ(two.trace.kernels.size(), 2U);
+  EXPECT_EQ(kernel_ns(two), 750e6);
+  ASSERT_EQ(two.trace.models.size(), 2U);
+  double flops = 0;
+  for (const auto& [kind, model] : two.trace.models) flops += model.work.flops.at(Pipe::fp64);
+  EXPECT_NEAR(flops, 1000e6 * 0.5 + 3000e6 * 0.25, 1);
+  EXPECT_GT(two.notes.size(), one.notes.size());
+}
+
+TEST(Proton, WhatComputesAnAuthorsFiguresIsNotOfTheProgram) {
+  const ImportedProfile profile =
+      import_text("p.hatchet", R"json([{"frame": {"name": "ROOT"}, "metrics": {}, "children": [
+    {"frame": {"name": "__proton_launch_metadata"}, "metrics": {}, "children": [
+      {"frame": {"name": "sum"}, "metrics": {"count": 1, "time (ns)": 4064}, "children": []}]},
+    {"frame": {"name": "gemm"}, "metrics": {"count": 3, "time (ns)": 1000}, "children": []}]},
+    {"HIP": {"0": {"arch": "gfx942", "num_sms": 304, "clock_rate": 2100000, "bus_width": 8192, "memory_clock_rate": 1300000}}}])json");
+  EXPECT_EQ(profile.trace.kernels.size(), 3U);
+  EXPECT_EQ(kernel_ns(profile), 1000) << "the sum is exact, also where a launch's time is not whole";
+  EXPECT_EQ(profile.devices.at(0).chip, "gfx942");
+}
+
+TEST(OtherFiles, TablesOfRocprofAndNvbenchNameTheFileToImport) {
+  const struct {
+    const char *name, *text, *next;
+  } kFiles[] = {
+      {"results.stats.csv", "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"k\",1,2,2,100\n",
+       "kernel_trace.csv"},
+      {"results.json", R"({"traceEvents":[{},{"ph":"X","name":"hipFree","args":{"BeginNs":"1"}}]})", "results.csv"},
+      {"hip_api_trace.csv", "\"Domain\",\"Function\",\"Process_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n",
+       "kernel_trace.csv"},
+      {"b.csv", "Benchmark,Device,Device Name,Skipped,Samples\ncopy,0,H100,No,9\n", "--json"},
+  };
+  for (const auto& file : kFiles) {
+    try {
+      import_text(file.name, file.text);
+      ADD_FAILURE() << file.name;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.hint(), HasSubstr(file.next)) << file.name;
+    }
+  }
+}
+
+TEST(GpuUnits, AreNamedByTheirVendor) {
+  EXPECT_EQ(gpu_unit_name("NVIDIA H100 80GB HBM3").many, "SMs");
+  EXPECT_EQ(gpu_unit_name("AMD Instinct MI300X").many, "compute units");
+  EXPECT_EQ(gpu_unit_name("Intel(R) Data Center GPU Max 1550").one, "Xe core");
+  EXPECT_EQ(gpu_unit_name("").one, "SM");
+  constexpr const char* kText = "4 of 132 SMs, 2 blocks per SM, on sm_90 SMEM; an SM";
+  EXPECT_EQ(in_units_of("NVIDIA H100", kText), kText);
+  EXPECT_THAT(in_units_of("AMD Instinct MI300X", kText),
+              AllOf(HasSubstr("132 compute units"), HasSubstr("per compute unit"), HasSubstr("sm_90 SMEM"),
+                    HasSubstr("; a compute unit")));
+}
+
+/// A kernel of one block that runs most of the time, as a report of its GPU.
+Report small_grid_on(std::string_view gpu) {
+  std::string events;
+  for (int i = 0; i < 200; ++i) {
+    events += fmt::format(R"({}{{"ph": "X", "cat": "kernel", "name": "small", "pid": 0, "tid": 7, "ts": {}, "dur": 90,
+        "args": {{"device": 0, "stream": 7, "correlation": {}, "grid": [2, 1, 1], "block": [64, 1, 1]}}}})",
+                          i == 0 ? "" : ",", 100 * i, i + 1);
+  }
+  const TemporaryFile file("t.json", fmt::format(R"({{"deviceProperties": [{{"id": 0, "name": "{}", "numSms": 304,
+      "computeMajor": 9, "computeMinor": 4}}], "traceEvents": [{}]}})",
+                                                 gpu, events));
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  machine.device.name = gpu;
+  return report_of_file(file.path(), machine);
+}
+
+TEST(GpuUnits, OfAnAmdGpuAreNoSms) {
+  const auto texts_of = [](const Report& report) {
+    std::string text;
+    for (const Saving& saving : report.profile->savings) text += saving.what + saving.evidence + saving.action;
+    return text;
+  };
+  EXPECT_THAT(texts_of(small_grid_on("NVIDIA H100 80GB HBM3")), HasSubstr("SMs"));
+  EXPECT_THAT(texts_of(small_grid_on("AMD Instinct MI300X")), AllOf(HasSubstr("compute units"), Not(HasSubstr("SMs"))));
+}
+
+}  // namespace
+}  // namespace roofline
