@@ -207,6 +207,11 @@ class CounterTable {
 
   /// Of the dispatch alone, in one of its runs or as the mean of them, in ns. 0: not in the file.
   double duration(const std::vector<std::string>& fields) {
+    for (const std::size_t column : {start_, end_}) {
+      const std::string_view text = field_in(fields, column);
+      if (is_absent(text) || parsed_number<double>(text)) continue;
+      records_.fail(fmt::format("\"{}\" is not a time", text.substr(0, 40)));
+    }
     const auto start = exact_time(field_in(fields, start_)), end = exact_time(field_in(fields, end_));
     inexact_ += !start || !end ? 1 : 0;
     if (!start || !end || end->whole < start->whole) return 0;

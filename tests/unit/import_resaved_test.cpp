@@ -133,6 +133,7 @@ TEST(RocprofCompute, TimesOfSeveralRunsAreMeansWithDecimals) {
                          "Dispatch_ID,Kernel_Name,TCC_EA_RDREQ_sum,Start_Timestamp,End_Timestamp\n"
                          "0,k,\"12,5\",1000,2000\n"),
               HasSubstr("TCC_EA_RDREQ_sum"));
+  EXPECT_THAT(refusal_of("pmc_perf.csv", header + "0,k,0,256,256,4,\"1000,5\",\"2000,5\"\n"), HasSubstr("line 2"));
 }
 
 /// A run of likwid-perfctr of version 4, which prints the CPU before its table.

@@ -191,6 +191,9 @@ TEST(ImportSentences, DirectionsOfCopiesAreThoseOfTheirNames) {
   EXPECT_EQ(path_of("Memcpy DtoH (Device -> Host)"), "device to host");
   EXPECT_EQ(path_of("Memcpy HtoD (Pageable -> Device)"), "host to device, pageable");
   EXPECT_EQ(path_of("Memcpy DtoD"), "device to device");
+  EXPECT_EQ(path_of("Memcpy M2D (Host (User Allocated) -> Device)"), "host to device, pageable") << "Level Zero";
+  EXPECT_EQ(path_of("Memcpy D2H (Device -> Host (Driver Allocated))"), "device to host, pinned");
+  EXPECT_THAT(path_of("Memcpy S2D (Shared -> Device)"), Not(HasSubstr("not recorded")));
   EXPECT_EQ(path_of("a copy"), "direction not recorded");
 }
 
