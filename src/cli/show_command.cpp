@@ -7,7 +7,6 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
-#include "cli/session.hpp"
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "render/kernel_listing.hpp"
@@ -24,19 +23,19 @@ struct Flags {
 void add_options(CommandEntry& command, Flags& flags) {
   command.add("report", text("FILE", flags.report), "report.json of a profile");
   command.add("--kernel", text("NAME", flags.kernel),
-              "A kernel by a part of its name; the first that has it (default: list all)");
+              "Part of a kernel's name; shows the first match (default: list all kernels)");
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   const Report report = parse_report(read_file(flags.report, kReportLimit), flags.report);
   if (!report.profile || report.profile->instructions.empty()) {
-    throw UsageError(fmt::format("{}: has no samples of instructions", flags.report),
+    throw UsageError(fmt::format("{}: contains no instruction samples", flags.report),
                      "profile a program that runs kernels for a second or more (roofline profile -- program), where "
                      "counters are permitted (roofline doctor), or import a report of ncu --section SourceCounters");
   }
   const KernelSamples& samples = report.profile->instructions;
   if (flags.kernel.empty()) {
-    print_result([&] { return kernel_samples_to_json(samples); },
+    print_result([&] { return json_of(samples); },
                  [&] { return render_sampled_kernels(report, stdout_style(global.color)); });
     return ExitCode::ok;
   }
@@ -44,7 +43,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     if (kernel.name.find(flags.kernel) == std::string::npos) continue;
     KernelSamples one = samples;
     one.kernels = {kernel};
-    print_result([&] { return kernel_samples_to_json(one); },
+    print_result([&] { return json_of(one); },
                  [&] { return render_kernel_listing(report, kernel, stdout_style(global.color)); });
     return ExitCode::ok;
   }

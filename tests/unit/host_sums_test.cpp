@@ -170,18 +170,21 @@ TEST(HostSums, AProgramWithoutKernelsIsAnsweredByItsHost) {
 }
 
 TEST(HostJson, RoundTrip) {
-  const auto json = host_to_json(host_profile(planted()));
-  EXPECT_EQ(host_to_json(read_host(JsonValue(json))), json);
+  const auto json = json_of(host_profile(planted()));
+  HostProfile again;
+  read_json(JsonValue(json), again);
+  EXPECT_EQ(json_of(again), json);
   EXPECT_EQ(json["threads"][0]["seconds"]["running"], 4.0);
   EXPECT_FALSE(json["threads"][0]["seconds"].contains("gil"));
 }
 
 TEST(HostJson, WhatRefersToNothingIsRefused) {
-  const auto good = host_to_json(host_profile(planted()));
+  const auto good = json_of(host_profile(planted()));
   const auto refused = [&](const auto& change) {
     auto json = good;
     change(json);
-    EXPECT_THROW(read_host(JsonValue(json)), UsageError);
+    HostProfile read;
+    EXPECT_THROW(read_json(JsonValue(json), read), UsageError);
   };
   refused([](auto& json) { json["stacks"][0]["thread"] = 3; });
   refused([](auto& json) { json["stacks"][0]["frames"][0] = 99; });

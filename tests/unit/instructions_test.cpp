@@ -179,9 +179,10 @@ TEST(KernelSamples, AreReadFromASpoolAndFilesOutsideAreNot) {
   EXPECT_EQ(samples.kernels[0].name, "kernel(float*)");
   EXPECT_EQ(samples.kernels[0].samples, 900);
 
-  const nlohmann::ordered_json json = kernel_samples_to_json(samples);
-  const KernelSamples again = read_kernel_samples(JsonValue(json));
-  EXPECT_EQ(kernel_samples_to_json(again), json);
+  const nlohmann::ordered_json json = json_of(samples);
+  KernelSamples again;
+  read_json(JsonValue(json), again);
+  EXPECT_EQ(json_of(again), json);
 }
 
 // --- verdicts

@@ -65,7 +65,7 @@ struct Expected {
   bool end_object() { return end(true); }
   bool end_array() { return end(false); }
   bool parse_error(std::size_t at, const std::string&, const nlohmann::json::exception&) {
-    told.events += at >= size ? "breaks off: half a file" : fmt::format("no JSON from byte {} on", at);
+    told.events += at >= size ? "is truncated" : fmt::format("is not JSON from byte {} on", at);
     return false;
   }
 

@@ -254,7 +254,7 @@ TEST(ProfileJson, WhatCannotBeIsRefusedWithItsPlace) {
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = 999; }),
               mentions("profile.wins[0].result: ", "999"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = -1; }),
-              HasSubstr("no result -1"));
+              mentions("profile.wins[0].result: "));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["modules"][0]["parent"] = 0; }),
               mentions("profile.modules[0].parent: "));
   EXPECT_THAT(

@@ -1,5 +1,5 @@
-// What disturbed a measurement, to and from JSON: the values of `disturbed` in rows and ceilings, and of `pace` in
-// rows. Internal to src/report.
+// Contention during a measurement, to and from JSON: `disturbed` of rows and ceilings, `pace` of rows. Internal to
+// src/report.
 #pragma once
 
 #include "model/contention.hpp"

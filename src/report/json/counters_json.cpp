@@ -28,14 +28,15 @@ void members(auto& io, KernelLaunch& kernel) {
   io.unless_empty("occupancy_changes", kernel.changes);
 }
 
-Json counters_to_json(const Counters& counters) {
-  Json json = {{"source", counters.source}, {"passes", counters.passes}};
-  json["values"] = Json::object();
-  for (const auto& [id, value] : counters.values) put_number(json["values"], id.c_str(), value);
-  if (!counters.missing.empty()) json["missing"] = counters.missing;
-  json["kernels"] = to_json_value(counters.kernels);
-  return json;
+void members(auto& io, Counters& counters) {
+  io("source", counters.source);
+  io("passes", counters.passes);
+  io("values", counters.values);
+  io.unless_empty("missing", counters.missing);
+  io("kernels", counters.kernels);
 }
+
+Json counters_to_json(const Counters& counters) { return to_json_value(counters); }
 
 Json advice_to_json(const std::vector<Advice>& advice) {
   Json json = Json::array();
@@ -52,16 +53,6 @@ Json advice_to_json(const std::vector<Advice>& advice) {
   return json;
 }
 
-Counters read_counters(const JsonValue& json) {
-  Counters counters;
-  counters.source = json["source"].text();
-  counters.passes = json["passes"].integer();
-  for (const auto& [id, value] : json["values"].members()) counters.values[id] = value.number();
-  if (const auto missing = json.find("missing")) {
-    for (const auto& [id, reason] : missing->members()) counters.missing[id] = reason.text();
-  }
-  counters.kernels = read_value<std::vector<KernelLaunch>>(json["kernels"]);
-  return counters;
-}
+Counters read_counters(const JsonValue& json) { return read_value<Counters>(json); }
 
 }  // namespace roofline

@@ -8,7 +8,7 @@
 namespace roofline {
 
 nlohmann::ordered_json counters_to_json(const Counters& counters);
-/// What the rules say; recomputed on reading.
+/// Advice of the rules; recomputed on reading.
 nlohmann::ordered_json advice_to_json(const std::vector<Advice>& advice);
 Counters read_counters(const JsonValue& json);
 

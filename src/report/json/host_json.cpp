@@ -1,28 +1,13 @@
 #include "report/json/host_json.hpp"
 
-#include <limits>
-
-#include "report/json/steps_json.hpp"
+#include "report/json/json_members.hpp"
 
 namespace roofline {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-int read_line_number(const JsonValue& json) {
-  const std::int64_t number = json.integer();
-  if (number < 0 || number > std::numeric_limits<int>::max()) json.fail("no line has this number");
-  return static_cast<int>(number);
-}
-
-int read_entry(const JsonValue& json, std::size_t count) {
-  const std::int64_t index = json.integer();
-  if (index < 0 || static_cast<std::uint64_t>(index) >= count) json.fail("there is no entry of this number");
-  return static_cast<int>(index);
-}
-
-/// States in which no time was spent are left out.
-Json host_times_to_json(const HostTimes& times) {
+/// States without time are omitted.
+static Json json_of(const HostTimes& times) {
   Json json = Json::object();
   for (const ThreadState state : kThreadStates) {
     if (times.of(state) > 0) json[std::string(id_of(state))] = times.of(state);
@@ -30,193 +15,133 @@ Json host_times_to_json(const HostTimes& times) {
   return json;
 }
 
-HostTimes read_host_times(const JsonValue& json) {
-  HostTimes times;
+static void read_json(const JsonValue& json, HostTimes& times) {
+  JsonReader io{json};
   for (const auto& [id, seconds] : json.members()) {
     const std::optional<ThreadState> state = parse_thread_state(id);
     if (!state) json.fail("unknown state of a thread '" + id + "'");
-    times.of(*state) = read_seconds(seconds);
+    io.seconds(id.c_str(), times.of(*state));
   }
-  return times;
 }
 
-Json host_frame_to_json(const HostFrame& frame) {
-  Json json = {{"function", frame.function}};
-  put_text(json, "file", frame.file);
-  if (frame.line > 0) json["line"] = frame.line;
-  json["python"] = frame.python;
-  json["own"] = frame.own;
-  return json;
+static void members(auto& io, HostFrame& frame) {
+  io("function", frame.function);
+  io.text("file", frame.file);
+  io.positive("line", frame.line);
+  io("python", frame.python);
+  io("own", frame.own);
+  io.require([&](const JsonValue& json) {
+    if (frame.line < 0) json["line"].fail("no line with this index");
+  });
 }
 
-HostFrame read_host_frame(const JsonValue& json) {
-  const auto line = json.find("line");
-  return {.function = json["function"].text(),
-          .file = json.text_or("file", ""),
-          .line = line ? read_line_number(*line) : 0,
-          .python = json["python"].boolean(),
-          .own = json["own"].boolean()};
+/// Index into HostProfile::lines; absent if negative.
+struct LineTime {
+  int& line;
+  double& seconds;
+};
+static void members(auto& io, LineTime& at) {
+  io.index("line", at.line);
+  if (at.line >= 0) io.seconds("seconds", at.seconds);
 }
 
-Json host_thread_to_json(const HostThreadSum& sum) {
-  const HostThread& thread = sum.thread;
-  Json json = {{"pid", thread.pid}, {"tid", thread.tid}, {"parent", thread.parent}, {"name", thread.name}};
-  put_text(json, "command", thread.command);
-  json["main"] = thread.main;
-  json["seconds"] = host_times_to_json(sum.times);
-  if (sum.hottest_line >= 0) json["hottest"] = {{"line", sum.hottest_line}, {"seconds", sum.hottest_s}};
-  if (sum.longest_wait >= 0) json["longest_wait"] = {{"line", sum.longest_wait}, {"seconds", sum.longest_wait_s}};
-  return json;
+static void members(auto& io, HostThreadSum& sum) {
+  io("pid", sum.thread.pid);
+  io("tid", sum.thread.tid);
+  io("parent", sum.thread.parent);
+  io("name", sum.thread.name);
+  io.text("command", sum.thread.command);
+  io("main", sum.thread.main);
+  io("seconds", sum.times);
+  LineTime hottest{sum.hottest_line, sum.hottest_s}, wait{sum.longest_wait, sum.longest_wait_s};
+  io.unless_empty("hottest", hottest);
+  io.unless_empty("longest_wait", wait);
 }
 
-HostThreadSum read_host_thread(const JsonValue& json, std::size_t lines) {
-  HostThreadSum sum = {.thread = {.pid = json["pid"].integer(),
-                                  .tid = json["tid"].integer(),
-                                  .parent = json["parent"].integer(),
-                                  .name = json["name"].text(),
-                                  .command = json.text_or("command", ""),
-                                  .main = json["main"].boolean()},
-                       .times = read_host_times(json["seconds"])};
-  if (const auto hottest = json.find("hottest")) {
-    sum.hottest_line = read_entry((*hottest)["line"], lines);
-    sum.hottest_s = read_seconds((*hottest)["seconds"]);
+static void members(auto& io, HostProcessSum& process) {
+  io("pid", process.pid);
+  io("parent", process.parent);
+  io("command", process.command);
+  io("threads", process.threads);
+  io("seconds", process.times);
+}
+
+static void members(auto& io, HostStackSum& stack) {
+  io("thread", stack.thread);
+  io("state", stack.state);
+  io.seconds("seconds", stack.seconds);
+  io("frames", stack.frames);
+}
+
+static void members(auto& io, HostLineSum& line) {
+  members(io, line.place);
+  io("seconds", line.times);
+}
+
+static void members(auto& io, HostFunctionSum& function) {
+  members(io, function.place);
+  io("seconds", function.times);
+  io.seconds("inclusive_cpu_s", function.inclusive_cpu_s);
+}
+
+static void members(auto& io, ProcessUsage& usage) {
+  io.seconds("user_s", usage.user_s);
+  io.seconds("system_s", usage.system_s);
+  io.seconds("page_faults", usage.page_faults);
+}
+
+static void members(auto& io, HostAlone& alone) {
+  io("at_once", alone.at_once);
+  io.seconds("seconds", alone.seconds);
+  io.index("line", alone.line);
+  if (alone.line < 0) return;
+  io.seconds("line_s", alone.line_s);
+  io.seconds("others_s", alone.others_s);
+}
+
+/// Throws UsageError for an index without an entry.
+static void check_entries(const JsonValue& json, const HostProfile& host) {
+  for (std::size_t i = 0; i < host.threads.size(); ++i) {
+    const HostThreadSum& thread = host.threads[i];
+    if (thread.hottest_line < 0 && thread.longest_wait < 0) continue;
+    const JsonValue at = json["threads"].elements()[i];
+    if (thread.hottest_line >= 0) at["hottest"].check_index("line", thread.hottest_line, host.lines.size());
+    if (thread.longest_wait >= 0) at["longest_wait"].check_index("line", thread.longest_wait, host.lines.size());
   }
-  if (const auto wait = json.find("longest_wait")) {
-    sum.longest_wait = read_entry((*wait)["line"], lines);
-    sum.longest_wait_s = read_seconds((*wait)["seconds"]);
+  const auto is_entry = [](int index, std::size_t count) {
+    return index >= 0 && static_cast<std::size_t>(index) < count;
+  };
+  for (std::size_t i = 0; i < host.stacks.size(); ++i) {
+    const HostStackSum& stack = host.stacks[i];
+    bool valid = is_entry(stack.thread, host.threads.size());
+    for (const int frame : stack.frames) valid = valid && is_entry(frame, host.frames.size());
+    if (!valid) json["stacks"].elements()[i].fail("refers to a thread or frame that does not exist");
   }
-  return sum;
+  if (host.alone.line >= 0) json["alone"].check_index("line", host.alone.line, host.lines.size());
 }
 
-Json host_process_to_json(const HostProcessSum& process) {
-  return {{"pid", process.pid},
-          {"parent", process.parent},
-          {"command", process.command},
-          {"threads", process.threads},
-          {"seconds", host_times_to_json(process.times)}};
+static void members(auto& io, HostProfile& host) {
+  io.seconds("wall_s", host.wall_s);
+  io.seconds("rate_hz", host.rate_hz);
+  io.seconds("cost_s", host.cost_s);
+  io("samples", host.samples);
+  io.text("why_none", host.why_none);
+  io.text("why_no_native", host.why_no_native);
+  io("seconds", host.times);
+  io.when(host.usage.is_known(), "cpu", host.usage);
+  io.when(host.alone.at_once > 0, "alone", host.alone);
+  io("thread_count", host.thread_count);
+  io("process_count", host.process_count);
+  io("lines", host.lines);
+  io("functions", host.functions);
+  io("threads", host.threads);
+  io("processes", host.processes);
+  io("frames", host.frames);
+  io("stacks", host.stacks);
+  io.require([&](const JsonValue& json) { check_entries(json, host); });
 }
 
-HostProcessSum read_process_sum(const JsonValue& json) {
-  return {.pid = json["pid"].integer(),
-          .parent = json["parent"].integer(),
-          .command = json["command"].text(),
-          .threads = json["threads"].integer(),
-          .times = read_host_times(json["seconds"])};
-}
-
-Json host_stack_to_json(const HostStackSum& stack) {
-  return {
-      {"thread", stack.thread}, {"state", id_of(stack.state)}, {"seconds", stack.seconds}, {"frames", stack.frames}};
-}
-
-HostStackSum read_host_stack(const JsonValue& json, const HostProfile& host) {
-  HostStackSum stack = {.thread = read_entry(json["thread"], host.threads.size()),
-                        .frames = {},
-                        .state = json["state"].word(parse_thread_state, "state of a thread"),
-                        .seconds = read_seconds(json["seconds"])};
-  for (const JsonValue& frame : json["frames"].elements()) {
-    stack.frames.push_back(read_entry(frame, host.frames.size()));
-  }
-  return stack;
-}
-
-/// A frame's members and its sums.
-Json host_place_to_json(const HostFrame& place, const HostTimes& times) {
-  Json json = host_frame_to_json(place);
-  json["seconds"] = host_times_to_json(times);
-  return json;
-}
-
-Json host_line_to_json(const HostLineSum& line) { return host_place_to_json(line.place, line.times); }
-
-HostLineSum read_host_line(const JsonValue& json) {
-  return {.place = read_host_frame(json), .times = read_host_times(json["seconds"])};
-}
-
-Json host_function_to_json(const HostFunctionSum& function) {
-  Json json = host_place_to_json(function.place, function.times);
-  json["inclusive_cpu_s"] = function.inclusive_cpu_s;
-  return json;
-}
-
-HostFunctionSum read_host_function(const JsonValue& json) {
-  return {.place = read_host_frame(json),
-          .times = read_host_times(json["seconds"]),
-          .inclusive_cpu_s = read_seconds(json["inclusive_cpu_s"])};
-}
-
-Json usage_to_json(const ProcessUsage& usage) {
-  return {{"user_s", usage.user_s}, {"system_s", usage.system_s}, {"page_faults", usage.page_faults}};
-}
-
-ProcessUsage read_usage(const JsonValue& json) {
-  return {.user_s = read_seconds(json["user_s"]),
-          .system_s = read_seconds(json["system_s"]),
-          .page_faults = read_seconds(json["page_faults"])};
-}
-
-Json alone_to_json(const HostAlone& alone) {
-  Json json = {{"at_once", alone.at_once}, {"seconds", alone.seconds}};
-  if (alone.line < 0) return json;
-  json["line"] = alone.line;
-  json["line_s"] = alone.line_s;
-  json["others_s"] = alone.others_s;
-  return json;
-}
-
-HostAlone read_alone(const JsonValue& json, std::size_t lines) {
-  HostAlone alone = {.at_once = json["at_once"].integer(), .seconds = read_seconds(json["seconds"])};
-  if (!json.find("line")) return alone;
-  alone.line = read_entry(json["line"], lines);
-  alone.line_s = read_seconds(json["line_s"]);
-  alone.others_s = read_seconds(json["others_s"]);
-  return alone;
-}
-
-}  // namespace
-
-Json host_to_json(const HostProfile& host) {
-  Json json = {{"wall_s", host.wall_s}, {"rate_hz", host.rate_hz}, {"cost_s", host.cost_s}, {"samples", host.samples}};
-  put_text(json, "why_none", host.why_none);
-  put_text(json, "why_no_native", host.why_no_native);
-  json["seconds"] = host_times_to_json(host.times);
-  if (host.usage.is_known()) json["cpu"] = usage_to_json(host.usage);
-  if (host.alone.at_once > 0) json["alone"] = alone_to_json(host.alone);
-  json["thread_count"] = host.thread_count;
-  json["process_count"] = host.process_count;
-  json["lines"] = list_to_json(host.lines, host_line_to_json);
-  json["functions"] = list_to_json(host.functions, host_function_to_json);
-  json["threads"] = list_to_json(host.threads, host_thread_to_json);
-  json["processes"] = list_to_json(host.processes, host_process_to_json);
-  json["frames"] = list_to_json(host.frames, host_frame_to_json);
-  json["stacks"] = list_to_json(host.stacks, host_stack_to_json);
-  return json;
-}
-
-HostProfile read_host(const JsonValue& json) {
-  HostProfile host = {.wall_s = read_seconds(json["wall_s"]),
-                      .rate_hz = read_seconds(json["rate_hz"]),
-                      .cost_s = read_seconds(json["cost_s"]),
-                      .samples = json["samples"].integer(),
-                      .why_none = json.text_or("why_none", ""),
-                      .why_no_native = json.text_or("why_no_native", ""),
-                      .times = read_host_times(json["seconds"]),
-                      .alone = {},
-                      .usage = {},
-                      .thread_count = json["thread_count"].integer(),
-                      .process_count = json["process_count"].integer(),
-                      .lines = read_list(json["lines"], read_host_line),
-                      .functions = read_list(json["functions"], read_host_function),
-                      .threads = {},
-                      .processes = read_list(json["processes"], read_process_sum),
-                      .frames = read_list(json["frames"], read_host_frame),
-                      .stacks = {}};
-  if (const auto alone = json.find("alone")) host.alone = read_alone(*alone, host.lines.size());
-  if (const auto cpu = json.find("cpu")) host.usage = read_usage(*cpu);
-  host.threads =
-      read_list(json["threads"], [&](const JsonValue& thread) { return read_host_thread(thread, host.lines.size()); });
-  host.stacks = read_list(json["stacks"], [&](const JsonValue& stack) { return read_host_stack(stack, host); });
-  return host;
-}
+Json json_of(const HostProfile& host) { return write_members(host); }
+void read_json(const JsonValue& json, HostProfile& host) { read_members(json, host); }
 
 }  // namespace roofline

@@ -28,7 +28,7 @@ void members(auto& io, Invocation& invocation) {
 
 namespace {
 
-/// How a document ends whose last member is the list of rows.
+/// End of a document whose last member is the list of rows.
 constexpr const char* kRowsEnd = "\n  ]\n}\n";
 
 /// A machine file, or the machine that a report was measured on.

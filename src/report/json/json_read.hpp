@@ -15,7 +15,7 @@ Point read_point(const JsonValue& json);
 std::vector<Experiment> read_experiments(const JsonValue& json);
 Report read_report(const JsonValue& json);
 
-/// Throws UsageError unless the document's "schema" is `expected`, saying what it is instead.
+/// Throws UsageError unless the document's "schema" is `expected`.
 void expect_schema(const JsonValue& json, const std::string& expected);
 
 }  // namespace roofline

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What a message may repeat of a file: a terminal must not obey it, nor be filled by it.
+/// Text of a file in a message: without control characters, and shortened.
 std::string printable(const std::string& text) { return shorten(clean_line(text), 300); }
 
 /// "run.json:3:17", where the parser had read `bytes` bytes of `text` when it gave up.
@@ -122,6 +122,11 @@ std::optional<double> JsonValue::optional_number(std::string_view key) const {
 Interval JsonValue::optional_interval(std::string_view key) const {
   const std::optional<JsonValue> member = find(key);
   return member ? member->interval() : Interval{};
+}
+
+void JsonValue::check_index(std::string_view key, std::int64_t index, std::size_t count) const {
+  if (index < 0 || static_cast<std::uint64_t>(index) < count) return;
+  (*this)[key].fail("there is no entry " + std::to_string(index));
 }
 
 void JsonValue::fail(const std::string& complaint, const std::string& hint) const {

@@ -1,5 +1,5 @@
-// A JSON value that knows where in its document it stands, so that every complaint can name the place.
-// Reading only; writing needs no more than nlohmann::ordered_json.
+// A JSON value that knows its path in the document, for error messages. Reading only; writing uses
+// nlohmann::ordered_json.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace roofline {
 
 class JsonValue {
  public:
-  /// `json` must outlive the value. `path` is what messages call it; empty for a document's root.
+  /// `json` must outlive the value. `path` is used in messages; empty for the document's root.
   explicit JsonValue(const nlohmann::ordered_json& json, std::string path = {})
       : json_(&json), path_(std::move(path)) {}
 
-  /// The member of that name. Throws UsageError if it is absent or this is not an object.
+  /// The member with that name. Throws UsageError if it is absent or this is not an object.
   JsonValue operator[](std::string_view key) const;
-  /// The member of that name where it is present. Throws UsageError when this is no object.
+  /// The member with that name, if present. Throws UsageError if this is not an object.
   std::optional<JsonValue> find(std::string_view key) const;
-  /// The members of an object, or the elements of an array, in the order of the file.
+  /// The members of an object or the elements of an array, in file order.
   std::vector<std::pair<std::string, JsonValue>> members() const;
   std::vector<JsonValue> elements() const;
 
@@ -38,7 +38,7 @@ class JsonValue {
   /// [low, high].
   Interval interval() const;
 
-  /// A word of a closed vocabulary, read by one of the `parse_…` functions. `what` names the vocabulary.
+  /// A word of a closed vocabulary, parsed by a `parse_…` function. `what` names the vocabulary in messages.
   template <class Value>
   Value word(std::optional<Value> (*parse)(std::string_view), std::string_view what) const {
     const std::string given = text();
@@ -52,7 +52,9 @@ class JsonValue {
   std::optional<double> optional_number(std::string_view key) const;
   Interval optional_interval(std::string_view key) const;
 
-  /// Throws UsageError: "results[3].time_s.median: " and the complaint.
+  /// Throws UsageError unless `index`, read from the member `key`, is below `count`. Negative: the member is absent.
+  void check_index(std::string_view key, std::int64_t index, std::size_t count) const;
+  /// Throws UsageError with the path in front: "results[3].time_s.median: …".
   [[noreturn]] void fail(const std::string& complaint, const std::string& hint = {}) const;
 
  private:
@@ -66,7 +68,7 @@ class JsonValue {
 /// Parses a JSON document. Throws UsageError "run.json:3:17: not valid JSON: …".
 nlohmann::ordered_json parse_json_text(const std::string& text, const std::string& source);
 
-/// Parses `text` and reads it; a complaint about a place in it gets the file's name in front.
+/// Parses and reads `text`; prefixes error messages with the file name.
 template <class Value>
 Value read_document(const std::string& text, const std::string& source, Value (*read)(const JsonValue&)) {
   const nlohmann::ordered_json document = parse_json_text(text, source);
@@ -77,10 +79,10 @@ Value read_document(const std::string& text, const std::string& source, Value (*
   }
 }
 
-/// Indented text with a final newline. Text that is not UTF-8 is repaired, never refused.
+/// Indented text with a final newline. Invalid UTF-8 is repaired.
 std::string to_json_text(const nlohmann::ordered_json& json);
 
-/// Writes `value` under `key`, or nothing where it is NaN or infinite: JSON has no spelling for those.
+/// Writes `value` under `key`; omitted if NaN or infinite, which JSON cannot express.
 void put_number(nlohmann::ordered_json& object, const char* key, double value);
 void put_interval(nlohmann::ordered_json& object, const char* key, const Interval& value);
 /// Writes `value` unless it is empty.

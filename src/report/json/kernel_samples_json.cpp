@@ -55,7 +55,7 @@ void members(auto& io, SampledKernel& kernel) {
   const int lines = static_cast<int>(kernel.lines.size());
   io.require([&](const JsonValue& json) {
     for (const SampledInstruction& instruction : kernel.instructions) {
-      if (instruction.line >= lines) json.fail("an instruction's line is none of the kernel's");
+      if (instruction.line >= lines) json.fail("an instruction refers to a line that the kernel lacks");
     }
   });
 }
@@ -70,10 +70,10 @@ void members(auto& io, KernelSamples& samples) {
   io("kernels", samples.kernels);
 }
 
-nlohmann::ordered_json kernel_samples_to_json(const KernelSamples& samples) { return to_json_value(samples); }
-KernelSamples read_kernel_samples(const JsonValue& json) { return read_value<KernelSamples>(json); }
+nlohmann::ordered_json json_of(const KernelSamples& samples) { return write_members(samples); }
+void read_json(const JsonValue& json, KernelSamples& samples) { read_members(json, samples); }
 
-nlohmann::ordered_json sampled_to_json(const SampledKind& sampled) { return to_json_value(sampled); }
-SampledKind read_sampled(const JsonValue& json) { return read_value<SampledKind>(json); }
+nlohmann::ordered_json json_of(const SampledKind& sampled) { return write_members(sampled); }
+void read_json(const JsonValue& json, SampledKind& sampled) { read_members(json, sampled); }
 
 }  // namespace roofline

@@ -9,11 +9,11 @@
 namespace roofline {
 
 /// The value of a profile's `instructions`.
-nlohmann::ordered_json kernel_samples_to_json(const KernelSamples& samples);
-KernelSamples read_kernel_samples(const JsonValue& json);
+nlohmann::ordered_json json_of(const KernelSamples& samples);
+void read_json(const JsonValue& json, KernelSamples& samples);
 
 /// The value of a row's `sampled`.
-nlohmann::ordered_json sampled_to_json(const SampledKind& sampled);
-SampledKind read_sampled(const JsonValue& json);
+nlohmann::ordered_json json_of(const SampledKind& sampled);
+void read_json(const JsonValue& json, SampledKind& sampled);
 
 }  // namespace roofline

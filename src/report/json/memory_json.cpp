@@ -74,8 +74,7 @@ void members(auto& io, MemoryProfile& memory) {
   io("host", memory.host);
 }
 
-nlohmann::ordered_json memory_to_json(const MemoryProfile& memory) { return to_json_value(memory); }
-
-MemoryProfile read_memory(const JsonValue& json) { return read_value<MemoryProfile>(json); }
+nlohmann::ordered_json json_of(const MemoryProfile& memory) { return write_members(memory); }
+void read_json(const JsonValue& json, MemoryProfile& memory) { read_members(json, memory); }
 
 }  // namespace roofline

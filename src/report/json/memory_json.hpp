@@ -9,7 +9,7 @@
 namespace roofline {
 
 /// The value of a profile's `memory`.
-nlohmann::ordered_json memory_to_json(const MemoryProfile& memory);
-MemoryProfile read_memory(const JsonValue& json);
+nlohmann::ordered_json json_of(const MemoryProfile& memory);
+void read_json(const JsonValue& json, MemoryProfile& memory);
 
 }  // namespace roofline

@@ -1,5 +1,4 @@
-// node.json: the devices of one host and the links between them, to and from JSON; and whichever document holds the
-// machine of a device.
+// node.json, the devices of one host and their links, to and from JSON; and the machine of a device in any document.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,11 +11,11 @@ namespace roofline {
 
 inline constexpr const char* kNodeSchema = "roofline.node/1";
 
-/// Whether a document says that it is a node, of whatever version: its first member does.
+/// True if the document is a node of any version, according to its first member.
 bool is_node(const std::string& text);
 
 nlohmann::ordered_json node_to_json(const Node& node);
-/// node.json, in one line: a fleet reads ten thousand of them.
+/// node.json in one line, because a fleet reads ten thousand of them.
 std::string render_node_json(const Node& node);
 
 nlohmann::ordered_json topology_to_json(const Node& node);  ///< `topology` and `links` alone
@@ -27,8 +26,8 @@ SharedCeiling shared_ceiling_from_json(const nlohmann::ordered_json& json);
 /// Parses and checks a file's text. `source` is its name in messages. Throws UsageError.
 Node parse_node(const std::string& text, const std::string& source);
 
-/// The machine of that device in a machine file, a report or a node file; of a node that lacks the device, the first
-/// machine of a device of that name, else the first of all. Throws UsageError.
+/// The machine of that device in a machine, report or node file. If a node lacks the device: the first machine with
+/// that device name, else the first of all. Throws UsageError.
 Machine parse_machine_of(const DeviceInfo& device, const std::string& text, const std::string& source);
 
 }  // namespace roofline

@@ -7,14 +7,14 @@
 
 namespace roofline {
 
-/// `status`, and `reason` where there is one.
+/// Writes `status`, and `reason` if there is one.
 void put_status(nlohmann::ordered_json& json, const Outcome& outcome);
-/// `verification`, `buffer_sets`, `resident_bytes`, `disturbed`, `pace`, `attempts` and `samples_s`.
+/// Writes `verification`, `buffer_sets`, `resident_bytes`, `disturbed`, `pace`, `attempts` and `samples_s`.
 void put_run(nlohmann::ordered_json& json, const Outcome& outcome);
 /// The value of `time_s`.
 nlohmann::ordered_json summary_to_json(const Summary& time);
 
-/// From the keys of all three.
+/// Reads the keys of all three.
 Outcome read_outcome(const JsonValue& json);
 
 }  // namespace roofline

@@ -3,176 +3,322 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 
+#include "model/nan.hpp"
 #include "report/json/host_json.hpp"
+#include "report/json/json_members.hpp"
 #include "report/json/kernel_samples_json.hpp"
 #include "report/json/memory_json.hpp"
 #include "report/json/ranks_json.hpp"
-#include "report/json/steps_json.hpp"
-#include "report/json/timeline_json.hpp"
 #include "report/profile_findings.hpp"
 
 namespace roofline {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// An index below `count`; -1 if absent.
-int read_index(const JsonValue& json, std::string_view key, std::size_t count, const std::string& of) {
-  const auto member = json.find(key);
-  if (!member) return -1;
-  const std::int64_t index = member->integer();
-  if (index < 0 || static_cast<std::uint64_t>(index) >= count) {
-    member->fail("there is no " + of + " " + std::to_string(index));
-  }
-  return static_cast<int>(index);
+// Found by the templates of json_members.hpp, at the place of their use.
+static auto vocabulary(LaneKind) { return std::pair(&parse_lane_kind, "kind of lane"); }
+static auto vocabulary(SavingCause) { return std::pair(&parse_saving_cause, "cause of lost time"); }
+static auto vocabulary(SavingKind) { return std::pair(&parse_saving_kind, "kind of saving"); }
+static auto vocabulary(StartUpPart) { return std::pair(&parse_start_up_part, "part of the start-up"); }
+static auto vocabulary(StepSource) { return std::pair(&parse_step_source, "source of steps"); }
+static auto vocabulary(TimeSource) { return std::pair(&parse_time_source, "source of times"); }
+static auto vocabulary(WorkSource) { return std::pair(&parse_work_source, "source of work"); }
+
+static Json json_of(const CopyPath& path) { return to_string(path); }
+static void read_json(const JsonValue& json, CopyPath& path) {
+  path = json.word(parse_copy_path, "direction of a copy");
 }
 
-std::vector<std::string> read_texts(const JsonValue& json) {
-  std::vector<std::string> texts;
-  for (const JsonValue& element : json.elements()) texts.push_back(element.text());
-  return texts;
+static void members(auto& io, Slice& slice) {
+  io("start_s", slice.start_s);
+  io("end_s", slice.end_s);
+  io.index("result", slice.point);
+  io.text("text", slice.text);
+  io.text("line", slice.line);
+  io.optional("state", slice.state);
+  io.optional("cause", slice.cause);
+  io.positive("merged", slice.merged);
+  io.positive("busy_s", slice.busy_s);
 }
 
-Json process_to_json(const ProfiledProcess& process) {
-  return {{"pid", process.pid},         {"command", process.command}, {"launches", process.launches},
-          {"kernels", process.kernels}, {"dropped", process.dropped}, {"without_time", process.without_time},
-          {"torn", process.torn},       {"notes", process.notes}};
+/// Files of earlier versions only say whether a lane is the host's.
+static void members(auto& io, Lane& lane) {
+  io("name", lane.name);
+  bool host = lane.host();
+  io("host", host);
+  if (host != lane.host()) lane.kind = LaneKind::calls;
+  io.since("kind", lane.kind);
+  io("slices", lane.slices);
 }
 
-ProfiledProcess read_process(const JsonValue& json) {
-  return {.pid = json["pid"].integer(),
-          .command = json["command"].text(),
-          .launches = json["launches"].integer(),
-          .kernels = json["kernels"].integer(),
-          .dropped = json["dropped"].integer(),
-          .without_time = json["without_time"].integer(),
-          .torn = json["torn"].boolean(),
-          .notes = read_texts(json["notes"])};
+static void members(auto& io, Timeline& timeline) {
+  io("start_s", timeline.start_s);
+  io("length_s", timeline.length_s);
+  io.optional("step", timeline.step);
+  io.positive("hidden_threads", timeline.hidden_threads);
+  io("lanes", timeline.lanes);
 }
 
-Json saving_to_json(const Saving& saving) {
-  Json json = {{"kind", to_string(saving.kind)}, {"cause", to_string(saving.cause)},
-               {"seconds", saving.seconds},      {"what", saving.what},
-               {"evidence", saving.evidence},    {"action", saving.action}};
-  put_text(json, "line", saving.line);
-  if (saving.one_off) json["one_off"] = true;
-  if (saving.point >= 0) json["result"] = saving.point;
-  return json;
+static void members(auto& io, StartUpShare& share) {
+  io("part", share.part);
+  io.seconds("seconds", share.seconds);
 }
 
-/// Of a file of an earlier version, which has no cause.
-SavingCause cause_of(SavingKind kind) {
+static void members(auto& io, SlowStep& step) {
+  io("step", step.number);
+  io.seconds("seconds", step.seconds);
+  io.text("different", step.different);
+  io.positive("apart", step.apart);
+}
+
+static void members(auto& io, WallTime& wall) {
+  io("device", wall.device);
+  io("name", wall.device_name);
+  io.seconds("wall_s", wall.wall_s);
+  io("before_s", wall.before_s);
+  io.seconds("kernels_s", wall.kernels_s);
+  io.seconds("copies_s", wall.copies_s);
+  io("counting_s", wall.counting_s);
+  io("idle_launching_s", wall.idle_launching_s);
+  io("idle_waiting_s", wall.idle_waiting_s);
+  io("idle_elsewhere_s", wall.idle_elsewhere_s);
+  io("after_s", wall.after_s);
+  io.since("kernel_s", wall.kernel_s);
+  io.since("roofed_s", wall.roofed_s);
+  io.since("at_roof_s", wall.at_roof_s);
+  io.positive("rank_wait_s", wall.rank_wait_s);
+  io.positive("communication_s", wall.communication_s);
+  io.positive("recording_s", wall.recording_s);
+  io.positive("idle_unknown_s", wall.idle_unknown_s);
+}
+
+static void members(auto& io, Steps& steps) {
+  io("source", steps.source);
+  io("count", steps.count);
+  io.seconds("median_s", steps.median_s);
+  io.seconds("low_s", steps.low_s);
+  io.seconds("high_s", steps.high_s);
+  io.seconds("total_s", steps.total_s);
+  io.seconds("start_up_s", steps.start_up_s);
+  io.seconds("tear_down_s", steps.tear_down_s);
+  io("start_up", steps.start_up);
+  io.seconds("at_roof_s", steps.at_roof_s);
+  io("launches", steps.launches);
+  io.interval("ci95", steps.ci95);
+  io.interval("mean_ci95", steps.mean_ci95);
+  io.optional("untouched_s", steps.untouched_s);
+  io.interval("untouched_ci95", steps.untouched_ci95);
+  io("devices", steps.devices);
+  io("slow", steps.slow);
+  io.require([&](const JsonValue& json) {
+    if (steps.count < 1) json["count"].fail("there is at least one step");
+  });
+}
+
+static void members(auto& io, ProfiledProcess& process) {
+  io("pid", process.pid);
+  io("command", process.command);
+  io("launches", process.launches);
+  io("kernels", process.kernels);
+  io("dropped", process.dropped);
+  io("without_time", process.without_time);
+  io("torn", process.torn);
+  io("notes", process.notes);
+}
+
+/// For a file of an earlier version, which has no cause.
+static SavingCause cause_of(SavingKind kind) {
   static constexpr std::array<SavingCause, 7> kCauses = {
       SavingCause::unknown_idle, SavingCause::copies,        SavingCause::kernel,      SavingCause::fusion,
       SavingCause::kernel,       SavingCause::memory_growth, SavingCause::uneven_ranks};
   return kCauses.at(static_cast<std::size_t>(kind));
 }
 
-Saving read_saving(const JsonValue& json, std::size_t rows) {
-  const SavingKind kind = json["kind"].word(parse_saving_kind, "kind of win");
-  const auto cause = json.find("cause"), one_off = json.find("one_off");
-  return {.kind = kind,
-          .cause = cause ? cause->word(parse_saving_cause, "cause of a win") : cause_of(kind),
-          .line = json.text_or("line", ""),
-          .one_off = one_off && one_off->boolean(),
-          .seconds = json["seconds"].number(),
-          .what = json["what"].text(),
-          .evidence = json["evidence"].text(),
-          .action = json["action"].text(),
-          .point = read_index(json, "result", rows, "result")};
+static void members(auto& io, Saving& saving) {
+  io("kind", saving.kind);
+  io.since("cause", saving.cause);
+  io.require([&](const JsonValue& json) {
+    if (!json.find("cause")) saving.cause = cause_of(saving.kind);
+  });
+  io("seconds", saving.seconds);
+  io("what", saving.what);
+  io("evidence", saving.evidence);
+  io("action", saving.action);
+  io.text("line", saving.line);
+  io.positive("one_off", saving.one_off);
+  io.index("result", saving.point);
 }
 
-Json call_to_json(const CallSum& call) {
-  return {{"name", call.name},
-          {"calls", call.calls},
-          {"total_s", call.total_s},
-          {"median_s", call.median_s},
-          {"max_s", call.max_s}};
+static void members(auto& io, CallSum& call) {
+  io("name", call.name);
+  io("calls", call.calls);
+  io.seconds("total_s", call.total_s);
+  io.seconds("median_s", call.median_s);
+  io.seconds("max_s", call.max_s);
 }
 
-CallSum read_call(const JsonValue& json) {
-  return {.name = json["name"].text(),
-          .calls = json["calls"].integer(),
-          .total_s = read_seconds(json["total_s"]),
-          .median_s = read_seconds(json["median_s"]),
-          .max_s = read_seconds(json["max_s"])};
-}
-
-Json copy_to_json(const CopySum& copy) {
-  Json json = {
-      {"direction", to_string(copy.path)}, {"copies", copy.copies}, {"bytes", copy.bytes}, {"total_s", copy.total_s}};
-  json["moved_bytes"] = moved_bytes(copy);
-  put_text(json, "line", copy.line);
-  if (copy.roof.empty()) return json;
-  json["roof"] = copy.roof;
-  json["roof_bytes_per_s"] = copy.roof_bytes_per_s;
-  put_number(json, "fraction_of_roof", fraction_of_roof(copy));
-  return json;
-}
-
-CopySum read_copy(const JsonValue& json) {
-  CopySum copy = {.path = json["direction"].word(parse_copy_path, "direction of a copy"),
-                  .copies = json["copies"].integer(),
-                  .bytes = json["bytes"].number(),
-                  .total_s = read_seconds(json["total_s"]),
-                  .roof = json.text_or("roof", ""),
-                  .roof_bytes_per_s = 0,
-                  .line = json.text_or("line", "")};
-  if (!copy.roof.empty()) copy.roof_bytes_per_s = json["roof_bytes_per_s"].number();
-  // Earlier versions have what was moved as the size.
-  if (!json.find("moved_bytes") && moved_bytes(copy) > copy.bytes) copy.bytes /= 2;
-  return copy;
-}
-
-Json node_to_json(const TreeSum& node) {
-  Json json = {{"name", node.name}};
-  if (node.parent >= 0) json["parent"] = node.parent;
-  json.update(Json{{"launches", node.launches},
-                   {"total_s", node.total_s},
-                   {"backward_s", node.backward_s},
-                   {"self_s", node.self_s}});
-  if (node.wall_s > 0) json["wall_s"] = node.wall_s;
-  return json;
-}
-
-/// Parents stand before their children, so that nothing is its own ancestor.
-std::vector<TreeSum> read_tree(const JsonValue& json) {
-  std::vector<TreeSum> nodes;
-  for (const JsonValue& node : json.elements()) {
-    nodes.push_back({.name = node["name"].text(),
-                     .parent = read_index(node, "parent", nodes.size(), "earlier node"),
-                     .launches = node["launches"].integer(),
-                     .total_s = read_seconds(node["total_s"]),
-                     .backward_s = node["backward_s"].number(),
-                     .self_s = node["self_s"].number(),
-                     .wall_s = node.number_or("wall_s", 0)});
+static void members(auto& io, CopySum& copy) {
+  io("direction", copy.path);
+  io("copies", copy.copies);
+  io("bytes", copy.bytes);
+  io.seconds("total_s", copy.total_s);
+  io.derived("moved_bytes", moved_bytes(copy));
+  io.text("line", copy.line);
+  io.text("roof", copy.roof);
+  if (!copy.roof.empty()) {
+    io("roof_bytes_per_s", copy.roof_bytes_per_s);
+    io.derived("fraction_of_roof", fraction_of_roof(copy));
   }
-  return nodes;
+  io.require([&](const JsonValue& json) {
+    // Earlier versions have the moved bytes as the size.
+    if (!json.find("moved_bytes") && moved_bytes(copy) > copy.bytes) copy.bytes /= 2;
+  });
 }
 
-Json line_to_json(const LineSum& line) {
-  Json json = {{"file", line.file}, {"line", line.number}};
-  put_text(json, "function", line.function);
-  json.update(Json{{"launches", line.launches}, {"total_s", line.total_s}, {"backward_s", line.backward_s}});
-  return json;
+static void members(auto& io, TreeSum& node) {
+  io("name", node.name);
+  io.index("parent", node.parent);
+  io("launches", node.launches);
+  io.seconds("total_s", node.total_s);
+  io("backward_s", node.backward_s);
+  io("self_s", node.self_s);
+  io.positive("wall_s", node.wall_s);
 }
 
-LineSum read_line(const JsonValue& json) {
-  return {.file = json["file"].text(),
-          .function = json.text_or("function", ""),
-          .number = read_int(json["line"]),
-          .launches = json["launches"].integer(),
-          .total_s = read_seconds(json["total_s"]),
-          .backward_s = json["backward_s"].number()};
+static void members(auto& io, LineSum& line) {
+  io("file", line.file);
+  io("line", line.number);
+  io.text("function", line.function);
+  io("launches", line.launches);
+  io.seconds("total_s", line.total_s);
+  io("backward_s", line.backward_s);
 }
 
-/// Where sums are from; a row says it of its own figures.
-Json sources_of(const Report& report) {
+static void members(auto& io, CpuLoop& loop) {
+  io("loop", loop.loop);
+  io.text("called_from", loop.called_from);
+  io.text("compiler_remark", loop.remark);
+  io.seconds("thread_s", loop.thread_s);
+  io.interval("thread_ci95", loop.thread_ci95);
+  io("share", loop.share);
+  io("threads", loop.threads);
+  io("together", loop.together);
+  io("at_once", loop.at_once);
+  io.positive("busiest", loop.busiest);
+  io("entries", loop.entries);
+  io("iterations", loop.iterations);
+}
+
+static void members(auto& io, TimelessCode& code) {
+  io("name", code.name);
+  io("flops_share", code.flops_share);
+  io("bytes_share", code.bytes_share);
+}
+
+static void members(auto& io, EmulatedRun& run) {
+  io("complete", run.complete);
+  io.text("ended", run.ended);
+  io.text("isa", run.isa);
+  io.seconds("seconds", run.seconds);
+  io("rate_hz", run.rate_hz);
+  io.text("why_no_times", run.why_no_times);
+  io.seconds("cpu_s", run.cpu_s);
+  io.seconds("joined_s", run.joined_s);
+  io.seconds("folded_s", run.folded_s);
+  io("timeless", run.timeless);
+}
+
+/// Parents precede their children, so that no node is its own ancestor.
+static void check_tree(const JsonValue& json, const std::vector<TreeSum>& nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) json.elements()[i].check_index("parent", nodes[i].parent, i);
+}
+
+static void members(auto& io, Profile& profile) {
+  io("program", profile.program);
+  io("folder", profile.folder);
+  io.optional("exit_status", profile.exit_status);
+  io.optional("signal", profile.signal);
+  io("processes", profile.processes);
+  io.optional("steps", profile.steps);
+  io.text("why_no_steps", profile.why_no_steps);
+  io.seconds("wall_s", profile.wall_s);
+  io.optional("untraced_s", profile.untraced_s);
+  io.optional("traced_s", profile.traced_s);
+  io.derived("inflation", inflation(profile).value_or(kNaN));
+  io("counting_s", profile.counting_s);
+  io.unless("recorded_share", profile.recorded_share, 1);
+  io("devices", profile.devices);
+  io.seconds("kernel_s", profile.kernel_s);
+  io("roofed_s", profile.roofed_s);
+  io("at_roof_s", profile.at_roof_s);
+  io("counted_s", profile.counted_s);
+  io("counters", profile.counters);
+  io.text("why_no_counters", profile.why_no_counters);
+  io.derived("sources", "");  // set by profile_to_json()
+  io("wins", profile.savings);
+  io("calls", profile.calls);
+  io("copies", profile.copies);
+  io("ranges", profile.ranges);
+  io("modules", profile.modules);
+  io("lines", profile.lines);
+  io("without_line_s", profile.without_line_s);
+  io("without_module_s", profile.without_module_s);
+  io.optional("timeline", profile.timeline);
+  io.optional("host", profile.host);
+  io.when(!profile.memory.empty(), "memory", profile.memory);
+  io.when(!profile.instructions.empty(), "instructions", profile.instructions);
+  io.optional("ranks", profile.ranks);
+  io.optional("emulated", profile.emulated);
+  io.require([&](const JsonValue& json) {
+    check_tree(json["ranges"], profile.ranges);
+    check_tree(json["modules"], profile.modules);
+  });
+}
+
+static void members(auto& io, StepCost& cost) {
+  io("launches", cost.launches);
+  io.seconds("seconds", cost.seconds);
+}
+
+struct KindSources {
+  ProfiledKind& kind;
+};
+static void members(auto& io, KindSources& of) {
+  io("time_s", of.kind.time_source);
+  io.unless("work", of.kind.work_source, WorkSource::none);
+}
+
+static void members(auto& io, ProfiledKind& kind) {
+  io("full_name", kind.full_name);
+  io("launches", kind.launches);
+  io.seconds("total_s", kind.total_s);
+  io("sources", KindSources{kind});
+  io("grid", kind.grid);
+  io("block", kind.block);
+  io("cluster", kind.cluster);
+  io("device", kind.device);
+  io.text("range", kind.range);
+  io.text("module", kind.module);
+  io.text("line", kind.line);
+  io.text("operation", kind.operation);
+  io("backward", kind.backward);
+  io("in_graph", kind.in_graph);
+  io("graph", kind.graph);
+  io("counted", kind.counted);
+  io("complete", kind.complete);
+  io.text("not_counted", kind.not_counted);
+  io.text("mixed", kind.mixed);
+  io.optional("loop", kind.loop);
+  io.optional("sampled", kind.sampled);
+  io.optional("step", kind.step);
+}
+
+/// Sources of the sums; rows name their own.
+static Json sources_of(const Report& report) {
   Json sources = Json::object();
   std::set<std::string_view> times, work;
   for (const Point& point : report.points) {
@@ -190,228 +336,34 @@ Json sources_of(const Report& report) {
   return sources;
 }
 
-void put_end(Json& json, const Profile& profile) {
-  if (profile.exit_status) json["exit_status"] = *profile.exit_status;
-  if (profile.signal) json["signal"] = *profile.signal;
-}
-
-std::optional<int> optional_int(const JsonValue& json, std::string_view key) {
-  const auto member = json.find(key);
-  return member ? std::optional(read_int(*member)) : std::nullopt;
-}
-
-Json dimensions(const std::array<std::int64_t, 3>& extents) {
-  return Json::array({extents[0], extents[1], extents[2]});
-}
-
-StepCost read_step_cost(const JsonValue& json) {
-  return {.launches = json["launches"].number(), .seconds = read_seconds(json["seconds"])};
-}
-
-std::array<std::int64_t, 3> read_dimensions(const JsonValue& json) {
-  const std::vector<JsonValue> elements = json.elements();
-  if (elements.size() != 3) json.fail("expected three extents");
-  return {elements[0].integer(), elements[1].integer(), elements[2].integer()};
-}
-
-Json loop_to_json(const CpuLoop& loop) {
-  Json json = {{"loop", loop.loop}};
-  put_text(json, "called_from", loop.called_from);
-  put_text(json, "compiler_remark", loop.remark);
-  json["thread_s"] = loop.thread_s;
-  if (loop.thread_ci95.known()) json["thread_ci95"] = {loop.thread_ci95.low, loop.thread_ci95.high};
-  json.update(
-      Json{{"share", loop.share}, {"threads", loop.threads}, {"together", loop.together}, {"at_once", loop.at_once}});
-  if (loop.busiest > 0) json["busiest"] = loop.busiest;
-  json["entries"] = loop.entries;
-  json["iterations"] = loop.iterations;
-  return json;
-}
-
-CpuLoop read_loop(const JsonValue& json) {
-  return {.loop = json["loop"].boolean(),
-          .called_from = json.text_or("called_from", ""),
-          .remark = json.text_or("compiler_remark", ""),
-          .thread_s = read_seconds(json["thread_s"]),
-          .thread_ci95 = json.optional_interval("thread_ci95"),
-          .share = json["share"].number(),
-          .threads = json["threads"].integer(),
-          .together = json["together"].number(),
-          .at_once = json["at_once"].integer(),
-          .busiest = json.number_or("busiest", 0),
-          .entries = json["entries"].number(),
-          .iterations = json["iterations"].number()};
-}
-
-Json timeless_to_json(const TimelessCode& code) {
-  return {{"name", code.name}, {"flops_share", code.flops_share}, {"bytes_share", code.bytes_share}};
-}
-
-Json emulated_to_json(const EmulatedRun& run) {
-  Json json = {{"complete", run.complete}};
-  put_text(json, "ended", run.ended);
-  put_text(json, "isa", run.isa);
-  json["seconds"] = run.seconds;
-  json["rate_hz"] = run.rate_hz;
-  put_text(json, "why_no_times", run.why_no_times);
-  json.update(Json{{"cpu_s", run.cpu_s}, {"joined_s", run.joined_s}, {"folded_s", run.folded_s}});
-  json["timeless"] = list_to_json(run.timeless, timeless_to_json);
-  return json;
-}
-
-TimelessCode read_timeless(const JsonValue& json) {
-  return {.name = json["name"].text(),
-          .flops_share = json["flops_share"].number(),
-          .bytes_share = json["bytes_share"].number()};
-}
-
-EmulatedRun read_emulated(const JsonValue& json) {
-  return {.complete = json["complete"].boolean(),
-          .ended = json.text_or("ended", ""),
-          .isa = json.text_or("isa", ""),
-          .seconds = read_seconds(json["seconds"]),
-          .rate_hz = json["rate_hz"].number(),
-          .why_no_times = json.text_or("why_no_times", ""),
-          .cpu_s = read_seconds(json["cpu_s"]),
-          .joined_s = read_seconds(json["joined_s"]),
-          .folded_s = read_seconds(json["folded_s"]),
-          .timeless = read_list(json["timeless"], read_timeless)};
-}
-
-}  // namespace
-
 Json profile_to_json(const Report& report) {
-  const Profile& profile = *report.profile;
-  Json json = {{"program", profile.program}, {"folder", profile.folder}};
-  put_end(json, profile);
-  json["processes"] = list_to_json(profile.processes, process_to_json);
-  if (profile.steps) json["steps"] = steps_to_json(*profile.steps);
-  put_text(json, "why_no_steps", profile.why_no_steps);
-  json["wall_s"] = profile.wall_s;
-  if (profile.untraced_s) json["untraced_s"] = *profile.untraced_s;
-  if (profile.traced_s) json["traced_s"] = *profile.traced_s;
-  if (const auto longer = inflation(profile)) json["inflation"] = *longer;
-  json["counting_s"] = profile.counting_s;
-  if (profile.recorded_share < 1) json["recorded_share"] = profile.recorded_share;
-  json["devices"] = list_to_json(profile.devices, wall_to_json);
-  json["kernel_s"] = profile.kernel_s;
-  json["roofed_s"] = profile.roofed_s;
-  json["at_roof_s"] = profile.at_roof_s;
-  json["counted_s"] = profile.counted_s;
-  json["counters"] = profile.counters;
-  put_text(json, "why_no_counters", profile.why_no_counters);
+  Json json = to_json_value(*report.profile);
   json["sources"] = sources_of(report);
-  json["wins"] = list_to_json(profile.savings, saving_to_json);
-  json["calls"] = list_to_json(profile.calls, call_to_json);
-  json["copies"] = list_to_json(profile.copies, copy_to_json);
-  json["ranges"] = list_to_json(profile.ranges, node_to_json);
-  json["modules"] = list_to_json(profile.modules, node_to_json);
-  json["lines"] = list_to_json(profile.lines, line_to_json);
-  json["without_line_s"] = profile.without_line_s;
-  json["without_module_s"] = profile.without_module_s;
-  if (profile.timeline) json["timeline"] = timeline_to_json(*profile.timeline);
-  if (profile.host) json["host"] = host_to_json(*profile.host);
-  if (!profile.memory.empty()) json["memory"] = memory_to_json(profile.memory);
-  if (!profile.instructions.empty()) json["instructions"] = kernel_samples_to_json(profile.instructions);
-  if (profile.ranks) json["ranks"] = ranks_to_json(*profile.ranks);
-  if (profile.emulated) json["emulated"] = emulated_to_json(*profile.emulated);
   return json;
 }
 
 Profile read_profile(const JsonValue& json, std::size_t rows) {
-  Profile profile{
-      .program = read_texts(json["program"]),
-      .folder = json["folder"].text(),
-      .exit_status = optional_int(json, "exit_status"),
-      .signal = optional_int(json, "signal"),
-      .processes = read_list(json["processes"], read_process),
-      .steps = std::nullopt,
-      .why_no_steps = json.text_or("why_no_steps", ""),
-      .wall_s = read_seconds(json["wall_s"]),
-      .untraced_s = json.optional_number("untraced_s"),
-      .traced_s = json.optional_number("traced_s"),
-      .counting_s = json["counting_s"].number(),
-      .recorded_share = json.optional_number("recorded_share").value_or(1),
-      .devices = read_list(json["devices"], read_wall),
-      .at_roof_s = json["at_roof_s"].number(),
-      .roofed_s = json["roofed_s"].number(),
-      .kernel_s = read_seconds(json["kernel_s"]),
-      .counted_s = json["counted_s"].number(),
-      .counters = json["counters"].boolean(),
-      .why_no_counters = json.text_or("why_no_counters", ""),
-      .savings = read_list(json["wins"], [rows](const JsonValue& saving) { return read_saving(saving, rows); }),
-      .calls = read_list(json["calls"], read_call),
-      .copies = read_list(json["copies"], read_copy),
-      .ranges = read_tree(json["ranges"]),
-      .modules = read_tree(json["modules"]),
-      .lines = read_list(json["lines"], read_line),
-      .without_line_s = json["without_line_s"].number(),
-      .without_module_s = json["without_module_s"].number(),
-      .timeline = std::nullopt};
-  if (const auto steps = json.find("steps")) profile.steps = read_steps(*steps);
-  if (const auto timeline = json.find("timeline")) profile.timeline = read_timeline(*timeline, rows);
-  if (const auto host = json.find("host")) profile.host = read_host(*host);
-  if (const auto memory = json.find("memory")) profile.memory = read_memory(*memory);
-  if (const auto samples = json.find("instructions")) profile.instructions = read_kernel_samples(*samples);
-  if (const auto ranks = json.find("ranks")) profile.ranks = read_ranks(*ranks);
-  if (const auto emulated = json.find("emulated")) profile.emulated = read_emulated(*emulated);
+  auto profile = read_value<Profile>(json);
+  for (std::size_t i = 0; i < profile.savings.size(); ++i) {
+    json["wins"].elements()[i].check_index("result", profile.savings[i].point, rows);
+  }
+  if (!profile.timeline) return profile;
+  for (std::size_t i = 0; i < profile.timeline->lanes.size(); ++i) {
+    const std::vector<Slice>& slices = profile.timeline->lanes[i].slices;
+    for (std::size_t k = 0; k < slices.size(); ++k) {
+      if (slices[k].point < 0 || static_cast<std::size_t>(slices[k].point) < rows) continue;
+      json["timeline"]["lanes"].elements()[i]["slices"].elements()[k].check_index("result", slices[k].point, rows);
+    }
+  }
   return profile;
 }
 
 Json profiled_to_json(const Point& point) {
-  const ProfiledKind& kind = *point.profiled;
-  Json json = {{"full_name", kind.full_name}, {"launches", kind.launches}, {"total_s", kind.total_s}};
-  json["sources"] = {{"time_s", to_string(kind.time_source)}};
-  if (const std::string_view source = work_source(point); !source.empty()) json["sources"]["work"] = source;
-  json["grid"] = dimensions(kind.grid);
-  json["block"] = dimensions(kind.block);
-  json["cluster"] = dimensions(kind.cluster);
-  json["device"] = kind.device;
-  put_text(json, "range", kind.range);
-  put_text(json, "module", kind.module);
-  put_text(json, "line", kind.line);
-  put_text(json, "operation", kind.operation);
-  json["backward"] = kind.backward;
-  json["in_graph"] = kind.in_graph;
-  json["graph"] = kind.graph;
-  json["counted"] = kind.counted;
-  json["complete"] = kind.complete;
-  put_text(json, "not_counted", kind.not_counted);
-  put_text(json, "mixed", kind.mixed);
-  if (kind.loop) json["loop"] = loop_to_json(*kind.loop);
-  if (kind.sampled) json["sampled"] = sampled_to_json(*kind.sampled);
-  if (kind.step) json["step"] = {{"launches", kind.step->launches}, {"seconds", kind.step->seconds}};
-  return json;
+  ProfiledKind kind = *point.profiled;
+  if (work_source(point).empty()) kind.work_source = WorkSource::none;
+  return to_json_value(kind);
 }
 
-ProfiledKind read_profiled(const JsonValue& json) {
-  const JsonValue sources = json["sources"];
-  const auto work = sources.find("work"), step = json.find("step"), loop = json.find("loop");
-  const auto sampled = json.find("sampled");
-  return {.full_name = json["full_name"].text(),
-          .launches = json["launches"].integer(),
-          .total_s = read_seconds(json["total_s"]),
-          .grid = read_dimensions(json["grid"]),
-          .block = read_dimensions(json["block"]),
-          .cluster = read_dimensions(json["cluster"]),
-          .device = read_int(json["device"]),
-          .range = json.text_or("range", ""),
-          .module = json.text_or("module", ""),
-          .line = json.text_or("line", ""),
-          .operation = json.text_or("operation", ""),
-          .backward = json["backward"].boolean(),
-          .in_graph = json["in_graph"].boolean(),
-          .graph = json["graph"].boolean(),
-          .counted = json["counted"].integer(),
-          .complete = json["complete"].boolean(),
-          .not_counted = json.text_or("not_counted", ""),
-          .mixed = json.text_or("mixed", ""),
-          .time_source = sources["time_s"].word(parse_time_source, "source of times"),
-          .work_source = work ? work->word(parse_work_source, "source of work") : WorkSource::none,
-          .sources = {},  // beside it in the file, as impl_summary
-          .step = step ? std::optional(read_step_cost(*step)) : std::nullopt,
-          .loop = loop ? std::optional(read_loop(*loop)) : std::nullopt,
-          .sampled = sampled ? std::optional(read_sampled(*sampled)) : std::nullopt};
-}
+ProfiledKind read_profiled(const JsonValue& json) { return read_value<ProfiledKind>(json); }
 
 }  // namespace roofline

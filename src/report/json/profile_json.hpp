@@ -8,7 +8,7 @@ namespace roofline {
 
 /// The value of a report's `profile`.
 nlohmann::ordered_json profile_to_json(const Report& report);
-/// `rows` is how many results the report has: what refers to one that isn't there is refused.
+/// `rows` is the number of results in the report; indices beyond it are an error.
 Profile read_profile(const JsonValue& json, std::size_t rows);
 
 /// The value of a row's `profiled`.

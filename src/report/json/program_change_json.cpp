@@ -52,7 +52,7 @@ void members(auto& io, StartUpChange& part) {
   io("now_s", part.now_s);
 }
 
-/// Of one side, what is not in the changes.
+/// Facts of one side that the changes do not contain.
 void members(auto& io, ProgramCost& cost) {
   io("gpus", cost.gpus);
   io.positive("steps", cost.steps);

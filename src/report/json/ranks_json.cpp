@@ -45,7 +45,7 @@ void members(auto& io, Ranks& ranks) {
   io("collectives", ranks.collectives);
 }
 
-nlohmann::ordered_json ranks_to_json(const Ranks& ranks) { return to_json_value(ranks); }
-Ranks read_ranks(const JsonValue& json) { return read_value<Ranks>(json); }
+nlohmann::ordered_json json_of(const Ranks& ranks) { return write_members(ranks); }
+void read_json(const JsonValue& json, Ranks& ranks) { read_members(json, ranks); }
 
 }  // namespace roofline

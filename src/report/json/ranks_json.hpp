@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-nlohmann::ordered_json ranks_to_json(const Ranks& ranks);
-Ranks read_ranks(const JsonValue& json);
+nlohmann::ordered_json json_of(const Ranks& ranks);
+void read_json(const JsonValue& json, Ranks& ranks);
 
 }  // namespace roofline

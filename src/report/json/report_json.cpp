@@ -6,75 +6,81 @@
 #include "report/diagnosis/counted.hpp"
 #include "report/json/counters_json.hpp"
 #include "report/json/json.hpp"
-#include "report/json/json_members.hpp"
 #include "report/json/json_read.hpp"
+#include "report/json/machine_members.hpp"
 #include "report/json/outcome_json.hpp"
 #include "report/json/profile_json.hpp"
 #include "report/network.hpp"
 #include "report/profile_findings.hpp"
 
 namespace roofline {
+void members(auto& io, Traffic& traffic) {
+  io("read", traffic.read);
+  io("write", traffic.write);
+  io.positive("in_place", traffic.in_place);
+}
+
+void members(auto& io, Collective& collective) {
+  io("name", collective.name);
+  io("ranks", collective.ranks);
+}
+
+/// Bytes by level, for other programs; checked against the traffic on reading.
+struct LevelTotals {
+  const Work& work;
+};
+static nlohmann::ordered_json json_of(const LevelTotals& of) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& [level, traffic] : of.work.bytes) json[std::string(to_string(level))] = traffic.total();
+  return json;
+}
+static void read_json(const JsonValue&, const LevelTotals&) {}
+
+static void check_totals(const JsonValue& json, const Work& work) {
+  for (const auto& [name, bytes] : json.members()) {
+    const std::optional<Level> level = parse_level(name);
+    if (!level || !work.bytes.contains(*level)) bytes.fail("has no counterpart under traffic");
+    if (bytes.number() != work.bytes.at(*level).total()) bytes.fail("is not the sum of its traffic");
+  }
+}
+
+void members(auto& io, Work& work) {
+  io("flops", work.flops);
+  io("uncounted", work.uncounted);
+  io("bytes", LevelTotals{work});
+  io("traffic", work.bytes);
+  io.require([&](const JsonValue& json) { check_totals(json["bytes"], work); });
+  io.when(work.extra.total() > 0, "extra", work.extra);
+  io("launches", work.launches);
+  io.optional("collective", work.collective);
+  io.positive("threads", work.threads);
+  io.optional("cache", work.cache);
+  io.optional("write_only", work.write_only);
+}
+
+/// Files of version 0.1 have no regime.
+void members(auto& io, ResourceTime& resource) {
+  io("ceiling", resource.ceiling);
+  io("kind", resource.kind);
+  io("amount", resource.amount);
+  io.number_or("time_s", resource.time_s, kNaN);
+  io.interval("ci95", resource.ci95);
+  io.since("regime", resource.regime);
+  io.optional("at_clock_hz", resource.at_clock_hz);
+  io.optional("mixed_with", resource.mixed_with);
+  io.absent("time_s", "no ceiling was measured for it");
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json operations_to_json(const std::map<Pipe, double>& operations) {
-  Json json = Json::object();
-  for (const auto& [pipe, count] : operations) json[std::string(to_string(pipe))] = count;
-  return json;
-}
-
-/// What follows from the counters: FLOPs by pipe, bytes by level.
+/// Derived from the counters: FLOPs by pipe, bytes by level.
 Json counted_to_json(const Counters& counters, Level memory) {
-  Json json = {{"flops", operations_to_json(counted_flops(counters))}};
+  Json json = {{"flops", to_json_value(counted_flops(counters))}};
   json["bytes"] = Json::object();
   for (const Level level : {memory, Level::l3, Level::l2, Level::l1, Level::shared}) {
     if (const auto bytes = counted_bytes(counters, level)) json["bytes"][std::string(to_string(level))] = *bytes;
-  }
-  return json;
-}
-
-Json traffic_to_json(const Traffic& traffic) {
-  Json json = {{"read", traffic.read}, {"write", traffic.write}};
-  if (traffic.in_place) json["in_place"] = true;
-  return json;
-}
-
-Traffic read_traffic(const JsonValue& json) {
-  Traffic traffic{.read = json["read"].number(), .write = json["write"].number()};
-  if (const auto in_place = json.find("in_place")) traffic.in_place = in_place->boolean();
-  return traffic;
-}
-
-Json work_to_json(const Work& work) {
-  Json json = {{"flops", operations_to_json(work.flops)}, {"uncounted", operations_to_json(work.uncounted)}};
-  json["bytes"] = Json::object();
-  json["traffic"] = Json::object();
-  for (const auto& [level, traffic] : work.bytes) {
-    const std::string name(to_string(level));
-    json["bytes"][name] = traffic.total();
-    json["traffic"][name] = traffic_to_json(traffic);
-  }
-  if (work.extra.total() > 0) json["extra"] = traffic_to_json(work.extra);
-  json["launches"] = work.launches;
-  if (work.collective) json["collective"] = {{"name", work.collective->name}, {"ranks", work.collective->ranks}};
-  if (work.threads > 0) json["threads"] = work.threads;
-  if (work.cache) json["cache"] = to_string(*work.cache);
-  if (work.write_only) put_number(json, "write_only", *work.write_only);
-  return json;
-}
-
-Json resources_to_json(const std::vector<ResourceTime>& resources) {
-  Json json = Json::array();
-  for (const ResourceTime& resource : resources) {
-    Json entry = {{"ceiling", resource.ceiling}, {"kind", to_string(resource.kind)}, {"amount", resource.amount}};
-    put_number(entry, "time_s", resource.time_s);
-    put_interval(entry, "ci95", resource.ci95);
-    entry["regime"] = to_string(resource.regime);
-    if (resource.at_clock_hz) put_number(entry, "at_clock_hz", *resource.at_clock_hz);
-    if (resource.mixed_with) entry["mixed_with"] = *resource.mixed_with;
-    if (!entry.contains("time_s")) entry["absent"] = {{"time_s", "no ceiling was measured for it"}};
-    json.push_back(std::move(entry));
   }
   return json;
 }
@@ -101,42 +107,7 @@ void put_bound(Json& json, const Point& point, Json& absent) {
   }
   put_number(json, "fraction_of_roof", point.fraction_of_roof());
   if (json.contains("fraction_of_roof")) json["above_roof"] = point.above_roof();
-  json["resources"] = resources_to_json(bound.resources);
-}
-
-std::map<Pipe, double> read_operations(const JsonValue& json) {
-  std::map<Pipe, double> operations;
-  for (const auto& [name, count] : json.members()) {
-    const std::optional<Pipe> pipe = parse_pipe(name);
-    if (!pipe) count.fail("unknown pipe '" + name + "'");
-    operations[*pipe] = count.number();
-  }
-  return operations;
-}
-
-Work read_work(const JsonValue& json) {
-  Work work;
-  work.flops = read_operations(json["flops"]);
-  work.uncounted = read_operations(json["uncounted"]);
-  for (const auto& [name, traffic] : json["traffic"].members()) {
-    const std::optional<Level> level = parse_level(name);
-    if (!level) traffic.fail("unknown level '" + name + "'");
-    work.bytes[*level] = read_traffic(traffic);
-  }
-  for (const auto& [name, bytes] : json["bytes"].members()) {
-    const std::optional<Level> level = parse_level(name);
-    if (!level || !work.bytes.contains(*level)) bytes.fail("has no counterpart under traffic");
-    if (bytes.number() != work.bytes[*level].total()) bytes.fail("is not the sum of its traffic");
-  }
-  if (const auto extra = json.find("extra")) work.extra = read_traffic(*extra);
-  work.launches = json["launches"].integer();
-  if (const auto collective = json.find("collective")) {
-    work.collective = {.name = (*collective)["name"].text(), .ranks = (*collective)["ranks"].integer()};
-  }
-  if (const auto threads = json.find("threads")) work.threads = threads->integer();
-  if (const auto cache = json.find("cache")) work.cache = cache->word(parse_level, "level");
-  work.write_only = json.optional_number("write_only");
-  return work;
+  json["resources"] = to_json_value(bound.resources);
 }
 
 /// FLOP/byte at main memory, whichever level that is on the device that the work is for.
@@ -158,19 +129,7 @@ Bound read_bound(const JsonValue& json, const Work& work) {
     bound.suspect = json["suspect"].boolean();
     if (const auto provisional = json.find("provisional")) bound.provisional = provisional->boolean();
   }
-  for (const JsonValue& entry : json["resources"].elements()) {
-    bound.resources.push_back({.ceiling = entry["ceiling"].text(),
-                               .kind = entry["kind"].word(parse_ceiling_kind, "kind of ceiling"),
-                               .amount = entry["amount"].number(),
-                               .time_s = entry.number_or("time_s", kNaN),
-                               .ci95 = entry.optional_interval("ci95"),
-                               .regime = Regime::burst,
-                               .at_clock_hz = entry.optional_number("at_clock_hz")});
-    if (const auto regime = entry.find("regime")) {  // absent in files of version 0.1
-      bound.resources.back().regime = regime->word(parse_regime, "regime");
-    }
-    if (const auto other = entry.find("mixed_with")) bound.resources.back().mixed_with = other->text();
-  }
+  read_into(json["resources"], bound.resources);
   return bound;
 }
 
@@ -219,7 +178,7 @@ Json point_to_json(const Point& point, const Machine& machine) {
   json["cache"] = to_string(workload.cache);
   json["seed"] = workload.seed;
   put_status(json, point);
-  json["work"] = work_to_json(point.work);
+  json["work"] = to_json_value(point.work);
 
   Json absent = Json::object();
   put_number(json, "arithmetic_intensity", arithmetic_intensity(point.work, memory));
@@ -257,7 +216,7 @@ Point read_point(const JsonValue& json) {
   static_cast<Outcome&>(point) = read_outcome(json);
   point.workload = read_workload(json);
   point.family = json.text_or("family", "");
-  point.work = read_work(json["work"]);
+  point.work = read_value<Work>(json["work"]);
   point.bound = read_bound(json, point.work);
   if (const auto counters = json.find("counters")) point.counters = read_counters(*counters);
   if (const auto experiments = json.find("experiments")) point.experiments = read_experiments(*experiments);
