@@ -1,4 +1,4 @@
-// Where this program keeps what it can make again.
+// The cache folder, for data that can be recreated.
 #pragma once
 
 #include <filesystem>

@@ -7,9 +7,9 @@
 
 namespace roofline {
 
-/// What `make` returns, run in a forked child: it must take no lock that another thread may hold, and what it changes
-/// is lost. Its Error and bad_alloc are thrown here. Throws Error where the child crashes or does not end in time;
-/// `failure` begins the message ("the chart can't be drawn").
+/// Runs `make` in a forked child and returns its result. `make` must not take locks that other threads may hold, and
+/// its side effects are lost. Rethrows its Error and bad_alloc. Throws Error if the child crashes or does not end in
+/// time; the message starts with `failure` ("the chart can't be drawn").
 std::string result_of_child(std::string_view failure, const std::function<std::string()>& make);
 
 }  // namespace roofline

@@ -21,11 +21,11 @@ struct ElfSection {
 /// Points into the bytes that it was made of.
 class ElfImage {
  public:
-  /// Nothing if a 64-bit image for that machine (`EM_…`) does not begin there. Bytes after its end do no harm.
+  /// std::nullopt unless a 64-bit image for that machine (`EM_…`) begins there. Trailing bytes are allowed.
   static std::optional<ElfImage> at_start_of(std::span<const std::byte> bytes, std::uint16_t machine);
 
   std::size_t section_count() const { return sections_; }
-  /// Nothing where it does not lie within the image.
+  /// std::nullopt if it does not lie within the image.
   std::optional<ElfSection> section(std::size_t index) const;
   std::optional<ElfSection> section(std::string_view name) const;
   const Elf64_Ehdr& header() const { return header_; }
@@ -33,13 +33,13 @@ class ElfImage {
  private:
   std::optional<std::span<const std::byte>> content_of(const Elf64_Shdr& section) const;
 
-  std::span<const std::byte> headers_;  ///< of sections
+  std::span<const std::byte> headers_;  ///< section headers
   std::span<const std::byte> bytes_, names_;
   std::size_t sections_ = 0;
   Elf64_Ehdr header_ = {};
 };
 
-/// The record at a place of an array of them; nothing past the end.
+/// The record at an index of an array; std::nullopt past the end.
 template <typename Record>
 std::optional<Record> elf_record(std::span<const std::byte> bytes, std::uint64_t index) {
   if (index >= bytes.size() / sizeof(Record)) return std::nullopt;

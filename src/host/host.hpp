@@ -1,4 +1,4 @@
-// What a run has to record of its surroundings: the operating system and the time of day.
+// Facts that a run records about its environment: the operating system and the time of day.
 #pragma once
 
 #include <string>

@@ -1,20 +1,20 @@
-// What SIGINT, SIGTERM and SIGHUP do: a flag that long work reads between two batches, or the end of the process.
+// Handling of SIGINT, SIGTERM and SIGHUP: a flag that long work polls, or the end of the process.
 #pragma once
 
 namespace roofline {
 
-/// From now on SIGINT, SIGTERM and SIGHUP only set a flag, and a write beyond the limit of file sizes fails with EFBIG.
-/// A process forked later inherits that; a program that it executes does not. SIGHUP stays ignored where it is (nohup).
+/// Makes SIGINT, SIGTERM and SIGHUP set a flag only, and writes beyond the file-size limit fail with EFBIG. Forked
+/// processes inherit this, executed programs do not. An ignored SIGHUP stays ignored (nohup).
 void catch_interrupts();
 
-/// For work without partial results: from now on those signals end this process at once with ExitCode::cancelled,
-/// after its unfinished files are removed. It must have no children.
+/// For work without partial results: these signals now end the process with ExitCode::cancelled, after removing its
+/// unfinished files. The process must have no children.
 void end_at_interrupts();
 
-/// What such an end writes to stdout: a text that outlives the process's work, or null for nothing.
+/// Text that end_at_interrupts() writes to stdout; it must outlive the process's work. Null: none.
 void set_interrupt_answer(const char* text);
 
-/// How often the user has asked to stop.
+/// Number of interrupts by the user.
 int interrupts();
 
 /// The last one: SIGINT or SIGTERM, and whether it came from the keyboard and so went to all processes of the terminal.

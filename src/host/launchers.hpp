@@ -10,7 +10,7 @@ struct Launcher {
   const char* rank;
   const char* size;
   const char* local_rank;
-  const char* local_size;          ///< of the processes on this node
+  const char* local_size;          ///< number of processes on this node
   std::array<const char*, 3> job;  ///< what tells a start from others, joined; null: no more
 };
 

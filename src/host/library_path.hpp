@@ -1,4 +1,4 @@
-// Where the loader searches for libraries: never in the working folder.
+// Library search path of the loader: never the working folder.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// LD_LIBRARY_PATH without the entries that mean the working folder or one below it: "", ".", "lib". Nothing where
+/// LD_LIBRARY_PATH without the entries that mean the working folder or one below it: "", ".", "lib". std::nullopt if
 /// there is none of them.
 std::optional<std::string> without_relative_folders(std::string_view library_path);
 
@@ -16,7 +16,7 @@ std::optional<std::string> without_relative_folders(std::string_view library_pat
 /// (user_library_path).
 void leave_relative_library_folders(char** argv);
 
-/// What LD_LIBRARY_PATH was before; nothing where it was left as it was.
+/// The original LD_LIBRARY_PATH; std::nullopt if it was not changed.
 std::optional<std::string> user_library_path();
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// What a command reads and what it replaces: an output is no input, and no pipe, device or folder.
+// Checks that outputs replace neither inputs nor pipes, devices or folders.
 #pragma once
 
 #include <filesystem>
@@ -16,13 +16,13 @@ void require_output(const std::filesystem::path& path,
 /// write_file() of what a command was asked to write: after require_output().
 void write_output(const std::filesystem::path& path, const std::string& content);
 
-/// The file that a path stands for: where symbolic links lead, else the path. Throws UsageError where something other
-/// than a regular file is there. In a folder that is open to all (/tmp), a link must be this user's or the folder's
-/// owner's, as with fs.protected_symlinks.
+/// The file that a path refers to, after following symbolic links. Throws UsageError if it exists and is not a regular
+/// file. In a world-writable folder (/tmp), a link must belong to this user or the folder's owner, as with
+/// fs.protected_symlinks.
 std::filesystem::path replaced_file(const std::filesystem::path& path);
 
-/// Creates a file that is to be renamed over `replaced`, and has its mode, access list and, where possible, owner. It
-/// is at no time readable by more users. Returns the descriptor, or -1 with errno.
+/// Creates a file that will be renamed over `replaced`, with its mode, access list and, if possible, owner. It is never
+/// readable by more users. Returns the descriptor, or -1 with errno.
 int create_replacement(const std::filesystem::path& temporary, const std::filesystem::path& replaced);
 
 }  // namespace roofline

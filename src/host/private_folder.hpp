@@ -6,8 +6,8 @@
 
 namespace roofline {
 
-/// Made among the temporary files, removed with all that is in it at the end. Throws UsageError where there is no place
-/// for one.
+/// A private folder for temporary files, removed with its contents at the end. Throws UsageError if none can be
+/// created.
 class PrivateFolder {
  public:
   PrivateFolder();

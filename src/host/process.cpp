@@ -62,7 +62,7 @@ struct ProcessStat {
   std::uint64_t start = 0;  ///< clock ticks since boot
 };
 
-/// Nothing where there is no such process.
+/// std::nullopt if there is no such process.
 std::optional<ProcessStat> stat_of(pid_t pid) {
   const std::string text = text_of(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = text.rfind(')');  // names may hold blanks and brackets

@@ -15,7 +15,7 @@
 
 namespace roofline {
 
-/// How long a killed process is waited for. One that hangs in a system call stays, whatever signal it gets.
+/// Timeout for reaping a killed process. A process that hangs in a system call ignores all signals.
 inline constexpr std::chrono::seconds kReapTimeout{10};
 
 /// Two connected ends. Throws Error.
@@ -24,7 +24,7 @@ struct Channel {
 
   /// `child` writes, `parent` reads.
   static Channel pipe();
-  /// Both write and read.
+  /// Both ends can be written and read.
   static Channel sockets();
 };
 
@@ -42,12 +42,12 @@ struct Message {
   std::string text;
 };
 std::string encode(std::uint32_t kind, std::int64_t number, std::string_view text);
-/// Removes the first message from the bytes; nothing where it is not whole.
+/// Removes the first message from the bytes; std::nullopt if it is incomplete.
 std::optional<Message> take_message(std::string& bytes);
 
 struct Command {
   std::vector<std::string> argv;                                       ///< the first is looked up in PATH
-  std::optional<std::vector<std::string>> environment = std::nullopt;  ///< "NAME=value"; nothing: this process's
+  std::optional<std::vector<std::string>> environment = std::nullopt;  ///< "NAME=value"; std::nullopt: inherited
   int standard_input = -1;                                             ///< descriptors; -1: this process's
   int standard_output = -1;
   int standard_error = -1;
@@ -71,11 +71,11 @@ class Process {
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
-  /// Whether it has ended; it can still be reaped.
+  /// True if it has ended; it can still be reaped.
   bool ended() const;
-  /// Its wait status once it has ended; nothing where it has not within that time.
+  /// Its wait status once it has ended; std::nullopt on timeout.
   std::optional<int> reap(std::chrono::milliseconds patience);
-  /// It is waited for no longer.
+  /// Stops waiting for it.
   void abandon() { pid_ = -1; }
 
  private:
@@ -88,9 +88,9 @@ struct ProcessIdentity {
   pid_t pid = 0;
   std::uint64_t start = 0;  ///< clock ticks since boot
 };
-/// Nothing where no such process runs, and where it does not descend from this one (a pid of another namespace).
+/// std::nullopt if there is no such process, or it is not a descendant of this one (a pid of another namespace).
 std::optional<ProcessIdentity> find_descendant(pid_t pid);
-/// Whether it runs, or has ended and was not reaped.
+/// True if it runs, or has ended without being reaped.
 bool exists(const ProcessIdentity& process);
 /// False: it has ended, or the signal was refused.
 bool send_signal(const ProcessIdentity& process, int number);
@@ -98,7 +98,7 @@ bool send_signal(const ProcessIdentity& process, int number);
 /// "was ended by signal 11 (Segmentation fault)", "ended with exit code 1".
 std::string describe_end(int status);
 
-/// From here on this process inherits the children of its children when these end.
+/// Makes this process the subreaper of its descendants.
 void adopt_orphans();
 /// Reaps every child that has ended but this one.
 void reap_orphans(const Process& except);

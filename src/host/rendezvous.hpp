@@ -30,15 +30,15 @@ class Rendezvous {
   /// anew or ended: for as long as it has not, a follower waits.
   std::vector<std::string> exchange(int ranks, const std::string& mine);
 
-  /// What this process has begun with, for one that goes on in its place: a successor knows by it whether the leader
-  /// has ended since.
+  /// Identifies the rendezvous that this process joined, so that a successor can tell whether the leader has restarted
+  /// since.
   const std::string& session() const { return leader_; }
   void succeed(const std::string& session) { leader_ = session; }
 
   /// The leader has restarted or ended since this process joined it.
   bool abandoned() const;
 
-  /// Of the leader, after the last time it has begun: followers need not wait any more. Also from another process
+  /// Called by the leader after its last begin: followers need not wait any more. May be called from another process
   /// than the one that began.
   void end() const;
 
@@ -51,7 +51,7 @@ class Rendezvous {
   World world_;
   double patience_s_;
   std::string leader_;                     ///< the nonce of the leader that this process has begun with
-  std::string past_;                       ///< the same, of the time before
+  std::string past_;                       ///< session of the previous begin
   std::map<int, std::int64_t> exchanges_;  ///< so far, by the number of ranks
 };
 

@@ -1,5 +1,4 @@
-// A shared library that is opened at run time: its functions are used where it is installed, and nothing else depends
-// on it.
+// A shared library that is opened at run time and optional.
 #pragma once
 
 #include <span>
@@ -19,9 +18,9 @@ class SharedLibrary {
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
 
-  /// Whether it was found and has every symbol asked for so far.
+  /// True if it was found and has every symbol requested so far.
   bool complete() const { return handle_ != nullptr && missing_ == nullptr; }
-  /// The first symbol that it lacks; null where there is none.
+  /// The first symbol that it lacks; null if there is none.
   const char* missing() const { return missing_; }
   void* handle() const { return handle_; }
 
@@ -34,7 +33,7 @@ class SharedLibrary {
       return reinterpret_cast<Function*>(address);
     }
   };
-  /// Null where there is none of that name.
+  /// Null if there is none of that name.
   Symbol symbol(const char* name);
 
  private:

@@ -17,11 +17,11 @@ class UnfinishedFile {
   friend void remove_unfinished_files();
 
   const char* name_;
-  int process_;  ///< a child that was forked has its parent's, and leaves them alone
+  int process_;  ///< a forked child inherits its parent's files and does not remove them
   UnfinishedFile* next_;
 };
 
-/// Those that there are now. Takes no memory.
+/// Removes all current ones. Allocates no memory.
 void remove_unfinished_files();
 
 }  // namespace roofline

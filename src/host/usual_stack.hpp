@@ -5,8 +5,8 @@
 
 namespace roofline {
 
-/// Runs `work` on 8 MiB of stack where the limit is lower (ulimit -s 64), and gives threads as much; -1 if there is no
-/// memory for it.
+/// Runs `work` on 8 MiB of stack if the limit is lower (ulimit -s 64), and gives threads the same; -1 if memory is
+/// insufficient.
 int with_usual_stack(const std::function<int()>& work);
 
 }  // namespace roofline

@@ -1,5 +1,5 @@
-// A child process that replies to requests beside what its parent does: a process that reads a device's sensors may
-// hang or die with the device, and only its own replies are lost.
+// A child process that replies to requests while its parent continues. A process that reads a device's sensors may hang
+// or die with the device; then only its own replies are lost.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace roofline {
 
-/// What a worker process does; made in the child.
+/// Request handler of a worker process, created in the child.
 class Handler {
  public:
   virtual ~Handler() = default;
-  /// Called about ten times a second while there is no request.
+  /// Called about ten times per second without a request.
   virtual void idle() = 0;
   virtual std::string reply() = 0;
 };
@@ -33,7 +33,7 @@ class WorkerProcess {
   void request();
   /// The reply to the request, once.
   std::optional<std::string> reply();
-  /// Since when a reply is due, on wall_seconds(); nothing where none is.
+  /// Time of the pending request by wall_seconds(); std::nullopt if there is none.
   std::optional<double> requested_s() const { return requested_s_; }
   /// Why no reply will come any more; empty while one may.
   const std::string& lost() const { return lost_; }

@@ -1,5 +1,5 @@
-// Which of several processes this one is, by the environment that their launcher gave them: torchrun, mpirun (Open MPI,
-// MPICH and Intel MPI) or srun.
+// Rank of this process, from the environment set by its launcher: torchrun, mpirun (Open MPI, MPICH and Intel MPI) or
+// srun.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 namespace roofline {
 
 struct World {
-  int rank = 0;        ///< from 0; this process's number among all
-  int size = 1;        ///< of all processes
+  int rank = 0;        ///< 0-based number of this process
+  int size = 1;        ///< number of processes
   int local_rank = 0;  ///< among those of this node
   std::string launcher;
   std::string
@@ -20,8 +20,8 @@ struct World {
 /// The value of a variable, or null.
 using Environment = std::function<const char*(const char*)>;
 
-/// Nothing where no launcher has started this process. Where several might have (mpirun under Slurm), the one that
-/// started it directly. Throws UsageError for numbers that are none or don't fit together.
+/// std::nullopt without a launcher. If there are several (mpirun under Slurm), the one that started this process
+/// directly. Throws UsageError for invalid or contradictory numbers.
 std::optional<World> world_of(const Environment& environment);
 
 }  // namespace roofline

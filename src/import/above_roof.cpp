@@ -13,7 +13,7 @@
 namespace roofline {
 namespace {
 
-/// Whether the L2 cache can hold the bytes that main memory could not have moved in the row's time.
+/// True if the L2 cache can hold the bytes that main memory could not have moved in the row's time.
 bool is_explained_by_cache(const Point& point, const Machine& machine) {
   const auto bytes = point.work.bytes.find(Level::hbm);
   const bool memory = point.bound.label == BoundLabel::memory && bytes != point.work.bytes.end();

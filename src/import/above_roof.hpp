@@ -21,13 +21,13 @@ enum class AboveRoofReason : std::uint8_t {
   none               ///< not explained
 };
 
-/// Whether the algorithm needs fewer operations than the definition of a convolution, by the kernel's name.
+/// True if the algorithm needs fewer operations than the definition of a convolution, by the kernel's name.
 bool needs_fewer_operations(std::string_view kernel);
 
-/// Nothing for a row that is not above its roof.
+/// std::nullopt for a row that is not above its roof.
 std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Report& report);
 
-/// Adds the reason to the sources of each such row. Returns a note with their number and the largest ones; empty where
+/// Adds the reason to the sources of each such row. Returns a note with their number and the largest ones; empty if
 /// there are none.
 std::string explain_rows_above_roof(Report& report);
 

@@ -61,7 +61,7 @@ class Zstd {
   Zstd& operator=(const Zstd&) = delete;
 
   bool found() const { return stream_ != nullptr; }
-  /// Whether it went well. `left` is 0 at the end of a frame.
+  /// True if it went well. `left` is 0 at the end of a frame.
   bool unpack(Output& output, Input& input, std::size_t& left) {
     left = unpack_(stream_, &output, &input);
     return is_error_(left) == 0;

@@ -27,7 +27,7 @@ class ByteSource {
   std::uint64_t pass_over(std::uint64_t size);
   /// A line without its end; false at the end. Throws if a line is too long.
   bool line(std::string& text);
-  /// Whether the last line() had an end; the last line of a truncated file has none.
+  /// True if the last line() had an end; the last line of a truncated file has none.
   bool line_ended() const { return line_ended_; }
 
   /// Of the next byte, unpacked.

@@ -195,7 +195,7 @@ class Reader final : public JsonEvents {
   ChromeEvent::Argument* argument_ = nullptr;
   std::string key_;
   Part part_ = Part::other;
-  int base_ = 2;  ///< depth inside of the array of events
+  int base_ = 2;  ///< depth inside the array of events
   bool in_arguments_ = false;
   bool fresh_ = true;  ///< nothing stands before the next element
   bool bad_ = false;

@@ -41,7 +41,7 @@ struct ChromeEvent {
   bool has(std::string_view wanted) const { return find(wanted) != nullptr; }
   /// "[132,1,1]" as three extents, 1 for missing ones; 0 without the argument.
   std::array<std::uint32_t, 3> extents(std::string_view wanted) const;
-  /// Its start and end in ns; nothing where they are no times (clean_times.hpp).
+  /// Its start and end in ns; std::nullopt if they are no times (clean_times.hpp).
   std::optional<Span> times() const;
   void clear();
 };

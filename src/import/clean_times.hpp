@@ -12,8 +12,8 @@
 
 namespace roofline {
 
-/// Start and end in ns. Nothing where they are missing, negative, in the wrong order, later than 127 years or more than
-/// a day apart. {0, 0} is valid: CUPTI writes it for a record whose times it could not collect.
+/// Start and end in ns. std::nullopt if they are missing, negative, in the wrong order, later than 127 years or more
+/// than a day apart. {0, 0} is valid: CUPTI writes it for a record whose times it could not collect.
 std::optional<Span> times_from_ns(std::optional<std::int64_t> start, std::optional<std::int64_t> end);
 /// The same of a start and a duration in µs; NaN: missing.
 std::optional<Span> times_from_us(double start, double duration);

@@ -48,7 +48,7 @@ constexpr std::size_t kBeginning = std::size_t{1} << 16;
 /// A format that can be imported.
 struct ImportFormat {
   std::string_view files;                       ///< for messages: the tool, and how it writes such a file
-  bool (*matches)(std::string_view beginning);  ///< whether a file may be of it, by its first bytes, unpacked
+  bool (*matches)(std::string_view beginning);  ///< true if a file may be of it, by its first bytes, unpacked
   ImportedProfile (*read)(const fs::path& file);
 };
 
@@ -150,7 +150,7 @@ void lay_end_to_end(ProcessTrace& trace) {
   }
 }
 
-/// Ranks that recorded at the same time, each into a file of its own, by their clocks; the note about it, empty where
+/// Ranks that recorded at the same time, each into a file of its own, by their clocks; the note about it, empty if
 /// there is none. Files of other times begin together.
 std::string align_by_clock(std::vector<ImportedProfile>& profiles) {
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last_begin = 0;
@@ -210,7 +210,7 @@ DeviceFacts device_of(const std::vector<ImportedProfile>& profiles) {
       times[{i, kernel.device}] += seconds(kernel.end - kernel.start);
     }
   }
-  const auto most = std::max_element(times.begin(), times.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto most = largest_entry(times);
   if (most == times.end()) return {};
   DeviceFacts best;
   for (const DeviceFacts& device : profiles[most->first.first].devices) {

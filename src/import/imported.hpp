@@ -59,7 +59,7 @@ struct ImportedProfile {
   ProcessTrace trace;
   std::vector<DeviceFacts> devices;
   bool has_starts = true;         ///< start times are known, not only durations
-  std::uint64_t began_ns = 0;     ///< its first record, in ns since 1970; 0: not known
+  std::uint64_t began_ns = 0;     ///< its first record, in ns since 1970; 0: unknown
   TimeDefects time_defects = {};  ///< of records that were left out or corrected
   WholeGraphs whole_graphs = {};
   std::optional<Machine> roofs = {};  ///< that the tool measured on the same device
@@ -69,7 +69,7 @@ struct ImportedProfile {
 /// Where something was launched.
 struct ImportedPlace {
   spool::Id range = 0;
-  std::string_view file = {}, function = {};  ///< the line of the program's own code; empty: not known
+  std::string_view file = {}, function = {};  ///< the line of the program's own code; empty: unknown
   std::uint32_t line = 0;
   std::string_view module = {};
   std::string_view operation = {};

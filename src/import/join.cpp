@@ -180,7 +180,7 @@ class Join {
     return {nullptr, false};
   }
 
-  /// Whether they did different work.
+  /// True if they did different work.
   static bool differ(const std::vector<Counted>& launches) {
     return std::any_of(launches.begin(), launches.end(),
                        [&](const Counted& launch) { return launch.kind != launches.front().kind; });

@@ -23,7 +23,7 @@ struct JsonNumber {
   std::optional<std::int64_t> thousandths = {};  ///< of a plain decimal, rounded from its text: not in a double's steps
 };
 
-/// "1700000000123456.789" in thousandths; nothing for other notations and where it does not fit.
+/// "1700000000123456.789" in thousandths; std::nullopt for other notations and where it does not fit.
 std::optional<std::int64_t> thousandths_of(std::string_view decimal);
 
 /// What nlohmann's parser reports to, with limits on what a token and what nesting may cost. A reader overrides what it

@@ -99,7 +99,7 @@ class ValueReader final : public JsonEvents {
 
   const std::vector<JsonPath>& paths_;
   const std::function<void(std::size_t path, const nlohmann::json& value)>& take_;
-  std::vector<std::string> path_;        ///< of the value that is read, outside of parts
+  std::vector<std::string> path_;        ///< of the value that is read, outside parts
   std::vector<bool> is_object_;          ///< of all containers around the next value
   std::string key_;                      ///< of the next value
   nlohmann::json part_;                  ///< that is read

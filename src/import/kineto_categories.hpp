@@ -21,7 +21,7 @@ enum class EventKind : std::uint8_t {
   unused       ///< known, and of no use for a report
 };
 
-/// Nothing where the category is not known. Old traces begin their words with capitals.
+/// std::nullopt if the category is not known. Old traces begin their words with capitals.
 std::optional<EventKind> kind_of_category(std::string_view category);
 
 /// Events with a duration, by category; of a hostile file's many categories the first ones by name.

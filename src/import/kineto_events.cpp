@@ -7,7 +7,6 @@
 #include <set>
 
 #include "import/op_work.hpp"
-#include "text/text.hpp"
 
 namespace roofline::kineto {
 namespace {
@@ -23,7 +22,7 @@ bool wanted(std::string_view name) {
   return kWanted.contains(name);
 }
 
-/// Whether the function is the program's own and not PyTorch's or Python's.
+/// True if the function is the program's own and not PyTorch's or Python's.
 bool is_own_code(std::string_view function) {
   static constexpr std::string_view kForeign[] = {"site-packages/", "dist-packages/", "/lib/python", "<built-in",
                                                   "<string>",       "<frozen",        "<eval"};

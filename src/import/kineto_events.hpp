@@ -117,7 +117,7 @@ struct Events {
   TimeDefects time_defects = {};  ///< of host events
   CategoryCounts categories;
 
-  /// Null where there is none.
+  /// Null if there is none.
   const Call* call_of(std::uint32_t process, std::int64_t correlation) const;
   const Span* operation_of(std::uint32_t process, std::int64_t external) const;
 };

@@ -10,7 +10,7 @@ namespace roofline::kineto {
 
 struct Origin {
   const Call* call = nullptr;       ///< by the correlation; null: not in the trace
-  const Span* operation = nullptr;  ///< by External id, only where there is no such call
+  const Span* operation = nullptr;  ///< by External id, only if there is no such call
 };
 
 struct Origins {

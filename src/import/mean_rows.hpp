@@ -47,7 +47,7 @@ class MeanRows {
   std::int64_t without_time_ = 0;
 };
 
-/// Work that is stated as rates; nothing where none is positive. Whether bytes are read or written is not stated: all
+/// Work that is stated as rates; std::nullopt if none is positive. Whether bytes are read or written is not stated: all
 /// count as read, which gives the higher roof.
 std::optional<Work> stated_work(double bytes, Pipe pipe, double flops);
 

@@ -17,7 +17,7 @@ struct NcuLaunch {
   std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
   std::uint32_t device = 0, context = 0, stream = 0;
   std::uint32_t invocations = 1;                          ///< more than one: the values are means of as many launches
-  std::vector<std::string> ranges;                        ///< NVTX, the outermost first
+  std::vector<std::string> ranges;                        ///< NVTX, outermost first
   std::map<std::string, double, std::less<>> values;      ///< by metric, in base units: byte, ns, hertz, per cent
   std::map<std::string, std::string, std::less<>> texts;  ///< device__attribute_display_name
 };

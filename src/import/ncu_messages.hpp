@@ -27,7 +27,7 @@ struct NcuMessage {
 
 class NcuMessages {
  public:
-  /// Whether the line is one of ncu's messages, or belongs to the last one (its list of kernels).
+  /// True if the line is one of ncu's messages, or belongs to the last one (its list of kernels).
   bool take(std::string_view line, std::int64_t number);
 
   /// A sentence for each that matters, with its line and what to do; the first ones where there are many.
@@ -43,7 +43,7 @@ class NcuMessages {
 
 /// "ncu had no permission to read the counters (ERR_NVGPUCTRPERM)".
 std::string what_ncu_said(const NcuMessage& message);
-/// What to do about it; empty where that is not known.
+/// What to do about it; empty if unknown.
 std::string_view remedy_of(NcuMessageKind kind);
 
 }  // namespace roofline

@@ -9,19 +9,19 @@
 
 namespace roofline {
 
-/// Whether anything is made of that metric.
+/// True if anything is made of that metric.
 bool is_ncu_metric(std::string_view name);
 
-/// Whether its values are whole numbers in the unit without a prefix.
+/// True if its values are whole numbers in the unit without a prefix.
 bool is_ncu_count(std::string_view name);
 
-/// Whether its values are texts.
+/// True if its values are texts.
 bool is_ncu_text(std::string_view name);
 
 /// The metric of a label of the details page, where it belongs to exactly one; else the label.
 std::string_view ncu_metric_of_label(std::string_view label, std::string_view unit);
 
-/// A metric's value; nothing if it is missing, negative or not finite.
+/// A metric's value; std::nullopt if it is missing, negative or not finite.
 std::optional<double> ncu_value(const NcuLaunch& launch, std::string_view metric);
 
 /// The launch's time in ns.

@@ -270,7 +270,7 @@ class NcuReport {
     });
   }
 
-  /// A metric's values by instruction. `reason`: that it counts samples of; nothing: its addresses alone matter.
+  /// A metric's values by instruction. `reason`: that it counts samples of; std::nullopt: its addresses alone matter.
   void read_instances(std::string_view metric, std::optional<std::uint32_t> reason, NcuLaunchSamples& samples) {
     for_each(metric, "a metric", [&](const ProtobufField& field) {
       if (field.number != 3 || !field.has_bytes) return;
@@ -284,7 +284,7 @@ class NcuReport {
     });
   }
 
-  /// Nothing where the value is a text, or no count.
+  /// std::nullopt if the value is a text, or no count.
   std::optional<std::uint64_t> whole_number(std::string_view value) {
     std::optional<std::uint64_t> number;
     const auto take = [&number](double real) {

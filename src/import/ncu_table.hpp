@@ -31,7 +31,7 @@ struct NcuTable {
   bool has(std::string_view column) const { return columns.contains(column); }
 };
 
-/// The table that begins with this line; nothing for any other line.
+/// The table that begins with this line; std::nullopt for any other line.
 std::optional<NcuTable> ncu_table(std::string_view line);
 
 /// The fields of a record; quoted ones may hold separators, doubled quotes and line ends.
@@ -46,8 +46,8 @@ std::uint32_t ncu_whole(std::string_view text);
 /// "(32768, 1, 1)", in old versions "32768,1,1".
 std::array<std::uint32_t, 3> ncu_extents(std::string_view text);
 
-/// NVTX ranges, the outermost first:
-/// `561  "<default domain>:step:none:none:none:none:none:none"  "…"`: domain, name, and six attributes.
+/// NVTX ranges, outermost first: `561  "<default domain>:step:none:none:none:none:none:none"  "…"`: domain, name, and
+/// six attributes.
 std::vector<std::string> ncu_ranges(std::string_view text);
 
 }  // namespace roofline

@@ -68,7 +68,7 @@ struct Sign {
   std::size_t before = 0;  ///< digits before it, since the sign before
 };
 
-/// The signs of the digits, and how many digits stand behind the last one; nothing if there is anything else.
+/// The signs of the digits, and how many digits stand behind the last one; std::nullopt if there is anything else.
 std::optional<std::pair<std::vector<Sign>, std::size_t>> signs_between(std::string_view digits) {
   std::vector<Sign> signs;
   std::size_t run = 0;

@@ -7,11 +7,11 @@
 
 namespace roofline {
 
-/// What a value of that unit is multiplied by for bytes, ns, hertz or per cent: "Mbyte" 1e6, "usecond" 1e3. Nothing for
-/// a unit that is not known.
+/// What a value of that unit is multiplied by for bytes, ns, hertz or per cent: "Mbyte" 1e6, "usecond" 1e3.
+/// std::nullopt for a unit that is not known.
 std::optional<double> ncu_unit_scale(std::string_view unit);
 
-/// Whether ncu scales that metric's unit (ns to ms, byte to Gbyte), so that its values mean nothing without one.
+/// True if ncu scales that metric's unit (ns to ms, byte to Gbyte), so that its values mean nothing without one.
 bool ncu_metric_needs_unit(std::string_view metric);
 
 /// What the signs of a number can only mean.
@@ -56,7 +56,7 @@ class NcuNumbers {
   std::optional<CellPlace> with_point_, with_comma_;  ///< the first of each
 };
 
-/// Whether the cell says that there is no value: empty, "n/a", "(!) n/a", "no data", "nan".
+/// True if the cell says that there is no value: empty, "n/a", "(!) n/a", "no data", "nan".
 bool is_absent(std::string_view text);
 
 }  // namespace roofline

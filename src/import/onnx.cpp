@@ -473,13 +473,6 @@ class OnnxGraph {
 
 }  // namespace
 
-bool looks_like_onnx(std::string_view beginning) {
-  // ModelProto begins with ir_version, a small varint in field 1, and goes on with the producer or opsets.
-  constexpr char kVersion = 0x08, kProducer = 0x12, kOpset = 0x42, kGraph = 0x3a;
-  return beginning.size() > 3 && beginning[0] == kVersion && beginning[1] > 0 && beginning[1] < 32 &&
-         (beginning[2] == kProducer || beginning[2] == kOpset || beginning[2] == kGraph);
-}
-
 BoundProblem read_onnx(std::string_view bytes, const std::string& file, const Inference& inference) {
   return OnnxGraph(bytes, file, inference).problem();
 }

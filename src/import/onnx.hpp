@@ -9,9 +9,6 @@
 
 namespace roofline {
 
-/// Whether the bytes begin as an ONNX model does.
-bool looks_like_onnx(std::string_view beginning);
-
 /// Reads a model. Free dimensions get the batch's size. Shapes that the file lacks are derived; throws UsageError that
 /// names the node where that is not possible.
 BoundProblem read_onnx(std::string_view bytes, const std::string& file, const Inference& inference);

@@ -114,7 +114,7 @@ const std::map<std::string_view, GradientForm>& gradient_forms() {
 
 constexpr std::size_t kFewestDimensions = 3;  // batch, channels, and one extent
 
-/// Nothing where a flag decides and was not recorded.
+/// std::nullopt if a flag decides and was not recorded.
 std::optional<bool> is_transposed(Direction direction, const Arguments& a) {
   if (direction != Direction::by_flag) return direction == Direction::transposed;
   for (std::size_t i = 0; i < a.words(); ++i) {
@@ -145,7 +145,7 @@ double groups_of(const Arguments& a) {
   return 1;
 }
 
-/// Batch and extents of the output of a convolution, without its channels; nothing where the lists don't fit.
+/// Batch and extents of the output of a convolution, without its channels; std::nullopt if the lists don't fit.
 std::optional<double> output_positions(const Tensor& input, const Tensor& weight, bool transposed,
                                        std::map<char, std::vector<double>> lists) {
   const auto at = [&](char letter, std::size_t i, double fallback) {
@@ -197,7 +197,7 @@ std::optional<Tensor> shaped(const Arguments& a, std::size_t index, const Tensor
   return valid ? std::optional(std::move(tensor)) : std::nullopt;
 }
 
-/// Which of the gradients of input, weight and bias a call computes, "[False, True, False]"; nothing where it wasn't
+/// Which of the gradients of input, weight and bias a call computes, "[False, True, False]"; std::nullopt if it wasn't
 /// recorded.
 std::optional<std::array<bool, 3>> output_mask(const Arguments& a) {
   for (std::size_t i = a.words(); i-- > 0;) {

@@ -15,7 +15,7 @@ struct ElementwiseForm {
   bool boolean = false;    ///< the result is one byte, unless it is stored in place or in `out`
 };
 
-/// The shape that tensors are broadcast to; nothing where they can't be.
+/// The shape that tensors are broadcast to; std::nullopt if they can't be.
 std::optional<std::vector<double>> common_shape(const std::vector<const Tensor*>& tensors) {
   std::vector<double> shape;
   for (const Tensor* tensor : tensors) {
@@ -56,8 +56,8 @@ std::optional<OpWork> elementwise(const Arguments& a, const ElementwiseForm& for
   return work;
 }
 
-/// FLOPs an element where there is no doubt about them; transcendental functions are left out, as what they are made of
-/// is the compiler's choice.
+/// FLOPs an element if there is no doubt about them; transcendental functions are left out, as what they are made of is
+/// the compiler's choice.
 const std::map<std::string_view, ElementwiseForm>& elementwise_forms() {
   struct Names {
     ElementwiseForm form;

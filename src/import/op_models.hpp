@@ -18,13 +18,13 @@ OpWork product(double flops, const Element& element, double read, double write);
 /// Without the underscore of operators that store in place: "add" of "add_".
 std::string_view base_of_operator(std::string_view name);
 
-/// Whether an operator of that name, without its namespace, computes each element on its own.
+/// True if an operator of that name, without its namespace, computes each element on its own.
 bool is_elementwise_operator(std::string_view name);
 
-/// Its work; nothing where the shapes can't be broadcast.
+/// Its work; std::nullopt if the shapes can't be broadcast.
 std::optional<OpWork> elementwise_work(std::string_view name, const Arguments& arguments);
 
-/// Whether an operator of that name, without its namespace, is a convolution or computes the gradients of one.
+/// True if an operator of that name, without its namespace, is a convolution or computes the gradients of one.
 bool is_convolution(std::string_view name);
 
 /// Its work; nothing where shapes or arguments are missing or contradict each other.

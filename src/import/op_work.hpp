@@ -31,19 +31,19 @@ struct OpWork {
   std::map<Gradient, Work> gradients = {};
 };
 
-/// Nothing where the operator has no model, or its shapes were not recorded.
+/// std::nullopt if the operator has no model, or its shapes were not recorded.
 std::optional<OpWork> work_of(const OpCall& call);
 
-/// Whether operators of that name have a model, which may need arguments that were not recorded.
+/// True if operators of that name have a model, which may need arguments that were not recorded.
 bool has_model(std::string_view name);
 
-/// The gradient that a library's kernel computes, by its name ("dgrad", "wgrad"); nothing where it doesn't tell.
+/// The gradient that a library's kernel computes, by its name ("dgrad", "wgrad"); std::nullopt if it doesn't tell.
 std::optional<Gradient> gradient_of(std::string_view kernel);
 
-/// "aten::addmm(1024, 32768x4096, 4096x1024)"; the name alone where there are no shapes.
+/// "aten::addmm(1024, 32768x4096, 4096x1024)"; the name alone if there are no shapes.
 std::string text_of(const OpCall& call);
 
-/// Whether the work depends on `concrete`.
+/// True if the work depends on `concrete`.
 bool wants_concrete(std::string_view name);
 
 }  // namespace roofline

@@ -45,7 +45,7 @@ bool looks_like_rocprof_compute(std::string_view beginning);
 /// roofline.csv of rocprof-compute without a pmc_perf.csv beside it: roofs alone.
 ImportedProfile read_rocprof_roofs(const std::filesystem::path& file);
 bool looks_like_rocprof_roofs(std::string_view beginning);
-/// pmc_perf.csv of a folder, and of a file of such a folder; nothing where it has none.
+/// pmc_perf.csv of a folder, and of a file of such a folder; std::nullopt if it has none.
 std::optional<std::filesystem::path> rocprof_compute_table(const std::filesystem::path& given);
 
 /// CSV of likwid-perfctr (-O): regions of a CPU program, with FLOPs and bytes where their group has them.

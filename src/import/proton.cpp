@@ -27,7 +27,7 @@ bool is_helper(std::string_view name) {
 
 using Metrics = std::map<std::string, double, std::less<>>;
 
-/// What the author states of one launch; nothing where there is nothing. "flops16" are products on tensor cores, as
+/// What the author states of one launch; std::nullopt if there is nothing. "flops16" are products on tensor cores, as
 /// Proton's own viewer takes them, and so are those without a width, whose roof is then no lower than it should be.
 std::optional<Work> work_of(const Metrics& metrics, double launches) {
   static constexpr std::pair<std::string_view, Pipe> kPipes[] = {{"flops8", Pipe::tensor_fp8},

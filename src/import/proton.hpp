@@ -10,7 +10,7 @@ namespace roofline {
 ImportedProfile read_proton_tree(ByteSource& source);
 ImportedProfile read_proton_trace(ByteSource& source);
 
-/// Whether a JSON file that begins so is one of them.
+/// True if a JSON file that begins so is one of them.
 bool looks_like_proton_tree(std::string_view beginning);
 bool looks_like_proton_trace(std::string_view beginning);
 

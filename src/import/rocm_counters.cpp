@@ -28,7 +28,7 @@ std::optional<double> value_of(const RocmMeans& means, const std::string& counte
   return found == means.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Operations of the vector units on one type; nothing where a counter is missing.
+/// Operations of the vector units on one type; std::nullopt if a counter is missing.
 std::optional<double> vector_flops(const RocmMeans& means, std::string_view type) {
   constexpr double kLanes = 64;
   double instructions = 0;
@@ -46,7 +46,7 @@ struct MemoryRequests {
   bool has_bubbles = false;  ///< the chip has requests of 128 bytes, which TCC_BUBBLE counts
 
   bool complete() const { return reads && reads_32 && writes && writes_64 && bubbles; }
-  /// Whether parts are more than the whole. Counters of different runs differ a little.
+  /// True if parts are more than the whole. Counters of different runs differ a little.
   bool contradictory() const {
     constexpr double kAlike = 1.05;
     return complete() && (*reads_32 + *bubbles > kAlike * *reads || *writes_64 > kAlike * *writes);

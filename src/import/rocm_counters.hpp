@@ -14,14 +14,14 @@ namespace roofline {
 /// that have it: tools collect counters in several runs.
 class RocmCounters {
  public:
-  /// Whether FLOPs or bytes depend on that counter.
+  /// True if FLOPs or bytes depend on that counter.
   static bool wants(std::string_view counter);
 
   /// The value of one dispatch, over all instances of the counter.
   void add(spool::Id kind, std::string_view counter, double value);
   bool empty() const { return kinds_.empty(); }
 
-  /// Gives each signature its work, or the reason why it has none. `arch`: "gfx90a"; empty: not known. `by` counted.
+  /// Gives each signature its work, or the reason why it has none. `arch`: "gfx90a"; empty: unknown. `by` counted.
   /// Returns what the report has to say about the counters.
   std::vector<std::string> put_work(ProcessTrace& trace, TraceBuilder& builder, std::string_view arch,
                                     const std::string& by) const;
@@ -39,7 +39,7 @@ using RocmMeans = std::map<std::string, double, std::less<>>;
 /// What the counters of a signature say.
 struct RocmWork {
   Work work = {};
-  bool has_flops = false;  ///< all types of operands that the counters cover; 0 where there are none
+  bool has_flops = false;  ///< all types of operands that the counters cover; 0 if there are none
   bool has_bytes = false;
   std::string_view why_not = {};  ///< of neither
 };

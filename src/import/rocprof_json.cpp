@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kLatestTime = std::uint64_t{1} << 62U;
 
-/// A whole number at a path of keys; 0 where there is none, or a negative one.
+/// A whole number at a path of keys; 0 if there is none, or a negative one.
 std::uint64_t whole_at(const nlohmann::json& object, std::initializer_list<std::string_view> keys) {
   const nlohmann::json* value = &object;
   for (const std::string_view key : keys) {

@@ -107,7 +107,7 @@ constexpr AmdSheet kAmdSheets[] = {
 /// Variants that have other rates than the card of that name, or are a part of one.
 constexpr std::string_view kVariants[] = {"laptop", "max-q", "mig", "ti", "super", "d"};
 
-/// Whether the text contains the whole word: "l4" is not in "l40".
+/// True if the text contains the whole word: "l4" is not in "l40".
 bool names(const std::string& device, std::string_view word) {
   const auto letter = [&](std::size_t i) {
     return i < device.size() && std::isalnum(static_cast<unsigned char>(device[i]));

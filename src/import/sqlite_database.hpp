@@ -62,7 +62,7 @@ class SqliteDatabase {
   std::vector<std::string> suffixes_of(std::string_view prefix) const;
 
   /// Calls `take` with each row of a table, and of these columns; those that the table has not are empty. Rows in the
-  /// order of the file. Nothing where there is no such table.
+  /// order of the file. Nothing if there is no such table.
   template <typename Take>
   void rows(const std::string& table, std::initializer_list<std::string_view> columns, Take&& take) {
     const Selection selection = select(table, columns);

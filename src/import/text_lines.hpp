@@ -24,7 +24,7 @@ class TextLines {
   bool next(std::string& text);
   /// Of the last line, from 1.
   std::int64_t number() const { return number_; }
-  /// Whether the last line had a line end; the last one of a truncated file has none.
+  /// True if the last line had a line end; the last one of a truncated file has none.
   bool ended() const { return ended_; }
 
  private:

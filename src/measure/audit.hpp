@@ -1,4 +1,4 @@
-// Checks that a measured ceiling must pass: pure functions, each returning one Check whose detail gives the figures.
+// Checks that a measured ceiling must pass. Pure functions, each returning one Check with the figures in its detail.
 // The calibration measures their inputs.
 #pragma once
 
@@ -38,7 +38,7 @@ Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, bool rea
 inline constexpr double kPastNearerCache = 4;
 inline constexpr double kPastLastLevel = 16;
 
-/// Bytes of the caches before a level: what they hold, and what they report where that was measured.
+/// Bytes of the caches before a level: measured capacity, and reported capacity where that was measured.
 struct NearerCache {
   double bytes = 0;
   std::optional<double> reported_bytes = {};
@@ -71,7 +71,7 @@ Check audit_operands(std::span<const std::byte> sample);
 inline constexpr std::string_view kOperandsCheck = "operands are random";
 inline constexpr double kRandomBits = 4;
 
-/// The ceiling's instruction must occur in the machine code. not_run if `found` is nothing: the code could not be
+/// The ceiling's instruction must occur in the machine code. not_run if `found` is std::nullopt: the code could not be
 /// inspected, for the reason in `where`.
 Check audit_instruction(std::string_view instruction, std::optional<int> found, std::string_view where);
 inline constexpr std::string_view kInstructionCheck = "instruction in the machine code";
@@ -113,7 +113,7 @@ Check audit_history(const Ceiling& ceiling);
 inline constexpr std::string_view kHistoryCheck = "as fast as before";
 inline constexpr double kSameAsBefore = 0.03;
 
-/// Whether the check fails on a noisy machine: the ceiling may be right, but is not known precisely enough.
+/// True for checks that fail on a noisy machine: the ceiling may be right, but is not known precisely enough.
 bool is_noise_check(const Check& check);
 
 /// Failed checks of noise, and of doubling beside one, become provisional where no load of others was measured

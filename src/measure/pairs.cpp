@@ -27,7 +27,7 @@ class Blocks {
     return block_s() + (side_.lead_in ? side_.launch_s * static_cast<double>(side_.launch_quantum) : 0);
   }
 
-  /// Seconds per launch; nothing for an invalid reading.
+  /// Seconds per launch; std::nullopt for an invalid reading.
   std::optional<double> time(bool after_itself) const {
     if (side_.lead_in && !after_itself) static_cast<void>(side_.batch(side_.launch_quantum));
     const double seconds = side_.batch(launches_).seconds;

@@ -15,23 +15,23 @@ namespace roofline {
 
 /// One of the two kernels.
 struct PairedSide {
-  /// Runs that many launches back to back and returns the time they took together.
+  /// Runs that many launches back to back and returns their total time.
   std::function<Reading(std::int64_t launches)> batch;
-  double launch_s = 0;     ///< of one launch, roughly: it decides the number of launches in a block
-  bool lead_in = false;    ///< an untimed launch before each block, because the other kernel has evicted its data
-  double longest_s = 1e9;  ///< of a block, unless one launch lasts longer
-  std::int64_t launch_quantum = 1;  ///< launches of a block are a multiple of it, as in Bench
+  double launch_s = 0;     ///< approximate time of one launch, which determines the number of launches per block
+  bool lead_in = false;    ///< run an untimed launch before each block, because the other kernel has evicted its data
+  double longest_s = 1e9;  ///< maximum duration of a block, unless one launch is longer
+  std::int64_t launch_quantum = 1;  ///< launches per block are a multiple of it, as in Bench
 };
 
 struct PairOptions {
-  double block_s = 4e-3;    ///< least duration of a block; a longer launch is a block by itself
-  double min_time_s = 0.1;  ///< wall time of all blocks at least, and
-  double max_time_s = 0.5;  ///< at most, if there are kFewestForInterval pairs by then,
-  double patience_s = 0.5;  ///< or at most this while their interval is wider than `wide` times the ratio;
+  double block_s = 4e-3;    ///< minimum duration of a block; a longer launch is a block by itself
+  double min_time_s = 0.1;  ///< minimum wall time of all blocks
+  double max_time_s = 0.5;  ///< maximum wall time, if there are kFewestForInterval pairs by then
+  double patience_s = 0.5;  ///< maximum wall time while their interval is wider than `wide` times the ratio
   double wide = 0.1;
-  double longest_s = 10;  ///< at most in any case: no pairs if that is too short for kFewestForInterval
+  double longest_s = 10;  ///< maximum in any case: no pairs if that is too short for kFewestForInterval
   std::int64_t max_pairs = 4000;
-  double relative_half_width = 0.005;  ///< of the ratio's interval, at which it ends earlier
+  double relative_half_width = 0.005;  ///< half width of the ratio's interval at which sampling stops early
 };
 
 /// Seconds per launch of the reference over those of the kernel.
@@ -41,7 +41,7 @@ struct PairedRatio {
   std::int64_t pairs = 0;
   double kernel_s = 0, reference_s = 0;  ///< median seconds per launch of each; 0 if unknown
 
-  /// With the two sides exchanged.
+  /// The ratio with both sides exchanged.
   PairedRatio inverted() const;
 };
 
@@ -51,8 +51,8 @@ PairedRatio summarize_pairs(std::span<const double> ratios);
 
 /// Times blocks of both in the order kernel, reference, reference, kernel, kernel, … (ABBA), so that a steady drift has
 /// opposite signs in adjacent pairs. The reference's blocks last as long as the kernel's, because interruptions have
-/// the same weight only in equal durations. Nothing if cancelled, if a reading is invalid, or if there is no time for
-/// kFewestForInterval pairs.
+/// the same weight only in equal durations. std::nullopt if cancelled, if a reading is invalid, or if there is no time
+/// for kFewestForInterval pairs.
 std::optional<PairedRatio> sample_pairs(const PairedSide& kernel, const PairedSide& reference,
                                         const std::function<double()>& now, const std::function<bool()>& cancelled,
                                         const PairOptions& options);

@@ -1,5 +1,4 @@
-// Features of a sweep's curve: constant levels, transitions between them, saturation. Pure functions of points; no
-// device.
+// Features of a sweep's curve: plateaus, transitions between them, saturation. Pure functions of points.
 #pragma once
 
 #include <optional>
@@ -20,7 +19,7 @@ std::vector<Plateau> find_plateaus(std::span<const SweepPoint> points);
 /// rate.
 std::vector<double> find_boundaries(std::span<const SweepPoint> points, std::span<const Plateau> plateaus);
 
-/// The smallest x whose value reaches 95 % of the maximum; nothing without points.
+/// The smallest x whose value reaches 95 % of the maximum; std::nullopt without points.
 std::optional<double> saturation_point(std::span<const SweepPoint> points);
 
 }  // namespace roofline

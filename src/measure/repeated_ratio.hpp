@@ -30,22 +30,22 @@ struct RepeatedRatio {
   std::int64_t degrees = 0;  ///< of freedom of the standard error; 0: one repetition, which shows no scatter
 
   double ratio() const;
-  /// Of the ratio, by Student's t; NaN bounds without degrees of freedom.
+  /// 95 % interval of the ratio, by Student's t; NaN bounds without degrees of freedom.
   Interval interval(double confidence) const;
 };
 
-/// From the ratio of each round.
+/// Combines the ratios of rounds.
 RepeatedRatio ratio_of_rounds(std::span<const Repetition> rounds);
 
-/// From the time of each run before and now. The scatter is assumed to be the same on both sides, so that one run on
-/// one side is compared by the scatter of the other.
+/// Combines the times of runs before and now. Assumes equal scatter on both sides, so that a single run on one side is
+/// compared using the scatter of the other.
 RepeatedRatio ratio_of_runs(std::span<const Repetition> before, std::span<const Repetition> now);
 
 /// Probability that a comparison calls a row slower when nothing has changed, over all of its rows: half of the 1 %
 /// that docs/method.md promises, because the scatter of a real machine is not exactly normal.
 inline constexpr double kGateFalseAlarms = 0.005;
 
-/// What counts as a difference.
+/// Parameters of the decision.
 struct GateRule {
   double threshold = 0.03;  ///< as a fraction: 0.03 is 3 %
   std::int64_t rows = 1;    ///< that are compared; they share kGateFalseAlarms equally
@@ -65,11 +65,11 @@ Interval gate_interval(const RepeatedRatio& ratio, const GateRule& rule);
 Change decide(const RepeatedRatio& ratio, const GateRule& rule);
 
 /// Rounds of `roofline ab`.
-inline constexpr std::int64_t kFirstRounds = 5;   ///< of every row
-inline constexpr std::int64_t kFreshRounds = 10;  ///< more, of rows that the first did not clear
+inline constexpr std::int64_t kFirstRounds = 5;   ///< number of rounds of every row
+inline constexpr std::int64_t kFreshRounds = 10;  ///< additional rounds of rows that the first ones did not clear
 
-/// Whether the first rounds show that a row is within the threshold, with 99 % confidence. All other rows need fresh
-/// rounds: no row is called slower or faster by its first rounds.
+/// True if the first rounds show with 99 % confidence that a row is within the threshold. All other rows need fresh
+/// rounds: no row is called slower or faster from its first rounds.
 bool cleared_by_first_rounds(std::span<const Repetition> first, const GateRule& rule);
 
 /// The decision over all rounds. `slower` and `faster` must also follow from the fresh rounds alone, at 95 %.

@@ -12,7 +12,7 @@ namespace roofline {
 
 /// Times on one clock, in seconds.
 struct RoundTimes {
-  double roofs_end_s = 0;           ///< until this time roofs only, unless they settle earlier
+  double roofs_end_s = 0;           ///< until this time only roofs are measured, unless they settle earlier
   double end_s = 0;                 ///< upper bound
   bool whole_first_visits = false;  ///< every member is visited once even if that exceeds end_s
 };
@@ -23,18 +23,18 @@ class Rounds {
   /// The first `roofs` of the members are roofs, the others references.
   Rounds(std::size_t roofs, std::size_t members, RoundTimes times);
 
-  /// The member to visit at `now_s`: in the members' order at first, in a random order in later rounds, so that
-  /// periodic disturbances do not always hit the same member. Members for which `settled` is true are passed over.
-  /// Nothing once the time is over or all have settled.
+  /// The member to visit at `now_s`: in the members' order at first, in random order in later rounds, so that periodic
+  /// disturbances do not always hit the same member. Members for which `settled` is true are skipped. std::nullopt once
+  /// the time is over or all have settled.
   std::optional<std::size_t> next(double now_s, const std::function<bool(std::size_t)>& settled);
 
-  /// Changes the end.
+  /// Changes the end of the measurement.
   void end_at(double end_s) { times_.end_s = end_s; }
 
   bool in_first_visits() const { return completed_ == 0 || phase_ == Phase::references; }
-  /// Whether the roofs' rounds are over and every reference has been visited.
+  /// True if the rounds of the roofs are over and every reference has been visited.
   bool visited_all() const { return phase_ == Phase::all; }
-  std::int64_t completed() const { return completed_; }  ///< rounds
+  std::int64_t completed() const { return completed_; }  ///< number of completed rounds
 
  private:
   enum class Phase : std::uint8_t { roofs, references, all };
@@ -46,8 +46,8 @@ class Rounds {
   RoundTimes times_;
   std::size_t roofs_, members_;
   Phase phase_ = Phase::roofs;
-  std::vector<std::size_t> order_;  ///< of this round
-  std::size_t place_ = 0;           ///< in it
+  std::vector<std::size_t> order_;  ///< order of this round
+  std::size_t place_ = 0;           ///< position in order_
   std::int64_t completed_ = 0;
   std::mt19937_64 random_{1};
 };

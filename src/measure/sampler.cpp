@@ -74,7 +74,7 @@ class Sampling {
   Samples samples_;
 };
 
-/// Nothing if the run must end: cancelled, or an invalid reading.
+/// std::nullopt if the run must end: cancelled, or an invalid reading.
 std::optional<Reading> Sampling::read_batch(bool zero_allowed) {
   if (bench_.cancelled && bench_.cancelled()) {
     stop_ = StopReason::cancelled;

@@ -15,16 +15,17 @@ class StopRule;
 
 /// One timed batch of launches.
 struct Reading {
-  double seconds = 0;                        ///< for all launches of the batch together
-  std::optional<double> clock_hz;            ///< core clock over the batch, where it could be measured
-  std::optional<double> work_clock_hz = {};  ///< among the kernel's own instructions; nothing: not measured
+  double seconds = 0;              ///< total time of the batch's launches
+  std::optional<double> clock_hz;  ///< core clock during the batch, if it could be measured
+  std::optional<double> work_clock_hz =
+      {};  ///< clock measured among the kernel's own instructions; std::nullopt: not measured
 };
 
 /// The sampler's environment.
 struct Bench {
-  /// Runs that many launches back to back and returns the time they took together.
+  /// Runs that many launches back to back and returns their total time.
   std::function<Reading(std::int64_t launches)> batch;
-  /// Wall time in seconds from any origin, never going back.
+  /// Monotonic wall time in seconds, from any origin.
   std::function<double()> now;
   /// True once the user has cancelled.
   std::function<bool()> cancelled = [] { return false; };
@@ -70,7 +71,7 @@ struct Samples {
 /// Exceptions of the bench propagate.
 Samples sample(const Bench& bench, const SamplerOptions& options);
 
-/// The same with another rule than MedianStop, which then interprets `relative_half_width`.
+/// The same with a stop rule other than MedianStop, which interprets `relative_half_width` itself.
 Samples sample(const Bench& bench, const SamplerOptions& options, StopRule& rule);
 
 }  // namespace roofline

@@ -136,10 +136,6 @@ std::optional<std::pair<std::int64_t, std::int64_t>> quantile_ranks(std::int64_t
   return std::nullopt;
 }
 
-std::optional<std::pair<std::int64_t, std::int64_t>> median_ranks(std::int64_t n, double confidence) {
-  return quantile_ranks(n, 0.5, confidence);
-}
-
 Interval quantile_interval(std::span<const double> ascending, double p, double effective, double confidence) {
   const auto n = static_cast<std::int64_t>(ascending.size());
   if (!(effective >= 1) || n == 0) return {};

@@ -20,7 +20,7 @@ double quantile(std::span<const double> ascending, double p);
 /// The middle value (the mean of the two middle ones); NaN for none.
 double median(std::vector<double> values);
 
-/// The middle value, of an even number the upper one of the middle two; `none` for none.
+/// The middle value; for an even number, the upper of the middle two; `none` if empty.
 template <typename Value>
 Value upper_median(std::vector<Value> values, Value none = {}) {
   if (values.empty()) return none;
@@ -29,8 +29,9 @@ Value upper_median(std::vector<Value> values, Value none = {}) {
   return *middle;
 }
 
-/// The clock at which `of_s` seconds are the median cycles of samples with these seconds and clocks; nothing without
-/// samples, or where some lack a clock. An interruption of a clock's reading moves the median little.
+/// The clock at which `of_s` seconds equal the median cycles of samples with these seconds and clocks. std::nullopt
+/// without samples, or if some lack a clock. Uses the median because an interruption of a clock reading hardly moves
+/// it.
 std::optional<double> clock_of_cycles(std::span<const double> seconds, std::span<const double> clock_hz, double of_s);
 
 /// Lag-1 autocorrelation of a series from ranks: Spearman's coefficient of neighbours, converted to the coefficient
@@ -44,12 +45,9 @@ double effective_samples(std::int64_t n, double autocorrelation);
 
 /// The 1-based ranks (l, u) of the order statistics of n independent samples that enclose the quantile `p` with at
 /// least that confidence, for any distribution: the largest l with P(Binomial(n, p) < l) <= (1-confidence)/2, and
-/// the smallest u with P(Binomial(n, p) >= u) <= (1-confidence)/2. Nothing if n is too small for one of them (at 95
-/// % below 6 for the median, below 36 for the tenth percentile).
+/// the smallest u with P(Binomial(n, p) >= u) <= (1-confidence)/2. std::nullopt if n is too small for one of them (at
+/// 95 % below 6 for the median, below 36 for the tenth percentile).
 std::optional<std::pair<std::int64_t, std::int64_t>> quantile_ranks(std::int64_t n, double p, double confidence);
-
-/// The same for the median: (l, n+1-l).
-std::optional<std::pair<std::int64_t, std::int64_t>> median_ranks(std::int64_t n, double confidence);
 
 /// The interval of the quantile `p` of ascending values with the effective sample size `effective`. The ranks for m
 /// = floor(effective) samples are scaled to the full series, l(n+1)/(m+1), and rounded outwards: the l-th of m
@@ -77,9 +75,9 @@ MedianEstimate estimate_median(std::span<const double> series);
 /// effective samples.
 Interval mean_interval(std::span<const double> series);
 
-/// Whether the first and the last third of a series differ: their medians by more than `threshold` (relative), and
-/// beyond the 95 % intervals of both. A third's own slope is removed before its interval is computed, because a
-/// steady drift would otherwise count as autocorrelation and hide itself. False for fewer than 18 samples.
+/// True if the first and the last third of a series differ: their medians by more than `threshold` (relative), and
+/// beyond the 95 % intervals of both. A third's own slope is removed before its interval is computed, because a steady
+/// drift would otherwise count as autocorrelation and hide itself. False for fewer than 18 samples.
 bool drifts(std::span<const double> series, double threshold = 0.01);
 
 }  // namespace roofline

@@ -9,9 +9,9 @@ namespace roofline {
 class StopRule {
  public:
   virtual ~StopRule() = default;
-  /// Whether the rule is due to evaluate a series of that length. Cheap: called after every sample.
+  /// True if the rule is due to evaluate a series of that length. Cheap: called after every sample.
   virtual bool due(std::int64_t samples) const = 0;
-  /// Whether the series is precise enough.
+  /// True if the series is precise enough.
   virtual bool converged(std::span<const double> series) = 0;
 };
 

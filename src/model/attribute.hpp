@@ -67,7 +67,7 @@ struct Attribute {
 const std::string* find_attribute(std::span<const Attribute> attributes, std::string_view name);
 const std::string* find_attribute(std::span<const Attribute> attributes, AttributeKey key);
 
-/// The value as a number; nothing where it is absent or not a number alone.
+/// The value as a number; std::nullopt if it is absent or not just a number.
 std::optional<double> number_of(std::span<const Attribute> attributes, AttributeKey key);
 
 }  // namespace roofline

@@ -55,7 +55,7 @@ struct Resource {
   BoundLabel label = BoundLabel::unknown;
 };
 
-/// The latency of a collective, a lower bound of its time for any size. Nothing without a line.
+/// The latency of a collective, a lower bound of its time for any size. std::nullopt without a line.
 std::optional<ResourceTime> latency_time(const Machine& machine, const Collective& collective) {
   const LatencyLine* line = machine.line(collective);
   if (line == nullptr || !(line->latency_s > 0)) return std::nullopt;

@@ -21,8 +21,8 @@ struct ResourceTime {
   CeilingKind kind = CeilingKind::bandwidth;
   double amount = 0;              ///< FLOPs, bytes or launches
   double time_s = 0;              /// amount / ceiling; NaN without a ceiling
-  Interval ci95;                  ///< of time_s, from the ceiling's interval
-  Regime regime = Regime::burst;  ///< of the ceiling
+  Interval ci95;                  ///< interval of time_s, from the ceiling's
+  Regime regime = Regime::burst;  ///< regime of the ceiling
   /// The kernel's clock, Hz, if it differs from the ceiling's and the ceiling was scaled to it.
   std::optional<double> at_clock_hz = {};
   /// The second ceiling, if the mix of reads and writes lies between two measured ones: `ceiling` is the nearer, and
@@ -35,7 +35,7 @@ struct Bound {
   BoundLabel label = BoundLabel::unknown;
   std::string limiting_ceiling;   /// empty if no resource has a ceiling
   double attainable_time_s = 0;   /// NaN if no resource has a ceiling
-  Regime regime = Regime::burst;  ///< of the limiting ceiling
+  Regime regime = Regime::burst;  ///< regime of the limiting ceiling
   bool suspect = false;           ///< the limiting ceiling, or the one that it is mixed with, failed its audit
   bool provisional = false;       ///< one of them is not confirmed, without a sign of a fault
   std::vector<ResourceTime> resources;

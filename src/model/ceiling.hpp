@@ -25,7 +25,7 @@ struct Interval {
   Interval or_exact(double value) const { return low > 0 && high > 0 ? *this : Interval{value, value}; }
 };
 
-/// Of a quotient, from the intervals of both.
+/// Interval of a quotient, from the intervals of both operands.
 inline Interval quotient(const Interval& dividend, const Interval& divisor) {
   return {dividend.low / divisor.high, dividend.high / divisor.low};
 }
@@ -82,8 +82,8 @@ inline constexpr std::string_view kPowerCap = "power cap";
 struct Power {
   std::optional<double> watts;              ///< mean over the measurement
   std::optional<double> joules_per_unit;    ///< per FLOP, byte or launch: energy over amount, idle power included
-  std::optional<double> temperature_c;      ///< at its end
-  double seconds = 0;                       /// of energy measurement; 0 if it was not read
+  std::optional<double> temperature_c;      ///< at the end of the measurement
+  double seconds = 0;                       /// duration of the energy measurement; 0 if energy was not read
   std::optional<std::string> limiter = {};  /// clock-limit reason: "power cap", "thermal"; empty: none
 };
 
@@ -111,12 +111,12 @@ struct Ceiling {
   /// ceilings of a CPU); absent if it is the median itself.
   std::optional<double> median_rate;
   std::int64_t rounds = 0;           /// over the whole calibration; 0: measured without interruption
-  std::int64_t agreeing_rounds = 0;  /// of them, those within 1 % of this value
+  std::int64_t agreeing_rounds = 0;  /// rounds within 1 % of this value
   Regime regime = Regime::burst;
   Role role = Role::roof;
   std::string origin;       ///< "probe", "library GEMM"
   std::string variant;      /// the fastest variant: "avx2, 10 chains, 2 threads"
-  std::string instruction;  /// the measured one: "HGMMA 64x256x16"; empty if there is no single one
+  std::string instruction;  /// instruction that was measured: "HGMMA 64x256x16"; empty if there is no single one
   std::string below_peak;   /// why this path cannot reach the chip's full rate; empty if it can
   double amount = 0;        ///< FLOPs, bytes, launches or accesses of one launch of the probe
   std::optional<Limit> limit;
@@ -125,13 +125,13 @@ struct Ceiling {
   Power power;
   std::int64_t samples = 0;
   std::string stop;                           /// why sampling stopped
-  std::optional<Contention> contention = {};  /// while it was sampled, if significant
+  std::optional<Contention> contention = {};  /// other load during sampling, if significant
   std::optional<PastBest> past_best = {};     /// the best earlier value, if it was higher
   double took_s = 0;  /// duration: search, sampling and audit (and the sustained run, for a burst one)
 
   bool suspect() const { return audit.suspect(); }
   bool provisional() const { return audit.provisional(); }
-  /// Whether it was not measured: it is a limit from the device's attributes or its data sheet.
+  /// True if it was not measured: a limit from the device's attributes or its data sheet.
   bool is_data_sheet_limit() const { return origin == kAttributesOrigin || origin == kDataSheetOrigin; }
 };
 
@@ -140,7 +140,7 @@ struct Ceiling {
 double share_in_a_cycle(const Ceiling& ceiling, const Ceiling& other);
 inline constexpr double kSameInACycle = 0.03;
 
-/// Whether it runs at the core clock: pipes and caches do, main memory and links have their own clocks.
+/// True if it runs at the core clock, as pipes and caches do; main memory and links have their own clocks.
 bool follows_core_clock(const Ceiling& ceiling);
 
 /// share_in_a_cycle() of a ceiling relative to its earlier best; NaN if there is none or a clock is missing.
@@ -155,7 +155,8 @@ std::optional<Regime> parse_regime(std::string_view text);
 std::optional<Role> parse_role(std::string_view text);
 std::optional<CheckStatus> parse_check_status(std::string_view text);
 
-/// The share of writes in a pattern's traffic: 0 for reads, 1/3 for a triad, 1 for writes; nothing for a link's.
+/// The share of writes in a pattern's traffic: 0 for reads, 1/3 for a triad, 1 for writes; std::nullopt for link
+/// patterns.
 std::optional<double> write_share(Pattern pattern);
 
 /// "byte/s", "FLOP/s", "launch/s" or "access/s".

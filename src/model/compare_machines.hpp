@@ -16,7 +16,7 @@ std::string_view to_string(Change change);
 struct CeilingChange {
   std::string name;
   CeilingKind kind = CeilingKind::bandwidth;
-  std::optional<Pipe> pipe;  ///< of compute ceilings
+  std::optional<Pipe> pipe;  ///< set for compute ceilings
   Regime regime = Regime::burst;
   Role role = Role::roof;
   double before = 0;  ///< NaN where only_now

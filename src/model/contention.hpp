@@ -15,13 +15,13 @@ namespace roofline {
 /// of their SMT siblings. A GPU has no CPUs, and reports the time in which other processes used its SMs, and of
 /// thermal throttling.
 struct Contention {
-  /// Of one CPU. The system counts ticks, so that `others_s` of a short time may be too high, or below 0.
+  /// Lost time of one CPU. The system counts ticks, so `others_s` over a short time may be too high, or negative.
   struct CpuLoss {
     double others_s = 0;
     double stolen_s = 0;
   };
 
-  double wall_s = 0;             /// observed time; 0: nothing was observed
+  double wall_s = 0;             /// observed time; 0: not observed
   std::int64_t cpus = 0;         ///< logical CPUs that were watched; 0: a GPU was
   std::int64_t cores = 0;        ///< physical cores under them
   double others_s = 0;           ///< CPU time of other programs
@@ -31,7 +31,7 @@ struct Contention {
   double throttled_s = 0;        /// CPU time throttled by the cgroup quota; on a GPU by temperature
   std::int64_t preemptions = 0;  ///< involuntary context switches of all threads
 
-  /// By the CPU's number, as read; not in files. The sums over CPUs follow from it: ticks that are counted too high in
+  /// By CPU number, as read; not stored in files. Sums over CPUs are derived from it, because ticks counted too high in
   /// one reading are too low in the next.
   std::map<int, CpuLoss> of_cpu = {};
 
@@ -40,9 +40,9 @@ struct Contention {
   void sum_cpus();
 };
 
-/// Whether it is too much for a result to be that of an idle machine: 5 % of the CPU time lost to others, 10 % of
-/// one CPU's, 5 % of a thread's time waiting for a CPU, 1 % throttled. Less than 30 ms of CPU time is never
-/// significant, because the system counts it in ticks of 10 ms, nor is less than 5 ms for each CPU of a sum.
+/// True if the load is too high for the result of an idle machine: 5 % of the CPU time lost to others, 10 % of one
+/// CPU's, 5 % of a thread's time waiting for a CPU, or 1 % throttled. Less than 30 ms of CPU time is never significant,
+/// because the system counts ticks of 10 ms, nor is less than 5 ms per CPU of a sum.
 bool is_significant(const Contention& seen);
 
 /// The largest of the shares that is_significant() considers: of the CPU time, of one CPU's, of a thread's.
@@ -55,8 +55,8 @@ std::string describe(const Contention& seen, std::string_view most = {});
 /// Rates of two reference probes directly before and after a row, as shares of their roofs: the lower of both
 /// times.
 struct ReferenceRates {
-  double copy = 1;        ///< of main memory's copy roof
-  double arithmetic = 1;  /// of the fp32 roof, at the current core clock
+  double copy = 1;        ///< fraction of main memory's copy roof
+  double arithmetic = 1;  /// fraction of the fp32 roof, at the current core clock
 };
 
 /// Below this reference rate a row's time says more about the machine than about the kernel. Roofs of a shared
@@ -64,13 +64,13 @@ struct ReferenceRates {
 inline constexpr double kSlowReference = 0.6;
 
 struct NamedContention {
-  std::string name;  ///< of the row or ceiling
+  std::string name;  ///< name of the row or ceiling
   Contention seen;
 };
 
 struct NamedReferenceRate {
-  std::string name;  ///< of the row
-  double rate = 1;   ///< of its roof
+  std::string name;  ///< name of the row
+  double rate = 1;   ///< fraction of the roof
 };
 
 /// "3 rows were measured while other programs used up to 1.1 of 2 cores: a, b and c"; empty for none. `what` is the

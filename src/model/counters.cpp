@@ -35,7 +35,7 @@ std::optional<double> vector_flops(const Counters& counters, std::string_view pi
   return packed * (*add + *mul + 2 * *fma);
 }
 
-/// The counted operations of a pipe; nothing if there are none and a part of the pipe was not requested.
+/// The counted operations of a pipe; std::nullopt if there are none and a part of the pipe was not requested.
 std::optional<double> tensor_ops(const Counters& counters, const PipeIds& entry) {
   double sum = 0;
   bool all = true;

@@ -1,5 +1,5 @@
-// Hardware counters of a launch, and the geometry of its kernels. Measured beside the work model, never instead of
-// it. Plain data, and derived quantities.
+// Hardware counters of a launch, and the geometry of its kernels. They complement the work model and never replace it.
+// Plain data, and derived quantities.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace roofline {
 
-/// What limits the resident blocks of a kernel on an SM.
+/// The resource that limits the resident blocks of a kernel on an SM.
 enum class OccupancyLimit : std::uint8_t { threads, blocks, registers, shared_memory };
 std::string_view to_string(OccupancyLimit limit);
 std::optional<OccupancyLimit> parse_occupancy_limit(std::string_view text);
 
-/// What raises the occupancy of a kernel when nothing else changes.
+/// A single change that raises the occupancy of a kernel.
 struct OccupancyChange {
   /// registers: at most `amount` per thread. shared_memory: at most `amount` bytes per block. threads: blocks of
   /// `amount`.
@@ -30,16 +30,16 @@ struct OccupancyChange {
 /// One kernel of a launch.
 struct KernelLaunch {
   std::string kernel;              ///< its name as in the source
-  std::int64_t blocks = 0;         ///< of the grid
-  std::int64_t threads = 0;        ///< of a block
-  std::int64_t registers = 0;      ///< of a thread
-  double shared_bytes = 0;         ///< of a block, static and dynamic
+  std::int64_t blocks = 0;         ///< blocks of the grid
+  std::int64_t threads = 0;        ///< threads per block
+  std::int64_t registers = 0;      ///< registers per thread
+  double shared_bytes = 0;         ///< bytes per block, static and dynamic
   double local_bytes = 0;          /// per thread: register spills and dynamically indexed arrays
   std::int64_t blocks_per_sm = 0;  /// resident blocks; 0 if unknown
   double occupancy = 0;            /// resident warps over the maximum per SM
   OccupancyLimit limit = OccupancyLimit::threads;
   double waves = 0;                           ///< blocks over resident blocks on all SMs
-  std::vector<OccupancyChange> changes = {};  ///< by resource, the smallest step first
+  std::vector<OccupancyChange> changes = {};  ///< by resource, smallest change first
 };
 
 /// Counts of one launch. `values` is keyed by the ids of docs/counters.md ("dram.read_bytes"); requested counters
@@ -52,9 +52,9 @@ struct Counters {
   std::vector<KernelLaunch> kernels;
 
   std::optional<double> find(std::string_view id) const;
-  /// The sum of those present; nothing if none is.
+  /// The sum of those present; std::nullopt if none is.
   std::optional<double> sum(std::initializer_list<std::string_view> ids) const;
-  /// One over another; nothing unless both are present and the second is not 0.
+  /// Ratio of two counters; std::nullopt unless both are present and the second is not 0.
   std::optional<double> ratio(std::string_view id, std::string_view over) const;
 };
 
@@ -62,11 +62,11 @@ struct Counters {
 /// Counted idle pipes are 0; pipes that were not counted are absent.
 std::map<Pipe, double> counted_flops(const Counters& counters);
 
-/// Bytes that crossed a level: DRAM in both directions, requests of the SMs to L2, deliveries of L1 and shared
-/// memory. Nothing if the level was not counted.
+/// Bytes that crossed a level: DRAM in both directions, requests of the SMs to L2, deliveries of L1 and shared memory.
+/// std::nullopt if the level was not counted.
 std::optional<double> counted_bytes(const Counters& counters, Level level);
 
-/// The share of tensor operations in wgmma, 0 to 1; nothing if there were none or neither was counted.
+/// Fraction of tensor operations in wgmma; std::nullopt if there were none or neither was counted.
 std::optional<double> wgmma_share(const Counters& counters);
 
 }  // namespace roofline

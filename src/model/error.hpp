@@ -21,7 +21,7 @@ class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& what, std::string hint = {}) : std::runtime_error(what), hint_(std::move(hint)) {}
 
-  /// What to do next; empty where there is nothing to say.
+  /// What to do next; may be empty.
   const std::string& hint() const { return hint_; }
   virtual ExitCode exit_code() const { return ExitCode::workload_failed; }
 

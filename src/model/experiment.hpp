@@ -11,10 +11,10 @@
 
 namespace roofline {
 
-/// What was changed. docs/method.md ("Diagnosis by experiment") says what each shows.
+/// The changed condition. docs/method.md ("Diagnosis by experiment") explains what each shows.
 enum class ExperimentKind : std::uint8_t {
   in_cache,            ///< core time: a working set in L2 on one thread, over the row's time (thread count considered)
-  in_l1,               ///< the same of a row in L2: a working set in L1
+  in_l1,               ///< for a row in L2: a working set in L1
   all_threads,         ///< CPU time of all threads over that of one, each with a working set of that size in its L2
   slowest_thread,      ///< CPU time of the slowest thread over the mean of all threads, of the row itself
   double_size,         ///< twice the size, per unit of work
@@ -27,8 +27,8 @@ enum class ExperimentKind : std::uint8_t {
   unvectorized,        ///< compiled without vectors, in L2
   multiplied,          ///< divide instructions assembled as multiplications, in L2
   unforwarded,         ///< loads that read what narrower stores wrote read other memory, in L2
-  line_visits,         ///< nothing: visits until all that is accessed of a cache line was, by a trace of accesses
-  page_jumps,          ///< nothing: the share of traced accesses that enter a page
+  line_visits,         ///< no change; from an access trace: visits to a cache line until everything accessed of it was
+  page_jumps,          ///< no change; from an access trace: fraction of accesses that enter another page
   ascending_indices,   ///< inputs that select elements of other buffers in ascending order, of the row itself
 };
 std::string_view to_string(ExperimentKind kind);
@@ -39,7 +39,7 @@ struct Experiment {
   std::string variant;  ///< what ran instead: "n=32768, 1 thread"
   /// Time per unit of work of the changed run over that of its baseline, or what is described above.
   double ratio = 1;
-  Interval ci95;           ///< of the ratio; NaN where it has none
+  Interval ci95;           ///< interval of the ratio; NaN if there is none
   std::int64_t count = 0;  ///< staggered: the number of buffers; of a trace: accesses; else 0
 };
 

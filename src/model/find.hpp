@@ -33,10 +33,16 @@ Value& value_of_key(std::vector<std::pair<Key, Value>>& list, const Key& key) {
   return known != nullptr ? known->second : list.emplace_back(key, Value()).second;
 }
 
-/// The key of the largest value, the first of several; `none` where there is no key.
+/// The entry with the largest value, the first of several; end() of an empty map.
+template <class Map>
+typename Map::const_iterator largest_entry(const Map& map) {
+  return std::max_element(map.begin(), map.end(), [](auto& a, auto& b) { return a.second < b.second; });
+}
+
+/// The key of the largest value, the first of several; `none` for an empty map.
 template <class Map>
 typename Map::key_type key_of_largest(const Map& map, typename Map::key_type none = {}) {
-  const auto most = std::max_element(map.begin(), map.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto most = largest_entry(map);
   return most == map.end() ? none : most->first;
 }
 

@@ -46,7 +46,7 @@ double capacity_of(const DeviceInfo& device, Level level, std::int64_t threads) 
   return bytes;
 }
 
-/// Whether the pattern is a roof of traffic that is written in place, or of any other.
+/// True if the pattern is a roof of traffic that is written in place, or of any other.
 bool applies(Pattern pattern, bool in_place) {
   const bool one_direction = pattern == Pattern::read || pattern == Pattern::write;
   return is_in_place(pattern) == in_place || one_direction;

@@ -18,7 +18,7 @@ namespace roofline {
 /// One cache or scratchpad level of a device.
 struct CacheInfo {
   Level level = Level::l1;
-  double bytes = 0;            ///< of one instance
+  double bytes = 0;            ///< bytes of one instance
   std::int64_t instances = 1;  ///< how many of them the device has in use
 };
 
@@ -36,7 +36,7 @@ struct DeviceInfo {
   std::optional<double> memory_hz;
   std::string driver;                     ///< driver version; empty on a CPU
   std::string isa;                        ///< "avx2", "sm_90"
-  std::optional<double> huge_page_share;  /// of a large buffer, the share backed by huge pages; CPU only
+  std::optional<double> huge_page_share;  /// fraction of a large buffer backed by huge pages; CPU only
   std::vector<Attribute> attributes;
 };
 
@@ -49,7 +49,7 @@ struct Unmeasured {
   static constexpr const char* kCancelled = "cancelled";
 };
 
-/// What a sweep varies: bytes of the working set, worker threads, or bytes that a collective moves.
+/// The varied quantity of a sweep: bytes of the working set, worker threads, or message bytes of a collective.
 enum class SweepAxis : std::uint8_t { working_set, threads, message };
 std::string_view to_string(SweepAxis axis);
 std::optional<SweepAxis> parse_sweep_axis(std::string_view text);
@@ -63,7 +63,7 @@ struct SweepPoint {
 
 /// The time of a message: latency_s + bytes / rate, fitted to the points of a sweep.
 struct LatencyLine {
-  std::int64_t ranks = 0;  ///< of the points that it was fitted to
+  std::int64_t ranks = 0;  ///< number of ranks of the fitted points
   double latency_s = 0;
   Interval latency_ci95;
   double rate = 0;  ///< byte/s
@@ -107,7 +107,7 @@ struct Machine {
   std::vector<Ceiling> ceilings;
   std::vector<Sweep> sweeps;
   std::vector<Unmeasured> unmeasured;
-  std::optional<double> idle_watts;  ///< of the device, context open and nothing running
+  std::optional<double> idle_watts;  ///< idle power of the device, with an open context
   std::string measured_at;           ///< UTC, ISO 8601
   std::string tool_version;          ///< the version of roofline that measured
   std::string host;                  ///< operating system and kernel
@@ -131,25 +131,25 @@ struct Machine {
   /// CPU.
   Pipe unit_for(Pipe pipe) const;
 
-  /// The burst bandwidth roof at `level` for the share of writes of `traffic` (write_share()), or nothing when none was
-  /// measured. Between two measured mixes the time per byte is interpolated, which is the time of a kernel that first
-  /// moves its bytes in one mix and then in the other; a mix within 1 % of that distance of a measured one is the
-  /// measured one, and one beyond all of them the outermost. Mixes written in place apply to traffic in place only, and
-  /// those out of place (copy, triad, …) to such traffic only where no mix in place was measured at `level`. The
-  /// patterns of links are directions: the nearest applies. For one of several `threads` (0: all), the same among the
-  /// reference ceilings of one core if there are any.
+  /// The burst bandwidth roof at `level` for the share of writes of `traffic` (write_share()); std::nullopt if none was
+  /// measured. Between two measured mixes the time per byte is interpolated, which is the time of a kernel that moves
+  /// its bytes first in one mix and then in the other. A mix within 1 % of a measured one is that one; a mix beyond all
+  /// measured ones is the outermost. Mixes written in place apply to traffic in place only; those out of place (copy,
+  /// triad, …) apply to such traffic only if no mix in place was measured at `level`. Patterns of links are directions:
+  /// the nearest applies. For one of several `threads` (0: all), the single-core reference ceilings are used if there
+  /// are any.
   std::optional<MixRoof> bandwidth(Level level, const Traffic& traffic, std::int64_t threads = 0) const;
 
   /// The cache whose ceilings bound a launch that finds `bytes` in caches: the nearest level that holds them, with
   /// equal shares for the `threads` (0: all). If that level has no ceiling, the next nearer one, whose ceilings are
-  /// upper bounds too. On a GPU L2, because L1 keeps nothing from one launch to the next. Nothing if no cache holds
+  /// upper bounds too. On a GPU always L2, because L1 keeps nothing between launches. std::nullopt if no cache holds
   /// them.
   std::optional<Level> cache_for(double bytes, std::int64_t threads) const;
 
   /// Bytes of the largest cache, all its instances together; 0 if none is known.
   double largest_cache_bytes() const;
 
-  /// Whether so many `threads` (0: all) are one of several.
+  /// True if the work runs on one of several `threads` (0: all).
   bool is_one_of_several(std::int64_t threads) const { return threads == 1 && device.units > 1; }
 
   /// The highest bandwidth ceiling at `level`: the slope of a chart. Null if none was measured.

@@ -103,14 +103,14 @@ Level main_memory(DeviceKind kind);
 /// machine.hpp.
 Pipe matrix_pipe(DType dtype, DeviceKind kind);
 
-/// Whether the pattern writes where it reads.
+/// True if the pattern writes in place.
 bool is_in_place(Pattern pattern);
 
-/// Whether it is a matrix unit: tensor cores of a GPU, AMX of a CPU.
+/// True for matrix units: tensor cores of a GPU, AMX of a CPU.
 bool is_tensor(Pipe pipe);
 
-/// The level of a bandwidth or latency ceiling of that name: "hbm.copy" belongs to hbm, "nccl.all_reduce" and
-/// "network" to the network. Nothing for pipes and launch paths.
+/// The level of a bandwidth or latency ceiling of that name: "hbm.copy" belongs to hbm, "nccl.all_reduce" and "network"
+/// to the network. std::nullopt for pipes and launch paths.
 std::optional<Level> level_of(std::string_view ceiling);
 
 /// The unit for products of that pipe on a CPU that lacks it, by the available kernels: dot products of bf16 and

@@ -1,5 +1,6 @@
 // Sums over pipes and levels.
 #include "model/work.hpp"
+#include "model/find.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -19,8 +20,7 @@ std::map<Pipe, double> Work::operations() const {
 }
 
 std::optional<Pipe> dominant_pipe(const Work& work) {
-  const auto most = std::max_element(work.flops.begin(), work.flops.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = largest_entry(work.flops);
   return most == work.flops.end() ? std::nullopt : std::optional(most->first);
 }
 

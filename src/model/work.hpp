@@ -20,8 +20,8 @@ struct Traffic {
 
 /// A collective in which a launch takes part with the other ranks.
 struct Collective {
-  std::string name;        ///< as its ceiling has it behind "nccl.": "all_reduce"
-  std::int64_t ranks = 0;  ///< that work together
+  std::string name;        ///< name in its ceiling, after "nccl.": "all_reduce"
+  std::int64_t ranks = 0;  ///< participating ranks
 };
 
 /// The work of one launch, from the op's model: of one rank if several work together.
@@ -38,14 +38,14 @@ struct Work {
   /// second passes over the data. Explains measured traffic; intensity and bound exclude it.
   Traffic extra;
   std::int64_t launches = 1;  ///< kernel launches (or parallel regions on a CPU)
-  /// The collective that moves the bytes at Level::network; nothing if there are none.
+  /// The collective that moves the bytes at Level::network; std::nullopt if there is none.
   std::optional<Collective> collective = {};
   /// On a CPU, the threads that do it; 0: all of the run. One alone is compared with ceilings of one core.
   std::int64_t threads = 0;
   /// The cache whose ceilings bound the bytes of main memory, because a hot row finds them there (see
   /// Machine::cache_for). Nothing: main memory's ceilings do.
   std::optional<Level> cache = {};
-  /// Of the bytes written, those of buffers that are only written; nothing where that is not known.
+  /// Written bytes of buffers that are only written; std::nullopt if unknown.
   std::optional<double> write_only = {};
 
   double total_flops() const;
@@ -53,7 +53,7 @@ struct Work {
   std::map<Pipe, double> operations() const;
 };
 
-/// The pipe with most of the counted FLOPs, or nothing if there are none.
+/// The pipe with most of the counted FLOPs; std::nullopt if there are none.
 std::optional<Pipe> dominant_pipe(const Work& work);
 
 /// Sum of the counted FLOPs over the bytes that cross `level`, in FLOP/byte; infinite where no byte

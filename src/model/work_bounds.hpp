@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// What the work of one launch can be, at least and at most.
+/// Lower and upper bounds on the work of one launch.
 struct WorkBounds {
   double read_least = 0;   ///< bytes of input elements that the result depends on
   double read_most = 0;    ///< bytes of all inputs
@@ -24,15 +24,15 @@ struct WorkBounds {
 
 enum class WorkQuantity : std::uint8_t { read, write, flops };
 
-/// A stated amount outside of its bounds: bytes or FLOPs of one launch.
+/// A stated amount outside its bounds: bytes or FLOPs of one launch.
 struct WorkMismatch {
   WorkQuantity quantity = WorkQuantity::read;
   double stated = 0;
   double allowed = 0;  ///< the bound that it violates
 };
 
-/// Bytes may be outside of their bounds by 5 %, FLOPs by a factor of two: which operations count is a convention, and
-/// an algorithm may be cleverer than a formula.
+/// Tolerates 5 % for bytes and a factor of two for FLOPs: which operations count is a convention, and an algorithm may
+/// need fewer operations than a formula.
 std::vector<WorkMismatch> mismatches(const Work& stated, const WorkBounds& bounds);
 
 }  // namespace roofline

@@ -28,7 +28,7 @@ enum class InputValues : std::uint8_t { random, repeated };
 struct CasePlacement {
   /// Bytes by which each tensor is moved, multiples of its element's size; tensors past the end are not moved.
   std::vector<std::int64_t> offsets = {};
-  BufferPool* pool = nullptr;  ///< from which the tensors' memory is taken; must outlive the case. Null: new memory
+  BufferPool* pool = nullptr;  ///< source of the tensors' memory; must outlive the case. Null: new memory
   /// The device's free memory counts as this at most where it decides the number of buffer sets.
   double most_free_bytes = std::numeric_limits<double>::infinity();
 

@@ -36,7 +36,7 @@ struct Case::State {
   std::vector<HostTensor> inputs;                     /// on the host until they have been compared
   std::vector<std::unique_ptr<Buffer>> first_values;  ///< [tensor] of an inout: what it holds before the first launch
   std::int64_t launches_since_restored = 0;
-  std::int64_t next_set = 0;    ///< of the next batch's first launch
+  std::int64_t next_set = 0;    ///< buffer set of the next batch's first launch
   std::size_t checked_set = 0;  ///< the set that is verified
   Kernel kernel;
   std::unique_ptr<Timer> timer;
@@ -56,7 +56,7 @@ struct Case::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// Whether this process holds the tensor, and the device whose memory it is in.
+  /// True if this process holds the tensor, and the device whose memory it is in.
   bool holds(std::size_t t) const { return device.holds(specs[t].rank); }
   Device& device_of(std::size_t t) const { return device.rank(specs[t].rank); }
 

@@ -22,11 +22,11 @@ inline constexpr std::int64_t kMaxBufferSets = 4096;
 /// Bytes of one tensor with its guards, a multiple of 256: the distance between two sets of it.
 std::int64_t guarded_bytes(const TensorSpec& tensor);
 
-/// The cache in which a cold launch must find nothing.
+/// The cache that must not hold data of a cold launch.
 struct LastLevelCache {
-  double bytes = 0;  ///< of all its instances
+  double bytes = 0;  ///< bytes over all its instances
   DeviceKind device = DeviceKind::cpu;
-  double free_memory_bytes = std::numeric_limits<double>::infinity();  ///< of the device
+  double free_memory_bytes = std::numeric_limits<double>::infinity();  ///< free memory of the device
 };
 
 /// Buffer sets to rotate over: one for a hot cache; for a cold one enough that a launch finds nothing of an earlier

@@ -11,7 +11,7 @@
 namespace roofline {
 
 struct LinkProbe {
-  std::string name;  ///< of the ceiling: "link.read"
+  std::string name;  ///< name of the ceiling: "link.read"
   DeviceKind device = DeviceKind::cuda;
   /// The probe of the given device's link to the device of index `peer`, of the same kind.
   std::function<Probe(int peer, LinkKind kind)> to;

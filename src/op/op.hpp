@@ -61,7 +61,8 @@ struct Implementation {
   /// On a CPU: parallel regions that it starts with the device's pool, if that has more than one thread. Nothing: the
   /// launches of the op's work model.
   std::optional<int> regions = {};
-  /// Why this workload cannot run here ("needs d <= 128"), or nothing. May be empty: everything is supported.
+  /// Why this workload cannot run here ("needs d <= 128"); std::nullopt if it can. May be empty: everything is
+  /// supported.
   std::function<std::optional<std::string>(const Workload&, const Device&)> unsupported = {};
   /// Main-memory traffic beyond the compulsory one that its design adds (Work::extra). May be empty: none.
   std::function<Traffic(const Workload&)> extra_traffic = {};
@@ -78,7 +79,7 @@ class Op {
   virtual std::string_view family() const = 0;   ///< legend entry: "elementwise", "normalisation", …
   virtual std::vector<ShapeParameter> parameters() const = 0;
 
-  /// What is wrong with a shape whose extents are all in range ("d must be a multiple of 8"), or nothing.
+  /// Why a shape with valid extents is invalid ("d must be a multiple of 8"); std::nullopt if it is valid.
   virtual std::optional<std::string> invalid(const Shape&) const { return std::nullopt; }
 
   /// Inputs and outputs for one launch.

@@ -19,38 +19,38 @@ namespace roofline {
 
 class Device;
 
-/// Where an instruction was looked for, and how often it occurs there.
+/// Search for an instruction in machine code: place and count.
 struct CodeSearch {
-  std::string instruction;   ///< as the disassembler writes it: "HGMMA", "LDG.E.128"
+  std::string instruction;   ///< mnemonic of the disassembler: "HGMMA", "LDG.E.128"
   std::string where;         /// "wgmma_kernel<…> in sm_90a"; or why the code could not be inspected
-  std::optional<int> found;  /// nothing if the code could not be inspected
+  std::optional<int> found;  /// std::nullopt if the code could not be inspected
 };
 
 /// One variant of a probe, ready to be timed. Holds its own buffers.
 struct ProbeCase {
   std::string variant;           ///< "10 chains, avx2, 2 threads"
   double amount = 0;             ///< FLOPs, bytes, launches or accesses of one launch of `run`: what is counted
-  Work work;                     ///< of one launch: the audit compares the probe's own intensity with the ridge
+  Work work;                     ///< work of one launch: the audit compares the probe's own intensity with the ridge
   double working_set_bytes = 0;  /// bytes accessed before any is accessed again; 0 if there are none
   /// Capacity of the caches that the working set must exceed 4 x; NaN: those of the device before the level. 0
   /// for a probe whose loads bypass them.
   double nearer_cache_bytes = std::numeric_limits<double>::quiet_NaN();
-  double x = 0;                    ///< of a sweep: bytes of the working set, threads, or bytes of the message
-  std::int64_t ranks = 0;          ///< of a sweep over messages: that work together
-  std::string origin = {};         ///< where it differs from the probe's: "library GEMM"
+  double x = 0;                    ///< sweeps: bytes of the working set, threads, or bytes of the message
+  std::int64_t ranks = 0;          ///< message sweeps: participating ranks
+  std::string origin = {};         ///< if it differs from the probe's: "library GEMM"
   std::string instruction = {};    /// the measured one: "HGMMA 64x256x16"
   std::string below_peak = {};     /// why this path cannot reach the chip's full rate; empty if it can
   std::function<void()> run = {};  ///< enqueues (GPU) or runs (CPU) one launch
   /// Times that many launches itself instead of the device's timer. May be empty; the stream launch floor needs
   /// it, because a device timer replays graphs.
   std::function<Reading(std::int64_t launches)> batch = {};
-  /// Checks the result of the last run; the reason if it is wrong, or nothing.
+  /// Checks the result of the last run; returns the reason if it is wrong, std::nullopt otherwise.
   std::function<std::optional<std::string>()> verify = {};
   /// A sample of the operands' bytes, a few KiB, for the audit's randomness check. Required for compute probes
   /// whose power depends on the data; may be empty without operands in memory.
   std::function<std::vector<std::byte>()> operands = {};
   /// The core clock among the probe's own instructions, in Hz: all its threads, read right after each sample. May be
-  /// empty: then it is the device's, which is read after them. Nothing where it could not be told.
+  /// empty: then it is the device's, which is read after them. std::nullopt if it could not be told.
   std::function<std::optional<double>()> clock = {};
   /// Looks for the instruction in the executed machine code. May be empty (CPU).
   std::function<CodeSearch()> code = {};
@@ -63,7 +63,7 @@ struct ProbeRequest {
 };
 
 struct Probe {
-  std::string name;  ///< of the ceiling: "dram.copy", "fp32"
+  std::string name;  ///< name of the ceiling: "dram.copy", "fp32"
   DeviceKind device = DeviceKind::cpu;
   CeilingKind kind = CeilingKind::bandwidth;
   std::optional<Level> level = {};
@@ -73,8 +73,8 @@ struct Probe {
   std::string origin = "probe";  ///< or "library GEMM"
   /// Set for a sweep: every variant is a point, and none is selected.
   std::optional<SweepAxis> sweep = {};
-  /// Of a sweep: whether other probes' working sets on this device depend on its result, so that it is measured before
-  /// them. May be empty: it does not.
+  /// Sweeps: true if other probes' working sets on this device depend on the result, so that it is measured first. May
+  /// be empty: false.
   std::function<bool(const Device&)> comes_first = {};
   /// Also measured after a warm-up for --sustain seconds: compute roofs always are, others if their energy is
   /// needed.
@@ -85,12 +85,12 @@ struct Probe {
   /// Pause before every burst sample, in seconds, for probes whose power would make the limiter lower the clock
   /// during sampling; a sample is then one launch, or as few as last 100 µs. 0: no pause.
   double rest_s = 0;
-  /// Whether doubling `scale` doubles the work of one launch with everything else equal, for the audit.
+  /// True if doubling `scale` doubles the work of one launch with everything else equal, for the audit.
   bool scalable = true;
-  /// Why this device cannot be measured this way, or nothing. May be empty.
+  /// Why this device cannot be measured this way; std::nullopt if it can. May be empty.
   std::function<std::optional<std::string>(const Device&)> unsupported = {};
-  /// Variants to try; each is created, timed briefly and destroyed before the next, and the best one is sampled
-  /// fully. Called with the index of the variant; nothing past the last.
+  /// Variants to try; each is created, timed briefly and destroyed before the next, and the best one is sampled fully.
+  /// Called with the index of the variant; std::nullopt past the last.
   std::function<std::optional<ProbeCase>(Device&, const ProbeRequest&, int variant)> make = {};
   /// The maximum rate of the hardware at that core clock (Hz), with its formula. May be empty.
   std::function<std::optional<Limit>(const Device&, std::optional<double> core_hz)> limit = {};

@@ -43,7 +43,7 @@ struct ProbeRegistrar {
 /// All implementations of an op for one kind of device: its own and those registered separately, simplest first.
 std::vector<Implementation> implementations_of(const Op& op, DeviceKind device);
 
-/// The implementation of that name, or nothing.
+/// The implementation with that name; std::nullopt if there is none.
 std::optional<Implementation> find_implementation(const Op& op, DeviceKind device, std::string_view name);
 
 }  // namespace roofline

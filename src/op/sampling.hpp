@@ -1,4 +1,4 @@
-// Which output elements are compared with the reference: all of them, or a fresh random sample.
+// Selects the output elements to compare with the reference: all, or a new random sample.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// Random elements in a sample, besides the edges; fewer where an element takes long.
+/// Random elements of a sample, in addition to the edges; fewer if an element takes long.
 inline constexpr std::int64_t kSampleElements = 4096;
 /// Elements at either end of the output in a sample of that size.
 inline constexpr std::int64_t kSampleEnds = 256;
@@ -19,10 +19,10 @@ inline constexpr double kReferenceRate = 1e9;
 
 struct SampleSize {
   std::int64_t inner = kSampleElements;  ///< random elements
-  std::int64_t ends = kSampleEnds;       ///< at either end
+  std::int64_t ends = kSampleEnds;       ///< elements at either end
 };
-/// As many elements as take some seconds on `threads` threads, 64 to kSampleElements. Nothing where all of `outputs`
-/// elements take no more than about a second, or are no more than a sample.
+/// As many elements as take some seconds on `threads` threads, 64 to kSampleElements. std::nullopt if all of `outputs`
+/// elements take at most about a second, or are no more than a sample.
 std::optional<SampleSize> sample_size(const Op& op, const Workload& workload, std::int64_t outputs, int threads);
 
 /// The elements of a sample of that size, ascending and without repetition, with the op's edges. `outputs` elements

@@ -15,7 +15,7 @@ class SuiteOp : public Op {
   /// Initialises the elements of tensor `t` (an index into tensors()); the tensor may be the start of the whole
   /// one if start_repeats().
   virtual void fill(const Workload& workload, std::size_t t, std::uint64_t seed, HostTensor& tensor) const = 0;
-  /// Whether the start of tensor `t`, repeated, can stand for the whole one where only launches are counted.
+  /// True if the start of tensor `t`, repeated, can replace the whole tensor when launches are only counted.
   virtual bool start_repeats(std::size_t t) const = 0;
 
   /// False: there is no reference. Guard zones and inputs are checked nevertheless.
@@ -26,10 +26,10 @@ class SuiteOp : public Op {
   /// The reference of the comparison: "y = 2*x + y in fp64".
   virtual std::string reference_name() const = 0;
 
-  /// What its work can be, by its buffers and formulas. After prepare_reference().
+  /// Bounds on its work, from buffers and formulas. Call after prepare_reference().
   virtual std::optional<WorkBounds> work_bounds(const Workload& workload, std::span<const HostTensor> inputs) const = 0;
 
-  /// Whether the suite states no operations, so that counted ones are used.
+  /// True if the suite states no operations, so that counted ones are used.
   virtual bool wants_counted_work() const = 0;
 };
 

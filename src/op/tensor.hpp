@@ -17,7 +17,7 @@ enum class TensorRole : std::uint8_t { input, output, inout };
 constexpr bool is_read(TensorRole role) { return role != TensorRole::output; }
 constexpr bool is_written(TensorRole role) { return role != TensorRole::input; }
 
-/// Whether the type has integers that a double does not represent.
+/// True if the type has integers that a double cannot represent.
 constexpr bool exceeds_double(DType dtype) { return dtype == DType::int64 || dtype == DType::uint64; }
 
 /// splitmix64's finaliser: every input bit affects every output bit.
@@ -38,7 +38,7 @@ struct TensorSpec {
   TensorRole role = TensorRole::input;
   std::int64_t elements = 0;
   DType dtype = DType::fp32;
-  int rank = 0;  /// of the device whose memory holds it: Device::rank()
+  int rank = 0;  /// Device::rank() of the device whose memory holds it
 
   std::int64_t bytes() const { return elements * element_size(dtype); }
 };

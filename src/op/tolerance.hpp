@@ -10,7 +10,7 @@ namespace roofline {
 /// integers, which are exact).
 double unit_roundoff(DType dtype);
 
-/// The same for operands of products of that type: 2^-11 for tf32.
+/// Unit roundoff of product operands of that type: 2^-11 for tf32.
 double operand_roundoff(DType dtype);
 
 /// The largest error of storing `value` as that type, results that are flushed to zero included. A fraction that is

@@ -28,14 +28,14 @@ struct Verification {
   std::int64_t outputs = 0;  ///< output elements in all
   std::string reference;     ///< "fp64 on the CPU, all 4096 elements"
   std::string failure;       ///< what is wrong, with the first bad element; empty when passed
-  std::vector<OutputError> worst = {};  ///< by output, if several processes do not share them
-  std::optional<WorkBounds> work = {};  ///< of a suite's kernel, from its buffers and formulas
+  std::vector<OutputError> worst = {};  ///< per output, unless several processes share them
+  std::optional<WorkBounds> work = {};  ///< set for a suite's kernel, from its buffers and formulas
 
-  /// Some element was compared. A kernel without a reference has nothing but its guard zones and inputs checked.
+  /// True if some element was compared. Without a reference, only guard zones and inputs are checked.
   bool compared() const { return checked > 0; }
 };
 
-/// "pass", "fail", or "unverified": nothing is known to be wrong, and nothing was compared.
+/// "pass", "fail", or "unverified": no error found, but nothing compared.
 inline std::string_view status_of(const Verification& verification) {
   if (!verification.passed) return "fail";
   return verification.compared() ? "pass" : "unverified";

@@ -36,8 +36,8 @@ struct Workload {
   DType dtype = DType::fp32;
   Shape shape;
   CacheMode cache = CacheMode::cold;
-  std::uint64_t seed = 1;  ///< of the random inputs, which are uniform in [-1, 1]
-  std::string label;       ///< as the suite names it; "gemm fp16 4096x4096x4096" by default
+  std::uint64_t seed = 1;  ///< seed of the random inputs, which are uniform in [-1, 1]
+  std::string label;       ///< name in the suite; "gemm fp16 4096x4096x4096" by default
 };
 
 std::string_view to_string(CacheMode mode);

@@ -9,14 +9,14 @@
 
 namespace roofline {
 
-/// What is asked of the model.
+/// Parameters of an inference.
 struct Inference {
   std::int64_t batch = 1;            ///< sequences
   std::int64_t prompt = 2048;        ///< tokens of each that prefill reads
   std::int64_t context = 2048;       ///< tokens of each that a decode step finds in the cache
   std::int64_t tensor_parallel = 1;  ///< GPUs that share each layer
   WeightType weights = WeightType::bf16;
-  WeightType cache = WeightType::bf16;  ///< of keys and values
+  WeightType cache = WeightType::bf16;  ///< type of keys and values
   bool tf32 = false;                    ///< products of fp32 may round their inputs to TF32
   DeviceKind device = DeviceKind::cuda;
 };
@@ -28,20 +28,20 @@ Pipe product_pipe(DType type, bool tf32, DeviceKind device);
 struct ProblemPart {
   std::string name;
   double times = 1;
-  Work work;  ///< of one
+  Work work;  ///< work of one
 };
 
 struct ProblemPhase {
   std::string name;   ///< "prefill", "decode"
-  double tokens = 0;  ///< that come out of it
+  double tokens = 0;  ///< tokens produced
   std::vector<ProblemPart> parts;
-  /// All of it as one kernel: weights and cache are moved once, intermediate results never. Nothing of rows that are
-  /// problems of their own.
+  /// All work as one kernel: weights and cache are moved once, intermediate results never. std::nullopt if each row is
+  /// a problem of its own.
   std::optional<Work> fused;
   std::optional<Work> messages;  ///< between the GPUs
 };
 
-/// Of one GPU, bytes.
+/// Memory of one GPU, bytes.
 struct ProblemMemory {
   double weights = 0, cache = 0;
   double total() const { return weights + cache; }

@@ -13,9 +13,9 @@ namespace roofline {
 
 struct PartBound {
   ProblemPart part;
-  Bound bound;                            ///< of one launch
-  double time_s = 0;                      ///< of all its launches; NaN without a roof
-  std::optional<double> measured_s = {};  ///< of all its launches, where a report has it
+  Bound bound;                            ///< per launch
+  double time_s = 0;                      ///< over all launches; NaN without a roof
+  std::optional<double> measured_s = {};  ///< over all launches, if a report has it
 };
 
 struct PhaseBound {
@@ -24,7 +24,8 @@ struct PhaseBound {
   std::vector<PartBound> parts;
   std::optional<Bound> fused;
   std::optional<double> messages_s;
-  /// The time below which no implementation can be: all work as one kernel, messages beside it. NaN without roofs.
+  /// Lower bound on the time of any implementation: all work as one kernel, overlapped with messages. NaN without
+  /// roofs.
   double least_s = 0;
   /// Each part as a kernel of its own, at its roof, one after the other. NaN if a part has no roof.
   double by_op_s = 0;
@@ -47,7 +48,7 @@ ProblemBound bound_problem(const BoundProblem& problem, const Machine& machine);
 
 /// A measured time against a bound.
 struct Score {
-  double share = 0;      ///< of the bound: least time over measured time
+  double share = 0;      ///< least time over measured time
   bool possible = true;  ///< false below the least time, which hides a mistake: of the time, the work or the roof
 };
 Score score_of(double least_s, double measured_s);

@@ -236,7 +236,6 @@ Json parsed(const std::string& text, const std::string& file) {
 }  // namespace
 
 std::string_view to_string(WeightType type) { return spell(kWeightNames, type); }
-std::optional<WeightType> parse_weight_type(std::string_view text) { return unspell<WeightType>(kWeightNames, text); }
 
 double bytes_of(WeightType type) {
   // int4 with a scale of 16 bits for each group of 32 or 128; 0.5 is the least.
@@ -322,7 +321,7 @@ Transformer read_transformer(const std::string& text, const std::string& file) {
   model.type = config.word({"model_type"});
   if (std::find(std::begin(kOthers), std::end(kOthers), model.type) != std::end(kOthers) ||
       config.flag("is_encoder_decoder", false)) {
-    config.fail(fmt::format("\"model_type\" {} is no decoder-only transformer", model.type),
+    config.fail(fmt::format("\"model_type\" {} is not a decoder-only transformer", model.type),
                 "write its ops into a suite: roofline help bound");
   }
   refuse_other_layers(json, config);

@@ -14,47 +14,46 @@ namespace roofline {
 struct LatentAttention {
   std::int64_t query_rank = 0;  ///< 0: queries are projected in one step
   std::int64_t key_value_rank = 0;
-  std::int64_t position_free = 0, rotary = 0;  ///< of a head's queries and keys
-  std::int64_t value = 0;                      ///< of a head's values
+  std::int64_t position_free = 0, rotary = 0;  ///< dimensions of a head's queries and keys
+  std::int64_t value = 0;                      ///< dimensions of a head's values
 };
 
 /// A mixture of experts in place of the MLP.
 struct Experts {
   std::int64_t count = 0, per_token = 0, intermediate = 0;
-  std::int64_t shared_intermediate = 0;  ///< of all shared experts together; 0: none
-  std::int64_t layers = 0;               ///< that have experts; the others have the MLP
+  std::int64_t shared_intermediate = 0;  ///< sum over all shared experts; 0: none
+  std::int64_t layers = 0;               ///< layers with experts; the others have the MLP
 };
 
-/// How a part of the model is stored. int8 and int4 are widened before the products; fp8 is multiplied as it is.
+/// Storage type of weights. int8 and int4 are widened before the products; fp8 is multiplied directly.
 enum class WeightType : std::uint8_t { fp32, bf16, fp16, fp8, int8, int4 };
 std::string_view to_string(WeightType type);
-std::optional<WeightType> parse_weight_type(std::string_view text);
 double bytes_of(WeightType type);
-/// Of the products with such weights.
+/// Type of the products with such weights.
 DType product_type(WeightType type);
 
 struct Transformer {
   std::string type;  ///< "model_type" of the file
   std::int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, vocabulary = 0;
-  std::int64_t intermediate = 0;  ///< of the MLP
+  std::int64_t intermediate = 0;  ///< intermediate size of the MLP
   bool gated = true;              ///< three matrices in the MLP instead of two
   bool tied = false;              ///< the head is the embedding
   std::optional<LatentAttention> latent;
   std::optional<Experts> experts;
   std::int64_t window = 0, windowed_layers = 0;  ///< keys that a query of these layers sees
   std::int64_t positions = 0;                    ///< learned position vectors
-  std::int64_t norm_vectors = 1;                 ///< of a norm: 1 scale, or 2 with its offset
+  std::int64_t norm_vectors = 1;                 ///< vectors per norm: 1 (scale), or 2 (scale and offset)
   std::int64_t norms_per_layer = 2;
   bool qkv_bias = false, out_bias = false, mlp_bias = false, head_bias = false;
   bool query_key_norm = false, embedding_norm = false;
   WeightType weights = WeightType::bf16;
   std::vector<std::string> assumptions;  ///< what the file does not say
 
-  double attention_parameters() const;  ///< of a layer, in matrices
-  double mlp_parameters() const;        ///< of a layer without experts, in matrices
-  double expert_parameters() const;     ///< of one expert, in matrices
-  double shared_parameters() const;     ///< of the shared experts of a layer, in matrices
-  double head_parameters() const;       ///< of the head, whether or not it is the embedding
+  double attention_parameters() const;  ///< per layer, matrices only
+  double mlp_parameters() const;        ///< per layer without experts, matrices only
+  double expert_parameters() const;     ///< one expert, matrices only
+  double shared_parameters() const;     ///< shared experts of a layer, matrices only
+  double head_parameters() const;       ///< output head, whether or not it shares the embedding
   double parameters() const;            ///< all
   double active_parameters() const;     ///< all but the experts that a token does not use
   /// Elements kept for a token and layer, of all heads.

@@ -1,4 +1,4 @@
-// What a report's rows would take on another machine: each by what limits it here. Pure.
+// Projects a report's rows to another machine, by the limit of each row. Pure.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ProjectedTime {
   ProjectedTime times(double factor) const;
 };
 
-/// What a projection changes besides the machine.
+/// Changes of a projection in addition to the machine.
 struct ProjectionOptions {
   bool at_roofs = false;  ///< every kernel with known work takes its attainable time
   bool no_gaps = false;   ///< GPUs are never idle in a step
@@ -28,11 +28,11 @@ struct ProjectionOptions {
 
 struct ProjectedRow {
   std::size_t point = 0;    ///< index into Report::points
-  double here_s = 0;        ///< of one launch
+  double here_s = 0;        ///< per launch
   double weight = 0;        ///< launches in a step, or in the whole run; of a suite 1
-  ProjectedTime there;      ///< of one launch
-  std::string limit_here;   ///< name of the roof that takes most of its time, or "latency"; empty: not known
-  std::string limit_there;  ///< likewise
+  ProjectedTime there;      ///< per launch
+  std::string limit_here;   ///< name of the roof that takes most of its time, or "latency"; empty: unknown
+  std::string limit_there;  ///< limit on the other machine
   std::string why_range;  ///< why only a range is known: `there` is then the middle of what the roofs allow; empty: it
                           ///< is projected
 };
@@ -40,7 +40,7 @@ struct ProjectedRow {
 /// A steady step, in seconds.
 struct ProjectedStep {
   double here_s = 0;
-  double kernels_s = 0, copies_s = 0, idle_s = 0;  ///< of here_s, the mean over the GPUs
+  double kernels_s = 0, copies_s = 0, idle_s = 0;  ///< parts of here_s, averaged over the GPUs
   ProjectedTime there;
 };
 
@@ -48,10 +48,10 @@ struct Projection {
   std::string machine;             ///< name of the device
   bool own = false;                ///< it is the report's own, with changes: a what-if
   bool measured = true;            ///< false: its roofs are those of a data sheet
-  std::vector<ProjectedRow> rows;  ///< of timed rows, in the report's order
-  double here_s = 0;               ///< of all of them, weighted
+  std::vector<ProjectedRow> rows;  ///< timed rows, in report order
+  double here_s = 0;               ///< weighted sum over all rows
   ProjectedTime there;
-  double projected_share = 0;  ///< of here_s, rows whose work is known
+  double projected_share = 0;  ///< fraction of here_s in rows with known work
   std::optional<ProjectedStep> step = {};
 
   /// The step, or else all rows.

@@ -20,7 +20,7 @@ inline constexpr const char* kAbsent = "\u2013";
 /// on, and below 1e-6.
 std::string number(double value, int digits = 4);
 
-/// The same with an SI prefix from pico to exa: si(4.671e12, "byte/s") = "4.67 Tbyte/s".
+/// With an SI prefix from pico to exa: si(4.671e12, "byte/s") = "4.67 Tbyte/s".
 std::string si(double value, std::string_view unit, int digits = 3);
 
 /// A rate in the unit of its kind: "4.67 TB/s", "798 TFLOP/s", "526 k launches/s".
@@ -34,7 +34,7 @@ std::string ceiling_value(const Ceiling& ceiling);
 /// `pipe`: of a compute ceiling, whose operations may be no FLOPs.
 std::string ceiling_value(double value, CeilingKind kind, std::optional<Pipe> pipe);
 
-/// Its name, and its regime if that is not burst: "tensor.bf16 (sustained)". Unique within a machine.
+/// Name of the ceiling, with its regime unless that is burst: "tensor.bf16 (sustained)". Unique within a machine.
 std::string ceiling_label(std::string_view name, Regime regime);
 std::string ceiling_label(const Ceiling& ceiling);
 

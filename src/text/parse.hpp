@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-/// The whole text as a number; nothing if it is anything else.
+/// The whole text as a number; std::nullopt otherwise.
 template <class Number>
 std::optional<Number> parsed_number(std::string_view text) {
   Number value{};

@@ -13,8 +13,7 @@ namespace roofline {
 /// kept. Prevents escape sequences in terminals and invalid JSON.
 std::string clean(std::string_view text);
 
-/// The same on one line: any white space becomes one space, and characters that reverse the text direction are
-/// dropped.
+/// Cleans text for one line: white space becomes one space, and characters that reverse the text direction are dropped.
 std::string clean_line(std::string_view text);
 
 /// A JSON document with the control characters and marks of direction in its strings as escapes: it may be printed on a
@@ -29,10 +28,10 @@ std::vector<std::string> clean_lines(std::string_view text, std::size_t most);
 /// Columns that valid UTF-8 takes in a terminal: 2 for East Asian wide characters and emoji, 0 for combining marks.
 int display_width(std::string_view text);
 
-/// At most `columns` wide: the middle is replaced by "…", because template names differ at both ends.
+/// Shortens text to `columns`: the middle is replaced by "…", because template names differ at both ends.
 std::string shorten(std::string_view text, int columns);
 
-/// With a capital at its beginning, as a sentence has it; ASCII.
+/// With a capital first letter (ASCII).
 std::string capitalised(std::string text);
 
 /// The file's name without its folders: "train.py" of "/home/u/train.py".
@@ -46,13 +45,13 @@ struct CodePoint {
 CodePoint next_code_point(std::string_view text);
 std::u32string code_points(std::string_view text);
 
-/// Without blanks, tabs and carriage returns at both ends.
+/// Without spaces, tabs and carriage returns at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// Whether the whole text matches: '*' matches any characters, '?' one character, everything else itself.
+/// True if the whole text matches: '*' matches any characters, '?' one character, all others themselves.
 bool matches_glob(const std::string& text, std::string_view glob);
 
-/// Whether the text has one of the parts in it.
+/// True if the text contains one of the parts.
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);
 
 /// With ASCII letters in the other case.

@@ -53,15 +53,15 @@ TEST(Statistics, MedianOfOddEvenAndNone) {
 
 TEST(Statistics, MedianRanksAreThoseOfTheTables) {
   using Ranks = std::pair<std::int64_t, std::int64_t>;
-  for (int n = 0; n < 6; ++n) EXPECT_FALSE(median_ranks(n, 0.95)) << n;
-  EXPECT_EQ(median_ranks(6, 0.95), Ranks(1, 6));
-  EXPECT_EQ(median_ranks(10, 0.95), Ranks(2, 9));
-  EXPECT_EQ(median_ranks(20, 0.95), Ranks(6, 15));
-  EXPECT_EQ(median_ranks(25, 0.95), Ranks(8, 18));
-  EXPECT_EQ(median_ranks(50, 0.95), Ranks(18, 33));
-  EXPECT_EQ(median_ranks(100, 0.95), Ranks(40, 61));
-  EXPECT_FALSE(median_ranks(7, 0.99));
-  EXPECT_EQ(median_ranks(8, 0.99), Ranks(1, 8));
+  for (int n = 0; n < 6; ++n) EXPECT_FALSE(quantile_ranks(n, 0.5, 0.95)) << n;
+  EXPECT_EQ(quantile_ranks(6, 0.5, 0.95), Ranks(1, 6));
+  EXPECT_EQ(quantile_ranks(10, 0.5, 0.95), Ranks(2, 9));
+  EXPECT_EQ(quantile_ranks(20, 0.5, 0.95), Ranks(6, 15));
+  EXPECT_EQ(quantile_ranks(25, 0.5, 0.95), Ranks(8, 18));
+  EXPECT_EQ(quantile_ranks(50, 0.5, 0.95), Ranks(18, 33));
+  EXPECT_EQ(quantile_ranks(100, 0.5, 0.95), Ranks(40, 61));
+  EXPECT_FALSE(quantile_ranks(7, 0.5, 0.99));
+  EXPECT_EQ(quantile_ranks(8, 0.5, 0.99), Ranks(1, 8));
 }
 
 TEST(Statistics, QuantileRanksOfATenth) {
@@ -87,7 +87,7 @@ TEST(Statistics, MedianRanksAreTheNarrowestThatHoldTheConfidence) {
       tail += std::ldexp(row[k], -n);
       if (tail <= 0.025) expected = static_cast<std::int64_t>(k) + 1;
     }
-    const auto ranks = median_ranks(n, 0.95);
+    const auto ranks = quantile_ranks(n, 0.5, 0.95);
     ASSERT_EQ(ranks.has_value(), expected >= 1) << n;
     if (ranks) {
       EXPECT_EQ(*ranks, std::pair(expected, n + 1 - expected)) << n;
@@ -97,7 +97,7 @@ TEST(Statistics, MedianRanksAreTheNarrowestThatHoldTheConfidence) {
 
 TEST(Statistics, MedianRanksOfManySamplesFollowTheNormalLaw) {
   for (const std::int64_t n : {1000, 20000, 1000000}) {
-    const auto ranks = median_ranks(n, 0.95);
+    const auto ranks = quantile_ranks(n, 0.5, 0.95);
     ASSERT_TRUE(ranks);
     const double expected = static_cast<double>(n) / 2 - 1.959964 * std::sqrt(static_cast<double>(n)) / 2;
     EXPECT_NEAR(static_cast<double>(ranks->first), expected, 1.5) << n;
