@@ -47,7 +47,7 @@ KernelTime kernel_time(const Report& report, const WallTime& wall) {
 using Parts = std::array<double, kWallParts>;
 double& of(Parts& parts, WallPart part) { return parts.at(static_cast<std::size_t>(part)); }
 
-/// Of one of `count` steps, or of a whole run.
+/// Parts of one of `count` steps, or of a whole run.
 Parts parts_of(const Report& report, const WallTime& wall, std::int64_t count) {
   Parts parts = {};
   const KernelTime time = kernel_time(report, wall);

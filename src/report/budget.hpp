@@ -1,4 +1,4 @@
-// The time of a step, of a program or of a suite, divided into parts that add up to it, as exact seconds and as shown.
+// Divides the time of a step, a program or a suite into parts that add up to it, in exact seconds and as displayed.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ enum class WallPart : std::uint8_t {
   beyond,   ///< kernel time above that
   no_roof,  ///< kernels whose roof is not known
   copies,
-  rank_wait,      ///< collectives that wait for another rank, without another kernel
-  communication,  ///< collectives that transfer, without another kernel
+  rank_wait,      ///< collectives that wait for another rank while no other kernel runs
+  communication,  ///< collectives that transfer while no other kernel runs
   launching,
   waiting,
   elsewhere,
@@ -29,38 +29,38 @@ enum class WallPart : std::uint8_t {
   unknown,   ///< not in any part, in files of other tools
 };
 inline constexpr std::size_t kWallParts = 14;
-std::string_view to_string(WallPart part);  ///< "idle_launching", as files have it
+std::string_view to_string(WallPart part);  ///< id in files: "idle_launching"
 /// "kernels at their roof", "idle: host launching".
 std::string_view name_of(WallPart part);
 
 struct WallShare {
   WallPart part = WallPart::unknown;
   double seconds = 0;
-  std::int64_t steps = 0;  ///< in the last digit that is shown
+  std::int64_t steps = 0;  ///< in units of the last displayed digit
 };
 
-/// Wall time, divided without remainder: as exact seconds, and as shown, where rounded parts add up to the whole too.
+/// Wall time, divided without remainder: as exact seconds, and as displayed, where the rounded parts add up too.
 struct Budget {
-  std::string device;  ///< "GPU 0 · NVIDIA H200"; of all GPUs together "2 GPUs"
+  std::string device;  ///< "GPU 0 · NVIDIA H200"; for all GPUs together "2 GPUs"
   double wall_s = 0;
-  std::vector<WallShare> shares;  ///< those that are not nothing, in the order of WallPart
-  std::int64_t steps = 0;         ///< of the whole
-  double step_s = 1;              ///< seconds of the last digit that is shown
+  std::vector<WallShare> shares;  ///< parts above zero, in the order of WallPart
+  std::int64_t steps = 0;         ///< total, in units of the last displayed digit
+  double step_s = 1;              ///< seconds per unit of the last displayed digit
 
   double seconds(WallPart part) const;
   std::int64_t steps_of(WallPart part) const;
   bool has_roof() const { return seconds(WallPart::at_roof) > 0; }
-  /// "2.31 s"; of something too small for the digits "<0.01 s".
+  /// "2.31 s"; "<0.01 s" if the value is too small for the digits.
   std::string text(std::int64_t steps) const;
   std::string text(const WallShare& share) const;
 };
 
-/// One for each GPU: of a step where the program has steps (their mean), else of the whole run; of a suite one launch
-/// of each kernel, as one.
+/// One budget per GPU: of the mean step if the program has steps, else of the whole run. For a suite, one budget with
+/// one launch of each kernel.
 std::vector<Budget> budgets(const Report& report);
-/// The same of the whole run, also of a program with steps.
+/// Budgets of the whole run, even if the program has steps.
 std::vector<Budget> run_budgets(const Report& report);
-/// budgets() of all GPUs together; of one GPU its own. Nothing where no GPU was seen.
+/// The sum of budgets() over all GPUs; with one GPU, its own. std::nullopt if no GPU was used.
 std::optional<Budget> whole_budget(const Report& report);
 
 }  // namespace roofline

@@ -95,8 +95,9 @@ std::string where_cpu_figures_are_from(const Report& report) {
     return fmt::format("Times are samples of the native run. FLOPs and bytes are not known: {}.",
                        clean_line(emulated(report).ended));
   }
-  return "Times are samples of the native run. FLOPs and bytes at L1 are counted in an emulated run; L2, L3 and memory "
-         "are modelled there, without prefetching. The chart has FLOPs per byte at L1, under the roofs of all levels.";
+  return "Times are samples of the native run. FLOPs and bytes at L1 are counted in an emulated run; L2, L3 and "
+         "memory are modelled there, without prefetching. The chart shows FLOPs per byte at L1, under the roofs of "
+         "all levels.";
 }
 
 Findings cpu_facts(const Report& report) {

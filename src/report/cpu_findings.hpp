@@ -1,4 +1,4 @@
-// Findings of a CPU program whose instructions were counted, as sentences: the same for page, Markdown and terminal.
+// Findings about a CPU program with counted instructions, as sentences for page, Markdown and terminal.
 #pragma once
 
 #include <string>
@@ -11,25 +11,24 @@
 
 namespace roofline {
 
-/// Whether the rows are loops and functions of a CPU program.
+/// True if the rows are loops and functions of a CPU program.
 bool is_of_cpu(const Report& report);
 
-/// Whether a library is one of OpenMP: threads that have nothing to do spin in it, in the native run alone.
+/// True for an OpenMP runtime library, in which idle threads spin (in the native run only).
 bool is_openmp_runtime(std::string_view library);
 
-/// What its loops take, and would take at their roofs.
+/// One sentence: the time of the loops, and their time at the roofs.
 std::string cpu_answer(const Report& report);
-/// Where its times, FLOPs and bytes are from.
+/// Source of the times, FLOPs and bytes.
 std::string where_cpu_figures_are_from(const Report& report);
-/// Counts of its rows, and code that has a time without counts or counts without a time.
+/// Row counts, code with time but no counts, and code with counts but no time.
 Findings cpu_facts(const Report& report);
-/// Facts about both runs, one per line.
+/// Facts about the native and the emulated run, one per line.
 std::vector<std::pair<std::string, std::string>> cpu_completeness(const Report& report);
 
-/// The share of a row's FLOPs in instructions of that width, by the ids of their counts ("scalar", "128", "256"); NaN
-/// where it has none.
+/// Fraction of a row's FLOPs in instructions of that width, by count id ("scalar", "128", "256"); NaN without FLOPs.
 double vector_share(const Point& point, std::string_view width);
-/// "256-bit 92 %, scalar 8 %": by share; empty where it has no FLOPs.
+/// "256-bit 92 %, scalar 8 %", largest first; empty without FLOPs.
 std::string vector_text(const Point& point);
 
 }  // namespace roofline

@@ -36,7 +36,7 @@ std::int64_t with_status(const Report& report, PointStatus status) {
                        [status](const Point& point) { return point.status == status; });
 }
 
-/// Timed, but nothing that it computed was compared.
+/// Timed, but its outputs were not compared.
 bool is_unverified(const Point& p) {
   return p.status == PointStatus::ok && p.time &&
          !(p.verification && p.verification->passed && p.verification->compared());
@@ -115,7 +115,8 @@ bool is_matrix_product(const Point& point) {
   return std::ranges::find(kProducts, point.workload.op) != kProducts.end();
 }
 
-/// Of floating-point products at training and inference precision: a 16-bit unit, or one that rounds fp32 inputs.
+/// Units for floating-point products at training and inference precision: 16-bit types, or fp32 inputs that are
+/// rounded.
 bool is_product_unit(const Ceiling& ceiling) {
   const auto pipes = {Pipe::tensor_bf16, Pipe::tensor_fp16, Pipe::tensor_tf32};
   return ceiling.kind == CeilingKind::compute && ceiling.role == Role::roof && ceiling.regime == Regime::burst &&
@@ -148,7 +149,7 @@ void add_unused_unit(Findings& found, const Report& report) {
 
 constexpr std::size_t kMostRowNames = 8;
 
-/// "Failed: a, b and c."; nothing where no row is meant.
+/// "Failed: a, b and c."; empty if no row is concerned.
 template <class Meant>
 void add_rows(Findings& found, const Report& report, FindingKind kind, std::string_view what, Meant meant) {
   std::vector<std::string> names;
@@ -316,7 +317,7 @@ Findings alarms(const Report& report) {
     return not_cold(p, report.machine) || partly_cached(p, report.machine);
   };
   const auto above = [&](const Point& p) { return timed(p) && p.above_roof() && !in_caches(p); };
-  // The reference probe beside the row may have reached as much. A paired fraction is independent of the machine's
+  // The reference probe beside the row may have been equally fast. A paired fraction is independent of the machine's
   // speed.
   const auto faster_now = [](const Point& p) {
     return p.paired_with_roof() == nullptr && reference_rate_of_roof(p).value_or(0) >= p.fraction_of_roof();
@@ -326,7 +327,9 @@ Findings alarms(const Report& report) {
   add_rows(found, report, FindingKind::rows_unverified, "Timed but not verified",
            [](const Point& p) { return is_unverified(p); });
   add_work_mismatches(found, report);
-  add_rows(found, report, FindingKind::partly_cached, "Working set partly cached, so these cold rows are too fast",
+  add_rows(found, report, FindingKind::partly_cached,
+           "Working set partly cached, so these cold rows are faster than "
+           "main memory allows",
            [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
   add_rows(found, report, FindingKind::partly_cached,
            "Working set partly cached, so these hot rows exceed main memory's roof",

@@ -1,4 +1,4 @@
-// Times of a profile by stack, each stack once: what flame graphs and files for other programs are made from. Pure.
+// Profile times by unique stack, for flame graphs and export. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class FrameKind : std::uint8_t {
   native,  ///< other native code
   device,  ///< a GPU
   module,  ///< a part of a module's path
-  line,    ///< that launches
+  line,    ///< a line that launches
   kernel,
   transfer  ///< copies or memsets
 };
@@ -30,23 +30,23 @@ struct StackFrame {
 };
 
 struct FoldedStack {
-  std::vector<StackFrame> frames;  ///< the outermost first, never empty
+  std::vector<StackFrame> frames;  ///< outermost first, never empty
   ThreadState state = ThreadState::running;
   double seconds = 0;
 };
 
-/// Of host threads: process, thread, then the frames of the stack. By frames, then by state.
+/// Host stacks: process, thread, then frames. Sorted by frames, then by state.
 std::vector<FoldedStack> host_stacks(const HostProfile& host);
 
-/// Of GPUs: device, the parts of the module's path, the line and the kernel, of what is known; copies and memsets by
-/// direction and line. By frames.
+/// GPU stacks: device, module path, line and kernel, as far as known; copies and memsets by direction and line. Sorted
+/// by frames.
 std::vector<FoldedStack> gpu_stacks(const Report& report);
 
 /// "python3 4711"; "pt_data_pin 4730".
 std::string process_name(const HostThread& thread);
 std::string thread_name(const HostThread& thread);
 
-/// How a state of a thread that doesn't run stands in a stack: "[waits for a lock]".
+/// Frame name for a waiting thread: "[waits for a lock]".
 std::string state_frame(ThreadState state);
 
 }  // namespace roofline

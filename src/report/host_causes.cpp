@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "model/find.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -18,15 +19,14 @@ struct PurposeText {
   std::string_view id, finding, action;
 };
 constexpr auto kPurposes = std::to_array<PurposeText>(
-    {{FunctionPurpose::allocation, 0.1, "allocation", "is allocation of memory (malloc, free)",
-      "Allocate once outside of the loop and reuse it: reserve() and clear(), a buffer that is passed in, or an "
-      "arena."},
-     {FunctionPurpose::copy, 0.25, "copy", "is copying memory (memcpy, memset)",
+    {{FunctionPurpose::allocation, 0.1, "allocation", "goes to memory allocation (malloc, free)",
+      "Allocate once outside the loop and reuse it: reserve() and clear(), a buffer passed in, or an arena."},
+     {FunctionPurpose::copy, 0.25, "copy", "goes to memory copies (memcpy, memset)",
       "Avoid copies (references, views, moves), and copy few large blocks instead of many small ones."},
-     {FunctionPurpose::text, 0.2, "text", "is conversion between numbers and text",
+     {FunctionPurpose::text, 0.2, "text", "goes to conversions between numbers and text",
       "Read and write binary data, or convert with std::from_chars and std::to_chars, in large blocks."},
-     {FunctionPurpose::mathematics, 0.3, "mathematics", "is functions of the mathematical library",
-      "Call them for vectors (-O3 -ffast-math with glibc's libmvec), in single precision, or less often (tables)."}});
+     {FunctionPurpose::mathematics, 0.3, "mathematics", "goes to math library functions",
+      "Use vector versions (-O3 -ffast-math with glibc's libmvec), single precision, or tables."}});
 
 constexpr double kLeastMutex = 0.15;       ///< of CPU time and waits for mutexes
 constexpr double kLeastAlone = 0.2;        ///< of wall time
@@ -63,11 +63,6 @@ double sum_of(const ByLine& lines) {
   return sum;
 }
 
-std::string most_of(const ByLine& lines) {
-  const auto most = std::ranges::max_element(lines, {}, [](const auto& entry) { return entry.second; });
-  return most == lines.end() ? std::string() : most->first;
-}
-
 class HostCauses {
  public:
   explicit HostCauses(const HostProfile& host, double peak_bytes = 0)
@@ -81,7 +76,7 @@ class HostCauses {
       const double seconds = sum_of(lines);
       if (!(cpu_s_ > 0) || seconds < text.least * cpu_s_) continue;
       put(std::string(text.id), seconds, fmt::format("{} of the CPU time {}", percent(seconds / cpu_s_), text.finding),
-          "most of it called at", most_of(lines), std::string(text.action));
+          "mostly called at", key_of_largest(lines), std::string(text.action));
     }
     find_mutex();
     find_kernel();
@@ -129,9 +124,10 @@ class HostCauses {
     if (host_.thread_count < 2 || !(seconds > 0) || seconds < kLeastMutex * (cpu_s_ + waits)) return;
     const double share = seconds / (cpu_s_ + waits);
     put("mutex", std::min(seconds, share * host_.wall_s),
-        fmt::format("{} of the time of threads that work goes to a mutex", percent(share)), "most of it at",
-        most_of(lines),
-        "Give each thread data of its own and merge it at the end; else hold the mutex shorter, or use several.");
+        fmt::format("{} of the threads' working time goes to a mutex", percent(share)), "mostly at",
+        key_of_largest(lines),
+        "Give each thread its own data and merge it at the end; else hold the mutex for a shorter time, or use "
+        "several.");
   }
 
   void find_kernel() {
@@ -176,12 +172,12 @@ class HostCauses {
     const std::string share = percent(alone.seconds / host_.wall_s);
     if (alone.others_s > 0.5 * alone.line_s) {
       put("unequal-work", saved,
-          fmt::format("For {} of the time only one of {} threads still works", share, alone.at_once), "mostly at", line,
-          "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).");
+          fmt::format("For {} of the time only one of {} threads is still busy", share, alone.at_once), "mostly at",
+          line, "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).");
       return;
     }
     put("serial-part", saved,
-        fmt::format("For {} of the time only one thread works, of up to {}", share, alone.at_once), "mostly at", line,
+        fmt::format("For {} of the time only one thread is busy, of up to {}", share, alone.at_once), "mostly at", line,
         "Divide this part over the threads (#pragma omp parallel for), or overlap it with other work.");
   }
 

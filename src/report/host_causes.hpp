@@ -1,5 +1,4 @@
-// What a program's threads lose time to, by the samples of their stacks: allocation of memory, copies, locks, a thread
-// that works alone, the kernel. Pure.
+// Causes of lost host time, from stack samples: memory allocation, copies, locks, serial parts, the kernel. Pure.
 #pragma once
 
 #include <string>
@@ -10,23 +9,23 @@
 
 namespace roofline {
 
-/// What a library function does for the program that calls it.
+/// Purpose of a library function, from the caller's point of view.
 enum class FunctionPurpose : std::uint8_t { none, allocation, copy, text, mathematics, mutex, condition, join };
 FunctionPurpose purpose_of(const HostFrame& frame);
 
 struct HostCause {
   std::string id;      ///< "allocation"
-  double seconds = 0;  ///< potential saving: of CPU time, or of wall time for threads that wait
-  std::string text;    ///< with its line
+  double seconds = 0;  ///< potential saving: CPU time, or wall time for waiting threads
+  std::string text;    ///< including the line
   std::string action;
   std::string line;
 };
 
-/// Causes that take enough time to be named, the largest first. `with_threads`: also a serial part and unequal work,
-/// which a run with counts finds by loop. `peak_bytes`: resident memory of the largest process; 0: not known.
+/// Causes above their thresholds, largest first. `with_threads`: include serial parts and unequal work, which runs with
+/// counts report by loop. `peak_bytes`: resident memory of the largest process; 0: unknown.
 std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, double peak_bytes = 0);
 
-/// Whether a thread that waits for a lock mostly waits for the end of others.
+/// True if lock waits are mostly waits for other threads to end.
 bool waits_for_threads(const HostProfile& host);
 
 }  // namespace roofline

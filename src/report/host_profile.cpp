@@ -27,13 +27,13 @@ const HostThreadSum* leading_thread(const HostProfile& host) {
   return found == host.threads.end() ? nullptr : &*found;
 }
 
-/// What to do about a thread that mostly waits like that; empty where nothing can be said.
+/// Advice for a thread that mostly waits in this state; may be empty.
 std::string_view advice_on_wait(ThreadState state) {
   switch (state) {
     case ThreadState::gil:
       return "Threads of one Python interpreter take turns: divide the work among processes.";
     case ThreadState::lock:
-      return "Hold the lock for a shorter time, or give each thread data of its own.";
+      return "Hold the lock for a shorter time, or give each thread its own data.";
     case ThreadState::read:
     case ThreadState::child:
       return "If this is another program: start it less often, several at a time, or call a library instead.";
@@ -85,7 +85,8 @@ std::string host_answer(const HostProfile& host) {
     text += fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(host, *leading),
                         percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
                         shorten(place_text(*hottest), 80));
-    if (ready > kCrowded) text += fmt::format(" It is ready without a CPU for {} of its time.", percent(ready));
+    if (ready > kCrowded)
+      text += fmt::format(" It is runnable but waits for a CPU for {} of its time.", percent(ready));
     const bool python = hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu();
     if (python && cpu_s <= kOneCpu * host.wall_s) {
       text +=

@@ -1,4 +1,4 @@
-// Where the time of a program's threads went: sums of its host samples. Plain data.
+// Sums over the host samples of a program. Plain data.
 #pragma once
 
 #include <array>
@@ -18,21 +18,21 @@ struct HostTimes {
   double of(ThreadState state) const { return seconds.at(static_cast<std::size_t>(state)); }
   double on_cpu() const { return of(ThreadState::running); }
   double total() const;
-  /// All but those on a CPU.
+  /// Seconds in all states except running.
   double off_cpu() const { return total() - on_cpu(); }
-  /// The state in which most of the time off the CPU was spent; running where there is none.
+  /// The wait state with the most time; running if there was no wait.
   ThreadState main_wait() const;
 };
 
-/// Time of a line of the program: of the innermost frame that is the program's own, else of the innermost one.
+/// Time of a program line: the innermost frame in the program's own code, else the innermost frame.
 struct HostLineSum {
   HostFrame place;
   HostTimes times;
 };
 
-/// Time of a function by itself (innermost), and on a CPU with what it calls.
+/// Self time of a function, and its CPU time including callees.
 struct HostFunctionSum {
-  HostFrame place;  ///< without a line
+  HostFrame place;  ///< function only, without a line
   HostTimes times;
   double inclusive_cpu_s = 0;
 };
@@ -40,9 +40,9 @@ struct HostFunctionSum {
 struct HostThreadSum {
   HostThread thread;
   HostTimes times;
-  int hottest_line = -1;  ///< index into `lines`: where most of its time on a CPU was; -1: none
-  double hottest_s = 0;   ///< of its time on a CPU
-  int longest_wait = -1;  ///< index into `lines`: where most of its time off the CPU was
+  int hottest_line = -1;  ///< index into `lines`: line with the most CPU time; -1: none
+  double hottest_s = 0;   ///< CPU time of that line
+  int longest_wait = -1;  ///< index into `lines`: line with the most waiting time; -1: none
   double longest_wait_s = 0;
 };
 
@@ -56,29 +56,29 @@ struct HostProcessSum {
 /// A stack of one thread in one state.
 struct HostStackSum {
   int thread = 0;           ///< index into `threads`
-  std::vector<int> frames;  ///< indices into `frames`, the outermost first; empty: not known
+  std::vector<int> frames;  ///< indices into `frames`, outermost first; empty: unknown
   ThreadState state = ThreadState::running;
   double seconds = 0;
 };
 
-/// Times in which one thread alone was busy, on a CPU or ready, of a program whose threads work at the same time.
+/// Periods in which only one thread of a multi-threaded program was busy (on a CPU or runnable).
 struct HostAlone {
-  std::int64_t at_once = 0;  ///< threads that were busy at the same time, at most, in 5 % of the time or more
+  std::int64_t at_once = 0;  ///< maximum number of busy threads in at least 5 % of the time
   double seconds = 0;
-  int line = -1;        ///< index into `lines`: where most of it was; -1: none
-  double line_s = 0;    ///< of it, in the function of that line
-  double others_s = 0;  ///< time of threads in that function while others were busy, too
+  int line = -1;        ///< index into `lines`: line with most of these periods; -1: none
+  double line_s = 0;    ///< seconds of these periods in that line's function
+  double others_s = 0;  ///< thread time in that function while other threads were busy
 };
 
-/// All lists have the largest first and are cut at a report's limits; `times` has everything.
+/// All lists are sorted, largest first, and cut at the report's limits; `times` covers everything.
 struct HostProfile {
-  double wall_s = 0;   ///< of the sampled time
-  double rate_hz = 0;  ///< measured samples per second of each thread
+  double wall_s = 0;   ///< sampled wall time
+  double rate_hz = 0;  ///< measured samples per second and thread
   double cost_s = 0;   ///< CPU time of sampling
   std::int64_t samples = 0;
-  std::string why_none;       ///< empty where there are samples
+  std::string why_none;       ///< empty if there are samples
   std::string why_no_native;  ///< why running threads have no native frames
-  HostTimes times;            ///< of all threads
+  HostTimes times;            ///< all threads
   HostAlone alone;
   ProcessUsage usage;  ///< of its processes
   std::int64_t thread_count = 0, process_count = 0;
@@ -90,10 +90,10 @@ struct HostProfile {
   std::vector<HostStackSum> stacks;
 };
 
-/// "train.py:31 load_batch"; without its file where that is not known.
+/// "train.py:31 load_batch"; without the file if unknown.
 std::string place_text(const HostFrame& frame);
 
-/// How long threads were on a CPU, the line or the wait that took most of the time, and what to do about it.
+/// CPU time of the threads, the line or wait with the most time, and what to do about it.
 std::string host_answer(const HostProfile& host);
 
 }  // namespace roofline

@@ -25,7 +25,7 @@ bool of_one_kernel(const Saving& saving) {
          (saving.kind == SavingKind::kernel || saving.kind == SavingKind::traffic);
 }
 
-/// What savings of a program leave of the gains of some rows: savings are of the steps, and disjoint.
+/// Gains of rows reduced to what a program's savings leave: savings are per step, and disjoint.
 double disjoint_gain(const Profile& profile, const std::vector<std::size_t>& rows) {
   double seconds = 0;
   for (const Saving& saving : profile.savings) {
@@ -58,7 +58,7 @@ std::string launched_at(const Report& report, const std::vector<std::size_t>& ro
   return fmt::format(" {} {}.", is_loop(rows.front()) ? "Called from" : "Launched at", line);
 }
 
-/// Those that come before all savings of time in the report are first here, too; the others follow the savings of time.
+/// Memory findings that precede all savings in the report come first here too; the others follow the savings of time.
 void put_memory(std::vector<Hotspot>& all, const Report& report) {
   const auto is_memory = [](const Hotspot& hotspot) { return hotspot.memory; };
   const auto rest = std::stable_partition(all.begin(), all.end(), is_memory);

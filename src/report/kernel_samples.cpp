@@ -28,19 +28,19 @@ constexpr std::array<std::string_view, 27> kDescriptions = {"issued an instructi
                                                             "asynchronous copies",
                                                             "exchange within a warp",
                                                             "special functions",
-                                                            "conversions of numbers",
+                                                            "number conversions",
                                                             "divisions",
                                                             "double precision arithmetic",
-                                                            "a busy pipe of arithmetic",
+                                                            "a busy arithmetic pipe",
                                                             "tensor cores",
-                                                            "the result of the instruction before",
+                                                            "the previous instruction's result",
                                                             "other warps at a barrier",
                                                             "memory fences",
-                                                            "targets of branches",
-                                                            "instructions to be fetched",
+                                                            "branch targets",
+                                                            "instruction fetch",
                                                             "the end of a sleep",
                                                             "something else",
-                                                            "constants of instructions (immediate constant cache)"};
+                                                            "instruction constants (immediate constant cache)"};
 
 }  // namespace
 

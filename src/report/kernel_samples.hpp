@@ -1,4 +1,4 @@
-// Samples of a kernel's instructions: where its warps were found, and what they waited for.
+// Instruction samples of a kernel: where its warps were, and what they waited for.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace roofline {
 
-/// What a warp was found waiting for. `issuing` and `ready` are no waits.
+/// What a warp waited for. `issuing` and `ready` are not waits.
 enum class WaitFor : std::uint8_t {
   issuing,        ///< its instruction was issued
   ready,          ///< it could have issued; another warp did
   global_load,    ///< data from global memory
-  global_store,   ///< room for a store to global memory, or stores before the end
-  global_atomic,  ///< an atomic operation on global memory, or room for one
+  global_store,   ///< queue space for a store to global memory, or outstanding stores at exit
+  global_atomic,  ///< an atomic operation on global memory, or queue space for one
   local_memory,   ///< a thread's own memory: spilled registers, arrays indexed at run time
-  shared_load,    ///< data from shared memory, or room for such a load
-  shared_store,   ///< room for a store to shared memory
+  shared_load,    ///< data from shared memory, or queue space for such a load
+  shared_store,   ///< queue space for a store to shared memory
   shared_atomic,  ///< an atomic operation on shared memory
   constant,       ///< constant memory
   texture,        ///< the texture unit
@@ -28,16 +28,16 @@ enum class WaitFor : std::uint8_t {
   conversion,     ///< conversions between integers and floating point
   division,       ///< a division or remainder, or a function that replaces one instruction
   fp64,           ///< double precision arithmetic
-  arithmetic,     ///< another pipe of arithmetic that is busy
+  arithmetic,     ///< another arithmetic pipe that is busy
   tensor,         ///< tensor cores
-  result,         ///< the result of the instruction before, with a fixed latency
+  result,         ///< the previous instruction's result, with a fixed latency
   barrier,        ///< other warps of the block
-  fence,          ///< earlier memory accesses to be visible to others
+  fence,          ///< visibility of earlier memory accesses
   branch,         ///< the target of a branch
-  code,           ///< instructions to be fetched
-  sleep,          ///< the time that it asked to sleep
+  code,           ///< instruction fetch
+  sleep,          ///< a requested sleep
   other,
-  immediate  ///< a constant that an instruction names, which its cache does not have yet
+  immediate  ///< an instruction's constant that misses its cache
 };
 std::string_view to_string(WaitFor what);
 std::optional<WaitFor> parse_wait_for(std::string_view text);
@@ -47,16 +47,16 @@ std::string_view description_of(WaitFor what);
 /// One kind of wait in one kernel.
 struct SampledWait {
   WaitFor what = WaitFor::other;
-  double share = 0;  ///< of all samples of the kernel
-  std::string line;  ///< "kernel.cu:41": with most of them, of the instruction that is waited for; empty: not known
-  std::string used_line;  ///< the line that waits for it, if it is another one
-  double line_share = 0;  ///< of all samples, those with `line`
+  double share = 0;       ///< fraction of all samples of the kernel
+  std::string line;       ///< "kernel.cu:41": most frequent line of the awaited instruction; empty: unknown
+  std::string used_line;  ///< line of the waiting instruction, if different
+  double line_share = 0;  ///< fraction of all samples that have `line`
 };
 
-/// What the samples of its kernel say about a row; kernels of several rows are sampled together.
+/// Samples of a row's kernel; rows of the same kernel share them.
 struct SampledKind {
   std::int64_t samples = 0;
-  std::vector<SampledWait> waits;  ///< the largest first
+  std::vector<SampledWait> waits;  ///< largest first
 };
 
 struct WaitCount {
@@ -64,7 +64,7 @@ struct WaitCount {
   std::int64_t samples = 0;
 };
 
-/// Why a warp did not go on, as the GPU has it: "long_scoreboard".
+/// Stall reason by its GPU name: "long_scoreboard".
 struct ReasonCount {
   std::string reason;
   std::int64_t samples = 0;
@@ -72,40 +72,40 @@ struct ReasonCount {
 
 /// A source line of a kernel.
 struct SampledLine {
-  std::string file;  ///< as the compiler wrote it; empty: instructions without a line
+  std::string file;  ///< as written by the compiler; empty: instructions without a line
   std::int64_t line = 0;
-  std::string text;  ///< of the source, where it could be read when the program ran
+  std::string text;  ///< source text, if readable when the program ran
   std::int64_t samples = 0;
-  std::vector<WaitCount> waits;  ///< the largest first
+  std::vector<WaitCount> waits;  ///< largest first
 };
 
-/// An instruction that has samples, or that is waited for.
+/// An instruction with samples, or one that others wait for.
 struct SampledInstruction {
   std::int64_t offset = 0;  ///< bytes from the kernel's start
-  std::string name;         ///< "LDG"; "?" where it is not known
-  int line = -1;            ///< in SampledKernel::lines; -1: without a line
+  std::string name;         ///< "LDG"; "?" if unknown
+  int line = -1;            ///< index into SampledKernel::lines; -1: no line
   std::int64_t samples = 0;
-  std::vector<ReasonCount> reasons;     ///< the largest first
-  std::vector<std::int64_t> waits_for;  ///< offsets, the nearest first
+  std::vector<ReasonCount> reasons;     ///< largest first
+  std::vector<std::int64_t> waits_for;  ///< offsets, nearest first
 };
 
 struct SampledKernel {
-  std::string name;  ///< demangled, as ProfiledKind::full_name
+  std::string name;  ///< demangled, like ProfiledKind::full_name
   std::int64_t samples = 0;
-  std::vector<ReasonCount> reasons;              ///< the largest first
-  std::vector<SampledWait> waits;                ///< the largest first
-  std::vector<SampledLine> lines;                ///< the most samples first
-  std::vector<SampledInstruction> instructions;  ///< by offset
+  std::vector<ReasonCount> reasons;              ///< largest first
+  std::vector<SampledWait> waits;                ///< largest first
+  std::vector<SampledLine> lines;                ///< most samples first
+  std::vector<SampledInstruction> instructions;  ///< sorted by offset
 };
 
-/// The samples of a program's kernels, the most samples first.
+/// Instruction samples of a program, by kernel, most samples first.
 struct KernelSamples {
-  std::string by;              ///< the other tool that took them ("ncu 2025.3.1"), while it ran launches by themselves
-  double seconds = 0;          ///< in which samples were taken; 0 of other tools
-  std::int64_t samples = 0;    ///< all that GPUs took then
-  std::int64_t dropped = 0;    ///< of them
-  std::int64_t elsewhere = 0;  ///< of them, in code of which nothing is known
-  std::int64_t period = 0;     ///< cycles from sample to sample of an SM
+  std::string by;              ///< tool that took them ("ncu 2025.3.1"), with launches in isolation; empty: roofline
+  double seconds = 0;          ///< sampled time; 0 for other tools
+  std::int64_t samples = 0;    ///< all samples of the GPUs in that time
+  std::int64_t dropped = 0;    ///< dropped samples
+  std::int64_t elsewhere = 0;  ///< samples in unknown code
+  std::int64_t period = 0;     ///< cycles between two samples of an SM
   std::vector<SampledKernel> kernels;
 
   bool empty() const { return kernels.empty(); }

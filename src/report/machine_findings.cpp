@@ -52,7 +52,7 @@ std::string cause_of(const Ceiling& ceiling) {
       cause = check.name;
     }
   }
-  // Background load breaks the doubling check, too.
+  // Background load also makes the doubling check fail.
   return unsteady && cause == kDoublingCheck ? std::string() : cause;
 }
 
@@ -96,7 +96,7 @@ std::string partly_cached(const Ceilings& ceilings) {
       clean_line(partly_cached_set(*ceilings.front())->detail));
 }
 
-/// Of those that are provisional for another reason: how often they were measured, or how widely they scatter.
+/// For ceilings that are provisional for another reason: how often they were measured, or how widely they scatter.
 std::string not_yet_confirmed(const Machine& machine, const Ceilings& ceilings) {
   std::int64_t least = 0, most = 0;
   for (const Ceiling* ceiling : ceilings) {
@@ -204,7 +204,7 @@ Findings findings_of(const Machine& machine, const Ceilings& ceilings) {
     found.push_back({FindingKind::varying_speed, std::move(varied)});
   }
   std::ranges::move(suspects(machine, ceilings), std::back_inserter(found));
-  // Those with too small sets, those that were measured in rounds, and those measured once for longer want different
+  // Ceilings with too small working sets, those measured in rounds, and those measured once for longer have different
   // remedies.
   Ceilings cached, in_rounds, once;
   for (const Ceiling* ceiling : ceilings) {

@@ -1,4 +1,4 @@
-// Findings about a machine's ceilings as sentences: one for each cause, not one for each ceiling.
+// Findings about a machine's ceilings as sentences: one per cause, not one per ceiling.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace roofline {
 
-/// About all roofs, for the end of a calibration. The tables show the audits of reference ceilings.
+/// Findings about all roofs, at the end of a calibration. Audits of reference ceilings are in the tables only.
 Findings machine_findings(const Machine& machine);
 
-/// About the ceilings that limit a timed row of the report.
+/// Findings about the ceilings that limit a timed row.
 Findings machine_findings(const Report& report);
 
 /// Every failed check of every ceiling with its figures: "dram.copy: interval within 1 %: -3.96 % to +3.30 % …".

@@ -16,7 +16,7 @@ std::string of_device(const GpuMemory& memory, const MemoryProfile& all) {
   if (memory.source == MemorySource::torch) {
     text += fmt::format(": peak {} allocated, {} reserved by PyTorch", si(memory.peak_allocated, "B"),
                         si(memory.peak_reserved, "B"));
-    if (memory.outside > 0) text += fmt::format(", {} of CUDA outside of its allocator", si(memory.outside, "B"));
+    if (memory.outside > 0) text += fmt::format(", {} of CUDA outside its allocator", si(memory.outside, "B"));
   } else {
     text += fmt::format(": peak {} allocated with CUDA", si(memory.peak_allocated, "B"));
   }

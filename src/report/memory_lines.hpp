@@ -1,4 +1,4 @@
-// What a program's memory was, in sentences: the same for page and terminal.
+// Memory use of a program as sentences for page and terminal.
 #pragma once
 
 #include <string>

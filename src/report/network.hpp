@@ -1,4 +1,4 @@
-// What a row with a collective reached, as nccl-tests counts it.
+// Bandwidths of a collective, as defined by nccl-tests.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,18 @@ namespace roofline {
 
 /// Byte/s over a launch's whole time.
 struct NetworkRates {
-  double algorithm = 0;  ///< of a rank's larger buffer
-  double bus = 0;        ///< of the bytes that have to cross its link
+  double algorithm = 0;  ///< bytes/s of a rank's larger buffer
+  double bus = 0;        ///< bytes/s that cross a rank's link
 };
 
-/// Nothing for rows without a collective, or without a time.
+/// std::nullopt for rows without a collective or without a time.
 std::optional<NetworkRates> network_rates(const Point& point);
 
 /// Seconds that so many bytes of bus bandwidth took when the machine was calibrated, with as many ranks: between the
-/// points of its sweep. Nothing without a sweep of just so many.
+/// points of its sweep. std::nullopt without a sweep of just so many.
 std::optional<double> calibrated_time(const Machine& machine, const Collective& collective, double bytes);
 
-/// "bus 372 GB/s, algorithm 372 GB/s"; empty where there are none.
+/// "bus 372 GB/s, algorithm 372 GB/s"; empty if there are none.
 std::string network_text(const Point& point);
 
 }  // namespace roofline

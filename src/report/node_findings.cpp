@@ -21,7 +21,7 @@ constexpr double kLinkBehind = 0.10;
 constexpr double kRoofBehind = 0.05;
 constexpr double kVisibleDrop = 0.03;  ///< of a ceiling when all devices are loaded
 
-/// Whether a ceiling is below the norm by more than that share, beyond its interval.
+/// True if a ceiling is below the norm by more than that share, beyond its interval.
 bool below(const Ceiling& ceiling, double usual, double by) {
   const double high = std::isfinite(ceiling.ci95.high) ? ceiling.ci95.high : ceiling.value;
   return ceiling.value < (1 - by) * usual && high < (1 - by / 2) * usual;

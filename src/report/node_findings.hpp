@@ -18,7 +18,7 @@ double usual_link(const Node& node, const Link& link, std::string_view name);
 /// More than a tenth below that, beyond the interval.
 bool falls_behind(const Node& node, const Link& link, std::string_view name);
 
-/// The same for a roof of a device among the node's devices of that name; a twentieth there.
+/// Median roof among the node's devices of the same name, and the allowed deviation of a twentieth.
 double usual_roof(const Node& node, const Machine& machine, const Ceiling& ceiling);
 bool falls_behind(const Node& node, const Machine& machine, const Ceiling& ceiling);
 

@@ -114,7 +114,7 @@ std::string rate_title(const LoadedRate& rate, const SharedCeiling& of) {
 NodeTable together_table(const Node& node) {
   NodeTable table =
       device_table(node, "All GPUs loaded at once",
-                   "Share of the rate alone, measured a moment before with the other GPUs idle.", "ceiling");
+                   "Share of the rate of each GPU alone, measured just before with the other GPUs idle.", "ceiling");
   std::vector<std::pair<std::string, std::map<int, const SharedCeiling*>>> rows;
   for (const SharedCeiling& shared : node.together) {
     value_of_key(rows, ceiling_label(clean_line(shared.name), shared.regime))[shared.device] = &shared;
@@ -141,7 +141,7 @@ NodeTable together_table(const Node& node) {
 std::string link_title(std::string_view name) {
   if (name == "link.read") return "Links: a GPU (row) reads another's memory (column)";
   if (name == "link.write") return "Links: a GPU (row) writes to another's memory (column)";
-  if (name == "link.both") return "Links: two GPUs write to each other at once, both ways added";
+  if (name == "link.both") return "Links: two GPUs write to each other at once, sum of both directions";
   if (name == "link.latency") return "Links: a GPU (row) waits for one access to another's L2 (column)";
   return "Links: " + clean_line(std::string(name));
 }
@@ -215,7 +215,7 @@ std::optional<NodeTable> kinds_table(const Node& node) {
   return table;
 }
 
-/// The distance of a device's NUMA node to the others, in the order of the nodes; empty where it is not known.
+/// The distance of a device's NUMA node to the others, in the order of the nodes; empty if unknown.
 std::string distances_of(const Node& node, const DevicePlace& place) {
   const NodeTopology& topology = node.topology;
   if (!place.numa_node) return {};

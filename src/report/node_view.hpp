@@ -10,8 +10,8 @@ namespace roofline {
 
 struct NodeCell {
   std::string text;
-  bool bad = false;        ///< falls behind, or falls when all work
-  std::string title = {};  ///< more of it: the interval, the kernel; may be empty
+  bool bad = false;        ///< falls behind similar devices, or drops when all devices work
+  std::string title = {};  ///< tooltip: the interval, the kernel; may be empty
 };
 
 struct NodeRow {
@@ -21,23 +21,23 @@ struct NodeRow {
 
 struct NodeTable {
   std::string title;
-  std::string note;                  ///< how to read it; may be empty
+  std::string note;                  ///< how to read the table; may be empty
   std::string corner;                ///< above the labels
-  std::vector<std::string> columns;  ///< as many as each row has cells
+  std::vector<std::string> columns;  ///< one per cell of a row
   std::vector<NodeRow> rows;
 };
 
 /// "node017: 8 x NVIDIA H200, calibrated 2026-01-15T09:32:10Z".
 std::string node_headline(const Node& node);
 
-/// The roofs of each device; what is left of them when all work; a matrix for each ceiling of links, rows acting; where
-/// the devices are plugged in. Tables without a figure are left out.
+/// Tables: the roofs of each device; their share when all devices work; a matrix per link ceiling (rows act); placement
+/// of the devices. Empty tables are left out.
 std::vector<NodeTable> node_tables(const Node& node);
 
-/// The matrices of links among them.
+/// The link matrices only.
 std::vector<NodeTable> link_tables(const Node& node);
 
-/// What was not measured and why, those of links with the same reason together.
+/// Unmeasured values with their reasons; links with the same reason are merged.
 std::vector<std::string> node_unmeasured(const Node& node);
 
 }  // namespace roofline

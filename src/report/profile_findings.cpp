@@ -233,7 +233,7 @@ std::string rate_text(const CopySum& copy) {
 }
 
 std::string program_name(const Profile& profile) {
-  // For an interpreter the script is the program.
+  // For an interpreter, the script is the program.
   const bool script = profile.program.size() > 1 && last_path_part(profile.program.front()).starts_with("python") &&
                       !profile.program[1].starts_with("-");
   std::string name;

@@ -26,7 +26,7 @@ std::string scaling_text(const Report& report) {
   };
   auto costs = std::to_array<Cost>({
       {ranks.mean(&RankSum::waiting_s), "waiting for later ranks"},
-      {ranks.mean(&RankSum::transfer_s), ranks.whole_run ? "the rest of MPI" : "communication without overlap"},
+      {ranks.mean(&RankSum::transfer_s), ranks.whole_run ? "other time in MPI" : "communication without overlap"},
       {ranks.mean(&RankSum::copies_s), "copies"},
       {ranks.mean(&RankSum::idle_s), "idle time"},
   });
@@ -36,7 +36,7 @@ std::string scaling_text(const Report& report) {
     if (cost.seconds < kSmall * ranks.step_s) continue;
     parts.push_back(fmt::format("{} {} ({})", cost.name, duration(cost.seconds), percent(cost.seconds / ranks.step_s)));
   }
-  if (!parts.empty()) text += fmt::format(" The rest of a mean rank: {}.", fmt::join(parts, ", "));
+  if (!parts.empty()) text += fmt::format(" The rest, per rank on average: {}.", fmt::join(parts, ", "));
   return text;
 }
 
@@ -45,10 +45,9 @@ std::string matching_text(const Report& report) {
   const Ranks& ranks = *report.profile->ranks;
   constexpr double kAll = 0.99;
   if (ranks.matched_share >= kAll) return {};
-  return fmt::format(
-      "{} of the collectives' time was matched with all ranks, by {}; the rest counts as communication.",
-      percent(ranks.matched_share),
-      ranks.matching == RankMatching::calls ? "the numbers of their calls" : "the times of their kernels");
+  return fmt::format("{} of the collectives' time was matched with all ranks, by {}; the rest counts as communication.",
+                     percent(ranks.matched_share),
+                     ranks.matching == RankMatching::calls ? "call numbers" : "kernel times");
 }
 
 std::vector<RankSum> shown_ranks(const Ranks& ranks, std::size_t most) {

@@ -1,5 +1,4 @@
-// The processes of one job: what the time of a step is on each rank, and its collectives. Plain data. Times are means
-// per steady step.
+// The processes of one job: step time per rank, and collectives. Plain data. Times are means per steady step.
 #pragma once
 
 #include <cstdint>
@@ -10,57 +9,57 @@
 
 namespace roofline {
 
-/// One rank's mean step. Its first five parts add up to the step.
+/// Mean step of one rank. The first five parts add up to the step.
 struct RankSum {
   int rank = 0;
   std::int64_t pid = 0;
-  std::string host;          ///< empty: not known
-  int device = -1;           ///< as Profile::devices has it; -1: it used none
-  double compute_s = 0;      ///< kernels that are no collectives
-  double waiting_s = 0;      ///< of the rest, collectives that wait for a later rank
-  double transfer_s = 0;     ///< of the rest, collectives that transfer, or were not matched with other ranks
-  double copies_s = 0;       ///< of the rest, copies and memsets
-  double idle_s = 0;         ///< nothing runs
+  std::string host;          ///< empty: unknown
+  int device = -1;           ///< index into Profile::devices; -1: no GPU
+  double compute_s = 0;      ///< kernels other than collectives
+  double waiting_s = 0;      ///< collectives that wait for a later rank, while no other kernel runs
+  double transfer_s = 0;     ///< collectives that transfer or are unmatched, while no other kernel runs
+  double copies_s = 0;       ///< copies and memsets while no kernel runs
+  double idle_s = 0;         ///< GPU idle
   double overlapped_s = 0;   ///< collectives during other kernels: part of compute_s
-  double caused_wait_s = 0;  ///< that every other rank waits for this one
-  double last_share = 0;     ///< of the steps: this rank arrives last where most time is waited for
+  double caused_wait_s = 0;  ///< time that each other rank waits for this one
+  double last_share = 0;     ///< fraction of the steps in which most of the waiting is for this rank
 };
 
-/// Collectives of one kind, size and number of ranks.
+/// Collectives with the same kind, size and number of ranks.
 struct CollectiveSum {
   std::string name;                ///< "all_reduce"
-  int ranks = 0;                   ///< that work together
-  double bytes = 0;                ///< of one: the larger buffer of a rank, as nccl-tests has it; 0: not known
-  double calls = 0;                ///< of a rank per step
-  double waiting_s = 0;            ///< of a rank per step: exposed
-  double exposed_s = 0;            ///< of a rank per step: transfer that no other kernel overlaps
-  double transfer_s = 0;           ///< of one: median, from the last rank's start to its end
-  std::string line;                ///< "train.py:31 main"; empty: not known
-  std::string roof;                ///< its limiting roof; empty: none was measured
-  double attainable_s = 0;         ///< of one, at that roof
-  double bus_bytes_per_s() const;  ///< of the transfer; 0 where bytes are not known
+  int ranks = 0;                   ///< participating ranks
+  double bytes = 0;                ///< size of a rank's larger buffer, as in nccl-tests; 0: unknown
+  double calls = 0;                ///< per rank and step
+  double waiting_s = 0;            ///< per rank and step, while no other kernel runs
+  double exposed_s = 0;            ///< per rank and step: transfer without overlapping kernels
+  double transfer_s = 0;           ///< median time of one, from the last rank's start to its end
+  std::string line;                ///< "train.py:31 main"; empty: unknown
+  std::string roof;                ///< limiting roof; empty: not measured
+  double attainable_s = 0;         ///< time of one at that roof
+  double bus_bytes_per_s() const;  ///< bus bandwidth of the transfer; 0 if the size is unknown
 };
 
-/// How collectives of different ranks were matched: by the numbers of their calls, or by the times of their kernels.
+/// How collectives of different ranks were matched: by call numbers, or by kernel times.
 enum class RankMatching : std::uint8_t { calls, times };
 std::string_view to_string(RankMatching matching);  ///< "calls"
 std::optional<RankMatching> parse_rank_matching(std::string_view text);
 
 struct Ranks {
-  std::string launcher;  ///< "torchrun"; empty: not known
-  int size = 0;          ///< ranks of the job, also of those that were not recorded
-  /// Times are of the run and not of a step: CPU ranks under MPI, between MPI_Init and MPI_Finalize. Waiting and
-  /// transfer are time in MPI then, compute is all other time, and `collectives` has all functions of MPI.
+  std::string launcher;  ///< "torchrun"; empty: unknown
+  int size = 0;          ///< ranks of the job, including those not recorded
+  /// Times cover the whole run instead of a step: CPU ranks under MPI, between MPI_Init and MPI_Finalize. Waiting and
+  /// transfer are then time in MPI, compute is all other time, and `collectives` lists all MPI functions.
   bool whole_run = false;
   RankMatching matching = RankMatching::times;
   double step_s = 0;
-  double matched_share = 0;  ///< of the time of collectives in steps: matched with all other ranks
+  double matched_share = 0;  ///< fraction of the collectives' time in steps that was matched with all ranks
   std::vector<RankSum> ranks;
-  std::vector<CollectiveSum> collectives;  ///< the most waiting and exposed time first
+  std::vector<CollectiveSum> collectives;  ///< largest waiting plus exposed time first
 
-  /// The mean of the ranks.
+  /// Mean over the ranks.
   double mean(double RankSum::*part) const;
-  /// The part of a step that is compute: what is lost otherwise is the cost of running on several GPUs, and idle time.
+  /// Compute fraction of a step; the rest is the cost of several GPUs, and idle time.
   double efficiency() const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kStatusNames = {"ok", "skipped", "failed"};
 
-/// The measured seconds per launch, or 0 where there are none to divide by.
+/// The measured seconds per launch, or 0 if there are none to divide by.
 double measured_time_s(const Point& point) { return point.time && point.time->median > 0 ? point.time->median : 0; }
 
 }  // namespace

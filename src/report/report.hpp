@@ -1,4 +1,4 @@
-// The one value that every output is a function of: what was run, on what, and what came out.
+// The report: what was run, on which machine, and the results. Every output is a function of it.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,34 @@
 
 namespace roofline {
 
-/// ok: timed, and verified unless the suite says otherwise. skipped: can't run here. failed: wrong output, an error, or
-/// a crash.
+/// ok: timed, and verified unless the suite disables it. skipped: cannot run here. failed: wrong output, error or
+/// crash.
 enum class PointStatus : std::uint8_t { ok, skipped, failed };
 std::string_view to_string(PointStatus status);
 std::optional<PointStatus> parse_point_status(std::string_view text);
 
-/// The fraction of its limiting roof from a row and the roof's probe timed in alternation: both ran while the machine
-/// had the same speed, which cancels out.
+/// Fraction of the limiting roof, from a row and the roof's probe timed in alternation: a change of the machine's speed
+/// affects both and cancels out.
 struct PairedFraction {
-  std::string ceiling;     ///< whose probe it was
-  double fraction = 0;     ///< the probe's time for the row's work over the row's time: the median of all pairs
-  Interval ci95;           ///< of the median; always known
-  std::int64_t pairs = 0;  ///< kFewestForInterval at least
+  std::string ceiling;     ///< ceiling of the probe
+  double fraction = 0;     ///< the probe's time for the row's work over the row's time, median of all pairs
+  Interval ci95;           ///< interval of the median; always known
+  std::int64_t pairs = 0;  ///< at least kFewestForInterval
 };
 
-/// What is known only after running a workload. Times only when ok.
+/// Result of running a workload. Times only if ok.
 struct Outcome {
   PointStatus status = PointStatus::ok;
-  std::string reason;                        ///< why it was skipped or failed; empty when ok
-  std::optional<Verification> verification;  ///< absent when nothing was run
-  std::optional<Summary> time;               ///< present only when ok
+  std::string reason;                        ///< why it was skipped or failed; empty if ok
+  std::optional<Verification> verification;  ///< std::nullopt if nothing was run
+  std::optional<Summary> time;               ///< set only if ok
   std::vector<double> raw_samples;           ///< seconds per launch; only on request
   std::int64_t buffer_sets = 1;
   double resident_bytes = 0;
-  std::optional<Contention> contention;           ///< what else ran while it was timed, where that was too much
-  std::optional<ReferenceRates> reference_rates;  ///< of the machine beside it, where that was measured
-  std::optional<PairedFraction> paired;  ///< absent on GPUs, and where the roof's probe could not run beside it
-  int attempts = 1;                      ///< 2 where it was timed again because of these, or was badly measured
+  std::optional<Contention> contention;           ///< other load while it was timed, if significant
+  std::optional<ReferenceRates> reference_rates;  ///< rates of the reference probes beside it, if measured
+  std::optional<PairedFraction> paired;  ///< std::nullopt on GPUs, and if the roof's probe could not run beside it
+  int attempts = 1;                      ///< 2 if it was timed again because of contention or poor precision
 };
 
 /// A configuration of a suite's own kernel (`choose: fastest`), and its median time.
@@ -55,73 +55,73 @@ struct TriedConfiguration {
   double time_s = 0;
 };
 
-/// One workload's row: its outcome, what was known before (the names, and the work by the op's model), and its bound.
+/// One row: the workload, its outcome, its work by the op's model, and its bound.
 struct Point : Outcome {
   Workload workload;
   std::string family;                  ///< the op's family, for colour and legend
-  std::string implementation_summary;  ///< the implementation's one line; empty of a program's rows
-  bool non_temporal_stores = false;    ///< of the implementation; false in files before version 0.10
+  std::string implementation_summary;  ///< one-line description of the implementation; empty for profiled rows
+  bool non_temporal_stores = false;    ///< true if the implementation uses them; false in files before version 0.10
   Work work;
   Bound bound;
-  std::optional<Counters> counters;       ///< what the hardware counted, in a run of its own; only on request
-  std::vector<Experiment> experiments;    ///< on a CPU without counters: what its re-runs showed
-  std::vector<TriedConfiguration> tried;  ///< where the fastest was to be chosen: all that were timed, this row's first
-  std::optional<ProfiledKind> profiled;   ///< of a program's rows: the kind of launch that it is
+  std::optional<Counters> counters;       ///< hardware counts from a separate run; only on request
+  std::vector<Experiment> experiments;    ///< re-runs with one change, on CPUs without counters
+  std::vector<TriedConfiguration> tried;  ///< `choose: fastest`: all timed candidates, the chosen one first
+  std::optional<ProfiledKind> profiled;   ///< profiled rows: the launch signature
 
-  /// Counted FLOPs over the median time, FLOP/s; 0 when not timed.
+  /// Counted FLOPs over the median time, FLOP/s; 0 if not timed.
   double performance() const;
-  /// Main-memory compulsory bytes over the median time, byte/s; 0 when not timed.
+  /// Compulsory main-memory bytes over the median time, byte/s; 0 if not timed.
   double bandwidth(Level level) const;
-  /// The paired fraction, if it is that of the limiting roof; null otherwise.
+  /// The paired fraction, if it is that of the limiting roof; else null.
   const PairedFraction* paired_with_roof() const;
-  /// The paired fraction, otherwise attainable over measured time; never clamped. NaN when not timed or no ceiling
-  /// applies.
+  /// The paired fraction, otherwise attainable over measured time; never clamped. NaN if not timed or without a
+  /// ceiling.
   double fraction_of_roof() const;
-  /// Above its roof by more than the interval of the paired fraction, or those of roof and time, explain.
+  /// Above its roof by more than the interval of the paired fraction, or those of roof and time.
   bool above_roof() const;
-  /// The same where the roof is suspect or provisional and its probe was not timed beside the row: the roof is in
-  /// doubt before the work.
+  /// Above a roof that is suspect or provisional and whose probe was not timed in alternation: the roof is more
+  /// doubtful than the work.
   bool above_unconfirmed_roof() const;
 };
 
-/// Whether a row that was to be cold moved its bytes faster than main memory can by its own description: a cache served
-/// some of them, whatever is wrong, it is not the kernel. False for hot rows and where no limit is known.
+/// True if a cold row moved its bytes faster than the hardware limit of main memory, so that caches must have served
+/// some. False for hot rows and without a known limit.
 bool not_cold(const Point& point, const Machine& machine);
 
-/// Whether a hot row is above main memory's roof with a working set that is less than 16 times the caches: they serve a
-/// part of it at every launch.
+/// True if a hot row is above main memory's roof with a working set below 16 times the caches, which then serve part of
+/// it.
 bool partly_cached(const Point& point, const Machine& machine);
 
 struct Invocation {
   std::vector<std::string> command;  ///< argv
-  std::string run_name;              ///< of the suite, else of the program or of the first imported file
+  std::string run_name;              ///< name of the suite, program or first imported file
   std::string suite_path;
-  std::string suite_text;  ///< the suite's YAML, for reproducing
+  std::string suite_text;  ///< the suite's YAML, to reproduce the run
   std::string tool_version;
   std::string started_at;  ///< UTC, ISO 8601
   double duration_s = 0;
-  double counting_s = 0;  ///< of `duration_s`, for hardware counters; 0 without them
+  double counting_s = 0;  ///< part of `duration_s` spent on hardware counters; 0 without them
 };
 
 struct Report {
   Invocation invocation;
   Machine machine;
-  std::vector<Machine> other_machines;  ///< GPUs of other models that rows ran on, each with roofs of its own
+  std::vector<Machine> other_machines;  ///< GPUs of other models that rows ran on, each with its own roofs
   std::vector<Point> points;
-  std::vector<std::string> notes;  ///< what a reader must know: a stale calibration, a clock that drifted
+  std::vector<std::string> notes;  ///< notes for the reader: a stale calibration, a drifting clock
   bool cancelled = false;
-  bool complete = true;            ///< false while the run goes on, and for ever in the file of one that was killed
-  std::int64_t rows_planned = 0;   ///< of a run that is not complete: how many it was to have
-  std::optional<Profile> profile;  ///< of a program that was profiled; its rows are kinds of launches
+  bool complete = true;            ///< false until the run ends; stays false if it is killed
+  std::int64_t rows_planned = 0;   ///< planned rows of an incomplete run
+  std::optional<Profile> profile;  ///< set for a profiled program; its rows are launch signatures
 };
 
-/// The GPU that a program's row ran on; empty if not known.
+/// The GPU that a profiled row ran on; empty if unknown.
 std::string_view device_name(const Report& report, const Point& point);
 
-/// The machine whose roofs the row is under: that of its own GPU model, if the report has it.
+/// The machine whose roofs apply to the row: that of its GPU model, if the report has it.
 const Machine& machine_of(const Report& report, const Point& point);
 
-/// Whether the row ran on a GPU of another model than the report's machine, which is in the report as well.
+/// True if the row ran on a GPU of another model than the report's machine, which the report also contains.
 bool ran_on_other_model(const Report& report, const Point& point);
 
 }  // namespace roofline

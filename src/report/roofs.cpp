@@ -68,7 +68,7 @@ struct Usage {
   std::set<Level> levels;
   std::set<std::string> collectives;        ///< names of the roofs of those that points wait for
   std::set<std::string> sustained;          ///< names of the sustained ceilings that limit points
-  std::map<std::string, Segment> limiting;  ///< by name, where the points lie that a ceiling limits
+  std::map<std::string, Segment> limiting;  ///< by name: range of the points limited by a ceiling
 
   bool limited_by(const Ceiling& ceiling) const { return limiting.contains(ceiling.name); }
 };
@@ -78,8 +78,7 @@ Usage usage_of(const Report& report, Intensity of) {
   Usage usage;
   for (const Point& point : report.points) {
     if (!is_on_chart(report, point, of)) continue;
-    const auto busiest = std::max_element(point.work.flops.begin(), point.work.flops.end(),
-                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto busiest = largest_entry(point.work.flops);
     if (busiest != point.work.flops.end()) usage.pipes.insert(busiest->first);
     for (const auto& [level, traffic] : point.work.bytes)
       if (traffic.total() > 0) usage.levels.insert(level);
@@ -129,7 +128,7 @@ void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage, Intens
     if ((is_link(level) && !used) || !seen.insert({level, first.regime}).second) continue;
     Roof slope;
     std::vector<const Ceiling*> patterns = patterns_of(machine, first);
-    // Of the network's roofs those that points have, if any was measured.
+    // Of the network's roofs, only those used by points, if any was measured.
     const auto foreign = [&](const Ceiling* c) { return !usage.collectives.contains(c->name); };
     if (of == Intensity::network && !std::all_of(patterns.begin(), patterns.end(), foreign))
       std::erase_if(patterns, foreign);
@@ -180,8 +179,8 @@ std::string short_pipe(const std::string& name, const std::vector<std::string>& 
 bool is_plausible(double rate) { return rate >= 1 && rate <= 1e21; }
 
 double intensity_of(const Point& point, Intensity of) {
-  // Of a CPU loop the bytes at L1 are counted, and those of main memory may be none: the cache-aware roofline (Ilic,
-  // Pratas and Sousa, 2014), whose levels are all slopes of one intensity.
+  // For a CPU loop, L1 bytes are counted and main-memory bytes may be zero: cache-aware roofline (Ilic, Pratas and
+  // Sousa, 2014), where the slopes of all levels refer to the same intensity.
   const bool loop = point.profiled && point.profiled->loop && point.work.bytes.contains(Level::l1);
   if (loop && of == Intensity::memory) return arithmetic_intensity(point.work, Level::l1);
   return of == Intensity::memory ? point.bound.arithmetic_intensity : arithmetic_intensity(point.work, Level::network);
@@ -210,7 +209,7 @@ double edge_bandwidth(const Report& report, const Point& point) {
   if (ran_on_other_model(report, point) || point.bound.resources.empty()) return 0;
   const ResourceTime& limiting = point.bound.resources.front();
   const Ceiling* const roof = report.machine.find(limiting.ceiling);
-  // Of links and the network there may be no slope.
+  // Links and the network need not have a slope.
   if (roof == nullptr || !roof->level || is_link(*roof->level) || roof->level == Level::network) return 0;
   const double bandwidth = limiting.amount / point.time->median;
   return is_plausible(bandwidth) ? bandwidth : 0;
@@ -251,7 +250,7 @@ std::string shared_label(const std::vector<const Roof*>& roofs) {
 std::string sustained_label(const std::vector<const Roof*>& roofs) {
   const std::string rates = joined_rates(roofs);
   const std::size_t unit = rates.rfind(' ');
-  // The unit is the burst roofs', beside which this stands; where there are several, each stays with its value.
+  // Uses the unit of the burst roofs next to it; several values keep their own units.
   const bool one_unit = rates.find("P/s") > unit;
   return (one_unit ? rates.substr(0, unit) : rates) + " sustained";
 }
@@ -313,7 +312,7 @@ std::vector<Ridge> Roofs::ridges() const {
   const auto meeting = [&](auto wanted) {
     std::vector<Ridge> found;
     for (const Roof& roof : compute) {
-      // A pipe's sustained roof has no ridge beside that of its burst one.
+      // The sustained roof of a pipe gets no ridge in addition to its burst one.
       const bool repeated = std::any_of(found.begin(), found.end(), [&](const Ridge& ridge) {
         return ridge.roof->ceiling->name == roof.ceiling->name;
       });

@@ -1,4 +1,4 @@
-// Which ceilings of a machine bound the kernels of a report, and what they are called.
+// The ceilings that bound the kernels of a report, and their names.
 #pragma once
 
 #include <optional>
@@ -9,66 +9,64 @@
 
 namespace roofline {
 
-/// A rate (FLOP/s, byte/s) that a logarithmic axis can show; a file may hold any number.
+/// True for a rate (FLOP/s, byte/s) that a logarithmic axis can show; files may contain any number.
 bool is_plausible(double rate);
 
-/// The bytes of a chart's intensity: those at main memory, or those over the network.
+/// Bytes in the intensity of a chart: main memory or network.
 enum class Intensity : std::uint8_t { memory, network };
 
-/// FLOP/byte of a row by these bytes; of a CPU program's loop those that it loads and stores, from whatever level.
+/// Intensity of a row by these bytes, FLOP/byte. For loops of CPU programs: loaded and stored bytes, at any level.
 double intensity_of(const Point& point, Intensity of);
 
-/// Whether a row can be a point: it was timed, counts FLOPs, and has a finite intensity and performance
-/// that a logarithmic axis can show.
+/// True if the row was timed, counts FLOPs, and has an intensity and a performance that a logarithmic axis can show.
 bool is_plottable(const Point& point, Intensity of = Intensity::memory);
 
-/// Whether the row is drawn: it is plottable, and the chart's roofs are those of the GPU that it ran on.
+/// True if the row is plottable and the chart's roofs are those of its GPU.
 bool is_on_chart(const Report& report, const Point& point, Intensity of = Intensity::memory);
 
-/// The bytes per second at the level that limits a row without FLOPs, which has no intensity: it is drawn at the left
-/// edge of the chart, by its bandwidth. 0: it is not drawn there.
+/// Bandwidth, in bytes per second, of a row without FLOPs at its limiting level; such rows are drawn at the left edge
+/// of the chart. 0: not drawn.
 double edge_bandwidth(const Report& report, const Point& point);
 
-/// Whether the row has a mark: a point, or one at the edge.
+/// True if the row has a mark: a point, or one at the edge.
 bool has_mark(const Report& report, const Point& point);
 
-/// Whether there is a point for a communication roofline, and a roof.
+/// True if a communication roofline has a point and a roof.
 bool has_network_chart(const Report& report);
 
-/// The warning about a machine whose roofs are data-sheet limits; empty where they were measured.
+/// Warning that the machine's roofs are data-sheet limits; empty if they were measured.
 std::string not_measured(const Machine& machine);
-/// Whether rows of the report may be under data-sheet limits: those of its machine, or of another GPU model.
+/// True if rows may be compared with data-sheet limits of the report's machine or of another GPU model.
 bool has_unmeasured_roofs(const Report& report);
 
 /// One line of the roofline chart.
 struct Roof {
   const Ceiling* ceiling = nullptr;
   std::string name;                    ///< "HBM read", "BF16 tensor", "shared memory read"
-  bool used = false;                   ///< a point of the chart runs on this level or pipe
-  bool main = false;                   ///< one of the two that make the roofline
+  bool used = false;                   ///< a point of the chart uses this level or pipe
+  bool main = false;                   ///< one of the two main roofs
   std::vector<const Ceiling*> others;  ///< the level's other patterns, measured but not drawn
-  bool limits = false;                 ///< it limits a point, and so always has a name
-  double from = 0, to = 0;             ///< FLOP/byte of the points that hang on a pattern: it is drawn there alone
+  bool limits = false;                 ///< limits a point, so it is always labelled
+  double from = 0, to = 0;             ///< range of FLOP/byte of the points limited by a pattern, where it is drawn
 
-  /// Whether its limit is drawn as a line: not where it lies within the line width of the roof.
+  /// True if its hardware limit is drawn as a line, unless that lies within the line width of the roof.
   bool shows_limit() const;
-  std::string level_name() const;                ///< "HBM": the name without the pattern
-  std::string label() const;                     ///< "HBM read 4.67 TB/s"; marked where suspect
+  std::string level_name() const;                ///< "HBM": name without the pattern
+  std::string label() const;                     ///< "HBM read 4.67 TB/s"; marked if suspect
   std::string title() const;                     ///< name, rate, regime, interval and origin, in one line
   std::vector<std::string> title_notes() const;  ///< hardware limit, other ceilings of the roof, failed checks
 };
 
-/// One line of text for roofs that lie on each other: "BF16 · FP16 tensor 917 · 877 TFLOP/s". What they share stands
-/// once. Never empty.
+/// Label for overlapping roofs: "BF16 · FP16 tensor 917 · 877 TFLOP/s". Common parts appear once. Never empty.
 std::string shared_label(const std::vector<const Roof*>& roofs);
 
-/// The same without the values: "BF16 · FP16 tensor".
+/// shared_label() without the values: "BF16 · FP16 tensor".
 std::string shared_name(const std::vector<const Roof*>& roofs);
 
-/// The values alone, for sustained roofs beside the name of their burst ones: "862 · 830 sustained".
+/// Values only, for sustained roofs next to the name of their burst roofs: "862 · 830 sustained".
 std::string sustained_label(const std::vector<const Roof*>& roofs);
 
-/// Where a pipe's roof meets the read roof of main memory.
+/// Intersection of a pipe's roof with the read roof of main memory.
 struct Ridge {
   const Roof* roof = nullptr;
   double intensity = 0;  ///< FLOP/byte
@@ -76,32 +74,31 @@ struct Ridge {
 
 struct Roofs {
   std::vector<Roof>
-      memory;  ///< slopes, the steepest first: a level's read roof, or its highest where none was measured
-  std::vector<Roof> patterns;  ///< copy, triad…: roofs of points that their level's slope does not limit
-  std::vector<Roof> compute;   ///< horizontal lines, the highest first
+      memory;  ///< slopes, steepest first: a level's read roof, or its highest roof if read was not measured
+  std::vector<Roof> patterns;  ///< copy, triad…: roofs of points that are not limited by the level's slope
+  std::vector<Roof> compute;   ///< horizontal lines, highest first
 
   const Roof* main_memory() const;
   const Roof* main_compute() const;
-  /// Of each pipe that limits a point, the lowest first; where memory limits them all, of those that they run on, and
-  /// without any point of the highest. Empty without a roof of either kind.
+  /// Ridges of the pipes that limit a point, lowest first; if memory limits all points, of the pipes that they use;
+  /// without points, of the highest pipe. Empty without a compute or memory roof.
   std::vector<Ridge> ridges() const;
 };
 
-/// FLOP/byte of a ridge, as it is written: "4.8", "14", "203".
+/// A ridge's FLOP/byte as text: "4.8", "14", "203".
 std::string ridge_value(double intensity);
 /// "ridge: fp32 14, bf16 203 FLOP/byte"; empty without a ridge.
 std::string ridge_label(const Roofs& roofs);
-/// "ridges 14–203 FLOP/byte", where there is no room for each.
+/// "ridges 14–203 FLOP/byte", the short form.
 std::string ridge_range(const Roofs& roofs);
 
-/// Every level by one slope, and by its other patterns where they limit a point; every pipe by its burst
-/// roof, and by its sustained one where that limits a point. References are never drawn.
-/// Ceilings without a positive finite value are left out; so are links (pcie, nvlink) that no point uses. The network's
-/// stand alone where intensities are those of the network, and nowhere else.
+/// Selects the roofs: one slope per level, plus its other patterns if they limit a point; the burst roof of each pipe,
+/// plus the sustained one if it limits a point. References are never drawn. Ceilings without a positive finite value
+/// are left out, as are links (pcie, nvlink) that no point uses. Network roofs appear only in charts of network
+/// intensity.
 Roofs roofs_of(const Report& report, Intensity of = Intensity::memory);
 
-/// What could not be measured, for people: an entry for each reason, its names as one, in the order of the first of
-/// them.
+/// Unmeasured ceilings grouped by reason, in the order of their first occurrence.
 std::vector<Unmeasured> by_reason(const std::vector<Unmeasured>& unmeasured);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// What a renderer draws: one run, or several laid over each other. A view; the reports have to outlive it.
+// Input of a renderer: one run, or several to overlay. A view: the reports must outlive it.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// Never empty. The first is the base that the others are compared with; the last is the one that is shown in full.
+/// Never empty. The first run is the baseline, the last is shown in full.
 class Runs {
  public:
   Runs(const Report& run) : runs_(&run, 1) {}             // NOLINT(google-explicit-constructor)

@@ -1,4 +1,4 @@
-// The order in which savings are worth looking at, where it is not the order of their sizes.
+// Order in which savings should be addressed, where it differs from the order of their sizes.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,15 @@
 
 namespace roofline {
 
-/// Of a host that launches too slowly for the GPU.
+/// True for causes of slow launching by the host.
 constexpr bool of_launching(std::optional<SavingCause> cause) {
   return cause == SavingCause::tiny_kernels || cause == SavingCause::launch_rate;
 }
 
-/// Waits for the GPU and many small collectives that are a good part of the time that slow launches take come before
-/// those: a CUDA graph, which would make launches fast, cannot contain such waits, and each collective makes all ranks'
-/// hosts wait for the slowest. Of waits at the launches' own line a smaller part is enough, and of a profiler, which
-/// slows down every launch besides what it takes itself. `savings` are sorted, the largest first, and have `seconds`
-/// and `line`; `cause_of` gives their cause, or nothing.
+/// Moves GPU waits and small collectives before slow launches if they are a considerable part of that time: a CUDA
+/// graph, the remedy for slow launches, cannot contain such waits, and each collective makes all hosts wait for the
+/// slowest. The threshold is lower for waits at the launching line and for profilers, which slow down every launch.
+/// `savings` are sorted, largest first, and have `seconds` and `line`; `cause_of` returns their cause or std::nullopt.
 template <typename T, typename CauseOf>
 void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
   constexpr double kGoodPart = 0.25, kSmallPart = 0.1;
@@ -41,12 +40,12 @@ void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
   });
 }
 
-/// Of code that is loaded or compiled.
+/// True for loading and compiling of code.
 constexpr bool of_loading(std::optional<SavingCause> cause) {
   return cause == SavingCause::module_load || cause == SavingCause::recompilation;
 }
 
-/// Code that was loaded or compiled once, at the start. `saving` has `cause` and `one_off`.
+/// True if code was loaded or compiled once, at the start. `saving` has `cause` and `one_off`.
 template <typename T>
 bool of_start_up(const T& saving) {
   return saving.one_off && of_loading(saving.cause);

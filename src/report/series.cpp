@@ -1,5 +1,4 @@
-// Finds ladders and sweeps among a report's rows. Looks at what was run, and at nothing of how it went but that it
-// was timed.
+// Finds ladders and sweeps among a report's rows, using only what was run and whether it was timed.
 #include "report/series.hpp"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ bool same_names(const Extents& a, const Extents& b) {
                     [](const auto& x, const auto& y) { return x.first == y.first; });
 }
 
-/// Whether no extent shrinks from `a` to `b`, and one grows.
+/// True if no extent shrinks from `a` to `b`, and one grows.
 bool grows(const Extents& a, const Extents& b) {
   bool any = false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -29,7 +28,7 @@ bool grows(const Extents& a, const Extents& b) {
   return any;
 }
 
-/// Whether the extents that change from `a` to `b` are those that change over the whole sweep.
+/// True if the extents that change from `a` to `b` are those that change over the whole sweep.
 bool changes_the_same(const Extents& a, const Extents& b, const Extents& first, const Extents& last) {
   for (std::size_t i = 0; i < a.size(); ++i)
     if ((a[i].second != b[i].second) != (first[i].second != last[i].second)) return false;
@@ -51,8 +50,7 @@ std::string shape_text(const Extents& extents) {
   return text;
 }
 
-/// The rows of one implementation from the smallest to the largest; nothing when they are no sweep. A size that was
-/// run twice stands once.
+/// Rows of one implementation from the smallest to the largest size, each size once; empty if they are no sweep.
 std::vector<std::size_t> sweep_of(const Report& report, std::vector<std::size_t> rows) {
   const auto extents = [&](std::size_t row) -> const Extents& { return report.points[row].workload.shape.extents(); };
   const auto smaller = [&](std::size_t a, std::size_t b) {

@@ -1,4 +1,4 @@
-// Points that belong together and in an order: drawn as a trajectory.
+// Ordered series of points, drawn as trajectories.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace roofline {
 
-/// ladder: implementations of one op at one shape and type, from the plainest to the best (the run's order).
-/// sweep: one implementation over sizes that grow together.
+/// ladder: implementations of one op at one shape and type, from the simplest to the best (in the run's order). sweep:
+/// one implementation at sizes that grow together.
 enum class SeriesKind : std::uint8_t { ladder, sweep };
 
 struct Series {
   SeriesKind kind = SeriesKind::ladder;
-  std::string name;                 ///< "gemm fp16 4096x4096x4096", "softmax fp32 online": what its points share
-  std::vector<std::size_t> points;  ///< indices into Report::points, two at least
+  std::string name;                 ///< common part of the names: "gemm fp16 4096x4096x4096", "softmax fp32 online"
+  std::vector<std::size_t> points;  ///< indices into Report::points, at least two
 };
 
-/// A sweep needs three timed sizes at least whose changing extents all grow together; shapes that differ in another
-/// way (the products of a network's layers) are no sweep. A ladder needs two timed implementations; points that are
-/// in a sweep of three sizes or more are in no ladder.
+/// A sweep has at least three timed sizes whose changing extents all grow together; other variations of shape (such as
+/// the products of a network's layers) are not sweeps. A ladder has at least two timed implementations and no points of
+/// a sweep.
 std::vector<Series> series_of(const Report& report);
 
 }  // namespace roofline

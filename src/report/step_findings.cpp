@@ -44,19 +44,20 @@ std::string start_up_text(const Steps& steps) {
   }
   if (parts.empty()) return duration(steps.start_up_s);
   std::string text = fmt::format("{}: {}", duration(steps.start_up_s), fmt::join(parts, "; "));
-  constexpr double kNoticed = 0.5;  // seconds: less is no reason to change anything
+  constexpr double kNoticed = 0.5;  // seconds; less is not worth an action
   const StartUpShare& largest = steps.start_up.front();
   const std::string action = largest.seconds >= kNoticed ? text_of_start_up(largest.part).action : "";
   return action.empty() ? text : fmt::format("{}. {}", text, action);
 }
 
-/// What a step gets shorter by. All other ranks wait for a late one: without it, the step ends that much earlier.
+/// Reduction of the step time. All other ranks wait for a late one, so the step ends that much earlier without the
+/// delay.
 struct Shortening {
   double seconds = 0, of_s = 0;
   bool of_late_rank = false;
 };
 
-/// Of a long text as many sentences as fit; names of strangers' kernels may be longer than that.
+/// As many sentences of a long text as fit; names of user kernels may be longer than that.
 std::string whole_sentences(const std::string& text) {
   constexpr std::size_t kMost = 360;
   std::string line = clean_line(text);
@@ -143,13 +144,13 @@ std::string saving_time(const Report& report, const Hotspot& hotspot) {
     return duration(hotspot.seconds * static_cast<double>(report.profile->steps->count)) + " once";
   }
   const auto budget = whole_budget(report);
-  if (!budget || !(budget->wall_s > 0)) return duration(hotspot.seconds) + " a step";
+  if (!budget || !(budget->wall_s > 0)) return duration(hotspot.seconds) + " per step";
   if (const Shortening late = shortening_of(report, hotspot); late.of_late_rank) {
     return fmt::format("{} of a step of {} ({})", duration(late.seconds), duration(late.of_s),
                        percent(late.seconds / late.of_s));
   }
   const std::size_t gpus = report.profile->steps->devices.size();
-  return fmt::format("{} a step ({}{})", duration(hotspot.seconds), percent(hotspot.seconds / budget->wall_s),
+  return fmt::format("{} per step ({}{})", duration(hotspot.seconds), percent(hotspot.seconds / budget->wall_s),
                      gpus > 1 ? fmt::format(" of {} on {} GPUs together", budget->text(budget->steps), gpus) : "");
 }
 
@@ -164,7 +165,7 @@ std::vector<std::string> slow_step_lines(const Report& report) {
   for (const SlowStep& step : report.profile->steps->slow) {
     lines.push_back(fmt::format("Step {} took {}{}.{}", count(step.number), duration(step.seconds),
                                 step.different.empty() ? "" : ": " + clean_line(step.different),
-                                step.apart ? " It is no part of the other figures." : ""));
+                                step.apart ? " It is not included in the other figures." : ""));
   }
   return lines;
 }

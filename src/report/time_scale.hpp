@@ -1,4 +1,4 @@
-// Times that are shown side by side in one unit, rounded so that parts add up to their whole as shown.
+// Formats related times in one unit, rounded so that displayed parts add up to the displayed whole.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,15 @@
 
 namespace roofline {
 
-/// The unit and the last digit that suit a whole: three digits of it, and `more_digits` after them.
+/// Chooses the unit and last digit for a whole: three significant digits, plus `more_digits`.
 class TimeScale {
  public:
   explicit TimeScale(double whole_s, int more_digits = 0);
 
-  /// Seconds of the last digit.
+  /// Seconds per unit of the last digit.
   double digit_s() const { return digit_s_; }
-  /// Parts (none negative) in last digits; together the digits of their sum. The largest remainders are rounded up.
+  /// Parts (none negative) in units of the last digit, which add up to the rounded sum. The largest remainders are
+  /// rounded up.
   std::vector<std::int64_t> round_together(std::span<const double> seconds) const;
   /// "2.31 s".
   std::string text(std::int64_t digits) const;

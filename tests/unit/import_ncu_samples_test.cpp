@@ -133,7 +133,7 @@ TEST(NcuSamples, NameTheLineInTheVerdict) {
   EXPECT_EQ(report.points[0].profiled->sampled->samples, 266'523);
   const std::vector<Verdict> found = verdicts(report);
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_THAT(found[0].finding, mentions("waits for shared memory", "planted.cu:176"));
+  EXPECT_THAT(found[0].finding, mentions("shared memory", "planted.cu:176"));
 }
 
 TEST(NcuSamples, WithoutCodeHaveOffsetsAndReasonsButNoLines) {

@@ -23,7 +23,7 @@ Identity identity_of(const Point& point) {
   return {workload.op, workload.label, implementation, workload.dtype, workload.cache, workload.shape.extents()};
 }
 
-/// The rows of a run that nothing was matched with yet.
+/// Rows of a run that are still unmatched.
 class Unmatched {
  public:
   explicit Unmatched(const Report& report) {
@@ -43,7 +43,7 @@ class Unmatched {
   std::map<Identity, std::vector<std::size_t>> rows_;  ///< the last first
 };
 
-/// What tools agree about that name a kernel's place differently.
+/// Facts on which tools agree even if they name a kernel's place differently.
 using Launch = std::tuple<std::string, std::array<std::int64_t, 3>, std::array<std::int64_t, 3>>;
 
 /// A program's rows that no label matched are matched by kernel, grid and block, the slowest with the slowest, where

@@ -16,7 +16,6 @@
 #include "report/profile_findings.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -60,7 +59,7 @@ std::string repetitions_text(const std::vector<std::int64_t>& counts) {
   return *least == *most ? fmt::format("{}", *least) : fmt::format("{} to {}", *least, *most);
 }
 
-/// What the intervals cover. Those of one run do not cover what a gate most needs.
+/// What the intervals cover. Those of a single run do not cover the scatter between runs, which a gate needs most.
 std::string covered_by_intervals(const Comparison& comparison) {
   std::vector<std::int64_t> before, now;
   std::size_t of_one_run = 0, compared = 0;
@@ -76,7 +75,7 @@ std::string covered_by_intervals(const Comparison& comparison) {
   }
   if (compared == 0) return {};
   if (before.empty()) {
-    return "Each interval is that of one run and does not cover the scatter between runs (several runs per side do).";
+    return "Each interval covers one run only; several runs per side also cover the scatter between runs.";
   }
   const std::string except =
       of_one_run > 0 ? fmt::format("; {} of {} rows have the interval of one run", of_one_run, compared) : "";
@@ -134,10 +133,11 @@ std::string other_launches(const Comparison& comparison) {
   const std::int64_t before = launches(*comparison.base), now = launches(*comparison.now);
   if (before <= 0 || now <= 0) return {};
   if (std::abs(std::log(static_cast<double>(now) / static_cast<double>(before))) < std::log1p(kSameCount)) return {};
-  return fmt::format("Launches {} before, {} now: totals are of different amounts of work.", count(before), count(now));
+  return fmt::format("Launches: {} before, {} now. The totals cover different amounts of work.", count(before),
+                     count(now));
 }
 
-/// What the programs took as a whole, and the kernels whose totals changed most.
+/// The totals of the programs, and the kernels whose totals changed most.
 std::vector<std::string> program_changes(const Comparison& comparison) {
   constexpr std::size_t kMost = 3;
   constexpr double kVisible = 0.005;  // of the kernels' time
@@ -280,7 +280,7 @@ std::string outcome_line(const Comparison& comparison) {
   if (comparison.of_steps()) return step_outcome(*comparison.program);
   const std::size_t undecided = with(comparison, Change::undecided).size();
   if (undecided > 0) {
-    return fmt::format("Pass, but undecided in {} of {}: the rest is not slower by more than {}.", undecided,
+    return fmt::format("Pass, but undecided for {} of {}; the others are not slower by more than {}.", undecided,
                        kernels(comparison.changes.size()), percent(comparison.max_slowdown));
   }
   return fmt::format("Pass: no kernel got slower by more than {}.", percent(comparison.max_slowdown));

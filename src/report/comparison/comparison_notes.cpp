@@ -1,4 +1,4 @@
-// What makes two runs hard to compare.
+// Reasons why two runs are hard to compare.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,7 +17,7 @@
 namespace roofline {
 namespace {
 
-constexpr double kOtherClock = 0.01;  // of the same order as what runs differ by anyway
+constexpr double kOtherClock = 0.01;  // about as much as runs differ anyway
 
 /// The median over the rows that both runs timed; 0 where no clock was read.
 double median_clock(const Comparison& comparison, bool after) {
@@ -41,7 +41,7 @@ void note_difference(std::vector<std::string>& notes, std::string_view what, con
   notes.push_back(fmt::format("{}: {} before, {} now", what, named(before), named(now)));
 }
 
-/// Where a program's times, or its FLOPs and bytes, are from: "traced", "counted, modelled".
+/// Sources of a program's times, or of its FLOPs and bytes: "traced", "counted, modelled".
 std::string sources_of(const Report& report, bool times) {
   std::set<std::string_view> sources;
   for (const Point& point : report.points) {
@@ -59,7 +59,7 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
   const DeviceInfo& before = base.machine.device;
   const DeviceInfo& after = now.machine.device;
   const bool other_name = before.name != after.name;
-  note_difference(notes, other_name ? "different devices" : "different devices of one name",
+  note_difference(notes, other_name ? "different devices" : "different devices with the same name",
                   other_name ? before.name : before.identity, other_name ? after.name : after.identity);
   note_difference(notes, "different drivers", before.driver, after.driver);
   note_difference(notes, "different versions of roofline", base.invocation.tool_version, now.invocation.tool_version);

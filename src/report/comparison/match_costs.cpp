@@ -11,7 +11,7 @@
 namespace roofline {
 namespace {
 
-/// What a cause is matched by: with its line, or with the line's file and function.
+/// Identity for matching: with the line, or with its file and function.
 using CauseIdentity = std::tuple<SavingKind, std::optional<SavingCause>, std::string, std::string>;
 
 CauseIdentity identity_of_cause(const CauseCost& cause, bool with_number) {
@@ -38,7 +38,7 @@ class CauseMatcher {
   CauseMatcher(const std::vector<CauseCost>& before, const std::vector<CauseCost>& now)
       : before_(before), now_(now), partner_(now.size()), taken_(before.size(), false) {}
 
-  /// Those without a partner that have the same identity, the larger with the larger.
+  /// Matches unpaired causes with equal identity, larger with larger.
   void match(bool with_number) {
     std::map<CauseIdentity, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> left;
     for (std::size_t i = 0; i < before_.size(); ++i) {
@@ -83,7 +83,7 @@ class CauseMatcher {
   const std::vector<CauseCost>& before_;
   const std::vector<CauseCost>& now_;
   std::vector<std::optional<std::size_t>> partner_;  ///< of each cause of now
-  std::vector<bool> taken_;                          ///< whether a cause of before has a partner
+  std::vector<bool> taken_;                          ///< true if a cause of before has a partner
 };
 
 }  // namespace

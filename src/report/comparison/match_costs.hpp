@@ -1,4 +1,4 @@
-// Causes and kernels of two programs, matched. Internal to the comparison.
+// Matches causes and kernels of two programs. Internal to the comparison.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace roofline {
 
-/// By kind, cause, kernel and line; what is left by the line's file and function, because its number changes with edits
-/// above it. The largest difference first; a difference below `visible_s` is none.
+/// Matches causes by kind, cause, kernel and line, then the rest by file and function, because line numbers change with
+/// edits. Largest difference first; differences below `visible_s` are reported as same.
 std::vector<CauseChange> match_causes(const ProgramCost& before, const ProgramCost& now, double visible_s);
 
-/// By name. The largest difference first.
+/// Matches kernels by name. Largest difference first.
 std::vector<KernelChange> match_kernels(const ProgramCost& before, const ProgramCost& now, double visible_s);
 
-/// "train.py load_batch" of "train.py:31 load_batch".
+/// The file and function of a line: "train.py load_batch" for "train.py:31 load_batch".
 std::string without_line_number(const std::string& line);
 
 }  // namespace roofline

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kPoolConfidence = 0.95;
 
-/// What a row of the pool is made of.
+/// A row of the pool.
 struct RowOfRuns {
   std::vector<Repetition> times;
   std::vector<double> clocks_hz;

@@ -15,16 +15,16 @@ struct PooledRuns {
   /// The rows of all runs. A time is the geometric mean of the runs' medians, with the interval of that mean; totals of
   /// programs are means. A row that failed in one run is failed. Contention is that of the run with the most.
   Report report;
-  std::vector<std::vector<Repetition>> times;  ///< of each row: one per run that timed it
+  std::vector<std::vector<Repetition>> times;  ///< per row, one entry for each run that timed it
   std::size_t runs = 1;
-  std::vector<ProgramCosts> programs = {};  ///< what the program of each run costs
+  std::vector<ProgramCosts> programs = {};  ///< program costs, one per run
 };
 
-/// At least one run. The facts about device and calibration are those of the first.
+/// Requires at least one run. Device and calibration are those of the first.
 PooledRuns pool_runs(std::vector<Report> runs);
 
-/// As compare_runs() of two reports. Rows that one side has timed in several runs are decided by `decide`
-/// (measure/repeated_ratio.hpp); `threshold` is for the others.
+/// Like compare_runs() for two reports. Rows that a side timed in several runs are decided by `decide`
+/// (measure/repeated_ratio.hpp), the others by `threshold`.
 std::vector<PointChange> compare_runs(const PooledRuns& before, const PooledRuns& now, double max_slowdown,
                                       double threshold = kRunToRun);
 

@@ -44,8 +44,8 @@ CostTime pooled_time(const Costs& costs, TimeOf time) {
   return {mean.ratio(), mean.interval(0.95)};
 }
 
-/// Of one run per side: different where the intervals are apart and by more than runs of one program differ; same where
-/// the interval excludes the limit.
+/// With one run per side: different if the intervals are disjoint and the difference exceeds run-to-run differences of
+/// one program; same if the interval excludes the limit.
 Change judge_one_run(const TimeChange& time, double max_slowdown) {
   if (!time.ratio_ci95.known()) return Change::undecided;
   const double threshold = std::min(kRunToRun, max_slowdown);

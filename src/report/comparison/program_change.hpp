@@ -1,5 +1,5 @@
-// What changed in the cost of a program between two profiles: a step against a step, or a whole run against a whole run
-// where one of them has no steps. Pure.
+// Change in the cost of a program between two profiles: step against step, or whole run against whole run if one side
+// has no steps. Pure.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace roofline {
 
-/// A time before and now. NaN where a side lacks it.
+/// A time before and now, in seconds. NaN if a side lacks it.
 struct TimeChange {
   CostTime before = {}, now = {};
   double ratio = kNaN;  ///< now / before: above 1 is slower
@@ -26,11 +26,11 @@ struct TimeChange {
   bool known() const { return change != Change::untimed; }
 };
 
-/// How a cause or a kernel changed. same: by less than kVisibleShare of the mean step.
+/// Kind of change of a cause or kernel. same: the difference is below kVisibleShare of the mean step.
 enum class CostChange : std::uint8_t { same, smaller, larger, gone, appeared };
 std::string_view to_string(CostChange change);  ///< "new" for appeared
 
-/// Of the larger mean step of both: a smaller difference is not shown.
+/// Smallest visible difference, as a fraction of the larger mean step.
 inline constexpr double kVisibleShare = 0.005;
 
 struct PartChange {
@@ -39,7 +39,7 @@ struct PartChange {
 };
 
 struct CauseChange {
-  CauseCost cause = {};  ///< as it is now; of one that is gone, as it was
+  CauseCost cause = {};  ///< current state; for a cause that is gone, the earlier one
   std::string line_before = {};
   double before_s = 0, now_s = 0;
   CostChange change = CostChange::same;
@@ -50,13 +50,13 @@ struct CauseChange {
 struct KernelChange {
   std::string name;
   double launches_before = 0, launches_now = 0;
-  double before_s = 0, now_s = 0;  ///< of all launches of a step or run
+  double before_s = 0, now_s = 0;  ///< all launches of a step or run
   CostChange change = CostChange::same;
 
   double difference_s() const { return now_s - before_s; }
 };
 
-/// What the program does before its first step, without profiler overhead.
+/// Time before the first step, without profiler overhead.
 struct StartUpChange {
   StartUpPart part = StartUpPart::host;
   double before_s = 0, now_s = 0;
@@ -64,28 +64,29 @@ struct StartUpChange {
 
 struct ProgramChange {
   CostUnit unit = CostUnit::step;
-  /// Whether a run before and a run now lack steps: why whole runs are compared.
+  /// True if a run before / now lacks steps, so that whole runs are compared.
   bool no_steps_before = false, no_steps_now = false;
   ProgramCost before = {}, now = {};  ///< means over the runs of a side
-  /// Typical step while nothing was recorded where both sides have it, else while recorded; of a run the time in which
+  /// Median step time: outside the recording if both sides have it, else while recorded. For runs, the time in which
   /// the GPU is busy.
   TimeChange typical = {};
-  bool unrecorded = false;                 ///< `typical` is of steps while nothing was recorded
-  TimeChange mean = {};                    ///< of the recorded steps; of a run its wall time, without an interval
-  std::vector<PartChange> parts = {};      ///< add up to the mean, before and now; those that are there
-  std::vector<CauseChange> causes = {};    ///< the largest difference first; those of idle time add up to its parts
-  std::vector<KernelChange> kernels = {};  ///< the largest difference first
+  bool unrecorded = false;  ///< `typical` is from steps outside the recording
+  TimeChange mean = {};     ///< mean recorded step; for runs the wall time, without an interval
+  std::vector<PartChange> parts =
+      {};  ///< add up to the mean, before and now; parts that are zero on both sides are omitted
+  std::vector<CauseChange> causes = {};    ///< largest difference first; causes of idle time add up to the idle parts
+  std::vector<KernelChange> kernels = {};  ///< largest difference first
   std::vector<StartUpChange> start_up = {};
   double max_slowdown = kMaxSlowdown;
 
-  /// Whether the typical or the mean step is slower by more than `max_slowdown` and beyond the interval. Never of runs,
-  /// which differ in their length: there the kernels' rows decide.
+  /// True if the typical or mean step is slower by more than `max_slowdown` and beyond the interval. Always false for
+  /// runs, whose lengths differ: there the kernels' rows decide.
   bool is_regression() const;
-  /// The time that decides: the regression, else the typical step.
+  /// The deciding time: the regression, else the typical step.
   const TimeChange& deciding() const;
 };
 
-/// Of one run or several on each side; nothing where a side is no profile.
+/// Compares one or several runs per side. std::nullopt if a side is not a profile.
 std::optional<ProgramChange> program_change(const std::vector<ProgramCosts>& before,
                                             const std::vector<ProgramCosts>& now, double max_slowdown = kMaxSlowdown);
 

@@ -33,7 +33,7 @@ double idle_of(ProgramCost& cost) {
 using CauseKey = std::tuple<SavingKind, std::optional<SavingCause>, std::string, std::string>;
 CauseKey key_of_cause(const CauseCost& cause) { return {cause.kind, cause.cause, cause.line, cause.kernel}; }
 
-/// Adds `more`, `share` of it, to what is there of the same cause.
+/// Adds a `share` of `more` to the entry of the same cause.
 void merge_cause(std::vector<CauseCost>& all, std::map<CauseKey, std::size_t>& known, CauseCost more, double share) {
   more.seconds *= share;
   const auto [at, is_new] = known.try_emplace(key_of_cause(more), all.size());
@@ -61,7 +61,7 @@ void add_causes(ProgramCost& cost, const Report& report, double units) {
   cost.has_causes = inflation(*report.profile).value_or(0) <= kMostInflation;
 }
 
-/// By kernel function. A graph's time is in the rows of its kernels.
+/// Groups by kernel function. A graph's time is in the rows of its kernels.
 template <class Cost>
 void add_kernels(ProgramCost& cost, const Report& report, Cost cost_of_row) {
   std::map<std::string, KernelCost> kernels;
@@ -102,7 +102,7 @@ void add_step_times(ProgramCost& cost, const Steps& steps) {
   }
 }
 
-/// Of a figure that some runs may lack.
+/// Mean of a figure that some runs may lack.
 double mean_of_known(const std::vector<const ProgramCost*>& runs, double ProgramCost::*figure) {
   double sum = 0, known = 0;
   for (const ProgramCost* run : runs) {

@@ -63,10 +63,10 @@ std::string slow_steps_sentence(const ProgramChange& change) {
 std::string covered_by_step_intervals(const ProgramChange& change) {
   if (change.typical.basis == RatioBasis::runs) return "The intervals cover the scatter between runs.";
   if (!change.unrecorded && (change.before.of_percentiles || change.now.of_percentiles)) {
-    return "The interval is from the 5th and 95th percentile of the steps: too few steps, or a file of an earlier "
+    return "The interval is the 5th to 95th percentile of the steps: too few steps, or a file from an earlier "
            "version.";
   }
-  return "The intervals are from the spread of steps in one run per side: they do not cover the scatter between runs.";
+  return "The intervals cover the spread of steps within one run per side, not the scatter between runs.";
 }
 
 std::string limit_text(const ProgramChange& change) {
@@ -150,10 +150,10 @@ std::vector<std::string> program_notes(const Report& base, const Report& now) {
   const Profile &before = *base.profile, &after = *now.profile;
   note_if_other(notes, "different GPUs (figures are means per GPU)", gpus_of(before), gpus_of(after));
   if (before.steps && after.steps) {
-    note_if_other(notes, "steps were found in different ways (one step may be several of the other)",
+    note_if_other(notes, "steps were found in different ways (one step of one run may be several of the other)",
                   to_string(before.steps->source), to_string(after.steps->source));
   } else if (before.recorded_share < 1 || after.recorded_share < 1) {
-    notes.push_back(fmt::format("parts of the runs were recorded (sums are of these): {} before, {} now",
+    notes.push_back(fmt::format("only parts of the runs were recorded, which the sums cover: {} before, {} now",
                                 percent(before.recorded_share), percent(after.recorded_share)));
   }
   return notes;

@@ -1,4 +1,4 @@
-// What else differed between the two measurements of a row: the chosen configuration, clocks, other load, background
+// Differences in conditions between two measurements of a row: chosen configuration, clocks, other load, background
 // slowdown.
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace roofline {
 
 struct RowConditions {
-  /// Of a kernel that chooses the fastest, both or none: set if the choices differ.
+  /// Chosen configurations, both or neither: set if the choices differ.
   std::string configuration_before = {}, configuration_now = {};
-  /// Core clocks, both or none: set if they differ by more than kOtherRowClock.
+  /// Core clocks, both or neither: set if they differ by more than kOtherRowClock.
   std::optional<double> clock_before_hz = {}, clock_now_hz = {};
   std::optional<Contention> contention_before = {}, contention_now = {};  ///< only if significant
   /// The share of its roof that the reference probe reached, if it was slow.
@@ -21,14 +21,14 @@ struct RowConditions {
   bool empty() const;
 };
 
-/// More than two runs on one machine differ by.
+/// Clock difference, as a fraction, beyond what two runs on one machine show.
 inline constexpr double kOtherRowClock = 0.03;
 
-/// Of the row in each run; either may be null.
+/// Compares the row of each run; either may be null.
 RowConditions conditions_of(const Point* before, const Point* now);
 
 /// "block=128 before, block=256 now; clock 3.1 GHz before, 2.6 GHz now; now: other programs used 1.1 of 2 cores"; empty
-/// if nothing differs.
+/// without differences.
 std::string conditions_text(const RowConditions& conditions);
 
 }  // namespace roofline

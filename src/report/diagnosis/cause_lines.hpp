@@ -9,17 +9,17 @@
 
 namespace roofline {
 
-/// Kernels whose code the user does not own: only the call can be changed.
+/// True for kernels that the user did not write: only the call can be changed.
 bool is_library_kernel(std::string_view kernel);
 
-/// A kernel of PyTorch that adds values to places given by indices, by atomic operations.
+/// True for PyTorch kernels that add values at given indices with atomic operations.
 bool adds_by_index(std::string_view kernel);
 
-/// The wait that a rule is about, of rules that are about none in particular the row's largest; null where the row was
-/// not sampled or hardly waits for it.
+/// The wait that a rule is about, or the row's largest wait for rules without one. Null if the row was not sampled or
+/// hardly waits.
 const SampledWait* wait_behind(const Point& point, std::string_view rule);
 
-/// Gives causes of this row their lines, in their findings too.
+/// Adds source lines to the causes of a row and to their findings.
 void add_lines(std::vector<Advice>& advice, const Point& point);
 
 }  // namespace roofline

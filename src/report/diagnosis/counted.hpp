@@ -1,4 +1,4 @@
-// Modelled and counted work of a launch side by side.
+// Modelled and counted work of a launch, side by side.
 #pragma once
 
 #include <string>
@@ -14,24 +14,24 @@ namespace roofline {
 struct CountedAmount {
   std::string name;  ///< "tensor.bf16", "hbm"
   CeilingKind kind = CeilingKind::compute;
-  double modelled = 0;  ///< NaN where it is not modelled
-  double counted = 0;   ///< NaN where it was not counted
-  /// Counted over modelled; of a cache level, over the compulsory bytes of main memory. NaN where there is no model.
+  double modelled = 0;  ///< NaN if not modelled
+  double counted = 0;   ///< NaN if not counted
+  /// Counted over modelled; for a cache level, over the compulsory bytes of main memory. NaN without a model.
   double ratio = 0;
 };
 
-/// What an amount is of: "B", "FLOP", of integers "OP".
+/// Unit of an amount: "B", "FLOP", or "OP" for integers.
 std::string_view unit_of(const CountedAmount& amount);
 
-/// Pipes that the model or the counters know work on (at least a thousandth of all), then the levels from main memory
-/// inwards. Empty without counters.
+/// Pipes with modelled or counted work (at least a thousandth of the total), then levels from main memory inwards.
+/// Empty without counters.
 std::vector<CountedAmount> counted_against_model(const Point& point, DeviceKind device);
 
-/// FLOP/byte by the counters at a level: all counted FLOPs of the pipes that the model uses, over the bytes that
-/// crossed it. NaN where either is not known or no byte did.
+/// Counted intensity at a level, in FLOP/byte: counted FLOPs of the modelled pipes over the bytes that crossed the
+/// level. NaN if either is unknown or no byte crossed it.
 double counted_intensity(const Point& point, Level level);
 
-/// The diagnosis of a timed point: with its counters where it has them.
+/// Diagnosis of a timed point, with its counters if there are any.
 std::vector<Advice> advice_for(const Point& point, const Machine& machine);
 
 }  // namespace roofline

@@ -7,8 +7,6 @@
 #include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/quantity_groups.hpp"
 #include "report/diagnosis/rules.hpp"
-#include "report/roof_share.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -136,7 +134,7 @@ void add_memory(QuantityCollector& out, const Point& point, const Machine& machi
   if (const auto counted = counted_bytes(counters, Level::l2)) out.set("l2.over_model", *counted / compulsory);
 }
 
-/// What accesses to global memory move beside what threads ask for, and what that explains.
+/// Excess traffic of global memory accesses, and what it explains.
 void add_excess(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
   constexpr double kSector = 32;
   constexpr double kExcess = 1.5;
@@ -151,7 +149,7 @@ void add_excess(QuantityCollector& out, const Point& point, const Machine& machi
   }
   const auto from_memory = counted_bytes(counters, main_memory(machine.device.kind));
   if (from_memory) out.set("dram.over_requested", *from_memory / *asked);
-  // What is written more often than it reaches main memory, where the caches can't hold it.
+  // Data written more often than it reaches main memory although the caches cannot hold it.
   const auto stored = counters.find("global.store_bytes"), written = counters.find("dram.write_bytes");
   const auto l2 = std::ranges::find(machine.device.caches, Level::l2, &CacheInfo::level);
   const bool beyond_l2 = written && l2 != machine.device.caches.end() && *written > l2->bytes;

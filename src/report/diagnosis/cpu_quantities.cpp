@@ -15,7 +15,7 @@ std::optional<double> share_of(const Machine& machine, std::string_view part, st
 
 double bits_of(std::string_view isa) { return isa.starts_with("avx512") ? 512 : isa.starts_with("avx") ? 256 : 128; }
 
-/// Whether the row computes with integers and no ceiling says how fast the machine does so.
+/// True if the row computes with integers and no ceiling says how fast the machine does so.
 bool is_unmeasured_integer_work(const Point& point) {
   bool measured = false, declared = false;
   for (const ResourceTime& resource : point.bound.resources) {
@@ -59,7 +59,7 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
     out.set("lanes", lanes);
   }
   const auto traffic = point.work.bytes.find(Level::dram);
-  // Of many passes the bytes are no working set.
+  // With many passes, the bytes are not a working set.
   if (!of_program && traffic != point.work.bytes.end() && traffic->second.total() > 0) {
     const double bytes = traffic->second.total();
     out.set("writes", traffic->second.write / bytes);

@@ -25,8 +25,8 @@ bool holds(const Condition& condition, const Quantities& quantities) {
   return false;
 }
 
-/// The text with each name in braces replaced by `text_of(name)`; nothing when one has no text. A part in square
-/// brackets is left out instead.
+/// Replaces each name in braces by `text_of(name)`; std::nullopt if one has no text. Parts in square brackets are
+/// omitted in that case.
 template <class TextOf>
 std::optional<std::string> filled_by(std::string_view text, TextOf text_of) {
   std::string out;
@@ -53,20 +53,20 @@ std::optional<std::string> filled(std::string_view text, const Quantities& quant
   });
 }
 
-/// For a library's kernel what its caller can do.
+/// For a library's kernel, the action of its caller.
 std::string_view next_of(const Rule& rule, const Quantities& quantities) {
   const auto library = quantities.find("library");
   const bool is_library = library != quantities.end() && library->second == 1;
   return is_library && !rule.for_library.empty() ? rule.for_library : rule.next;
 }
 
-/// Of the time of its warps; nothing where it is not known.
+/// Explained fraction of the warps' time; std::nullopt if unknown.
 std::optional<double> explained_share(const Rule& rule, const Quantities& quantities) {
   const auto found = quantities.find(rule.explains);
   return found == quantities.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Sorts those with a known share among their places, the largest first.
+/// Sorts those with a known share among their places, largest first.
 void sort_by_share(std::vector<Advice>& advice, std::vector<std::pair<double, std::size_t>> shares) {
   std::vector<std::size_t> places;
   for (const auto& [share, place] : shares) places.push_back(place);

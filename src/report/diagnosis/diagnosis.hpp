@@ -1,4 +1,4 @@
-// What holds a kernel back and what to try next: the rules, applied to one point.
+// What limits a kernel and what to try next: the rules, applied to one point.
 #pragma once
 
 #include <optional>
@@ -17,29 +17,30 @@ namespace roofline {
 struct Advice {
   std::string rule;  ///< its id
   RuleKind kind = RuleKind::cause;
-  std::string finding;  ///< with the figures in it
+  std::string finding;  ///< including figures
   std::string next;
   std::string source;
-  std::vector<std::pair<std::string, std::string>> evidence;  ///< quantity and value, of each condition
-  std::string line = {};   ///< "kernel.cu:41", by samples of instructions; empty: not known
-  double saved_share = 0;  ///< as saved_share() has it
+  std::vector<std::pair<std::string, std::string>> evidence;  ///< quantity and value for each condition
+  std::string line = {};   ///< "kernel.cu:41", from instruction samples; empty: unknown
+  double saved_share = 0;  ///< saved_share() of the rule
 };
 
-/// Whether all conditions of a rule hold, and every quantity in its texts is known.
+/// True if all conditions of the rule hold and every quantity in its texts is known.
 bool fires(const Rule& rule, const Quantities& quantities);
 
-/// Every rule for such a device that fires on these quantities, in the order of the table; those that explain a known
-/// share of the time of its warps are sorted by that, the largest first.
+/// All rules for the device that fire, in table order. Rules that explain a known share of the warps' time are sorted
+/// by that share, largest first.
 std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device);
 
-/// The rule of that id for such a device; null where there is none.
+/// The rule with that id for the device; null if there is none.
 const Rule* find_rule(std::string_view id, DeviceKind device);
 
-/// Of the row's time, what it takes less without a rule's cause, where that is in the bytes and operations of its roof
-/// themselves; 0 where it is not, or not known.
+/// Fraction of the row's time saved without the rule's cause, if the cause is in the bytes and operations of its roof;
+/// 0 otherwise or if unknown.
 double saved_share(std::string_view rule, const Quantities& quantities);
 
-/// A text of a rule with the figures of several rows: ranges where they differ. Nothing where one row lacks a figure.
+/// A text of a rule with the figures of several rows, as ranges where they differ. std::nullopt if a row lacks a
+/// figure.
 std::optional<std::string> filled_by_all(std::string_view text, std::span<const Quantities> rows);
 
 }  // namespace roofline

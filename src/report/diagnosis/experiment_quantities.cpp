@@ -5,7 +5,7 @@
 namespace roofline {
 namespace {
 
-/// Whether the interval allows a conclusion: as wide as a fifth of the ratio, or all of it far from no effect; of a
+/// True if the interval allows a conclusion: as wide as a fifth of the ratio, or all of it far from no effect; of a
 /// share of the row's time, as wide as a fifth of that time.
 bool is_certain(const Experiment& experiment) {
   constexpr double kWidest = 0.2;
@@ -20,7 +20,8 @@ bool is_certain(const Experiment& experiment) {
   return experiment.ratio > 0 && (far || !(interval.known() && interval.width() > kWidest * whole));
 }
 
-/// Whether traced accesses stay within their pages. Small pages are slower then, too, where prefetchers end at a page.
+/// True if traced accesses stay within their pages. Small pages are then also slower, because prefetchers stop at a
+/// page's end.
 bool stays_in_pages(const Point& point) {
   constexpr double kJumps = 0.1;
   return std::any_of(point.experiments.begin(), point.experiments.end(), [](const Experiment& experiment) {
@@ -45,7 +46,7 @@ void add_experiments(QuantityCollector& out, const Point& point, const Machine& 
         out.set("experiment.explained", ratio + point.fraction_of_roof());
         break;
       case ExperimentKind::all_threads: {
-        // A lower clock with all threads is no fault of the kernel: the FMA probe has it as well.
+        // A lower clock with all threads is not caused by the kernel: the FMA probe has it as well.
         const Ceiling* all = machine.find("fp32");
         const Ceiling* one = machine.find("fp32.one_core");
         const double slower = all != nullptr && one != nullptr ? threads * one->value / all->value : 1;

@@ -14,7 +14,7 @@ double roof_of(Pipe pipe, const Point& point, const Machine& machine) {
   return roof == nullptr ? 0 : roof->value;
 }
 
-/// Of the row's time, what it takes less with its operations of `from` on `to`: at most.
+/// Upper bound on the fraction of the row's time saved by moving its operations from `from` to `to`.
 double time_saved(Pipe from, Pipe to, const Point& point, const Machine& machine) {
   Work work = point.work;
   for (std::map<Pipe, double>* const operations : {&work.flops, &work.uncounted}) {

@@ -41,7 +41,7 @@ void add_second_pipe(QuantityCollector& out, const Bound& bound, double time) {
   }
 }
 
-/// How well the time is known. A program's kernels have all launches timed, so sampling statistics do not apply.
+/// Precision of the time. All launches of a profiled kernel are timed, so sampling statistics do not apply.
 void add_measurement(QuantityCollector& out, const Point& point, const Machine& machine) {
   out.flag_is("not_cold", not_cold(point, machine));
   out.flag_is("above_roof", point.above_roof());
@@ -50,7 +50,7 @@ void add_measurement(QuantityCollector& out, const Point& point, const Machine& 
   const Summary& time = *point.time;
   const PairedFraction* pairs = point.paired_with_roof();
   out.flag_is("paired", pairs != nullptr);
-  // A time that wanders with the machine's speed is no fault of a paired fraction, which has its own interval.
+  // A drifting machine speed does not affect a paired fraction, which has its own interval.
   out.flag_is("interval.known", pairs != nullptr || time.ci95.known());
   if (pairs != nullptr) {
     out.set("interval.width", pairs->ci95.width() / pairs->fraction);
@@ -66,7 +66,7 @@ void add_measurement(QuantityCollector& out, const Point& point, const Machine& 
   out.set("time.q95", time.q95);
 }
 
-/// Whether a row in L2 ran with a working set in L1.
+/// True if a row in L2 ran with a working set in L1.
 bool has_smaller_set(const Point& point) {
   return std::ranges::any_of(point.experiments,
                              [](const Experiment& one) { return one.kind == ExperimentKind::in_l1; });
@@ -125,7 +125,7 @@ void add_contention(QuantityCollector& out, const Point& point) {
   if (reference_rate) out.set("roof.at_pace", point.fraction_of_roof() / *reference_rate);
 }
 
-/// Of a loop of a program: its time at the roof of its threads for that level over its time.
+/// For a program's loop: its time at its threads' roof for that level, over its time.
 std::optional<double> loop_utilization(const Point& point, CeilingKind kind, std::optional<Level> level) {
   std::optional<double> most;
   for (const ResourceTime& resource : point.bound.resources) {
@@ -160,7 +160,7 @@ std::map<Pipe, double> operations_of(const Work& work, const Counters* counters)
   return operations;
 }
 
-/// The busiest pipe and its utilization; nothing where no pipe with operations has a roof.
+/// The busiest pipe and its utilization; std::nullopt if no pipe with operations has a roof.
 std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Machine& machine,
                                                     const Counters* counters) {
   std::pair<double, Pipe> busiest = {0, dominant_pipe(point.work).value_or(Pipe::fp32)};
@@ -181,7 +181,7 @@ std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Ma
       busiest = std::max(busiest, {slower * count / time_at_roof_speed(point) / roof->value, pipe});
     }
   }
-  // Who states bytes alone states nothing about FLOPs.
+  // A kernel with stated bytes only says nothing about FLOPs.
   known &= !is_stated(point) || !point.work.flops.empty();
   return known || busiest.first > 0 ? std::optional(busiest) : std::nullopt;
 }

@@ -1,4 +1,4 @@
-// The groups of quantities; each function sets what is known of a timed point.
+// Groups of quantities; each function sets the known quantities of a timed point.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace roofline {
 
-/// Sets quantities; values that are not finite are left out.
+/// Collects quantities; non-finite values are dropped.
 class QuantityCollector {
  public:
   void set(std::string_view name, double value) {
@@ -31,25 +31,25 @@ class QuantityCollector {
   Quantities values_;
 };
 
-/// A row with a collective, or with a product and its collective.
+/// Rows with a collective, or with a product and a collective.
 void add_network(QuantityCollector& out, const Point& point, const Machine& machine);
 
-/// Quantities of CPUs: threads, vector width, pages, NUMA nodes. `counters` may be null.
+/// CPU quantities: threads, vector width, pages, NUMA nodes. `counters` may be null.
 void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine, const Counters* counters);
 
-/// A loop of a CPU program that was counted under emulation.
+/// Loops of a CPU program, counted under emulation.
 void add_loop(QuantityCollector& out, const Point& point, const Machine& machine);
 
-/// What the row's re-runs showed. Uncertain ratios are left out.
+/// Results of the row's experiments. Uncertain ratios are left out.
 void add_experiments(QuantityCollector& out, const Point& point, const Machine& machine);
 
-/// What the samples of its instructions show: shares of the time of its warps.
+/// Instruction samples: fractions of the warps' time.
 void add_samples(QuantityCollector& out, const Point& point);
 
-/// What a faster pipe of this GPU could do, of a program's row.
+/// Possible gain of a profiled row on a faster pipe of this GPU.
 void add_pipes(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters);
 
-/// What only counters show: tensor pipes, launch layout, memory accesses, stalls.
+/// Counter-based quantities: tensor pipes, launch layout, memory accesses, stalls.
 void add_counters(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters);
 
 }  // namespace roofline

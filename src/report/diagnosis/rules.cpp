@@ -1,4 +1,4 @@
-// The table. A threshold's source is named beside it; `kMeasured` means that this machine's own roofs decide.
+// The table of rules. Each has the source of its threshold; `kMeasured`: this machine's own roofs.
 #include "report/diagnosis/rules.hpp"
 
 #include "model/contention.hpp"
@@ -30,10 +30,10 @@ constexpr std::string_view kStatistics = "confidence interval of the median (doc
 
 /// A kernel far above its roof is a finding of another kind: a cache served it, or the model counts too much.
 constexpr double kFarAboveRoof = 1.1;
-/// Of the rate that the calibration's sweep reached for the same message size.
+/// Fraction of the rate that the calibration's sweep reached for the same message size.
 constexpr double kAsCalibrated = 0.85;
 
-/// Also where no roof is known; only of rows whose instructions were sampled.
+/// Also without a known roof; only for rows whose instructions were sampled.
 constexpr Condition kNotAtRoof = is("roof.reached", false);
 constexpr Condition kUnderRoof = below("roof.fraction", kAtRoof);
 constexpr Condition kNearRoof = above("roof.fraction", kAtRoof);
@@ -48,13 +48,13 @@ constexpr Condition kComputeBound = is("compute.bound");
 constexpr Condition kFromMemory = is("cached", false);
 constexpr Condition kAlone = is("product", false);
 constexpr Condition kWithProduct = is("product");
-/// With less than one wave there are no further blocks that an SM could hold.
+/// With less than one wave, there are no more blocks for an SM.
 constexpr Condition kFullWave = above("waves", 0.99);
 /// SMs without a block matter only where they are a good part of what is missing.
 constexpr Condition kIdleSms = above("blocks.explains", 0.25);
-/// Where no level of memory is busy, the access pattern does not matter.
+/// The access pattern matters only if a memory level is busy.
 constexpr Condition kMemoryMatters = above("levels.utilization", 0.3);
-/// At the roof of main memory they cost time only if they come from there.
+/// At the roof of main memory, excess bytes cost time only if they come from there.
 constexpr Condition kExcessCosts = is("excess.costs");
 /// Warps of a library's kernel wait by design: those that multiply for those that load.
 constexpr Condition kOwnKernel = is("library", false);
@@ -62,17 +62,17 @@ constexpr Condition kOwnKernel = is("library", false);
 constexpr Condition kDramLimits = above("memory.utilization", 0.5);
 /// A core that needs this much of the time by itself, with its data in L2, leaves memory little to hide.
 constexpr double kCoreLimits = 0.85;
-/// Where the core itself takes most of the time, what its instructions do matters.
+/// The instructions matter if the core itself takes most of the time.
 constexpr Condition kCoreTime = above("experiment.in_cache.share", 0.6);
-/// Of the slowest thread's CPU time over the mean.
+/// The slowest thread's CPU time over the mean.
 constexpr double kUneven = 1.25;
-/// Of the CPU time: SMT siblings and shared caches cost less.
+/// Ratio of CPU times; SMT siblings and shared caches cost less than that.
 constexpr double kSharing = 2;
 /// Visits to a cache line until all of it was used: four elements of fp32 in each.
 constexpr double kRevisited = 4;
 /// A memory-bound loop below this share of its roof waits for something else than bytes.
 constexpr double kBusyLevel = 0.4;
-/// Of the scalar rate of two fused multiply-adds per cycle: a chain of them, each waiting four cycles, has 0.125.
+/// Fraction of the scalar rate of two FMAs per cycle. A dependency chain with a latency of four cycles reaches 0.125.
 constexpr double kChainRate = 0.15;
 /// Loops of programs have rules of their own.
 constexpr Condition kOfSuite = is("loop.counted", false);
@@ -103,14 +103,14 @@ constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: b
 // One entry per rule, not one line per member.
 // clang-format off
 constexpr Rule kRules[] = {
-    // Threads without work come first: whatever the row reaches, it is of a part of the machine. Where one core reaches
-    // the roof of all, or starting them would take longer than the row, they would save nothing.
+    // Unused threads come first: the row uses only part of the machine. Using them saves nothing if one core reaches
+    // the roof of all, or if starting them takes longer than the row.
     {kSomeThreads, kCpu, {below("threads.used_share", 0.999), is("above_roof", false), above("threads.saving", 0.05)},
      "Ran on {threads.used} of {threads.of} threads:[ {roof.on_own_threads} of their roof,] {roof.on_all_threads} of the "
      "roof of all threads.",
      "Use all threads (launch, threads: all) and pass the thread's index; threads: own for OpenMP or std::thread.",
      kMeasured},
-    // What the machine did comes before anything that the kernel did, unless the kernel is at its roof all the same.
+    // Disturbances of the machine precede causes in the kernel, unless the kernel is at its roof anyway.
     {"disturbed", kAny, {above("time.lost", 0.005), kUnderRoof},
      "Other processes or a clock limiter took up to {time.lost} of processor time.", kIdleMachine, kMeasured,
      RuleKind::measure},
@@ -136,7 +136,7 @@ constexpr Rule kRules[] = {
     {"from-cache", kCpu, {below("dram.over_model", 0.8), kMemoryBound, kFromMemory},
      "DRAM moves {dram.over_model} the modelled bytes; caches serve the rest.",
      "Compare with the roof of the last cache level, or use larger inputs.", kMeasured, RuleKind::note},
-    // Then how well the time is known: advice must not rest on a figure that is not known.
+    // Then the precision of the time: advice must not rest on an uncertain figure.
     {"drifting", kAny, {is("drifting")},
      "Not stationary: the time still changed when sampling ended (5 to 95 % quantile: {time.q05} to {time.q95}).",
      kTimeLonger, kStatistics, RuleKind::measure},
@@ -159,8 +159,8 @@ constexpr Rule kRules[] = {
      "wrong.",
      "Compare the probe's variant with a faster loop. Then check what its work model counts.", kMeasured,
      RuleKind::measure},
-    // What crosses the caches for no use comes before the roof that it fills and the waits that it causes. A load of one
-    // address for all threads uses little of its one sector; no other order would help it.
+    // Excess traffic precedes the roof that it fills and the waits that it causes. A load of one address by all threads
+    // uses little of its one sector, but no other order would improve it.
     {"uncoalesced-loads", kGpu,
      {above("load.excess", 1.5), above("load.sectors", 2), above("load.share", 0.2), kMemoryMatters, kExcessCosts},
      "Uncoalesced loads fetch {load.excess} the requested bytes ({load.sectors} sectors per request).", kCoalesce,
@@ -190,64 +190,67 @@ constexpr Rule kRules[] = {
      kMeasured, RuleKind::measure},
     // Samples of instructions: they need no roof, and say at which line.
     {"local-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.local_memory.share", 0.2)},
-     "{wait.local_memory.share} of its warps' time is waits for local memory: spilled registers, or an array that is "
-     "indexed at run time.",
+     "Warps spend {wait.local_memory.share} of their time waiting for local memory: spilled registers, or an array "
+     "that is indexed at run time.",
      "Index arrays with constants (unrolled loops) or keep them in shared memory. Against spills: smaller tiles, or more "
      "registers per thread (__launch_bounds__, -maxrregcount).",
      kSampled, RuleKind::cause, {}, "wait.local_memory.share"},
     {"global-atomic-waits", kGpu, {kNotAtRoof, above("wait.global_atomic.share", 0.25)},
-     "{wait.global_atomic.share} of its warps' time is waits for atomic operations on global memory.",
+     "Warps spend {wait.global_atomic.share} of their time waiting for atomic operations on global memory.",
      "Combine values in registers (shuffles) and shared memory first, then one atomic per block; spread the addresses.",
      kSampled, RuleKind::cause, kLibraryAtomics, "wait.global_atomic.share"},
     {"shared-atomic-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.shared_atomic.share", 0.25)},
-     "{wait.shared_atomic.share} of its warps' time is waits for atomic operations on shared memory.",
+     "Warps spend {wait.shared_atomic.share} of their time waiting for atomic operations on shared memory.",
      "Give each warp, or each lane, counters of its own and add them up at the end; combine equal keys in a warp first.",
      kSampled, RuleKind::cause, {}, "wait.shared_atomic.share"},
     {"fence-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.fence.share", 0.15)},
-     "{wait.fence.share} of its warps' time is waits for memory fences.",
+     "Warps spend {wait.fence.share} of their time waiting for memory fences.",
      "Use one fence after the last store, of the smallest scope that works (__threadfence_block), or none.", kSampled,
      RuleKind::cause, {}, "wait.fence.share"},
     {"constant-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.constant.share", 0.25)},
-     "{wait.constant.share} of its warps' time is waits for constant memory: lanes that read different addresses take "
-     "turns.",
+     "Warps spend {wait.constant.share} of their time waiting for constant memory: reads of different addresses "
+     "within a warp are serialised.",
      "Put tables that lanes index differently into shared or global memory.", kSampled, RuleKind::cause, {}, "wait.constant.share"},
     {"division-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.division.share", 0.3)},
-     "{wait.division.share} of its warps' time is divisions and remainders, or functions that replace one instruction.",
-     "Divide once outside of the loop, by a constant or a power of two; multiply by a reciprocal; index in 32 bits.",
+     "Warps spend {wait.division.share} of their time in divisions, remainders, or functions that replace an "
+     "instruction.",
+     "Divide once outside the loop, by a constant or a power of two; multiply by a reciprocal; index in 32 bits.",
      kSampled, RuleKind::cause, {}, "wait.division.share"},
     {"fp64-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.fp64.share", 0.3)},
-     "{wait.fp64.share} of its warps' time is waits for the double precision pipe.",
+     "Warps spend {wait.fp64.share} of their time waiting for the double precision pipe.",
      "If single precision is meant: constants with an f (0.5f) and functions of float; else fewer FP64 operations.",
      kSampled, RuleKind::cause, {}, "wait.fp64.share"},
     {"special-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.special.share", 0.2)},
-     "{wait.special.share} of its warps' time is waits for special functions (exponentials, reciprocals, roots).",
+     "Warps spend {wait.special.share} of their time waiting for special functions (exponentials, reciprocals, "
+     "roots).",
      "Compute them once per value, in half precision, or a part of them as polynomials on the FP32 pipe.", kSampled,
      RuleKind::cause, {}, "wait.special.share"},
     {"conversion-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.conversion.share", 0.2)},
-     "{wait.conversion.share} of its warps' time is waits for conversions of numbers: integers, single and double "
+     "Warps spend {wait.conversion.share} of their time waiting for conversions between integers, single and double "
      "precision.",
      "Convert once per value. A constant without an f (0.5) makes single precision arithmetic double: write 0.5f.",
      kSampled, RuleKind::cause, {}, "wait.conversion.share"},
     {"shared-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, kSharedNotCounted, above("wait.shared.share", 0.4)},
-     "{wait.shared.share} of its warps' time is waits for shared memory: bank conflicts, or many narrow accesses.",
+     "Warps spend {wait.shared.share} of their time waiting for shared memory: bank conflicts, or many narrow "
+     "accesses.",
      "Let the lanes of a warp access different banks (a row length of 33 instead of 32, or a swizzle); load 16 bytes at a "
      "time; keep values in registers.",
      kSampled, RuleKind::cause, {}, "wait.shared.share"},
     {"result-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.latency.share", 0.5), below("wait.ready.share", 0.1)},
-     "{wait.latency.share} of its warps' time is waits for the preceding result or a constant: a chain of dependent "
-     "instructions, and few warps beside it.",
+     "Warps spend {wait.latency.share} of their time waiting for the preceding result or a constant: a chain of "
+     "dependent instructions, with too few other warps.",
      "Use several independent accumulators per thread, and more warps per SM.", kSampled, RuleKind::cause, {},
      "wait.latency.share"},
     {"immediate-constant-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.immediate.share", 0.3)},
-     "{wait.immediate.share} of its warps' time is waits for constants of instructions (kernel arguments, __constant__ data, "
-     "literals) that the immediate constant cache does not have.",
-     "Keep constants of a loop in registers: fewer of them, less unrolling; more warps per SM hide the waits.", kSampled,
+     "Warps spend {wait.immediate.share} of their time waiting for constants of instructions (kernel arguments, "
+     "__constant__ data, literals) that miss the immediate constant cache.",
+     "Keep a loop's constants in registers (fewer constants, less unrolling); more warps per SM hide the latency.", kSampled,
      RuleKind::cause, {}, "wait.immediate.share"},
     {"barrier-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.barrier.share", 0.25)},
-     "{wait.barrier.share} of its warps' time is waits at barriers, for warps of the block that come late.",
+     "Warps spend {wait.barrier.share} of their time at barriers, waiting for late warps of the block.",
      "Give all warps of a block equal work between barriers; else smaller blocks, or several blocks per SM.", kSampled,
      RuleKind::cause, {}, "wait.barrier.share"},
-    // Two branches of a warp run one after the other. Where memory limits it, idle lanes cost nothing.
+    // Divergent branches of a warp are serialised. If memory limits the kernel, idle lanes cost nothing.
     {"divergence", kGpu,
      {kUnderRoof, kOwnKernel, below("lanes.active", 22), below("levels.utilization", 0.5), above("blocks.per_sm", 1)},
      "{lanes.active} of a warp's 32 threads are active per instruction: divergent branches, or threads without work.",
@@ -255,11 +258,11 @@ constexpr Rule kRules[] = {
      kBestPractices},
     // Kernels whose samples don't say so.
     {"atomic-adds", kGpu, {is("adds_by_index"), above("atomic.share", 0.3), below("roof.fraction", 0.3)},
-     "Atomic additions at given indices ({atomic.share} of its L1 traffic) wait for those of equal indices.",
+     "Atomic additions at given indices ({atomic.share} of its L1 traffic) are serialised where indices are equal.",
      "Combine values in registers and shared memory first, then one atomic per block.", kField, RuleKind::cause,
      kLibraryAtomics},
     {"double-precision", kGpu, {is("fp64.mixed"), above("fp64.busy", 0.3), above("fp64.needless", 0.15)},
-     "Computes in double precision (busy {fp64.busy}); single precision is {fp64.rate} as fast on this GPU.",
+     "Computes in double precision ({fp64.busy} busy); single precision is {fp64.rate} as fast on this GPU.",
      "If single precision is enough: float variables and accumulators (Triton: tl.float32), constants with an f (0.5f).",
      kMeasured, RuleKind::cause, kLibraryDouble},
     {"roofless", kAny, {is("roof.known", false)}, "No measured roof applies to this kernel.",
@@ -267,7 +270,7 @@ constexpr Rule kRules[] = {
     // Collectives, alone or with their product. The calibration's sweep gives the attainable rate of a message size.
     {"at-latency", kGpu, {is("network.latency.bound"), kNearRoof, kNotFarAbove},
      "Reaches {roof.fraction} of its roof, the latency of its collective.",
-     "Merge messages: from {network.enough} on latency is below 10 %. Small ones: one-shot kernels over peer memory.",
+     "Merge messages: latency is below 10 % from {network.enough} on. Small ones: one-shot kernels over peer memory.",
      kMeasured, RuleKind::at_roof},
     {"at-link", kGpu, {is("network.bound"), kNearRoof, kNotFarAbove},
      "Reaches {roof.fraction} of the link roof ({network.bus} bus bandwidth).",
@@ -282,8 +285,8 @@ constexpr Rule kRules[] = {
     {"message-size", kGpu, {kUnderRoof, kAlone, above("network.of_size", kAsCalibrated)},
      "The message size limits it: {network.message} was no faster in calibration; latency is "
      "{network.latency.share} of the time.",
-     "Merge messages (buckets, flattened tensors): from {network.enough} on latency is below 10 %. Small ones: a CUDA "
-     "graph, or one-shot kernels over peer memory.",
+     "Merge messages (buckets, flattened tensors): latency is below 10 % from {network.enough} on. Small ones: a "
+     "CUDA graph, or one-shot kernels over peer memory.",
      kMeasured},
     {"exchange-latency", kGpu,
      {kUnderRoof, kWithProduct, above("network.need", 0.2), above("network.latency.part", 0.5)},
@@ -291,7 +294,7 @@ constexpr Rule kRules[] = {
      "Exchange less often: one-shot all_reduce over peer memory fused with the next norm, one exchange per layer, more "
      "tokens per step.",
      kMeasured},
-    // Of two that overlap, the times alone add up to more than that of both.
+    // If two activities overlap, their separate times add up to more than the total.
     {"takes-turns", kGpu,
      {kUnderRoof, kWithProduct, above("overlap.gain", 0.1), above("apart.share", 0.7), below("apart.share", 1.1)},
      "Product and collective do not overlap: alone they need {product.share} and {network.need} of the time.",
@@ -317,7 +320,8 @@ constexpr Rule kRules[] = {
      "Its busiest thread runs it for {loop.busiest} the mean time of its threads.",
      "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).", kMeasured},
     {"falsely-shared-loop", kCpu, {kUnderRoof, above("loop.falsely_shared", 0.05), above("loop.together", 1.3)},
-     "{loop.falsely_shared} of its accesses go to cache lines of which other threads write other bytes (false sharing).",
+     "{loop.falsely_shared} of its accesses go to cache lines in which other threads write other bytes (false "
+     "sharing).",
      "Sum in a local variable and store once, or pad each thread's data to a cache line of its own (alignas(64)).",
      kMeasured},
     {"partial-lines-loop", kCpu,
@@ -361,7 +365,7 @@ constexpr Rule kRules[] = {
      "Improve L2 reuse: tile the loops, swizzle the block order so that concurrent blocks share data.", kField,
      RuleKind::cause, kLibraryKernel},
     {"extra-dram-traffic", kGpu, {above("dram.over_model", 1.25), above("l2.hit_rate", 0.2), kDramLimits},
-     "DRAM moves {dram.over_model} the compulsory bytes and is busy {memory.utilization} of the time.",
+     "DRAM moves {dram.over_model} the compulsory bytes and is {memory.utilization} busy.",
      "Remove extra passes, partially used sectors, and intermediate results in memory.", kMeasured, RuleKind::cause,
      kLibraryStream},
     {"traffic-by-design", kGpu, {above("traffic.by_design", 1.1), above("design.need", 0.5)},
@@ -372,7 +376,7 @@ constexpr Rule kRules[] = {
      "Keep intermediate results in registers or a cache, block by block, like the fused implementations.", kMeasured},
     {"several-passes", kGpu,
      {above("l2.over_model", 2), below("dram.over_model", 1.25), above("l2.utilization", 0.4), kMemoryBound},
-     "L2 delivers {l2.over_model} the compulsory bytes: inputs are read about that often.",
+     "L2 delivers {l2.over_model} the compulsory bytes: inputs are read about that many times.",
      "Keep a row in registers or shared memory instead of reading it again.", kMeasured, RuleKind::cause,
      kLibraryKernel},
     {"extra-flops", kAny, {above("flops.over_model", 1.1), kComputeBound},
@@ -386,13 +390,13 @@ constexpr Rule kRules[] = {
      "Let the innermost loop run over adjacent elements: exchange the loops, change the layout, or block both (tiles).",
      kMeasured, RuleKind::cause, kLibraryLoop},
     {"page-walk-loop", kCpu, {kUnderRoof, above("loop.walks", 0.1), above("loop.misses", 0.1)},
-     "{loop.walks} of its accesses need a page walk: they go to more pages of 4 KiB than a TLB holds (modelled).",
+     "{loop.walks} of its accesses need a page walk: they touch more 4 KiB pages than the TLB holds (modelled).",
      "Use huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1, madvise with MADV_HUGEPAGE); sort or block the accesses.",
      kMeasured, RuleKind::cause, kLibraryLoop},
     {"irregular-loop", kCpu,
      {is("loop.beyond_l1"), below("loop.line_use", 0.5), above("loop.other", 0.3), above("loop.misses", 0.05),
       below("roof.fraction", kBusyLevel)},
-     "{loop.other} of its accesses jump to another cache line, of which it uses {loop.line_use}: it waits for loads.",
+     "{loop.other} of its accesses jump to another cache line and use {loop.line_use} of it: load latency limits it.",
      "Sort or block the accesses, keep several independent loads in flight, or prefetch (__builtin_prefetch).",
      kMeasured, RuleKind::cause, kLibraryLoop},
     {"integer-dividing-loop", kCpu, {kUnderRoof, above("loop.integer_divides_need", 0.35)},
@@ -405,7 +409,7 @@ constexpr Rule kRules[] = {
      "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
     // The latencies are the least of any CPU: others need twice the time.
     {"chain-loop", kCpu, {kUnderRoof, above("loop.chain_need", 0.35)},
-     "Each iteration waits for the result of the one before: this chain needs at least {loop.chain_need} of its time.",
+     "Each iteration needs the previous result: this dependency chain takes at least {loop.chain_need} of the time.",
      "A sum: keep several partial sums (-ffast-math, #pragma omp simd reduction). A recurrence: compute several at once.",
      "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
     {"small-copies-loop", kCpu, {kUnderRoof, below("loop.string_bytes", 128)},
@@ -426,18 +430,18 @@ constexpr Rule kRules[] = {
      "Let the compiler vectorise it (-O3, restrict, unit stride, no calls; for sums -ffast-math). -fopt-info-vec-missed "
      "says why not.",
      kMeasured, RuleKind::cause, kLibraryLoop},
-    // Of four to six instructions per cycle.
+    // Compared with four to six instructions per cycle at best.
     {"instruction-loop", kCpu, {above("loop.instructions", 2.5), below("roof.fraction", 0.6)},
      "It executes {loop.instructions} instructions per cycle, few of them full-width arithmetic.",
-     "Execute fewer instructions: vectorise (-O3, -march=native), inline, and move what does not change out of the loop.",
+     "Execute fewer instructions: vectorise (-O3, -march=native), inline, and hoist loop-invariant code.",
      kField, RuleKind::fallback, kLibraryLoop},
     {"waiting-loop", kCpu, {is("loop.counted"), below("roof.fraction", 0.6)},
      "{roof.missing} unexplained, at {loop.instructions} instructions per cycle. Not counted: mispredicted branches and "
      "latencies of loads.",
-     "Avoid branches that depend on data, and loads that need the one before.",
+     "Avoid data-dependent branches and chains of dependent loads.",
      kMeasured, RuleKind::unexplained, kLibraryLoop},
-    // Re-runs of the row with one change (docs/method.md, "Diagnosis by experiment"), where there are no counters. What
-    // a change cured comes first, then what the working set in L2 shows.
+    // Experiments with one change (docs/method.md, "Diagnosis by experiment"), for rows without counters. Changes that
+    // help come first, then the result of the working set in L2.
     {"subnormals", kCpu, {kUnderRoof, above("experiment.subnormals.gain", 1.3)},
      "With subnormal numbers flushed to zero it is {experiment.subnormals.gain} as fast.",
      "Set FTZ and DAZ in each thread (_MM_SET_FLUSH_ZERO_MODE, _MM_SET_DENORMALS_ZERO_MODE), or rescale the data.",
@@ -468,14 +472,14 @@ constexpr Rule kRules[] = {
      "Loads wait for several narrower stores to the same bytes (store forwarding fails): without those loads it is "
      "{experiment.forwarding.gain} as fast.",
      "Load with the width of the store, or combine the values in registers.", kExperiment},
-    // Vectorised code whose constants were folded is faster, too; a sum that waits is not vectorised.
+    // Vectorised code with folded constants also gets faster; a dependent sum is not vectorised.
     {"dependent-sum", kCpu,
      {kUnderRoof, kCoreTime, above("experiment.reassociated.gain", 1.3), below("experiment.unvectorized.slowdown", 1.3)},
-     "Each sum waits for the one before: compiled with sums that may be reordered it is "
+     "Each addition waits for the previous one: compiled with reordering allowed it is "
      "{experiment.reassociated.gain} as fast.",
      "Use several independent sums, or -fassociative-math -fno-signed-zeros -fno-trapping-math.", kExperiment},
     {"access-order", kCpu, {kUnderRoof, above("experiment.order.gain", 1.3)},
-     "Its indices jump: with the same indices in ascending order it is {experiment.order.gain} as fast.",
+     "Its indices are scattered: with the same indices in ascending order it is {experiment.order.gain} as fast.",
      "Sort or bin the indices, or renumber what they point to (for sparse matrices e.g. reverse Cuthill-McKee).",
      kExperiment},
     {"page-walks", kCpu, {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.pages.slowdown", 1.3)},
@@ -484,24 +488,24 @@ constexpr Rule kRules[] = {
     {"partial-lines", kCpu,
      {kMemoryBound, kFromMemory, kUnderRoof, below("experiment.in_cache.share", 0.6),
       above("experiment.lines.visits", kRevisited)},
-     "It comes back to a cache line {experiment.lines.visits} times, for other bytes of its 64 each time.",
+     "It returns to each cache line {experiment.lines.visits} times, for different bytes each time.",
      "Change the loop order or the layout so that consecutive accesses are adjacent; else work in blocks (tiles).",
      kExperiment},
     {"grows-with-size", kCpu,
      {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.size.slowdown", 1.2)},
-     "Twice the size takes {experiment.size.slowdown} the time per element: TLB misses, or data that the caches lose.",
+     "Twice the size takes {experiment.size.slowdown} the time per element: TLB or cache misses.",
      "Block the loops so that each page and cache line is used completely before the next.", kExperiment},
     {"integer-divisions", kCpu,
      {kUnderRoof, kCoreTime, is("integers"), above("experiment.divisions.gain", 1.3)},
-     "Integer divisions or remainders limit it: with multiplications in their place it is {experiment.divisions.gain} as "
+     "Integer divisions or remainders limit it: with multiplications instead it is {experiment.divisions.gain} as "
      "fast.",
      "Divide by a constant or a power of two, which the compiler replaces; else multiply by a reciprocal that is computed "
      "once (libdivide).",
      kExperiment},
     {"divisions", kCpu, {kUnderRoof, kCoreTime, above("experiment.divisions.gain", 1.3)},
-     "Divisions limit it: with multiplications in their place it is {experiment.divisions.gain} as fast.",
+     "Divisions limit it: with multiplications instead it is {experiment.divisions.gain} as fast.",
      "Multiply by the reciprocal where a divisor repeats; else approximate it (rcpps and one Newton step).", kExperiment},
-    // Vector code of intrinsics is as fast without the vectoriser, too, but above the rate of scalar arithmetic.
+    // Code with vector intrinsics is equally fast without the vectoriser, but above the scalar rate.
     {"scalar-code", kCpu, {kUnderRoof, kCoreTime, below("experiment.unvectorized.slowdown", 1.1), below("scalar", 1.2)},
      "At scalar speed: compiled without vectorisation it takes {experiment.unvectorized.slowdown} the time.",
      "Let the compiler vectorise the inner loop (restrict, unit stride, no calls; -fopt-info-vec-missed says why not). Of a "
@@ -533,7 +537,7 @@ constexpr Rule kRules[] = {
       above("experiment.in_cache.share", 0.6)},
      "Instructions need {experiment.in_cache.share} of the time (on one thread with data in {experiment.cache}). It computes with "
      "integers, for which there is no measured roof.",
-     "No action: without counters nothing tells which instructions take the time.", kExperiment,
+     "No action: without counters, it is unknown which instructions take the time.", kExperiment,
      RuleKind::unexplained},
     {"cache-limited", kCpu, {kUnderRoof, kMemoryBound, is("cached"), below("experiment.in_cache.share", 0.6)},
      "In {experiment.cache} the same loop is {experiment.in_cache.gain} as fast: {level} limits it, at {roof.fraction} of "
@@ -546,7 +550,7 @@ constexpr Rule kRules[] = {
      "Instructions alone need {experiment.in_cache.share} of the time (in {experiment.cache}), the bytes {roof.fraction}: they do not "
      "fully overlap.",
      "Prefetch further ahead, and use cheaper arithmetic.", kExperiment},
-    // A row in L1 is the same run as its experiment, which then shows nothing.
+    // For a row in L1, the experiment is the same run and shows nothing.
     {"core-bound", kCpu, {kUnderRoof, is("cached.near", false), above("experiment.in_cache.share", kCoreLimits)},
      "Instructions limit it: on one thread with data in {experiment.cache} the same work takes {experiment.in_cache.share} of the time.",
      "Check the inner loop: full-width vectors, about ten independent sums, each operand loaded once.", kExperiment},
@@ -564,12 +568,12 @@ constexpr Rule kRules[] = {
      "As fast as a single core ({one_core} of its rate), with {threads.of} threads.",
      "Check that all threads get equal work: smaller chunks, scheduled dynamically.", kMeasured},
     {"fp32-products", kGpu, {kOwnKernel, is("products.fp32"), above("products.busy", 0.3), above("products.needless", 0.15)},
-     "Multiply-adds as in a matrix product run on the FP32 pipe (busy {products.busy}); tensor cores are idle.",
-     "If it is one: tensor cores, with TF32 {products.rate} as fast (Triton: tl.dot with input_precision=\"tf32\", or bf16 "
-     "inputs; CUDA: mma, cuBLAS).",
+     "Multiply-adds as in a matrix product run on the FP32 pipe ({products.busy} busy); tensor cores are idle.",
+     "If it is a matrix product, use tensor cores: TF32 is {products.rate} as fast (Triton: tl.dot with "
+     "input_precision=\"tf32\", or bf16 inputs; CUDA: mma, cuBLAS).",
      kMeasured},
     {"idle-sms", kGpu, {kUnderRoof, kFullWave, below("sm.active.share", 0.5)},
-     "SMs work {sm.active.share} of its time on average: a few blocks take much longer than the others.",
+     "SMs are active {sm.active.share} of its time on average: a few blocks take much longer than the others.",
      "Give blocks equal work: split the long ones, or let blocks fetch work from a shared counter.", kMeasured,
      RuleKind::cause, kLibraryGrid},
     {"tail", kGpu, {above("waves", 1), below("waves", 6), above("tail.idle", 0.15), above("tail.explains", 0.33)},
@@ -603,20 +607,20 @@ constexpr Rule kRules[] = {
     {"level-beside", kGpu,
      {kUnderRoof, kComputeBound, kCounted, above("levels.utilization", 0.4), above("compute.utilization", 0.4),
       above("level.need", 0.6), kNoTensorWork},
-     "Traffic from {level} alone needs {level.need} of the attainable time: the {pipe} is busy {compute.utilization}, "
-     "{level} {levels.utilization}.",
+     "Traffic from {level} alone needs {level.need} of the attainable time: the {pipe} is {compute.utilization} "
+     "busy, {level} {levels.utilization}.",
      "Increase reuse per loaded byte: larger register tiles, wider loads, operands kept in registers.", kMeasured,
      RuleKind::cause, kLibraryKernel},
     {"issue-bound", kGpu, {kUnderRoof, kComputeBound, above("issue.active", 0.8), kNoTensorWork},
-     "Schedulers issue in {issue.active} of cycles, but the {pipe} is busy {compute.utilization}: other instructions "
+     "Schedulers issue in {issue.active} of cycles, but the {pipe} is {compute.utilization} busy: other instructions "
      "take issue slots.",
      "Reduce other instructions: hoist address computations, widen loads, unroll loops.", kNsight, RuleKind::cause,
      kLibraryKernel},
     {"few-warps", kGpu,
      {kUnderRoof, kComputeBound, above("compute.utilization", 0.4), below("warps.per_sm", 12),
       below("levels.utilization", 0.5), kNoTensorWork, kFullWave},
-     "{warps.per_sm} warps per SM at {registers} registers per thread: too few to hide latency. The {pipe} is busy "
-     "{compute.utilization}, memory {levels.utilization}.",
+     "{warps.per_sm} warps per SM at {registers} registers per thread: too few to hide latency. The {pipe} is "
+     "{compute.utilization} busy, memory {levels.utilization}.",
      "Reduce instructions between the products (wider loads from shared memory, hoisted addresses) and prefetch "
      "further ahead; --counters full separates issue limits from stalls.",
      kField, RuleKind::cause, kLibraryKernel},
@@ -630,7 +634,7 @@ constexpr Rule kRules[] = {
      {below("occupancy", 0.25), is("limit.shared"), kFullWave, below("both.utilization", 0.6)},
      "{occupancy} occupancy, limited by {shared} of shared memory per block[; {shared.next} allow {shared.occupancy}].",
      "Use fewer stages, smaller tiles, or more warps per block.", kField, RuleKind::cause, kLibraryKernel},
-    // As many blocks of one warp as an SM takes fill half of it, on every chip so far.
+    // On every chip so far, the maximum number of one-warp blocks fills half of an SM.
     {"occupancy-blocks", kGpu,
      {below("occupancy", 0.55), is("limit.blocks"), kFullWave, below("both.utilization", 0.6)},
      "{occupancy} occupancy: the blocks of {threads} threads are too small to fill an SM.",
@@ -649,7 +653,7 @@ constexpr Rule kRules[] = {
     {"narrow-loads", kGpu,
      {kUnderRoof, kMemoryBound, below("load.width", 12), above("load.share", 0.2), below("memory.utilization", 0.85),
       above("memory.utilization", 0.15)},
-     "Each thread loads {load.width} bytes at a time and DRAM is busy {memory.utilization}: too few bytes in flight.",
+     "Each thread loads {load.width} bytes at a time and DRAM is {memory.utilization} busy: too few bytes in flight.",
      "Load 16 bytes per thread at a time, or issue several loads before the first use.", kBestPractices,
      RuleKind::cause, kLibraryStream},
     {"memory-stalls", kGpu, {above("stall.long_scoreboard.share", 0.5)},
@@ -675,11 +679,11 @@ constexpr Rule kRules[] = {
      "Occupancy does not limit it; fewer warps with more registers each may be faster.", kNsight, RuleKind::note},
     {"memory-before-compute", kGpu,
      {kComputeBound, below("compute.utilization", 0.5), above("memory.utilization", 0.6)},
-     "Compute-bound by the model, but main memory is busy {memory.utilization} and the pipe {compute.utilization}.",
-     "Reduce its traffic: look for reuse that is lost.", kField, RuleKind::cause, kLibraryKernel},
+     "Compute-bound by the model, but main memory is {memory.utilization} busy and the pipe {compute.utilization}.",
+     "Reduce its traffic: look for lost reuse.", kField, RuleKind::cause, kLibraryKernel},
     {"memory-before-compute", kCpu,
      {kComputeBound, below("compute.utilization", 0.5), above("memory.utilization", 0.6)},
-     "Compute-bound by the model, but main memory is busy {memory.utilization} and the pipe {compute.utilization}.",
+     "Compute-bound by the model, but main memory is {memory.utilization} busy and the pipe {compute.utilization}.",
      "Reduce its traffic: block the loops for the caches, so that loaded data is reused there.", kField},
     {"integer-uncounted", kCpu, {kUnderRoof, kMemoryBound, kNotCounted, is("integer.unmeasured")},
      "Its bytes alone need {roof.fraction} of the time. It computes with integers, for which there is no measured roof.",
@@ -702,16 +706,17 @@ constexpr Rule kRules[] = {
      "The {second} alone needs {arithmetic.need} of the attainable time and does not fully overlap with the loads.",
      "Use cheaper arithmetic (fewer conversions, exponentials and divisions), or prefetch further ahead.", kMeasured},
     {"issue-limited", kGpu, {kUnderRoof, kNotAtRoof, kOwnKernel, above("wait.issue.share", 0.5), below("compute.utilization", 0.5)},
-     "Instructions limit it: in {wait.issue.share} of its warps' time they issue, or wait for their turn or a busy pipe.",
+     "Instructions limit it: warps spend {wait.issue.share} of their time issuing, or ready and waiting for a slot "
+     "or a pipe.",
      "Execute fewer instructions at this line: cheaper functions (a product instead of exp and log), values computed "
      "once, no divergent branches.",
      kSampled, RuleKind::fallback},
     {"poor-memory", kGpu, {kMemoryBound, below("levels.utilization", 0.2), kCounted},
-     "Memory-bound, but no memory level is busy more than {levels.utilization}.",
+     "Memory-bound, but no memory level is more than {levels.utilization} busy.",
      "Keep more loads in flight: more threads, wider loads, several before the first use.", kField, RuleKind::fallback,
      kLibraryStream},
     {"poor-memory", kCpu, {kMemoryBound, kFromMemory, kOfSuite, below("levels.utilization", 0.2), kCounted},
-     "Memory-bound, but no memory level is busy more than {levels.utilization}: too few bytes are in flight.",
+     "Memory-bound, but no memory level is more than {levels.utilization} busy: too few bytes are in flight.",
      "Count what the loads wait for (perf stat: cache and TLB misses of each level) before changing the code.", kField,
      RuleKind::fallback},
     // Two whose shares add up to more than the whole time overlap, and wait for each other.
@@ -734,32 +739,33 @@ constexpr Rule kRules[] = {
      "Time them separately: a gemm of one rank's part, and the collective of that size.", kMeasured,
      RuleKind::unexplained},
     {"unexplained-memory", kGpu, {kUnderRoof, kCounted, kMemoryBound},
-     "{roof.missing} unexplained by the counters: {level} busy {levels.utilization}, the {pipe} {compute.utilization}, "
-     "{occupancy} occupancy.",
+     "{roof.missing} unexplained by the counters: {level} {levels.utilization} busy, the {pipe} "
+     "{compute.utilization}, {occupancy} occupancy.",
      "Keep more bytes in flight (wider loads, several before the first use). --counters full (ncu --set full) counts "
      "stalls.",
      kMeasured, RuleKind::unexplained, kLibraryStream},
     {"unexplained", kGpu, {kUnderRoof, kCounted},
-     "{roof.missing} unexplained by the counters: the {pipe} is busy {compute.utilization}, {level} "
+     "{roof.missing} unexplained by the counters: the {pipe} is {compute.utilization} busy, {level} "
      "{levels.utilization}.",
      "Compare it with a library kernel of the same shape, or count stalls (--counters full, ncu --set full).",
      kMeasured, RuleKind::unexplained, kLibraryKernel},
     {"unexplained", kCpu, {kUnderRoof, kCounted},
-     "{roof.missing} unexplained: the {pipe} is busy {compute.utilization}, {level} "
-     "{levels.utilization}.",
+     "{roof.missing} unexplained: the {pipe} is {compute.utilization} busy, {level} {levels.utilization}.",
      "Compare it with a library kernel of the same shape.", kMeasured, RuleKind::unexplained},
     {"stated-compute", kGpu, {kUnderRoof, kNotCounted, is("stated"), kComputeBound},
-     "By the FLOPs that its author states the {pipe} is busy {compute.utilization}. Nothing was counted.",
+     "By its stated FLOPs, the {pipe} is {compute.utilization} busy. Nothing was counted.",
      kCheckStated, kMeasured, RuleKind::unexplained},
     {"stated-memory", kGpu, {kUnderRoof, kNotCounted, is("stated"), kMemoryBound, kFromMemory},
-     "By the bytes that its author states main memory is busy {memory.utilization}. Nothing was counted.",
+     "By its stated bytes, main memory is {memory.utilization} busy. Nothing was counted.",
      kCheckStated, kMeasured, RuleKind::unexplained},
     {"uncounted-compute", kGpu, {kUnderRoof, kNotCounted, kComputeBound},
-     "By the model the {pipe} is busy {compute.utilization} and main memory {memory.utilization}. Nothing was counted.",
+     "By the model, the {pipe} is {compute.utilization} busy and main memory {memory.utilization}. Nothing was "
+     "counted.",
      "Count (--counters) to separate stalls from cache traffic.", kMeasured,
      RuleKind::unexplained},
     {"uncounted-memory", kGpu, {kUnderRoof, kNotCounted, kMemoryBound, kFromMemory},
-     "By the model main memory is busy {memory.utilization} and arithmetic {compute.utilization}. Nothing was counted.",
+     "By the model, main memory is {memory.utilization} busy and arithmetic {compute.utilization}. Nothing was "
+     "counted.",
      "Count (--counters) to separate load latency from excess bytes.", kMeasured,
      RuleKind::unexplained},
     {"uncounted-cache", kGpu, {kUnderRoof, kNotCounted, kMemoryBound, is("cached")},
@@ -767,11 +773,11 @@ constexpr Rule kRules[] = {
      "Count (--counters) to separate load latency from excess bytes.", kMeasured,
      RuleKind::unexplained},
     {"cache-blocks", kCpu, {kUnderRoof, kComputeBound, above("cache.multiple", 0.5), kNotCounted},
-     "By the model arithmetic is busy {compute.utilization} and main memory {memory.utilization}. The working set of "
-     "{working_set} is {cache.multiple} the last cache; cache traffic was not counted.",
+     "By the model, arithmetic is {compute.utilization} busy and main memory {memory.utilization}. The working set "
+     "of {working_set} is {cache.multiple} the last cache; cache traffic was not counted.",
      kMeasureFirst, kMeasured, RuleKind::unexplained},
     {"instruction-mix", kCpu, {kUnderRoof, kComputeBound, below("cache.multiple", 0.5), kNotCounted},
-     "By the model arithmetic is busy {compute.utilization}; the working set of {working_set} fits into the last "
+     "By the model, arithmetic is {compute.utilization} busy; the working set of {working_set} fits into the last "
      "cache. The rest is unexplained: nothing was counted.",
      kMeasureFirst, kMeasured, RuleKind::unexplained},
     {"uncounted-memory", kCpu, {kUnderRoof, kNotCounted, kMemoryBound, kFromMemory},
@@ -783,7 +789,7 @@ constexpr Rule kRules[] = {
      "measured: cache misses, stalls.",
      kMeasureFirst, kMeasured, RuleKind::unexplained},
     {"uncounted", kAny, {kUnderRoof, kNotCounted},
-     "{roof.missing} unexplained: by the model arithmetic is busy {compute.utilization}. Nothing was counted.",
+     "{roof.missing} unexplained: by the model, arithmetic is {compute.utilization} busy. Nothing was counted.",
      "Count (--counters), if this machine allows it.", kMeasured, RuleKind::unexplained},
     {"unknown", kAny, {kUnderRoof}, "{roof.missing} unexplained: there are neither counts nor a roof for its pipe.",
      "Count (--counters), if this machine allows it.", kMeasured, RuleKind::unexplained},

@@ -1,4 +1,4 @@
-// The rules of the diagnosis, as data: a condition, what it means, what to do next, and where the threshold is from.
+// Diagnosis rules as data: conditions, finding, action, and the source of the threshold.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,19 @@
 
 namespace roofline {
 
-/// A row from this fraction of its roof on has nothing left to explain.
+/// A row at or above this fraction of its roof needs no explanation.
 inline constexpr double kAtRoof = 0.9;
 
 enum class Relation : std::uint8_t { below, above, is };
 
-/// One quantity against a threshold. False where the quantity is not known.
+/// Compares one quantity with a threshold. False if the quantity is unknown.
 struct Condition {
   std::string_view quantity;
   Relation relation = Relation::is;
   double threshold = 0;
 };
 
-/// A few conditions, all of which must hold.
+/// Conditions that must all hold.
 class Conditions {
  public:
   constexpr Conditions(std::initializer_list<Condition> list)
@@ -41,49 +41,49 @@ class Conditions {
   std::size_t size_;
 };
 
-/// What a rule that fires says about its row.
+/// Role of a rule in the verdict.
 enum class RuleKind : std::uint8_t {
   cause,        ///< what limits the kernel: the first cause decides
   no_action,    ///< a cause that no change of the code removes
-  note,         ///< a fact beside the cause
+  note,         ///< a fact in addition to the cause
   measure,      ///< the time is not known well enough; the rules after it are skipped
-  at_roof,      ///< nothing is left to save; the rules after it are skipped
+  at_roof,      ///< nothing left to save; the rules after it are skipped
   fallback,     ///< a cause that applies only where no other cause was found
-  unexplained,  ///< applies only there, too: what is known, without an explanation
+  unexplained,  ///< like fallback, but states only what is known
   no_roof,      ///< no roof to compare with; the rules after it are skipped
 };
 
-/// For rules about the inside of a kernel that its caller can't change: nothing to begin with.
+/// Action of rules about the inside a library kernel, which the caller cannot change.
 inline constexpr std::string_view kLibraryKernel =
     "Library kernel. Options: shapes that fill its tiles and all SMs, another algorithm, a newer version.";
 
-/// Decides only where the other threads would save more than what else limits the row.
+/// Decides only if using all threads would save more than the other limit costs.
 inline constexpr std::string_view kSomeThreads = "some-threads";
 
-/// Fires when all of its conditions hold. A rule with different texts for CPU and GPU has two entries with one id.
+/// Fires if all conditions hold. A rule with different texts for CPU and GPU has two entries with the same id.
 struct Rule {
   std::string_view id;
-  std::optional<DeviceKind> device;  ///< whose rule it is; of every device where there is none
+  std::optional<DeviceKind> device;  ///< std::nullopt: all devices
   Conditions conditions;
-  /// "{occupancy} occupancy, limited by …": names in braces are quantities. What is in square brackets is left out
-  /// where a quantity in it is not known.
+  /// "{occupancy} occupancy, limited by …": names in braces are quantities. Text in square brackets is omitted if one
+  /// of its quantities is unknown.
   std::string_view finding;
-  std::string_view next;    ///< what to try
-  std::string_view source;  ///< of the threshold
+  std::string_view next;    ///< action
+  std::string_view source;  ///< source of the threshold
   RuleKind kind = RuleKind::cause;
-  /// What the caller of a library's kernel can do instead of `next`; empty where that is the same.
+  /// Action for callers of a library kernel; empty: same as `next`.
   std::string_view for_library = {};
-  /// The quantity that says which share of the time of its warps it explains. Rules that have one are sorted by it.
+  /// Quantity with the share of the warps' time that the rule explains. Rules that have one are sorted by it.
   std::string_view explains = {};
 
-  /// When it fires, the rules after it are skipped.
+  /// True if the rules after it are skipped once it fires.
   bool is_last() const { return kind == RuleKind::measure || kind == RuleKind::at_roof || kind == RuleKind::no_roof; }
-  /// It applies only where no cause was found.
+  /// True if it applies only without another cause.
   bool is_fallback() const { return kind == RuleKind::fallback || kind == RuleKind::unexplained; }
   bool is_for(DeviceKind of) const { return !device || *device == of; }
 };
 
-/// In the order in which they are evaluated: what decides first comes first.
+/// All rules in evaluation order: the first match decides.
 std::span<const Rule> rules();
 
 }  // namespace roofline

@@ -12,10 +12,10 @@
 namespace roofline {
 namespace {
 
-/// Fewer say nothing about shares.
+/// Minimum number of samples for shares.
 constexpr std::int64_t kFewestSamples = 200;
 
-/// Those that rules use, by the names of their quantities.
+/// Waits used by rules, with the names of their quantities.
 constexpr std::array<std::pair<WaitFor, std::string_view>, 21> kShares = {{
     {WaitFor::global_load, "wait.global_load.share"},
     {WaitFor::global_store, "wait.global_store.share"},

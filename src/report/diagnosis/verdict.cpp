@@ -14,7 +14,6 @@
 #include "model/spelling.hpp"
 #include "report/cpu_findings.hpp"
 #include "report/diagnosis/cause_lines.hpp"
-#include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
 #include "report/gpu_units.hpp"
 #include "report/profile_findings.hpp"
@@ -59,7 +58,7 @@ std::string label_of(const QuantitySpec& spec, const Quantities& quantities) {
   const auto named = [&](const char* what) { return quantity_text(what, quantities.find(what)->second); };
   if (spec.name == "compute.utilization" && quantities.contains("pipe")) return named("pipe") + " busy";
   if (spec.name == "levels.utilization" && quantities.contains("level")) return named("level") + " busy";
-  // Where main memory is the busiest level, it has one name.
+  // Main memory as the busiest level has only one name.
   const auto levels = quantities.find("levels.utilization");
   if (spec.name == "memory.utilization" && levels != quantities.end() &&
       levels->second == quantities.find(spec.name)->second) {
@@ -116,7 +115,7 @@ std::vector<std::pair<std::string, std::string>> evidence_of(const Rule& rule, c
   return evidence.take();
 }
 
-/// By the names of NCCL's and RCCL's kernels.
+/// Recognises the kernels of NCCL and RCCL by name.
 bool is_collective_kernel(const Point& point) {
   return point.profiled && point.profiled->full_name.find("nccl") != std::string::npos;
 }
@@ -141,21 +140,21 @@ std::string reach(const Point& point, const Machine& machine) {
   return fmt::format("Reaches {} of the roof at its clock and {} of the burst roof.", share, percent(burst->fraction));
 }
 
-/// What tells more about a row of another tool's file, where options of roofline profile do nothing.
+/// Advice on getting more data for rows imported from another tool, to which options of roofline profile do not apply.
 void advise_on_import(Verdict& verdict, const Report& report, const Point& point) {
   const Machine& machine = machine_of(report, point);
   if (machine.device.kind == DeviceKind::cpu) return;
   const bool to_count = verdict.kind == VerdictKind::no_roof || verdict.rule.starts_with("uncounted") ||
                         verdict.rule.starts_with("stated") || verdict.rule == "unknown";
   if (is_gpu_of_amd(machine.device.name)) {
-    if (to_count) verdict.action = "Count its work with rocprof-compute, and import that.";
-    if (verdict.rule.starts_with("unexplained")) verdict.action = "See its stalls: rocprof-compute analyze.";
+    if (to_count) verdict.action = "Count its work with rocprof-compute, and import the result.";
+    if (verdict.rule.starts_with("unexplained")) verdict.action = "Inspect its stalls: rocprof-compute analyze.";
     return;
   }
   if (to_count) verdict.action = "Add an ncu report of the program (ncu --set roofline).";
 }
 
-/// For a program's row without work, the reason.
+/// The reason why a profiled row has no work.
 void explain_no_roof(Verdict& verdict, const Report& report, const Point& point) {
   const std::string why = why_no_work(point);
   if (why.empty()) return;
@@ -165,7 +164,7 @@ void explain_no_roof(Verdict& verdict, const Report& report, const Point& point)
   if (!is_of_cpu(report)) return;
   if (is_openmp_runtime(point.profiled->module)) {
     verdict.finding = "Threads wait for work in the OpenMP runtime.";
-    verdict.action = "Give threads equal work (schedule(dynamic, n)), and divide what one thread does alone.";
+    verdict.action = "Give threads equal work (schedule(dynamic, n)), and divide serial parts among the threads.";
     return;
   }
   verdict.action = report.profile->emulated->complete
@@ -174,8 +173,8 @@ void explain_no_roof(Verdict& verdict, const Report& report, const Point& point)
                        : "Count again without that limit; the times below need no counts.";
 }
 
-/// What a loop saves by threads or by whole cache lines is beside what it lacks of the roof of its own, and at most its
-/// time.
+/// Gains of a loop from more threads or full use of cache lines are independent of its gap to its own roof, and at most
+/// its time.
 void add_loop_gain(Verdict& verdict, const Quantities& quantities, const Point& point) {
   const auto share = [&](const char* name) {
     const auto found = quantities.find(name);
@@ -188,8 +187,8 @@ void add_loop_gain(Verdict& verdict, const Quantities& quantities, const Point& 
   if (saved > 0) verdict.total_gain_s = cost_of(point) * std::min(saved, 1.0);
 }
 
-/// What decides about a row: the first that is more than a note. Threads without work do not, where what was found of
-/// the others costs more than they would save.
+/// The deciding advice: the first that is more than a note. Unused threads do not decide if another cause costs more
+/// than they would save.
 std::vector<Advice>::const_iterator deciding(const std::vector<Advice>& advice, const Point& point,
                                              const Machine& machine) {
   const auto decides = [](const Advice& one) { return one.kind != RuleKind::note; };
@@ -240,7 +239,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.source = decides->source;
     verdict.evidence = evidence_of(*find_rule(decides->rule, device), quantities);
   }
-  // What other threads would save says nothing about what the row lacks of the roof of its own.
+  // The saving from more threads is independent of the gap to the roof of its own threads.
   if (verdict.rule == kSomeThreads) verdict.total_gain_s = cost_of(point) * quantities.at("threads.saving");
   add_loop_gain(verdict, quantities, point);
   const double share = decides != advice.end() ? decides->saved_share : 0;
@@ -288,7 +287,7 @@ std::string shared_text(const VerdictGroup& group, const std::string& rule_id, c
   return several(group, in_units_of(machine_of(report, report.points[group.rows[0]]).device.name, text), report);
 }
 
-/// What limited the clock in the calibration of these rows' roofs.
+/// The clock limiter during the calibration of these rows' roofs.
 std::string limiter_of(const Report& report, const std::vector<std::size_t>& rows) {
   bool power = false, other = false;
   for (const std::size_t row : rows) {
