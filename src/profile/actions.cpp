@@ -41,8 +41,8 @@ constexpr CauseRow kCauseRows[] = {
      "Call cupy.asarray once before the loop and keep the array."},
     {SavingCause::repeated_cast, "Unchanged data is converted in every step",
      "Convert it once before the loop and keep the result.",
-     "Convert it once: model.to(torch.bfloat16), or keep the cast tensor outside of the loop.",
-     "Convert it once outside of the jitted step."},
+     "Convert it once: model.to(torch.bfloat16), or keep the cast tensor outside the loop.",
+     "Convert it once outside the jitted step."},
     {SavingCause::item_sync, "GPU idle: the host reads a value back and waits for it",
      "Keep the value on the GPU; read it every N steps with an asynchronous copy.",
      "Keep the value on the GPU: no .item(), .cpu(), boolean mask or if on a tensor; read it every N steps.",
@@ -71,7 +71,7 @@ constexpr CauseRow kCauseRows[] = {
      "Use jax.nn.dot_product_attention(implementation=\"cudnn\")."},
     {SavingCause::unfused_optimizer, "The optimizer updates parameters one by one",
      "Update all parameters in one kernel.", "Pass fused=True (or foreach=True) to the optimizer.",
-     "Call the optimizer's update inside of the jitted step."},
+     "Call the optimizer's update inside the jitted step."},
     {SavingCause::allocation, "GPU idle: memory is allocated or freed in the loop",
      "Allocate once before the loop, or use a memory pool (cudaMallocAsync).",
      "Remove torch.cuda.empty_cache(); set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
@@ -81,7 +81,7 @@ constexpr CauseRow kCauseRows[] = {
      "Compile before the loop (cuModuleLoad, nvrtc) and keep the module.",
      "Avoid new shapes: pad inputs, or torch.compile(dynamic=True), mark_dynamic; TORCH_LOGS=recompiles names the "
      "reason.",
-     "Avoid new shapes: pad inputs to a few sizes, or use static_argnums; call jax.jit once, outside of the loop.",
+     "Avoid new shapes: pad inputs to a few sizes, or use static_argnums; call jax.jit once, outside the loop.",
      "Build ElementwiseKernel, RawKernel and RawModule once before the loop; each new source or type compiles."},
     {SavingCause::checkpointing, "Backward repeats the forward pass (gradient checkpointing)",
      "Keep activations where memory allows.",
@@ -106,7 +106,7 @@ constexpr CauseRow kCauseRows[] = {
      "torch.index_select, gather or F.embedding, not x[index], whose gradient sorts. Where it must be deterministic: "
      "sort the indices once, and torch.segment_reduce.",
      "", ""},
-    {SavingCause::full_sort, "All is sorted, and little of it used",
+    {SavingCause::full_sort, "Everything is sorted, but little of it is used",
      "Select instead of sorting: a partial sort (cub::DeviceTopK, radix select), or sort what a threshold leaves.",
      "Use torch.topk or torch.kthvalue where only some values are needed.", "Use jax.lax.top_k or jnp.partition.",
      "Use cupy.partition or cupy.argpartition."},
@@ -128,12 +128,12 @@ constexpr CauseRow kCauseRows[] = {
      "Read ahead on another thread, or keep the data in memory or on local NVMe.",
      "Read in worker processes (DataLoader(num_workers=8, prefetch_factor=4)), or cache the data set in memory.", ""},
     {SavingCause::wait_network, "GPU idle: the host waits for the network",
-     "Request the next data on another thread before they are needed.",
+     "Request the next data on another thread before it is needed.",
      "Fetch in worker processes (DataLoader(num_workers=8, prefetch_factor=4)), or cache locally.", ""},
     {SavingCause::wait_queue, "GPU idle: the host waits for a queue", "Use more producers, or a deeper queue.",
      "Use more producers: a higher num_workers or prefetch_factor.", ""},
     {SavingCause::wait_lock, "GPU idle: the host waits for a lock",
-     "Hold the lock for a shorter time: do the work before it is taken, or give each thread data of its own.", "", ""},
+     "Hold the lock for a shorter time: do the work before taking it, or give each thread its own data.", "", ""},
     {SavingCause::sleep, "GPU idle: the host sleeps", "Remove the sleep, or wait for the event itself.", "", ""},
     {SavingCause::slow_steps, "Some steps take much longer than the others",
      "Do this less often, or in the background: on another thread or in another process.",
@@ -146,13 +146,12 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::host_native, "GPU idle: the host runs native code",
      "Speed this code up, or run it on another thread.",
      "Do this on the GPU with PyTorch, use a faster routine, or run it in another thread or process.",
-     "Do this with jax.numpy inside of the jitted step, or in another process.",
+     "Do this with jax.numpy inside the jitted step, or in another process.",
      "Do this on the GPU with CuPy, use a faster routine, or run it on another thread."},
     {SavingCause::profiler_on, "GPU idle: a profiler of the program records every operation",
      "Switch the profiler off, or let it record a few steps only.",
      "Take torch.profiler out of the loop, or record few steps: schedule(wait=…, warmup=1, active=3, repeat=1), "
-     "without "
-     "with_stack, record_shapes and profile_memory.",
+     "without with_stack, record_shapes and profile_memory.",
      ""},
     {SavingCause::module_load, "GPU idle: CUDA modules are loaded",
      "One-time cost: load eagerly (CUDA_MODULE_LOADING=EAGER), or warm up first.", "", ""},
@@ -189,14 +188,14 @@ constexpr CauseRow kCauseRows[] = {
      "Copy on another stream: torch.cuda.Stream and non_blocking=True.",
      "Transfer the next batch ahead of its use (jax.device_put).",
      "Copy on another stream: cupy.cuda.Stream(non_blocking=True) and pinned memory."},
-    {SavingCause::between_kernels, "GPU idle: from a kernel to the next one in its queue",
-     "Fuse small kernels; a CUDA graph shortens the time between two.",
-     "Fuse small kernels (torch.compile); a CUDA graph shortens the time between two.",
+    {SavingCause::between_kernels, "GPU idle: gaps between queued kernels",
+     "Fuse small kernels; a CUDA graph shortens the gaps.",
+     "Fuse small kernels (torch.compile); a CUDA graph shortens the gaps.",
      "Put the kernels into one jax.jit, so that XLA fuses them.", "Fuse small kernels: cupy.fuse or a RawKernel."},
     {SavingCause::late_stream, "GPU idle: a stream waits for another one",
      "Find the event in the timeline; launch the awaited work earlier.", "", ""},
     {SavingCause::late_rank, "A rank arrives last at the collectives",
-     "Find in the timeline what its host does before the collective, and give every rank the same work.", "", ""},
+     "Look in the timeline for what its host does before the collective, and give every rank the same work.", "", ""},
     {SavingCause::slow_gpu, "The same kernels take longer on one GPU",
      "Look for other programs on it (nvidia-smi), compare clocks, power limit and temperature (nvidia-smi -q -d "
      "CLOCK,POWER,PERFORMANCE), run roofline calibrate --device all, and replace the GPU or node in the job.",
@@ -206,7 +205,7 @@ constexpr CauseRow kCauseRows[] = {
      "Give every rank the same work: equal batch sizes, and samples bucketed by length in the DistributedSampler.", ""},
     {SavingCause::serial_part, "A rank works alone while the others wait",
      "Divide this work among the ranks, or overlap it with theirs.", "", ""},
-    {SavingCause::uneven_ranks, "Ranks wait for each other in turns",
+    {SavingCause::uneven_ranks, "Ranks take turns arriving last",
      "Balance each step: bucket samples by length, pin every process to its own cores, and synchronise less often.",
      "Balance each step: bucket samples by length, pin every process to its own cores (torchrun --numa-binding), and "
      "synchronise less often (gradient accumulation with no_sync()).",
@@ -217,16 +216,15 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::exposed_communication, "Collectives without overlap",
      "Start each collective as soon as its data is ready, on a stream of its own, and compute meanwhile.",
      "Overlap it: DistributedDataParallel with larger bucket_cap_mb and gradient_as_bucket_view=True; or transfer "
-     "less: "
-     "no_sync() while accumulating, bf16 gradients (bf16_compress_hook), a larger batch per rank.",
+     "less: no_sync() while accumulating, bf16 gradients (bf16_compress_hook), a larger batch per rank.",
      "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or transfer less."},
-    {SavingCause::small_messages, "Many small collectives, whose time is latency",
+    {SavingCause::small_messages, "Many small collectives, limited by latency",
      "Merge them: one collective on one contiguous buffer, or ncclGroupStart and ncclGroupEnd around them.",
      "Merge them: a larger bucket_cap_mb, or one all_reduce of a flat tensor; torch.distributed._coalescing_manager "
      "for collectives of one kind.",
      "Merge them: --xla_gpu_all_reduce_combine_threshold_bytes."},
     {SavingCause::unknown_idle, "GPU idle without a known cause",
-     "No action: nothing that was recorded shows the cause. The timeline shows the gaps.", "", ""}};
+     "No action: the recording does not show the cause. The timeline shows the gaps.", "", ""}};
 
 /// Instead of the row of their cause. An empty action is that of CUDA.
 struct DetailRow {
@@ -241,8 +239,8 @@ struct DetailRow {
 constexpr DetailRow kDetailRows[] = {
     {CauseDetail::small_copies, "GPU idle: many small copies instead of one",
      "Combine them in one contiguous pinned buffer, and send it as one cudaMemcpyAsync.",
-     "Combine them on the host (torch.stack or torch.cat into one pinned tensor), then one copy: "
-     ".to(device, non_blocking=True).",
+     "Combine them on the host (torch.stack or torch.cat into one pinned tensor), then one copy: .to(device, "
+     "non_blocking=True).",
      "Combine them on the host (np.stack), then one copy: jax.device_put.",
      "Combine them on the host (numpy.stack), then one copy: cupy.asarray."},
     {CauseDetail::waited_copies, "GPU idle: the host waits for copies from pinned memory",
@@ -251,8 +249,8 @@ constexpr DetailRow kDetailRows[] = {
      "The memory is pinned: use array.set(pinned, stream=…) on a non-blocking stream."},
     {CauseDetail::readback, "Copies to pageable memory",
      "Copy into pinned memory (cudaHostAlloc) with cudaMemcpyAsync, and wait once when the values are needed.",
-     "Copy into pinned memory (torch.empty(…, pin_memory=True)) with non_blocking=True, and synchronise once when the "
-     "values are needed.",
+     "Copy into pinned memory (torch.empty(…, pin_memory=True)) with non_blocking=True, and synchronise once when "
+     "the values are needed.",
      "Call copy_to_host_async() first, and np.asarray when the values are needed.",
      "Copy into pinned memory: array.get(out=cupyx.empty_pinned(…), blocking=False)."},
     {CauseDetail::unified_memory, "Pages of unified memory migrate in the loop",
@@ -278,7 +276,7 @@ constexpr DetailRow kDetailRows[] = {
      "Pass values that change as ordinary arguments, not as tl.constexpr; use do_not_specialize, and few block sizes.",
      "", "", ""},
     {CauseDetail::numba_compiler, "GPU idle: Numba compiles functions again",
-     "Decorate the function once, outside of the loop, with an explicit signature; pass the same types and array "
+     "Decorate the function once, outside the loop, with an explicit signature; pass the same types and array "
      "layouts.",
      "", "", ""},
     {CauseDetail::nvrtc_compiler, "GPU idle: CUDA C++ is compiled again (NVRTC)",
@@ -288,55 +286,49 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::cudnn_compiler, "GPU idle: cuDNN compiles kernels again",
      "cuDNN compiles for each new shape: keep shapes fixed (pad), or keep execution plans by shape and reuse them.",
      "cuDNN compiles for each new shape: keep shapes fixed (pad; a KV cache of fixed length), or choose another "
-     "backend: "
-     "torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION).",
+     "backend: torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION).",
      "cuDNN compiles for each new shape: pad inputs to a few sizes.", ""},
     {CauseDetail::cpu_tensors, "GPU idle: PyTorch computes on the CPU",
      "Compute on the GPU: no .cpu() before the arithmetic, and tensors created with device=\"cuda\"; else do it less "
      "often, or in another process.",
      "", "", ""},
-    {CauseDetail::made_on_host, "GPU idle: the model makes tensors on the host, and copies them",
-     "Create them on the GPU (device=x.device); what does not change once, in __init__ (register_buffer).", "", "", ""},
+    {CauseDetail::made_on_host, "GPU idle: the model creates tensors on the host and copies them",
+     "Create them on the GPU (device=x.device); create constants once, in __init__ (register_buffer).", "", "", ""},
     {CauseDetail::host_random, "GPU idle: the host draws random numbers",
-     "Draw them on the GPU (cuRAND), or ahead on another thread.",
+     "Draw them on the GPU (cuRAND), or in advance on another thread.",
      "Draw them on the GPU: torch.randn(…, device=\"cuda\"), torch.rand, torch.bernoulli.",
-     "Draw them inside of the jitted step: jax.random.", "Draw them on the GPU: cupy.random."},
-    {CauseDetail::workers_started, "GPU idle: worker processes are started again", "Start them once before the loop.",
-     "DataLoader(persistent_workers=True); make one iterator for many epochs, or epochs longer.", "", ""},
-    {CauseDetail::deep_copies, "GPU idle: the host copies objects with all that they hold",
-     "Copy the arrays that change into buffers that are kept.",
-     "Instead of copy.deepcopy: keep one copy, and torch._foreach_copy_(copies, parameters) under torch.no_grad(); do "
-     "it "
-     "every N steps, or torch.optim.swa_utils.AveragedModel.",
+     "Draw them inside the jitted step: jax.random.", "Draw them on the GPU: cupy.random."},
+    {CauseDetail::workers_started, "GPU idle: worker processes are restarted in the loop",
+     "Start them once before the loop.",
+     "Use DataLoader(persistent_workers=True), one iterator for many epochs, or longer epochs.", "", ""},
+    {CauseDetail::deep_copies, "GPU idle: the host makes deep copies of objects",
+     "Copy only the arrays that change, into reused buffers.",
+     "Instead of copy.deepcopy: keep one copy, and torch._foreach_copy_(copies, parameters) under torch.no_grad(); "
+     "do it every N steps, or torch.optim.swa_utils.AveragedModel.",
      "", ""},
     {CauseDetail::host_function, "GPU idle: a stream waits for a function on the host",
-     "Compute on the GPU, or ahead of its use on a thread of the program; a host function (cudaLaunchHostFunc) holds "
-     "up "
-     "its stream.",
-     "", "", ""},
+     "Compute on the GPU, or in advance on another thread; a host function (cudaLaunchHostFunc) blocks its stream.", "",
+     "", ""},
     {CauseDetail::kernel_loop, "GPU idle: a loop in the compiled step launches its kernels one by one",
      "Fuse the loop's kernels, or capture it in a CUDA graph.", "",
-     "Of lax.scan, fori_loop or while_loop: lax.associative_scan where the operation is associative, scan(unroll=8), "
-     "or "
-     "more work in each iteration.",
+     "Instead of lax.scan, fori_loop or while_loop: lax.associative_scan if the operation is associative, "
+     "scan(unroll=8), or more work per iteration.",
      ""},
     {CauseDetail::subprocess, "GPU idle: the host runs another program and waits for it",
-     "Run it outside of the loop or less often, do not wait for it (a thread), or call a library instead.", "", "", ""},
+     "Run it outside the loop or less often, do not wait for it (a thread), or call a library instead.", "", "", ""},
     {CauseDetail::saved_state, "GPU idle: the program saves its state",
      "Save less often, or in the background: copy to pinned memory, and write on another thread.",
      "Save less often, or in the background: torch.distributed.checkpoint.async_save, or copy to pinned memory and "
-     "write "
-     "on another thread.",
+     "write on another thread.",
      "Save less often, or in the background: an asynchronous checkpoint (Orbax).", ""},
     {CauseDetail::object_messages, "GPU idle: the host packs Python objects for other ranks",
      "Send tensors instead of objects, and less often.",
      "Send tensors (all_gather_into_tensor) instead of objects (all_gather_object), and less often.", "", ""},
     {CauseDetail::requests, "GPU idle: the host waits for requests",
-     "No action in the program: the GPU has nothing to do until the next request. More requests at a time use it.", "",
+     "No action in the program: the GPU has no work until the next request. More concurrent requests would use it.", "",
      "", ""},
     {CauseDetail::answers, "GPU idle: the host works on a request",
-     "No action for the GPU, which waits for requests most of its idle time. Less work here shortens the answers.", "",
-     "", ""},
+     "No action for the GPU, which mostly waits for requests. Less work here shortens the response time.", "", "", ""},
     {CauseDetail::graph_launches, "GPU idle: the host launches the next CUDA graph too late",
      "Launch graphs back to back: put several steps into one graph, or more work into each.", "", "", ""},
     {CauseDetail::imports, "GPU idle: Python imports modules",
@@ -348,17 +340,15 @@ constexpr DetailRow kDetailRows[] = {
      "Reduce in two stages (reshape, sum, sum), along another axis, or by a matrix product; CUPY_ACCELERATORS=cub."},
     {CauseDetail::optimizer_passes, "The optimizer reads and writes all parameters several times",
      "Update all parameters in one kernel.", "Pass fused=True to the optimizer.",
-     "Call the optimizer's update inside of the jitted step.", ""},
+     "Call the optimizer's update inside the jitted step.", ""},
     {CauseDetail::dense_embedding, "The optimizer updates every row of an embedding",
      "Update only the rows that the batch uses.",
      "Update only the rows that the batch uses: nn.Embedding(sparse=True) with torch.optim.SparseAdam; else "
-     "fused=True, or "
-     "a larger batch per update.",
+     "fused=True, or a larger batch per update.",
      "Update only the rows that the batch uses (optax.lazy_adam, or gradients of the gathered rows).", ""},
     {CauseDetail::default_stream, "Work in the default stream keeps other streams from overlapping",
      "Launch it into the stream that needs it, or create the streams with cudaStreamNonBlocking and order them by "
-     "events; "
-     "or compile with --default-stream per-thread.",
+     "events; or compile with --default-stream per-thread.",
      "", "", "Use cupy.cuda.Stream(non_blocking=True), and events between streams."},
     {CauseDetail::own_grid, "Grids are smaller than the GPU",
      "Launch at least as many blocks as the GPU has SMs: less work per block, or a second dimension of the grid.", "",
@@ -376,22 +366,20 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::pipeline_stages, "Pipeline stages wait for each other",
      "Cut each batch into more micro-batches (1F1B or an interleaved schedule), and give every stage the same work.",
      "Cut each batch into more micro-batches (torch.distributed.pipelining: Schedule1F1B, ScheduleInterleaved1F1B), "
-     "and "
-     "give every stage the same work; or use data parallelism if the model fits on one GPU.",
+     "and give every stage the same work; or use data parallelism if the model fits on one GPU.",
      "Cut each batch into more micro-batches, and give every stage the same work.", ""},
     {CauseDetail::unequal_tokens, "A rank has more work than the others",
      "Give every rank the same work: equal shares of what is exchanged.",
      "Give every rank the same work: balance the routing of tokens to experts (auxiliary loss, a fresh bias, a "
-     "capacity "
-     "factor), or put a busy expert on several ranks.",
+     "capacity factor), or put a busy expert on several ranks.",
      "", ""},
-    {CauseDetail::dependent_messages, "Many small collectives, whose time is latency",
-     "Use fewer and larger ones: more work per step and rank, no split of layers that are this small, and a CUDA graph "
-     "of the step.",
-     "Use fewer and larger ones: a larger batch per rank, no split of layers that are this small (replicas instead; or "
-     "one all-reduce for two linears: by columns, then by rows); then a CUDA graph of the step.",
+    {CauseDetail::dependent_messages, "Many small collectives, limited by latency",
+     "Use fewer and larger ones: more work per step and rank, no split of layers that are this small, and a CUDA "
+     "graph of the step.",
+     "Use fewer and larger ones: a larger batch per rank, no split of layers that are this small (replicas instead; "
+     "or one all-reduce for two linears: by columns, then by rows); then a CUDA graph of the step.",
      "Use fewer and larger ones: a larger batch per device, and no sharding of layers that are this small.", ""},
-    {CauseDetail::batch_norm_messages, "Many small collectives, whose time is latency",
+    {CauseDetail::batch_norm_messages, "Many small collectives, limited by latency",
      "Use fewer and larger ones: statistics of each rank's own batch.",
      "Use fewer and larger ones: plain BatchNorm without convert_sync_batchnorm where a rank's batch is large enough "
      "for its statistics, or GroupNorm; else a larger batch per rank.",
@@ -414,10 +402,10 @@ constexpr DetailRow kDetailRows[] = {
      "often: gradient accumulation, bf16 gradients, a larger batch per rank.",
      "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or reduce less often.", ""},
     {CauseDetail::exposed_broadcasts, "Broadcasts without overlap",
-     "Broadcast only what has changed, and once before the loop what never does.",
-     "Broadcast only what has changed: DistributedDataParallel(broadcast_buffers=False) sends no buffers in each "
-     "forward pass; keep large constant data out of buffers, and send it once before the loop.",
-     "Broadcast only what has changed, and once before the loop what never does.", ""},
+     "Broadcast only what changes; send constants once, before the loop.",
+     "Broadcast only what changes: DistributedDataParallel(broadcast_buffers=False) sends no buffers in each forward "
+     "pass; keep large constant data out of buffers, and send it once before the loop.",
+     "Broadcast only what changes; send constants once, before the loop.", ""},
     {CauseDetail::exposed_all_to_alls, "All-to-alls without overlap",
      "Overlap it with other computation on another stream, or send less.",
      "Overlap it: async_op=True, and compute what needs no tokens of other ranks (shared experts, another "

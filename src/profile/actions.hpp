@@ -1,4 +1,4 @@
-// What is lost and what to do about it, cause by cause, in the API that the program uses.
+// Description and remedy of each cause of lost time, in the API of the program's framework.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace roofline {
 
 enum class Framework : std::uint8_t { cuda, torch, jax, cupy };
 
-/// By the names of kernels and ranges; CUDA where nothing shows another one.
+/// Framework by the names of kernels and ranges; CUDA if none is recognised.
 Framework framework_of(const Recording& recording);
 
 /// "GPU idle: the launching process also loads data".
 std::string what_is_lost(SavingCause cause, CauseDetail detail = CauseDetail::none);
 
-/// One thing to do.
+/// One action against the cause.
 std::string action_against(SavingCause cause, Framework framework, CauseDetail detail = CauseDetail::none);
 
-/// For copies, of which direction, memory and size decide. `fraction` is the share of the link's roof; NaN: not known.
+/// Action for copies, by direction, memory and size. `fraction` is the share of the link's roof; NaN: unknown.
 std::string action_for_copies(const CopySum& copy, double fraction, Framework framework);
 
 }  // namespace roofline

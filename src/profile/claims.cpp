@@ -11,12 +11,12 @@ namespace {
 
 double usable(double seconds) { return std::isfinite(seconds) && seconds > 0 ? seconds : 0; }
 
-/// What is left of the time that claims are made on.
+/// Remaining time that claims can be made on.
 class SavingPools {
  public:
   explicit SavingPools(SavingLimits limits) : left_(std::move(limits)) {}
 
-  /// What a claim can have; takes nothing.
+  /// Maximum of a claim, without taking it.
   double available(const SavingClaim& claim) const {
     double wanted = usable(claim.saving.seconds);
     if (!claim.rows.empty()) wanted = std::min(wanted, left_of_rows(claim));
@@ -46,7 +46,7 @@ class SavingPools {
     return row >= 0 && index < left_.rows.size() ? usable(left_.rows[index]) : 0;
   }
 
-  /// Of what it has of its rows.
+  /// Remaining time in the claim's rows.
   double left_of_rows(const SavingClaim& claim) const {
     double sum = 0;
     for (const auto& [row, time] : claim.rows) sum += std::min(usable(time), left_of(row));

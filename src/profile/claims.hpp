@@ -1,4 +1,4 @@
-// Makes potential savings disjoint: no second of the wall time is promised twice. Pure.
+// Makes potential savings disjoint: no second of wall time is counted twice. Pure.
 #pragma once
 
 #include <utility>
@@ -12,22 +12,21 @@ namespace roofline {
 /// A potential saving and the kernels' time that it would save.
 struct SavingClaim {
   Saving saving = {};
-  std::vector<std::pair<int, double>> rows = {};  ///< row and seconds of its time; empty: of no row in particular
+  std::vector<std::pair<int, double>> rows = {};  ///< row and seconds of its time; empty: no particular row
   CauseDetail detail = CauseDetail::none;         ///< of the saving's cause
-  bool general = false;  ///< names no cause beyond the part of the time: it gets what the others leave
+  bool general = false;                           ///< names no specific cause: it gets what the others leave
 };
 
-/// Seconds that savings can come from, of all GPUs together.
+/// Seconds available for savings, over all GPUs.
 struct SavingLimits {
   double idle_s = 0, copies_s = 0, kernels_s = 0, communication_s = 0;
-  std::vector<double> rows = {};  ///< of kernels_s, by row
+  std::vector<double> rows = {};  ///< kernels_s by row
 };
 
-/// The savings with what those before them left, the general ones after the others and the larger ones first. Code that
-/// was loaded or compiled once is last in the result. Those of idle time are at most the idle time together, those of
-/// copies the copies' time, those of communication the time of collectives alone, all others the kernels' time, and for
-/// each row that row's. A claim of which less than `least_s` is left is dropped. Of equal ones the earlier has
-/// precedence.
+/// Reduces each saving to what earlier ones left: specific before general ones, larger ones first; of equal ones the
+/// earlier. Code that was loaded or compiled once comes last in the result. Savings of idle time are limited by the
+/// total idle time, those of copies by the copies' time, those of communication by the time of collectives alone, all
+/// others by the kernels' time and by their rows' times. A claim with less than `least_s` left is dropped.
 std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimits limits, double least_s);
 
 }  // namespace roofline

@@ -6,6 +6,7 @@
 
 #include "measure/statistics.hpp"
 #include "model/collective.hpp"
+#include "model/find.hpp"
 #include "profile/rows.hpp"
 
 namespace roofline {
@@ -76,8 +77,7 @@ class CollectiveSums {
     sum.waiting_s = entry.waiting_s / of_rank;
     sum.exposed_s = entry.exposed_s / of_rank;
     sum.transfer_s = median(std::move(entry.transfers));
-    const auto group = std::max_element(entry.groups.begin(), entry.groups.end(),
-                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto group = largest_entry(entry.groups);
     if (group != entry.groups.end()) sum.line = line_of_collective(recording, group->first);
     if (const auto bound = bound_of_collective(sum.name, sum.ranks, sum.bytes, machine)) {
       sum.roof = bound->limiting_ceiling;

@@ -13,16 +13,16 @@
 
 namespace roofline {
 
-/// Nothing for collectives without a bus bandwidth.
+/// std::nullopt for collectives without a bus bandwidth.
 std::optional<Work> work_of_collective(std::string_view name, int ranks, double bytes);
 
-/// Nothing for those without a roof, too.
+/// std::nullopt also for those without a roof.
 std::optional<Bound> bound_of_collective(std::string_view name, int ranks, double bytes, const Machine& machine);
 
-/// The line that launches collectives of that group; empty: not known.
+/// The line that launches the collectives of a group; empty: unknown.
 std::string line_of_collective(const Recording& recording, int group);
 
-/// In the steps, the most waiting and exposed time first.
+/// Collectives in the steps, most waiting and exposed time first.
 std::vector<CollectiveSum> collective_sums(const Job& job, const Recording& recording, const std::vector<Span>& steps,
                                            const Machine& machine);
 

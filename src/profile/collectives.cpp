@@ -14,7 +14,7 @@ namespace {
 
 using spool::CollectiveKind;
 
-/// Of a kernel whose call is known: what all ranks' kernels of one collective have in common, and where it is.
+/// A kernel with a known call: the identity of its collective, and its position.
 struct NumberedKernel {
   std::uint64_t communicator = 0;
   CollectiveKind kind = CollectiveKind::other;
@@ -74,17 +74,17 @@ void match_by_calls(const std::vector<RankTimeline>& ranks, std::vector<MatchedC
 struct Exchanges {
   std::map<std::uint64_t, std::vector<RankArrival>> by_number;
   std::map<int, std::size_t> counts;  ///< by rank
-  std::size_t ranks = 0;              ///< of the communicator; 0: not known
+  std::size_t ranks = 0;              ///< of the communicator; 0: unknown
 };
 
-/// Whether each kernel ran at a time at which all did.
+/// True if each kernel ran at a time at which all did.
 bool all_meet(const std::vector<RankTimeline>& ranks, const MatchedCollective& exchange) {
   return std::all_of(exchange.arrivals.begin(), exchange.arrivals.end(),
                      [&](const RankArrival& arrival) { return kernel_of(ranks, arrival).span.end > exchange.start; });
 }
 
-/// Of two ranks each exchange is one of both. More ranks do it together in an all-to-all, where none can end before
-/// all have started; the stages of a pipeline have other numbers of them, or end at other times.
+/// Between two ranks, each exchange has one kernel on both. More ranks exchange in an all-to-all, where none can end
+/// before all have started; pipeline stages have other numbers of exchanges, or end at different times.
 void match_exchanges(const std::vector<RankTimeline>& ranks, std::vector<MatchedCollective>& matched) {
   constexpr double kNearlyAll = 0.9;
   std::map<std::uint64_t, Exchanges> communicators;
@@ -127,8 +127,8 @@ struct TimedKernels {
   const Span& span(std::size_t i) const { return (*all)[indices[i]].span; }
 };
 
-/// For each kernel of `a` the one of `b` that is the same collective; `none` where there is none. Both ranks run their
-/// collectives in the same order, and each can only end once both have started.
+/// For each kernel of `a`, the kernel of `b` in the same collective; `none` if there is none. Both ranks run their
+/// collectives in the same order, and each ends only after both have started.
 std::vector<std::size_t> pair_by_time(const TimedKernels& a, const TimedKernels& b, std::size_t none) {
   constexpr std::uint64_t kEndsTogether = 100'000;  // ns
   std::vector<std::size_t> pairs(a.indices.size(), none);

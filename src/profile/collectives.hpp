@@ -1,4 +1,4 @@
-// Which kernels of different ranks are one collective, and what of their time is waiting for the last rank. Pure.
+// Matches kernels of different ranks into collectives, and splits their time into waiting and transfer. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace roofline {
 
-/// A kernel of NCCL on one rank. Its call is not known where `communicator` is 0.
+/// An NCCL kernel of one rank. Its call is unknown if `communicator` is 0.
 struct CollectiveKernel {
   Span span;
   spool::CollectiveKind kind = spool::CollectiveKind::other;
-  std::uint64_t communicator = 0;  ///< the same on all of its ranks
-  std::uint64_t sequence = 0;      ///< in the communicator
-  std::uint64_t bytes = 0;         ///< of the larger buffer; 0: not known
-  std::uint32_t ranks = 0;         ///< of the communicator; 0: not known
-  std::uint32_t calls = 0;         ///< of the group that it does; 0: not known
-  bool exchange = false;           ///< sends and receives: it has a number among those of the communicator
+  std::uint64_t communicator = 0;  ///< equal on all of its ranks
+  std::uint64_t sequence = 0;      ///< number within the communicator
+  std::uint64_t bytes = 0;         ///< larger buffer; 0: unknown
+  std::uint32_t ranks = 0;         ///< ranks of the communicator; 0: unknown
+  std::uint32_t calls = 0;         ///< calls in its NCCL group; 0: unknown
+  bool exchange = false;           ///< sends and receives; numbered like the communicator's collectives
   int group = -1;                  ///< index into Recording::groups
 };
 
-/// What one rank's GPU did. Spans are sorted and disjoint, collectives by start.
+/// Activity of one rank's GPU. Spans are sorted and disjoint, collectives sorted by start.
 struct RankTimeline {
-  std::vector<Span> compute;  ///< kernels that are no collectives
+  std::vector<Span> compute;  ///< kernels other than collectives
   std::vector<Span> copies;   ///< copies and memsets
   std::vector<CollectiveKernel> collectives;
 };
@@ -38,29 +38,29 @@ struct RankArrival {
 
 /// A collective, or an exchange of sends and receives, with the kernels of all its ranks.
 struct MatchedCollective {
-  std::vector<RankArrival> arrivals;  ///< by rank
+  std::vector<RankArrival> arrivals;  ///< sorted by rank
   int last = 0;                       ///< the rank whose kernel starts last
-  std::uint64_t start = 0;            ///< of that kernel: what others ran before is waiting
-  std::uint64_t end = 0;              ///< of the kernel that ends last
+  std::uint64_t start = 0;            ///< start of that kernel: earlier time of the others is waiting
+  std::uint64_t end = 0;              ///< end of the kernel that ends last
 
-  /// From its last rank's start on; of an exchange that one rank ends before that, what is left of the other.
+  /// Time from the last rank's start; for an exchange that one rank ends before that, the rest of the other's time.
   double transfer_s() const { return seconds(end - start); }
 };
 
-/// Those that all of their ranks recorded, by start. Kernels whose calls are known are matched by communicator and
-/// number; others by time: on one node, the kernels of one collective run at the same time. Sends and receives are
-/// matched by number where all ranks of a communicator have equally many exchanges: those of two ranks, and
-/// all-to-alls; other point-to-point transfers are left out.
+/// Collectives recorded by all of their ranks, sorted by start. Kernels with known calls are matched by communicator
+/// and number, others by time: on one node, kernels of one collective run at the same time. Sends and receives are
+/// matched by number if all ranks of a communicator have equally many exchanges: those between two ranks, and
+/// all-to-alls. Other point-to-point transfers are left out.
 std::vector<MatchedCollective> match_collectives(const std::vector<RankTimeline>& ranks);
 
-/// The kind of an NCCL kernel by its symbol.
+/// Kind of an NCCL kernel, by its symbol.
 spool::CollectiveKind kind_of_collective(std::string_view symbol);
 
-/// "all_reduce", as its ceiling has it.
+/// "all_reduce", as in its ceiling.
 std::string_view collective_name(spool::CollectiveKind kind);
 
-/// How much later the clock of each host is than that of the first one, ns: collectives end on all ranks at the same
-/// time. `host_of`: by rank, from 0 on. 0 for a host without a collective in common with the first.
+/// Clock offset of each host to the first one, ns, from the common end times of collectives. `host_of`: host of each
+/// rank, starting with 0. 0 for a host without a collective in common with the first.
 std::vector<std::int64_t> clock_offsets(const std::vector<RankTimeline>& ranks,
                                         const std::vector<MatchedCollective>& matched, const std::vector<int>& host_of);
 

@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-/// A single send or receive: ranks of one group compute in turns, and hand on what they have.
+/// A single send or receive, as between pipeline stages.
 bool of_stages(const CollectiveKernel& kernel) {
   return kernel.kind == spool::CollectiveKind::send_recv && kernel.calls <= 1;
 }

@@ -1,4 +1,4 @@
-// What each kind of collective costs a job where no other kernel runs, and what of it pipeline stages wait for.
+// Cost of each kind of collective while no other kernel runs, and the part due to pipeline stages.
 #pragma once
 
 #include <map>
@@ -10,25 +10,25 @@
 
 namespace roofline {
 
-/// Of all ranks in the steps, without other kernels.
+/// Sums over all ranks in the steps, while no other kernel runs.
 struct CommunicationKind {
-  double waiting_s = 0;   ///< for later ranks
-  double transfer_s = 0;  ///< or not matched with other ranks
+  double waiting_s = 0;   ///< waiting for later ranks
+  double transfer_s = 0;  ///< transfer, or not matched with other ranks
   double calls = 0;
-  std::map<std::string, double> lines = {};  ///< seconds of transfer at each
+  std::map<std::string, double> lines = {};  ///< seconds of transfer per line
 };
 
 struct CommunicationKinds {
   std::map<spool::CollectiveKind, CommunicationKind> kinds;
-  /// In single sends and receives, as pipeline stages have them, for another rank to come.
+  /// Waiting for another rank in single sends and receives, as between pipeline stages.
   double stages_wait_s = 0;
-  double stages_unmatched_s = 0;  ///< of that: in RankParts::transfer_s, as the other rank's kernel is not known
-  double stages_transfer_s = 0;   ///< the rest of their time
-  std::map<std::string, double> stage_lines = {};  ///< seconds of waiting at each
+  double stages_unmatched_s = 0;  ///< part of that in RankParts::transfer_s, because the other rank's kernel is unknown
+  double stages_transfer_s = 0;   ///< rest of their time
+  std::map<std::string, double> stage_lines = {};  ///< seconds of waiting per line
 
-  /// That with most transfer; null: there is none.
+  /// The kind with the most transfer; null if there is none.
   const std::pair<const spool::CollectiveKind, CommunicationKind>* largest() const;
-  /// Seconds of waiting in that kind.
+  /// Seconds of waiting in that kind of collective.
   double waiting_s(spool::CollectiveKind kind) const;
 };
 

@@ -26,7 +26,7 @@ std::vector<Span> without_gaps(const std::vector<Span>& spans) {
   return joined;
 }
 
-/// `spans` with those that no collective runs beside as one for each time between collectives.
+/// Merges spans that overlap no collective into one per interval between collectives.
 std::vector<Span> simplified(std::vector<Span> spans, const std::vector<Span>& collectives) {
   spans = without_gaps(covered(std::move(spans)));
   if (spans.empty()) return spans;
@@ -91,7 +91,7 @@ class Condensing {
   }
 
  private:
-  /// The signature of all kernels that are no collectives.
+  /// One signature for all kernels other than collectives.
   static spool::Id add_unnamed(ProcessTrace& to) {
     if (to.texts.empty()) to.texts.emplace_back();
     if (to.kinds.empty()) to.kinds.emplace_back();
@@ -151,7 +151,7 @@ class Records {
   void add_all(spool::Type type, const std::vector<Record>& records) {
     for (const Record& record : records) add(type, record);
   }
-  /// Those that have an id.
+  /// Records with an id.
   template <typename Record>
   void add_defined(spool::Type type, const std::vector<Record>& records) {
     for (const Record& record : records) {

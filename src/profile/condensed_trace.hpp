@@ -1,5 +1,5 @@
-// What the collectives of many ranks are matched by, of one of them: as much as it has collectives, however many
-// kernels it launched.
+// A rank's trace reduced to what is needed to match collectives: its size depends on the number of collectives, not of
+// launches.
 #pragma once
 
 #include <filesystem>
@@ -9,17 +9,17 @@
 
 namespace roofline {
 
-/// Of a spool's name, with this ending: the condensed trace beside it, which its rank has written.
+/// Suffix of the condensed trace that a rank writes beside its spool.
 inline constexpr const char* kCondensedExtension = ".ranks";
 
-/// The trace with its collectives, and its other activity as spans without names: those that run beside a collective
-/// where they are, those between two collectives as one span of their length. Gaps of up to 5 us are part of a span.
+/// The trace with its collectives, and other activity as unnamed spans: at their place if they overlap a collective,
+/// otherwise merged into one span of equal length between two collectives. Gaps up to 5 us are part of a span.
 ProcessTrace condensed(const ProcessTrace& trace);
 
-/// Whether a rank of a job ran collectives here: only then is it condensed.
+/// True if a rank of a job ran collectives here; only then is its trace condensed.
 bool can_be_condensed(const ProcessTrace& trace);
 
-/// As the bytes of a spool, which read_spool() reads.
+/// The trace in the spool format, readable by read_spool().
 std::string write_condensed(const ProcessTrace& condensed);
 
 }  // namespace roofline

@@ -14,7 +14,7 @@
 namespace roofline {
 namespace {
 
-/// The length of the repeating part; its own length where nothing repeats.
+/// Length of the repeating part, or of the whole chain without repetition.
 std::size_t period_of(const std::vector<int>& chain) {
   for (std::size_t period = 1; period < chain.size(); ++period) {
     if (std::equal(chain.begin() + static_cast<std::ptrdiff_t>(period), chain.end(), chain.begin())) return period;
@@ -76,8 +76,8 @@ class FusionFinder {
   }
 
  private:
-  /// A kernel that only moves memory; a product on tensor cores does more than that. Launches for parts of lists of
-  /// tensors hand nothing on.
+  /// A kernel that only moves memory, not a product on tensor cores. Launches for parts of tensor lists pass nothing
+  /// on.
   const Point* streaming(int group) const {
     if (group < 0 || is_of_tensor_lists(recording_.groups[static_cast<std::size_t>(group)].symbol)) return nullptr;
     const Point& point = points_[static_cast<std::size_t>(group)];

@@ -1,4 +1,4 @@
-// Consecutive memory-bound kernels of one stream, which could pass their results in registers.
+// Consecutive memory-bound kernels of one stream that could pass their results in registers.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace roofline {
 
-/// A claim on their time for each such sequence that begins in `spans` (sorted, disjoint; empty: anywhere). `points`
-/// are the recording's groups in their order.
+/// A claim for each such sequence that begins in `spans` (sorted, disjoint; empty: anywhere). `points` are the
+/// recording's groups in order.
 std::vector<SavingClaim> fusions_of(const Recording& recording, const std::vector<Point>& points,
                                     const Machine& machine, const std::vector<Span>& spans, Framework framework);
 

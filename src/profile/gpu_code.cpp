@@ -65,8 +65,8 @@ std::size_t GpuCode::end_of(std::size_t function) const {
   return function + 1 < functions_.size() ? functions_[function + 1] : instructions_.size();
 }
 
-/// Code in place of an instruction, such as a division of 64 bits, is a function that is called. It has no lines, or a
-/// single one that means nothing, and gets the line of a call of it.
+/// Functions in place of an instruction, such as 64-bit divisions, have no lines, or a single meaningless one; they get
+/// the line of a call.
 void GpuCode::find_lines() {
   lines_.assign(instructions_.size(), kNoLine);
   std::map<std::size_t, KernelLine> called;

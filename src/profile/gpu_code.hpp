@@ -1,4 +1,4 @@
-// The code of a sampled kernel: what its instructions wait for, and the source lines that they come from.
+// Code of a sampled kernel: dependencies between instructions, and their source lines.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@
 
 namespace roofline {
 
-/// A source line of a kernel, by its file's number.
+/// A source line of a kernel, by file number.
 using KernelLine = std::pair<int, int>;
 inline constexpr KernelLine kNoLine = {-1, 0};
 
-/// Offsets are bytes from the kernel's start. Nothing is known of those that it does not hold.
+/// Offsets are in bytes from the kernel's start. Results are empty for offsets outside the code.
 class GpuCode {
  public:
-  /// Nothing: the code was not kept. It must outlive this.
+  /// std::nullopt: the code was not kept. `function` must outlive this.
   explicit GpuCode(const std::optional<GpuFunction>& function);
 
   bool holds(std::uint64_t offset) const { return index(offset) < instructions_.size(); }
   const SassInstruction& at(std::uint64_t offset) const { return instructions_[index(offset)]; }
-  /// Offsets of the instructions that the one there waits for, the nearest first.
+  /// Offsets of the instructions that this one waits for, nearest first.
   std::vector<std::uint64_t> waited_for(std::uint64_t offset) const;
   KernelLine line(std::uint64_t offset) const { return holds(offset) ? lines_[index(offset)] : kNoLine; }
   std::string file(KernelLine line) const;
-  /// "kernel.cu:41"; empty where the line is not known.
+  /// "kernel.cu:41"; empty if unknown.
   std::string place(KernelLine line) const;
 
-  // Of an offset that it holds:
-  /// Whether it is a part of a division, or of a function in place of an instruction.
+  // For valid offsets only:
+  /// True if it is part of a division, or of a function that replaces an instruction.
   bool divides(std::uint64_t offset) const { return divides_[index(offset)]; }
-  /// Whether it loads constants from an address in a register. Others are parameters of the launch.
+  /// True if it loads constants from an address in a register, as opposed to launch parameters.
   bool indexes_constants(std::uint64_t offset) const;
-  /// The last store or atomic operation before it.
+  /// The last preceding store or atomic operation.
   std::optional<std::uint64_t> written_before(std::uint64_t offset) const;
-  /// The barrier that it is behind, or is.
+  /// The barrier at or before it.
   std::uint64_t barrier_before(std::uint64_t offset) const;
 
  private:
@@ -52,7 +52,7 @@ class GpuCode {
   const std::optional<GpuFunction>& function_;
   std::vector<SassInstruction> instructions_;
   std::vector<KernelLine> lines_;
-  std::vector<std::size_t> functions_;  ///< first instructions of those that are called, in order
+  std::vector<std::size_t> functions_;  ///< first instructions of called functions, sorted
   std::vector<bool> divides_;
 };
 

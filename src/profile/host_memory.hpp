@@ -1,4 +1,4 @@
-// Resident memory of a program's processes over time, and where it grows. Pure.
+// Resident memory of a program's processes over time, and its growth. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,7 @@
 
 namespace roofline {
 
-/// The processes with the most memory. `steady`: the steps, where there are any;
-/// `step_s`: the length of one, 0 without steps.
+/// The processes with the most memory. `steady`: the steps, if any; `step_s`: length of a step, 0 without steps.
 std::vector<HostMemory> host_memory(const HostSamples& samples, const ProgramClock& clock,
                                     const std::optional<Span>& steady, double step_s);
 

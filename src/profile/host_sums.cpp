@@ -45,7 +45,7 @@ class HostSums {
   }
 
  private:
-  using ByPlace = std::map<int, double>;  ///< seconds by the frame that they are charged to; -1: not known
+  using ByPlace = std::map<int, double>;  ///< seconds by the frame that they are charged to; -1: unknown
   struct OfThread {
     HostTimes times;
     ByPlace on_cpu, off_cpu;
@@ -178,7 +178,7 @@ class HostSums {
 
   /// Busy threads with their places, by the time of the samples: threads are sampled together.
   struct Moment {
-    std::map<int, int> place_of;  ///< by thread; -1: not known
+    std::map<int, int> place_of;  ///< by thread; -1: unknown
     double seconds = 0;
   };
 

@@ -1,4 +1,4 @@
-// Host samples → sums by line, function, thread and process.
+// Sums of host samples by line, function, thread and process.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace roofline {
 
-/// The sums of all samples: a function of its argument.
+/// Sums over all samples. Pure.
 HostProfile host_profile(const HostSamples& samples);
 
-/// The samples of a part of the time.
+/// The samples within a time range.
 HostSamples cut(HostSamples samples, std::uint64_t start, std::uint64_t end);
 
-/// The frame of a stack that its time is charged to: the innermost one that is the program's own and has a line, else
-/// the innermost own one, else the innermost. -1 for an empty stack.
+/// The frame that the time of a stack is attributed to: the innermost frame of the program's own code with a line, else
+/// the innermost own frame, else the innermost frame. -1 for an empty stack.
 int charged_frame(const HostSamples& samples, const std::vector<int>& stack);
 
 }  // namespace roofline

@@ -44,7 +44,7 @@ AlikeKey key_of(const IdleGap& gap, const Recording& recording, int width) {
   return key;
 }
 
-/// What samples say about a set of gaps.
+/// Samples of a set of gaps.
 struct Evidence {
   struct Share {
     double weight = 0;
@@ -152,14 +152,14 @@ class IdleAttribution {
     }
   }
 
-  /// Whether the launching thread waited for the GPU at that time.
+  /// True if the launching thread waited for the GPU at that time.
   bool waited(const StepActivity& entry, const Span& time) const {
     const HostCalls& calls = calls_[static_cast<std::size_t>(entry.activity->process)];
     const std::span<const HostCall> within = calls.within(StepActivities::thread(entry), time);
     return std::any_of(within.begin(), within.end(), [](const HostCall& call) { return call.waited.has_value(); });
   }
 
-  /// Whether the launch of a graph started it, whatever it contains.
+  /// True if the launch of a graph started it, whatever it contains.
   bool by_graph(const Activity& activity) const {
     if (activity.what != ActivityKind::kernel) return false;
     if (activity.graph >= 0 || recording_.groups[static_cast<std::size_t>(activity.group)].graph()) return true;
@@ -174,7 +174,7 @@ class IdleAttribution {
     return tiny ? SavingCause::tiny_kernels : SavingCause::launch_rate;
   }
 
-  /// Whether the gap is one between many small copies: then what the host did in it is the making of the next copy.
+  /// True if the gap is one between many small copies: then what the host did in it is the making of the next copy.
   bool before_small_copy(const IdleGap& gap, SavingCause cause) const {
     constexpr double kOneCopy = 200e-6;  // seconds of the host: a framework's way to a copy takes less
     const bool of_host = cause == SavingCause::launch_rate || cause == SavingCause::data_loading ||
@@ -300,7 +300,7 @@ class IdleAttribution {
     ++evidence.samples;
   }
 
-  /// Whether the profiler was at work in most of the gap. Stacks in its libraries are often cut, so that some samples
+  /// True if the profiler was at work in most of the gap. Stacks in its libraries are often cut, so that some samples
   /// show no profiler.
   bool is_ours(const IdleGap& gap, std::span<const int> samples) const {
     double ours = 0, all = 0;
@@ -339,8 +339,8 @@ class IdleAttribution {
     }
   }
 
-  /// Of gaps in none of which the thread was sampled (it was sampled in another phase): all its samples but those of
-  /// launching and of waiting for the GPU, which are no such gaps.
+  /// For gaps in which the thread was never sampled (sampling ran in another phase): all its samples except launching
+  /// and waiting for the GPU.
   const Evidence* evidence_of_phase(const IdleGap& gap) {
     if (gap.work.full_speed) return nullptr;
     const auto [found, added] = phase_evidence_.try_emplace(key_of(gap, recording_, kWidths - 1));
@@ -359,7 +359,7 @@ class IdleAttribution {
     return evidence.samples > 0 ? &evidence : nullptr;
   }
 
-  /// Of the narrowest set with enough samples; null where none has.
+  /// From the narrowest set with enough samples; null if none has.
   const Evidence* evidence_for(const IdleGap& gap) {
     constexpr std::array<std::int64_t, kWidths> kFewest = {8, 4, 1};
     for (int width = 0; width < kWidths; ++width) {
@@ -372,7 +372,7 @@ class IdleAttribution {
     return evidence_of_phase(gap);
   }
 
-  /// Of the samples, those in which the thread waits for clients.
+  /// Fraction of the samples in which the thread waits for clients.
   static double requests_share(const Evidence& evidence) {
     double requests = 0;
     for (const auto& [key, share] : evidence.causes) {
@@ -381,8 +381,8 @@ class IdleAttribution {
     return requests / evidence.weight;
   }
 
-  /// Whether the GPU waits for requests most of the time that it is idle: then what else the host does delays answers,
-  /// and not the GPU.
+  /// Checks whether the GPU is idle mostly because it waits for requests: other host work then delays responses, not
+  /// the GPU.
   void find_requests() {
     double idle = 0, requests = 0;
     for (const IdleGap& gap : gaps_) {
@@ -439,7 +439,7 @@ class IdleAttribution {
       const bool awaited =
           std::get<0>(cause) == SavingCause::few_workers || std::get<0>(cause) == SavingCause::wait_queue;
       if (awaited && workers.workers > 0) {
-        share.fact = fmt::format("{} worker{}, {} of the time at work, {} on a CPU", workers.workers,
+        share.fact = fmt::format("{} worker{}, busy {} of the time, {} on a CPU", workers.workers,
                                  workers.workers == 1 ? "" : "s", percent(workers.busy), percent(workers.on_cpu));
       } else {
         share.fact = fmt::format("{} of the samples of the launching thread{}", percent(share.weight / evidence.weight),
@@ -470,7 +470,7 @@ class IdleAttribution {
     return added;
   }
 
-  /// What the trace alone shows of it.
+  /// Causes visible in the trace alone.
   void add_unsampled(const IdleGap& gap) {
     constexpr double kFullSpeed = 200e-6;  // seconds: a framework's way to a launch takes less
     constexpr double kCompilation = 5e-3;  // seconds: less is no compilation
@@ -484,7 +484,7 @@ class IdleAttribution {
     if (gap.launch_interval_s <= kFullSpeed) {
       cause = SavingCause::launch_rate;
     } else if (gap.loads_code) {
-      // What is only loaded needs no more of the host than the call.
+      // Loading alone needs no more host time than the call.
       cause = seconds(gap.host.length()) >= kCompilation ? SavingCause::recompilation : SavingCause::module_load;
     } else if (gap.work.input_copy) {
       cause = SavingCause::data_loading;
@@ -492,7 +492,7 @@ class IdleAttribution {
     IdleSums::Sum& sum = add(gap, cause, line, line, gap.rest_s);
     if (cause == SavingCause::data_loading) sum.facts["each ends in a copy from the host"] += gap.rest_s;
     if (gap.loads_code && cause != SavingCause::launch_rate) sum.facts["code is loaded in each"] += gap.rest_s;
-    if (cause == SavingCause::unknown_idle) sum.facts["the host was outside of CUDA and was not sampled"] += gap.rest_s;
+    if (cause == SavingCause::unknown_idle) sum.facts["the host was outside CUDA and was not sampled"] += gap.rest_s;
   }
 
   /// Waits within print, logging, a tracker or torch.save, by samples of the waiting threads.

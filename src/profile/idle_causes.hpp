@@ -1,4 +1,4 @@
-// Why GPUs were idle in the steady steps of a program: gaps, calls and host samples → causes, each with its line.
+// Causes of GPU idle time in the steady steps of a program, from gaps, calls and host samples, with source lines.
 #pragma once
 
 #include <vector>
@@ -16,13 +16,13 @@ struct IdlePart {
   int device = 0;
   SavingCause cause = SavingCause::unknown_idle;
   double seconds = 0;
-  std::string line;      ///< that causes it; empty: not known
+  std::string line;      ///< line that causes it; empty: unknown
   std::string evidence;  ///< figures: "61 gaps, median 3.1 ms; in 97 % of them the thread ran load_batch (data.py:31)"
   CauseDetail detail = CauseDetail::none;
 };
 
-/// The idle time of each device within `steps` (sorted, disjoint), in disjoint parts whose sum is at most that idle
-/// time; what has no evidence is `unknown_idle`. `samples` may be empty.
+/// Splits the idle time of each device within `steps` (sorted, disjoint) into disjoint parts whose sum is at most the
+/// idle time; time without evidence is `unknown_idle`. `samples` may be empty.
 std::vector<IdlePart> idle_parts(const Recording& recording, const std::vector<Span>& steps,
                                  const HostSamples& samples);
 

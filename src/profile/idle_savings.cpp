@@ -15,7 +15,7 @@
 namespace roofline {
 namespace {
 
-/// What parts have in common that are one potential saving.
+/// Parts with the same key form one potential saving.
 struct PartKey {
   SavingCause cause = SavingCause::unknown_idle;
   CauseDetail detail = CauseDetail::none;
@@ -43,13 +43,12 @@ SumsOfParts sum_of(const std::vector<IdlePart>& parts) {
   return sums;
 }
 
-/// The steady steps in two lists. Slow ones are few, or they are no exception.
+/// The steady steps in two lists; slow ones must be few to be exceptional.
 struct SplitSteps {
   std::vector<Span> usual, slow;
 };
 
-/// Where there are more than `most` slow steps, the few that are far longer than all others: code that was compiled
-/// late.
+/// With more than `most` slow steps, the few that are far longer than all others, such as those with late compilation.
 std::vector<std::size_t> longest_by_far(const FoundSteps& found, std::vector<std::size_t> slow, std::size_t most) {
   constexpr std::uint64_t kFar = 10;
   const auto length = [&](std::size_t step) { return found.all[step].span.length(); };
@@ -99,10 +98,10 @@ double median_length(const std::vector<Span>& spans) {
   return median(std::move(lengths));
 }
 
-/// Launches take time everywhere: those of slow steps are no cause of their own.
+/// Launches take time in all steps, so those of slow steps are not a separate cause.
 bool of_launches(SavingCause cause) { return of_launching(cause) || cause == SavingCause::between_kernels; }
 
-/// What slow steps lost at one line more than the others do.
+/// Excess loss of slow steps at one line.
 struct LostAtLine {
   double seconds = 0, largest_s = 0;
   SavingCause cause = SavingCause::unknown_idle;  ///< of the largest part
@@ -132,11 +131,11 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
     if (same.evidence.empty()) same.evidence = sum.evidence;
     const double expected = std::min(sum.seconds, same.seconds * as_usual);
     const double excess = sum.seconds - expected;
-    // What takes more time in the other steps is no matter of the slow ones.
+    // Time that is larger in the other steps does not explain slow ones.
     const bool of_all = of_launches(of.cause) || same.seconds >= excess;
     same.seconds += of_all ? sum.seconds : expected;
     if (of_all || !(excess > 0)) continue;
-    // What happens in several steps goes on happening: late compilation is a matter of one or two.
+    // Events in several steps are recurring; late compilation occurs in one or two.
     const std::size_t several = of_loading(of.cause) ? 3 : 2;
     const bool one_off = steps.slow.size() < several && !in_all(usual, of.cause);
     claims.push_back(idle_claim(of, sum, excess, one_off, framework));
@@ -180,7 +179,7 @@ std::vector<Span> later_half(const std::vector<Span>& spans) {
   return later;
 }
 
-/// Without steps, code that is loaded or compiled in the first half only belongs to the start-up.
+/// Without steps, code loaded or compiled only in the first half belongs to the start-up.
 std::vector<SavingClaim> savings_without_steps(const std::vector<Span>& active, const IdleParts& parts,
                                                Framework framework) {
   std::vector<SavingClaim> claims;

@@ -1,4 +1,4 @@
-// Idle time of the GPUs as potential savings, by cause and line.
+// Potential savings of GPU idle time, by cause and line.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace roofline {
 
-/// The parts of the idle time within some spans, as idle_parts() has them of one recording and its samples.
+/// Idle parts within some spans: idle_parts() for one recording and its samples.
 using IdleParts = std::function<std::vector<IdlePart>(const std::vector<Span>&)>;
 
-/// Of the steady steps; without steps of `active`. What a few slow steps lose more than others do is `one_off`, and
-/// so are modules that are loaded where there are no steps.
+/// For the steady steps, or for `active` without steps. Excess idle time of a few slow steps is `one_off`, as is module
+/// loading without steps.
 std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector<Span>& active, const IdleParts& parts,
                                       Framework framework);
 

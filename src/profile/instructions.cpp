@@ -110,7 +110,7 @@ SampledWait summed_wait(WaitFor what, const std::map<KernelLine, std::map<Kernel
   return wait;
 }
 
-/// Who waits at a barrier waits for warps that are at some other line.
+/// For waits at a barrier, the line of the late warps.
 void name_late_line(SampledKernel& kernel, const std::map<KernelLine, std::map<WaitFor, std::int64_t>>& lines,
                     const GpuCode& code) {
   std::int64_t most = 0;
@@ -260,7 +260,7 @@ KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces) {
   if (order.size() > kMostSampledKernels) order.resize(kMostSampledKernels);
   std::map<std::uint64_t, std::string> read;
   for (const auto& [negative, key] : order) {
-    // Instantiations of one name in several modules: the one with the most samples stands for them.
+    // Instantiations with one name in several modules are represented by the one with the most samples.
     if (all.find(demangled(key->second)) != nullptr) continue;
     const std::uint64_t code = key->first;
     std::error_code missing;

@@ -1,4 +1,4 @@
-// Samples of GPU instructions, explained: which instruction a warp waited for, and at which source line.
+// Explains samples of GPU instructions: what a warp waited for, and at which source line.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace roofline {
 
-/// Samples of one kernel: by offset in bytes and reason ("long_scoreboard").
+/// Samples of one kernel by offset in bytes and reason ("long_scoreboard").
 using SamplesByReason = std::map<std::uint64_t, std::map<std::string, std::int64_t>>;
 
-/// `function`: its code; nothing where it was not kept, and then lines and instructions are not known.
+/// `function`: its code; std::nullopt if it was not kept, which leaves lines and instructions unknown.
 SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& samples,
                               const std::optional<GpuFunction>& function);
 
-/// Of all processes. Reads the code that was kept beside their spools.
+/// Samples of all processes. Reads the code kept beside their spools.
 KernelSamples kernel_samples(const std::vector<ProcessTrace>& traces);
 
-/// What rows of the kernel keep of its waits.
+/// Summary of a kernel's waits, stored in its rows.
 SampledKind sampled_kind(const SampledKernel& kernel);
 
 }  // namespace roofline

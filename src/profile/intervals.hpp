@@ -1,4 +1,4 @@
-// Sets of times: which are covered, which are not. Pure.
+// Sets of time spans. Pure.
 #pragma once
 
 #include <cstddef>
@@ -7,40 +7,41 @@
 
 namespace roofline {
 
-/// Of nanoseconds.
+/// A length in nanoseconds.
 inline double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
-/// From `start` on, before `end`; nanoseconds.
+/// [start, end), nanoseconds.
 struct Span {
   std::uint64_t start = 0, end = 0;
   std::uint64_t length() const { return end - start; }
   bool operator==(const Span&) const = default;
 };
 
-/// What is covered by at least one of them: sorted, disjoint, none empty.
+/// Union of the spans: sorted, disjoint, none empty.
 std::vector<Span> covered(std::vector<Span> spans);
 
-/// What of `within` none of these covers; both sorted and disjoint, as covered() returns them.
+/// Parts of `within` not covered by the spans; both sorted and disjoint, as from covered().
 std::vector<Span> uncovered(const std::vector<Span>& within, const std::vector<Span>& by);
 
-/// What two spans have in common; without length where that is nothing.
+/// Intersection of two spans; empty if they do not overlap.
 Span overlap(const Span& a, const Span& b);
 
-/// Of a span, the nanoseconds that none of these (sorted, disjoint) covers; 0 where it ends before it begins.
+/// Nanoseconds of a span that the spans (sorted, disjoint) do not cover; 0 if it ends before it begins.
 std::uint64_t uncovered_length(const Span& span, const std::vector<Span>& by);
-/// The same of those of its parts that lie in `within` (sorted, disjoint).
+/// The same, restricted to `within` (sorted, disjoint).
 std::uint64_t uncovered_length(const Span& span, const std::vector<Span>& within, const std::vector<Span>& by);
 
-/// Index of the one (sorted, disjoint) that a time lies in; their number where it lies in none.
+/// Index of the span (sorted, disjoint) that contains a time; their number if none does.
 std::size_t span_at(const std::vector<Span>& spans, std::uint64_t time);
 
-/// What both cover.
+/// Intersection of both sets.
 std::vector<Span> common(const std::vector<Span>& a, const std::vector<Span>& b);
 
-/// Those of the spans (sorted, disjoint) that overlap `span`, clipped to it.
+/// The spans (sorted, disjoint) that overlap `span`, clipped to it.
 std::vector<Span> parts_within(const Span& span, const std::vector<Span>& spans);
 
-/// Whether times lie in some spans (sorted, disjoint), asked in their order. All do where there are none.
+/// Tests whether times, queried in ascending order, lie in the spans (sorted, disjoint). True for all if there are
+/// none.
 class Within {
  public:
   explicit Within(const std::vector<Span>& spans) : spans_(spans) {}
@@ -55,7 +56,7 @@ class Within {
   std::size_t at_ = 0;
 };
 
-/// Nanoseconds in all.
+/// Total nanoseconds.
 std::uint64_t total_length(const std::vector<Span>& spans);
 
 }  // namespace roofline

@@ -25,7 +25,7 @@ constexpr double kApart = 60;
 
 double unix_seconds() { return static_cast<double>(clock_ns(CLOCK_REALTIME)) * 1e-9; }
 
-/// Nothing where there is no such file.
+/// std::nullopt if there is no such file.
 std::optional<double> time_in(const fs::path& file) { return number_in(file); }
 
 std::optional<int> rank_of(const fs::path& folder) {

@@ -131,7 +131,7 @@ std::string about_whole_ranks(const Job& job) {
   for (const JobRank& rank : job.ranks) {
     if (rank.device >= 0) whole.push_back(rank.rank);
   }
-  return fmt::format("the times by rank are of {} ranks; rows, lines and idle time are those of ranks {}",
+  return fmt::format("times by rank cover {} ranks; rows, lines and idle time cover ranks {}",
                      count(static_cast<std::int64_t>(job.ranks.size())), fmt::join(whole, ", "));
 }
 

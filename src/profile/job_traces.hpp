@@ -1,4 +1,4 @@
-// The recordings of a job of any number of ranks, read so that memory grows with the ranks and not with their launches.
+// Reads the recordings of a job with memory that grows with the number of ranks, not of launches.
 #pragma once
 
 #include <filesystem>
@@ -12,20 +12,19 @@
 namespace roofline {
 
 struct JobTraces {
-  std::vector<ProcessTrace> whole;      ///< by process start
-  std::vector<ProcessTrace> condensed;  ///< of the other ranks, by rank
+  std::vector<ProcessTrace> whole;      ///< sorted by process start
+  std::vector<ProcessTrace> condensed;  ///< the other ranks, sorted by rank
 };
 
-/// Up to 16 spools whole. Of more, ranks are condensed one after the other (or their condensed traces are read, where
-/// they have written them), and eight of them are read whole: those that the others wait for, a typical one, and some
-/// others.
+/// Up to 16 spools are read whole. With more, ranks are condensed one after the other (or read from the condensed
+/// traces that they wrote), and eight are read whole: those that others wait for, a typical one, and some others.
 JobTraces read_job(const std::vector<std::filesystem::path>& spools, std::vector<DefectiveSpool>& defective);
 
-/// Of a job whose ranks `all` has, the groups and devices of a recording with the first of its processes. Other groups
-/// and devices are -1.
+/// Converts the groups and devices of `job` from those of `all`, which has all ranks, to those of `recording`, which
+/// has the first of its processes. Others become -1.
 void refer_to(const Recording& recording, const Recording& all, Job& job);
 
-/// Which ranks the rows are of, as a note.
+/// Note that says which ranks the rows cover.
 std::string about_whole_ranks(const Job& job);
 
 }  // namespace roofline

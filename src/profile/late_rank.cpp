@@ -15,8 +15,8 @@
 namespace roofline {
 namespace {
 
-/// What the parts of the idle time are of. Samples show one loop of the host at several lines, and as Python and as
-/// native code: host code of adjacent lines is of one place. Other parts are of their cause and line.
+/// Groups idle parts by place. Samples show one host loop at several lines, and as Python and native code, so adjacent
+/// lines form one place. Other parts are grouped by cause and line.
 class IdlePlaces {
  public:
   explicit IdlePlaces(const std::vector<IdlePart>& parts) {
@@ -48,7 +48,7 @@ class IdlePlaces {
   std::map<std::string, std::set<int>> lines_;  ///< of host code, by function
 };
 
-/// What a rank idles for more than another one, by place.
+/// Excess idle time of a rank over another one, by place.
 std::map<std::string, double> excess_of(const std::vector<IdlePart>& parts, const IdlePlaces& places, int device,
                                         int other) {
   std::map<std::string, double> excess;
@@ -111,7 +111,7 @@ void name_copies(LateFinding& finding, const Recording& recording, const std::ve
   std::tie(finding.line, finding.pageable) = key_of_largest(copied);
 }
 
-/// Whether a host is late for a reason of its own: for a good part of that time it does something besides launching and
+/// True if the host is late for its own reason: for a good part of the time it does something other than launching and
 /// waiting.
 bool has_time_of_its_own(const LateFinding& finding) {
   constexpr double kGoodPart = 0.3;
@@ -131,7 +131,7 @@ bool has_time_of_its_own(const LateFinding& finding) {
   }
 }
 
-/// Whether it keeps a CPU busy: fewer CPUs make it slower.
+/// True if it keeps a CPU busy: fewer CPUs make it slower.
 bool needs_cpus(const std::optional<IdlePart>& idle) {
   if (!idle) return true;
   switch (idle->cause) {

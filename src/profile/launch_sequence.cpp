@@ -24,7 +24,7 @@ class Numbers {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-/// Whether a function's name is that of an optimizer's kernel, as PyTorch, apex and JAX's libraries name them.
+/// True if a function's name is that of an optimizer's kernel, as PyTorch, apex and JAX's libraries name them.
 bool is_update(std::string_view symbol) {
   return contains_any(lower_case(symbol), {"multi_tensor_apply", "adam", "sgd", "adagrad", "rmsprop", "optimizer"});
 }
@@ -65,7 +65,7 @@ class SequenceBuilder {
     sequence_.has_line.push_back(signature.has_line);
   }
 
-  /// By the host's time; the end of each call becomes the pause of the next one.
+  /// Sorts by host time; the end of each call determines the pause before the next.
   void sort() {
     std::vector<SequenceElement>& elements = sequence_.elements;
     std::vector<std::size_t> order(elements.size());
@@ -135,7 +135,8 @@ class SequenceBuilder {
   Signature signature_of(const spool::Kind& kind) {
     const std::string_view symbol = trace_.text(kind.name);
     const spool::Place& place = trace_.place(kind.place);
-    // How many kernels a graph has is a size: a compiler may divide the same work of another shape differently.
+    // The number of kernels in a graph counts as a size: compilers may divide the same work differently for another
+    // shape.
     const bool graph = (kind.flags & spool::kGraph) != 0;
     const std::string coarse =
         fmt::format("{}{}", graph ? without_numbers(symbol) : std::string(symbol), text_of(place));

@@ -1,4 +1,4 @@
-// What the host of one process launched, in its order: kernels, graphs, copies and memsets.
+// Sequence of launches by the host of one process: kernels, graphs, copies and memsets.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ namespace roofline {
 struct LaunchSequence {
   std::vector<SequenceElement> elements;
   // By element.
-  std::vector<Span> on_gpu;           ///< from its first activity's start to its last one's end
-  std::vector<bool> has_line;         ///< its line in the program is known
-  std::vector<std::size_t> position;  ///< its number among all that the process launched
+  std::vector<Span> on_gpu;           ///< from the start of its first activity to the end of its last
+  std::vector<bool> has_line;         ///< true if its line in the program is known
+  std::vector<std::size_t> position;  ///< its number among all launches of the process
 };
 
-/// All that one call launched is one element: a graph is one. Copies that the driver makes by itself are none. A kind
-/// is function, line, module and operation, and all graphs of a place are one; an exact one also has grid, block and
-/// range, the number of a graph's kernels, or bytes.
+/// One element per launching call; a graph is one element, copies made by the driver itself are none. A kind consists
+/// of function, line, module and operation, with one kind for all graphs of a place; an exact kind adds grid, block and
+/// range, the number of kernels of a graph, or bytes.
 LaunchSequence launch_sequence(const Recording& recording, int process);
 
-/// Those of its elements that have a line in the program: not what a runtime launches from threads of its own, as a
-/// compiler that tunes kernels does.
+/// Elements with a line in the program, which excludes launches from a runtime's own threads, such as a compiler that
+/// tunes kernels.
 LaunchSequence with_lines(const LaunchSequence& sequence);
-/// Those that were launched in that time.
+/// Elements launched within that time.
 LaunchSequence launched_within(const LaunchSequence& sequence, const Span& time);
 
-/// The process whose kernels took the most time; -1 where none ran a kernel.
+/// The process with the most kernel time; -1 if none ran a kernel.
 int busiest_process(const Recording& recording);
 
 }  // namespace roofline

@@ -20,7 +20,7 @@ constexpr std::size_t kMostHolders = 25;
 constexpr std::size_t kMostDeviceMemories = 64;
 /// A recorded moment with that much of the peak explains it.
 constexpr double kNearPeak = 0.8;
-/// Of the recorded steps, the last ones may still have in use what they free.
+/// The last recorded steps may still hold memory that they will free.
 constexpr std::size_t kStepsInFlight = 3;
 
 /// The memory of one process on one device, by one source.
@@ -107,7 +107,7 @@ class MemoryOfDevice {
     return holders;
   }
 
-  /// At the peak, or at the recorded moment with the most in use if that is about as much.
+  /// Explains the peak, or the recorded time with the most memory in use if that is about as much.
   void explain_peak() {
     std::uint64_t at = peak_;
     double most = 0;
@@ -128,7 +128,7 @@ class MemoryOfDevice {
 
   bool has_steps() const { return found_.process == process_ && !found_.all.empty(); }
 
-  /// The end of the last step, of those that were only timed, too.
+  /// End of the last step, including unrecorded ones.
   std::uint64_t steady_end() const {
     std::uint64_t end = has_steps() ? found_.all.back().span.end : 0;
     if (!has_steps()) {
@@ -195,7 +195,7 @@ class MemoryOfDevice {
       least.push_back({clock_.own_s(record.time), static_cast<double>(record.allocated)});
     }
     const double step_s = has_steps() ? step_s_ : 0, begin_s = clock_.own_s(begin), end_s = clock_.own_s(end);
-    // In a few steps a cache that is being filled grows, too.
+    // Within a few steps, a cache that fills up also grows.
     constexpr double kEnough_s = 2, kEnoughSteps = 200;
     if (end_s - begin_s < std::min(kEnough_s, kEnoughSteps * step_s)) return;
     const auto trend = growth_of(least, begin_s, end_s, step_s);
@@ -212,14 +212,14 @@ class MemoryOfDevice {
     memory_.growth = std::move(growth);
   }
 
-  /// By what stays of a step, if that is the growth: exact, while the pace is measured on a clock without waits for
-  /// counters, in which steps allocate, too.
+  /// From the blocks that remain per step, if these are the growth. This is exact, while the rate uses a clock without
+  /// waits for counters, during which steps also allocate.
   static double bytes_per_step(const std::vector<MemoryHolder>& kept, double by_pace) {
     const double sum = bytes_of(kept);
     return sum > by_pace / 2 && sum < 2 * by_pace ? sum : by_pace;
   }
 
-  /// What stays, of a step where there are steps; else of the whole time.
+  /// Remaining blocks, per step if there are steps, else over the whole time.
   std::vector<MemoryHolder> kept_lines(std::uint64_t until) const {
     Span within = {recording_.start, until};
     double steps = 1;

@@ -1,4 +1,4 @@
-// Memory of GPUs: records of a recording → curves, what is in use at the peak, growth.
+// GPU memory of a recording: curves, memory in use at the peak, growth.
 #pragma once
 
 #include "profile/recording.hpp"
@@ -7,8 +7,7 @@
 
 namespace roofline {
 
-/// Of each process on each GPU whose memory was recorded, the largest first. `step_s`: of a step where the program has
-/// steps; 0: none were found.
+/// One entry per process and GPU with recorded memory, largest first. `step_s`: length of a step; 0 without steps.
 std::vector<GpuMemory> device_memory(const Recording& recording, const FoundSteps& found, double step_s);
 
 }  // namespace roofline

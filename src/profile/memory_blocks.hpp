@@ -1,4 +1,4 @@
-// The recorded blocks of memory of one process on one device: what is in use when, and what stays. Pure.
+// Recorded memory blocks of one process on one device: use over time, and blocks that stay. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 namespace roofline {
 
 struct MemoryBlock {
-  std::uint64_t allocated = 0;       ///< when, ns
-  std::uint64_t freed = UINT64_MAX;  ///< never: beyond all times
+  std::uint64_t allocated = 0;       ///< time, ns
+  std::uint64_t freed = UINT64_MAX;  ///< time, ns; UINT64_MAX: never
   double bytes = 0;
   spool::Id place = 0;
 
   bool in_use(std::uint64_t time) const { return allocated <= time && time < freed; }
 };
 
-/// By the time of their allocation. `is_wanted` selects pool and device.
+/// Sorted by allocation time. `is_wanted` selects pool and device.
 std::vector<MemoryBlock> blocks_of(const ProcessTrace& trace,
                                    const std::function<bool(const spool::Allocation&)>& is_wanted);
 
-/// Sums by line and module, the largest first; repeated modules ("blocks.*.mlp") are one.
+/// Sums by line and module, largest first; repeated modules are merged ("blocks.*.mlp").
 std::vector<MemoryHolder> holders_of(const ProcessTrace& trace, const std::vector<MemoryBlock>& blocks);
 
-/// Those that are in use at that time.
+/// Blocks in use at that time.
 std::vector<MemoryBlock> in_use(const std::vector<MemoryBlock>& blocks, std::uint64_t time);
 
-/// Those that are allocated within the time and still in use at `until`.
+/// Blocks allocated within the time and still in use at `until`.
 std::vector<MemoryBlock> kept(const std::vector<MemoryBlock>& blocks, const Span& within, std::uint64_t until);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// Curves of memory for a report. Pure.
+// Memory curves for a report. Pure.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// At most some hundred points, with the largest values of the others. `points` are by time.
+/// Reduces the curve to some hundred points that keep the maxima. `points` are sorted by time.
 std::vector<MemoryPoint> thinned(const std::vector<MemoryPoint>& points);
 
 }  // namespace roofline

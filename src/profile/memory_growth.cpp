@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kFewestWindows = 8, kMostWindows = 32;
 constexpr double kLeastGrowth = 32 << 20;
-/// Of the windows, in which there must be at least kSomeGrowth of the mean growth.
+/// Fraction of the windows that must grow by at least kSomeGrowth of the mean growth.
 constexpr double kMostOfWindows = 0.7, kSomeGrowth = 0.2;
-/// Of the mean pace, what there must still be in the last third.
+/// Minimum rate in the last third, relative to the mean.
 constexpr double kPaceAtTheEnd = 0.5;
 
 std::size_t windows_for(std::size_t samples, double seconds, double step_s) {
@@ -33,7 +33,7 @@ double slope_of(const std::vector<double>& values) {
   return median(std::move(slopes));
 }
 
-/// For each window; infinite where there is no sample.
+/// Minimum per window; infinite without samples.
 std::vector<double> least_of_windows(const std::vector<LeastMemory>& samples, double begin_s, double end_s,
                                      std::size_t windows) {
   std::vector<double> least(windows, std::numeric_limits<double>::infinity());

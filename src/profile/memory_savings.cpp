@@ -12,16 +12,15 @@
 namespace roofline {
 namespace {
 
-/// Growth that fills the memory later than that is no reason to hurry.
+/// Growth that takes longer to fill the memory is not urgent.
 constexpr double kSoon_s = 24 * 3600;
 /// Host memory whose limit is not known is shown first from that growth on.
 constexpr double kMuchHostGrowth = 200e6;
 /// Less growth on a GPU may still level off: bytes, and the part of the GPU's memory.
 constexpr double kMuchGrowth = 512e6, kMuchGrowthOfGpu = 0.005;
-/// Reserved over allocated, each at its largest; and the unused part of the GPU's memory, or bytes where that is not
-/// known.
+/// Reserved over allocated, each at its largest; and the unused part of the GPU's memory, or bytes if unknown.
 constexpr double kMuchReserved = 1.5, kMuchUnused = 0.1, kMuchUnusedBytes = 4e9;
-/// Of the GPU's memory: from there on unused memory is more important than time.
+/// Fraction of the GPU's memory from which unused memory is more important than time.
 constexpr double kLargeUnused = 0.2;
 constexpr std::size_t kNamedHolders = 3;
 
@@ -61,11 +60,11 @@ Saving finding(SavingCause cause, std::string what, std::string evidence, std::s
 }
 
 std::string pace(const MemoryGrowth& growth) {
-  return growth.bytes_per_step ? fmt::format("{} a step", bytes_text(*growth.bytes_per_step))
-                               : fmt::format("{} a second", bytes_text(growth.bytes_per_s));
+  return growth.bytes_per_step ? fmt::format("{} per step", bytes_text(*growth.bytes_per_step))
+                               : fmt::format("{} per second", bytes_text(growth.bytes_per_s));
 }
 
-/// ": 80 GB are full after 1,130 steps"; empty where that is not known.
+/// ": 80 GB are full after 1,130 steps"; empty if unknown.
 std::string until_full(const MemoryGrowth& growth, double capacity) {
   if (!growth.seconds_until_full || !(capacity > 0)) return {};
   constexpr double kMostSteps = 1e9;

@@ -1,4 +1,4 @@
-// What is wrong with a program's use of memory, with line, evidence and action. No time is saved by it.
+// Problems in a program's memory use, with line, evidence and action. They save no time.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 namespace roofline {
 
 struct MemorySavings {
-  std::vector<Saving> first;  ///< the program ends by it: more important than any time
+  std::vector<Saving> first;  ///< problems that end the program: listed before all savings of time
   std::vector<Saving> last;
 };
 
-/// `failed`: the program did not end well. One finding of a cause, of the process and GPU where it is worst.
+/// `failed`: the program failed. One finding per cause, for the process and GPU where it is worst.
 MemorySavings memory_savings(const MemoryProfile& memory, Framework framework, bool failed);
 
 }  // namespace roofline

@@ -1,12 +1,12 @@
-// Which counters are read inside of a program.
+// The counters that are read inside a program.
 #pragma once
 
 #include <string>
 
 namespace roofline {
 
-/// The metrics file of a spool folder (inject/spool.hpp): a line a quantity. The order decides how few passes they fit
-/// into; what only a range of our own would make sense of is not in it.
+/// The metrics file of a spool folder (inject/spool.hpp), one quantity per line. The order determines the number of
+/// passes; metrics that require a range of our own are not included.
 std::string metrics_text();
 
 }  // namespace roofline

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "roofline-native-lines-1";
 
-/// Nothing: the place has a line, or no call is known.
+/// std::nullopt if the place has a line, or no call is known.
 std::optional<NativeCall> call_of(const ProcessTrace& trace, const spool::Place& place) {
   const spool::Code& code = trace.code(place.code);
   if (place.line != 0 || place.code == 0 || code.id != place.code) return std::nullopt;

@@ -1,4 +1,4 @@
-// Source lines of CUDA calls that native code makes: recorded as addresses, named after the run.
+// Source lines of CUDA calls in native code: recorded as addresses, resolved after the run.
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@
 
 namespace roofline {
 
-/// A call in a program's or library's file.
+/// A call in a file of the program or a library.
 struct NativeCall {
   std::string path, build_id;
   std::uint64_t address = 0;
@@ -21,27 +21,27 @@ struct NativeCall {
 };
 
 struct NativeLine {
-  std::string function;  ///< without its parameters
-  std::string file;      ///< the source; the program or library where it has no source lines
-  int line = 0;          ///< 0: not known
+  std::string function;  ///< without parameters
+  std::string file;      ///< source file; the program or library without line information
+  int line = 0;          ///< 0: unknown
 
   bool operator==(const NativeLine&) const = default;
 };
 
 using NativeLines = std::map<NativeCall, NativeLine>;
 
-/// Of a folder with a recording: the lines of its native calls, because the program's files may change.
+/// File in a recording's folder with the lines of its native calls, because the program's files may change.
 inline constexpr const char* kNativeLinesFile = "native.lines";
 
-/// Adds the lines of these traces' calls that have none yet, where the files are those that ran.
+/// Adds missing lines of these traces' calls, if the files are those that ran.
 void find_native_lines(const std::vector<ProcessTrace>& traces, NativeLines& lines);
 
-/// Gives these lines to the places that have no line of Python.
+/// Assigns these lines to places without a Python line.
 void add_native_lines(std::vector<ProcessTrace>& traces, const NativeLines& lines);
 
-/// A line of text for each, with tabs between path, build id, address, file, line and function.
+/// One text line each, with tab-separated path, build id, address, file, line and function.
 std::string write_native_lines(const NativeLines& lines);
-/// What can be read of it.
+/// Parses such a text; invalid lines are skipped.
 NativeLines read_native_lines(std::string_view text);
 
 }  // namespace roofline

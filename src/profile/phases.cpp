@@ -68,7 +68,7 @@ double usual_count(const std::vector<std::uint64_t>& times, const std::vector<Sp
   return counts.empty() ? 0 : median(counts);
 }
 
-/// Marks per step, as the recorded steps have them: below 1 for a mark of several steps. 0 where that is not known.
+/// Marks per step, as the recorded steps have them: below 1 for a mark of several steps. 0 if unknown.
 double marks_per_step(const ProcessTrace& trace, const spool::Marker& marker, const std::vector<Span>& steps) {
   const std::vector<std::uint64_t> marks = recorded_marks(trace, marker);
   const double per_step = usual_count(marks, steps);

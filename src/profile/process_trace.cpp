@@ -1,4 +1,4 @@
-// Reads a spool. It was written inside another process, so nothing in it is trusted.
+// Reads a spool. It was written by another process and is not trusted.
 #include "profile/process_trace.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What the library inside one process recorded: a spool, read back.
+// A spool read back: what the library recorded in one process.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace roofline {
 
-/// Records in the order in which they were written; what has an id is looked up by it.
+/// Records in the order of writing; those with an id are looked up by it.
 struct ProcessTrace {
-  /// Work of a launch signature as stated by the author, if it was not counted.
+  /// Work of a launch signature as stated by its author, used if it was not counted.
   struct Model {
     Work work;
     std::string by;  ///< "roofline, from the shapes of aten::mm(…)"
@@ -33,7 +33,7 @@ struct ProcessTrace {
     std::vector<double> values;
   };
 
-  std::filesystem::path folder;  ///< that it was read from; empty of other tools' recordings
+  std::filesystem::path folder;  ///< source folder; empty for recordings of other tools
   spool::Process process = {};
   std::vector<std::string> command;  ///< argv
   std::vector<Note> notes;
@@ -52,22 +52,22 @@ struct ProcessTrace {
   std::vector<spool::Thread> threads;
   std::vector<spool::CopySource> copy_sources;
   std::vector<spool::Marker> markers;
-  std::vector<spool::Marks> marks;  ///< of steps while nothing was recorded
+  std::vector<spool::Marks> marks;  ///< steps outside the recording
   std::vector<spool::Allocation> allocations;
   std::vector<spool::MemoryUse> memory_uses;
-  std::optional<spool::Rank> rank;  ///< nothing without a launcher of jobs
+  std::optional<spool::Rank> rank;  ///< std::nullopt without a job launcher
   std::vector<spool::Collective> collectives;
   std::vector<spool::GpuModule> gpu_modules;
   std::vector<spool::StallReason> stall_reasons;
   std::vector<spool::InstructionSamples> instruction_samples;
   std::vector<spool::InstructionPhase> instruction_phases;
-  spool::Tally tally = {};         ///< the last one
+  spool::Tally tally = {};         ///< the last one written
   std::uint64_t last_time = 0;     ///< latest time in any record
-  bool counts_only = false;        ///< of a run for counts alone: its times are not the program's
-  bool torn = false;               ///< no last tally, or bytes that could not be read
-  std::uint64_t unread_bytes = 0;  ///< from the first record on that is cut off or has an impossible size
+  bool counts_only = false;        ///< from a run for counters only: its times are not used
+  bool torn = false;               ///< no final tally, or unreadable bytes
+  std::uint64_t unread_bytes = 0;  ///< from the first truncated or impossible record on
 
-  /// What has that id; id 0, and one that was never defined, is an empty value.
+  /// The record with that id; an empty value for id 0 and undefined ids.
   std::string_view text(spool::Id id) const;
   const spool::Range& range(spool::Id id) const;
   const spool::Line& line(spool::Id id) const;
@@ -77,14 +77,14 @@ struct ProcessTrace {
   const spool::Code& code(spool::Id id) const;
   const spool::Communicator& communicator(spool::Id id) const;
 
-  // Of a trace that another tool recorded; empty of our own.
+  // Traces of other tools; empty for our own.
   std::string times_by;  ///< "torch.profiler"
   TimeSource times = TimeSource::traced;
   std::string counts_by;                            ///< "ncu 2025.3.1"
-  std::map<spool::Id, Model> models;                ///< by kind
-  std::string samples_by;                           ///< "ncu 2025.3.1", of instruction_samples
-  std::map<std::uint64_t, std::string> gpu_code;    ///< cubins, by the numbers that instruction_samples have
-  std::map<std::string, std::string> source_files;  ///< texts of source files of this code, by path
+  std::map<spool::Id, Model> models;                ///< by launch signature
+  std::string samples_by;                           ///< tool that took instruction_samples: "ncu 2025.3.1"
+  std::map<std::uint64_t, std::string> gpu_code;    ///< cubins, by the numbers in instruction_samples
+  std::map<std::string, std::string> source_files;  ///< source files of this code, by path
 
   // By id.
   std::vector<std::string> texts;
@@ -97,45 +97,45 @@ struct ProcessTrace {
   std::vector<spool::Communicator> communicators;
 };
 
-/// Whether a call of that kind gives work to the GPU.
+/// True for calls that give work to the GPU.
 bool gives_work(spool::CallKind kind);
 
-/// Whether the trace has calls of the host that gave work to the GPU. Without any, nothing is known of what the host
-/// did while the GPU was idle: some traces of other tools have GPU activities only.
+/// True if the trace has host calls that launched work. Without them, the host's activity during idle time is unknown:
+/// some traces of other tools contain GPU activities only.
 bool has_host_launches(const ProcessTrace& trace);
 
-/// The signature with grid and block clamped to CUDA's limits, so that products of values from a file can't overflow.
+/// The signature with grid and block clamped to CUDA's limits, so that products of untrusted values cannot overflow.
 spool::Kind launchable(spool::Kind kind);
 
 enum class SpoolDefect : std::uint8_t {
-  torn,          ///< read up to the first record that is cut off or has an impossible size
-  no_process,    ///< torn before its first record: left out
-  empty,         ///< left out
-  other_format,  ///< another version's, or no spool: left out
-  unreadable     ///< left out
+  torn,          ///< read up to the first truncated or impossible record
+  no_process,    ///< truncated before the process record: skipped
+  empty,         ///< skipped
+  other_format,  ///< another version or not a spool: skipped
+  unreadable     ///< skipped
 };
 std::string_view to_string(SpoolDefect defect);
 
 struct DefectiveSpool {
-  std::string name;  ///< of the file
+  std::string name;  ///< file name
   SpoolDefect defect = SpoolDefect::torn;
-  std::uint64_t bytes = 0;  ///< that were not read
+  std::uint64_t bytes = 0;  ///< bytes not read
 };
 
-/// Throws Error when the file is no spool. One that is torn is read up to the tear.
+/// Throws Error if the file is not a spool. A truncated spool is read as far as possible.
 ProcessTrace read_spool(const std::filesystem::path& file);
 
-/// The spools of a folder, in no order.
+/// Spool files of a folder, unordered.
 std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder);
 
-/// Nothing of a spool that is left out. Adds one with a defect to `defective`.
+/// std::nullopt if the spool is skipped. Adds spools with defects to `defective`.
 std::optional<ProcessTrace> read_listed_spool(const std::filesystem::path& file,
                                               std::vector<DefectiveSpool>& defective);
 
-/// All spools of a folder, by process start, as far as they can be read. Adds those with a defect to `defective`.
+/// All readable spools of a folder, sorted by process start. Adds those with defects to `defective`.
 std::vector<ProcessTrace> read_spools(const std::filesystem::path& folder, std::vector<DefectiveSpool>& defective);
 
-/// A line for the torn spools and one for those left out, each with their number and names; none without defects.
+/// One line about truncated spools and one about skipped ones, with number and names; empty without defects.
 std::vector<std::string> notes_of(const std::vector<DefectiveSpool>& defective);
 
 }  // namespace roofline

@@ -96,7 +96,7 @@ void keep(const fs::path& spools, const fs::path& where) {
   }
 }
 
-/// What the first rank needs of a rank of many.
+/// Keeps what the first rank needs from one of many ranks.
 void keep_condensed(const std::vector<ProcessTrace>& traces, const fs::path& where) {
   for (const ProcessTrace& trace : traces) {
     if (!can_be_condensed(trace)) continue;
@@ -141,13 +141,13 @@ void count_instructions(const ProfileOptions& options, const ProgramOptions& nat
                      "remove --emulate; the kernels' counters are read while it runs");
   }
   if (facts.host && !facts.host->code.why_none.empty()) {
-    options.print_status("no times of instructions, so none are counted: " + facts.host->code.why_none);
+    options.print_status("no instruction samples, so nothing is counted: " + facts.host->code.why_none);
     return;
   }
   const PrivateFolder folder;
   options.print_status(
       fmt::format("running the program again to count its instructions: 10 to 50 times slower, {:.0f} s at most, "
-                  "without its output",
+                  "output discarded",
                   options.count_time_s));
   const ProgramRun run = run_program(emulated_program(native, options.count_tool, folder.path(), options.count_time_s));
   facts.emulated_s = static_cast<double>(run.end - run.start) * 1e-9;
@@ -163,9 +163,9 @@ void add_other_ranks(const JobFolder& job, const ProfileOptions& options, std::v
   if (!job.leads()) return;
   std::vector<fs::path> folders = job.await(kPatience, options.print_status);
   if (const auto missing = job.world().size - static_cast<int>(folders.size()); missing > 0 && folders.size() > 1) {
-    options.print_status(fmt::format("{} of {} ranks have left no recording", missing, job.world().size));
+    options.print_status(fmt::format("{} of {} ranks left no recording", missing, job.world().size));
   }
-  // All of them once more, with this one's own.
+  // Reads all of them again, including this one's.
   traces.clear();
   facts.mpi.clear();
   facts.host.reset();
@@ -222,7 +222,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   const auto run_plain = [&](const char* when) {
     if (!options.baseline || interrupted()) return;
     options.print_status(
-        fmt::format("running the program without the profiler ({} the recording), for its own time", when));
+        fmt::format("running the program without the profiler ({} the recording), to measure the overhead", when));
     const ProgramRun run = run_program(plain);
     const double time = static_cast<double>(run.end - run.start) * 1e-9;
     if (!run.interrupted) facts.untraced_s = std::min(time, facts.untraced_s.value_or(time));
@@ -240,7 +240,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       injected.environment[spool::kFirstGroupVariable] = fmt::format("{}", number);
       injected.has_window = options.window_s.has_value();
     } else {
-      // Without launches the warm-up and the window count from the program's start.
+      // Without launches, warm-up and window count from the program's start.
       if (options.window_s) injected.stop_after_s = options.warmup_s + *options.window_s;
       fs::create_directory(injected.spools);
     }

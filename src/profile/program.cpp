@@ -33,7 +33,7 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * kMicro;
 }
 
-/// Of all processes that were waited for until now.
+/// Sum over all child processes reaped so far.
 ProcessUsage usage_of_children() {
   rusage usage = {};
   if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return {};
@@ -42,7 +42,7 @@ ProcessUsage usage_of_children() {
 
 std::uint64_t monotonic_now() { return clock_ns(CLOCK_MONOTONIC); }
 
-/// Whether the windows of recording processes are over: what their spools say, read as they grow.
+/// Tells when the windows of the recording processes are over, from their growing spools.
 class Windows {
  public:
   bool over(const fs::path& spool) {
@@ -110,7 +110,7 @@ class Program {
                      "the program and its arguments come after --");
   }
 
-  /// Whether the program has ended, and with it all of its processes that record.
+  /// True if the program has ended, and with it all of its processes that record.
   bool ended() {
     if (!child_ended_) {
       if (const std::optional<int> status = child_.reap({})) {

@@ -1,4 +1,4 @@
-// Time from the beginning of a recording, with and without what the profiler made the program wait. Pure.
+// Time since the start of a recording, with and without the waits caused by the profiler. Pure.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace roofline {
 
 class ProgramClock {
  public:
-  /// `counting`: when the program waited for counters; sorted and disjoint.
+  /// `counting`: times in which the program waited for counters; sorted and disjoint.
   explicit ProgramClock(std::uint64_t start, std::vector<Span> counting = {})
       : start_(start), counting_(std::move(counting)) {
     std::uint64_t sum = 0;
@@ -21,7 +21,7 @@ class ProgramClock {
 
   double wall_s(std::uint64_t time) const { return time > start_ ? seconds(time - start_) : 0; }
 
-  /// Without waits for counters: a program that takes its steps at one pace does so by this clock.
+  /// Time without waits for counters: steps that are equally long have equal lengths by this clock.
   double own_s(std::uint64_t time) const {
     const auto after = std::upper_bound(counting_.begin(), counting_.end(), time,
                                         [](std::uint64_t at, const Span& span) { return at < span.start; });
@@ -36,7 +36,7 @@ class ProgramClock {
  private:
   std::uint64_t start_;
   std::vector<Span> counting_;
-  std::vector<std::uint64_t> before_;  ///< waits before each of them
+  std::vector<std::uint64_t> before_;  ///< total waits before each of them
 };
 
 }  // namespace roofline

@@ -6,7 +6,6 @@
 #include "host/files.hpp"
 #include "profile/job_traces.hpp"
 #include "profile/mpi/mpi_lines.hpp"
-#include "profile/native_lines.hpp"
 #include "sample/samples_file.hpp"
 
 namespace roofline {

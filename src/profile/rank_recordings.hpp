@@ -1,5 +1,4 @@
-// Recordings of several ranks, as they were kept: of ranks under one roofline in one folder, of ranks each under a
-// roofline of its own in a folder for each.
+// Kept recordings of several ranks: under one roofline in one folder, or each under its own roofline in its own folder.
 #pragma once
 
 #include <filesystem>
@@ -10,17 +9,16 @@
 
 namespace roofline {
 
-/// The calls of MPI that a folder has, with the lines that were kept with them; with none where the program's files
-/// have them.
+/// The MPI calls of a folder with their kept lines; otherwise with lines from the program's files.
 std::vector<MpiProcess> read_mpi_ranks(const std::filesystem::path& folder, const std::optional<HostSamples>& host,
                                        std::vector<DefectiveSpool>& defective);
 
-/// Adds the recordings of these folders, of many ranks as read_job() reads them. Samples are those of ranks on one
-/// node, of the first ranks only: they are for the page, and each rank has kept the lines of its computing.
+/// Adds the recordings of these folders; with many ranks as read_job() does. Host samples are those of the first ranks
+/// on one node, for the page only; each rank has kept the lines of its computation.
 void add_rank_folders(const std::vector<std::filesystem::path>& folders, std::vector<ProcessTrace>& traces,
                       ProgramFacts& facts);
 
-/// The host samples of an earlier run; nothing where it has none or the file is damaged.
+/// Host samples of an earlier run; std::nullopt if missing or damaged.
 std::optional<HostSamples> kept_host_samples(const std::filesystem::path& folder);
 
 }  // namespace roofline

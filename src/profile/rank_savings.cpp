@@ -18,10 +18,10 @@
 namespace roofline {
 namespace {
 
-/// Of the time of all ranks, the least that exposed communication is a finding of.
+/// Minimum fraction of the time of all ranks for a finding on exposed communication.
 constexpr double kLeastExposed = 0.05;
 
-/// Of the steps: work that only so few of them have is no part of a step.
+/// Maximum fraction of the steps for work that is not part of every step.
 constexpr double kSeldom = 0.2;
 
 std::string names_of(const Job& job, const std::vector<int>& ranks) {
@@ -98,7 +98,7 @@ class RankClaims {
     claims_.push_back(std::move(claim));
   }
 
-  /// In how few steps most of the lateness is.
+  /// Smallest number of steps that contain most of the lateness.
   std::int64_t fewest_steps(const LateRanks& late) const {
     constexpr double kMost = 0.8;
     std::vector<double> times(steps_.step_s.size(), 0);
@@ -126,7 +126,7 @@ class RankClaims {
                    : unequal                            ? SavingCause::unequal_work
                                                         : SavingCause::late_rank;
     saving.seconds = late.waited_s;
-    // What only a few steps do can wait, or be done by another thread.
+    // Work of only a few steps can be postponed, or done by another thread.
     const std::int64_t few = fewest_steps(late);
     const bool seldom = static_cast<double>(few) <= kSeldom * count_;
     const std::int64_t in = seldom ? few : late.steps;
@@ -139,11 +139,11 @@ class RankClaims {
     if (cause.reason == LateReason::slow_gpu) {
       reason = fmt::format("The same kernels take {} as long on its GPU", factor(cause.slower));
     } else if (cause.reason == LateReason::unequal_work) {
-      reason = fmt::format("Its kernels take {} a step, those of rank {} {}", duration(cause.compute_s / count_), other,
-                           duration(cause.other_s / count_));
+      reason = fmt::format("Its kernels take {} per step, those of rank {} {}", duration(cause.compute_s / count_),
+                           other, duration(cause.other_s / count_));
       saving.line = finding.line;
     } else if (cause.reason == LateReason::more_launches) {
-      reason = fmt::format("It launches {} kernels a step, rank {} {}", count(std::llround(cause.launches / count_)),
+      reason = fmt::format("It launches {} kernels per step, rank {} {}", count(std::llround(cause.launches / count_)),
                            other, count(std::llround(cause.other_launches / count_)));
       saving.line = finding.line;
     } else if (cause.reason == LateReason::copies) {
@@ -174,22 +174,22 @@ class RankClaims {
     saving.evidence = fmt::format("{} of {} steps with waiting; the other ranks wait {} of a step", late.steps,
                                   late.waiting, percent(late.late_s / steps_.total_s()));
     if (cause.reason == LateReason::host) {
-      saving.evidence += fmt::format("; kernels take {} a step on rank {}, {} on rank {}",
+      saving.evidence += fmt::format("; kernels take {} per step on rank {}, {} on rank {}",
                                      duration(cause.compute_s / count_), rank, duration(cause.other_s / count_), other);
       if (finding.idle && !finding.idle->evidence.empty()) saving.evidence += "; " + finding.idle->evidence;
     } else if (cause.reason == LateReason::copies) {
       const auto copies_of = [this](int of) { return steps_.parts[static_cast<std::size_t>(of)].copies_s / count_; };
-      saving.evidence += fmt::format("; copies take {} a step on rank {}, {} on rank {}",
+      saving.evidence += fmt::format("; copies take {} per step on rank {}, {} on rank {}",
                                      duration(copies_of(cause.rank)), rank, duration(copies_of(cause.other)), other);
     } else {
       saving.evidence +=
-          fmt::format("; {} launches a step on rank {}, {} on rank {}", count(std::llround(cause.launches / count_)),
+          fmt::format("; {} launches per step on rank {}, {} on rank {}", count(std::llround(cause.launches / count_)),
                       rank, count(std::llround(cause.other_launches / count_)), other);
     }
     add(std::move(saving));
   }
 
-  /// Whether most waiting of ranks is that of pipeline stages for each other.
+  /// True if most waiting of ranks is that of pipeline stages for each other.
   bool stages_wait_most() const { return kinds_.stages_wait_s > 0.5 * (steps_.waited_s() + kinds_.stages_unmatched_s); }
 
   /// Waiting of pipeline stages that is for none in particular.
@@ -205,7 +205,8 @@ class RankClaims {
     saving.seconds = waited;
     saving.what = what_is_lost(saving.cause, CauseDetail::pipeline_stages);
     saving.evidence = fmt::format(
-        "a rank waits {} a step, {}, in sends and receives for the rank at the other end; {} more is their transfer",
+        "a rank waits {} per step, {}, in sends and receives for the rank at the other end; their transfer takes {} "
+        "more",
         duration(waited / (count_ * ranks)), percent(waited / (steps_.total_s() * ranks)),
         duration(kinds_.stages_transfer_s / (count_ * ranks)));
     saving.action = action_against(saving.cause, framework_, CauseDetail::pipeline_stages);
@@ -226,7 +227,7 @@ class RankClaims {
     saving.cause = SavingCause::uneven_ranks;
     saving.seconds = waited;
     saving.what = what_is_lost(saving.cause);
-    saving.evidence = fmt::format("{} a step, {}, for ranks that take turns at arriving last",
+    saving.evidence = fmt::format("{} per step, {}, waiting for ranks that take turns arriving last",
                                   duration(lateness / count_), percent(lateness / steps_.total_s()));
     saving.action = action_against(saving.cause, framework_);
     add(std::move(saving));
@@ -246,12 +247,12 @@ class RankClaims {
     saving.cause = SavingCause::small_messages;
     saving.line = key_of_largest(small.lines);
     saving.seconds = saved;
-    saving.what = fmt::format("{} small collectives a step, {}", count(std::llround(per_step)),
+    saving.what = fmt::format("{} small collectives per step, {}", count(std::llround(per_step)),
                               small.mergeable ? "one after the other" : "each between kernels that need it");
     saving.evidence = fmt::format("{} and {} each, on average, without overlap",
                                   binary_bytes(small.bytes / small.calls), duration(small.exposed_s / small.calls));
     if (waited > 0) {
-      saving.evidence += fmt::format("; in them a rank waits {} a step for the others",
+      saving.evidence += fmt::format("; in them a rank waits {} per step for the others",
                                      duration(waited / (count_ * static_cast<double>(job_.ranks.size()))));
     }
     saving.action = action_against(saving.cause, framework_, detail);
@@ -259,7 +260,7 @@ class RankClaims {
     add(std::move(saving));
   }
 
-  /// At most what the kernels that nothing overlaps yet could hide.
+  /// Limited to what kernels without overlapping communication could hide.
   void add_exposed() {
     const auto ranks = static_cast<double>(job_.ranks.size());
     const double exposed = mean_of(&RankParts::transfer_s) - small_s_ - kinds_.stages_unmatched_s / ranks;
@@ -277,9 +278,9 @@ class RankClaims {
     saving.line = key_of_largest(kind->second.lines);
     saving.seconds = hidden * ranks;
     saving.what = fmt::format("Communication without overlap: {} of a step", percent(exposed / steps_.total_s()));
-    saving.evidence = fmt::format("{} a step, {} more overlapped by kernels", duration(exposed / count_),
+    saving.evidence = fmt::format("{} per step, {} more overlapped by kernels", duration(exposed / count_),
                                   duration(mean_of(&RankParts::overlapped_s) / count_));
-    saving.evidence += fmt::format("; most of it {}", name);
+    saving.evidence += fmt::format("; mostly {}", name);
     if (largest != report_.collectives.end() && largest->name == name) {
       if (!largest->line.empty()) saving.line = largest->line;
       if (largest->bytes > 0) saving.evidence += " of " + binary_bytes(largest->bytes);

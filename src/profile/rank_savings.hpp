@@ -1,4 +1,4 @@
-// What a job of several ranks loses by waiting for one of them and by communication without overlap.
+// Losses of a job of several ranks by waiting for one of them and by exposed communication.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace roofline {
 
-/// What the ranks lose, as claims on the rows of collectives. `rows`: times within the steps.
+/// Losses as claims on the rows of collectives. `rows`: times within the steps.
 RankSavings rank_savings(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
                          const SmallMessages& small, const CommunicationKinds& kinds, const Ranks& report,
                          const RowTimes& rows, Framework framework);
 
-/// A synchronisation at a line that launches a collective waits for all ranks: a barrier.
+/// Changes synchronisations at lines that launch collectives to barriers: they wait for all ranks.
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording);
 
 }  // namespace roofline

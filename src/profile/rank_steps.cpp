@@ -8,7 +8,7 @@
 namespace roofline {
 namespace {
 
-/// Of the steps' time, the least that is worth a finding.
+/// Minimum fraction of the steps' time for a finding.
 constexpr double kLeastLate = 0.03;
 
 class RankStepsBuilder {
@@ -93,7 +93,7 @@ double sum_of_ranks(const std::vector<std::vector<float>>& values) {
   return sum;
 }
 
-/// The fewest ranks that cause most of the waiting, the latest first; none where that takes too many of them.
+/// The fewest ranks that cause most of the waiting, latest first; none where that takes too many of them.
 std::vector<std::size_t> few_late_ranks(const std::vector<double>& late) {
   constexpr double kMost = 0.65;
   const double all = std::accumulate(late.begin(), late.end(), 0.0);
@@ -114,14 +114,15 @@ std::vector<std::size_t> few_late_ranks(const std::vector<double>& late) {
 /// Of all waiting.
 constexpr double kNearlyAll = 0.85;
 
-/// Whether so many of the steps are no chance, if it were as likely as not in each. `share`: of the waiting.
+/// True if that many steps are beyond chance, assuming a probability of one half per step. `share`: fraction of the
+/// waiting.
 bool is_consistent(std::int64_t steps, std::int64_t of, double share) {
   const double deviations = share >= kNearlyAll ? 2.2 : 3.5;  // of a fair coin: 2.2 are five of five, or 16 of 22
   const auto count = static_cast<double>(of);
   return of > 0 && (static_cast<double>(steps) - count / 2) / std::sqrt(count / 4) >= deviations;
 }
 
-/// What the launches that both have take longer on the late one, and how much of its time they are.
+/// Excess of the late rank over the launches that both ranks have, and their fraction of its time.
 struct SameLaunches {
   double here_s = 0, there_s = 0;  ///< there: as many launches at the other's times
   double slower_s = 0;             ///< of here_s: signatures that take longer by at least a quarter of that
@@ -177,7 +178,7 @@ std::optional<LateRanks> possible_late_ranks(const RankSteps& steps) {
     found.late_s += late[rank];
     found.waited_s += sum_of_steps(steps.waited[rank]);
   }
-  // As much waiting is left for a rank that is like the others.
+  // Waiting that remains for an average rank.
   const auto few = static_cast<double>(found.ranks.size());
   const double all_late = steps.late_s(), all_waited = steps.waited_s();
   const double others = std::max(1.0, static_cast<double>(late.size()) - few);

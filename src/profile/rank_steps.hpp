@@ -1,4 +1,4 @@
-// What the time of steps is on each rank of a job, and which rank the others wait for. Pure.
+// Step time on each rank of a job, and the rank that the others wait for. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,47 +11,47 @@
 
 namespace roofline {
 
-/// Seconds of one rank in all steps; the first five add up to them.
+/// Seconds of one rank over all steps, which the first five add up to.
 struct RankParts {
   double compute_s = 0, waiting_s = 0, transfer_s = 0, copies_s = 0, idle_s = 0;
   double overlapped_s = 0;  ///< collectives while other kernels run
 };
 
 struct RankSteps {
-  std::vector<double> step_s;    ///< of each step
+  std::vector<double> step_s;    ///< length of each step
   std::vector<RankParts> parts;  ///< by rank
-  /// By rank and step: seconds of waiting for that rank without other kernels, the mean over the ranks that waited.
+  /// By rank and step: seconds of waiting for that rank while no other kernel runs, averaged over the waiting ranks.
   std::vector<std::vector<float>> late;
-  /// The sum over the ranks that waited.
+  /// Sum over the waiting ranks.
   std::vector<std::vector<float>> waited;
-  double collectives_s = 0, matched_s = 0;  ///< kernels of collectives, of all ranks
+  double collectives_s = 0, matched_s = 0;  ///< kernels of collectives, over all ranks
 
-  double total_s() const;   ///< of the steps
+  double total_s() const;   ///< all steps
   double late_s() const;    ///< sums over ranks and steps
-  double waited_s() const;  ///< likewise
+  double waited_s() const;  ///< sums over ranks and steps
 };
 
 /// `steps` are sorted and disjoint.
 RankSteps rank_steps(const std::vector<RankTimeline>& ranks, const std::vector<MatchedCollective>& matched,
                      const std::vector<Span>& steps);
 
-/// Ranks that the others wait for, in step after step: by their number few, and no matter of chance.
+/// Few ranks that the others wait for repeatedly, beyond chance.
 struct LateRanks {
-  std::vector<int> ranks;    ///< indices, the latest first
-  double waited_s = 0;       ///< by all other ranks together, in all steps, beyond what they wait for any rank
-  double late_s = 0;         ///< by each other rank, likewise
-  std::int64_t steps = 0;    ///< in which most of the waiting is for them
-  std::int64_t waiting = 0;  ///< steps in which ranks wait noticeably
-  bool seldom = false;       ///< those steps may be a matter of chance: another reason must show that they are late
+  std::vector<int> ranks;    ///< indices, latest first
+  double waited_s = 0;       ///< waiting of all other ranks in all steps, beyond the waiting for any rank
+  double late_s = 0;         ///< waiting of each other rank, beyond the waiting for any rank
+  std::int64_t steps = 0;    ///< steps in which most of the waiting is for them
+  std::int64_t waiting = 0;  ///< steps with noticeable waiting
+  bool seldom = false;       ///< these steps may be chance: a cause must confirm that the ranks are late
 };
 
-/// Nothing where ranks wait less than 3 % of the steps for them, or for one after the other.
+/// std::nullopt if waiting for them is less than 3 % of the steps, or alternates between ranks.
 std::optional<LateRanks> find_late_ranks(const RankSteps& steps);
 
-/// Those, or ranks that nearly all waiting is for, in at least two steps: `seldom` ones.
+/// The same, or ranks that cause nearly all waiting in at least two steps (`seldom`).
 std::optional<LateRanks> possible_late_ranks(const RankSteps& steps);
 
-/// Launches and seconds of one rank by launch signature, of kernels that are no collectives.
+/// Launches and seconds of one rank by launch signature, without collectives.
 struct SignatureWork {
   double launches = 0, seconds = 0;
 };
@@ -60,24 +60,23 @@ using RankWork = std::map<int, SignatureWork>;
 enum class LateReason : std::uint8_t {
   host,
   slow_gpu,       ///< the same kernels take longer
-  unequal_work,   ///< its kernels take longer, because they do more
-  more_launches,  ///< its host takes longer, because it launches more
+  unequal_work,   ///< its kernels take longer because they do more
+  more_launches,  ///< its host takes longer because it launches more
   copies          ///< its copies take longer
 };
 
 struct LateCause {
   LateReason reason = LateReason::host;
   int rank = 0, other = 0;            ///< indices: the late rank, and a typical one
-  double compute_s = 0, other_s = 0;  ///< of their kernels, in all steps
-  double slower = 1;                  ///< the same launches take that much longer
+  double compute_s = 0, other_s = 0;  ///< kernel time in all steps
+  double slower = 1;                  ///< factor by which the same launches are slower
   double launches = 0, other_launches = 0;
 };
 
-/// The rank in the middle of those that are not late, by the time of its kernels; where `work` has some ranks' only, of
-/// these.
+/// The median rank by kernel time among those that are not late; restricted to the ranks in `work` if it has only some.
 int typical_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work = {});
 
-/// Why the first of them is late: its kernels take longer, it has more of them, or else its host.
+/// Why the first of them is late: slower kernels, more kernels, or else its host.
 LateCause cause_of_late_rank(const RankSteps& steps, const LateRanks& late, const std::vector<RankWork>& work);
 
 }  // namespace roofline

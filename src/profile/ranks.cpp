@@ -9,10 +9,8 @@
 #include "measure/statistics.hpp"
 #include "measure/summary.hpp"
 #include "model/bound.hpp"
-#include "model/collective.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "profile/collective_sums.hpp"
-#include "profile/rows.hpp"
 
 namespace roofline {
 namespace {
@@ -79,7 +77,7 @@ std::vector<JobRank> find_ranks(const Recording& recording) {
   const auto found = ranks_with_collectives(recording);
   std::map<int, int> devices_of;
   for (const auto& [where, count] : found) ++devices_of[where.first];
-  // A rank that was started again is there twice; the one with more collectives stays.
+  // A restarted rank occurs twice; the one with more collectives is kept.
   std::map<int, std::pair<JobRank, std::int64_t>> known;
   std::vector<JobRank> others;
   for (const auto& [where, count] : found) {
@@ -247,7 +245,7 @@ void add_rank_parts(const Job& job, const RankSteps& steps, const Recording& rec
       wall.rank_wait_s += steps.parts[i].waiting_s;
       wall.communication_s += steps.parts[i].transfer_s;
     }
-    // Of two ranks on one GPU, one's collectives run beside the other's kernels.
+    // With two ranks on one GPU, the collectives of one overlap the kernels of the other.
     const double most = wall.kernels_s, both = wall.rank_wait_s + wall.communication_s;
     if (both > most) {
       wall.rank_wait_s *= most / both;

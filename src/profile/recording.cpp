@@ -278,7 +278,7 @@ class RecordingBuilder {
     }
   }
 
-  /// The group that launches of this kind went to; null where none was recorded, and where it has others besides.
+  /// The group of the launches of this signature; null if none was recorded, or if it also has others.
   LaunchGroup* counted_group(spool::Id kind) {
     int index = -1;
     if (trace_.counts_only) {
@@ -322,7 +322,7 @@ bool have_same_model(const LaunchGroup& a, const LaunchGroup& b) {
          });
 }
 
-/// Whether launches of two groups that differ only in scalar parameters do the same work, by models, times and
+/// True if launches of two groups that differ only in scalar parameters do the same work, by models, times and
 /// counters. `a` is not the slower one.
 bool make_no_difference(const LaunchGroup& a, const LaunchGroup& b) {
   if (!have_same_model(a, b)) return false;

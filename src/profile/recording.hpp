@@ -1,4 +1,4 @@
-// The GPU activity of all processes of a program in one order, with launches grouped by signature.
+// GPU activity of all processes of a program in time order, with launches grouped by signature.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace roofline {
 
-/// A GPU of the program, identified by its UUID.
+/// A GPU of the program, identified by UUID.
 struct SeenDevice {
   spool::Device about = {};
   std::string name;
-  std::string chip;  ///< CUPTI's name; empty where it was not queried
+  std::string chip;  ///< CUPTI's name; empty if not queried
 };
 
 enum class ActivityKind : std::uint8_t { kernel, copy, fill };
@@ -30,63 +30,63 @@ struct Activity {
   int device = 0;   ///< index into Recording::devices
   int process = 0;  ///< index into the traces
   std::uint32_t stream = 0;
-  int group = -1;                         ///< of a kernel: index into Recording::groups
-  int graph = -1;                         ///< of a kernel of a graph: the group of the graph's launches
-  std::size_t index = 0;                  ///< of its record in the process's kernels, copies or fills
-  const spool::Launch* launch = nullptr;  ///< of a kernel that the host launched by itself
-  const spool::Call* call = nullptr;      ///< of a copy, a memset, or the launch of its graph, where it was recorded
-  bool counted = false;                   ///< counters were read around it, which changes its time
+  int group = -1;                         ///< kernels: index into Recording::groups
+  int graph = -1;                         ///< kernels of a graph: group of the graph's launches
+  std::size_t index = 0;                  ///< index of its record in the process's kernels, copies or fills
+  const spool::Launch* launch = nullptr;  ///< kernels that the host launched directly
+  const spool::Call* call = nullptr;      ///< copies, memsets and graph launches, if recorded
+  bool counted = false;                   ///< counters were read during it, which changes its time
 };
 
-/// What one launch of a kind counted, quantity by quantity: values of its groups of counters, a sample a launch.
+/// Counter values of one launch signature by quantity; one sample per launch.
 using CountedValues = std::map<std::string, std::vector<double>, std::less<>>;
 
 struct Recording;
 
-/// Launches of one signature: same function, geometry and place, where numbers in repeated modules and ranges
-/// ("blocks.3.mlp", "step 7") are ignored. Other scalar parameters make another group only where times or counters
-/// differ; some parameters (seeds, padding of a struct) vary without effect.
+/// Launches with the same function, geometry and place; numbers in repeated modules and ranges ("blocks.3.mlp", "step
+/// 7") are ignored. Different scalar parameters form another group only if times or counters differ, because some
+/// parameters (seeds, struct padding) have no effect.
 struct LaunchGroup {
-  int process = 0;            ///< of the first one
-  spool::Kind kind = {};      ///< of the first one
-  spool::Kernel kernel = {};  ///< the first record: registers, memory
+  int process = 0;            ///< of the first launch
+  spool::Kind kind = {};      ///< of the first launch
+  spool::Kernel kernel = {};  ///< first record: registers, memory
   int device = 0;
   std::string symbol;         ///< mangled
-  std::string module, range;  ///< as any_block() and without_numbers() have them
+  std::string module, range;  ///< as returned by any_block() and without_numbers()
   std::vector<double> times;  ///< seconds, in order, of launches that were not counted
   std::vector<double> counted_times;
   double total_s = 0;
   std::int64_t launches = 0;
   std::int64_t counted = 0;
   CountedValues values;
-  std::set<std::uint32_t> groups_counted;      ///< of counters
-  std::string identity;                        ///< everything that its launches share, without scalar parameters
-  std::vector<std::string> missing;            ///< why some are missing, each reason once
-  const ProcessTrace::Model* model = nullptr;  ///< of its work, where one is given
-  std::int64_t folded = 0;                     ///< other groups that it stands for, whose counts and work differ
+  std::set<std::uint32_t> groups_counted;      ///< counter groups that were read
+  std::string identity;                        ///< everything that its launches share, except scalar parameters
+  std::vector<std::string> missing;            ///< reasons for missing counters, each once
+  const ProcessTrace::Model* model = nullptr;  ///< model of its work, if there is one
+  std::int64_t folded = 0;  ///< number of other groups merged into this one, with different counts and work
 
   bool graph() const { return (kind.flags & spool::kGraph) != 0; }
-  /// Whether every group of counters that it can have was read.
+  /// True if every counter group that it can have was read.
   bool complete(const Recording& recording) const;
   bool in_graph() const { return (kind.flags & spool::kInGraph) != 0; }
 };
 
 struct Recording {
-  /// Where there are more than `most` groups, those with the least time are folded into one per device model
-  /// ("other kernels (N)"), and one of kernels in graphs.
+  /// With more than `most` groups, those with the least time are merged into one per device model ("other kernels
+  /// (N)"), and one for kernels in graphs.
   explicit Recording(const std::vector<ProcessTrace>& traces, std::size_t most = kReportRows);
 
-  const std::vector<ProcessTrace>& traces;  ///< must outlive it
-  /// What ran while instructions were sampled is left out of steps, as if it had been counted. False where there is
-  /// hardly anything else.
+  const std::vector<ProcessTrace>& traces;  ///< must outlive this
+  /// True if activity during instruction sampling is excluded from steps, like counted activity. False if there is
+  /// hardly any other.
   bool sampling_disturbs = true;
   std::vector<SeenDevice> devices;
   std::vector<LaunchGroup> groups;
-  std::vector<Activity> activities;      ///< by start
-  std::size_t counter_groups = 0;        ///< that were to be counted; 0 without counters
-  std::set<std::uint32_t> instrumented;  ///< of them, those that graphs and cooperative kernels never have
-  std::map<std::string, std::string, std::less<>> absent;  ///< quantities that the chip has no counter for
-  std::uint64_t start = 0, end = 0;                        ///< of the recording, or of its window, ns
+  std::vector<Activity> activities;      ///< sorted by start
+  std::size_t counter_groups = 0;        ///< requested counter groups; 0 without counters
+  std::set<std::uint32_t> instrumented;  ///< part of them that graphs and cooperative kernels never have
+  std::map<std::string, std::string, std::less<>> absent;  ///< quantities without a counter on this chip
+  std::uint64_t start = 0, end = 0;                        ///< the recording or its window, ns
 
   const spool::Place& place(const Activity& activity) const;
 
@@ -94,19 +94,19 @@ struct Recording {
   void join_variants();
 };
 
-/// The text with every number as '*': what repeated ranges have in common ("step *").
+/// Replaces every number in the text by '*' ("step *"), to identify repeated ranges.
 std::string without_numbers(std::string_view text);
 
-/// The module's path with the numbers of repeated blocks as '*' ("blocks.*.fc1").
+/// Replaces the numbers of repeated blocks in a module path by '*' ("blocks.*.fc1").
 std::string any_block(std::string_view module);
 
-/// A range and those around it, the outermost first.
+/// A range and its parents, outermost first.
 std::vector<spool::Id> range_chain(const ProcessTrace& trace, spool::Id range);
 
-/// When the library first said that; nothing where it never did.
+/// The time at which the library first reported that; std::nullopt: never.
 std::optional<std::uint64_t> note_time(const ProcessTrace& trace, spool::NoteCode code);
 
-/// The path of a range, from its root, with '/' between its parts, without those that NCCL opens.
+/// The path of a range from its root, separated by '/', without NCCL's own ranges.
 std::string range_path(const ProcessTrace& trace, spool::Id range);
 
 }  // namespace roofline

@@ -1,6 +1,7 @@
 // A kind that occurs once in every step (an anchor) cuts the sequence into segments of the same content. Candidates are
 // kinds at regular distances; each is judged by how much of the sequence its segments of like content cover.
 #include "profile/repetition.hpp"
+#include "model/find.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -55,7 +56,7 @@ std::size_t kinds_of(const Elements& elements) {
   return std::size_t{most} + 1;
 }
 
-/// What segments have in common: the median count of each kind.
+/// Common content of segments: the median count of each kind.
 struct Typical {
   std::vector<std::int64_t> counts;  ///< by kind
   std::int64_t elements = 0;
@@ -79,7 +80,7 @@ Typical typical_of(const Elements& elements, const Positions& begins, std::size_
   return typical;
 }
 
-/// Of the typical content, how many elements each segment has.
+/// Number of typical elements in each segment.
 std::vector<std::int64_t> shared_with(const Typical& typical, const Elements& elements, const Positions& begins) {
   ContentCounter counter(typical.counts.size());
   std::vector<std::int64_t> shared(begins.size() - 1, 0);
@@ -144,14 +145,14 @@ std::vector<Candidate> candidates_of(const Elements& elements) {
   return all;
 }
 
-/// How many updates of parameters are before each element, and in all.
+/// Number of parameter updates before each element, and in total.
 std::vector<std::size_t> updates_before(const Elements& elements) {
   std::vector<std::size_t> updates(elements.size() + 1, 0);
   for (std::size_t i = 0; i < elements.size(); ++i) updates[i + 1] = updates[i] + (elements[i].update ? 1 : 0);
   return updates;
 }
 
-/// By kind, ns.
+/// Mean GPU time by kind, ns.
 std::vector<double> mean_gpu_times(const Elements& elements, std::size_t kinds) {
   std::vector<double> times(kinds, 0);
   std::vector<double> numbers(kinds, 0);
@@ -193,7 +194,7 @@ double median_ns(const Candidate& candidate, const Elements& elements) {
   return static_cast<double>(middle(std::move(lengths)));
 }
 
-/// What an outer segment has besides that number of inner ones: the share of its elements, or of their time on the GPU.
+/// Content of an outer segment beyond its inner ones: fraction of its elements, or of their GPU time.
 struct Besides {
   double elements = 0, gpu_time = 0;
 };
@@ -210,8 +211,8 @@ Besides besides(const Typical& outer, const Typical& inner, std::size_t number, 
           time > 0 ? of_others / time : 0};
 }
 
-/// Whether `outer` is a constant number of repetitions of `inner` and something that is no repetition of it: then a
-/// step is the outer one. A line that is logged every ten steps is too little, an evaluation between epochs too rare.
+/// True if `outer` is a constant number of repetitions of `inner` plus something else: then the outer segment is the
+/// step. A line logged every ten steps is too little, an evaluation between epochs too rare.
 bool encloses(const Candidate& outer, const Candidate& inner, const Elements& elements,
               const std::vector<double>& gpu_times) {
   constexpr double kConstant = 0.8;               // of the outer segments have the same number of inner ones
@@ -225,8 +226,7 @@ bool encloses(const Candidate& outer, const Candidate& inner, const Elements& el
     const auto end = std::lower_bound(at, inner.begins.end(), outer.begins[i + 1]);
     ++numbers[static_cast<std::size_t>(end - at)];
   }
-  const auto usual =
-      *std::max_element(numbers.begin(), numbers.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto usual = *largest_entry(numbers);
   const std::size_t outer_count = outer.begins.size() - 1;
   if (usual.first < 2 || static_cast<double>(usual.second) < kConstant * static_cast<double>(outer_count)) return false;
   const Besides rest = besides(outer.typical, inner.typical, usual.first, gpu_times);

@@ -38,7 +38,7 @@
 namespace roofline {
 namespace {
 
-/// Why nothing was counted: the reason from the injected library where there is one.
+/// Why nothing was counted, from the injected library if it gave a reason.
 std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted, bool ran) {
   if (!wanted) return "counters were not requested (--no-counters)";
   bool metrics = false;
@@ -122,7 +122,7 @@ void add_row_sums(Profile& profile, const std::vector<Point>& points) {
   profile.counted_s = std::min(profile.counted_s, profile.kernel_s);
 }
 
-/// What each row costs in one of `steps` steps.
+/// Cost of each row per step.
 void add_step_costs(std::vector<Point>& points, const RowTimes& rows, std::int64_t steps) {
   for (const auto& [where, time] : rows) {
     std::optional<StepCost>& cost = points[static_cast<std::size_t>(where.first)].profiled->step;
@@ -141,7 +141,7 @@ std::uint64_t last_mark(const Recording& recording) {
   return last;
 }
 
-/// Whether the program did not end well; of a recording alone, whether its last second has a request that failed.
+/// True if the program did not end well; of a recording alone, whether its last second has a request that failed.
 bool has_failed(const ProgramFacts& facts, const Profile& profile) {
   if (facts.run) return !facts.run->stopped && (facts.run->exit_status != 0 || facts.run->signal);
   return std::any_of(profile.memory.devices.begin(), profile.memory.devices.end(), [&](const GpuMemory& memory) {
@@ -149,7 +149,7 @@ bool has_failed(const ProgramFacts& facts, const Profile& profile) {
   });
 }
 
-/// What its memory shows. It comes before all savings of time if the program ends by it.
+/// Findings about memory. They precede all savings of time if the program ends by them.
 void add_memory(Profile& profile, const Recording& recording, const FoundSteps& found, const ProgramFacts& facts) {
   const double step_s = profile.steps ? profile.steps->untouched_s.value_or(profile.steps->median_s) : 0;
   profile.memory.devices = device_memory(recording, found, step_s);
@@ -228,7 +228,7 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   add_memory(profile, recording, found, facts);
 }
 
-/// Rows by total time, the largest first, with all that refers to them.
+/// Rows by total time, largest first, with all that refers to them.
 void sort_rows(Report& report) {
   std::vector<Point>& points = report.points;
   std::vector<int> order(points.size());
@@ -266,7 +266,7 @@ void add_notes(Report& report, const std::vector<DefectiveSpool>& defective, boo
               "environment or a container without the driver looks the same)"
             : "the program opened the CUDA driver but ran no kernel during the recording");
   }
-  // Of an import and an emulated program, the list of what is complete says that there are none.
+  // For imports and emulated programs, the completeness list reports this.
   if (gpu && !profile.counters && !profile.why_no_counters.empty() && !report.points.empty() && !profile.emulated) {
     notes.push_back("no counters: " + profile.why_no_counters);
   }
@@ -288,7 +288,7 @@ void add_rows(Report& report, const Recording& recording, const std::string& why
     const bool others = machine != &report.machine && machine != nullptr && !machine->ceilings.empty();
     Point row = row_of(group, recording, machine != nullptr ? *machine : without_roofs, why_not_counted);
     if (machine != &report.machine) {
-      const std::string name = names[device].empty() ? "a GPU not named" : clean_line(names[device]);
+      const std::string name = names[device].empty() ? "an unnamed GPU" : clean_line(names[device]);
       ++(others ? own : rows)[name];
       if (!row.profiled->sources.empty()) {
         row.profiled->sources +=
@@ -320,7 +320,7 @@ void add_samples(Report& report) {
   }
 }
 
-/// What the report has no rows for; empty where it has all.
+/// Note about rows that were merged; empty if there are none.
 std::string about_folded(const Recording& recording, double kernel_s) {
   std::int64_t folded = 0;
   double time = 0;
@@ -369,7 +369,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
     profile.why_no_counters = profile.emulated->ended;
   }
   if (profile.counters) profile.why_no_counters.clear();
-  // Of many ranks few are whole; the job is matched with all of them, of which these are the first.
+  // With many ranks, only some are whole; the job is matched with all of them, of which these come first.
   std::vector<ProcessTrace> ranks;
   std::optional<Recording> of_ranks;
   if (!facts.condensed.empty()) {

@@ -12,23 +12,23 @@
 
 namespace roofline {
 
-/// The row of that group: its times, and as far as it was counted its work, bound and place under the roofs.
-/// `why_not_counted` is why nothing was, for the whole program; empty where something was.
+/// The row of a group: its times, and if counted its work, bound and roof. `why_not_counted`: why the whole program has
+/// no counts; empty if it has.
 Point row_of(const LaunchGroup& group, const Recording& recording, const Machine& machine,
              const std::string& why_not_counted);
 
-/// The roofs of each of these GPUs: the machine's, or those of another GPU of its name; null where neither is of its
-/// model. Where all are of one model, or the machine is none of them, they have the machine's: the user chose it.
+/// The roofs for each of these GPUs: those of the machine, or of another machine with the GPU's model; null if neither
+/// matches. If all GPUs are of one model and no machine matches, the given machine is used, because the user chose it.
 std::vector<const Machine*> roofs_of_devices(const std::vector<std::string_view>& names, const Machine& machine,
                                              const std::vector<Machine>& others);
 
-/// "model.py:10 forward", with the file's path below `folder` where it lies there; empty for no line.
+/// "model.py:10 forward", with paths below `folder` shortened; empty without a line.
 std::string line_text(const ProcessTrace& trace, spool::Id line, const std::string& folder = {});
 
-/// Gives rows of one name a number each, so that a label names one row.
+/// Numbers rows with equal names, so that each label is unique.
 void make_labels_unique(std::vector<Point>& points);
 
-/// Why these times (seconds, any order) seem to be of different work; empty where they don't.
+/// Why these times (seconds, any order) seem to belong to different work; empty if they do not.
 std::string modes_of(std::vector<double> times);
 
 }  // namespace roofline

@@ -20,7 +20,7 @@ namespace {
 
 constexpr useconds_t kPoll = 20'000;
 
-/// Its start, in clock ticks since boot; nothing where it does not run or has ended.
+/// Its start, in clock ticks since boot; std::nullopt if it does not run or has ended.
 std::optional<std::uint64_t> start_of(pid_t pid) {
   const std::optional<ThreadStat> stat = parse_thread_stat(read_proc(fmt::format("/proc/{}/stat", pid)));
   const bool runs = stat && stat->state != 'Z' && stat->state != 'X';

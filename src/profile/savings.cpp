@@ -62,7 +62,7 @@ class SavingFinder {
  private:
   void add(std::vector<SavingClaim> claims) { std::move(claims.begin(), claims.end(), std::back_inserter(claims_)); }
 
-  /// Of the idle time, without what recording added to it.
+  /// Claims on idle time, without the part added by the recording.
   std::vector<SavingClaim> without_recording(std::vector<SavingClaim> claims) const {
     double idle = 0, added = 0;
     for (const WallTime& wall : devices_) {
@@ -77,7 +77,7 @@ class SavingFinder {
 
   double whole_s() const { return profile_.steps ? profile_.steps->total_s : profile_.wall_s; }
 
-  /// What the parts of the bar leave to claim. Concurrent kernels share the time that they run in.
+  /// Time of the bar's parts available for claims. Concurrent kernels share their time.
   SavingLimits limits() const {
     SavingLimits limits;
     double kernel_s = 0;
@@ -137,7 +137,7 @@ class SavingFinder {
                        .general = kind == SavingKind::kernel});
   }
 
-  /// Of a row without a roof: what its warps wait for is all that can be saved of it.
+  /// For a row without a roof, only the waits of its warps can be saved.
   void add_wait(std::size_t i, const RowTime& row) {
     const Point& point = points_[i];
     if (is_of_library(point.profiled->full_name)) return;
@@ -162,7 +162,7 @@ class SavingFinder {
         continue;
       }
       const double least = point.bound.attainable_time_s * row.launches;
-      // The time of a collective's row is that of the transfer: waiting for other ranks is no matter of its roof.
+      // The time of a collective's row is its transfer; waiting for other ranks is unrelated to its roof.
       const double taken = point.work.collective ? point.time->median * row.launches : row.kernel_s;
       Saving saving;
       saving.what = fmt::format("{} at {} of its roof", point.workload.label, percent(point.fraction_of_roof()));
@@ -178,7 +178,7 @@ class SavingFinder {
     }
   }
 
-  /// What a row takes less without the cause of its verdict, beside what it lacks of its roof.
+  /// Saving without the verdict's cause, in addition to the gap to the roof.
   static double share_saved(const std::vector<Advice>& advice) {
     const auto decides =
         std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.kind != RuleKind::note; });

@@ -1,4 +1,4 @@
-// Potential savings of a program, with evidence and action: the list that a profile opens with.
+// Potential savings of a program, with evidence and action: the first list of a profile.
 #pragma once
 
 #include <vector>
@@ -12,16 +12,16 @@
 
 namespace roofline {
 
-/// What ranks lose by each other.
+/// Losses of ranks by each other.
 struct RankSavings {
-  std::vector<SavingClaim> claims = {};  ///< on the time of collectives
-  double copies_s = 0;                   ///< of a late rank's copies, which one of these claims is about
+  std::vector<SavingClaim> claims = {};  ///< claims on the time of collectives
+  double copies_s = 0;                   ///< time of a late rank's copies, which one of these claims covers
 };
 
-/// Potential savings in the uncounted steps, without steps in the whole recording: largest first, disjoint, each at
-/// most the part of the wall time that it comes from, none below a thousandth of the whole. `points` are the
-/// recording's groups in their order, with their bounds; `rows` their times within the steps. Idle time is left out
-/// where the profiler slowed the program by more than `kMostInflation`.
+/// Potential savings in the uncounted steps, or in the whole recording without steps: largest first, disjoint, each at
+/// most its part of the wall time, none below a thousandth of the total. `points` are the recording's groups in order,
+/// with bounds; `rows` their times within the steps. Idle time is excluded if the profiler slowed the program by more
+/// than `kMostInflation`.
 std::vector<Saving> savings_of(const Recording& recording, const FoundSteps& found, const std::vector<Point>& points,
                                const RowTimes& rows, const Machine& machine, const Profile& profile,
                                const IdleParts& idle, RankSavings of_ranks = {});

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "measure/statistics.hpp"
+#include "model/find.hpp"
 #include "profile/actions.hpp"
 #include "profile/idle_causes.hpp"
 #include "profile/ranks.hpp"
@@ -41,7 +42,7 @@ class StepContents {
     const std::vector<bool> collectives = collective_groups(recording);
     for (const Activity& activity : recording.activities) {
       static constexpr std::array<const char*, 3> kNames = {"kernels", "copies", "memsets"};
-      // What a rank waits for others in is no work of its kernels.
+      // Waiting of a rank for others is not kernel work.
       if (StepContent* step = step_at(activity.start)) {
         step->gpu[is_of_collectives(activity, collectives) ? "collectives"
                                                            : kNames.at(static_cast<std::size_t>(activity.what))] +=
@@ -93,7 +94,7 @@ std::string largest_cause(const std::vector<IdlePart>& parts, double longer) {
   constexpr double kGoodPart = 0.3;
   std::map<std::tuple<SavingCause, CauseDetail, std::string>, double> sums;
   for (const IdlePart& part : parts) sums[{part.cause, part.detail, part.line}] += part.seconds;
-  const auto most = std::ranges::max_element(sums, {}, [](const auto& sum) { return sum.second; });
+  const auto most = largest_entry(sums);
   if (most == sums.end() || most->second < kGoodPart * longer) return {};
   const auto& [cause, detail, line] = most->first;
   if (cause == SavingCause::unknown_idle) return {};

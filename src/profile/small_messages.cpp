@@ -43,7 +43,7 @@ class MessagesOfJob {
       return merged;
     }
     all.many = true;
-    // No kernel runs beside one whose result it needs. Others can wait until there is more to send.
+    // No kernel overlaps a collective whose result it needs. Others can be postponed and merged.
     all.mergeable = beside_kernels_ > kSome * all.calls;
     all.of_batch_norm = merged_statistics() >= kGoodPart * all.calls;
     return all;
@@ -84,7 +84,7 @@ class MessagesOfJob {
     for (auto& [key, size] : sizes_) classify(key, size);
   }
 
-  /// Where the roof of a collective is known, larger ones are small, too, that take much longer than at that.
+  /// If the roof is known, larger collectives are also small if they take much longer than at the roof.
   void classify(const MessageKey& key, Size& size) const {
     constexpr double kSlowLink = 10e9;  // bytes per second: merged messages are faster than that
     constexpr double kOfRoof = 0.35, kLatency = 60e-6;
@@ -101,7 +101,7 @@ class MessagesOfJob {
     }
   }
 
-  /// One that needs the results of a kernel in between cannot be merged with the one before.
+  /// A collective that needs the results of a kernel in between cannot be merged with the previous one.
   static bool follows_directly(const RankTimeline& timeline, const RankArrival& arrival) {
     if (arrival.kernel == 0) return false;
     const Span between = {timeline.collectives[arrival.kernel - 1].span.start,

@@ -19,7 +19,7 @@ constexpr int kMostOfEvidence = 70;  // columns
 /// "train.py:31", of a line of a saving: "train.py:31 load_batch".
 std::string_view place_of(std::string_view line) { return line.substr(0, line.find(' ')); }
 
-/// The paths behind the places that savings name. Nothing for places that two files have.
+/// The paths behind the places that savings name. std::nullopt for places that two files have.
 using Paths = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 void add_path(Paths& paths, std::string_view path, std::int64_t number) {

@@ -1,5 +1,5 @@
-// The text of source lines: of a kernel's samples, and of the lines at which a program loses time. Files are read only
-// of a program that has just run here, because the paths come from its code.
+// Text of source lines for samples and savings. Files are read only for a program that has just run here, because the
+// paths come from its code.
 #pragma once
 
 #include <functional>
@@ -17,16 +17,16 @@
 
 namespace roofline {
 
-/// What a source file contains; empty where it is not known.
+/// Contents of a source file; empty if unknown.
 using SourceContent = std::function<std::string(const std::string& path)>;
-/// Of a file here, of at most 16 MiB.
+/// Reads a local file of at most 16 MiB.
 std::string read_source(const std::string& path);
 
-/// Asks for each file once.
+/// Reads each file once.
 class SourceTexts {
  public:
   explicit SourceTexts(SourceContent content = read_source) : content_(std::move(content)) {}
-  /// Without its indentation, shortened; empty where it is not known, or empty. Numbers begin with 1.
+  /// The line without indentation, shortened; empty if unknown or blank. Lines are numbered from 1.
   std::string text(const std::string& path, std::int64_t number);
 
  private:
@@ -36,7 +36,7 @@ class SourceTexts {
 
 void add_source_text(KernelSamples& samples, SourceTexts& sources);
 
-/// Puts the code at the line of each saving of time before its evidence: "`gc.collect()`; 123 gaps, …".
+/// Prepends the source code of its line to the evidence of each saving: "`gc.collect()`; 123 gaps, …".
 void add_source_text(std::vector<Saving>& savings, const std::vector<ProcessTrace>& traces,
                      const std::optional<HostSamples>& samples);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kFewestUntouched = 5;  // steps whose median means something
 constexpr double kSameSteps = 1.1;           // longer than the recorded ones: they did something else
 
-/// When a thread of the process ran a compiler, or its main thread waited in one.
+/// Times in which a thread of the process ran a compiler, or its main thread waited for one.
 std::vector<Span> compiling_spans(const HostSamples& samples, std::int64_t pid) {
   std::vector<bool> compiles(samples.stacks.size(), false);
   for (std::size_t i = 0; i < compiles.size(); ++i) compiles[i] = StackView(samples, static_cast<int>(i)).compiles();
@@ -30,7 +30,7 @@ std::vector<Span> compiling_spans(const HostSamples& samples, std::int64_t pid) 
   return spans;
 }
 
-/// What the host of a process and the GPUs did until the first step, each moment once.
+/// Host and GPU activity before the first step, each moment counted once.
 std::vector<StartUpShare> start_up_of(const Recording& recording, int process, std::uint64_t first_step,
                                       const HostSamples& samples) {
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(process)];

@@ -1,4 +1,4 @@
-// What the steps of a program cost, and what it does before them.
+// Cost of a program's steps and of its start-up.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace roofline {
 
-/// The steps as the report has them; nothing where none were found. `rows` are of the uncounted steps, `points` the
-/// recording's groups in their order; `samples` may be empty.
+/// The steps for the report; std::nullopt if none were found. `rows` cover the uncounted steps, `points` are the
+/// recording's groups in order; `samples` may be empty.
 std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& found, const RowTimes& rows,
                                const std::vector<Point>& points, const HostSamples& samples = {});
 
-/// Moves what recording added to the idle times into `recording_s`: steps that were not recorded are shorter.
+/// Moves idle time added by the recording into `recording_s`: unrecorded steps are shorter.
 void take_out_recording(Steps& steps);
 
 }  // namespace roofline

@@ -34,7 +34,7 @@ bool is_named(std::string_view path, const std::string& wanted) {
   return path == plain || last_path_part(path) == plain;
 }
 
-/// Whether one of a range's words is what people call a step.
+/// True if one of a range's words is what people call a step.
 bool is_called_step(std::string_view name) {
   static constexpr std::array<std::string_view, 7> kWords = {"step",  "iteration", "iter",        "batch",
                                                              "frame", "trainstep", "profilerstep"};
@@ -100,7 +100,7 @@ double share_within(const std::vector<SequenceElement>& elements, const std::vec
   return elements.empty() ? 0 : static_cast<double>(within) / static_cast<double>(elements.size());
 }
 
-/// Segments by ranges; nothing where no range will do.
+/// Segments by ranges; std::nullopt if no range will do.
 std::optional<Segments> segments_by_range(const std::vector<SequenceElement>& elements, const ProcessTrace& trace,
                                           const std::string& wanted) {
   constexpr double kMost = 0.5;  // of what is launched
@@ -117,7 +117,7 @@ std::optional<Segments> segments_by_range(const std::vector<SequenceElement>& el
     best_share = share;
   }
   if (best == nullptr) return std::nullopt;
-  // Who names a step may mean steps that differ.
+  // A user who names a range may mean steps that differ.
   return segments_at(elements, beginnings(elements, best->spans), {.contained = 0.5, .longest = 2});
 }
 
@@ -182,8 +182,8 @@ void drop_slow_first(std::vector<Step>& steps) {
   if (first - steps.begin() <= static_cast<std::ptrdiff_t>(most)) steps.erase(steps.begin(), first);
 }
 
-/// One event, such as code that is compiled late, may take longer than all else, and a mean over it and the steps means
-/// nothing. Events that come again are a part of the steps.
+/// A single event, such as late compilation, may take longer than everything else and make the mean meaningless.
+/// Recurring events are part of the steps.
 void mark_apart(std::vector<Step>& steps) {
   constexpr std::size_t kMost = 3, kFewest = 10;
   constexpr double kFar = 10, kMatters = 0.05;
@@ -211,7 +211,7 @@ void mark_apart(std::vector<Step>& steps) {
 /// Steps are what the program does most of the time: a tuner's or a compiler's short loops are not.
 constexpr double kLeastShareOfTime = 0.2;
 
-/// Of the recorded time from the first of them to the end of what the process ran on GPUs, without counting.
+/// Fraction of the recorded time from the first step to the end of the process's GPU work, without counting.
 double share_of_time(const std::vector<Step>& steps, const Recording& recording, int process) {
   if (steps.empty()) return 0;
   const std::uint64_t first = steps.front().span.start;
@@ -228,7 +228,7 @@ double share_of_time(const std::vector<Step>& steps, const Recording& recording,
   return seconds(in_steps) / std::max(seconds(total_length(all)), 1e-9);
 }
 
-/// Of the time that GPUs work for the process, without what was counted, the share in these steps.
+/// Fraction of the process's GPU time, without counted parts, that lies in these steps.
 double gpu_share(const FoundSteps& found, const Recording& recording) {
   std::vector<Span> spans;
   for (const Step& step : found.all) spans.push_back(step.span);
@@ -247,7 +247,7 @@ constexpr double kMostOfGpuTime = 0.5;
 
 bool has_times(const ProcessTrace& trace) { return trace.times == TimeSource::traced; }
 
-/// Copies alone repeat too, in a loop that fills buffers: such a loop is no step of a program that runs kernels.
+/// Copies alone may also repeat, in a loop that fills buffers; this is not a step of a program that runs kernels.
 bool have_kernels(const std::vector<Step>& steps, const Recording& recording, int process) {
   std::vector<Span> spans;
   spans.reserve(steps.size());
@@ -276,10 +276,10 @@ FoundSteps steps_in(const Recording& recording, FoundSteps found, const LaunchSe
   drop_slow_first(found.all);
   mark_apart(found.all);
   if (!found.all.empty() && !have_kernels(found.all, recording, found.process)) {
-    return without_steps(std::move(found), "what repeats has no kernels");
+    return without_steps(std::move(found), "the repeating part has no kernels");
   }
   if (share_of_time(found.all, recording, found.process) < kLeastShareOfTime) {
-    return without_steps(std::move(found), "what repeats takes little of the time");
+    return without_steps(std::move(found), "the repeating part takes little of the time");
   }
   if (found.all.size() < kFewestSteps) {
     return without_steps(std::move(found), fmt::format("fewer than {} steps are alike", kFewestSteps));
@@ -309,7 +309,7 @@ Span longest_without_loads(const Recording& recording, const ProcessTrace& trace
   return longest == without.end() ? Span() : *longest;
 }
 
-/// Whether steps like these `segments` of `within` were also there before or after that time without a load: then code
+/// True if steps like these `segments` of `within` were also there before or after that time without a load: then code
 /// is loaded again and again, and the time between is the program's.
 bool repeats_outside(const LaunchSequence& sequence, const LaunchSequence& within, const Segments& segments,
                      const Span& time) {
@@ -387,7 +387,7 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
     return steps_in(recording, std::move(found), sequence, segments);
   }
   if (!range.empty()) {
-    return without_steps(std::move(found), fmt::format("no range is called \"{}\", or it is there fewer than {} times",
+    return without_steps(std::move(found), fmt::format("no range is named \"{}\", or it occurs fewer than {} times",
                                                        range, kFewestSteps + 1));
   }
   FoundSteps of_all = repeated_steps(recording, found, sequence, find_repetition(sequence.elements));
@@ -395,7 +395,7 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
   if (share >= kMostOfGpuTime) return of_all;
   FoundSteps beside = steps_beside_start_up(recording, found, sequence);
   if (beside.all.empty()) return of_all;
-  // Also a tuner's launches repeat, but not for most of the GPU's time.
+  // Launches of a tuner also repeat, but not for most of the GPU time.
   return of_all.all.empty() || gpu_share(beside, recording) > share ? beside : of_all;
 }
 

@@ -9,10 +9,10 @@
 namespace roofline {
 namespace {
 
-/// Follows brackets: how deep a position is inside of them.
+/// Follows brackets: how deep a position is inside them.
 class Depth {
  public:
-  /// Before the character: how deep it stands.
+  /// Nesting depth before the character.
   int at(char character) {
     if (character == '>' && last_ == '-') return depth_;  // an arrow
     if (character == ')' || character == '>' || character == '}') depth_ = std::max(0, depth_ - 1);
@@ -27,7 +27,7 @@ class Depth {
   char last_ = 0;
 };
 
-/// Where `separator` stands outside of all brackets.
+/// Positions of `separator` outside all brackets.
 std::vector<std::size_t> outside(std::string_view text, std::string_view separator) {
   std::vector<std::size_t> places;
   Depth depth;
@@ -37,7 +37,7 @@ std::vector<std::size_t> outside(std::string_view text, std::string_view separat
   return places;
 }
 
-/// What precedes the first such bracket outside of others.
+/// Text before the first such bracket outside other brackets.
 std::string_view before(std::string_view text, std::string_view bracket) {
   const std::vector<std::size_t> places = outside(text, bracket);
   return places.empty() ? text : text.substr(0, places.front());
@@ -54,8 +54,7 @@ std::vector<std::string_view> parts(std::string_view text, std::string_view sepa
   return found;
 }
 
-/// "cutlass::gemm::Gemm<float, 4>" → "Gemm"; of a lambda the function that it stands in, or what that is a template of;
-/// empty for numbers.
+/// "cutlass::gemm::Gemm<float, 4>" → "Gemm"; for a lambda, the enclosing function or its template; empty for numbers.
 std::string_view argument_name(std::string_view argument) {
   std::vector<std::string_view> names = parts(argument, "::");
   bool lambda = false;
@@ -84,7 +83,7 @@ std::string short_name(std::string_view demangled) {
   std::string text(demangled);
   erase_all(text, "(anonymous namespace)::");
   std::string_view name = before(text, "(");
-  // Only a function's name has a return type before it: "graph 3" and "fused add" are names as a whole.
+  // Only function names have a return type in front: "graph 3" and "fused add" are complete names.
   const bool is_function = text.find_first_of("(<") != std::string::npos;
   if (const auto words = outside(name, " "); is_function && !words.empty()) name.remove_prefix(words.back() + 1);
   const std::string_view own = parts(name, "::").back();

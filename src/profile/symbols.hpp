@@ -6,11 +6,11 @@
 
 namespace roofline {
 
-/// The part of a demangled name that people call it by: no return type, namespaces, parameters or numbers, of the
-/// template arguments the names ("vectorized_elementwise_kernel<CUDAFunctor_add>").
+/// Short form of a demangled name: without return type, namespaces, parameters and numbers; template arguments by name
+/// only ("vectorized_elementwise_kernel<CUDAFunctor_add>").
 std::string short_name(std::string_view demangled);
 
-/// A demangled function without its return type and parameters, with its namespaces and class: "Solver::step".
+/// A demangled function without return type and parameters, with namespaces and class: "Solver::step".
 std::string without_parameters(std::string_view demangled);
 
 }  // namespace roofline

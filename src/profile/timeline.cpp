@@ -17,7 +17,7 @@ namespace {
 /// More bars make a page too large.
 constexpr std::size_t kMostSlices = 2000;
 
-/// Of all windows of that length that begin with an activity, the one with most work; empty where there is none.
+/// The window of that length, starting with an activity, that has the most work; empty if there is none.
 Span busiest_window(const std::vector<Activity>& activities, std::uint64_t length) {
   Span best;
   std::uint64_t work = 0, most = 0;
@@ -52,7 +52,7 @@ std::optional<std::size_t> typical_step(const FoundSteps& found, const HostSampl
   for (std::size_t i = 0; i < found.all.size(); ++i) {
     if (is_steady(found.all[i]) && (!best || distance(i) < distance(*best))) best = i;
   }
-  // Of those that are as near, one in which the host was sampled shows more.
+  // Among equally close steps, one with host samples shows more.
   constexpr double kNear = 0.02;
   const auto sampled = [&](std::size_t step) {
     const Span& span = found.all[step].span;

@@ -1,4 +1,4 @@
-// A typical step of a program, activity by activity, on its GPUs and its host threads.
+// Timeline of a typical step on its GPUs and host threads.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace roofline {
 
-/// The uncounted step whose time is nearest to their median, to 2 % one with many samples: an index into `found.all`.
-/// Nothing without steps.
+/// The uncounted step closest to the median; within 2 % of it, one with many samples: an index into `found.all`.
+/// std::nullopt without steps.
 std::optional<std::size_t> typical_step(const FoundSteps& found, const HostSamples& samples = {});
 
-/// That step; without steps at most `most_s` with the most work on GPUs. Nothing where no GPU did anything. Short bars
-/// are merged where there are too many. Points are the recording's groups in their order.
+/// Timeline of that step; without steps, of at most `most_s` with the most GPU work. std::nullopt without GPU activity.
+/// Short bars are merged if there are too many. `points` are the recording's groups in order.
 std::optional<Timeline> timeline_of(const Recording& recording, const FoundSteps& found, const HostSamples& samples,
                                     double most_s = 0.1);
 

@@ -82,7 +82,7 @@ class GapCauses {
   }
 
  private:
-  /// What most samples of the launching thread within these gaps show; unknown without samples.
+  /// The cause shown by most samples of the launching thread within these gaps; unknown without samples.
   GapCause sampled(const std::vector<const IdleGap*>& gaps) const {
     GapCause best;
     std::map<std::pair<SavingCause, std::string>, double> causes;
@@ -237,7 +237,7 @@ class Threads {
     return static_cast<std::uint64_t>(length * 1e9);
   }
 
-  /// When the thread left the last call that ended before that moment, which it can't have waited through.
+  /// When the thread left the last call that ended before that time, during which it was not waiting.
   static double ran_until(const OfThread& thread, double moment) {
     double end = 0;
     for (auto call = std::ranges::upper_bound(thread.calls, moment, {}, &Slice::start_s);

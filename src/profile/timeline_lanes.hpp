@@ -1,5 +1,4 @@
-// The lanes of a timeline: what GPUs and host threads did in a window of a recording. Bars are cut at the window's
-// ends.
+// Lanes of a timeline: activity of GPUs and host threads in a window of a recording. Bars are clipped to the window.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +11,23 @@
 
 namespace roofline {
 
-/// A slice over the part of [start, end) that is within the window; ns. Without length outside of it.
+/// A slice for the part of [start, end) within the window, ns; empty outside it.
 Slice slice_within(const Span& window, std::uint64_t start, std::uint64_t end);
 
-/// One for each stream on which something ran.
+/// One lane per stream with activity.
 std::vector<Lane> stream_lanes(const Recording& recording, const Span& window);
 
-/// One for each GPU that was idle: its idle times, each with the cause that explains most of it as far as calls of the
-/// driver in it and samples taken in it show one; without samples, those in like idle times of the other `steps`.
+/// One lane per GPU with idle time: each gap with its main cause, from driver calls and samples in it; without samples,
+/// from those in similar gaps of the other `steps`.
 std::vector<Lane> idle_lanes(const Recording& recording, const Span& window, const HostSamples& samples,
                              const std::vector<Span>& steps);
 
 struct ThreadLanes {
-  std::vector<Lane> lanes;  ///< of a thread its calls, then its samples
-  std::int64_t hidden = 0;  ///< sampled threads without lanes: they made no call and were never ready to run
+  std::vector<Lane> lanes;  ///< per thread: its calls, then its samples
+  std::int64_t hidden = 0;  ///< sampled threads without lanes: no calls, and never runnable
 };
 
-/// Of the threads that called CUDA, then of those that were on a CPU, the busiest ones.
+/// Threads that called CUDA, then the busiest of those that ran on a CPU.
 ThreadLanes thread_lanes(const Recording& recording, const Span& window, const HostSamples& samples);
 
 }  // namespace roofline

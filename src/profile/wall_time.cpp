@@ -9,7 +9,7 @@
 namespace roofline {
 namespace {
 
-/// What the hosts of some processes were doing.
+/// Host activity of some processes.
 struct HostActivity {
   std::vector<Span> counting, launching, waiting;
   bool recorded = true;  ///< launches of all of them
@@ -35,7 +35,7 @@ HostActivity host_activity(const Recording& recording, const std::set<int>& proc
   return times;
 }
 
-/// What a device did within some time.
+/// Activity of a device within a time.
 struct DeviceTimes {
   std::vector<Span> kernels, transfers, busy;  ///< transfers: while no kernel ran
   std::set<int> processes;                     ///< that used the device
@@ -76,7 +76,7 @@ std::set<int> used_devices(const Recording& recording) {
   return used;
 }
 
-/// All that was recorded where `steps` is empty, which has a time before the first activity and one after the last.
+/// Without `steps`, covers the whole recording, including the times before the first and after the last activity.
 WallTime wall_time_of(const Recording& recording, int device, const std::vector<Span>& steps) {
   WallTime wall = {.device = device, .device_name = recording.devices[static_cast<std::size_t>(device)].name};
   const std::vector<Span> within = steps.empty() ? recorded(recording) : steps;

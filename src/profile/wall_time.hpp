@@ -1,4 +1,4 @@
-// What a program's wall time went to, GPU by GPU.
+// Wall time of a program by use, per GPU.
 #pragma once
 
 #include <vector>
@@ -9,23 +9,23 @@
 
 namespace roofline {
 
-/// One for each device that did something. The parts of each add up to the length of `steps` (sorted, disjoint);
-/// without steps to the recording's.
+/// One entry per active device. Its parts add up to the length of `steps` (sorted, disjoint), or of the recording
+/// without steps.
 std::vector<WallTime> wall_times(const Recording& recording, const std::vector<Span>& steps = {});
 
-/// Seconds in which the device was idle within its steps or its active time, of whatever kind.
+/// Idle seconds of the device within its steps or its active time, of any kind.
 inline double idle_seconds(const WallTime& wall) {
   return wall.idle_launching_s + wall.idle_waiting_s + wall.idle_elsewhere_s + wall.idle_unknown_s;
 }
 
-/// When the library read counters in that process, or prepared to, or sampled instructions: what happens then is no
-/// measure of the program. Sorted, disjoint.
+/// Times in which the library read counters in that process, prepared to, or sampled instructions; they do not
+/// represent the program. Sorted, disjoint.
 std::vector<Span> counting_spans(const Recording& recording, int process);
 
-/// Of that, what it took from the program: while instructions are sampled, the program goes on.
+/// The part of these times in which the program was stopped: it continues during instruction sampling.
 std::vector<Span> profiler_spans(const ProcessTrace& trace);
 
-/// From the first activity of any GPU to the last one's end, without the time in which counters were read.
+/// From the first activity of any GPU to the end of the last, without the time for reading counters.
 std::vector<Span> active_spans(const Recording& recording);
 
 }  // namespace roofline

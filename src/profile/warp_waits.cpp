@@ -6,7 +6,7 @@
 namespace roofline {
 namespace {
 
-/// Where results come at times that the compiler doesn't know: from L1 and beyond, or from within the SM.
+/// True for results whose latency the compiler does not know: from L1 and beyond (`far`), or from within the SM.
 bool comes_from(WaitFor what, bool far) {
   switch (what) {
     case WaitFor::global_load:

@@ -1,4 +1,4 @@
-// What warps wait for, from the reasons that the GPU gives and the instructions that they wait for.
+// What warps wait for, from the GPU's stall reasons and the instructions involved.
 #pragma once
 
 #include <span>
@@ -9,17 +9,17 @@
 
 namespace roofline {
 
-/// "long_scoreboard" of CUPTI's name; empty of a metric that is no reason, or counts samples a second time.
+/// "long_scoreboard" for CUPTI's metric name; empty for metrics that are no reason or count samples twice.
 std::string_view stall_reason(std::string_view metric);
 
-/// A wait for a result that comes when it comes.
+/// True for waits for a result of variable latency.
 bool is_scoreboard(std::string_view reason);
 
-/// What an instruction of that kind has others wait for.
+/// The wait that an instruction of that kind causes in its users.
 WaitFor wait_of(SassKind kind);
 
-/// What a warp waits for that is found before `kind` for that reason. `waited`: the kinds of instructions that set what
-/// it waits for, the nearest first.
+/// What a warp waits for before an instruction `kind` with that stall reason. `waited`: kinds of the instructions that
+/// produce its operands, nearest first.
 WaitFor wait_for(std::string_view reason, SassKind kind, std::span<const SassKind> waited);
 
 }  // namespace roofline

@@ -290,7 +290,7 @@ inline std::vector<Saving> savings_of(const Report& report) {
              "874 \u00b5s a launch, 312 \u00b5s at the roof of hbm.triad; 22 % occupancy",
              "Fuse it with the loss (a cross entropy in one pass), which moves a third of the bytes.", softmax),
       saving(SavingKind::idle, SavingCause::launch_rate, 0.244, "GPU idle: the host launches too slowly",
-             "3,100 gaps of 9 \u00b5s under step/optimizer: 24 small kernels a step",
+             "3,100 gaps of 9 \u00b5s under step/optimizer: 24 small kernels per step",
              "Capture the step in a CUDA graph, or use the fused optimizer.", -1),
       saving(SavingKind::kernel, SavingCause::kernel, lost(forward), "softmax_warp_forward_log at 31 % of its roof",
              "816 \u00b5s a launch, 253 \u00b5s at the roof of hbm.copy", "Use the fused cross entropy.", forward),

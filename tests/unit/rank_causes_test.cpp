@@ -158,8 +158,8 @@ TEST(CausesOfRanks, EachKindOfCollectiveHasItsAction) {
     job.run();
     const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
     const bool broadcast = kind == CollectiveKind::broadcast;
-    EXPECT_THAT(exposed.action, broadcast ? HasSubstr("Broadcast only what has changed") : HasSubstr("Start each"));
-    EXPECT_THAT(exposed.evidence, HasSubstr(broadcast ? "most of it broadcast" : "most of it all_reduce"));
+    EXPECT_THAT(exposed.action, broadcast ? HasSubstr("Broadcast only what changes") : HasSubstr("Start each"));
+    EXPECT_THAT(exposed.evidence, HasSubstr(broadcast ? "mostly broadcast" : "mostly all_reduce"));
     EXPECT_THAT(exposed.line, HasSubstr(broadcast ? "train.py:60" : "train.py:30"));
   }
 }

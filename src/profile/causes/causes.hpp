@@ -1,4 +1,4 @@
-// Why the steps of a program take their time, by what the GPUs did: copies and kernels that need not be there.
+// Causes of lost GPU time in the steps of a program: avoidable copies and kernels.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@
 
 namespace roofline {
 
-/// Causes that the trace of the uncounted steps shows, with line, evidence and action. Each saving is at most the time
-/// of the copies or kernels that it is taken from, and no copy or kernel is in two of them. `points` are the rows of
-/// recording.groups, in their order. Idle time is not in here: see idle_parts().
+/// Causes visible in the trace of the uncounted steps, with line, evidence and action. Each saving is at most the time
+/// of its copies or kernels, and each of these belongs to one saving only. `points` are the rows of recording.groups,
+/// in order. Idle time is not included: see idle_parts().
 std::vector<SavingClaim> causes_of(const Recording& recording, const FoundSteps& steps,
                                    const std::vector<Point>& points, const Machine& machine);
 

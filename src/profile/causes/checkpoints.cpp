@@ -13,7 +13,7 @@
 namespace roofline {
 namespace {
 
-/// What a kernel and its repetition share. Lines are not the same: a backward launch has that of its forward.
+/// Common signature of a kernel and its repetition. Lines differ: a backward launch has the line of its forward.
 using Signature =
     std::tuple<std::string_view, std::string_view, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
@@ -27,7 +27,7 @@ struct Passes {
   std::vector<const StepActivity*> forward, backward;
 };
 
-/// At least that many in the order of the forward pass, with a product among them, are no coincidence.
+/// Minimum run of kernels in forward order, including a product, that is not a coincidence.
 constexpr std::size_t kFewestInOrder = 4;
 
 bool is_forward_again(const std::vector<const StepActivity*>& backward, std::size_t begin, std::size_t length) {

@@ -1,4 +1,4 @@
-// The detectors of causes_of(), one file for each family.
+// Detectors for causes_of(), one file per family.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace roofline {
 
-/// A cause, and the copies and kernels whose time its saving is taken from.
+/// A cause, and the copies and kernels whose time it would save.
 struct FoundCause {
   Saving saving;
   std::set<const Activity*> activities;
@@ -31,7 +31,7 @@ struct FaultyKernels {
   void add(const StepActivities& steps, const StepActivity& kernel);
   /// "40 products in fp64, 12 ms, 30 % of the kernel time".
   std::string amount(const StepActivities& steps, std::string_view what) const;
-  /// A cause that saves all their time, at the line and in the row with the most of it. Without what it is.
+  /// A cause that saves all of their time, at the line and row with most of it. Its description is left empty.
   FoundCause cause(SavingCause cause, const CauseInputs& inputs, CauseDetail detail = CauseDetail::none) const;
 };
 
@@ -40,12 +40,12 @@ struct CauseInputs {
   const std::vector<Point>& points;
   const Machine& machine;
   Framework framework = Framework::cuda;
-  std::set<const Activity*> claimed = {};  ///< by causes found before: left out
+  std::set<const Activity*> claimed = {};  ///< claimed by earlier causes: excluded
 
   bool free(const StepActivity& activity) const { return !claimed.contains(activity.activity); }
 };
 
-/// The kernels that are free and of which `is_faulty` holds: all together, and by line of the program.
+/// Unclaimed kernels for which `is_faulty` holds: their sum, and by program line.
 using IsFaulty = std::function<bool(const StepActivity&)>;
 FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_faulty);
 std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty);
@@ -79,10 +79,10 @@ std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_double_precision_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_small_grids(const CauseInputs& inputs);
 
-/// The most bytes of a copy whose time is the call's and not the link's.
+/// Largest copy, in bytes, whose time is dominated by the call and not by the link.
 inline constexpr std::uint64_t kSmallCopy = 64 << 10;
 
-/// Of one place in one process: it sends many small copies to the GPU in each step.
+/// A place in one process that sends many small copies to the GPU in each step.
 struct CopyPlace {
   int process = 0;
   spool::Id place = 0;
@@ -91,15 +91,15 @@ struct CopyPlace {
 };
 std::set<CopyPlace> places_of_small_copies(const StepActivities& steps);
 
-/// Launches of one optimizer's update in a kernel for each parameter and operation.
+/// Launches of one optimizer update that uses a kernel per parameter and operation.
 struct OptimizerRun {
   std::vector<const StepActivity*> launches;
-  std::size_t period = 1;  ///< kernels of a parameter
+  std::size_t period = 1;  ///< kernels per parameter
 };
-/// Elementwise kernels that follow a backward pass on one line and repeat for each parameter.
+/// Elementwise kernels after a backward pass, on one line, repeated for each parameter.
 std::vector<OptimizerRun> optimizer_runs(const StepActivities& steps);
 
-/// Of the steps' time, the least that is worth a finding.
+/// Smallest fraction of the steps' time that is worth a finding.
 inline constexpr double kLeastShareOfSteps = 0.01;
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// What a kernel does, by its symbol: those of PyTorch, cuBLAS, cuDNN, CUTLASS, Triton and XLA.
+// Classifies kernels by symbol: those of PyTorch, cuBLAS, cuDNN, CUTLASS, Triton and XLA.
 #pragma once
 
 #include <string_view>
@@ -8,46 +8,46 @@ namespace roofline {
 /// A matrix product or a convolution.
 bool is_product(std::string_view symbol);
 
-/// A product in fp32 on the plain pipe: neither tensor cores nor TF32.
+/// An fp32 product on the plain FP32 pipe: no tensor cores, no TF32.
 bool is_plain_fp32_product(std::string_view symbol);
 
 /// A product in double precision, with or without tensor cores.
 bool is_double_precision_product(std::string_view symbol);
 
-/// A product on tensor cores whose operands are not aligned to more than four bytes: its dimensions are odd.
+/// A product on tensor cores with operands aligned to at most four bytes, because its dimensions are odd.
 bool is_unaligned_product(std::string_view symbol);
 
-/// PyTorch's addition of rows by index in a fixed order, for which the indices are sorted before.
+/// PyTorch's deterministic addition of rows by index, for which the indices are sorted first.
 bool is_indexed_sum(std::string_view symbol);
 
-/// A part of a sort.
+/// Part of a sort.
 bool is_sort(std::string_view symbol);
 
-/// A part of a Fourier transform by Bluestein's algorithm, of cuFFT.
+/// Part of cuFFT's Fourier transform by Bluestein's algorithm.
 bool is_bluestein_transform(std::string_view symbol);
 
-/// A softmax, forward or backward; not a logarithmic one, which belongs to a loss.
+/// A softmax, forward or backward, but not a log-softmax, which belongs to a loss.
 bool is_softmax(std::string_view symbol);
 
-/// A conversion of a tensor from one type to another, and nothing else.
+/// A pure conversion of a tensor to another type.
 bool is_conversion(std::string_view symbol);
 
-/// A copy of a tensor that changes its strides and not its type.
+/// A copy of a tensor that changes its strides but not its type.
 bool is_layout_copy(std::string_view symbol);
 
-/// A kernel that computes each element of its output from one element of each input.
+/// An elementwise kernel.
 bool is_elementwise(std::string_view symbol);
 
-/// A kernel that sums, counts or searches along an axis, and multiplies no matrices.
+/// A reduction along an axis (sum, count, search) that is not a matrix product.
 bool is_reduction(std::string_view symbol);
 
-/// The gradient of an embedding, with a row for each of its rows.
+/// The gradient of an embedding, with one row per embedding row.
 bool is_dense_embedding_gradient(std::string_view symbol);
 
-/// An operation on lists of tensors, of which each launch takes others: PyTorch's foreach and fused optimizers.
+/// An operation on lists of tensors, with a different part in each launch: PyTorch's foreach and fused optimizers.
 bool is_of_tensor_lists(std::string_view symbol);
 
-/// A kernel whose grid a library or a compiler chooses: PyTorch, CuPy, cuBLAS, cuDNN, CUTLASS, CUB, Inductor or XLA.
+/// A kernel whose grid is chosen by a library or compiler: PyTorch, CuPy, cuBLAS, cuDNN, CUTLASS, CUB, Inductor or XLA.
 bool is_of_library(std::string_view symbol);
 
 /// A collective, or another kernel that waits for other GPUs.

@@ -20,8 +20,8 @@ std::int64_t threads_of(const spool::Kind& kind) {
   return threads;
 }
 
-/// What is lost in a row's kernels: with a roof, what they lack of it; else half, which is little, as kernels for
-/// unaligned matrices do without the GPU's newer matrix instructions.
+/// Loss in a row's kernels: with a roof, the gap to it; otherwise half, a conservative figure because kernels for
+/// unaligned matrices do not use the GPU's newer matrix instructions.
 double lost_share(const std::vector<Point>& points, int row) {
   constexpr double kUnknown = 0.5;
   if (row < 0 || static_cast<std::size_t>(row) >= points.size()) return kUnknown;

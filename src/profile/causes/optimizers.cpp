@@ -91,7 +91,7 @@ std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs) {
       total += kernel->seconds;
       shortest = std::min(shortest, kernel->seconds);
     }
-    // One kernel reads and writes each parameter once, and has the fixed part of a short kernel once.
+    // A fused kernel reads and writes each parameter once, and has the fixed cost of one short kernel.
     const double passes = total * (1 - 1 / static_cast<double>(run.period));
     const double fixed = shortest * static_cast<double>(run.launches.size() - 1);
     sum.saved += std::min(total, std::max(passes, fixed));

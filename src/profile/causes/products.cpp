@@ -13,7 +13,7 @@
 namespace roofline {
 namespace {
 
-/// Of the time of a product in fp32, what it takes as one in TF32 at least.
+/// Minimum time of an fp32 product as TF32, as a fraction of its time.
 double tf32_share(const Machine& machine) {
   constexpr double kUnmeasured = 0.5;  // TF32 is 7 to 8 times as fast on data sheets; products also wait for memory
   const Ceiling* const plain = machine.find("fp32");
@@ -24,7 +24,7 @@ double tf32_share(const Machine& machine) {
   return plain->value / tensor->value;
 }
 
-/// Of the time of a product in double precision, what it takes as one in TF32 or fp32 at least.
+/// Minimum time of an fp64 product as TF32 or fp32, as a fraction of its time.
 double single_precision_share(const Machine& machine) {
   constexpr double kUnmeasured = 0.5;  // data sheets: half the rate on GPUs for such work, a 64th on others
   const auto roof = [&](const char* tensor, const char* plain) {
@@ -35,7 +35,7 @@ double single_precision_share(const Machine& machine) {
   return now > 0 && then > now ? now / then : kUnmeasured;
 }
 
-/// What decides about the number of blocks of such a kernel.
+/// What determines the number of blocks of such a kernel.
 CauseDetail detail_of_grid(std::string_view symbol) {
   if (is_reduction(symbol)) return CauseDetail::long_sums;
   return symbol.empty() || is_of_library(symbol) ? CauseDetail::none : CauseDetail::own_grid;
@@ -119,7 +119,7 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
   found.saving.evidence = fmt::format("{} kernels with at most {} block{} for {} SMs take {}, {} of the kernel time",
                                       count(sum.count), most_blocks, most_blocks == 1 ? "" : "s", sms,
                                       duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
-  if (!symbol.empty()) found.saving.evidence += fmt::format("; most of it {}", short_name(demangled(symbol)));
+  if (!symbol.empty()) found.saving.evidence += fmt::format("; mostly {}", short_name(demangled(symbol)));
   return {std::move(found)};
 }
 

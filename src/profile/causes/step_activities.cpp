@@ -21,7 +21,7 @@ void StepActivities::add(const Activity& activity, std::size_t step) {
   StepActivity entry;
   entry.activity = &activity;
   entry.step = step;
-  // What reaches into the next step is in both.
+  // An activity that extends into the next step belongs to both.
   const Span span = {activity.start, activity.end};
   for (std::size_t i = step; i < steps.size() && steps[i].start < span.end; ++i) {
     entry.seconds += seconds(std::min(span.end, steps[i].end) - std::max(span.start, steps[i].start));
@@ -53,7 +53,7 @@ void StepActivities::find_alone() {
     Span own = {std::max(activity.start, copied_until[device]), activity.end};
     copied_until[device] = std::max(copied_until[device], activity.end);
     if (own.start >= own.end) continue;
-    // Of the kernels, those that can overlap it.
+    // Kernels that can overlap it.
     const std::vector<Span>& by = kernels[device];
     const auto first = std::lower_bound(by.begin(), by.end(), own.start,
                                         [](const Span& span, std::uint64_t time) { return span.end <= time; });

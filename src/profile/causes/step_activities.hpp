@@ -1,4 +1,4 @@
-// What the GPUs did within the steps of a program, for detectors of causes.
+// GPU activities within the steps of a program, as input of the detectors.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,31 @@ namespace roofline {
 /// An activity that starts within a step.
 struct StepActivity {
   const Activity* activity = nullptr;
-  std::size_t step = 0;     ///< index into StepActivities::steps
-  double seconds = 0;       ///< of it, within the steps
-  double alone_s = 0;       ///< of that, while its GPU runs no kernel and no copy that started before (copies, memsets)
-  std::string_view symbol;  ///< of a kernel, mangled
-  spool::Kind kind = {};    ///< of a kernel
+  std::size_t step = 0;  ///< index into StepActivities::steps
+  double seconds = 0;    ///< part of it within the steps
+  double alone_s = 0;  ///< part of `seconds` while its GPU runs no kernel and no earlier copy (copies and memsets only)
+  std::string_view symbol;  ///< mangled name; kernels only
+  spool::Kind kind = {};    ///< kernels only
   spool::Place place = {};
 
-  std::int64_t blocks() const { return std::int64_t{kind.grid[0]} * kind.grid[1] * kind.grid[2]; }  ///< of a kernel
+  std::int64_t blocks() const { return std::int64_t{kind.grid[0]} * kind.grid[1] * kind.grid[2]; }  ///< kernels only
 };
 
 class StepActivities {
  public:
-  /// `spans`: of the steps, sorted and disjoint. Counted launches are left out.
+  /// `spans`: the steps, sorted and disjoint. Counted launches are excluded.
   StepActivities(const Recording& recording, std::vector<Span> spans);
 
   const Recording& recording;
   const std::vector<Span> steps;
-  std::vector<StepActivity> all;  ///< by start
-  double total_s = 0;             ///< of the steps
-  double kernel_s = 0;            ///< of all kernels, also of those side by side
+  std::vector<StepActivity> all;  ///< sorted by start
+  double total_s = 0;             ///< all steps
+  double kernel_s = 0;            ///< all kernels, including concurrent ones
 
   const ProcessTrace& trace(const StepActivity& of) const;
-  /// "model.py:10 forward"; empty: not known.
+  /// "model.py:10 forward"; empty: unknown.
   std::string line(const StepActivity& of) const;
-  /// The thread that launched it; 0: not known.
+  /// Launching thread; 0: unknown.
   static std::uint32_t thread(const StepActivity& of);
 
  private:
@@ -48,20 +48,20 @@ class StepActivities {
   void find_alone();
 };
 
-/// Activities with one fault.
+/// Activities with the same fault.
 struct FaultyActivities {
   double seconds = 0;
   std::int64_t count = 0;
-  std::vector<bool> in_step;            ///< by step
-  std::map<std::string, double> lines;  ///< seconds of each
-  std::map<int, double> groups;         ///< seconds of each group of launches (index into Recording::groups)
+  std::vector<bool> in_step;            ///< per step
+  std::map<std::string, double> lines;  ///< seconds per line
+  std::map<int, double> groups;         ///< seconds per launch group (index into Recording::groups)
 
-  /// `seconds`: that are counted, of the activity's.
+  /// `seconds`: the part of the activity's time to add.
   void add(const StepActivities& in, const StepActivity& activity, double seconds);
-  /// Of the steps, those that have it; 0 to 1.
+  /// Fraction of the steps that contain one.
   double share_of_steps() const;
-  std::string line() const;  ///< with the most time; empty: not known
-  int group() const;         ///< likewise; -1: none
+  std::string line() const;  ///< line with the most time; empty: unknown
+  int group() const;         ///< group with the most time; -1: none
 };
 
 }  // namespace roofline

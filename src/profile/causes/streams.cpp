@@ -13,7 +13,7 @@ namespace {
 /// CUPTI's number of the default stream of a process's first context.
 constexpr std::uint32_t kDefaultStream = 7;
 
-/// What kernels of other streams do on one device.
+/// Activity of other streams' kernels on one device.
 struct Turns {
   std::map<std::uint32_t, double> streams;  ///< seconds of kernels that leave room for others, by stream
   std::int64_t changes = 0, separated = 0;  ///< from one stream to the next; those with the default stream between
@@ -21,8 +21,8 @@ struct Turns {
   bool between = false;                     ///< the default stream has worked since
 };
 
-/// Whether the default stream stands between most changes, and how much of the kernels' time that costs at most: each
-/// of the streams could run beside the others.
+/// Upper bound on the time lost if the default stream separates most changes between streams: each of them could run
+/// concurrently.
 double lost_by(const Turns& turns) {
   constexpr double kMost = 0.8, kFair = 0.5;  // of the changes; of an equal share of the time
   if (turns.changes == 0 || static_cast<double>(turns.separated) < kMost * static_cast<double>(turns.changes)) return 0;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/find.hpp"
 #include "profile/cpu/loops.hpp"
 #include "profile/symbols.hpp"
 #include "sample/native_names.hpp"
@@ -56,7 +57,7 @@ class FunctionStarts {
     }
   }
 
-  /// Nothing: no symbol holds the address.
+  /// Null if no symbol contains the address.
   const std::pair<std::uint64_t, std::string>* at(int module, std::uint64_t address) const {
     const auto functions = found_.find(module);
     if (functions == found_.end()) return nullptr;
@@ -229,9 +230,9 @@ class RegionBuilder {
 
   std::string path_of(int module) const { return module < 0 ? std::string() : modules_[module].path; }
 
-  /// Where a function's code has most of its calls into a library, or a region its own line.
+  /// The most frequent caller: of a function's calls into a library, or of a region's own lines.
   static std::optional<std::pair<int, std::uint64_t>> main_caller(const MachineRegion& region) {
-    const auto most = std::ranges::max_element(region.callers, {}, [](const auto& entry) { return entry.second; });
+    const auto most = largest_entry(region.callers);
     return most == region.callers.end() ? std::nullopt : std::optional(most->first);
   }
 

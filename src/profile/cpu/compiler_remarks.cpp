@@ -175,7 +175,7 @@ class RemarksReader {
 
 void CompilerRemarks::read(std::istream& in, const std::string& name) {
   if (RemarksReader(*this).read(in) > 0) return;
-  throw UsageError(fmt::format("{}: holds no remarks of a compiler about the vectorisation of loops", name),
+  throw UsageError(fmt::format("{}: contains no compiler remarks about loop vectorisation", name),
                    "write them with gcc -fopt-info-vec-all=FILE or clang -fsave-optimization-record");
 }
 

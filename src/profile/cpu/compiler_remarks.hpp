@@ -1,5 +1,5 @@
-// Why a compiler did not vectorise loops, in its own words: the files of GCC's -fopt-info-vec, Clang's -Rpass and its
-// optimization records. Nothing in them is trusted.
+// Reasons of compilers for not vectorising loops, from GCC's -fopt-info-vec, Clang's -Rpass and its optimization
+// records. The files are not trusted.
 #pragma once
 
 #include <iosfwd>
@@ -14,11 +14,11 @@ namespace roofline {
 
 class CompilerRemarks {
  public:
-  /// Adds those of a file; lines that are no remarks about vectors are left out. Throws UsageError if there are none.
+  /// Adds the remarks of a file; other lines are ignored. Throws UsageError if there are none.
   void read(std::istream& in, const std::string& name);
 
-  /// Why the loop at that line of a file, known by its last part, is not vectorised; empty: the compiler says nothing
-  /// about it, or vectorised it.
+  /// Why the loop at that line is not vectorised; files are matched by their last path component. Empty: no remark, or
+  /// vectorised.
   std::string why_not(std::string_view file, int line) const;
 
  private:
@@ -31,7 +31,7 @@ class CompilerRemarks {
   std::map<std::pair<std::string, int>, Loop> loops_;
 };
 
-/// Loops of a CPU program by their file and line.
+/// Loops of a CPU program, by file and line.
 void add_remarks(Report& report, const CompilerRemarks& remarks);
 
 }  // namespace roofline

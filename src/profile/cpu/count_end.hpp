@@ -1,4 +1,4 @@
-// Why the counts of an emulated run are not those of the whole program, as a person reads it.
+// Why the counts of an emulated run do not cover the whole program, as text.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// Empty: every process was counted to its end. `native_signal` ended the program in its native run, too; 0: none did.
+/// Empty if every process was counted to its end. `native_signal` also ended the native run; 0: none.
 std::string why_counts_end(const CountedInstructions& counted, std::int64_t native_signal);
 
 }  // namespace roofline

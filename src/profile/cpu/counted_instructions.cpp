@@ -118,12 +118,12 @@ class CountsReader {
   /// Empty, or why reading ended before the file did.
   std::string read() {
     if (!next_line()) return "it is empty";
-    if (field(0) != "roofline-counts") return "it holds no counts of instructions";
-    if (field(1) != "1") return fmt::format("its format is of version {}", field(1).substr(0, 16));
+    if (field(0) != "roofline-counts") return "it contains no instruction counts";
+    if (field(1) != "1") return fmt::format("its format version is {}", field(1).substr(0, 16));
     if (counted_.processes.size() >= kMostProcesses) return "there are too many processes";
     counted_.processes.emplace_back();
     for (std::size_t number = 2; next_line(); ++number) {
-      if (!take()) return fmt::format("line {} is no record of its kind", number);
+      if (!take()) return fmt::format("line {} is not a valid record", number);
     }
     return too_long_ ? "a line is too long" : "";
   }
@@ -148,7 +148,7 @@ class CountsReader {
     }
   }
 
-  /// Code outside of any file has a module that is not listed: it has no name either.
+  /// Code outside any file has a module that is not listed: it has no name either.
   bool is_of_no_module() const { return parsed_number<std::int64_t>(field(1)) && !module_at(1); }
 
   bool take() {

@@ -1,5 +1,5 @@
-// What each instruction of a program did: the files that roofline_count writes, one per process of an emulated run.
-// Nothing in them is trusted.
+// Counts per instruction: the files that roofline_count writes, one per process of an emulated run. The files are not
+// trusted.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace roofline {
 
 inline constexpr std::string_view kCountsExtension = ".counts";
 
-/// What is counted, by the keys of the files.
+/// Counted quantities, by their keys in the files.
 enum class CountKey : std::uint8_t {
   fp32_scalar,
   fp32_128,
@@ -48,24 +48,24 @@ enum class CountKey : std::uint8_t {
   stride_other,
   gathers,
   chain_cycles,
-  falsely_shared,  ///< of counts_of(): accesses of instructions whose lines were found so several times
-  l1_used,         ///< bytes that were accessed of the lines that came into L1
-  page_walks,      ///< accesses to pages of 4 KiB that the modelled TLB does not hold
+  falsely_shared,  ///< derived in counts_of(): accesses of instructions whose lines were repeatedly found to be shared
+  l1_used,         ///< accessed bytes of the lines that entered L1
+  page_walks,      ///< accesses to 4 KiB pages that the modelled TLB does not hold
   calls,
-  // Of counts_of(), from the others; files have none of these.
+  // Derived by counts_of(); not in the files.
   instructions,
-  divide_cycles,  ///< that divisions and roots of floating-point numbers take at least
+  divide_cycles,  ///< minimum cycles of floating-point divisions and roots
   integer_divides,
-  string_uses,   ///< times that an instruction which repeats itself (rep movs) began
-  string_bytes,  ///< that those stored
+  string_uses,   ///< number of repeated string instructions (rep movs) begun
+  string_bytes,  ///< bytes stored by them
 };
 inline constexpr std::size_t kCountKeys = 37;
 std::string_view to_string(CountKey key);  ///< "flops.fp32.scalar"
 
-/// Totals of some instructions.
+/// Totals over some instructions.
 struct CodeCounts {
   std::array<double, kCountKeys> totals = {};
-  /// Accesses whose most frequent stride is known, by that stride in bytes; few of them.
+  /// Accesses by their most frequent stride in bytes, where known; few entries.
   std::map<std::int64_t, double> strides = {};
 
   double& of(CountKey key) { return totals.at(static_cast<std::size_t>(key)); }
@@ -75,14 +75,14 @@ struct CodeCounts {
   void add(const CodeCounts& other);
 };
 
-/// An instruction, as it is linked in the module's file.
+/// An instruction, at its link-time address in the module's file.
 struct CountedInstruction {
   int module = 0;
   std::uint64_t address = 0;
   double executions = 0;
-  std::uint32_t first = 0, size = 0;  ///< its totals, in CountedInstructions::totals
-  std::int64_t stride = 0;            ///< most frequent one, bytes; 0: none
-  double repeated = 0;                ///< jumps to itself: of rep movs, an element each
+  std::uint32_t first = 0, size = 0;  ///< range of its totals in CountedInstructions::totals
+  std::int64_t stride = 0;            ///< most frequent stride, bytes; 0: none
+  double repeated = 0;                ///< jumps to itself; for rep movs one per element
 };
 
 /// A backward jump within a function.
@@ -92,7 +92,7 @@ struct BackwardJump {
   double taken = 0;
 };
 
-/// The part of an instruction's FLOPs and bytes that a call in the program's own code caused.
+/// Part of an instruction's FLOPs and bytes caused by one call in the program's own code.
 struct CalledInstruction {
   int module = 0;
   std::uint64_t address = 0;
@@ -101,17 +101,17 @@ struct CalledInstruction {
   double weight = 0;  ///< FLOPs and bytes
 };
 
-/// How a process ended, as far as its counts are concerned.
+/// How a process ended, as far as it affects the counts.
 enum class CountEnd : std::uint8_t { torn, complete, limit, signal, illegal_instruction };
 
 struct CountedProcess {
   std::int64_t pid = 0, parent = 0;
   std::string command;
   CountEnd end = CountEnd::torn;
-  std::string detail;  ///< number of the signal; bytes and place of the instruction
+  std::string detail;  ///< signal number; bytes and address of the unknown instruction
 };
 
-/// All processes together, modules once by their paths.
+/// Counts of all processes; each module once, by path.
 struct CountedInstructions {
   std::vector<std::string> modules;
   std::vector<CountedInstruction> instructions;
@@ -120,9 +120,9 @@ struct CountedInstructions {
   std::vector<CalledInstruction> called;
   std::vector<CountedProcess> processes;
   std::string isa;         ///< highest vector extension offered
-  double line_bytes = 64;  ///< of the modelled caches
-  bool cut = false;        ///< there was more than a reader keeps
-  std::string unreadable;  ///< why a file was left out or not read to its end; empty: none was
+  double line_bytes = 64;  ///< line size of the modelled caches
+  bool cut = false;        ///< the data exceeded the reader's limits
+  std::string unreadable;  ///< why a file was skipped or not read to its end; empty: none
 
   CodeCounts counts_of(const CountedInstruction& instruction) const;
   int module(const std::string& path);
@@ -131,15 +131,15 @@ struct CountedInstructions {
   std::map<std::string, int> module_of_;
 };
 
-/// Adds the records of one file. What does not fit the format ends it, with the reason in `unreadable`.
+/// Adds the records of one file. An invalid record ends reading, with the reason in `unreadable`.
 void read_counts(std::istream& in, const std::string& name, CountedInstructions& counted);
 
 bool has_counted_instructions(const std::filesystem::path& folder);
 
-/// "4711.counts", and "4711.counts.2" of the next program of a process.
+/// "4711.counts", and "4711.counts.2" for the next program executed by a process.
 bool is_counts_file(const std::filesystem::path& path);
 
-/// Those of a folder, of at most 4,096 files.
+/// Reads all files of a folder, at most 4,096.
 CountedInstructions read_counts_folder(const std::filesystem::path& folder);
 
 }  // namespace roofline

@@ -6,14 +6,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/nan.hpp"
+#include "model/find.hpp"
 #include "profile/cpu/code_regions.hpp"
 #include "profile/cpu/count_end.hpp"
 #include "profile/cpu/region_times.hpp"
 #include "profile/cpu/thread_roofs.hpp"
 #include "report/cpu_findings.hpp"
-#include "text/format.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -65,7 +63,7 @@ Counters emulated_counters(const CodeCounts& counts, const Work& work, double li
   counters.values["dram.read_bytes"] = work.bytes.at(Level::dram).read;
   counters.values["dram.write_bytes"] = work.bytes.at(Level::dram).write;
   counters.values["cache.line_bytes"] = line_bytes;
-  const auto stride = std::ranges::max_element(counts.strides, {}, [](const auto& entry) { return entry.second; });
+  const auto stride = largest_entry(counts.strides);
   if (stride != counts.strides.end()) counters.values["stride.bytes"] = static_cast<double>(stride->first);
   return counters;
 }

@@ -9,11 +9,10 @@ namespace roofline {
 
 struct EmulationFacts {
   double seconds = 0;       ///< wall time of the emulated run
-  std::int64_t signal = 0;  ///< that ended the native run; 0: none
+  std::int64_t signal = 0;  ///< signal that ended the native run; 0: none
 };
 
-/// Adds a row for each loop and function with at least 0.5 % of the time in user code, and what does not fit together
-/// as notes.
+/// Adds a row for each loop and function with at least 0.5 % of the user-code time, and notes about mismatches.
 void add_cpu_rows(Report& report, const CountedInstructions& counted, const CodeSamples& samples,
                   const EmulationFacts& facts);
 

@@ -66,7 +66,7 @@ CountTool find_count_tool() {
     if (is_executable(named)) {
       found.tool = fs::absolute(named);
     } else {
-      found.why_not = fmt::format("{} is {}, which is no program", kCountToolVariable, named);
+      found.why_not = fmt::format("{} is {}, which is not a program", kCountToolVariable, named);
       found.hint = fmt::format("unset {}", kCountToolVariable);
     }
     return found;

@@ -1,4 +1,4 @@
-// The tool that counts a program's instructions under emulation: where it is, and how a program is started with it.
+// Finds the tool that counts a program's instructions under emulation, and starts programs with it.
 #pragma once
 
 #include <filesystem>
@@ -8,18 +8,19 @@
 
 namespace roofline {
 
-/// Names the tool where it is not in its usual place.
+/// Environment variable with the path of the tool.
 inline constexpr const char* kCountToolVariable = "ROOFLINE_COUNT_TOOL";
 
 struct CountTool {
-  std::filesystem::path tool;  ///< empty: it can't be used
-  std::string why_not, hint;   ///< then why, and what to install; else empty
+  std::filesystem::path tool;  ///< empty: unavailable
+  std::string why_not, hint;   ///< reason, and what to install; empty if available
 };
-/// roofline_count beside this program, in its libexec folder or in its build folder; it needs files of Valgrind.
+/// Looks for roofline_count beside this program, in its libexec folder and in its build folder. It needs Valgrind's
+/// files.
 CountTool find_count_tool();
 
-/// The program with the tool, which writes one file per process into `folder` and ends each after `limit_s`. Its output
-/// is discarded, and it reads nothing.
+/// Command that runs the program with the tool, which writes one file per process into `folder` and stops each after
+/// `limit_s`. Output is discarded; stdin is empty.
 ProgramOptions emulated_program(const ProgramOptions& native, const std::filesystem::path& tool,
                                 const std::filesystem::path& folder, double limit_s);
 

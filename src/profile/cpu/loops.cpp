@@ -15,7 +15,7 @@ constexpr std::size_t kDeepest = 64;
 /// Removes the rarer of two loops that overlap and are not nested. The loops are sorted by head, the larger one first.
 std::vector<CodeLoop> nested_loops(const std::vector<CodeLoop>& sorted) {
   std::vector<CodeLoop> kept;
-  std::vector<std::size_t> open;  // indices into `kept`, the outermost first
+  std::vector<std::size_t> open;  // indices into `kept`, outermost first
   for (const CodeLoop& loop : sorted) {
     while (!open.empty() && kept[open.back()].last < loop.head) open.pop_back();
     bool keep = open.size() < kDeepest;
@@ -23,7 +23,7 @@ std::vector<CodeLoop> nested_loops(const std::vector<CodeLoop>& sorted) {
       if (loop.last > kept[outer].last && kept[outer].iterations >= loop.iterations) keep = false;
     }
     if (!keep) continue;
-    // What is left of the rarer ones that it overlaps is up to its head.
+    // Overlapping rarer loops are cut at its head.
     for (const std::size_t outer : open) {
       if (loop.last > kept[outer].last) kept[outer].iterations = 0;
     }

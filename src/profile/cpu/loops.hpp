@@ -1,4 +1,4 @@
-// The loops of machine code, from its backward jumps. Pure.
+// Finds the loops of machine code from its backward jumps. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace roofline {
 struct CodeLoop {
   std::uint64_t head = 0, last = 0;
   double iterations = 0;  ///< jumps back to the head
-  int parent = -1;        ///< the loop around it; -1: none
+  int parent = -1;        ///< enclosing loop; -1: none
   bool operator==(const CodeLoop&) const = default;
 };
 
@@ -19,15 +19,15 @@ struct LoopJump {
   double taken = 0;
 };
 
-/// The loops of one module, by their heads. Jumps back to one head are one loop. Of two that overlap and are not nested
-/// the one with fewer iterations is no loop: compilers move rare parts of a loop behind it, which jump back into it.
+/// Loops of one module, by head. Jumps back to the same head form one loop. Of two loops that overlap without nesting,
+/// the one with fewer iterations is dropped: compilers move rare parts of a loop behind it, from where they jump back.
 class CodeLoops {
  public:
   CodeLoops() = default;
   explicit CodeLoops(const std::vector<LoopJump>& jumps);
 
   const std::vector<CodeLoop>& all() const { return loops_; }
-  /// The innermost loop at an address; -1: none.
+  /// Innermost loop at an address; -1: none.
   int innermost(std::uint64_t address) const;
 
  private:
@@ -38,7 +38,7 @@ class CodeLoops {
   void nest();
 
   std::vector<CodeLoop> loops_;
-  std::vector<Span> spans_;  ///< each up to the start of the next one
+  std::vector<Span> spans_;  ///< each up to the start of the next
 };
 
 }  // namespace roofline

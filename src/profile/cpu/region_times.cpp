@@ -22,8 +22,8 @@ std::uint64_t window_of(const CodeSamples& samples) {
   return static_cast<std::uint64_t>(samples.period_s * 1e9) * kPeriods;
 }
 
-/// How many windows had at least so many threads at the same time, by that number. Threads that follow each other in a
-/// window have no more samples together than one.
+/// Number of windows by the minimum number of concurrent threads. Threads that run one after the other within a window
+/// have no more samples together than one thread.
 std::vector<std::size_t> threads_of_windows(const CodeSamples& samples, std::uint64_t window) {
   std::vector<std::size_t> windows(2, 0);
   std::set<std::int32_t> threads;
@@ -70,7 +70,7 @@ double elapsed_of(const std::vector<RegionSample>& samples, std::size_t threads,
   return elapsed;
 }
 
-/// Of a sum of binomial counts.
+/// Interval of a sum of binomial counts.
 Interval interval_of(double count, double variance) {
   constexpr double k95 = 1.96;
   // With few samples the variance is itself uncertain: one more sample on each side is possible.
@@ -117,7 +117,7 @@ std::vector<RegionTime> region_times(const CodeSamples& samples, const std::vect
     time.thread_ci95 = {interval.low * samples.period_s, interval.high * samples.period_s};
     time.threads = static_cast<std::int64_t>(by_thread.size());
     time.elapsed_s = elapsed_of(of_region[i], by_thread.size(), at_once, samples.period_s, window);
-    // Where threads come and go, their times do not tell how the work was divided.
+    // If threads start and end during the loop, their times do not show how the work was divided.
     const bool together = by_thread.size() > 1 && by_thread.size() <= at_once;
     if (together) time.busiest = most * static_cast<double>(by_thread.size()) / number;
   }

@@ -1,4 +1,4 @@
-// The roofs of some of a CPU's threads. Pure.
+// Roofs for a subset of a CPU's threads. Pure.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,9 @@
 
 namespace roofline {
 
-/// The machine with the roofs that so many threads have together: those of one core times their number, and at most
-/// those of all threads. Without a ceiling of one core, pipes and private caches have the threads' share, and what
-/// threads share is as fast as for all of them. All threads have measured roofs of their own,
-/// and so has one where its ceilings were measured.
+/// The machine with the roofs of that many threads: the roofs of one core times the number of threads, but at most
+/// those of all threads. Without a single-core ceiling, pipes and private caches are scaled by the share of threads,
+/// and shared resources are not. The roofs of all threads, and of one core if available, are the measured ones.
 Machine roofs_of_threads(const Machine& machine, std::int64_t threads);
 
 }  // namespace roofline

@@ -65,7 +65,7 @@ std::optional<SavingCause> HostCalls::cause_of_wait(const std::vector<HostCall>&
   const HostCall& call = calls[index];
   if (call.kind == spool::CallKind::release) return SavingCause::allocation;
   if (call.kind == spool::CallKind::copy) {
-    // One that returns before its transfer has ended did not wait.
+    // A call that returned before its transfer ended did not wait.
     const bool ended = call.copy != nullptr && call.copy->end != 0 && call.span.end >= call.copy->end;
     return ended ? std::optional(cause_of_copy_wait(*call.copy)) : std::nullopt;
   }
@@ -86,7 +86,7 @@ std::span<const HostCall> HostCalls::within(std::uint32_t thread, const Span& ti
   const auto found = threads_.find(thread);
   if (found == threads_.end() || time.start >= time.end) return {};
   const std::vector<HostCall>& calls = found->second;
-  // A thread's calls do not overlap, so that their ends are in order, too.
+  // Calls of a thread do not overlap, so their ends are also sorted.
   const auto first = std::lower_bound(calls.begin(), calls.end(), time.start,
                                       [](const HostCall& call, std::uint64_t at) { return call.span.end <= at; });
   const auto last = std::lower_bound(first, calls.end(), time.end,

@@ -1,4 +1,4 @@
-// What the threads of a process asked of the driver, in order, and which of it waited for the GPU.
+// Driver calls of a process by thread, in order, and which of them waited for the GPU.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace roofline {
 struct HostCall {
   Span span;
   spool::CallKind kind = spool::CallKind::other;
-  spool::Id place = 0, name = 0;  ///< name: text; 0 of a launch
+  spool::Id place = 0, name = 0;  ///< text ids; name 0: a launch
   const spool::Copy* copy = nullptr;
-  /// It returned when the GPU had done what it was given before; why the program waited for that.
+  /// Set if the call returned only when the GPU had finished earlier work: why the program waited.
   std::optional<SavingCause> waited = {};
-  CauseDetail detail = CauseDetail::none;  ///< of that wait, or of what the call creates
+  CauseDetail detail = CauseDetail::none;  ///< detail of that wait, or of what the call creates
 };
 
 class HostCalls {
@@ -30,15 +30,15 @@ class HostCalls {
 
   /// Calls of a thread that overlap the time, in order.
   std::span<const HostCall> within(std::uint32_t thread, const Span& time) const;
-  /// The call of the thread that waited for the GPU at that moment; null if none did.
+  /// The call in which the thread waited for the GPU at that time; null if none.
   const HostCall* waiting_at(std::uint32_t thread, std::uint64_t time) const;
-  /// Loading of code by the driver within its calls; sorted and disjoint.
+  /// Code loading by the driver within the calls; sorted and disjoint.
   const std::vector<Span>& loading() const { return loading_; }
 
  private:
   static std::optional<SavingCause> cause_of_wait(const std::vector<HostCall>& calls, std::size_t index);
 
-  std::map<std::uint32_t, std::vector<HostCall>> threads_;  ///< by start
+  std::map<std::uint32_t, std::vector<HostCall>> threads_;  ///< sorted by start
   std::vector<Span> loading_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMicrosecond = 1000, kMillisecond = 1'000'000;
 
-/// What the host gave to a GPU.
+/// Work that the host submitted to a GPU.
 struct Handover {
   Span call;
   std::uint32_t thread = 0;
@@ -24,8 +24,8 @@ std::optional<Handover> handover_of(const Activity& activity) {
   return std::nullopt;
 }
 
-/// How much earlier the host would have launched without its last wait for the GPU, as far as no idle time is laid to
-/// that wait yet.
+/// How much earlier the host would have launched without its last GPU wait, minus idle time already attributed to that
+/// wait.
 struct Delay {
   const HostCall* wait = nullptr;  ///< null: none, and no time
   double seconds = 0;
@@ -64,14 +64,14 @@ class GapSplit {
   /// `previous`: what the host gave to the GPU before. `delay`: of the last wait; changed.
   void host_bound(const Handover& next, const Handover* previous, Delay& delay) {
     const std::uint64_t ready = std::max(next.call.start, idle_.start);
-    // Of its length within the steps, the part before the launch and that after it.
+    // Parts of its length within the steps before and after the launch.
     const double whole = static_cast<double>(idle_.length());
     const double before = gap_.seconds * static_cast<double>(ready - idle_.start) / whole;
     threads_ = {next.thread};
     if (previous != nullptr && previous->thread != next.thread) threads_.push_back(previous->thread);
     for (const std::uint32_t thread : threads_) {
       const HostCall* const wait = calls_.waiting_at(thread, idle_.start);
-      // One that began after the launch had been made did not hold it up.
+      // A wait that began after the launch did not delay it.
       if (gap_.wait == nullptr && wait != nullptr && wait->span.start < next.call.start) gap_.wait = wait;
     }
     tail({ready, idle_.end}, gap_.seconds - before);
@@ -90,8 +90,8 @@ class GapSplit {
   }
 
  private:
-  /// The call by which the same thread put a function of the program into a stream, if nothing was given to the GPU
-  /// between that and the launch. Null: there is none.
+  /// The call by which the same thread put a host function into a stream, if nothing was submitted to the GPU between
+  /// that call and the launch. Null if there is none.
   const HostCall* host_function_before(const Handover& next) const {
     constexpr std::uint64_t kBefore = 10 * kMillisecond;
     const std::uint64_t from = next.call.start > kBefore ? next.call.start - kBefore : 0;
@@ -132,7 +132,7 @@ class GapSplit {
     }
   }
 
-  /// From the launch to the start of what it launches.
+  /// From the launch to the start of the launched activity.
   void tail(const Span& span, double share) {
     constexpr std::uint64_t kStaging = 20 * kMicrosecond;  // a launch and its way to the GPU take less
     if (span.length() == 0) return;
@@ -197,7 +197,7 @@ class GapSplit {
     }
     double rest = static_cast<double>(length - explained) * scale;
     if (gap_.wait != nullptr) {
-      // Without the wait, what the host did then would have run beside what the GPU did before.
+      // Without the wait, this host work would have overlapped the earlier GPU work.
       const double late = delay.take(rest);
       KnownPart part = of_wait(*gap_.wait, late);
       part.work_delayed = true;
@@ -219,7 +219,7 @@ class GapSplit {
   std::vector<std::uint32_t> threads_;
 };
 
-/// What each host gave to each GPU, by time.
+/// Submissions of each host to each GPU, by time.
 using Handovers = std::map<std::pair<int, int>, std::vector<Handover>>;  // by process and device
 
 Handovers handovers_of(const Recording& recording) {

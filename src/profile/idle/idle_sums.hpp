@@ -1,4 +1,4 @@
-// Idle time summed by cause and line, with the figures that show it.
+// Sums of idle time by cause and line, with supporting figures.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace roofline {
 
-/// What is added to one cause at a time.
+/// One contribution to a cause.
 struct IdleShare {
   int device = 0;
   SavingCause cause = SavingCause::unknown_idle;
   CauseDetail detail = CauseDetail::none;
-  std::string group;  ///< shares of one group become one part: a function, a line
+  std::string group;  ///< contributions with the same group (function, line) become one part
   std::string line;
   double seconds = 0;
-  std::size_t gap = 0;  ///< number of the gap that it is a part of; shares come in their order
-  double gap_s = 0;     ///< the length of that gap
+  std::size_t gap = 0;  ///< number of its gap; contributions come in gap order
+  double gap_s = 0;     ///< length of that gap
 };
 
 class IdleSums {
@@ -29,8 +29,8 @@ class IdleSums {
   struct Sum {
     double seconds = 0;
     std::map<std::string, double> lines;
-    std::map<std::string, double> calls;  ///< of the driver
-    std::map<std::string, double> facts;  ///< other evidence, each with its seconds
+    std::map<std::string, double> calls;  ///< driver calls
+    std::map<std::string, double> facts;  ///< other evidence, in seconds
     std::vector<double> gaps;             ///< lengths, seconds
     std::size_t last_gap = 0;
 
@@ -39,10 +39,10 @@ class IdleSums {
 
   Sum& add(const IdleShare& share);
 
-  /// Small parts of a cause are added to its largest one. Largest first.
+  /// Parts, largest first. Small parts of a cause are merged into its largest one.
   std::vector<IdlePart> parts() const;
 
-  /// Moves a cause's part of that line to another cause, of which nothing more is known.
+  /// Moves the part of a cause at that line to another cause without further details.
   void rename(int device, SavingCause from, const std::string& line, SavingCause to,
               CauseDetail detail = CauseDetail::none);
 

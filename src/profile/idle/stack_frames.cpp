@@ -54,7 +54,7 @@ bool in_worker_loop(const HostFrame& frame) {
          (frame.file.ends_with("threading.py") && plain_function(frame) == "run");
 }
 
-/// Where a thread waits, and not what it waits for or who called.
+/// Frames that show where a thread waits, but neither for what nor who called.
 bool in_system_library(const HostFrame& frame) {
   const std::string_view library = last_path_part(frame.file);
   for (const std::string_view part :
@@ -64,7 +64,7 @@ bool in_system_library(const HostFrame& frame) {
   return false;
 }
 
-/// How much a frame tells: the program's line most, then a line of Python, then a library's function.
+/// Value of a frame as an explanation: the program's line, then a line of Python, then a library function.
 enum class FrameRank : std::uint8_t { unknown, system, function, python, own };
 
 bool has_name(const HostFrame& frame) { return !frame.function.empty() && frame.function != "[unknown]"; }
@@ -122,7 +122,7 @@ HostPlace StackView::place() const {
 }
 
 bool StackView::native() const {
-  // What the interpreter calls of the system, as for a clock or a string's memory, is a part of Python code.
+  // System functions called by the interpreter (a clock, string memory) are part of the Python code.
   std::size_t i = 0;
   while (i < size_ && !frame(i).python && in_system_library(frame(i))) ++i;
   return size_ > 0 && (i == size_ || !frame(i).python);
@@ -272,7 +272,7 @@ bool StackView::in_barrier() const {
 }
 
 bool StackView::in_cpu_collective() const {
-  // NCCL's work has a wait of its own. The loop that waits for work is outside of any.
+  // NCCL's work has a wait of its own. The loop that waits for work is outside any.
   return any([](const HostFrame& of) {
     return !of.python && (contains_any(of.function, {"gloo::", "c10d::ProcessGroupGloo::AsyncWork"}) ||
                           of.function.starts_with("c10d::Work::wait("));
@@ -370,7 +370,7 @@ bool StackView::talks_to_network() const {
 bool StackView::works_for_loader() const {
   for (std::size_t i = 0; i < size_; ++i) {
     const HostFrame& of = frame(i);
-    // What is outside of the loop is what a fork found on the stack.
+    // Frames outside the loop were on the stack when the process forked.
     if (in_worker_loop(of) || takes_from_queue(of) || gives_to_queue(of)) return false;
     if (is_own(of) ||
         contains_any(of.file, {"torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/collate.py", "libdali"}) ||

@@ -1,4 +1,4 @@
-// What a stack says about its thread: which library it is in, and which line of the program.
+// Classifies the stack of a thread: the library that it is in, and the program's line.
 #pragma once
 
 #include <cstdint>
@@ -10,51 +10,51 @@
 
 namespace roofline {
 
-/// A place in host code. Compared by function; `line` is where in it.
+/// A place in host code. Compared by function; `line` is the position within it.
 struct HostPlace {
   std::string file, function;
   int line = 0;
 
   bool known() const { return !function.empty() || !file.empty(); }
-  std::string text() const;  ///< "data.py:31 load_batch"; empty where nothing is known
+  std::string text() const;  ///< "data.py:31 load_batch"; empty if unknown
 };
 
-/// A stack of a sample, the innermost frame first; may be empty.
+/// The stack of a sample, innermost frame first; may be empty.
 class StackView {
  public:
   StackView(const HostSamples& samples, int stack);
 
   bool empty() const { return size_ == 0; }
-  /// The innermost line of the program; without one, of Python; without one, the innermost function that has a name
-  /// and is not of the C or C++ library.
+  /// The innermost line of the program; otherwise of Python; otherwise the innermost named function outside the C and
+  /// C++ libraries.
   HostPlace place() const;
-  bool native() const;      ///< the innermost frame outside of the system's libraries is no Python
-  bool in_program() const;  ///< a frame is the program's
+  bool native() const;      ///< the innermost frame outside system libraries is not Python
+  bool in_program() const;  ///< a frame belongs to the program
 
-  bool imports() const;           ///< Python loads a module of a library
-  bool compiles() const;          ///< torch.compile, Triton, XLA, Numba or NVRTC at work
-  CauseDetail compiler() const;   ///< that one; none: torch.compile or XLA
+  bool imports() const;           ///< Python imports a library module
+  bool compiles() const;          ///< in torch.compile, Triton, XLA, Numba or NVRTC
+  CauseDetail compiler() const;   ///< that compiler; none: torch.compile or XLA
   bool traces_anomalies() const;  ///< autograd's anomaly mode stores the stack of an operation
   bool prints_tensor() const;
-  bool in_model() const;           ///< within the forward of a PyTorch module
-  bool computes_on_cpu() const;    ///< PyTorch's arithmetic on the CPU
-  bool draws_random() const;       ///< NumPy's generators, PyTorch's on the CPU, or Python's
-  bool profiles() const;           ///< PyTorch's profiler, started by the program
-  bool starts_workers() const;     ///< worker processes of a loader or a pool are started or ended
+  bool in_model() const;           ///< in the forward of a PyTorch module
+  bool computes_on_cpu() const;    ///< in PyTorch's CPU kernels
+  bool draws_random() const;       ///< in random generators of NumPy, PyTorch (CPU) or Python
+  bool profiles() const;           ///< in PyTorch's profiler, started by the program
+  bool starts_workers() const;     ///< starts or ends worker processes of a loader or pool
   bool copies_deeply() const;      ///< copy.deepcopy
-  bool saves_state() const;        ///< torch.save and its kin
+  bool saves_state() const;        ///< torch.save and similar
   bool sends_objects() const;      ///< collectives of Python objects
-  bool in_barrier() const;         ///< of PyTorch's ranks
-  bool in_cpu_collective() const;  ///< waits for a collective of tensors in host memory, or does it
+  bool in_barrier() const;         ///< barrier of PyTorch's ranks
+  bool in_cpu_collective() const;  ///< waits for or executes a collective of tensors in host memory
   bool runs_program() const;       ///< starts another program, or waits for its end or output
-  bool loads_data() const;         ///< a data loader of a framework, or a library that reads and transforms inputs
-  bool awaits_queue() const;       ///< takes something from workers: a loader's queue, a pool's result, a pipe
-  bool in_profiler() const;        ///< our library or CUPTI
-  bool logs() const;               ///< print of a tensor, logging, a progress bar, an experiment tracker
-  bool dispatches() const;         ///< the framework or the driver, on the way to a launch
+  bool loads_data() const;         ///< in a framework's data loader, or a library that reads or transforms inputs
+  bool awaits_queue() const;       ///< waits for workers: a loader's queue, a pool's result, a pipe
+  bool in_profiler() const;        ///< in the injected library or CUPTI
+  bool logs() const;               ///< prints a tensor, logs, updates a progress bar or experiment tracker
+  bool dispatches() const;         ///< in the framework or the driver, on the way to a launch
   bool talks_to_network() const;
-  bool works_for_loader() const;  ///< of a worker: it makes an item, and does not wait for its next task
-  /// Of a worker: the innermost line of the program that it runs; the dataset's method where that is a library's.
+  bool works_for_loader() const;  ///< workers: prepares an item, instead of waiting for the next task
+  /// Workers: the innermost program line that it runs, or the dataset's method if that belongs to a library.
   HostPlace place_in_worker() const;
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/find.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -112,7 +113,7 @@ bool ThreadSamples::awaits_queue(int index) const {
   return waits && stack(index).awaits_queue();
 }
 
-/// Also through the server that a start method of multiprocessing forks workers from.
+/// Includes the server from which multiprocessing forks workers.
 bool ThreadSamples::descends(std::int64_t process, std::int64_t from) const {
   constexpr int kMostGenerations = 8;
   for (int generation = 0; generation < kMostGenerations; ++generation) {
@@ -163,8 +164,7 @@ void ThreadSamples::find_workers() {
     }
     if (seen > 0) activity.busy = busy / seen;
     if (seen > 0) activity.on_cpu = running / seen;
-    const auto most = std::max_element(places.begin(), places.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = largest_entry(places);
     if (most != places.end()) {
       activity.place = {std::get<0>(most->first), std::get<1>(most->first), std::get<2>(most->first)};
     }
@@ -249,7 +249,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   if (frames.saves_state()) return {SavingCause::host_native, place, CauseDetail::saved_state};
   if (frames.sends_objects()) return {SavingCause::host_python, place, CauseDetail::object_messages};
   if (!next.full_speed && frames.draws_random()) return {SavingCause::host_native, place, CauseDetail::host_random};
-  // A model's forward has its input already.
+  // A model's forward already has its input.
   if (next.input_copy && frames.in_model()) return {SavingCause::host_native, place, CauseDetail::made_on_host};
   if (next.input_copy) return {SavingCause::data_loading, place};
   if (!next.full_speed && frames.computes_on_cpu()) return {SavingCause::host_native, place, CauseDetail::cpu_tensors};

@@ -1,4 +1,4 @@
-// Samples of a program's threads, found by thread and time, and what each says about why its thread did not launch.
+// Thread samples by thread and time, and what each says about why its thread did not launch.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace roofline {
 
-/// What ends an idle time, as far as its cause depends on it.
+/// Properties of the activity that ends a gap, as far as the cause depends on them.
 struct NextWork {
-  bool input_copy = false;  ///< a copy from the host, of a size that inputs have
+  bool input_copy = false;  ///< a copy from the host, of a size typical for inputs
   bool full_speed = false;  ///< launches follow each other so closely that the thread did little else
 };
 
@@ -29,12 +29,12 @@ struct SampledCause {
   CauseDetail detail = CauseDetail::none;
 };
 
-/// The processes or threads that make a program's inputs.
+/// Worker processes or threads that prepare inputs.
 struct WorkerActivity {
   int workers = 0;
-  double busy = 0;  ///< share of their time in which they make an item, while the launching thread waits for one
+  double busy = 0;  ///< fraction of the time in which they prepare an item while the launching thread waits for one
   double on_cpu = 0;
-  HostPlace place;  ///< where they are most often; unknown: not seen
+  HostPlace place;  ///< most frequent place; empty: not seen
 };
 
 class ThreadSamples {
@@ -43,37 +43,37 @@ class ThreadSamples {
 
   bool empty() const { return samples_.samples.empty(); }
   std::uint64_t period() const { return period_; }  ///< ns between two samples of a thread
-  /// Whether autograd's anomaly mode is on.
+  /// True if autograd's anomaly mode is on.
   bool traces_anomalies() const { return traces_anomalies_; }
   /// Index of the thread; -1: never sampled.
   int thread(std::int64_t pid, std::int64_t tid) const;
-  /// Its samples within the time, in order; indices into HostSamples::samples.
+  /// Samples of the thread within the time, in order; indices into HostSamples::samples.
   std::span<const int> within(int thread, const Span& time) const;
 
-  /// Seconds that a sample stands for within a time that it was taken in.
+  /// Seconds that a sample represents within a time range that contains it.
   double weight(int index, const Span& time) const;
   const HostSample& sample(int index) const { return samples_.samples[static_cast<std::size_t>(index)]; }
   StackView stack(int index) const { return {samples_, sample(index).stack}; }
   SampledCause cause_of(int sample, const NextWork& next) const;
-  /// Whether the profiler was at work in its thread, or in the main one while this one waited.
+  /// True if the profiler was active in the sample's thread, or in the main thread while this one waited.
   bool is_profiler(int sample) const;
-  /// Whether it is a thread of a library that does collectives of tensors in host memory.
+  /// True for threads of a library that executes collectives of tensors in host memory.
   bool does_cpu_collectives(int thread) const;
-  /// Of the process of that thread.
+  /// Workers of the thread's process.
   const WorkerActivity& workers(int thread) const;
   const HostThread& about(int thread) const { return samples_.threads[static_cast<std::size_t>(thread)]; }
 
  private:
   double seconds_of(int index) const;
-  /// The sample of a thread that stands for that moment, else the next to it, at most two periods away; -1: none.
+  /// The sample that represents that time, else the nearest within two periods; -1: none.
   int nearest(int thread, std::uint64_t time) const;
-  /// A thread that launches work of the same process and runs while this one waits for a lock: autograd's; -1: none.
+  /// A launching thread of the same process that runs while this one waits for a lock (autograd); -1: none.
   int running_for(int sample) const;
-  /// Of the main thread of its process at that moment; -1: none.
+  /// Sample of the process's main thread at that time; -1: none.
   int main_beside(int sample) const;
-  /// Its thread is in a compiler, or has no code of the program and the main thread is.
+  /// True if its thread is in a compiler, or has no program code while the main thread compiles.
   bool compiles(int sample) const;
-  /// In the program's code: its own place, or that of the main thread where its thread has none.
+  /// Place in the program's code: of its thread, or of the main thread if its thread has none.
   HostPlace place_in_program(int sample) const;
   bool awaits_queue(int sample) const;
   SampledCause wait_for_workers(int sample) const;
@@ -88,8 +88,8 @@ class ThreadSamples {
   std::uint64_t period_ = 0;
   std::vector<std::vector<int>> by_thread_;
   std::map<std::pair<std::int64_t, std::int64_t>, int> threads_;
-  std::map<std::int64_t, std::int64_t> parents_;        ///< of processes
-  std::map<std::int64_t, std::vector<int>> launching_;  ///< threads that launch, and the main one, by process
+  std::map<std::int64_t, std::int64_t> parents_;        ///< parent of each process
+  std::map<std::int64_t, std::vector<int>> launching_;  ///< launching threads and the main thread, by process
   std::set<std::pair<std::string, int>> launching_lines_;
   std::map<std::int64_t, WorkerActivity> workers_;  ///< by process
 };

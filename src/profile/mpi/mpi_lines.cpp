@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kFirstLine = "roofline-mpi-lines-1";
 constexpr std::size_t kMostPlaces = 200;  ///< of a rank
 
-/// A frame of the library that stands in for MPI's, or of MPI itself where it is linked into the program.
+/// True for frames of the interposed library, or of MPI itself if it is linked into the program.
 bool is_in_mpi(const HostFrame& frame) {
   if (frame.python) return false;
   const std::string_view file = last_path_part(frame.file), function = frame.function;
@@ -51,7 +51,7 @@ std::string_view take_until(std::string_view& text, char separator) {
   return part;
 }
 
-/// Nothing is read where there is no function, or a number is none.
+/// Returns an empty place if the function is missing or a number is invalid.
 HostFrame take_place(std::string_view& rest) {
   HostFrame place;
   place.file = take_until(rest, '\t');

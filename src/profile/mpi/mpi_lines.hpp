@@ -1,4 +1,4 @@
-// The lines of a rank's MPI calls and of its computing, and the file in which they are kept with a recording.
+// Source lines of a rank's MPI calls and of its computation, and the file that keeps them with a recording.
 #pragma once
 
 #include <filesystem>
@@ -10,17 +10,17 @@
 
 namespace roofline {
 
-/// Kept beside the files of the calls: the program's own files may have changed when they are read again.
+/// File name beside the recorded calls. Lines are kept because the program's files may have changed later.
 inline constexpr const char* kMpiLinesFile = "mpi.lines";
 
-/// The lines of the calls, from the files of the program.
+/// Lines of the calls, from the program's files.
 void find_call_lines(std::vector<MpiProcess>& processes);
 
-/// Where the first thread of each rank was between MPI_Init and MPI_Finalize while it was in no call of MPI.
+/// Where the first thread of each rank was between MPI_Init and MPI_Finalize while outside MPI calls.
 void add_compute_lines(std::vector<MpiProcess>& processes, const HostSamples& samples);
 
 std::string write_mpi_lines(const std::vector<MpiProcess>& processes);
-/// Adds what the text has to the processes of those process ids. Nothing in it is trusted.
+/// Adds the data of the text to the processes with these process ids. The text is not trusted.
 void read_mpi_lines(std::string_view text, std::vector<MpiProcess>& processes);
 
 }  // namespace roofline

@@ -58,10 +58,10 @@ void add_collectives(MpiProcess& process, const RooflineMpiCalls& calls) {
 
 MpiProcess parse_mpi_process(std::string_view bytes) {
   const auto calls = std::make_unique<RooflineMpiCalls>();
-  if (bytes.size() != sizeof *calls) throw Error("no recording of MPI calls of this version");
+  if (bytes.size() != sizeof *calls) throw Error("not a recording of MPI calls of this version");
   std::memcpy(calls.get(), bytes.data(), sizeof *calls);
   if (std::string_view(calls->magic, sizeof calls->magic) != ROOFLINE_MPI_MAGIC || calls->bytes != sizeof *calls) {
-    throw Error("no recording of MPI calls of this version");
+    throw Error("not a recording of MPI calls of this version");
   }
   MpiProcess process;
   constexpr int kMostRanks = 1 << 24;

@@ -52,7 +52,7 @@ std::optional<MpiExtra> extra_of(const MpiProcess& late, const MpiProcess& typic
   return extra;
 }
 
-/// Whether a rank comes later to the collectives than another by more than such a difference has by chance, the rank
+/// True if a rank comes later to the collectives than another by more than such a difference has by chance, the rank
 /// having been chosen for it among all of them. Where they meet too rarely to tell: true.
 bool steadily_later(const std::vector<MpiProcess>& processes, std::size_t late, std::size_t other) {
   constexpr std::size_t kFewest = 4;
@@ -73,7 +73,7 @@ bool steadily_later(const std::vector<MpiProcess>& processes, std::size_t late, 
   for (const double ns : later) sum += ns;
   for (const double ns : later) squares += (ns - sum / n) * (ns - sum / n);
   const double independent = effective_samples(std::ssize(later), lag1_autocorrelation(later));
-  // Of so many equal ranks the latest is expected at sqrt(2 ln ranks) standard errors; two more are no chance.
+  // The latest of n equal ranks is expected at sqrt(2 ln n) standard errors; two more are beyond chance.
   const double most_by_chance = std::sqrt(2 * std::log(static_cast<double>(processes.size()))) + 2;
   return sum / n > most_by_chance * std::sqrt(squares / (n - 1) / independent);
 }

@@ -1,4 +1,4 @@
-// The ranks of a CPU job under MPI: what the report has of them, and what they lose.
+// Ranks of a CPU job under MPI: their part of the report, and their potential savings.
 #pragma once
 
 #include <optional>
@@ -11,33 +11,33 @@
 
 namespace roofline {
 
-/// What it has of one rank's extra time.
+/// Extra time of one rank at one place.
 struct MpiExtra {
   HostFrame place;
-  double seconds = 0;      ///< that the late rank needs there
-  double other_s = 0;      ///< that a typical rank needs there
+  double seconds = 0;      ///< time of the late rank there
+  double other_s = 0;      ///< time of a typical rank there
   HostTimes times, other;  ///< by state
 };
 
-/// The ranks that the others wait for.
+/// Ranks that the others wait for.
 struct LateMpiRanks {
-  std::vector<int> processes;  ///< indices, that with the most computing first
-  int typical = 0;             ///< index of the rank with the median of computing
-  double saved_s = 0;          ///< of the run, if all ranks had the same computing
-  bool steady = true;          ///< false: ranks that are late in turns differ as much by chance
+  std::vector<int> processes;  ///< indices, most computation first
+  int typical = 0;             ///< index of the rank with the median computation
+  double saved_s = 0;          ///< run time saved if all ranks computed equally long
+  bool steady = true;          ///< false: the difference could be chance, because different ranks are late in turn
   std::optional<MpiExtra> extra;
 };
 
-/// Nothing where ranks differ by less than 3 % of the run, or by no few of them.
+/// std::nullopt if ranks differ by less than 3 % of the run, or many of them are late.
 std::optional<LateMpiRanks> late_mpi_ranks(const std::vector<MpiProcess>& processes, const MpiWaits& waits);
 
-/// Of two ranks or more.
+/// Requires at least two ranks.
 Ranks mpi_ranks(const std::vector<MpiProcess>& processes, const MpiWaits& waits);
 
-/// What the job loses, the largest first; together at most the mean time in MPI.
+/// Potential savings of the job, largest first; together at most the mean time in MPI.
 std::vector<Saving> mpi_savings(const std::vector<MpiProcess>& processes, const MpiWaits& waits);
 
-/// Adds both to a report that has no ranks of GPUs. Where a rank was started again, the longer run stays.
+/// Adds both to a report without GPU ranks. If a rank was restarted, the longer run is kept.
 void add_mpi_ranks(Report& report, const std::vector<MpiProcess>& recorded);
 
 }  // namespace roofline

@@ -10,7 +10,7 @@ namespace {
 
 bool same_rank(const MpiProcess& a, const MpiProcess& b) { return a.rank == b.rank; }
 
-/// Of a rank that was started again the longer run.
+/// If a rank was restarted, its longer run.
 std::vector<MpiProcess> longest_runs(const std::vector<MpiProcess>& recorded) {
   std::vector<MpiProcess> ranks;
   for (const MpiProcess& process : recorded) {
@@ -40,8 +40,8 @@ void add_mpi_ranks(Report& report, const std::vector<MpiProcess>& recorded) {
   profile.savings.insert(times, found.begin(), found.end());
   if (profile.host && std::ranges::all_of(ranks, [](const MpiProcess& rank) { return rank.compute.empty(); })) {
     report.notes.emplace_back(
-        "no lines of the ranks' computing: they are no processes of roofline's, as srun's are not; run srun roofline "
-        "profile -- PROGRAM");
+        "no source lines of the ranks: they are not child processes of roofline (srun starts them elsewhere); run "
+        "srun roofline profile -- PROGRAM");
   }
 }
 

@@ -1,4 +1,4 @@
-// What the ranks of a CPU job lose to each other, and what to do.
+// Losses of the ranks of a CPU job to each other, and remedies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace roofline {
 namespace {
 
-/// Of the run, the least that waiting without a late rank and communication are findings of.
+/// Minimum fractions of the run for findings on alternating waits and communication.
 constexpr double kLeastUneven = 0.05, kLeastSmall = 0.05, kLeastTransfer = 0.1;
 
 constexpr const char* kBalance =
@@ -88,7 +88,7 @@ class MpiSavings {
     const double excess = parts.compute_s - typical.compute_s;
     Saving saving = saving_of(SavingCause::unequal_work);
     saving.seconds = late.saved_s;
-    saving.what = fmt::format("The others wait for {}, {} outside of MPI; {} is there for {}", who,
+    saving.what = fmt::format("The others wait for {}, which spends {} outside MPI; {} spends {}", who,
                               duration(parts.compute_s), other, duration(typical.compute_s));
     saving.action = kBalance;
     constexpr double kMost = 0.5, kHardly = 0.1;
@@ -100,8 +100,8 @@ class MpiSavings {
         saving.what = fmt::format("Only {} works at this line, for {}; the others wait", who, duration(extra.seconds));
         saving.action = kDivide;
       } else {
-        saving.evidence =
-            fmt::format("there {} needs {}, {} {}; ", who, duration(extra.seconds), other, duration(extra.other_s));
+        saving.evidence = fmt::format("at this line {} spends {}, {} {}; ", who, duration(extra.seconds), other,
+                                      duration(extra.other_s));
       }
       add_wait(saving, who, extra, ready_per_running(processes_[static_cast<std::size_t>(late.typical)]));
     }
@@ -116,7 +116,7 @@ class MpiSavings {
     savings_.push_back(std::move(saving));
   }
 
-  /// Time ready without a CPU for each second on one, outside of MPI: other load slows all ranks in proportion.
+  /// Time ready without a CPU for each second on one, outside MPI: other load slows all ranks in proportion.
   static double ready_per_running(const MpiProcess& process) {
     double ready = 0, running = 0;
     for (const MpiCompute& compute : process.compute) {
@@ -126,7 +126,7 @@ class MpiSavings {
     return running > 0 ? ready / running : 0;
   }
 
-  /// Where the rank is late because it does not run.
+  /// Set if the rank is late because it does not run.
   static void add_wait(Saving& saving, const std::string& who, const MpiExtra& extra, double usually_ready) {
     constexpr double kMost = 0.5;
     const double more = extra.seconds - extra.other_s;
@@ -139,7 +139,7 @@ class MpiSavings {
     const ThreadState state = no_cpu ? ThreadState::runnable : waits.main_wait();
     saving.cause = SavingCause::late_rank;
     saving.what = fmt::format("The others wait for {}, which {} for {}", who,
-                              no_cpu ? "is ready without a CPU" : to_string(state), duration(extra.times.of(state)));
+                              no_cpu ? "is runnable without a CPU" : to_string(state), duration(extra.times.of(state)));
     saving.action = no_cpu ? kNoCpu : state == ThreadState::disk ? kFile : kWait;
   }
 
@@ -155,13 +155,13 @@ class MpiSavings {
     }
     Saving saving = saving_of(SavingCause::uneven_ranks);
     saving.seconds = waiting_s_;
-    saving.what = "Ranks wait for each other in turns";
-    saving.evidence = fmt::format("{} of the run, for no rank in particular", percent(waiting_s_ / run_s_));
+    saving.what = "Ranks take turns arriving last";
+    saving.evidence = fmt::format("{} of the run, not for one rank in particular", percent(waiting_s_ / run_s_));
     saving.action = kTurns;
     constexpr double kCrowded = 0.1;
     if (sampled > 0 && ready > kCrowded * sampled) {
       saving.evidence +=
-          fmt::format("; outside of MPI ranks are ready without a CPU for {} of the time", percent(ready / sampled));
+          fmt::format("; outside MPI, ranks are runnable without a CPU for {} of the time", percent(ready / sampled));
       saving.action = kNoCpu;
     }
     savings_.push_back(std::move(saving));
@@ -185,14 +185,14 @@ class MpiSavings {
     saving.seconds = saved;
     saving.what = fmt::format("{} messages of {} each on a rank, most of them {}", count(std::llround(messages_)),
                               binary_bytes(bytes_ / messages_), most.first);
-    saving.evidence = fmt::format("{} per message in MPI beside waiting, {} of the run",
+    saving.evidence = fmt::format("{} per message in MPI without waiting, {} of the run",
                                   duration(transfer_s_ / messages_), percent(transfer_s_ / run_s_));
     saving.action = kMerge;
     savings_.push_back(std::move(saving));
     return true;
   }
 
-  /// At most what computing could hide.
+  /// Limited to what computation could hide.
   void add_transfer() {
     const double hidden = std::min(transfer_s_, compute_s_);
     if (hidden < kLeastTransfer * run_s_) return;

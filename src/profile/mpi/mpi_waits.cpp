@@ -22,7 +22,7 @@ struct KeyHash {
   }
 };
 
-/// One collective, as its ranks have called it so far.
+/// One collective with the ranks that have called it so far.
 struct Meeting {
   std::int64_t last = std::numeric_limits<std::int64_t>::min();  ///< start of the last rank
   std::uint32_t rank = 0;                                        ///< index of that process
@@ -48,7 +48,7 @@ Meetings meetings_of(const std::vector<MpiProcess>& processes, const std::vector
   return meetings;
 }
 
-/// Seconds in calls that are no blocking collectives.
+/// Seconds in calls other than blocking collectives.
 double other_s(const MpiProcess& process) {
   double collectives = 0;
   for (const MpiSite& site : process.sites) collectives += site.kind == MpiKind::other ? 0 : site.seconds;
