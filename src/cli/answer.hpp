@@ -22,10 +22,10 @@ struct Answer {
   nlohmann::ordered_json data = {};  ///< the result; null: none
   std::vector<std::string> warnings = {};
   std::vector<Problem> errors = {};
-  nlohmann::ordered_json comparison = {};  ///< of `analyze --against`, beside the report; null: none
+  nlohmann::ordered_json comparison = {};  ///< comparison of `analyze --against`, in addition to the report; null: none
 };
 
-/// Whether the command line contains --json, even if it is invalid.
+/// True if the command line contains --json, even if it is invalid.
 bool asks_for_json(int argc, const char* const* argv);
 
 /// The document (docs/schema/answer.schema.json). `command` is the command that was run.

@@ -9,12 +9,12 @@
 
 namespace roofline {
 
-/// How many rows a document had, and how many are left.
+/// Number of rows of a document, total and kept.
 struct RowCounts {
   std::size_t total = 0, shown = 0;
 };
 
-/// Gives every row of `data` its id. False: a document of that schema has no rows.
+/// Adds an id to every row of `data`. False if documents of that schema have no rows.
 bool add_row_ids(nlohmann::ordered_json& data);
 
 /// Keeps of the rows, which have ids, what was asked for. A field that no row has may be a slip and is warned of.

@@ -61,11 +61,11 @@ void add_options(CommandEntry& command, Flags& flags) {
       "--machine", text("FILE", flags.machine),
       "Calibration file, or a GPU of which there is a data sheet, such as H100 (default: the stored calibration)");
   command.add("--batch", number("COUNT", flags.inference.batch, 1, 1e6),
-              "Sequences at a time, or the free dimensions of a graph (default: 1)");
+              "Sequences per batch, or the value of a graph's free dimensions (default: 1)");
   command.add("--prompt", number("TOKENS", flags.inference.prompt, 1, kMostTokens),
-              "Tokens of a sequence that prefill reads (default: 2048)");
+              "Tokens per sequence that prefill reads (default: 2048)");
   command.add("--context", number("TOKENS", flags.context, 1, kMostTokens),
-              "Tokens of a sequence before a decode step (default: as --prompt)");
+              "Tokens per sequence before a decode step (default: same as --prompt)");
   command.add(
       "--phase",
       one_of(flags.phases, {std::pair("both", Phases::both), {"prefill", Phases::prefill}, {"decode", Phases::decode}}),

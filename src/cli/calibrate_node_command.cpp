@@ -57,7 +57,7 @@ NodeChoice choose_gpus(const DeviceRequest& request) {
   return choice;
 }
 
-/// Whether --only matches any ceiling of a single device; else it matches links.
+/// True if --only matches any ceiling of a single device; else it matches links.
 bool asks_for_ceilings(const std::string& only) {
   const std::vector<const Probe*> probes = all_probes(DeviceKind::cuda);
   return std::any_of(probes.begin(), probes.end(), [&](const Probe* probe) { return is_chosen(only, probe->name); });
@@ -122,7 +122,7 @@ bool keep(const Node& node, const CalibrateFlags& flags) try {
   return false;
 }
 
-/// Whether a device has no results at all.
+/// True if a device has no results at all.
 bool lost_a_device(const Node& node) {
   return std::any_of(node.unmeasured.begin(), node.unmeasured.end(), whole_device);
 }

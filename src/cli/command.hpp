@@ -56,7 +56,7 @@ struct CommandEntry {
   std::vector<OptionEntry> options = {};  ///< and positional arguments
   std::vector<CommandEntry> commands = {};
   std::string rest = {};                            ///< placeholder for what follows "--"; empty: hidden in help
-  std::vector<std::string>* rest_target = nullptr;  ///< where that goes; null: it is positional arguments
+  std::vector<std::string>* rest_target = nullptr;  ///< target of the remaining arguments; null: they are positional
   std::function<void(GlobalOptions&)> finish = {};  ///< checks options against each other; throws UsageError
   std::function<ExitCode(const GlobalOptions&)> run = {};
   std::shared_ptr<void> variables = {};  ///< owner of what the options set

@@ -23,7 +23,7 @@ TerminalStyle stderr_style(ColorMode color);
 /// wide.
 TerminalStyle stdout_table_style(ColorMode color);
 
-/// From now on results, warnings and problems are also collected in `answer` (--json). stderr does not change.
+/// Also collects results, warnings and problems in `answer` (--json). stderr is unchanged.
 void answer_with(Answer& answer);
 
 /// The result of a command: its document with --json, its text on stdout without. Only one of them is made. Where a

@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-/// "cpu", "cuda", "cuda:0,2" or a list of them, "cuda:0,2,cpu"; nothing if the text is anything else.
+/// "cpu", "cuda", "cuda:0,2" or a list of them, "cuda:0,2,cpu"; std::nullopt if the text is anything else.
 std::optional<MonitoredDevices> parse_list(const std::string& text) {
   MonitoredDevices devices;
   bool after_gpu = false;  // in "cuda:0,2" the second number is also a GPU

@@ -18,9 +18,9 @@ struct DeviceRequest {
   std::vector<int> cpus = {};     ///< empty: those that the CPU device chooses
   bool all = false;               ///< every GPU of this machine (--device all)
   std::vector<int> indices = {};  ///< these GPUs, ascending (--device cuda:0,2); empty: one device
-  std::string text = {};          ///< as it was given
+  std::string text = {};          ///< as given by the user
 
-  /// Whether it names a node rather than one device.
+  /// True if it names a node instead of one device.
   bool several() const { return all || !indices.empty(); }
 
   void add_to(CommandEntry& command);
@@ -28,7 +28,7 @@ struct DeviceRequest {
   void finish(const std::string& single = {});
 };
 
-/// Which devices `monitor` watches. None named: all there are.
+/// Devices to watch with `monitor`; none named: all devices.
 struct MonitoredDevices {
   bool cpu = false;
   bool every_gpu = false;
@@ -38,7 +38,7 @@ struct MonitoredDevices {
   void add_to(CommandEntry& command);
 };
 
-/// What names that device on the command line: "cpu", "cuda:1".
+/// Name of the device on the command line: "cpu", "cuda:1".
 std::string device_word(const DeviceInfo& info);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// What works on this machine: a check of each feature's requirements, and how to meet those that are missing.
+// Checks the requirements of each feature on this machine, and how to meet missing ones.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace roofline {
 /// A library that is opened at run time, the feature that needs it, and whether that feature needs a GPU.
 struct KnownLibrary {
   const char* name;
-  std::array<const char*, 3> files;  ///< in the order of trying
+  std::array<const char*, 3> files;  ///< in search order
   const char* check;
   const char* without;
   const char* remedy;
@@ -31,7 +31,7 @@ std::string_view to_string(Health health);
 struct HealthCheck {
   std::string name;  ///< "counters of the GPU"
   Health health = Health::works;
-  std::string found;    ///< what was found, or why nothing was
+  std::string found;    ///< what was found, or why it was not
   std::string without;  ///< what does not work without it; empty if it works
   std::string remedy;   ///< a shell command; empty if there is none
 };
@@ -47,23 +47,23 @@ struct MachineFacts {
   std::vector<DeviceListing> devices;
   std::string lacking_isa;  ///< instruction sets that the CPU supports and this build lacks; empty: none
   std::map<std::string, std::string> libraries;  ///< "libnvrtc" → its file; absent if not found
-  std::optional<CountersRefusal> cpu_counters;   ///< why they cannot be read; nothing: they can
+  std::optional<CountersRefusal> cpu_counters;   ///< why they cannot be read; std::nullopt: they can
   std::string count_tool;                        ///< counts instructions under emulation; empty: absent
   std::string no_count_tool;                     ///< then why
-  std::optional<CountersRefusal> gpu_counters;   ///< likewise; nothing without a usable GPU
+  std::optional<CountersRefusal> gpu_counters;   ///< like cpu_counters; std::nullopt without a usable GPU
   bool c_compiler = false, cxx_compiler = false, cuda_compiler = false;
   std::string huge_pages;                           ///< "always [madvise] never"; empty if Linux does not report it
-  std::string governor;                             ///< of CPU 0; empty likewise
+  std::string governor;                             ///< frequency governor of CPU 0; empty: unknown
   std::string cache;                                ///< the folder; empty if unavailable
-  std::string cache_fault;                          ///< why nothing can be written there; empty: it can
+  std::string cache_fault;                          ///< why the cache is not writable; empty: it is
   std::map<std::string, std::string> calibrations;  ///< identity of a device → "3 days old"; absent: never measured
   std::map<std::string, std::string> broken_calibrations;  ///< → what is wrong with the file that is kept
 };
 
-/// In the order of printing. Pure.
+/// Checks in display order. Pure.
 std::vector<HealthCheck> checks_of(const MachineFacts& facts);
 
-/// As text for the terminal.
+/// Text for the terminal.
 std::string render_checks(const std::vector<HealthCheck>& checks);
 
 }  // namespace roofline

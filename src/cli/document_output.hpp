@@ -1,5 +1,4 @@
-// Where the document of a command goes that has one as a table, Markdown, JSON and a page with a chart: -o and
-// --format.
+// Output options -o and --format of commands whose document can be a table, Markdown, JSON, and a page with a chart.
 #pragma once
 
 #include <filesystem>
@@ -14,14 +13,14 @@
 
 namespace roofline {
 
-/// Without -o the one format goes to stdout, the table by default. With -o files are written, all but the table and pdf
-/// by default, and stdout has the table.
+/// Without -o, the single format goes to stdout (default: table). With -o, files are written (default: all but table
+/// and pdf), and the table goes to stdout.
 class DocumentOutput {
  public:
   /// The document in a format.
   using Render = std::function<std::string(std::string_view format, const TerminalStyle& style)>;
 
-  /// `stem`: the name of the files in a directory. `texts`: formats besides the table, the page and the pictures.
+  /// `stem`: name of the files in a directory. `texts`: formats in addition to the table, the page and the pictures.
   DocumentOutput(std::string stem, std::vector<std::string_view> texts);
 
   void add_to(CommandEntry& command);
@@ -39,7 +38,7 @@ class DocumentOutput {
   std::vector<std::filesystem::path> files() const;
 
   std::string stem_;
-  std::vector<std::string_view> usual_, all_;  ///< in a directory, and all that a file may be
+  std::vector<std::string_view> usual_, all_;  ///< formats of a directory, and all file formats
   std::string path_;                           ///< a directory, one file, or "-" for stdout; empty: stdout
   std::string format_;                         ///< empty: the default
 };

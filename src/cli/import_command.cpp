@@ -14,7 +14,6 @@
 #include "host/interrupt.hpp"
 #include "import/import.hpp"
 #include "import/roofs.hpp"
-#include "render/render.hpp"
 #include "report/json/node_json.hpp"
 #include "text/format.hpp"
 

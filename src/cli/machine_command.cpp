@@ -81,7 +81,7 @@ Node kept_node() {
   return *kept;
 }
 
-/// The node selected by a file or by --device all; nothing if one device is selected. `text` is the file's.
+/// The node selected by a file or by --device all; std::nullopt if one device is selected. `text` is the file's.
 std::optional<Node> node_of(const Flags& flags, const std::string& text) {
   if (flags.file.empty()) return flags.device.several() ? std::optional(kept_node()) : std::nullopt;
   return is_node(text) ? std::optional(parse_node(text, flags.file)) : std::nullopt;

@@ -106,7 +106,7 @@ std::string terminal_text(const std::string& text) {
   return page;
 }
 
-/// Whether a chapter is neither that of a command nor the overview.
+/// True if a chapter is neither that of a command nor the overview.
 bool is_topic(const CommandEntry& tree, const Topic& topic) {
   return topic.name != kOverview && find_command(tree, topic.name) == nullptr;
 }

@@ -14,7 +14,7 @@ struct Topic {
   std::string text;
 };
 
-/// In the order of the file.
+/// Topics in file order.
 const std::vector<Topic>& topics();
 
 /// The topic of that name, or null.

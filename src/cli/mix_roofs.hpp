@@ -15,7 +15,7 @@ Traffic parse_mix(const std::string& text);
 /// The document roofline.mixes/1: one entry per mix, in their order.
 nlohmann::ordered_json mixes_json(const Machine& machine, const std::vector<std::string>& mixes);
 
-/// The same as lines.
+/// The mixes as text lines.
 std::string mixes_text(const Machine& machine, const std::vector<std::string>& mixes);
 
 }  // namespace roofline

@@ -207,7 +207,7 @@ DeviceSample Watch::gpu(Gpu& gpu) {
     gpu.lost_s = wall_seconds();
     gpu.worker.reset();
   }
-  if (!gpu.worker) return silent_sample(gpu.watched, fmt::format("{}; it is asked again soon", gpu.reason));
+  if (!gpu.worker) return silent_sample(gpu.watched, fmt::format("{}; will retry soon", gpu.reason));
   return silent_sample(gpu.watched, fmt::format("its driver has not answered for {:.0f} s",
                                                 wall_seconds() - gpu.worker->requested_s().value_or(wall_seconds())));
 }

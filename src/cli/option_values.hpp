@@ -1,5 +1,5 @@
-// What options take: each function makes an OptionValue that reads text into a variable, which must outlive it. Text
-// that can't be read is a UsageError with what is accepted.
+// Kinds of option values: each function makes an OptionValue that parses text into a variable, which must outlive it.
+// Invalid text is a UsageError that says what is accepted.
 #pragma once
 
 #include <initializer_list>
@@ -73,7 +73,7 @@ OptionValue percentage(T& target) {
           [&target](const std::string& given, const std::string& option) { target = parse_percentage(given, option); }};
 }
 
-/// One of these words, each with its value.
+/// One of the words, mapped to its value.
 template <class T, class U>
 OptionValue one_of(T& target, std::initializer_list<std::pair<const char*, U>> choices) {
   OptionValue value{"WORD", {}};
@@ -93,7 +93,7 @@ OptionValue one_of(T& target, std::initializer_list<std::pair<const char*, U>> c
   return value;
 }
 
-/// One of these words.
+/// One of the words.
 OptionValue one_of(std::string& target, std::initializer_list<const char*> choices);
 
 }  // namespace roofline

@@ -1,5 +1,4 @@
-// Where a report goes: -o, --format and --plot, how its chart is drawn, and
-// writing it.
+// Output options of reports: -o, --format, --plot and the appearance of the chart; and writing the files.
 #pragma once
 
 #include <filesystem>
@@ -50,22 +49,21 @@ struct ReportOutput : FileOutput {
 /// Throws UsageError where a file that write_outputs() would write is an input, or cannot be replaced.
 void require_outputs(const ReportOutput& output, const std::filesystem::path& folder);
 
-/// Writes each format (the usual ones when none is named) into `folder`, or the
-/// one file that `output` names; returns the paths. The file `written` is there
-/// already.
+/// Writes each format (the usual ones if none is named) into `folder`, or the single file named by `output`; returns
+/// the paths. The file `written` already exists.
 std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportOutput& output,
                                                  const std::filesystem::path& folder,
                                                  const std::filesystem::path& written = {});
 
-/// What `render` returns. A format that may crash is rendered in a child process; throws Error where it does.
+/// Result of `render`. Formats that may crash are rendered in a child process; throws Error if that crashes.
 std::string rendered(const Format& format, const std::function<std::string()>& render);
 
 /// The runs in the one format of an output that goes to stdout; JSON as a
 /// document.
 void print_format(const Runs& runs, const ReportOutput& output);
 
-/// The result: a report as the terminal has it, with its plot if asked for, or
-/// as a document. Of several runs it is what changed.
+/// Prints the result: the report for the terminal, with its plot if requested, or a document. For several runs, the
+/// changes.
 void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 
 /// The files of a comparison, and the table of it on stdout. "comparison" and {"md", "json", "csv"}.

@@ -125,7 +125,8 @@ void finish(Flags& flags, GlobalOptions& global) {
                      "roofline profile [options] -- program [arguments], or roofline profile --from DIR");
   }
   if (!flags.keep.empty() && !flags.from.empty()) {
-    throw UsageError("--from records nothing that --keep could keep", "remove --keep; the recording stays where it is");
+    throw UsageError("--keep has no effect with --from, which records nothing",
+                     "remove --keep; the recording stays where it is");
   }
   if (flags.emulate) require_cpu_program(flags);
   constexpr double kCountTime = 30, kEmulationTime = 600;
@@ -188,7 +189,7 @@ Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
 std::optional<CompilerRemarks> remarks_of(const Flags& flags) {
   if (flags.remarks.empty()) return std::nullopt;
   if (!flags.emulate && (flags.from.empty() || !has_counted_instructions(flags.from))) {
-    throw UsageError("--remarks is about the loops of a CPU program, which --emulate counts", "add --emulate");
+    throw UsageError("--remarks applies to loops counted with --emulate", "add --emulate");
   }
   std::ifstream in(flags.remarks);
   if (!in) throw UsageError(fmt::format("can't read {}", flags.remarks), "pass the file that the compiler wrote");

@@ -29,16 +29,14 @@ struct Flags {
 
 void add_options(CommandEntry& command, Flags& flags) {
   command.add("report", text("FILE", flags.report), "report.json of a suite or a profile, with its machine");
-  command.add(
-      "--onto", text("MACHINES", flags.onto),
-      "Calibration files, or GPUs of which there is a data sheet, such as H200.json,B200 (default: the report's "
-      "own machine, for what-ifs)");
+  command.add("--onto", text("MACHINES", flags.onto),
+              "Calibration files, or GPUs with a known data sheet, such as H200.json,B200 (default: the report's own "
+              "machine, for what-ifs)");
   command.add("--scale", text("NAME=FACTOR", flags.scale),
               "What if: multiply roofs by name, such as hbm.*=1.5,tensor.*=0.8");
-  command.add("--at-roofs", flag(flags.options.at_roofs), "What if: every kernel of known work reaches its roof");
+  command.add("--at-roofs", flag(flags.options.at_roofs), "What if: every kernel with known work reaches its roof");
   command.add("--no-gaps", flag(flags.options.no_gaps), "What if: GPUs are never idle in a step");
-  command.add("--price", text("NAME=AMOUNT", flags.price),
-              "Price of an hour, such as H200=3.5,B200=6; machines by name");
+  command.add("--price", text("NAME=AMOUNT", flags.price), "Price per hour, such as H200=3.5,B200=6; machines by name");
   flags.output.add_to(command);
 }
 

@@ -1,4 +1,4 @@
-// Which fields rows can have, by the schemas of docs/schema.
+// The possible fields of rows, from the schemas in docs/schema.
 #pragma once
 
 #include <string>

@@ -85,9 +85,9 @@ DeviceHold hold_device(const DeviceInfo& device, bool wait) {
   if (taken()) return hold;
   const pid_t holder = hold.lock.holder().value_or(0);
   // Who does not write his pid may be no calibration.
-  const std::string who =
-      holder == 0 ? fmt::format("a process that is not known holds {}", clean_line(hold.lock.path().string()))
-                  : fmt::format("another process is calibrating {} (pid {})", device_word(device), holder);
+  const std::string who = holder == 0
+                              ? fmt::format("an unknown process holds {}", clean_line(hold.lock.path().string()))
+                              : fmt::format("another process is calibrating {} (pid {})", device_word(device), holder);
   if (!wait) {
     warn(who + ": both measure lower values");
     return hold;

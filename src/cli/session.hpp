@@ -1,4 +1,4 @@
-// What several commands start with: selecting a device and finding its calibration.
+// Common first steps of commands: selecting a device and finding its calibration.
 #pragma once
 
 #include <string>

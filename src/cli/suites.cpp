@@ -50,7 +50,7 @@ std::string find_suite(const std::string& given, const std::vector<KnownSuite>& 
   for (const KnownSuite& one : known) names.push_back(one.name);
   const std::string near = nearest_name(given, names);
   throw UsageError(fmt::format("there is no file '{}', and no suite of that name", given),
-                   near.empty() ? fmt::format("suites that came with roofline: {}", fmt::join(names, ", "))
+                   near.empty() ? fmt::format("installed suites: {}", fmt::join(names, ", "))
                                 : fmt::format("did you mean '{}'?", near));
 }
 

@@ -65,15 +65,14 @@ Usuals usuals_of(const FleetGroup& group, const std::vector<MachineSummary>& mac
   for (const auto& [name, values] : counts) {
     std::size_t all = 0;
     for (const auto& [value, times] : values) all += times;
-    const auto most = std::max_element(values.begin(), values.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = largest_entry(values);
     usuals.facts[name] = {std::string(most->first), static_cast<double>(most->second) / static_cast<double>(all)};
   }
   if (!temperatures.empty()) usuals.hottest_c = median(temperatures);
   return usuals;
 }
 
-/// Whether a fact may explain a low value of the ceiling.
+/// True if a fact may explain a low value of the ceiling.
 bool may_explain(const Attribute& fact, const Deviation& slow) {
   const std::optional<Level> level = level_of(slow.label);
   switch (parse_attribute_key(fact.name).value_or(AttributeKey::packages)) {
@@ -133,7 +132,7 @@ void compare_heat(Outlier& outlier, const MachineSummary& summary, const Usuals&
   for (const std::string_view limiter : limiters_of(summary)) {
     const auto usual = usuals.limiters.find(limiter);
     if (limiter.empty() || usuals.recorded_limiters < kMost || usual->second > kRare) continue;
-    outlier.why.push_back(fmt::format("clock held down by {}, which others were not", limiter));
+    outlier.why.push_back(fmt::format("clock limited by {}, unlike the others", limiter));
   }
   const float most = hottest(summary);
   if (most > 0 && usuals.hottest_c > 0 && most >= usuals.hottest_c + kHotter) {
@@ -155,7 +154,7 @@ void name_unrecorded(Outlier& outlier, const MachineSummary& summary) {
   if (worst == nullptr || worst->core_hz <= 0) outlier.unrecorded.emplace_back("core clock");
   if (summary.kind == DeviceKind::cpu) return;
   if (hottest(summary) <= 0) outlier.unrecorded.emplace_back("temperature");
-  if (limiters_of(summary).empty()) outlier.unrecorded.emplace_back("what held the clock down");
+  if (limiters_of(summary).empty()) outlier.unrecorded.emplace_back("clock limiters");
   for (const AttributeKey fact :
        {AttributeKey::power_limit, AttributeKey::ecc, AttributeKey::pcie_link, AttributeKey::driver}) {
     if (summary.fact(fact) == nullptr) outlier.unrecorded.emplace_back(name_of(fact));

@@ -16,7 +16,7 @@ Histories histories_of(std::vector<MachineSummary> summaries, std::vector<LeftOu
   Histories histories;
   for (MachineSummary& summary : summaries) {
     if (summary.quick || summary.cancelled) {
-      left_out.push_back({summary.file, summary.quick ? "measured with --quick" : "cancelled before its end"});
+      left_out.push_back({summary.file, summary.quick ? "measured with --quick" : "cancelled before completion"});
     } else if (summary.ceilings.empty()) {
       left_out.push_back({summary.file, "has no ceilings"});
     } else {

@@ -22,7 +22,7 @@ struct LeftOut {
 struct CeilingNorm {
   std::string_view label;
   CeilingKind kind = CeilingKind::bandwidth;
-  std::optional<Pipe> pipe = {};  ///< of compute ceilings
+  std::optional<Pipe> pipe = {};  ///< set for compute ceilings
   Role role = Role::roof;
   double median = 0;
   double spread = 0;            ///< 1.4826 MAD, relative to the median
@@ -41,14 +41,14 @@ struct CeilingNorm {
 struct Deviation {
   std::string_view label;
   CeilingKind kind = CeilingKind::bandwidth;
-  std::optional<Pipe> pipe = {};  ///< of compute ceilings
+  std::optional<Pipe> pipe = {};  ///< set for compute ceilings
   double value = 0;
   double relative = 0;  ///< value / median - 1; negative
   double score = 0;     ///< distance below the median, in units of the spread
 };
 
 struct Outlier {
-  std::size_t machine = 0;              ///< in Fleet::machines
+  std::size_t machine = 0;              ///< index into Fleet::machines
   std::vector<Deviation> slow;          ///< largest deviation first
   std::vector<std::string> why;         ///< differences from the group that may explain these ceilings
   std::vector<std::string> also;        ///< other differences
@@ -66,7 +66,7 @@ struct JudgingGap {
 /// Machines of equal hardware.
 struct FleetGroup {
   std::string name;
-  std::vector<std::size_t> machines;  ///< in Fleet::machines
+  std::vector<std::size_t> machines;  ///< indices into Fleet::machines
   std::vector<CeilingNorm> norms;     ///< roofs first, in file order
   std::vector<Outlier> outliers;      ///< largest deviation first
   std::vector<JudgingGap> gaps;       ///< main memory, then fewest judged first; empty in groups too small to judge
@@ -79,7 +79,7 @@ struct FleetGroup {
 
 /// A change of one ceiling over a machine's calibrations.
 struct CeilingDrift {
-  std::size_t machine = 0;  ///< in Fleet::machines
+  std::size_t machine = 0;  ///< index into Fleet::machines
   std::string_view label;
   CeilingKind kind = CeilingKind::bandwidth;
   bool step = true;   ///< a step between two files; otherwise a drift over all of them

@@ -8,7 +8,6 @@
 
 #include "fleet/fleet.hpp"
 #include "text/format.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -105,7 +104,7 @@ std::vector<FleetGroup> groups_of(const std::vector<MachineSummary>& machines) {
         if (std::string note = majors_note(group, machines); !note.empty()) group.notes.push_back(std::move(note));
         if (group.machines.size() < kFewestAlike) {
           group.notes.push_back(
-              fmt::format("{} alike {} too few to say who is normal ({} are needed)",
+              fmt::format("{} alike {} too few to compare ({} are needed)",
                           group.machines.size() == 1 ? "1 machine" : fmt::format("{} machines", group.machines.size()),
                           group.machines.size() == 1 ? "is" : "are", kFewestAlike));
         }

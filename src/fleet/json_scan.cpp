@@ -59,8 +59,8 @@ class JsonScan {
   }
   /// `upto`: one past the first invalid byte.
   [[noreturn]] void fail(const char* upto) const {
-    if (upto >= end_) throw UsageError("breaks off: half a file");
-    throw UsageError(fmt::format("no JSON from byte {} on", upto - begin_));
+    if (upto >= end_) throw UsageError("is truncated");
+    throw UsageError(fmt::format("is not JSON from byte {} on", upto - begin_));
   }
   [[noreturn]] void fail_at_token();
 
@@ -97,7 +97,7 @@ class JsonScan {
   bool spelled_ = false;         ///< the string has escapes; `spelling_` is its decoded form
   std::string spelling_;
   std::vector<char> open_;       ///< open objects (true) and arrays (false)
-  std::size_t skipped_ = kNone;  ///< nesting depth of the member that is skipped; kNone outside of one
+  std::size_t skipped_ = kNone;  ///< nesting depth of the member that is skipped; kNone outside one
 };
 
 /// Byte order mark, which some editors write.

@@ -11,7 +11,7 @@ namespace roofline {
 class JsonTaker {
  public:
   virtual ~JsonTaker() = default;
-  /// Whether the member's value is wanted.
+  /// Returns whether the member's value is wanted.
   virtual bool key(std::string_view name) = 0;
   virtual void open(bool object) = 0;
   virtual void close(bool object) = 0;

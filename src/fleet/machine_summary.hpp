@@ -19,7 +19,7 @@ std::string_view interned(std::string_view text);
 struct CeilingSummary {
   std::string_view label;  ///< "tensor.bf16 (sustained)"; interned, as the others
   CeilingKind kind = CeilingKind::bandwidth;
-  std::optional<Pipe> pipe = {};  ///< of compute ceilings
+  std::optional<Pipe> pipe = {};  ///< set for compute ceilings
   Role role = Role::roof;
   CheckStatus audit = CheckStatus::not_run;
   double value = 0;

@@ -61,9 +61,9 @@ std::vector<std::string> files_at(const std::vector<std::string>& paths, FleetFi
 /// Reads into `text`, whose memory is reused.
 void read_whole(const std::string& path, std::string& text) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) throw UsageError(error ? error.message() : "is no file");
+  if (!fs::is_regular_file(path, error)) throw UsageError(error ? error.message() : "is not a file");
   const std::uintmax_t size = fs::file_size(path, error);
-  if (!error && size > kMachineLimit.bytes) throw UsageError("larger than 64 MB, which no calibration is");
+  if (!error && size > kMachineLimit.bytes) throw UsageError("larger than 64 MB, the limit for a calibration");
   std::ifstream file(path, std::ios::binary);
   if (error || !file) throw UsageError(error ? error.message() : std::strerror(errno));
   text.resize(static_cast<std::size_t>(size));

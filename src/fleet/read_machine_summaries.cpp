@@ -263,7 +263,7 @@ class SummaryTaker : public JsonTaker {
     if (object) {
       open_object();
     } else if (around_.empty()) {
-      throw UsageError("is no machine file");
+      throw UsageError("is not a machine file");
     } else if (here_ == ceilings_) {
       partial_.has_ceilings = true;
     }
@@ -299,7 +299,7 @@ class SummaryTaker : public JsonTaker {
   }
 
   void take(const Value& value) {
-    if (around_.empty()) throw UsageError("is no machine file");
+    if (around_.empty()) throw UsageError("is not a machine file");
     // A member of the report or node itself, not of its machine.
     if ((in_report_ || in_node_) && around_.size() == 1) return;
     if (here_->take == nullptr) return;
@@ -309,7 +309,7 @@ class SummaryTaker : public JsonTaker {
     in_node_ = in_node_ || partial_.schema == kNodeSchema;
     const bool known = partial_.schema == kMachineSchema || (around_.size() == 1 && (in_report_ || in_node_));
     // Stop reading files of other programs immediately.
-    if (!known) value.fail(fmt::format("is {}, no calibration", shorten(clean_line(partial_.schema), 40)));
+    if (!known) value.fail(fmt::format("is {}, not a calibration", shorten(clean_line(partial_.schema), 40)));
   }
 
   void end_attribute() {
@@ -370,7 +370,7 @@ class SummaryTaker : public JsonTaker {
 
 void SummaryTaker::end_machine() {
   MachineSummary& summary = partial_.summary;
-  if (partial_.schema.empty()) throw UsageError("is no machine file");
+  if (partial_.schema.empty()) throw UsageError("is not a machine file");
   if (summary.name.empty() || summary.measured_at.empty() || !partial_.has_ceilings) {
     throw UsageError("names no device, no time or no ceilings");
   }

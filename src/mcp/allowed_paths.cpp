@@ -16,7 +16,7 @@ bool is_below(const fs::path& root, const fs::path& path) {
   return std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
 }
 
-/// Whether a link whose target does not exist is on the way: it would be followed when the file is written.
+/// True if a link whose target does not exist is on the way: it would be followed when the file is written.
 bool has_dangling_link(const fs::path& path) {
   fs::path so_far;
   std::error_code unknown;

@@ -27,12 +27,12 @@ constexpr std::size_t kMostWords = 10'000;
 std::string text_of_argument(const ToolParameter& parameter, const Json& value) {
   if (!value.is_string()) refuse(parameter, "a text");
   const auto& text = value.get_ref<const std::string&>();
-  if (text.find('\0') != std::string::npos) refuse(parameter, "a text without null characters");
+  if (text.find('\0') != std::string::npos) refuse(parameter, "a string without null characters");
   return text;
 }
 
 std::vector<std::string> texts_of_argument(const ToolParameter& parameter, const Json& value) {
-  if (!value.is_array() || value.empty() || value.size() > kMostWords) refuse(parameter, "a list of texts");
+  if (!value.is_array() || value.empty() || value.size() > kMostWords) refuse(parameter, "a list of strings");
   std::vector<std::string> texts;
   for (const Json& element : value) texts.push_back(text_of_argument(parameter, element));
   return texts;

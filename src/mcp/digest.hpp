@@ -39,7 +39,7 @@ struct ToolAnswer {
 };
 
 /// Of the document that a command wrote for --json (docs/schema/answer.schema.json). `messages` is what it wrote to
-/// stderr, whose end is quoted where there is no result or the program failed.
+/// stderr, whose end is quoted if there is no result or the program failed.
 ToolAnswer digest_of_answer(const nlohmann::ordered_json& answer, const ReportView& view, const std::string& messages);
 
 /// Of a command that wrote no document: `end` says how it ended.

@@ -91,7 +91,7 @@ void digest_projections(const Json& projections, Digest& digest) {
                             flag_fact(onto, "measured_roofs") ? "" : " (data-sheet roofs)", duration(here),
                             time_there(onto), factor(here / there), percent_fact(onto, "projected_share")));
     if (find_fact(onto, "step") != nullptr) {
-      digest.line(fmt::format("  of a step here: kernels {}, copies {}, idle {}", duration_fact(onto, "step.kernels_s"),
+      digest.line(fmt::format("  step here: kernels {}, copies {}, idle {}", duration_fact(onto, "step.kernels_s"),
                               duration_fact(onto, "step.copies_s"), duration_fact(onto, "step.idle_s")));
     }
     const Json& rows = list_fact(onto, "rows");

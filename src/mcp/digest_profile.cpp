@@ -78,7 +78,7 @@ void digest_steps(const Json& profile, Digest& digest) {
   }
 }
 
-/// "running 1.49 s, read 66 ms", the largest first.
+/// "running 1.49 s, read 66 ms", largest first.
 std::string states_of(const Json& seconds) {
   std::vector<std::pair<double, std::string>> states;
   for (const auto& [state, value] : seconds.items()) {

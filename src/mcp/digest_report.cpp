@@ -22,7 +22,7 @@ constexpr int kLabelColumns = 90;
 
 std::string label_of(const Json& row) { return shorten(text_fact(row, "label"), kLabelColumns); }
 
-/// Seconds above the roof, of all launches; nothing where the row has no roof.
+/// Seconds above the roof, of all launches; std::nullopt if the row has no roof.
 std::optional<double> saving_of(const Json& row) {
   const std::optional<double> median = number_fact(row, "time_s.median");
   const std::optional<double> fraction = number_fact(row, "fraction_of_roof");

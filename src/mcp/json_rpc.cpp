@@ -41,7 +41,7 @@ RpcMessage parse_rpc(const std::string& line) {
   if (!document.is_object()) return invalid_message(RpcError::invalid_request, "a message is one JSON object");
   const auto id = document.find("id");
   const bool has_id = id != document.end();
-  if (has_id && !is_id(*id)) return invalid_message(RpcError::invalid_request, "id: expected a text or an integer");
+  if (has_id && !is_id(*id)) return invalid_message(RpcError::invalid_request, "id: expected a string or an integer");
   const Json known_id = has_id ? *id : Json();
   const auto version = document.find("jsonrpc");
   if (version == document.end() || *version != "2.0") {
@@ -57,7 +57,7 @@ RpcMessage parse_rpc(const std::string& line) {
     message.kind = RpcKind::response;
     return message;
   }
-  if (!method->is_string()) return invalid_message(RpcError::invalid_request, "method: expected a text", known_id);
+  if (!method->is_string()) return invalid_message(RpcError::invalid_request, "method: expected a string", known_id);
   message.method = method->get<std::string>();
   if (const auto params = document.find("params"); params != document.end()) {
     if (!params->is_object()) {

@@ -17,7 +17,7 @@ struct ProgressReport {
 
 /// With a line feed.
 std::string to_progress_line(const ProgressReport& report);
-/// Nothing where the line is something else.
+/// std::nullopt if the line is something else.
 std::optional<ProgressReport> parse_progress_line(const std::string& line);
 
 }  // namespace roofline

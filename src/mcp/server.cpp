@@ -19,10 +19,10 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostWaiting = 32;
 
 constexpr const char* kInstructions =
-    "roofline tells why programs and kernels are slow, against measured limits of this machine. To make a program "
-    "faster: profile it, take the largest potential saving, ask report for its row (row=#N), change the code, profile "
-    "again, and compare both reports. Calibrate once per machine for exact roofs. Answers are summaries: every row, "
-    "saving and roof is in the report that they name.";
+    "roofline explains why programs and kernels are slow, relative to measured limits of this machine. To make a "
+    "program faster: profile it, take the largest potential saving, ask report for its row (row=#N), change the "
+    "code, profile again, and compare both reports. Calibrate once per machine for exact roofs. Answers are "
+    "summaries: every row, saving and roof is in the report that they name.";
 
 /// The name in quotes for messages: it may be long, or hold anything.
 std::string name_in_quotes(const std::string& name) { return "'" + shorten(clean_line(name), 60) + "'"; }
@@ -59,11 +59,11 @@ void McpServer::answer_request(const RpcMessage& request) {
   } else if (request.method != "tools/list" && request.method != "tools/call") {
     refuse(RpcError::method_not_found, "no such method: " + name_in_quotes(request.method));
   } else if (!initialized_) {
-    refuse(RpcError::invalid_request, "initialize comes first");
+    refuse(RpcError::invalid_request, "initialize must be the first request");
   } else if (request.method == "tools/call") {
     call_tool(request);
   } else if (request.params.contains("cursor")) {
-    refuse(RpcError::invalid_params, "cursor: there is one page");
+    refuse(RpcError::invalid_params, "cursor: there is only one page");
   } else {
     send_(rpc_result(request.id, {{"tools", tools_to_json()}}));
   }
@@ -72,7 +72,7 @@ void McpServer::answer_request(const RpcMessage& request) {
 void McpServer::initialize(const RpcMessage& request) {
   const auto version = request.params.find("protocolVersion");
   if (version == request.params.end() || !version->is_string()) {
-    send_(rpc_error(request.id, RpcError::invalid_params, "protocolVersion: expected a text"));
+    send_(rpc_error(request.id, RpcError::invalid_params, "protocolVersion: expected a string"));
     return;
   }
   if (std::exchange(initialized_, true)) {
@@ -93,7 +93,7 @@ void McpServer::call_tool(const RpcMessage& request) {
   const auto refuse = [&](RpcError code, const std::string& why) { send_(rpc_error(request.id, code, why)); };
   const auto name = request.params.find("name");
   if (name == request.params.end() || !name->is_string()) {
-    return refuse(RpcError::invalid_params, "name: expected a text");
+    return refuse(RpcError::invalid_params, "name: expected a string");
   }
   PendingCall call{request.id, name->get<std::string>(), Json::object()};
   if (find_tool(call.tool) == nullptr) {
@@ -107,8 +107,8 @@ void McpServer::call_tool(const RpcMessage& request) {
     if (!arguments->is_object()) return refuse(RpcError::invalid_params, "arguments: expected an object");
     call.arguments = *arguments;
   }
-  if (is_pending(call.id)) return refuse(RpcError::invalid_request, "id: a call with it runs or waits");
-  if (waiting_.size() >= kMostWaiting) return refuse(RpcError::internal, "too many calls wait");
+  if (is_pending(call.id)) return refuse(RpcError::invalid_request, "id: used by a running or queued call");
+  if (waiting_.size() >= kMostWaiting) return refuse(RpcError::internal, "too many queued calls");
   if (const auto meta = request.params.find("_meta"); meta != request.params.end() && meta->is_object()) {
     const auto token = meta->find("progressToken");
     if (token != meta->end() && (token->is_string() || token->is_number_integer())) call.progress_token = *token;

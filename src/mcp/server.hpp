@@ -41,8 +41,8 @@ class McpServer {
   /// For a line that was discarded.
   void receive_too_long();
 
-  /// The next call to run; it is running until finish(). Null where there is none or one runs already: calls run one
-  /// after another, because a second one would disturb a measurement.
+  /// The next call to run; it is running until finish(). Null if there is none or one runs already: calls run one after
+  /// another, because a second one would disturb a measurement.
   const PendingCall* start_next();
   /// The running call is to be ended; it gets no answer.
   bool is_cancelled() const { return running_ && cancelled_; }

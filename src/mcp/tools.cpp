@@ -273,7 +273,7 @@ Tool project_tool() {
                .option = "--scale"},
               {.name = "at_roofs",
                .kind = Kind::flag,
-               .description = "What if: every kernel of known work reaches its roof",
+               .description = "What if: every kernel with known work reaches its roof",
                .option = "--at-roofs"},
               {.name = "no_gaps",
                .kind = Kind::flag,

@@ -48,7 +48,7 @@ struct Tool {
 
 const std::vector<Tool>& tools();
 
-/// Null where there is none of that name.
+/// Null if there is none of that name.
 const Tool* find_tool(const std::string& name);
 
 /// The elements of a tools/list.

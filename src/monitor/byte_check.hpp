@@ -1,5 +1,5 @@
-// Whether the bytes that a GPU's sampled counters claim are those that were moved: settled against a copy of known size
-// before any byte is shown.
+// Checks the bytes reported by a GPU's sampled counters with a copy of known size. Bytes are shown only after it
+// passed.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct MovedBytes {
 enum class CountedBy : std::uint8_t { sums, share_of_peak };
 std::string_view to_string(CountedBy source);
 
-/// What a stretch of activity amounts to; nothing where this chip's samples have not what it takes.
+/// Bytes moved during some activity; std::nullopt if this chip's samples lack the necessary counters.
 std::optional<MovedBytes> moved_bytes(const GpuActivity& activity, CountedBy source);
 
 struct ByteCheck {
@@ -37,7 +37,7 @@ struct ByteCheck {
 
 /// "roofline.monitor-check/1".
 std::string byte_check_to_json(const ByteCheck& check);
-/// Nothing where it is no such document.
+/// std::nullopt if the text is not such a document.
 std::optional<ByteCheck> byte_check_from_json(const std::string& text);
 
 }  // namespace roofline

@@ -28,7 +28,7 @@ class Filling {
       sample_.roofs_measured_at = watched.roofs->measured_at;
     } else {
       sample_.absent["roofs"] =
-          fmt::format("no calibration is kept for this device: roofline calibrate --device {}", watched.device);
+          fmt::format("no calibration is stored for this device: roofline calibrate --device {}", watched.device);
     }
   }
 

@@ -18,17 +18,17 @@ struct Watched {
   DeviceInfo info;
   std::string pci, uuid;
   std::optional<Machine> roofs;
-  std::optional<ByteCheck> bytes;  ///< of a GPU: what a check of its counted bytes found
+  std::optional<ByteCheck> bytes;  ///< GPUs: result of the check of counted bytes
 };
 
-/// How far a counter went; nothing where it began anew in between.
+/// Increase of a counter; std::nullopt if it was reset in between.
 std::optional<double> advance(const WrappingCounter& before, const WrappingCounter& now);
 
-/// `before` is null where there is no reading to count from: then there are no rates.
+/// `before` is null without an earlier reading: then there are no rates.
 DeviceSample gpu_sample(const Watched& watched, const GpuReading* before, const GpuReading& now);
 DeviceSample cpu_sample(const Watched& watched, const HostReading* before, const HostReading& now);
 
-/// Of a device that gave no reading.
+/// Sample of a device that gave no reading.
 DeviceSample silent_sample(const Watched& watched, const std::string& reason);
 
 }  // namespace roofline

@@ -1,5 +1,4 @@
-// One sample of `roofline monitor`: physical figures, and their shares of the measured
-// roofs. Plain data; every output is made of it.
+// One sample of `roofline monitor`: physical quantities, and their shares of the measured roofs. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +26,16 @@ struct Quantity {
   bool counter = false;  ///< only ever grows
 };
 
-/// All of them, in the order in which they are written.
+/// All quantities in output order.
 std::span<const Quantity> quantities();
 
-/// How near something came to what this device was measured to do.
+/// Share of a measured roof.
 struct RoofShare {
   std::string resource;  ///< "dram", "tensor", "pcie_rx", …
   std::string roof;      ///< the ceiling's label
   double per_s = 0;      ///< byte/s or FLOP/s now
   double roof_per_s = 0;
-  std::string basis;  ///< what `per_s` is made of, where it is no count: "at most, if all of it is bf16"
+  std::string basis;  ///< how `per_s` was derived if it is not a count: "at most, if all of it is bf16"
   double share() const { return per_s / roof_per_s; }
 };
 
@@ -44,11 +43,12 @@ struct DeviceSample {
   std::string device;  ///< "cuda:0", "cpu"
   DeviceKind kind = DeviceKind::cpu;
   std::string name, uuid, pci;
-  double seconds = 0;                                      ///< that rates are means of; 0: there are none yet
-  std::map<std::string, double, std::less<>> values;       ///< by their quantities' names
-  std::map<std::string, std::string, std::less<>> absent;  ///< the same names, and "device", "roofs", "processes"
+  double seconds = 0;                                 ///< time over which rates are means; 0: none yet
+  std::map<std::string, double, std::less<>> values;  ///< by quantity name
+  std::map<std::string, std::string, std::less<>>
+      absent;  ///< reasons by quantity name, and for "device", "roofs", "processes"
   std::vector<RoofShare> roofs;
-  std::string roofs_measured_at;                       ///< empty: there is no calibration
+  std::string roofs_measured_at;                       ///< empty: not calibrated
   std::optional<std::vector<std::string>> limited_by;  ///< what holds the clock down now
   std::optional<std::vector<GpuProcess>> processes;
   std::vector<std::string> notes;  ///< what must be known to understand it

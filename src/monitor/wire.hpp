@@ -9,10 +9,10 @@
 namespace roofline {
 
 std::string reading_to_text(const GpuReading& reading);
-/// Throws Error where it is no reading.
+/// Throws Error if the text is not a reading.
 GpuReading reading_from_text(const std::string& text);
 
-/// Its members that are known.
+/// Known members only.
 nlohmann::ordered_json process_to_json(const GpuProcess& process);
 
 }  // namespace roofline

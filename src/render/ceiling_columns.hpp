@@ -12,7 +12,7 @@ namespace roofline {
 struct CeilingRow {
   const Machine& machine;
   const Ceiling& ceiling;
-  std::size_t index;  ///< in Machine::ceilings
+  std::size_t index;  ///< index into Machine::ceilings
 };
 
 /// machine: everything about each, in the Markdown of a machine and on a page. report: a line for each roof. The others

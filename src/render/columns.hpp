@@ -31,8 +31,8 @@ enum class Unit : std::uint8_t { none, count, seconds, share, bytes, bytes_per_s
 /// Rounded and with its unit; "–" if not a number.
 std::string figure_text(const Value& value, Unit unit);
 
-/// What differs in one output. What is empty here is as the column says. Texts are ready for their output: Markdown,
-/// a terminal's line, HTML.
+/// Overrides for one output; empty members use the column's. Texts are ready for their output: Markdown, terminal line,
+/// HTML.
 template <class Row>
 struct MarkdownLook {
   std::string_view title = {};
@@ -54,7 +54,7 @@ struct PageLook {
   std::string_view title = {}, meaning = {};
   std::string_view style = {};  ///< class of its cells and its head; else "n" of figures, "share" of shares
   std::string (*html)(const Row&) = nullptr;
-  std::string (*attributes)(const Row&) = nullptr;  ///< of the cell's element
+  std::string (*attributes)(const Row&) = nullptr;  ///< attributes of the cell's element
   Value (*sort)(const Row&) = nullptr;              ///< sort key; else the value
   int place = 0;
   bool copied = false;  ///< part of the table that the page copies as Markdown
@@ -70,17 +70,17 @@ std::string sort_text(double value);
 template <class Row, class Table>
 struct Column {
   std::string_view key = {};              ///< in CSV and JSON lines; never changes once released
-  std::string_view title = {};            ///< for people
+  std::string_view title = {};            ///< display title
   std::string_view meaning = {};          ///< a phrase: tooltip of the page, help of the metric
   std::string_view metric = {};           ///< name of a gauge; empty: it is none
-  int in = kPeople;                       ///< the outputs that have it
+  int in = kPeople;                       ///< outputs that contain it
   int place = 0;                          ///< among the columns for people; CSV has the order of the entries
   bool left = false;                      ///< aligned left: texts
-  bool (*when)(const Table&) = nullptr;   ///< whether this table has the column; nullptr: each has
+  bool (*when)(const Table&) = nullptr;   ///< true if this table has the column; nullptr: each has
   bool (*shown)(const Table&) = nullptr;  ///< and whether people are shown it
   Value (*value)(const Row&) = nullptr;   ///< exact, in SI base units
   Unit unit = Unit::none;
-  std::string (*text)(const Row&) = nullptr;  ///< for people, where it is not the value in its unit
+  std::string (*text)(const Row&) = nullptr;  ///< display text, if it is not the value with its unit
   MarkdownLook<Row> markdown = {};
   TerminalLook<Row, Table> terminal = {};
   PageLook<Row> page = {};

@@ -11,7 +11,7 @@
 
 namespace roofline {
 
-/// Of a row, or of the step of two programs.
+/// Outcome of a row, or of the step of two programs.
 enum class CaseOutcome : std::uint8_t { passed, slower, undecided, not_compared, regression, failed };
 std::string_view to_string(CaseOutcome outcome);
 
@@ -24,10 +24,10 @@ struct ComparisonCase {
   const Point* point = nullptr;                           ///< null: the step
 };
 
-/// In the order of worst_first(); of programs with steps only the step.
+/// Cases in the order of worst_first(); for programs with steps only the step.
 std::vector<ComparisonCase> comparison_cases(const Comparison& comparison);
 
-/// What the run is of: "suite ops", "train.py --steps 100".
+/// Subject of a run: "suite ops", "train.py --steps 100".
 std::string subject_of(const Report& report);
 
 /// The exact value: numbers with the shortest digits that read back; empty where it is absent.

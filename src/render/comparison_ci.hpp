@@ -1,5 +1,5 @@
-// What a CI service shows of a comparison: each row as a test case (JUnit XML), or what got worse as an alert at the
-// suite's line (SARIF 2.1.0). Both have the figures of the CSV columns, under the same names.
+// Comparisons for CI services: each row as a test case (JUnit XML), or regressions as alerts at the suite's line (SARIF
+// 2.1.0). Both have the figures and names of the CSV columns.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace roofline {
 
-/// One test case per row; of programs with steps one for the step. What is a regression is a failure, with or without a
-/// gate: as the exit status. What was not timed in both runs is skipped, and a run without its end is an error.
+/// One test case per row, or one for the step of programs with steps. A regression is a failure with or without a gate,
+/// like the exit status. Rows not timed in both runs are skipped, and an incomplete run is an error.
 std::string render_comparison_junit(const Comparison& comparison);
 
 /// Results are errors (regressions) and notes (slower within the limit, and undecided).

@@ -22,7 +22,7 @@ struct ComparisonRow {
 /// The rows in the order of `changes`.
 std::vector<ComparisonRow> comparison_rows(const Comparison& comparison,
                                            const std::vector<const PointChange*>& changes);
-/// All rows, as Comparison has them.
+/// All rows of a comparison.
 std::vector<ComparisonRow> comparison_rows(const Comparison& comparison);
 std::span<const Column<ComparisonRow, Comparison>> comparison_columns();
 

@@ -178,10 +178,10 @@ std::string verdicts_terminal(const Report& report, const TerminalStyle& style) 
   if (!text.empty() && any_counted(report)) {
     text +=
         wrapped("",
-                for_terminal("Counts: what the hardware counted over what the model says (1\u00d7: as much). Of a pipe "
-                             "operations; of a level (hbm or dram, l2, l1, shared) bytes, over the model's at main "
-                             "memory. An amount: the model has none.",
-                             style),
+                for_terminal(
+                    "Hardware counts over the model's (1\u00d7: equal): operations of a pipe, bytes of a level (hbm or "
+                    "dram, l2, l1, shared) over the modelled main-memory bytes. An absolute amount: not modelled.",
+                    style),
                 style);
   }
   if (entries.size() > kMost) text += fmt::format("and {} more kernels below their roof\n", entries.size() - kMost);

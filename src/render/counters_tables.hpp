@@ -9,10 +9,10 @@
 
 namespace roofline {
 
-/// "## Measured against modelled"; empty where nothing was counted.
+/// "## Measured against modelled"; empty without counters.
 std::string counters_markdown(const Report& report);
 
-/// "## Where to spend time", a list, and "## Verdicts", one for each kernel; empty where there are none.
+/// "## Where to spend time", a list, and "## Verdicts", one for each kernel; empty if there are none.
 std::string hotspots_markdown(const Report& report, const std::vector<Verdict>& verdicts);
 std::string verdicts_markdown(const Report& report, const std::vector<Verdict>& verdicts);
 

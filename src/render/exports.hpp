@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// timeline.trace: the timeline of a profile as chrome://tracing and Perfetto take it. Throws UsageError where there is
+/// timeline.trace: the timeline of a profile as chrome://tracing and Perfetto take it. Throws UsageError if there is
 /// none.
 std::string render_trace(const Runs& runs);
 

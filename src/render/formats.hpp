@@ -15,23 +15,23 @@ struct Format {
   /// With the chart of these runs, laid out with these options.
   using Drawn = std::string (*)(const Runs&, const ChartDrawing&, const ChartOptions&);
 
-  std::string_view name;  ///< as --format names it, and a file's ending
-  std::string_view file;  ///< in a run's folder
+  std::string_view name;  ///< value of --format, and file extension
+  std::string_view file;  ///< file name in a run's folder
   std::variant<Text, Drawn> render;
   bool usual = true;       ///< written when no format is asked for
   bool several = true;     ///< holds several runs
-  bool may_crash = false;  ///< where memory runs out: to be rendered in a process of its own
+  bool may_crash = false;  ///< may crash when out of memory: rendered in a separate process
 
   bool draws_chart() const { return std::holds_alternative<Drawn>(render); }
 };
 
-/// In the order in which they are written.
+/// Formats in output order.
 const std::vector<Format>& formats();
 
 /// The format of that name, or null.
 const Format* find_format(std::string_view name);
 
-/// Those that are written when none is asked for; `runs` is how many are drawn.
+/// Default formats for `runs` runs.
 std::vector<const Format*> usual_formats(std::size_t runs = 1);
 
 /// The names of all.

@@ -10,7 +10,7 @@ namespace roofline {
 
 struct HostLineRow {
   HostLineSum line;
-  double cpu_s = 0;  ///< of all threads
+  double cpu_s = 0;  ///< sum over all threads
 };
 struct HostFunctionRow {
   HostFunctionSum function;

@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-// Each throws UsageError where there are none.
+// Each throws UsageError if there are none.
 
 /// host.stacks: collapsed stacks, a line for each, with microseconds: "python3 4711;main;train (train.py:31) 1250000".
 /// Those of GPUs are after those of the host: "GPU 0;layer1;conv1;train.py:40 train;sgemm 820000".

@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-// For terminals and Markdown.
+// Row name for terminals and Markdown.
 std::string suite_row_name(const KernelRow& row);
 std::string time_with_interval(const KernelRow& row);
 std::string achieved_rate(const KernelRow& row);

@@ -15,16 +15,16 @@ class Marks;
 struct KernelRow {
   const Report& report;
   const Point& point;
-  std::size_t index;                 ///< in Report::points
+  std::size_t index;                 ///< index into Report::points
   const Verdict* verdict = nullptr;  ///< null: not timed
-  bool listed = false;               ///< whether the verdict has an entry of its own on the page
-  const Marks* marks = nullptr;      ///< of the page
+  bool listed = false;               ///< true if the verdict has an entry of its own on the page
+  const Marks* marks = nullptr;      ///< marks of the page
 
   Level memory() const { return main_memory(report.machine.device.kind); }
   bool timed() const { return point.status == PointStatus::ok && point.time.has_value(); }
-  /// Of a program's row; of any other one without a value.
+  /// The profiled row; an empty value for other rows.
   const ProfiledKind& launch() const;
-  /// Seconds above what the roof allows, of all launches; NaN where that is not known.
+  /// Seconds above what the roof allows, of all launches; NaN if unknown.
   double saving_s() const;
 };
 

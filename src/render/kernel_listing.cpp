@@ -10,7 +10,6 @@
 #include "report/diagnosis/verdict.hpp"
 #include "report/memory_flow.hpp"
 #include "report/occupancy_text.hpp"
-#include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 

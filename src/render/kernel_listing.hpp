@@ -24,12 +24,12 @@ std::string how_sampled(const KernelSamples& samples);
 TextTable memory_table(const Point& point, const Machine& machine);
 TextTable waits_table(const SampledKernel& kernel);
 TextTable lines_table(const SampledKernel& kernel, std::size_t most);
-/// Of the lines with the most samples, by offset.
+/// Instructions of the lines with the most samples, by offset.
 TextTable instructions_table(const SampledKernel& kernel, std::size_t most);
 
 /// A list of the kernels that have samples.
 std::string render_sampled_kernels(const Report& report, const TerminalStyle& style);
-/// All of one.
+/// Complete listing of one kernel.
 std::string render_kernel_listing(const Report& report, const SampledKernel& kernel, const TerminalStyle& style);
 
 }  // namespace roofline

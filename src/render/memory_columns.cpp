@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "text/format.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {

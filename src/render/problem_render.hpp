@@ -25,11 +25,10 @@ std::string render_problem_markdown(const ProblemBound& problem, const Machine& 
 std::string render_problem_html(const ProblemBound& problem, const Machine& machine,
                                 const std::optional<MeasuredTime>& measured);
 
-/// The parts of all phases at their bounds under the machine's roofs: a picture as `render_svg` and `render_png` have
-/// it.
+/// The parts of all phases at their bounds under the machine's roofs, as a report for the chart renderers.
 Report problem_chart(const ProblemBound& problem, const Machine& machine);
 
-/// One sentence: what was measured against the least time.
+/// One sentence that compares the measured time with the lower bound.
 std::string score_text(const PhaseBound& phase, const MeasuredTime& measured);
 
 }  // namespace roofline

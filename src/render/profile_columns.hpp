@@ -11,7 +11,7 @@ namespace roofline {
 /// A line of the program, or the sum of several.
 struct LineRow {
   LineSum line;
-  double all_s = 0;          ///< of all kernels
+  double all_s = 0;          ///< time of all kernels
   std::string instead = {};  ///< the name of a sum of several lines
 };
 struct CallRow {

@@ -10,7 +10,6 @@
 #include "render/kernel_columns.hpp"
 #include "render/profile_columns.hpp"
 #include "render/rank_columns.hpp"
-#include "report/findings.hpp"
 #include "report/hotspots.hpp"
 #include "report/profile_findings.hpp"
 #include "report/rank_findings.hpp"

@@ -66,7 +66,7 @@ ShownCosts shown_parts(const ProgramChange& change, double visible_s) {
   return shown;
 }
 
-/// Whether a change has a row of its own: the differences are sorted, the largest first.
+/// True if a change has a row of its own: the differences are sorted, largest first.
 bool has_row(double difference_s, double visible_s, std::size_t rows) {
   return rows < kMostCostRows && std::abs(difference_s) >= visible_s;
 }

@@ -1,4 +1,4 @@
-// What changed in the cost of a program, as tables: the parts of a step, causes of lost time, and kernels.
+// Tables of a program's change: parts of a step, causes of lost time, and kernels.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct CostRow {
   std::string launches = {}, per_launch = {};  ///< "12 → 6"
   std::string before = {}, now = {}, difference = {};
   std::string word = {};  ///< "gone", "new"
-  Ink ink = Ink::plain;   ///< of the difference
+  Ink ink = Ink::plain;   ///< ink of the difference
 };
 
 struct ShownCosts {

@@ -33,9 +33,9 @@ std::string html_chart_section(const Projections& of) {
   const auto [from, to] = names_apart(of.report.machine.device.name, first.machine);
   const std::string there = first.own ? "with these changes" : "projected on " + to;
   return fmt::format(
-      "<section id=\"chart\" aria-label=\"Roofline chart\">\n<h2>Here and there under their roofs</h2>\n<p "
-      "class=\"lead\">Hollow: measured on {}. Solid: {}. An arrow leads from the one to the other; a hollow mark "
-      "without one is not projected. Each machine has the lines of its colour.</p>\n<div "
+      "<section id=\"chart\" aria-label=\"Roofline chart\">\n<h2>Both machines' rooflines</h2>\n<p "
+      "class=\"lead\">Hollow: measured on {}. Solid: {}. An arrow leads from hollow to solid; a hollow mark without "
+      "one is not projected. Each machine has the lines of its colour.</p>\n<div "
       "id=\"chart-scroll\">{}</div></section>\n",
       escape_html(from), escape_html(there), html_still_chart(runs_of(of), chart_options(of)));
 }

@@ -96,7 +96,7 @@ bool any_price(const std::vector<double>& prices) {
   return std::any_of(prices.begin(), prices.end(), [](double price) { return price > 0; });
 }
 
-std::string here_title(const Projection& projection) { return projection.step ? "a step here" : "here"; }
+std::string here_title(const Projection& projection) { return projection.step ? "step here" : "here"; }
 
 }  // namespace
 

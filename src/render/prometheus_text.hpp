@@ -21,7 +21,7 @@ inline std::string prometheus_label(std::string_view text) {
   return result;
 }
 
-/// One metric: its head, and a line a sample. Without samples there is no head either.
+/// One metric: header and one line per sample; empty without samples.
 class Gauge {
  public:
   Gauge(std::string& text, std::string name, std::string help, const char* type = "gauge")

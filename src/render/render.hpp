@@ -14,10 +14,10 @@
 namespace roofline {
 
 enum class Theme : std::uint8_t { light, dark };
-/// What the area of a point's mark shows: its time, or nothing.
+/// Quantity shown by the area of a mark: its time, or none.
 enum class MarkSize : std::uint8_t { time, equal };
 
-/// How a chart is drawn.
+/// Appearance of a chart.
 struct ChartOptions {
   int width = 1200;  ///< CSS pixels
   int height = 760;
@@ -25,7 +25,7 @@ struct ChartOptions {
   Theme theme = Theme::light;
   MarkSize marks = MarkSize::time;
   Intensity of = Intensity::memory;  ///< along the horizontal axis: network makes a communication roofline
-  bool plot_only = false;            ///< for a narrow page, which has title and legend itself
+  bool plot_only = false;            ///< for a narrow page, which has its own title and legend
   std::string title = {};            ///< empty: the device's name
   bool projected = false;            ///< the last of several runs was computed, not measured
   std::string subtitle = {};         ///< empty: the main roofs, the ridges, the number of kernels and the date
@@ -42,8 +42,8 @@ class ChartDrawing {
   ChartDrawing& operator=(const ChartDrawing&) = delete;
 
   std::string svg() const;
-  std::string svg_for_page() const;  ///< with hidden groups that the script of a page can show
-  /// For the script of a page that has that one: without its titles and data, and without what is hidden.
+  std::string svg_for_page() const;  ///< with hidden groups that the page's script can show
+  /// Smaller version for the same page's script: without titles, data and hidden groups.
   std::string svg_beside() const;
   std::string png() const;  ///< bytes
   std::string pdf() const;  ///< bytes
@@ -61,10 +61,10 @@ std::string render_png(const Runs& runs, const ChartOptions& options = {});  ///
 std::string render_pdf(const Runs& runs, const ChartOptions& options = {});  ///< roofline.pdf, bytes
 std::string render_html(const Runs& runs);                                   ///< report.html, one self-contained file
 std::string render_html(const Runs& runs, const ChartDrawing& drawing);      ///< the same, around that chart
-/// The same of two runs, with their comparison, which may have a gate.
+/// Page of two runs and their comparison, which may have a gate.
 std::string render_html(const Runs& runs, const ChartDrawing& drawing, const Comparison* comparison);
 
-/// How the terminal wants its text.
+/// Properties of the terminal.
 struct TerminalStyle {
   bool color = false;
   bool unicode = true;
@@ -75,7 +75,7 @@ std::string render_terminal_plot(const Runs& runs, const TerminalStyle& style); 
 /// The ceilings table; `verbose` adds what every failed check found.
 std::string render_machine_terminal(const Machine& machine, const TerminalStyle& style, bool verbose = false);
 std::string render_machine_markdown(const Machine& machine);
-/// What changed between two calibrations; `before` and `now` name them.
+/// Changes between two calibrations; `before` and `now` name them.
 std::string render_changes_terminal(const std::vector<CeilingChange>& changes, const std::string& before,
                                     const std::string& now, const TerminalStyle& style);
 std::string render_changes_markdown(const std::vector<CeilingChange>& changes, const std::string& before,

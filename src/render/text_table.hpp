@@ -22,7 +22,7 @@ struct ShareColumn {
   std::size_t column = 0;
   std::vector<double> shares = {};
 };
-/// For a page: names are shortened and whole in their title; a narrow page sets rows as cards, with html_card_titles().
+/// Names are shortened, with the full name as tooltip; narrow pages show rows as cards, with html_card_titles().
 std::string html_table(const TextTable& table, std::string_view style, const ShareColumn& bars = {});
 std::string html_card_titles(const TextTable& table, std::string_view style);
 

@@ -126,8 +126,7 @@ Fleet sample_fleet() {
   summaries[7].facts[1].value = "400 W";
   summaries[45].ceilings[2].value *= 0.5;
   summaries[45].host = "</td><script>window.pwned=1</script>";
-  Fleet fleet =
-      fleet_of(std::move(summaries), {{"fleet/<img src=x onerror=window.pwned=2>.json", "breaks off: half a file"}});
+  Fleet fleet = fleet_of(std::move(summaries), {{"fleet/<img src=x onerror=window.pwned=2>.json", "is truncated"}});
   fleet.files = 63;
   fleet.created_at = "2026-01-16T09:32:10Z";
   fleet.tool_version = "0.2.0";

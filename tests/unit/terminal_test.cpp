@@ -260,7 +260,7 @@ TEST(Terminal, HasAKeyForEachSignThatItShows) {
   const std::string text = render_terminal(report, style);
   EXPECT_THAT(text, HasSubstr("?: not measured well enough"));
   EXPECT_THAT(text, HasSubstr("above its roof: the roof or"));
-  EXPECT_THAT(render_terminal(example::counted_sample_report(), style), HasSubstr("Counts: what the hardware counted"));
+  EXPECT_THAT(render_terminal(example::counted_sample_report(), style), HasSubstr("Hardware counts over"));
 }
 
 TEST(Terminal, SaysEachVerdictInOnePlace) {

@@ -9,7 +9,7 @@ class Canvas {
  public:
   virtual ~Canvas() = default;
   virtual void begin(const Scene& scene) = 0;
-  /// Whether hidden groups are of use: in a file that a page may change.
+  /// True if the output keeps hidden groups, for a page's script.
   virtual bool keeps_hidden() const { return false; }
   virtual void begin_layer(const Layer& layer) = 0;
   virtual void begin_group(const Group& group) = 0;

@@ -29,22 +29,22 @@ struct Chart {
   Intensity of = Intensity::memory;
   Roofs roofs;
   std::optional<OtherMachine> other;
-  std::string name;  ///< of the machine, where there is another
+  std::string name;  ///< name of the machine, if there are two
   std::vector<std::string> families;
-  std::vector<PlottedPoint> points;                ///< of the last run
-  std::vector<std::vector<PlottedPoint>> earlier;  ///< of the runs before it
+  std::vector<PlottedPoint> points;                ///< points of the last run
+  std::vector<std::vector<PlottedPoint>> earlier;  ///< points of earlier runs
   Rect plot;
   LogAxis x, y;
   LabelSpace space;  ///< obstacles for the labels of points
   std::string subtitle;
   Scene scene;
-  std::size_t named = 0;         ///< points with their name beside them, or that of the costliest of their cluster
+  std::size_t named = 0;         ///< points labelled with their name, or with that of the costliest of their cluster
   std::size_t name_labels = 0;   ///< the names, one for a cluster
   std::size_t numbered = 0;      ///< points with a number, and their name in the key
   bool of_program = false;       ///< only the points that take most have a name
-  double seconds = 0;            ///< that a mark of radius 1 represents; 0 if all marks have one size
+  double seconds = 0;            ///< seconds represented by a mark of radius 1; 0 if all marks have one size
   bool projected = false;        ///< the last run was computed, not measured
-  bool plot_only = false;        ///< of a narrow page: axes, roofs, marks and few names
+  bool plot_only = false;        ///< for narrow pages: axes, roofs, marks and few names
   bool small = false;            ///< a small picture: fewer notes and names
   std::vector<std::size_t> key;  ///< the numbered points, in order: indices into `points`
 
@@ -55,7 +55,7 @@ struct Chart {
 
 /// The number of labelled points of a program; the others are in the table.
 inline constexpr std::size_t kNamedOfProgram = 12;
-/// Up to here every point is named beside it, where there is room.
+/// Up to this number, every point is labelled if there is room.
 inline constexpr std::size_t kAllNamed = 25;
 /// A ceiling's 95 % interval is drawn where its ends differ by this factor: less is thinner than the line.
 inline constexpr double kVisibleInterval = 1.05;
@@ -98,9 +98,9 @@ void name_limiting_roofs(Chart& chart, RoofGroups& groups);
 RoofGroups draw_other_roofs(Chart& chart);
 void name_roofs_of_other(Chart& chart, RoofGroups& groups, bool limiting);
 std::optional<OtherMachine> other_machine(const Chart& chart);
-/// What the last run's machine is called beside the other: "H200", or "now" where both have one name.
+/// Name of the last run's machine next to another one: "H200", or "now" if both names are equal.
 std::string name_beside(const Chart& chart, const OtherMachine& other);
-/// Where there is room when all else stands.
+/// Labels the other machine's roofs where room is left.
 void name_other_roofs(Chart& chart, RoofGroups& groups);
 /// The ridges' lines and values, and on which side of them memory or compute is the bound.
 void draw_ridges(Chart& chart);
@@ -108,7 +108,7 @@ void draw_ridges(Chart& chart);
 void draw_paths(Chart& chart);
 /// Hardware counts of the points of the last run: hidden, for a page to show.
 Layer counted_layer(const Chart& chart);
-/// Width of the key of numbered points beside a plot of that height, in at most so many columns.
+/// Width of the key of numbered points beside a plot of that height, in at most that many columns.
 double key_size(const Chart& chart, double height, std::size_t most_columns);
 /// `key_area` takes the names of numbered points; without one, what can't be named has no name. Returns
 /// whether every point has a name or a number.

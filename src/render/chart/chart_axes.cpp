@@ -49,7 +49,7 @@ Group x_axis(const Chart& chart) {
     if (!t.label.empty()) labels.emplace_back(tick_label({x, p.bottom() + 20}, t, Anchor::middle, chart.colors->muted));
   }
   std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
-  const char* const title = chart.of == Intensity::network ? "FLOPs for each byte over the network (FLOP/byte)"
+  const char* const title = chart.of == Intensity::network ? "FLOPs per byte over the network (FLOP/byte)"
                                                            : "Arithmetic intensity (FLOP/byte)";
   if (chart.plot_only) {
     g.items.push_back(Text{{p.right(), p.bottom() + 36},

@@ -9,7 +9,6 @@
 
 #include "render/chart/chart.hpp"
 #include "report/profile_findings.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -28,7 +27,7 @@ double text_height(double size) { return (Font::kAscent + Font::kDescent) * size
 
 std::string name_of(const PlottedPoint& p) { return p.point->above_roof() ? p.name + " ↑" : p.name; }
 
-/// Points by the time they take, the longest first.
+/// Points by the time they take, longest first.
 std::vector<std::size_t> by_cost(const Chart& chart) {
   std::vector<std::size_t> order(chart.points.size());
   std::iota(order.begin(), order.end(), 0);
@@ -48,7 +47,7 @@ void add_roof(const Chart& chart, const PlottedPoint& p, Group& group) {
   group.items.push_back(Line{{at - half, at + half}, false, {}, Stroke{chart.colors->above, 2}});
 }
 
-/// `run` is the place of an earlier run, nothing for the last.
+/// `run` is the place of an earlier run, std::nullopt for the last.
 Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::size_t> run) {
   Group g{.id = fmt::format("point-{}", p.index),
           .classes = "point",
@@ -96,7 +95,7 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
 
 double clearance_of(const PlottedPoint& p) { return p.radius + 1; }
 
-/// Whether another mark lies where the leader of a point runs or ends.
+/// True if another mark lies where the leader of a point runs or ends.
 bool is_covered(const Chart& chart, const PlottedPoint& p, const LabelPlacement& place) {
   const Quad leader = Quad::stroke(place.leader_from, place.leader_to, 1);
   return std::any_of(chart.points.begin(), chart.points.end(), [&](const PlottedPoint& other) {
@@ -111,7 +110,7 @@ struct Labels {
   Layer under{"labels"}, over{"labels over"};
 };
 
-/// Points whose marks lie on each other, the costliest first: they share one label.
+/// Points whose marks lie on each other, costliest first: they share one label.
 using Cluster = std::vector<std::size_t>;
 
 void add_label(const Chart& chart, const Cluster& cluster, const LabelPlacement& place, const std::string& text,

@@ -104,7 +104,7 @@ Font::Font(std::string_view file) {
   FT_Face face = nullptr;
   check(FT_New_Memory_Face(library, reinterpret_cast<const FT_Byte*>(file.data()), static_cast<FT_Long>(file.size()), 0,
                            &face),
-        "it is no font");
+        "it is not a font");
   const std::unique_ptr<FT_FaceRec_, void (*)(FT_Face)> face_owner(face, [](FT_Face f) { FT_Done_Face(f); });
   FT_UInt index = 0;
   for (FT_ULong c = FT_Get_First_Char(face, &index); index != 0; c = FT_Get_Next_Char(face, c, &index))

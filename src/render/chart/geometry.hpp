@@ -74,7 +74,7 @@ struct Quad {
   }
 };
 
-/// Whether two quads share more than a border (separating axis theorem).
+/// True if two quads share more than a border (separating axis theorem).
 bool overlap(const Quad& a, const Quad& b);
 bool overlaps_any(const Quad& quad, const std::vector<Quad>& others);
 bool overlaps_any(const Quad& quad, const std::vector<Rect>& others);

@@ -97,7 +97,7 @@ bool add_leader(Candidate& c, const LabelRequest& request, const LabelSpace& spa
   return true;
 }
 
-/// Whether a label without a leader could be mistaken for that of another point.
+/// True if a label without a leader could be mistaken for that of another point.
 bool touches_another(const Candidate& c, const LabelRequest& request, const LabelSpace& space) {
   const Rect near = c.placement.box.inflated(2 * kGap);
   return std::any_of(space.markers.begin(), space.markers.end(),

@@ -1,5 +1,5 @@
-// Placement of point labels: boxes that overlap nothing, with leader lines for boxes that do not fit next to
-// their point. Pure geometry, independent of the text.
+// Placement of point labels without overlap, with leader lines for labels that do not fit next to their point. Pure
+// geometry, independent of the text.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct LabelSpace {
   Rect bounds;                      ///< labels stay inside
   std::vector<Quad> solid = {};     ///< never touched, nor crossed by a leader: the names of ceilings, ridges
   std::vector<Rect> markers = {};   ///< never touched by a label, crossed by a leader only at need
-  std::vector<Quad> leaders = {};   ///< of labels that stand already: never covered, crossed only at need
+  std::vector<Quad> leaders = {};   ///< leader lines of placed labels: never covered, crossed only if necessary
   std::vector<Quad> lines = {};     ///< roofs, ridges, trajectories: better not covered
   std::vector<Quad> limits = {};    ///< thin dotted lines: a name of a roof may lie on one at need
   std::vector<Quad> roofline = {};  ///< the two main ones: still less so

@@ -256,7 +256,7 @@ std::string point_title(const PlottedPoint& plotted) {
                           : fmt::format(": {} at {} FLOP/byte, {}", performance_text(p), intensity(plotted.intensity),
                                         duration(p.time->median));
   if (p.profiled) {
-    text += fmt::format(" a launch, {} in {} launches", duration(p.profiled->total_s), count(p.profiled->launches));
+    text += fmt::format(" per launch, {} in {} launches", duration(p.profiled->total_s), count(p.profiled->launches));
   }
   if (p.bound.limiting_ceiling.empty()) return text;
   text += fmt::format(", {}-bound by {}, {} of its roof", to_string(p.bound.label), p.bound.limiting_ceiling,

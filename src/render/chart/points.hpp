@@ -20,20 +20,19 @@ inline constexpr double kSmallestRadius = 4.5;
 
 /// A row that a chart can show.
 struct PlottedPoint {
-  std::size_t index = 0;  ///< in Report::points
+  std::size_t index = 0;  ///< index into Report::points
   const Point* point = nullptr;
   double intensity = 0;    ///< FLOP/byte, by the chart's choice of bytes
   double performance = 0;  ///< FLOP/s
   Interval performance_ci95;
-  std::size_t family = 0;  ///< in families_of
+  std::size_t family = 0;  ///< index into families_of()
   std::size_t style = 0;   ///< its marker's, style_of its family
-  std::string name;        ///< as short as is unambiguous: "gemm fp16 · cublas"
+  std::string name;        ///< shortest unambiguous name: "gemm fp16 · cublas"
   double radius = kMarkerRadius;
-  bool at_edge = false;  ///< without FLOPs: at the left edge, where a roof of memory is as high as its bandwidth allows
+  bool at_edge = false;  ///< without FLOPs: at the left edge, at the height of its bandwidth under a memory roof
 };
 
-/// What a row's colour and shape stand for: its op's family, or in a profile, where each name is one of a kind, what
-/// bounds it.
+/// Meaning of a row's colour and shape: its op's family, or its bound in a profile, where each name is unique.
 std::string family_of(const Point& point);
 
 /// The families of all rows, in the order of their first appearance; those of the last run first. A profile's have an
@@ -58,9 +57,9 @@ std::string point_title(const PlottedPoint& point);
 /// Warnings about the point and the sources of its figures; the tables of a page have them too.
 std::vector<std::string> point_notes(const PlottedPoint& point);
 
-/// Gives each marker the area of its row's share of the time, as far as marks that small or large can show; `largest`
-/// is the radius of the one that takes the most. Runs laid over each other share a scale. Returns the seconds that a
-/// mark of radius 1 represents; 0 if no time is known and marks keep their size.
+/// Makes each marker's area proportional to its share of the time, within the range of sizes; `largest` is the radius
+/// of the longest-running one. Overlaid runs share a scale. Returns the seconds represented by a mark of radius 1; 0 if
+/// no time is known and marks keep their size.
 double size_by_time(const std::vector<std::vector<PlottedPoint>*>& runs, double largest);
 
 /// An arrow from a mark to the left: its intensity is an upper bound.

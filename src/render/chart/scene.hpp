@@ -88,7 +88,7 @@ struct Scene {
   Color background;
   Rect clip;
   std::string title, description;
-  std::vector<std::pair<std::string, std::string>> data = {};  ///< of the root element
+  std::vector<std::pair<std::string, std::string>> data = {};  ///< attributes of the root element
   std::vector<Layer> layers = {};
 
   /// Every text of the scene, in drawing order.

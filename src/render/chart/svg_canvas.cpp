@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/find.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -56,13 +57,6 @@ constexpr const char* kAnchors[] = {"start", "middle", "end"};
 std::string anchor_of(const Text& text) { return kAnchors[static_cast<std::size_t>(text.anchor)]; }
 
 std::string weight_of(const Text& text) { return text.weight == FontWeight::semibold ? "600" : "400"; }
-
-/// The text that was counted most; the first of several.
-std::string most_frequent(const std::map<std::string, int>& counts, std::string none) {
-  const auto most =
-      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == counts.end() ? std::move(none) : most->first;
-}
 
 }  // namespace
 
@@ -121,8 +115,8 @@ SvgCanvas::Inherited SvgCanvas::common_of(const Layer& layer) {
     }
   }
   const Inherited root;
-  return {most_frequent(widths, root.stroke_width), most_frequent(sizes, root.font_size),
-          most_frequent(weights, root.weight), most_frequent(anchors, root.anchor)};
+  return {key_of_largest(widths, root.stroke_width), key_of_largest(sizes, root.font_size),
+          key_of_largest(weights, root.weight), key_of_largest(anchors, root.anchor)};
 }
 
 void SvgCanvas::begin(const Scene& scene) {

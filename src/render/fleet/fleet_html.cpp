@@ -126,7 +126,7 @@ std::string distribution(const CeilingNorm& norm, const std::vector<Named>& outl
 
 std::string norm_row(const CeilingNorm& norm, const std::vector<Named>& outliers) {
   std::string row = fmt::format("<tr><th scope=\"row\" class=\"name\">{}", html_name(norm.label, 40));
-  if (!norm.suspects.empty()) row += fmt::format("<small>{} suspect, not counted</small>", norm.suspects.size());
+  if (!norm.suspects.empty()) row += fmt::format("<small>{} suspect, left out</small>", norm.suspects.size());
   row += "</th>";
   if (norm.relative.empty()) return row + "<td colspan=\"5\">no machine passed the audit</td></tr>\n";
   const auto percents = [](double fraction) { return fmt::format("{:.2g} %", 100 * fraction); };

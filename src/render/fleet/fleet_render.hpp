@@ -26,7 +26,7 @@ std::string fleet_gap(const JudgingGap& gap, const FleetGroup& group);
 std::string fleet_machine(const MachineSummary& summary);
 /// "4.2 % below the median (4.50 TB/s, median 4.70)".
 std::string fleet_deviation(const Deviation& slow, const FleetGroup& group);
-/// The causes as one text; says so where there are none.
+/// The causes as one text; says so if there are none.
 std::string fleet_reason(const Outlier& outlier);
 /// "hbm.read fell by 5.0 % between 2026-01-01 and 2026-01-08".
 std::string fleet_drift(const CeilingDrift& drift);

@@ -11,11 +11,11 @@ namespace roofline {
 /// Texts come from outside: they are cleaned, shortened and escaped.
 struct PageBar {
   double at = 0, width = 0;  ///< per cent; no bar without a width
-  std::string style;         ///< its class, which has its colour
+  std::string style;         ///< CSS class with its colour
   std::string name;
-  std::string rest;    ///< what is known of it besides: "1.2 ms, from 3 ms"
-  int row = -1;        ///< of the table of kernels; -1: none
-  double density = 1;  ///< of several bars as one, the part of it that they cover
+  std::string rest;    ///< further text: "1.2 ms, from 3 ms"
+  int row = -1;        ///< row of the table of kernels; -1: none
+  double density = 1;  ///< merged bars: covered fraction
 };
 
 /// A row of bars at that height of the drawing.
@@ -26,10 +26,10 @@ struct BarChart {
   std::string label = {};             ///< for screen readers
   double height = 0;                  ///< pixels
   std::string attributes = {};        ///< of the drawing: " data-length=\"0.1\""
-  std::string rows = {}, above = {};  ///< html_bar_row() of each; what stands above them and doesn't zoom
+  std::string rows = {}, above = {};  ///< html_bar_row() of each row; fixed content above that does not zoom
   std::string below = {};             ///< what zooms, below the rows: an axis
 };
-/// Its search and buttons, which only a script needs, and the drawing.
+/// Search and buttons, which require the script, and the drawing.
 std::string html_bar_chart(const BarChart& chart);
 
 /// An entry of a legend for each pair of class and name.

@@ -12,7 +12,6 @@
 #include "render/html/sections.hpp"
 #include "render/program_change_table.hpp"
 #include "report/comparison/comparison.hpp"
-#include "report/findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 

@@ -10,19 +10,19 @@ namespace roofline {
 /// Valid UTF-8, safe as an element's text and in a quoted attribute.
 std::string escape_html(std::string_view text);
 
-/// Sentences of our own: escaped, with what stands between two backticks as code.
+/// Escapes our own sentences; text between backticks becomes code.
 std::string html_sentences(std::string_view text);
 
 /// A name from outside on one line, escaped, shortened to `columns` with the whole name (up to a length that
 /// a tool tip can show) in a title, and isolated, so that a right-to-left name can't reorder what follows.
 std::string html_isolated(std::string_view name, int columns = 56);
 
-/// The same without isolation for ASCII, where no script looks for the element.
+/// html_name() without isolation for ASCII, for elements that no script looks up.
 std::string html_name(std::string_view name, int columns = 56);
 
 /// A list of that class.
 std::string html_list(std::string_view style, const std::vector<std::string>& lines);
-/// "2026-01-15T09:32:10Z" as people write it: "2026-01-15 09:32 UTC". Anything else is left as it is.
+/// "2026-01-15T09:32:10Z" as "2026-01-15 09:32 UTC". Other text is unchanged.
 std::string html_time(const std::string& iso);
 
 std::string base64(std::string_view bytes);

@@ -121,11 +121,10 @@ std::string network_chart(const Runs& runs) {
   if (!has_network_chart(runs.last())) return {};
   const ChartOptions options{.of = Intensity::network};
   return fmt::format(
-      "<section id=\"network\" aria-label=\"Communication roofline\">\n<h2>Communication roofline</h2>\n"
-      "<p>FLOPs per byte over a rank's link, as bus bandwidth counts bytes. Left of the ridge a kernel is "
-      "network-bound.</p>\n<img src=\"data:image/svg+xml;base64,{}\" alt=\"Communication "
-      "roofline: FLOP/s of each kernel over its FLOPs for each byte on the network\" width=\"{}\" height=\"{}\">\n"
-      "</section>\n",
+      "<section id=\"network\" aria-label=\"Communication roofline\">\n<h2>Communication roofline</h2>\n<p>FLOPs per "
+      "byte over a rank's link, as bus bandwidth counts bytes. Left of the ridge a kernel is "
+      "network-bound.</p>\n<img src=\"data:image/svg+xml;base64,{}\" alt=\"Communication roofline: FLOP/s of each "
+      "kernel over FLOPs per byte on the network\" width=\"{}\" height=\"{}\">\n</section>\n",
       base64(render_svg(runs, options)), options.width, options.height);
 }
 

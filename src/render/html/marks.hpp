@@ -1,4 +1,4 @@
-// The families' marks beside their rows, as the chart draws them.
+// Marks of the families beside their rows, as in the chart.
 #pragma once
 
 #include <map>

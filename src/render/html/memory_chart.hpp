@@ -11,7 +11,7 @@ namespace roofline {
 /// An <svg>. The width of an arrow is the share of its roof.
 std::string memory_chart(const std::vector<MemoryFlow>& flows);
 
-/// The charts of the kernels with the most time, the longest first; empty without any.
+/// The charts of the kernels with the most time, longest first; empty without any.
 std::string html_memory_charts(const Report& report);
 
 }  // namespace roofline

@@ -42,7 +42,8 @@ constexpr std::pair<const char*, const char*> kTerms[] = {
     {"Pipe",
      "An execution unit: FP32 or FP64 units, tensor cores (matrix products), SFU (exponentials, square roots)."},
     {"HBM, L2, L1, shared memory",
-     "Main memory of a GPU, its caches, and the scratchpad of a thread block; the later, the smaller and the faster."},
+     "Main memory of a GPU, its caches, and the scratchpad of a thread block; each smaller and faster than the one "
+     "before."},
     {"Burst, sustained", "Before and after the power limit lowers the clock."},
     {"Warp, block, SM",
      "32 threads that execute together; warps that share memory; the processor that runs blocks. A wave is the number "

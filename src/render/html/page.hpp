@@ -15,7 +15,7 @@ std::string html_letters();
 std::string_view html_base_style();
 std::string_view html_dark_style();
 
-/// A page without a script: `style` besides the base, and the content of its body.
+/// A page without a script: `style` in addition to the base style, and the body.
 std::string html_still_page(std::string_view title, std::string_view tool_version, std::string_view style,
                             std::string_view body);
 

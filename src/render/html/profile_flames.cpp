@@ -9,10 +9,8 @@
 
 #include "render/flame_graph.hpp"
 #include "render/html/bars.hpp"
-#include "render/html/escape.hpp"
 #include "render/html/profile_sections.hpp"
 #include "text/format.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -124,7 +122,7 @@ constexpr const char* kFlamesHint =
 std::string html_flames(const Report& report) {
   const auto& host = report.profile->host;
   std::string figures = flame_figure(
-      "flame-gpu", "GPU", "GPU time by module, line and kernel, in all of the recording.", gpu_stacks(report));
+      "flame-gpu", "GPU", "GPU time by module, line and kernel, over the whole recording.", gpu_stacks(report));
   if (host) figures += host_figures(*host);
   if (figures.empty()) return {};
   return fmt::format(

@@ -18,7 +18,7 @@ std::string html_copies(const Report& report);     ///< copies against their roo
 std::string html_calls(const Report& report);      ///< calls of CUDA on the host
 std::string html_timeline(const Report& report);   ///< a typical step
 std::string html_code(const Report& report);       ///< kernels by source line and instruction
-std::string html_memory(const Report& report);     ///< of GPUs and of the host over the run
+std::string html_memory(const Report& report);     ///< GPU and host memory over the run
 std::string html_flames(const Report& report);     ///< flame graphs of host and GPUs
 std::string html_host(const Report& report);       ///< time of the program's threads
 std::string html_recording(const Report& report);  ///< overhead and completeness

@@ -87,7 +87,7 @@ std::string rest_of_slice(const Report& report, LaneKind lane, const Slice& slic
 PageBar slice_bar(const Report& report, const std::vector<std::string>& families, const Lane& lane,
                   const Slice& slice) {
   const double length = report.profile->timeline->length_s;
-  // What is outside of the window has no width.
+  // What is outside the window has no width.
   const double begin = std::clamp(slice.start_s, 0.0, length), end = std::clamp(slice.end_s, begin, length);
   PageBar bar = {.at = 100 * begin / length,
                  .width = 100 * (end - begin) / length,

@@ -7,7 +7,6 @@
 
 #include "render/columns.hpp"
 #include "render/html/profile_sections.hpp"
-#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -16,7 +15,7 @@ namespace {
 constexpr std::size_t kMostChildren = 40;
 constexpr int kDeepest = 24;
 
-/// A tree's nodes by their parents, the costliest first.
+/// A tree's nodes by their parents, costliest first.
 class Tree {
  public:
   Tree(const std::vector<TreeSum>& nodes, double all_s, bool has_wall)

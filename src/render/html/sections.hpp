@@ -1,5 +1,5 @@
-// The parts of the page, each a fragment of HTML; html.cpp puts them together. Everything a reader needs
-// is in the markup: the script only moves, hides and sorts what stands here.
+// Sections of the page as HTML fragments; html.cpp combines them. All content is in the markup: the script only moves,
+// hides and sorts it.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ std::string html_answer(const Report& report, const std::vector<Verdict>& verdic
 /// Changes between runs.
 std::string html_changes(const Runs& runs, const Comparison& comparison);
 std::string html_chart_lead(const Report& report);  ///< how to read the chart, and rows that are not on it
-std::string html_counters(const Report& report);    ///< counted beside modelled; empty without
+std::string html_counters(const Report& report);    ///< counted next to modelled work; empty without counters
 std::string html_machine(const Machine& machine);   ///< ceilings, audits, device
 std::string html_sweeps(const Machine& machine);    ///< bandwidth against working set and threads
 std::string html_method(const Report& report);      ///< how it was measured, and how to again
@@ -33,7 +33,7 @@ std::string html_times(const Report& report, const Marks& marks);  ///< time by 
 std::string html_hotspots(const Report& report, const std::vector<Verdict>& verdicts);
 /// The results table.
 std::string html_kernels(const Report& report, const Marks& marks, const std::vector<Verdict>& verdicts);
-/// For each kernel below its roof: limiting cause, evidence, action.
+/// Limiting cause, evidence and action for each kernel below its roof.
 std::string html_verdicts(const Report& report, const std::vector<Verdict>& verdicts);
 
 /// The verdicts that html_verdicts lists; it has an upper limit.

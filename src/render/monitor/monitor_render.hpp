@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// For a screen of `lines` lines (0: no limit): every device in full where that fits, else one line each.
+/// Fits a screen of `lines` lines (0: no limit): every device in full if possible, else one line each.
 std::string render_monitor_terminal(const Sample& sample, const TerminalStyle& style, int lines);
 
 /// "roofline.monitor/1", one line.

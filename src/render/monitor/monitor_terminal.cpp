@@ -48,7 +48,7 @@ class DeviceLines {
                      text);
   }
 
-  /// "██████   62.1 %   rest", or nothing where there is no such figure.
+  /// "██████   62.1 %   rest", or nothing if there is no such figure.
   void add_bar(const std::string& label, std::string_view quantity, const std::string& rest) {
     if (const auto value = device_.find(quantity)) {
       add(label, fmt::format("{} {:>6}  {}", meter(*value, style_), percent(*value), rest));

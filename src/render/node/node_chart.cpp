@@ -24,7 +24,7 @@ constexpr double kNameSize = 11, kNameRise = 3, kNameHeight = 14;
 constexpr std::size_t kColumns = 4;
 constexpr double kLabelColumn = 52, kColumn = 58, kRow = 20;
 
-/// Whether a rate can be drawn on a logarithmic axis.
+/// True if a rate can be drawn on a logarithmic axis.
 bool shown(const Ceiling& ceiling) {
   return ceiling.role == Role::roof && ceiling.regime == Regime::burst && std::isfinite(ceiling.value) &&
          ceiling.value > 1 && ceiling.value < 1e21;
@@ -63,7 +63,7 @@ struct Axes {
   double rate(double y) const { return y_low * std::pow(y_high / y_low, (kBottom - y) / (kBottom - kTop)); }
 };
 
-/// Whether the names of all pipes stand right of the slope, above their lines.
+/// True if the names of all pipes stand right of the slope, above their lines.
 bool names_fit(const std::vector<const Machine*>& machines, const Axes& axes) {
   for (const Machine* machine : machines) {
     const double bandwidth = memory_roof(*machine)->value;
@@ -126,8 +126,7 @@ class NodeDrawing {
     put_text({kLeft, 18}, node_headline(node_), colors_.ink, 15, FontWeight::semibold);
     put_text(
         {kLeft, 36},
-        "FLOP/s over FLOP/byte. Broad and grey: usual among these GPUs. Red: 5 % lower and more. Dashed: left when "
-        "all work.",
+        "FLOP/s over FLOP/byte. Grey band: typical for these GPUs. Red: at least 5 % lower. Dashed: all GPUs busy.",
         colors_.muted, kNameSize);
     bottom_ = 44;
   }

@@ -11,7 +11,7 @@ namespace roofline {
 
 enum class NodeParts : std::uint8_t { roofs, roofs_and_links };
 
-/// In light colours. Of no size where there is nothing to draw.
+/// Light colours. Empty size if there is nothing to draw.
 Scene node_scene(const Node& node, NodeParts parts);
 
 }  // namespace roofline

@@ -12,11 +12,11 @@ namespace roofline {
 
 inline Ink bound_ink(BoundLabel label) {
   static constexpr std::array kInks = {Ink::cyan, Ink::magenta, Ink::blue,
-                                       Ink::warn, Ink::plain,   Ink::dim};  // by the label
+                                       Ink::warn, Ink::plain,   Ink::dim};  // by label
   return kInks.at(static_cast<std::size_t>(label));
 }
 
-/// Of a point's share of its roof.
+/// Ink for a point's share of its roof.
 inline Ink roof_ink(const Point& point) {
   const double fraction = point.fraction_of_roof();
   if (point.above_roof()) return Ink::bad;

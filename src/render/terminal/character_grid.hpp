@@ -25,10 +25,10 @@ class CharacterGrid {
   /// A dot of a line at that pixel; `ascii` replaces it without Unicode.
   void dot(double x, double y, Ink ink, char ascii);
 
-  /// One line of text from that cell on, each character one column wide; clipped at the borders.
+  /// Writes text from that cell on, one column per character; clipped at the borders.
   void write(int column, int row, std::string_view text, Ink ink);
 
-  /// Whether `width` cells lie inside and hold no letter; nor a line, where `lines_too`.
+  /// True if `width` cells are inside the grid and contain no letter, nor a line if `lines_too`.
   bool is_free(int column, int row, int width, bool lines_too) const;
 
   /// The cells of one row, without spaces at its end.

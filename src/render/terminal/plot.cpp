@@ -254,7 +254,7 @@ std::string footer(const Runs& runs, const std::vector<PlottedPoint>& points, co
   if (!unnamed.empty()) text += wrapped("more roofs: ", names, style);
   if (runs.several()) text += fmt::format("{} an earlier run\n", style.unicode ? "\u25cb" : "o");
   if (std::any_of(points.begin(), points.end(), [](const PlottedPoint& p) { return p.at_edge; }))
-    text += "at the left edge: no FLOPs, as high under a memory roof as their bandwidth\n";
+    text += "at the left edge: no FLOPs; their height under a memory roof is their bandwidth\n";
   const std::size_t missing = runs.last().points.size() - points.size();
   if (missing > 0) text += fmt::format("{} without a point: see the table\n", missing);
   if (const std::string sentence = unfinished(runs.last()); !sentence.empty()) text += wrapped("", sentence, style);

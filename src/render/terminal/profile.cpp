@@ -129,7 +129,7 @@ std::string hotspots_list(const Report& report, const std::vector<Hotspot>& all,
   }
   if (text.empty()) return {};
   if (shown > kMostSavings) text += fmt::format("          and {} more\n", shown - kMostSavings);
-  const char* title = report.profile->steps ? "Where to spend time (a step)" : "Where to spend time";
+  const char* title = report.profile->steps ? "Where to spend time (per step)" : "Where to spend time";
   return inked(title, Ink::bold, style) + '\n' + text + '\n';
 }
 
@@ -153,7 +153,7 @@ std::string memory_list(const Report& report, const TerminalStyle& style) {
 
 /// What the signs and short titles of the table mean.
 std::string kernels_key(const Report& report) {
-  std::string text = "share: of the kernels' time; median: of a launch";
+  std::string text = "share: of the kernels' time; median: per launch";
   const bool roofs = std::any_of(report.points.begin(), report.points.end(),
                                  [](const Point& point) { return !point.bound.limiting_ceiling.empty(); });
   if (roofs) text += "; roof: share of the roof that limits it";

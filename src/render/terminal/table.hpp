@@ -1,5 +1,5 @@
-// A table of text for terminals: columns as wide as their content; columns are dropped or shortened to fit.
-// Knows colours and widths, nothing of rooflines.
+// Text tables for terminals: columns are as wide as their content, and are dropped or shortened to fit. Independent of
+// rooflines.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-/// How a piece of text looks where the terminal shows colours.
+/// Style of text on terminals with colours.
 enum class Ink : std::uint8_t { plain, bold, dim, good, warn, bad, blue, magenta, cyan };
 
 struct Cell {
@@ -55,10 +55,10 @@ std::string inked(std::string_view text, Ink ink, const TerminalStyle& style);
 /// Breaks at spaces into lines of at most style.columns, the first after `first` and the others indented alike.
 std::string wrapped(std::string_view first, std::string_view text, const TerminalStyle& style);
 
-/// Without Unicode: the signs of this tool by ASCII ones, everything else by '?'.
+/// Replaces our own symbols by ASCII ones, and other non-ASCII characters by '?', if the terminal lacks Unicode.
 std::string for_terminal(std::string text, const TerminalStyle& style);
 
-/// A bar of `width` cells, eighths of a cell fine where there is Unicode; empty where nothing is known.
+/// A bar of `width` cells, with a resolution of an eighth of a cell with Unicode; empty if unknown.
 std::string bar(double fraction, int width, const TerminalStyle& style);
 
 }  // namespace roofline
