@@ -12,7 +12,7 @@ namespace roofline {
 
 AttentionProblem attention_problem(const Workload& workload, Device& device);
 
-/// Why no fused kernel supports this workload on any GPU; nothing if one does.
+/// Why no fused kernel supports this workload on any GPU; std::nullopt if one does.
 std::optional<std::string> fused_unsupported(const Workload& workload);
 
 /// The implementation for Hopper.

@@ -50,7 +50,7 @@ inline float scale_log2(const Attended& e) {
   return static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(e.d)));
 }
 
-/// Why GPU kernels with 16-byte loads and heads of at most 128 elements do not support this; nothing if they do.
+/// Why GPU kernels with 16-byte loads and heads of at most 128 elements do not support this; std::nullopt if they do.
 inline std::optional<std::string> head_dim_unsupported(const Attended& e, DType dtype) {
   const std::int64_t per_vector = 16 / element_size(dtype);
   if (e.d > 128) return "needs head_dim <= 128";

@@ -14,10 +14,10 @@ namespace roofline {
 /// The ranks of a shape.
 std::int64_t ranks_of(const Workload& workload);
 
-/// Whether one buffer of a rank is part of the other.
+/// True if one buffer of a rank is part of the other.
 bool is_in_place(const Workload& workload);
 
-/// Whether it sums the ranks' values in their own type.
+/// True if it sums the ranks' values in their own type.
 bool adds_up(std::string_view collective);
 
 /// Send and receive buffers of each rank, by rank.

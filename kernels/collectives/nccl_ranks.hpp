@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// Why that many ranks cannot run an NCCL collective here, or nothing.
+/// Why that many ranks cannot run an NCCL collective here, or std::nullopt.
 std::optional<std::string> ranks_unsupported(std::int64_t ranks, const Device& device);
 
 }  // namespace roofline

@@ -19,7 +19,7 @@ struct AbOptions {
   /// Sampling time of the first rounds of a row; fresh rounds of a row that these do not clear take up to twice as
   /// long.
   double max_time_s = 3;
-  std::optional<double> round_limit_s = {};  ///< after which a round is killed; nothing: never
+  std::optional<double> round_limit_s = {};  ///< after which a round is killed; std::nullopt: never
   std::vector<std::string> command = {};     ///< the command line, which both reports record
   std::function<void(const Progress&)> progress = [](const Progress&) {};
 };

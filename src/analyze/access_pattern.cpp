@@ -20,7 +20,7 @@ class RecentNumbers {
  public:
   explicit RecentNumbers(std::size_t most) : most_(most) {}
 
-  /// Whether it was not among them.
+  /// True if it was not among them.
   bool enter(std::uint64_t number) {
     const auto found = std::find(last_.begin(), last_.end(), number);
     const bool is_new = found == last_.end();

@@ -41,8 +41,8 @@ class LostDevice {
   int in_vain_ = 0;
 };
 
-/// Whether timing the row again may help: contention may have passed, or the median may become known, unless
-/// samples were too few.
+/// True if timing the row again may help: contention may have passed, or the median may become known, unless samples
+/// were too few.
 bool needs_remeasuring(const Point& point) {
   return is_under_contention(point) || (badly_measured(point) && point.time->samples >= kFewestForInterval);
 }

@@ -21,7 +21,7 @@ struct AnalyzeOptions {
   DeviceChoice device;
   SamplerOptions sampler;
   bool raw = false;  ///< keep every sample
-  /// Seconds after which a row is killed, unless it has a lower limit in the suite; nothing: never.
+  /// Seconds after which a row is killed, unless it has a lower limit in the suite; std::nullopt: never.
   std::optional<double> row_limit_s = {};
   /// Hardware counters to read, in a separate process after everything has been timed.
   std::optional<CounterSet> counters = {};

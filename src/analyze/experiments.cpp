@@ -75,7 +75,7 @@ class ExperimentWorker {
   std::map<std::int64_t, std::unique_ptr<Device>> some_;  ///< by the number of their threads
 };
 
-/// Whether a kernel's own threads are part of the row: alone on one CPU, as in the experiments, they would only wait
+/// True if a kernel's own threads are part of the row: alone on one CPU, as in the experiments, they would only wait
 /// for each other.
 bool starts_threads(const SuiteEntry& entry) {
   if (!entry.kernel) return false;

@@ -17,7 +17,6 @@
 #include "analyze/choose_implementation.hpp"
 #include "device/cuda/open.hpp"
 #include "device/isolate.hpp"
-#include "host/interrupt.hpp"
 #include "model/error.hpp"
 #include "op/case.hpp"
 

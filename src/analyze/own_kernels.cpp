@@ -20,7 +20,7 @@ namespace {
 using Choice =
     std::tuple<const KernelSpec*, DType, std::vector<std::pair<std::string, std::int64_t>>, CacheMode, std::uint64_t>;
 
-/// The timed rows of each choice, the fastest first.
+/// The timed rows of each choice, fastest first.
 using Choices = std::map<Choice, std::vector<std::size_t>>;
 
 /// "3.1 % (2.9 to 3.4 %) faster than block=128"; without the interval if one of the two has none.

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "model/find.hpp"
-#include "op/layout.hpp"
 #include "user/binding.hpp"
 #include "user/user_implementation.hpp"
 

@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// Whether the kernel is compiled from C or C++, so that it can be compiled differently.
+/// True if the kernel is compiled from C or C++, so that it can be compiled differently.
 bool is_recompilable(const SuiteEntry& entry);
 
 /// The row's implementation compiled with more options.
@@ -18,7 +18,7 @@ std::optional<Implementation> with_options(const SuiteEntry& entry, const std::v
 /// Divide instructions assembled as multiplications. Compilers with an assembler of their own ignore it.
 std::optional<Implementation> without_divisions(const SuiteEntry& entry);
 
-/// Loads that read what narrower stores wrote read other memory; its preparation fails where there are none.
+/// Loads that read what narrower stores wrote read other memory; its preparation fails if there are none.
 std::optional<Implementation> without_failed_forwards(const SuiteEntry& entry);
 
 }  // namespace roofline

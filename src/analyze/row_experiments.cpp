@@ -389,7 +389,7 @@ class RowExperiments {
   double split_share_ = 0;
   bool products_ = false;
   double units_ = 0, small_units_ = 0;
-  double working_ = 0;  ///< threads with work; 0 where that is not known
+  double working_ = 0;  ///< threads with work; 0 if unknown
   double share_ = 0;
   Level cache_ = Level::l2;  ///< that holds the smaller working set
   std::optional<Workload> small_;

@@ -5,13 +5,12 @@
 #include <string>
 
 #include "model/error.hpp"
-#include "op/layout.hpp"
 #include "user/user_implementation.hpp"
 
 namespace roofline {
 namespace {
 
-/// Whether the op, or the kernel's formulas, accept the shape.
+/// True if the op, or the kernel's formulas, accept the shape.
 bool is_valid(const SuiteEntry& entry, const Workload& workload) {
   try {
     for (const ShapeParameter& parameter : entry.op->parameters()) {

@@ -15,10 +15,10 @@ double units_of(const Op& op, const Workload& workload, bool products);
 
 /// The workload with its working set reduced to `bytes`, hot, with the same work per element: the first extent that
 /// suffices alone, otherwise (and of `products`) extents are halved, each time the one that keeps the most operations
-/// per byte. Nothing where no valid shape is that small.
+/// per byte. std::nullopt if no valid shape is that small.
 std::optional<Workload> shrunk(const SuiteEntry& entry, double bytes, bool products);
 
-/// The workload with its leading extent doubled; nothing where that is not valid.
+/// The workload with its leading extent doubled; std::nullopt if that is not valid.
 std::optional<Workload> doubled(const SuiteEntry& entry);
 
 }  // namespace roofline

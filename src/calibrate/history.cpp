@@ -22,7 +22,7 @@ bool same_host(const Machine& a, const Machine& b) {
   return one != nullptr && other != nullptr && *one == *other;
 }
 
-/// Whether it may be too low, but not too high.
+/// True if it may be too low, but not too high.
 bool sound(const Ceiling& ceiling) {
   const auto& checks = ceiling.audit.checks;
   return std::all_of(checks.begin(), checks.end(), [](const Check& check) {

@@ -29,14 +29,14 @@ std::filesystem::path node_path(const std::string& host);
 /// Stores a node, as keep_machine does a machine.
 bool keep_node(const Node& node);
 
-/// The stored node of that host, or nothing; an unreadable file is moved aside, as in find_machine.
+/// The stored node of that host, or std::nullopt; an unreadable file is moved aside, as in find_machine.
 std::optional<Node> find_node(const std::string& host, const std::function<void(const std::string&)>& notify);
 
 /// Stores a machine. A quick or partial one never replaces a full one; false is then returned. Throws UsageError if
 /// it cannot be written.
 bool keep_machine(const Machine& machine);
 
-/// The stored machine of that device, or nothing. Throws UsageError if the file is not a calibration of it.
+/// The stored machine of that device, or std::nullopt. Throws UsageError if the file is not a calibration of it.
 std::optional<Machine> kept_machine(const std::string& identity);
 
 /// The same, but a file that is not a calibration of it (truncated, of another device or version) is moved aside
@@ -50,7 +50,7 @@ std::optional<Machine> find_machine_named(const std::string& device_name);
 /// does.
 std::vector<std::string> staleness(const Machine& machine, const DeviceInfo& device, const std::string& tool_version);
 
-/// From the time format of the files ("2026-11-21T04:00:00Z"); nothing if it is invalid.
+/// From the time format of the files ("2026-11-21T04:00:00Z"); std::nullopt if it is invalid.
 std::optional<std::int64_t> seconds_since_1970(const std::string& utc_time);
 
 /// Age of `measured_at` at `now` (seconds since 1970): "3 days old", "2 hours old", "less than a minute old", or

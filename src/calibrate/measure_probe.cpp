@@ -129,7 +129,7 @@ class ProbeRun {
     return std::isnan(time.ci95.low) && time.samples >= kEnoughForQuantiles ? range_of(time) : time.ci95;
   }
 
-  /// Whether a limiter lowered the clock during the measurement.
+  /// True if a limiter lowered the clock during the measurement.
   static bool held(const Power& power) { return !power.limiter.value_or("").empty(); }
 
   /// "power cap of 700 W, at 698 W"; other limiters by their name.

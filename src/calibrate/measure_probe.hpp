@@ -29,7 +29,7 @@ using ProbeOutcome = std::variant<MeasuredProbe, Sweep, std::string>;
 ProbeOutcome measure_probe(const Probe& probe, Device& device, const Effort& effort,
                            const std::function<bool()>& cancelled);
 
-/// The sustained ceiling of one variant of a probe, beside its `burst` one; nothing if it is cancelled or the
+/// The sustained ceiling of one variant of a probe, beside its `burst` one; std::nullopt if it is cancelled or the
 /// variant's result is wrong. Rethrows the probe's exceptions.
 std::optional<Ceiling> measure_sustained(const Probe& probe, Device& device, const Effort& effort,
                                          const std::function<bool()>& cancelled, int variant, const Ceiling& burst);

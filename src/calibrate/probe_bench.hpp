@@ -19,7 +19,7 @@ struct ProbeBench {
   const std::function<bool()>& cancelled;
 };
 
-/// Runs and verifies the case once: the reason if the result is wrong, or nothing.
+/// Runs and verifies the case once: the reason if the result is wrong, or std::nullopt.
 std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case);
 
 /// Samples the case, with the probe's pause before each sample if it has one.
@@ -42,7 +42,7 @@ LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case,
 LoadedTime time_concurrently(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
                              StopRule& rule, Regime regime, const std::function<void()>& warmed_up);
 
-/// Mean power with the device open and idle, over half a second; nothing without an energy counter.
+/// Mean power with the device open and idle, over half a second; std::nullopt without an energy counter.
 std::optional<double> measure_idle_watts(Device& device);
 
 }  // namespace roofline

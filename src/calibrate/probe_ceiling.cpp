@@ -20,7 +20,7 @@ NearerCache nearer_cache(const Probe& probe, const Device& device, const ProbeCa
   return measured ? NearerCache{*measured, reported} : NearerCache{reported};
 }
 
-/// Capacity of the probed level, all instances together; nothing for main memory.
+/// Capacity of the probed level, all instances together; std::nullopt for main memory.
 std::optional<double> own_capacity_bytes(const Probe& probe, const Device& device) {
   const double bytes = probe.level ? cache_bytes(device.info(), *probe.level) : 0;
   return bytes > 0 ? std::optional(bytes) : std::nullopt;

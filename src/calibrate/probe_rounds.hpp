@@ -23,7 +23,7 @@ class ProbeRounds {
   /// all probes of its kind. Rethrows the probe's exceptions.
   void visit(double slowed_share);
 
-  /// Whether another round would change nothing: plateaus are reached, and one variant is left.
+  /// True if another round would change nothing: plateaus are reached, and one variant is left.
   bool converged(double slowed_share) const;
 
   /// The current ceiling with its audit.
@@ -32,7 +32,7 @@ class ProbeRounds {
   /// Why there is none.
   std::string failure() const;
 
-  /// The best variant's index, or nothing before the first round.
+  /// The best variant's index, or std::nullopt before the first round.
   std::optional<int> best() const;
 
   void add_to(Slowdowns& slowdowns) const;
@@ -51,7 +51,7 @@ class ProbeRounds {
   };
 
   bool visit(Series& series);
-  double least_s(const Series& series) const;  ///< by the probe's limit at its clock; NaN where there is none
+  double least_s(const Series& series) const;  ///< by the probe's limit at its clock; NaN if there is none
   bool reached(const Series& series, double slowed_share) const;
   bool given_up(const Series& variant, double slowed_share) const;
   const Series* leader() const;

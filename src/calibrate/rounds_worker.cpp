@@ -234,7 +234,7 @@ double RoundsWorker::rounds_end_s() const {
   return end_s_ - std::min(static_cast<double>(loads) * kept_s(options_.effort), kForSustained * time_s_);
 }
 
-/// Whether another visit would change nothing. Probes that the same causes slow settle together: each of them alone
+/// True if another visit would change nothing. Probes that the same causes slow settle together: each of them alone
 /// would end at its first luck, and the share of slowed rounds would be known too badly (1.8 % of simulated ceilings
 /// were silently low, RoundsEvidence). Before a third of the time nothing has settled, because a transient of a few
 /// seconds must not determine a result.
@@ -249,7 +249,7 @@ bool RoundsWorker::settled(const Member& member, double now_s) const {
   });
 }
 
-/// Whether other probes' working sets depend on this sweep.
+/// True if other probes' working sets depend on this sweep.
 bool RoundsWorker::comes_first(const Member& member) const {
   return !member.deferred && member.probe->comes_first && member.probe->comes_first(*device_);
 }

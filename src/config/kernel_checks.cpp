@@ -39,7 +39,7 @@ class KernelChecker {
     if (ways != 1) {
       yaml.fail(
           fmt::format("'{}' {}: expect, same_as, like or unverified", draft_.spec.name,
-                      ways == 0 ? "must say what is right by one of" : "says what is right in more than one way"));
+                      ways == 0 ? "must define its expected output by one of" : "defines its expected output twice"));
     }
     std::size_t outputs = 0;
     for (const BufferSpec& buffer : draft_.spec.buffers) {
@@ -55,7 +55,7 @@ class KernelChecker {
     for (const auto& [name, where] : draft_.expected) {
       const BufferSpec* buffer = draft_.spec.find_buffer(name);
       if (buffer == nullptr || buffer->workspace || !is_written(buffer->role))
-        where.fail(fmt::format("'{}' is no output", name));
+        where.fail(fmt::format("'{}' is not an output", name));
     }
   }
 

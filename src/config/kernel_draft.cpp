@@ -62,7 +62,7 @@ fs::path read_path(const KernelDraft& draft, const YamlValue& yaml, std::string_
 fs::path read_file_path(const KernelDraft& draft, const YamlValue& yaml, std::string_view what) {
   fs::path path = read_path(draft, yaml, what);
   std::error_code hidden;
-  if (!fs::is_regular_file(path, hidden)) yaml.fail(fmt::format("{} '{}' is no file", what, path.string()));
+  if (!fs::is_regular_file(path, hidden)) yaml.fail(fmt::format("{} '{}' is not a file", what, path.string()));
   return path;
 }
 

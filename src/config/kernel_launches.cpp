@@ -165,7 +165,7 @@ class StepReader {
       }
       choices.push_back(std::move(extent));
     }
-    if (!sweeps && choices.size() > 1) member.value.fail("with 'steps', what is to be tried is a list in 'define'");
+    if (!sweeps && choices.size() > 1) member.value.fail("with 'steps', alternatives are lists in 'define'");
     return choices;
   }
 
@@ -181,8 +181,7 @@ class StepReader {
       if (member.key == "shared") {
         for (const YamlValue& value : member.value.elements("shared"))
           launch.shared.push_back(read_formula(value, "shared"));
-        if (!sweeps && launch.shared.size() > 1)
-          member.value.fail("with 'steps', what is to be tried is a list in 'define'");
+        if (!sweeps && launch.shared.size() > 1) member.value.fail("with 'steps', alternatives are lists in 'define'");
       }
       if (member.key == "cooperative") launch.cooperative = read_flag(member.value, "cooperative");
       if (member.key == "threads") {
@@ -191,8 +190,7 @@ class StepReader {
           if (text != kAllThreads && text != kOwnThreads) value.integer("threads", 1, 4096);
           launch.threads.push_back(value.text("threads"));
         }
-        if (!sweeps && launch.threads.size() > 1)
-          member.value.fail("with 'steps', what is to be tried is a list in 'define'");
+        if (!sweeps && launch.threads.size() > 1) member.value.fail("with 'steps', alternatives are lists in 'define'");
       }
     }
     return launch;

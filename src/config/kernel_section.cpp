@@ -22,7 +22,7 @@ using Keys = std::vector<std::string>;
 /// Reads one kernel. Formulas are checked when all of it is known.
 class KernelReader {
  public:
-  /// `extents`: the names of its shape; nothing where no workload has one.
+  /// `extents`: the names of its shape; std::nullopt if no workload has one.
   KernelReader(const YamlMember& member, fs::path folder, std::optional<Keys> extents) : yaml_(member.value) {
     draft_.folder = std::move(folder);
     draft_.has_shape = extents.has_value();
@@ -65,7 +65,7 @@ class KernelReader {
         draft_.spec.include.push_back(read_path(draft_, folder, "include folder"));
         std::error_code hidden;
         if (!fs::is_directory(draft_.spec.include.back(), hidden))
-          folder.fail(fmt::format("include folder '{}' is no folder", draft_.spec.include.back().string()));
+          folder.fail(fmt::format("include folder '{}' is not a folder", draft_.spec.include.back().string()));
       }
     }
     if (member.key == "define") read_defines(value);
@@ -94,7 +94,7 @@ class KernelReader {
     const auto kind = source_kind(draft_.spec.source);
     if (!kind) {
       yaml.fail(
-          fmt::format("'{}' ends in nothing that is known: .c, .cpp and .so are for the CPU, .cu, .ptx, .cubin and "
+          fmt::format("'{}' has an unknown extension: .c, .cpp and .so are for the CPU, .cu, .ptx, .cubin and "
                       ".fatbin for CUDA",
                       draft_.spec.source.filename().string()));
     }
@@ -188,7 +188,8 @@ class KernelReader {
   KernelDraft draft_;
 };
 
-/// The names that the shapes of a kernel's workloads have, in the order of the file; nothing where no workload runs it.
+/// The names that the shapes of a kernel's workloads have, in the order of the file; std::nullopt if no workload runs
+/// it.
 std::optional<Keys> extents_of(const std::string& kernel, const YamlValue& workloads) {
   std::optional<Keys> names;
   const auto add = [&](const YamlValue& shapes) {
@@ -264,9 +265,8 @@ SuiteKernels read_kernels(const YamlValue& yaml, const YamlValue& workloads) {
       const auto found = kernels.find(other);
       const bool own = found == kernels.end() || other == name || found->second.spec->like != nullptr;
       if (own || found->second.spec->device() != kernel.spec->device()) {
-        kernel.spec->place.fail(
-            fmt::format("'{}' is to be the same as '{}', which is no other kernel of this suite for {}", name, other,
-                        to_string(kernel.spec->device())));
+        kernel.spec->place.fail(fmt::format("'{}': same_as '{}' is not another kernel of this suite for {}", name,
+                                            other, to_string(kernel.spec->device())));
       }
       right = found->second.spec;
     }

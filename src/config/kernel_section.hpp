@@ -17,7 +17,7 @@ namespace roofline {
 struct SuiteKernel {
   std::shared_ptr<const KernelSpec> spec;
   std::shared_ptr<const UserOp> op;
-  /// Whether a workload runs it, or another kernel that must equal it. Of other kernels no shape is known: all is
+  /// True if a workload runs it, or another kernel that must equal it. Of other kernels no shape is known: all is
   /// checked except the names of extents and what follows from their values.
   bool used = true;
 };

@@ -31,9 +31,9 @@ struct SuiteEntry {
   /// choices have one label. Empty unless chooses_fastest().
   std::string chosen_label = {};
 
-  /// Seconds after which its process is ended; nothing for what is built in.
+  /// Seconds after which its process is ended; std::nullopt for what is built in.
   std::optional<double> time_limit_s() const;
-  /// Whether only the fastest of its kernel's configurations is to be kept for this shape.
+  /// True if only the fastest of its kernel's configurations is to be kept for this shape.
   bool chooses_fastest() const;
 };
 

@@ -50,7 +50,7 @@ Names dtypes_of(const std::vector<Implementation>& implementations) {
   return names;
 }
 
-/// Whether this build has implementations for that kind of device at all.
+/// True if this build has implementations for that kind of device at all.
 bool build_has(DeviceKind kind) {
   const std::vector<const Op*> ops = all_ops();
   return std::any_of(ops.begin(), ops.end(), [&](const Op* op) { return !implementations_of(*op, kind).empty(); });

@@ -20,7 +20,7 @@ constexpr std::string_view kSuite = R"json({
     },
     "description": {"type": "string", "minLength": 1},
     "defaults": {
-      "description": "What holds for every workload that doesn't say otherwise.",
+      "description": "Defaults for all workloads.",
       "type": "object",
       "properties": {
         "dtype": {"$ref": "#/$defs/dtypes"}, "cache": {"$ref": "#/$defs/caches"}, "seed": {"$ref": "#/$defs/seed"}
@@ -54,7 +54,7 @@ constexpr std::string_view kSuite = R"json({
       ]
     },
     "seed": {
-      "description": "Of the random inputs. Default: 1.",
+      "description": "Seed of the random inputs. Default: 1.",
       "anyOf": [
         {"type": "integer", "minimum": 0, "maximum": 9007199254740991}, {"$ref": "#/$defs/written_integer"}
       ]
@@ -127,7 +127,7 @@ constexpr std::string_view kSuite = R"json({
     },
     "two_formulas": {"type": "array", "items": {"$ref": "#/$defs/formula"}, "minItems": 2, "maxItems": 2},
     "values": {
-      "description": "What is read holds this before the first launch (docs/your-kernels.md, Values). Default: uniform in [-1, 1].",
+      "description": "Values before the first launch (docs/your-kernels.md, Values). Default: uniform in [-1, 1].",
       "anyOf": [
         {"enum": ["uniform", "normal", "ones", "zeros", "permutation"]},
         {"$ref": "#/$defs/npy"},
@@ -137,7 +137,7 @@ constexpr std::string_view kSuite = R"json({
             "range": {"$ref": "#/$defs/two_formulas", "description": "Uniform in [from, to); whole numbers of [from, to] for integer types."},
             "sorted": {"$ref": "#/$defs/two_formulas", "description": "The same, ascending."},
             "constant": {"$ref": "#/$defs/formula"},
-            "formula": {"$ref": "#/$defs/formula", "description": "Of the index i: i % 7."},
+            "formula": {"$ref": "#/$defs/formula", "description": "A formula of the index i: i % 7."},
             "mask": {"$ref": "#/$defs/formula", "description": "1 with this probability, else 0."},
             "csr_rows": {"$ref": "#/$defs/two_formulas", "description": "Row pointers of a random sparse matrix: [non-zeros, columns]."},
             "csr_columns": {"type": "string", "description": "Column indices of the matrix whose row pointers are this buffer."}
@@ -150,7 +150,7 @@ constexpr std::string_view kSuite = R"json({
       "properties": {
         "input": {"type": "string"}, "output": {"type": "string"},
         "inout": {"description": "Read, and then written by each launch.", "type": "string"},
-        "workspace": {"description": "Scratch memory; nobody looks at it.", "type": "string"},
+        "workspace": {"description": "Scratch memory; not verified.", "type": "string"},
         "dtype": {"$ref": "#/$defs/dtype"},
         "size": {"$ref": "#/$defs/formula", "description": "Elements."},
         "values": {"$ref": "#/$defs/values"}
@@ -182,7 +182,7 @@ constexpr std::string_view kSuite = R"json({
           "type": "object", "additionalProperties": false,
           "required": ["tensor_map", "rows", "columns", "box_rows", "box_columns"],
           "properties": {
-            "tensor_map": {"description": "A buffer, seen by the copy engine as a matrix in tiles.", "type": "string"},
+            "tensor_map": {"description": "A buffer that the copy engine (TMA) reads as a matrix in tiles.", "type": "string"},
             "rows": {"$ref": "#/$defs/formula"}, "columns": {"$ref": "#/$defs/formula"},
             "box_rows": {"$ref": "#/$defs/formula"}, "box_columns": {"$ref": "#/$defs/formula"},
             "swizzle": {"enum": [0, 128]}
@@ -200,7 +200,7 @@ constexpr std::string_view kSuite = R"json({
         "shared": {"$ref": "#/$defs/formulas", "description": "Bytes of dynamic shared memory."},
         "cooperative": {"type": "boolean"},
         "threads": {
-          "description": "Of a CPU: all or a number, with the names thread and threads in the formulas of arguments; own for a kernel that starts its threads itself.",
+          "description": "CPU threads: all or a number; formulas of arguments can use thread and threads. own: the kernel starts its threads itself.",
           "anyOf": [
             {"enum": ["all", "own"]}, {"type": "integer", "minimum": 1},
             {"type": "array", "items": {"anyOf": [{"enum": ["all", "own"]}, {"type": "integer", "minimum": 1}]}, "minItems": 1}
@@ -241,7 +241,7 @@ constexpr std::string_view kSuite = R"json({
           }
         },
         "work": {
-          "description": "Of one launch. Bytes left out: every input once and every output once. Left out as a whole: operations are counted, with --counters.",
+          "description": "Work of one launch. Default for bytes: each input and output once. Without work, operations are counted (--counters).",
           "type": "object", "additionalProperties": false,
           "properties": {
             "flops": {"$ref": "#/$defs/pipes"}, "uncounted": {"$ref": "#/$defs/pipes"},
@@ -253,8 +253,8 @@ constexpr std::string_view kSuite = R"json({
           "type": "object", "minProperties": 1,
           "additionalProperties": {"anyOf": [{"$ref": "#/$defs/formula"}, {"$ref": "#/$defs/npy"}]}
         },
-        "same_as": {"description": "A kernel of this suite whose outputs are right.", "type": "string"},
-        "unverified": {"description": "Nobody says what is right; every row says so.", "type": "boolean"},
+        "same_as": {"description": "A kernel of this suite whose outputs are the reference.", "type": "string"},
+        "unverified": {"description": "No reference: outputs are not verified, and every row says so.", "type": "boolean"},
         "tolerance": {
           "anyOf": [
             {"type": "number", "minimum": 0},
@@ -266,10 +266,10 @@ constexpr std::string_view kSuite = R"json({
             }
           ]
         },
-        "like": {"description": "An op of roofline's that this kernel computes: its implementations stand beside.", "type": "string"},
+        "like": {"description": "An op of roofline that this kernel computes; its implementations are timed too.", "type": "string"},
         "dtype": {"$ref": "#/$defs/dtypes", "description": "Types of the op that the kernel is written for."},
         "choose": {"description": "Keeps the fastest configuration for each shape.", "enum": ["fastest"]},
-        "time_limit": {"description": "Seconds that a row may take. Default: 60.", "type": "number", "minimum": 1}
+        "time_limit": {"description": "Time limit of a row in seconds. Default: 60.", "type": "number", "minimum": 1}
       }
     },
     "workload": {
@@ -277,7 +277,7 @@ constexpr std::string_view kSuite = R"json({
       "properties": {
         "kernel": {"description": "One of this suite's kernels.", "type": "string"},
         "op": {
-          "description": "What to run (roofline ops). Those named here come with roofline; yours are welcome too.",
+          "description": "The op to run (roofline ops). The listed ops are built in; others are accepted.",
           "anyOf": [{"enum": []}, {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}]
         },
         "shape": {"$ref": "#/$defs/shape"}, "dtype": {"$ref": "#/$defs/dtypes"}, "impl": {"$ref": "#/$defs/impl"},
@@ -292,11 +292,11 @@ constexpr std::string_view kSuite = R"json({
         "needs": {"description": "Keeps this entry for machines with a ceiling of this pipe.", "enum": []},
         "cpu": {
           "$ref": "#/$defs/override",
-          "description": "What is different on a CPU. A shape mapping changes single extents."
+          "description": "Overrides on a CPU. A shape mapping changes single extents."
         },
         "cuda": {
           "$ref": "#/$defs/override",
-          "description": "What is different on a CUDA GPU. A shape mapping changes single extents."
+          "description": "Overrides on a CUDA GPU. A shape mapping changes single extents."
         }
       },
       "anyOf": [{"required": ["op"]}, {"required": ["kernel"]}],

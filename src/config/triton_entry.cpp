@@ -21,10 +21,10 @@ std::optional<TritonEntry> triton_entry(const std::filesystem::path& cubin) {
   path.replace_extension(".json");
   std::error_code hidden;
   if (cubin.extension() != ".cubin" || !std::filesystem::exists(path, hidden)) return std::nullopt;
-  const nlohmann::json json =
-      nlohmann::json::parse(read_file(path, {std::uint64_t{16} << 20, "what Triton says of a kernel"}), nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(
+      read_file(path, {std::uint64_t{16} << 20, "Triton's description of a kernel"}), nullptr, false);
   if (!json.is_object() || !json.contains("num_warps") || !json.contains("name")) return std::nullopt;
-  if (!json["name"].is_string()) throw Error(path.string() + ": 'name' is no text");
+  if (!json["name"].is_string()) throw Error(path.string() + ": 'name' is not a string");
   TritonEntry entry;
   entry.name = json["name"].get<std::string>();
   std::int64_t warp = 32;

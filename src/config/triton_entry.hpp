@@ -19,7 +19,7 @@ struct TritonEntry {
   bool has_descriptors = false;             ///< tensor descriptors among its arguments
 };
 
-/// Nothing where there is no such file, or it is not Triton's. Throws Error for one that can't be read.
+/// std::nullopt if there is no such file, or it is not Triton's. Throws Error for one that can't be read.
 std::optional<TritonEntry> triton_entry(const std::filesystem::path& cubin);
 
 }  // namespace roofline

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "config/integer.hpp"
-#include "config/suite.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"
 #include "text/nearest_name.hpp"
@@ -26,7 +25,7 @@ std::string at(const std::string& path, const YAML::Mark& mark) {
 }
 
 /// Of characters that look like blanks and are none in YAML: the first tab in an indentation, and the first no-break
-/// space outside of comments. Editors show neither.
+/// space outside comments. Editors show neither.
 std::optional<std::string> unseen_blank(const std::string& text, const std::string& path) {
   constexpr std::string_view kNoBreakSpace = "\xc2\xa0";
   int number = 0;
@@ -191,9 +190,8 @@ YamlValue parse_yaml(const std::string& text, const std::string& path) {
     YAML::Node document = YAML::Load(text);
     if (!parser.HandleNextDocument(second)) return {document, path};
     const auto rest = std::string_view(text).substr(std::min(text.size(), static_cast<std::size_t>(second.mark.pos)));
-    throw UsageError(at(path, second.mark) + (rest.substr(0, 3) == "---"
-                                                  ? ": a second document ('---') in one file"
-                                                  : ": not valid YAML: what is here belongs to nothing"));
+    throw UsageError(at(path, second.mark) + (rest.substr(0, 3) == "---" ? ": a second document ('---') in one file"
+                                                                         : ": not valid YAML: unexpected content"));
   } catch (const YAML::Exception& error) {
     if (const auto blank = unseen_blank(text, path)) throw UsageError(*blank);
     const bool is_alias = error.msg.starts_with(YAML::ErrorMsg::UNKNOWN_ANCHOR);

@@ -14,7 +14,6 @@ constexpr std::array<std::string_view, 2> kSets = {"standard", "full"};
 }
 
 std::string_view to_string(CounterSet set) { return spell(kSets, set); }
-std::optional<CounterSet> parse_counter_set(std::string_view text) { return unspell<CounterSet>(kSets, text); }
 
 std::vector<KernelLaunch> launch_layout(Device& device, const std::function<void()>& launch) {
   if (device.info().kind == DeviceKind::cuda) return cuda_launch_layout(device, launch);

@@ -18,7 +18,6 @@ namespace roofline {
 /// full: also issue statistics and stall reasons.
 enum class CounterSet : std::uint8_t { standard, full };
 std::string_view to_string(CounterSet set);
-std::optional<CounterSet> parse_counter_set(std::string_view text);
 
 class CounterReader {
  public:

@@ -23,11 +23,11 @@ struct KernelCode {
 /// a .nv_fatbin section or a cubin. The result points into `bytes`. What is no whole image is passed over.
 std::vector<KernelCode> find_kernels(std::span<const std::byte> bytes);
 
-/// Whether count_instruction knows that spelling: cuobjdump's, without operands and with the modifiers that matter:
+/// True if count_instruction knows that spelling: cuobjdump's, without operands and with the modifiers that matter:
 /// "HGMMA", "LDG.E.128", "MUFU.EX2", "HFMA2.BF16".
 bool has_opcode(std::string_view instruction);
 
-/// Whether the opcodes are known to hold for that architecture (70 to 121; 16-byte instructions since Volta).
+/// True if the opcodes are known to hold for that architecture (70 to 121; 16-byte instructions since Volta).
 bool has_opcodes_of(int architecture);
 
 /// Number of occurrences in the code. "FFMA", "IMAD" and "HFMA2" leave out those that only move a register or

@@ -88,7 +88,7 @@ class Device {
   /// Devices that can work together, this one among them: what a collective's ranks can be.
   virtual int ranks() const { return 1; }
 
-  /// Whether that rank's device is this process's. The others are held by processes that run the same command beside
+  /// True if that rank's device is this process's. The others are held by processes that run the same command beside
   /// it, and go through the same steps of a workload that has such ranks.
   virtual bool holds(int rank) const { return rank >= 0 && rank < ranks(); }
 
@@ -115,7 +115,7 @@ class Device {
   double last_level_cache_bytes() const;
 
   /// What the caches before main memory hold by measurement, where that is less than they report: a virtual machine has
-  /// a part of its host's cache. Nothing where it was not measured.
+  /// a part of its host's cache. std::nullopt if it was not measured.
   virtual std::optional<double> measured_cache_bytes() const { return std::nullopt; }
 };
 

@@ -20,9 +20,9 @@ class EnergyMeter {
  public:
   using Counter = std::function<std::optional<double>()>;
 
-  /// Joules up to `now_s`; only differences mean anything. `samples` ascend in time and may hold some that were
-  /// seen before. `counter` is asked when there are no samples at all, and otherwise once in `kAnchorSeconds`.
-  /// Nothing when neither is to be had.
+  /// Joules up to `now_s`; only differences mean anything. `samples` ascend in time and may hold some that were seen
+  /// before. `counter` is asked when there are no samples at all, and otherwise once in `kAnchorSeconds`. std::nullopt
+  /// when neither is to be had.
   std::optional<double> read(double now_s, std::span<const PowerSample> samples, const Counter& counter);
 
   /// Up to where samples are known: what is older need not be passed again. 0 at first.

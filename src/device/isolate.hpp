@@ -28,7 +28,7 @@ struct Jobs {
   std::function<void(std::int64_t job, std::string_view message)> on_message;
   /// In the parent: the child died within this job ("the process was ended by signal 11 (Segmentation fault)").
   std::function<void(std::int64_t job, const std::string& reason)> on_lost;
-  /// In the parent: seconds after which a job's process is killed, for on_lost to hear of; nothing: never.
+  /// In the parent: seconds after which a job's process is killed, for on_lost to hear of; std::nullopt: never.
   std::function<std::optional<double>(std::int64_t job)> limit_s = [](std::int64_t) { return std::nullopt; };
   /// In the parent, before a process is started for the jobs that are left: whether they are not to be run.
   std::function<bool()> enough = [] { return false; };

@@ -13,7 +13,7 @@ struct PcieLane {
   double bytes_per_s() const { return transfers_per_s * payload_bits / sent_bits / 8; }
 };
 
-/// Generations 1 to 6; nothing for others. Headers and acknowledgements of packets are not taken off.
+/// Generations 1 to 6; std::nullopt for others. Headers and acknowledgements of packets are not taken off.
 std::optional<PcieLane> pcie_lane(unsigned generation);
 
 }  // namespace roofline

@@ -88,7 +88,7 @@ constexpr auto kOpcodes = [] {
   // clang-format on
 }();
 
-/// The place in kOpcodes of each opcode; kOpcodes.size() where it is not known.
+/// The place in kOpcodes of each opcode; kOpcodes.size() if unknown.
 constexpr auto kPlaces = [] {
   std::array<std::uint16_t, kOpcodeMask + 1> places{};
   places.fill(kOpcodes.size());
@@ -149,7 +149,7 @@ std::int64_t branch_distance(const Words& words, int architecture) {
   return ((distance >> kKind) * (1 << kLowBits) + words.bits(kHopperLow, kLowBits)) * (1 << kKind);
 }
 
-/// Whether a thread may go on with the next instruction: not after a branch that every thread takes.
+/// True if a thread may go on with the next instruction: not after a branch that every thread takes.
 bool may_fall_through(const Words& words, std::string_view name) {
   if (name != "BRA" && name != "BRX" && name != "EXIT" && name != "RET") return true;
   constexpr unsigned kGuard = 12, kPredicate = 87, kPredicateBits = 4, kAlways = 7, kKind = 32;

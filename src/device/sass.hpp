@@ -52,14 +52,14 @@ struct SassInstruction {
   std::int8_t sets_on_read = -1;       ///< scoreboard released when its operands have been read
   std::uint8_t width = 0;              ///< bits that a thread loads or stores, 0: unknown / no memory instruction
   std::optional<std::int64_t> target;  ///< of a direct branch or call: offset in bytes from the function's start
-  bool falls_through = true;           ///< whether a thread may go on with the next instruction
+  bool falls_through = true;           ///< true if a thread may go on with the next instruction
 };
 
 constexpr std::size_t kSassBytes = 16;  ///< of an instruction
 
-/// The name of an instruction's opcode, "?" where it is not known; `low`: its first eight bytes. The products whose
-/// result is wide or high have names of their own, "IMAD.WIDE" and "IMAD.HI", and so have "WARPGROUP.ARRIVE" and
-/// "WARPGROUP.DEPBAR" in SassInstruction.
+/// The name of an instruction's opcode, "?" if unknown; `low`: its first eight bytes. The products whose result is wide
+/// or high have names of their own, "IMAD.WIDE" and "IMAD.HI", and so have "WARPGROUP.ARRIVE" and "WARPGROUP.DEPBAR" in
+/// SassInstruction.
 std::string_view sass_name(std::uint64_t low);
 
 /// `offset`: of the instruction from the function's start. Fewer than sixteen bytes are no known instruction.

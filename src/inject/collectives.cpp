@@ -31,7 +31,7 @@ std::uint64_t element_bytes(int type) {
   return type >= 0 && static_cast<std::size_t>(type) < kBytes.size() ? kBytes[static_cast<std::size_t>(type)] : 0;
 }
 
-/// The program goes on without a record where there is no memory for one: its calls are those of C.
+/// The program goes on without a record if there is no memory for one: its calls are those of C.
 template <typename Work>
 void quietly(const Work& work) noexcept {
   try {

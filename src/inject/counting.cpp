@@ -374,7 +374,7 @@ Counting::Chip& Counting::chip_of(const std::string& name, std::vector<std::uint
   return *chip;
 }
 
-/// Whether all that the context has to do ends in time. `interruptible`: a capture that is to begin ends the wait.
+/// True if all that the context has to do ends in time. `interruptible`: a capture that is to begin ends the wait.
 bool Counting::ends(CUcontext handle, CUevent event, std::uint64_t limit, bool interruptible) {
   const auto interrupted = [&] { return interruptible && captures_.load() > 0; };
   if (interrupted()) return false;  // even this would break a capture
@@ -396,7 +396,7 @@ bool Counting::ends(CUcontext handle, CUevent event, std::uint64_t limit, bool i
   return true;
 }
 
-/// Whether a counted launch has ended and nothing is left of what other threads launched meanwhile. The gate is closed.
+/// True if a counted launch has ended and nothing is left of what other threads launched meanwhile. The gate is closed.
 bool Counting::ends_within(CUcontext handle, CUevent event, std::uint64_t limit) {
   const std::uint64_t since = now();
   quiet_ = false;
@@ -405,7 +405,7 @@ bool Counting::ends_within(CUcontext handle, CUevent event, std::uint64_t limit)
   return quiet_;
 }
 
-/// Whether this context, and the session's, have nothing to do. If so, the gate is closed, and it stays like that.
+/// True if this context, and the session's, have nothing to do. If so, the gate is closed, and it stays like that.
 /// `counted`: a range is still open.
 bool Counting::quiet(CUcontext handle, bool counted) {
   quiet_ = false;
@@ -444,7 +444,7 @@ void Counting::postpone() {
   note_once(kNeverIdle);
 }
 
-/// Whether what did not end in time has ended since.
+/// True if what did not end in time has ended since.
 bool Counting::earlier_work_ended() {
   if (!unended_) return true;
   if (captures_.load() > 0) return false;

@@ -16,12 +16,12 @@ struct LaunchSite {
   spool::Id kind = 0;
   std::uint32_t flags = 0;      ///< the kind's, spool::KindFlag
   std::uint64_t number = 0;     ///< of this launch among those of its kind, from 1 on
-  std::uint64_t usual = 0;      ///< ns of a launch of its kind on the GPU; 0: not known
+  std::uint64_t usual = 0;      ///< ns of a launch of its kind on the GPU; 0: unknown
   CUgraphExec graph = nullptr;  ///< nullptr: a kernel is launched
   std::uint32_t correlation = 0;
 };
 
-/// Whether a launch may be counted; if not, counting_enters() need not be called.
+/// True if a launch may be counted; if not, counting_enters() need not be called.
 bool counting_asks();
 
 /// Before a launch, never during a capture. True: its counts are being taken, and counting_exits follows in the same

@@ -77,7 +77,7 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   return Configuration{launch.context, next_group(missing, current_ ? current_->group : start + 63)};
 }
 
-/// Whether no kind that lacks the present group is to be expected soon, and others that wait are worth the next phase:
+/// True if no kind that lacks the present group is to be expected soon, and others that wait are worth the next phase:
 /// those that came for most of this one, and so will go on to.
 bool CountingPlan::phase_is_through() const {
   if (!current_ || in_vain_ % kOften != 0) return false;

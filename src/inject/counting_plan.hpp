@@ -44,7 +44,7 @@ class CountingPlan {
     std::uint64_t number = 0;    ///< of this launch among those of its kind, from 1 on
     bool instrumentable = true;  ///< CUPTI may put code into what is launched
     bool uncountable = false;
-    std::uint64_t usual = 0;  ///< ns of a launch of its kind on the GPU; 0: not known
+    std::uint64_t usual = 0;  ///< ns of a launch of its kind on the GPU; 0: unknown
     std::uint64_t time = 0;
   };
 
@@ -70,9 +70,9 @@ class CountingPlan {
   void lost(std::uint64_t context);
 
   const std::optional<Configuration>& current() const { return current_; }
-  /// Whether no launch has needed the session for so long that it should be closed.
+  /// True if no launch has needed the session for so long that it should be closed.
   bool idle(std::uint64_t time) const;
-  /// Whether no launch has asked for counters for as long, with a session or without; false before the first launch.
+  /// True if no launch has asked for counters for as long, with a session or without; false before the first launch.
   bool rests(std::uint64_t time) const;
   /// Counting was held until that time.
   void resumed(std::uint64_t time) { first_ = time; }
@@ -100,11 +100,11 @@ class CountingPlan {
   struct Kind {
     std::uint64_t launches = 0;
     std::uint64_t wanted = 0, have = 0;  ///< bits of groups
-    std::uint64_t duration = 0;          ///< ns; 0: not known
+    std::uint64_t duration = 0;          ///< ns; 0: unknown
     std::uint64_t round = 0;
     std::uint32_t launches_in_round = 0;
     std::uint64_t first = 0, last = 0;  ///< of its launches, among all
-    std::uint64_t gap = 0;              ///< between its last two; 0: not known
+    std::uint64_t gap = 0;              ///< between its last two; 0: unknown
     std::uint32_t failures = 0, overlaps = 0;
     bool waits = false;   ///< neither the slice nor the budget reaches it, by the last ranking
     std::string refused;  ///< why it will not be counted

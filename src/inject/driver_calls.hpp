@@ -45,7 +45,7 @@ struct DriverCall {
 /// By the driver's name of a call, with its version.
 DriverCall driver_call(std::string_view name);
 
-/// Whether it is followed even while nothing is recorded: without it, what is recorded later would be misread (pointers
+/// True if it is followed even while nothing is recorded: without it, what is recorded later would be misread (pointers
 /// as numbers, kernels of graphs without a name, memory that was freed).
 bool always_followed(const DriverCall& call);
 

@@ -137,7 +137,7 @@ class Writer {
  public:
   explicit Writer(Session& session) : session_(session), last_write_(now()) {}
 
-  /// The time of its next call; nothing: the recording has ended.
+  /// The time of its next call; std::nullopt: the recording has ended.
   std::optional<std::uint64_t> tick() {
     // The end of the process waits for a tick, as it takes CUPTI down.
     const std::lock_guard lock(session_.writer_mutex);

@@ -36,7 +36,7 @@ struct Kind {
   std::atomic<std::uint64_t> timed = 0, gpu_time = 0;  ///< launches whose time on the GPU is known, and its sum, ns
   std::atomic<std::uint32_t> last_timed = 0;           ///< correlation of one of them
 
-  /// ns of a launch on the GPU; 0: not known yet.
+  /// ns of a launch on the GPU; 0: unknown yet.
   std::uint64_t usual_time() const {
     const std::uint64_t known = timed.load(std::memory_order_relaxed);
     return known != 0 ? gpu_time.load(std::memory_order_relaxed) / known : 0;

@@ -22,7 +22,7 @@ class LiveBlocks {
     return false;
   }
 
-  /// Whether it was there.
+  /// True if it was there.
   bool remove(std::uint64_t address) {
     for (std::atomic<std::uint64_t>& slot : bucket(address)) {
       std::uint64_t known = address;

@@ -11,7 +11,7 @@ namespace roofline::inject {
 class Pacer {
  public:
   struct Seen {
-    bool step = false;             ///< exactly one step since the previous mark; false: not known
+    bool step = false;             ///< exactly one step since the previous mark; false: unknown
     std::uint64_t look_again = 0;  ///< disable callbacks until then; 0: leave them enabled
   };
   /// A mark came while callbacks were enabled.

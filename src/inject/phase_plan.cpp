@@ -37,7 +37,7 @@ constexpr std::uint64_t kFirstQuiet = 10 * kSecond, kLongestQuiet = 300 * kSecon
 constexpr std::uint64_t kRefreshedPart = 50;
 constexpr std::uint64_t kShortestQuiet = 2 * kSecond;
 
-/// Whether so many repetitions are enough for what a phase records.
+/// True if so many repetitions are enough for what a phase records.
 bool enough(const PhasePlan::Progress& progress, std::uint64_t repetitions, std::uint64_t least, std::uint64_t most) {
   if (progress.repetitions < kFew) return false;
   return progress.repeated >= most || (progress.repeated >= least && progress.repetitions >= repetitions);

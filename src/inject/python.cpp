@@ -29,7 +29,7 @@ struct Object;  // a PyObject
 /// The position of a frame in its code: an address or an offset. Only compared for equality.
 using Instruction = std::uintptr_t;
 
-/// Functions of the interpreter's stable C API, and a few outside of it that all supported versions have.
+/// Functions of the interpreter's stable C API, and a few outside it that all supported versions have.
 struct Api {
   int (*is_initialized)() = nullptr;
   int (*is_finalizing)() = nullptr;
@@ -512,7 +512,7 @@ const Layout* layout_of(std::string_view version) {
   return nullptr;
 }
 
-/// Whether the layout has been verified. False if another thread is verifying it (waiting could deadlock, because that
+/// True if the layout has been verified. False if another thread is verifying it (waiting could deadlock, because that
 /// thread waits for the GIL), or if this thread has no frames to compare.
 bool checked(Session& session, Python& python, void* thread) {
   if (python.check.load(std::memory_order_acquire) == Python::Check::done) return true;

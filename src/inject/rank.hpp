@@ -7,7 +7,7 @@ namespace roofline::inject {
 
 struct Session;
 
-/// This process among those of its job on this node; one of one where that is not known.
+/// This process among those of its job on this node; one of one if unknown.
 struct RankOnNode {
   std::uint32_t rank = 0, ranks = 1;
 };

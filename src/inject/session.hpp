@@ -57,7 +57,7 @@ struct Session {
   std::mutex writer_mutex;  ///< held by the thread that writes, while it does
 };
 
-/// Whether a correlation was given before another: they are given in order, and wrap around.
+/// True if a correlation was given before another: they are given in order, and wrap around.
 inline bool precedes(std::uint32_t correlation, std::uint32_t other) {
   return static_cast<std::int32_t>(correlation - other) < 0;
 }

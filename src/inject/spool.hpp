@@ -131,7 +131,7 @@ struct Device {
   std::uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, registers_per_block;
   std::uint32_t shared_per_sm, shared_per_block;
   std::uint32_t warps_per_sm, reserved;
-  std::uint64_t memory_bytes;  ///< 0: not known; absent in older recordings
+  std::uint64_t memory_bytes;  ///< 0: unknown; absent in older recordings
 };
 /// Bytes of a device in recordings without the size of its memory.
 inline constexpr std::uint32_t kDeviceWithoutMemory = 72;
@@ -217,7 +217,7 @@ enum LaunchFlag : std::uint32_t {
 
 /// A kernel that ran. Of a graph's kernels `kind` is set; of others it is the launch's of the same correlation.
 struct Kernel {
-  std::uint64_t start, end;  ///< 0: not known
+  std::uint64_t start, end;  ///< 0: unknown
   std::uint32_t correlation;
   Id kind;
   std::uint32_t device, context, stream;
@@ -414,17 +414,17 @@ struct MemoryUse {
 /// Which process of a job this is, by the environment that its launcher gave it. Absent without a launcher.
 struct Rank {
   std::uint32_t rank, local_rank;
-  std::uint32_t ranks;  ///< of the job; 0: not known
+  std::uint32_t ranks;  ///< of the job; 0: unknown
   Id launcher;          ///< text: "torchrun"
   Id host;              ///< text: the node's name
-  std::uint32_t cpus;   ///< that the process may run on when it begins to use the GPU; 0: not known
+  std::uint32_t cpus;   ///< that the process may run on when it begins to use the GPU; 0: unknown
 };
 
 /// A communicator of NCCL in this process.
 struct Communicator {
   std::uint64_t hash;  ///< the same in all of its ranks, and no other communicator's; 0: made before calls were seen
   Id id;
-  std::uint32_t rank, ranks;  ///< this process's number in it, and the number of all; `ranks` 0: not known
+  std::uint32_t rank, ranks;  ///< this process's number in it, and the number of all; `ranks` 0: unknown
   std::uint32_t reserved;
 };
 

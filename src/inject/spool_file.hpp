@@ -30,7 +30,7 @@ class SpoolFile {
   void close();
 
  private:
-  /// Whether the descriptor is our file and it may grow by `size` bytes.
+  /// True if the descriptor is our file and it may grow by `size` bytes.
   bool accepts(std::size_t size) const;
   bool is_own_file(off_t& size) const;
 

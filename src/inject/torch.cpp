@@ -115,7 +115,7 @@ NodeType type_of(Session& session, const NodeBeginning& node) {
 enum class Trust : int { unknown, yes, no };
 std::atomic<Trust> trust;
 
-/// Whether the assumed layout of nodes is right. Without Python to compare with, a plausible sequence number is enough.
+/// True if the assumed layout of nodes is right. Without Python to compare with, a plausible sequence number is enough.
 bool trusted(const NodeBeginning& node) {
   const Trust known = trust.load(std::memory_order_relaxed);
   if (known != Trust::unknown) return known == Trust::yes;

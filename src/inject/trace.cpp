@@ -40,7 +40,7 @@ bool is_captured(CUstream stream, bool per_thread) {
   return ask == nullptr || ask(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/// Whether the present call belongs to the window, which launches begin and end.
+/// True if the present call belongs to the window, which launches begin and end.
 bool in_window(Session& session, bool launch, std::uint32_t correlation) {
   const Phase phase = session.phase.load(std::memory_order_acquire);
   if (phase == Phase::recording && session.window == 0) return true;

@@ -15,7 +15,7 @@ std::string start_trace(Session& session);
 /// Asks CUPTI for what it has; `all`: also of activities that have not ended.
 void flush_activities(bool all);
 
-/// Whether a graph is being captured.
+/// True if a graph is being captured.
 bool capturing();
 
 /// No more callbacks and activities: the program runs at its own speed.

@@ -19,7 +19,7 @@ class CodeImage {
 
   /// Bytes at a linked address. False: not all of them are there.
   virtual bool read_address(std::uint64_t address, void* to, std::size_t size) const = 0;
-  /// Where .eh_frame_hdr is linked; nothing where there is none.
+  /// Where .eh_frame_hdr is linked; std::nullopt if there is none.
   virtual std::optional<std::uint64_t> unwind_table() const = 0;
 };
 

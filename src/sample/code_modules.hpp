@@ -25,7 +25,7 @@ struct CodeModule {
   struct PythonSymbols {
     std::uint64_t runtime = 0, version = 0, code_type = 0;
   };
-  std::optional<PythonSymbols> python;  ///< nothing: not looked for
+  std::optional<PythonSymbols> python;  ///< std::nullopt: not looked for
   bool has_interpreter() const { return python && python->runtime != 0; }
 };
 

@@ -85,7 +85,7 @@ struct DebugRange {
 /// The ranges of an entry whose DW_AT_ranges has this value.
 std::vector<DebugRange> read_ranges(const DebugValue& value, const DebugUnit& unit, const DebugSections& sections);
 
-/// An entry of .debug_addr; 0 where there is none.
+/// An entry of .debug_addr; 0 if there is none.
 std::uint64_t indexed_address(std::uint64_t index, const DebugUnit& unit, const DebugSections& sections);
 
 }  // namespace roofline

@@ -26,10 +26,10 @@ struct ElfFunction {
 
 class ElfFile final : public CodeImage {
  public:
-  /// Nothing if it is not a 64-bit ELF file of this machine's byte order.
+  /// std::nullopt if it is not a 64-bit ELF file of this machine's byte order.
   static std::optional<ElfFile> open(const std::string& path);
 
-  /// The address that a byte of the file is linked at; nothing where no segment loads it.
+  /// The address that a byte of the file is linked at; std::nullopt if no segment loads it.
   std::optional<std::uint64_t> address_of_offset(std::uint64_t offset) const;
   bool read_address(std::uint64_t address, void* to, std::size_t size) const override;
   std::optional<std::uint64_t> unwind_table() const override;
@@ -42,7 +42,7 @@ class ElfFile final : public CodeImage {
   void visit_functions(std::uint64_t most, const std::function<void(const ElfFunction&)>& visit) const;
   /// The linked address of an exported symbol, or also of one that is not.
   std::optional<std::uint64_t> address_of(std::string_view symbol, bool exported_only) const;
-  /// The content of a section; empty where there is none, and where it is compressed or larger than `most`.
+  /// The content of a section; empty if there is none, and where it is compressed or larger than `most`.
   std::string section(std::string_view name, std::uint64_t most) const;
   bool has_section(std::string_view name) const;
   std::string build_id() const;  ///< in hexadecimal digits; empty: none
@@ -70,7 +70,7 @@ class ElfFile final : public CodeImage {
   std::vector<Section> sections_;
 };
 
-/// The content of the note NT_GNU_BUILD_ID among these, in hexadecimal digits; empty where there is none.
+/// The content of the note NT_GNU_BUILD_ID among these, in hexadecimal digits; empty if there is none.
 std::string build_id_of(std::string_view notes);
 
 }  // namespace roofline

@@ -13,7 +13,7 @@ constexpr std::string_view kStubPrefix = "__device_stub_";
 bool is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
-/// Removes an identifier with its length in front of it; empty where there is none.
+/// Removes an identifier with its length in front of it; empty if there is none.
 std::string_view take_identifier(std::string_view& mangled) {
   std::size_t length = 0, digits = 0;
   constexpr std::size_t kMostDigits = 6, kBase = 10;

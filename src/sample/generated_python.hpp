@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// Whether a source file is in a cache of torch.compile or Triton. torch.compile's cache may be in any folder; its
+/// True if a source file is in a cache of torch.compile or Triton. torch.compile's cache may be in any folder; its
 /// files are called "c" and 51 digits of base 32, in a folder of the first two of them.
 inline bool is_generated_python(std::string_view path) {
   for (const std::string_view part : {"/torchinductor_", "/.triton/", "/triton/cache/"}) {

@@ -17,7 +17,7 @@ struct GpuFunction {
   std::vector<std::byte> code;  ///< 16 bytes an instruction
   std::vector<std::string> files;
   struct At {
-    int file = -1;  ///< in `files`; -1: not known
+    int file = -1;  ///< in `files`; -1: unknown
     int line = 0;
   };
   /// One per instruction. For inlined code of the system or the toolkit it is the nearest line of other code that it is
@@ -25,7 +25,7 @@ struct GpuFunction {
   std::vector<At> lines;
 };
 
-/// Nothing where the cubin has no function of that symbol. Nothing in the cubin is trusted. A kernel's code includes
+/// std::nullopt if the cubin has no function of that symbol. Nothing in the cubin is trusted. A kernel's code includes
 /// the device functions that its section holds. Lines need a program compiled with `-lineinfo`, or Triton.
 std::optional<GpuFunction> read_gpu_function(std::span<const std::byte> cubin, std::string_view symbol);
 

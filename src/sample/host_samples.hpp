@@ -37,9 +37,9 @@ std::string_view id_of(ThreadState state);      ///< "running", "gil": of docume
 std::optional<ThreadState> parse_thread_state(std::string_view id);
 
 struct HostFrame {
-  std::string function;  ///< demangled; "[unknown]" where there is no symbol
+  std::string function;  ///< demangled; "[unknown]" if there is no symbol
   std::string file;      ///< source file of a Python frame and of native code with line tables; else the library
-  int line = 0;          ///< 0: not known
+  int line = 0;          ///< 0: unknown
   bool python = false;
   bool own = false;  ///< the program's code: no file of the interpreter's library, of site-packages or of the system
   bool operator==(const HostFrame&) const = default;
@@ -56,9 +56,9 @@ struct HostThread {
 struct HostSample {
   std::uint64_t time = 0;  ///< ns of CLOCK_MONOTONIC
   int thread = 0;          ///< index into HostSamples::threads
-  int stack = -1;          ///< index into HostSamples::stacks; -1: not known
+  int stack = -1;          ///< index into HostSamples::stacks; -1: unknown
   ThreadState state = ThreadState::running;
-  int gil_holder = -1;  ///< of a wait for the GIL: the thread that held it; -1: not known
+  int gil_holder = -1;  ///< of a wait for the GIL: the thread that held it; -1: unknown
   float seconds = 0;    ///< length of the interval that this sample stands for, which ends with it
   bool operator==(const HostSample&) const = default;
 };
@@ -80,9 +80,9 @@ struct HostMemoryRise {
   bool operator==(const HostMemoryRise&) const = default;
 };
 
-/// Samples by time. A stack is a list of indices into `frames`, the innermost first; Python frames replace the
-/// interpreter's native ones.
-/// What processes that were waited for used: CPU time in user code and in the kernel, and page faults.
+/// Samples by time. A stack is a list of indices into `frames`, innermost first; Python frames replace the
+/// interpreter's native ones. What processes that were waited for used: CPU time in user code and in the kernel, and
+/// page faults.
 struct ProcessUsage {
   double user_s = 0, system_s = 0, page_faults = 0;
 
@@ -97,7 +97,7 @@ struct HostSamples {
   std::vector<HostMemorySample> memory;
   std::vector<HostMemoryRise> rises;
   CodeSamples code;                  ///< where they were asked for
-  std::uint64_t memory_bytes = 0;    ///< of the machine; 0: not known
+  std::uint64_t memory_bytes = 0;    ///< of the machine; 0: unknown
   double rate_hz = 0;                ///< measured samples per second of each thread
   double cost_s = 0;                 ///< CPU time of the sampler
   ProcessUsage usage;                ///< of the program's processes

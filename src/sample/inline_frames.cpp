@@ -76,7 +76,7 @@ class DebugReader {
     return {{start, high.kind == DebugValue::Kind::number ? start + high.number : address_of(high, unit)}};
   }
 
-  /// Whether one of the addresses is in a range.
+  /// True if one of the addresses is in a range.
   bool holds_address(const std::vector<DebugRange>& ranges) const {
     return std::ranges::any_of(ranges, [this](const DebugRange& range) {
       const auto first = std::ranges::lower_bound(addresses_, range.start);

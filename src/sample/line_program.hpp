@@ -51,7 +51,7 @@ class LineProgram {
   /// replaces it.
   virtual void began(const LineRow& row) = 0;
   virtual void ended(const LineRow& row, std::uint64_t end) = 0;
-  /// With its folder as the table has it; empty: not known.
+  /// With its folder as the table has it; empty: unknown.
   std::string path_of(std::uint64_t number) const;
 
  private:

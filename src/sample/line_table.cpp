@@ -94,7 +94,7 @@ class RangeLines final : public LineProgram {
     return *at;
   }
 
-  /// Nothing where the file is not known.
+  /// std::nullopt if the file is not known.
   std::optional<std::size_t> number_of(std::uint64_t file) {
     const auto [known, is_new] = numbers_.try_emplace(file);
     if (is_new && lines_.files.size() < kMostFiles) {

@@ -14,7 +14,7 @@
 namespace roofline {
 
 struct SourceLine {
-  std::string file;  ///< with its folder as the table has it; empty: not known
+  std::string file;  ///< with its folder as the table has it; empty: unknown
   int line = 0;
   std::uint64_t address = 0;  ///< where this row begins
 };
@@ -23,7 +23,7 @@ struct SourceLine {
 class LineFileNames {
  public:
   explicit LineFileNames(const ElfFile& elf) : sections_(elf) {}
-  /// Empty: not known.
+  /// Empty: unknown.
   std::string name(std::uint64_t table, std::uint64_t file);
 
  private:

@@ -12,7 +12,7 @@ namespace roofline {
 /// system has one.
 std::vector<HostFrame> native_frames(const CodeModules& modules, const std::vector<CodePlace>& places);
 
-/// Whether a function of the CUDA driver or runtime returns only when the GPU has finished: a thread that runs in it is
+/// True if a function of the CUDA driver or runtime returns only when the GPU has finished: a thread that runs in it is
 /// waiting.
 bool waits_for_gpu(const HostFrame& frame);
 

@@ -10,8 +10,8 @@
 
 namespace roofline {
 
-/// The frames, the innermost first, by the unwind tables of their files, else by frame pointers; as far as the copy of
-/// the stack reaches, `most` at most. Ends with the first frame of a Python interpreter: its frames are read by
+/// The frames, innermost first, by the unwind tables of their files, else by frame pointers; as far as the copy of the
+/// stack reaches, `most` at most. Ends with the first frame of a Python interpreter: its frames are read by
 /// PythonProcess.
 std::vector<CodePlace> native_stack(ProcessCode& code, Registers registers, std::string_view stack, std::size_t most);
 

@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// The whole text; empty where there is no such file.
+/// The whole text; empty if there is no such file.
 std::string read_proc(const std::string& path);
 
 /// What a link of /proc points to; empty where it can't be read.

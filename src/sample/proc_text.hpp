@@ -42,7 +42,7 @@ std::vector<std::int64_t> parse_ids(std::string_view text);
 /// The descriptors that an epoll instance watches, of /proc/PID/fdinfo/N.
 std::vector<int> parse_epoll_targets(std::string_view text);
 
-/// Whether the socket of that inode listens, or was accepted by one that does: their local ports are equal. `table`:
+/// True if the socket of that inode listens, or was accepted by one that does: their local ports are equal. `table`:
 /// /proc/PID/net/tcp and tcp6.
 bool serves_requests(std::string_view table, std::uint64_t inode);
 

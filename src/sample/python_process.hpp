@@ -38,13 +38,13 @@ class PythonProcess {
   void find_threads(const std::vector<pid_t>& threads);
   bool has(pid_t thread) const { return states_.contains(thread); }
 
-  /// The frames of a thread, the innermost first; nothing where it has none or they could not be read.
+  /// The frames of a thread, innermost first; std::nullopt if it has none or they could not be read.
   std::optional<std::vector<PythonFrame>> frames(pid_t thread);
 
-  /// Whether a futex is part of a GIL: a thread that waits there waits for the GIL. The mutexes and condition variables
+  /// True if a futex is part of a GIL: a thread that waits there waits for the GIL. The mutexes and condition variables
   /// of take_gil() are inside the GIL's struct, so the address decides it.
   bool is_gil(Address futex) const;
-  /// The thread that holds the GIL; nothing where none does or it can't be read.
+  /// The thread that holds the GIL; std::nullopt if none does or it can't be read.
   std::optional<pid_t> gil_holder();
 
  private:
@@ -80,7 +80,7 @@ class PythonProcess {
   std::uint64_t round_ = 0;
 };
 
-/// Whether a Python file is the program's: neither of the standard library nor of an installed package.
+/// True if a Python file is the program's: neither of the standard library nor of an installed package.
 bool is_own_python_file(const std::string& file);
 
 }  // namespace roofline

@@ -18,7 +18,7 @@ namespace roofline {
 
 class SampleBuilder {
  public:
-  /// The index of a stack: native frames, the innermost first, and Python's around them. -1: there are none.
+  /// The index of a stack: native frames, innermost first, and Python's around them. -1: there are none.
   int stack(const std::vector<CodePlace>& native, const std::vector<PythonFrame>& python);
   int add_thread(HostThread thread);
   HostThread& thread(int index) { return samples_.threads[static_cast<std::size_t>(index)]; }

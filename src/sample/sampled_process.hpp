@@ -60,17 +60,17 @@ class SampledProcess {
   bool refresh(std::uint64_t now);
   /// Its threads, the first one first.
   std::vector<pid_t> thread_ids() const;
-  /// The processes that its threads have started; nothing if the kernel does not list them.
+  /// The processes that its threads have started; std::nullopt if the kernel does not list them.
   std::optional<std::vector<pid_t>> children() const;
 
-  /// Resident memory and what of it is shared, in bytes; nothing if the process has ended.
+  /// Resident memory and what of it is shared, in bytes; std::nullopt if the process has ended.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> read_memory();
 
-  /// Whether a thread has a state of the Python interpreter.
+  /// True if a thread has a state of the Python interpreter.
   bool runs_python(pid_t thread) const { return python != nullptr && python->has(thread); }
   /// What a blocked thread waits for.
   ThreadState state_of(const SampledThread& thread, const std::optional<BlockedCall>& call) const;
-  /// Whether a thread has ended and is only still listed: the first one of a process, until all others have ended too.
+  /// True if a thread has ended and is only still listed: the first one of a process, until all others have ended too.
   bool has_ended(pid_t thread) const;
   /// The native frames of a thread that waits in a system call.
   std::vector<CodePlace> waiting_stack(const BlockedCall& call);

@@ -29,7 +29,7 @@ class FileWriter {
   std::string bytes = std::string(kMagicBytes);
 };
 
-/// The number of elements that follow; nothing if the bytes that are left can't hold so many.
+/// The number of elements that follow; std::nullopt if the bytes that are left can't hold so many.
 std::optional<std::size_t> read_count(ByteCursor& cursor, std::size_t bytes_each) {
   const std::size_t count = cursor.number<std::uint32_t>();
   return cursor.good() && count <= cursor.left() / bytes_each ? std::optional(count) : std::nullopt;

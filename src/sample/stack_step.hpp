@@ -12,7 +12,7 @@ namespace roofline {
 
 struct Registers {
   std::uint64_t program_counter = 0, stack_pointer = 0;
-  std::optional<std::uint64_t> frame_pointer;   ///< nothing: not known, as of a thread in a system call
+  std::optional<std::uint64_t> frame_pointer;   ///< std::nullopt: unknown, as of a thread in a system call
   std::optional<std::uint64_t> return_address;  ///< on machines that have a register for it
   std::uint64_t return_slot = 0;                ///< where on the stack the program counter was read; 0: nowhere
 };

@@ -20,8 +20,8 @@ struct UnwindRow {
   };
   Base base = Base::unknown;
   std::int64_t offset = 0;
-  std::optional<std::int64_t> return_address;  ///< from the caller's stack pointer; nothing: still in its register
-  std::optional<std::int64_t> frame_pointer;   ///< where the caller's was saved; nothing: it is unchanged
+  std::optional<std::int64_t> return_address;  ///< from the caller's stack pointer; std::nullopt: still in its register
+  std::optional<std::int64_t> frame_pointer;   ///< where the caller's was saved; std::nullopt: it is unchanged
 };
 
 /// Rows of one file by linked address, each looked up once.

@@ -29,7 +29,7 @@ void append_integer(BoundBytes& bytes, const ScalarSpec& scalar, double value) {
                     value <= static_cast<double>(std::numeric_limits<T>::max()) && std::abs(value) <= 0x1p53;
   if (!fits) {
     scalar.value.place().fail(
-        fmt::format("'{}' is {}, which is no {}", scalar.value.text(), value, to_string(scalar.type)));
+        fmt::format("'{}' is {}, which does not fit {}", scalar.value.text(), value, to_string(scalar.type)));
   }
   append(bytes, static_cast<T>(value));
 }

@@ -70,7 +70,7 @@ Values values_of(const Configuration& configuration, const Workload& workload);
 /// The tensors of a kernel that is like no op. Throws UsageError for sizes that are none.
 std::vector<TensorSpec> tensors_of(const KernelSpec& spec, const Workload& workload);
 
-/// Throws UsageError, at its place, for whatever is no number, no size, or outside of a buffer.
+/// Throws UsageError, at its place, for whatever is no number, no size, or outside a buffer.
 BoundKernel bind_kernel(const KernelSpec& spec, const Configuration& configuration, const Workload& workload,
                         const std::vector<TensorSpec>& tensors, CallingThread thread = {});
 

@@ -128,10 +128,8 @@ std::string call_source(const KernelSpec& spec, const Configuration& configurati
     } else {
       text += fmt::format(
           "extern \"C\" {} {{\n  (void)roofline_f;\n#if __cpp_exceptions\n  try {{\n    {}\n  }} catch (const "
-          "std::exception& error) "
-          "{{\n    return strdup(error.what());\n  }} catch (...) {{\n    return \"something that is no exception of "
-          "the "
-          "standard library\";\n  }}\n#else\n  {}\n#endif\n  return 0;\n}}\n",
+          "std::exception& error) {{\n    return strdup(error.what());\n  }} catch (...) {{\n    return \"an "
+          "exception that is not a std::exception\";\n  }}\n#else\n  {}\n#endif\n  return 0;\n}}\n",
           signature, call, call);
     }
   }

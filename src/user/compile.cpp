@@ -91,7 +91,7 @@ void compile_without_failed_forwards(const CompileRequest& request, std::vector<
   command.insert(command.end(), {"-fno-lto", "-S", "-o", before.path().string()});
   run_or_fail(request, command);
   const std::string assembly = without_failed_forwards(read_file(before.path(), kSourceLimit));
-  if (assembly.empty()) throw Error("no load fails to be forwarded");
+  if (assembly.empty()) throw Error("no load fails store forwarding");
   write_file(after.path(), assembly);
   std::vector<std::string> assemble = host_compiler(request.kind);
   assemble.insert(assemble.end(), {"-shared", "-fPIC", "-o", out.string(), after.path().string(), "-lm"});
@@ -218,7 +218,7 @@ fs::path compile_as(const CompileRequest& request, const std::string& key) {
     flush(file);
   }
   const std::optional<std::string> hash = content_hash(request, out.path());
-  if (!hash) throw Error(fmt::format("{}: the compiler wrote no file that is yours alone", out.path().string()));
+  if (!hash) throw Error(fmt::format("{}: other users can write the compiler's output", out.path().string()));
   const fs::path path = folder / fmt::format("{}-{}{}", key, *hash, extension_of(request));
   if (cuda) fs::rename(names.path(), names_of(path));
   fs::rename(out.path(), path);

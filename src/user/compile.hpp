@@ -27,7 +27,7 @@ struct CompileRequest {
   std::vector<std::string> entries;  ///< of CUDA C++: names that templates are instantiated for
   std::string prologue;              ///< C or C++ before the source
   std::string epilogue;              ///< C or C++ that follows the source
-  /// C or C++: with the loads that fail to be forwarded replaced (forwarded_loads.hpp); an Error where there are none.
+  /// C or C++: with the loads that fail to be forwarded replaced (forwarded_loads.hpp); an Error if there are none.
   bool without_failed_forwards = false;
   double limit_s = 300;  ///< time limit; the compiler may be blocked on a pipe without a writer
 };

@@ -11,7 +11,7 @@ namespace roofline {
 /// The words of $CC or $CXX: a compiler, perhaps behind a launcher.
 std::vector<std::string> host_compiler(SourceKind kind);
 
-/// Of $CUDACXX, $PATH, or the usual folder; empty where there is none.
+/// Of $CUDACXX, $PATH, or the usual folder; empty if there is none.
 std::string nvcc_path();
 
 /// Where a shell would find it; empty where it would not.
@@ -20,7 +20,7 @@ std::string program_file(const std::string& name);
 /// What a compiler says of itself, asked once.
 std::string version_of(const std::vector<std::string>& compiler);
 
-/// Whether C, C++ or (by nvcc) CUDA C++ can be compiled here: the compiler that compiled() would start is there.
+/// True if C, C++ or (by nvcc) CUDA C++ can be compiled here: the compiler that compiled() would start is there.
 bool has_compiler(SourceKind kind);
 
 /// Runs a compiler without a shell, its output taken; throws Error where it can't be started or takes too long.

@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-/// Why this device can't launch it ("needs 1200 threads a block, and has 1024"), or nothing.
+/// Why this device can't launch it ("needs 1200 threads a block, and has 1024"), or std::nullopt.
 std::optional<std::string> cuda_refusal(const BoundKernel& kernel, const Device& device);
 
 /// Loads the code and makes the launches ready; `names` are those of the steps' kernels in it. Throws Error for a

@@ -182,7 +182,7 @@ class Expression {
     std::optional<Index> low = {};        ///< node; none: 0
     std::optional<Index> high = {};       ///< node; none: over tensors
     std::vector<Index> names = {};        ///< set in each iteration: the index, or the values of tensors
-    std::vector<Index> outer_names = {};  ///< values from outside of all reductions that it uses
+    std::vector<Index> outer_names = {};  ///< values from outside all reductions that it uses
     std::optional<Index> within = {};     ///< the innermost enclosing reduction whose names it uses
   };
   struct Range {
@@ -214,9 +214,9 @@ class Expression {
   /// Whether `holds` of any node of the tree.
   template <typename Holds>
   bool any_node(Index index, const Holds& holds) const;
-  /// Whether iterations of reductions set this value: it is an index, or an element of a tensor that is reduced.
+  /// True if iterations of reductions set this value: it is an index, or an element of a tensor that is reduced.
   bool is_of_iteration(Index name, const Operands& operands) const;
-  /// Whether its value may differ between evaluations, apart from iterations.
+  /// True if its value may differ between evaluations, apart from iterations.
   bool changes(Index index, const Operands& operands) const;
   Operands::Kept& kept_of(const Reduction& reduction, Operands& operands) const;
   static std::optional<double> key_of(Bounded value);

@@ -8,7 +8,7 @@
 namespace roofline {
 namespace {
 
-/// Whether arithmetic of that precision has the number itself.
+/// True if arithmetic of that precision has the number itself.
 bool is_representable(double value, double roundoff) {
   if (roundoff == 0 || value == 0 || !std::isfinite(value)) return true;
   int exponent = 0;

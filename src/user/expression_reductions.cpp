@@ -231,7 +231,7 @@ Expression::Range Expression::range_of(const Reduction& reduction, Operands& ope
   const auto bound = [&](Index node) {
     const double value = value_of(node, operands, arithmetic);
     if (!is_whole(value) || std::abs(value) > static_cast<double>(kLargestSize)) {
-      throw ExpressionError(nodes_[node].at, fmt::format("has a bound of {}, which is no whole number", value));
+      throw ExpressionError(nodes_[node].at, fmt::format("has a bound of {}, which is not a whole number", value));
     }
     return static_cast<std::int64_t>(value);
   };

@@ -287,9 +287,8 @@ std::string first_suite(const std::filesystem::path& source, const std::string& 
     workloads += fmt::format("  - {{ kernel: {}, shape: {{ {} }} }}\n", suite_name_of(signature), shape);
   }
   return fmt::format(
-      "# Written by roofline from the signatures in {0}. Go through what says \"decide\" (docs/your-kernels.md), "
-      "then:\n"
-      "#   roofline analyze {1}.yaml\nname: {1}\nkernels:\n{2}workloads:\n{3}",
+      "# Written by roofline from the signatures in {0}. Complete the entries marked \"decide\" "
+      "(docs/your-kernels.md), then:\n#   roofline analyze {1}.yaml\nname: {1}\nkernels:\n{2}workloads:\n{3}",
       source.filename().string(), source.stem().string(), kernels, workloads);
 }
 

@@ -7,7 +7,7 @@
 namespace roofline {
 
 /// The YAML of a suite for the kernels of a source file, its text given. The file is read, not compiled, and so only as
-/// well as its signatures are plain. Throws UsageError where there is no function with a body (`__global__` in .cu).
+/// well as its signatures are plain. Throws UsageError if there is no function with a body (`__global__` in .cu).
 std::string first_suite(const std::filesystem::path& source, const std::string& text);
 
 }  // namespace roofline

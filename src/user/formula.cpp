@@ -55,7 +55,7 @@ std::vector<std::string> Formula::names() const {
 void Formula::require_unknown(const Expression::Name& index, const std::vector<std::string>& known) const {
   if (std::find(known.begin(), known.end(), index.text) == known.end()) return;
   place_.after(index.at).fail("'" + index.text + "' in '" + text_ +
-                              "' is known already: choose another name for the index");
+                              "' already has a meaning: choose another name for the index");
 }
 
 void Formula::require_known(const std::vector<std::string>& values, const std::vector<std::string>& tensors) const {

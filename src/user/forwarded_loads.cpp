@@ -26,7 +26,7 @@ struct Instruction {
   std::vector<std::string_view> operands;
 };
 
-/// Operands are separated by commas outside of parentheses.
+/// Operands are separated by commas outside parentheses.
 Instruction parse_instruction(std::string_view line) {
   line = trimmed(line.substr(0, line.find('#')));
   Instruction one;
@@ -73,7 +73,7 @@ int suffix_bytes(char suffix) {
   return at == std::string_view::npos ? 0 : 1 << at;
 }
 
-/// Bytes that the instruction loads or stores at its memory operand; 0 where that is not known.
+/// Bytes that the instruction loads or stores at its memory operand; 0 if unknown.
 int accessed_bytes(const Instruction& one) {
   std::string_view name = one.name;
   if (name.starts_with("lea") || name.starts_with("prefetch") || name.starts_with("nop")) return 0;
@@ -118,7 +118,7 @@ class Block {
 
   void add_store(const Address& address, int bytes) { stores_.push_back({address, bytes, now_}); }
 
-  /// Whether bytes that it loads were stored by a store that does not hold them all.
+  /// True if bytes that it loads were stored by a store that does not hold them all.
   bool fails(const Address& address, int bytes) const {
     for (auto store = stores_.rbegin(); store != stores_.rend(); ++store) {
       if (now_ - store->at > kRecent || store->address.base != address.base) continue;

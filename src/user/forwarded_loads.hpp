@@ -7,7 +7,7 @@
 namespace roofline {
 
 /// The assembly with each such load reading other memory instead (64 zeros). What it computes is wrong, and how fast it
-/// is shows what the loads cost. Empty where there is none. x86-64 in the syntax of AT&T; on other text empty.
+/// is shows what the loads cost. Empty if there is none. x86-64 in the syntax of AT&T; on other text empty.
 std::string without_failed_forwards(const std::string& assembly);
 
 }  // namespace roofline

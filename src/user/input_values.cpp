@@ -125,7 +125,7 @@ void fill_columns(const SparseRows& matrix, HostTensor& tensor) {
   });
 }
 
-/// Whether the type holds the value, rounded if it is a floating-point type.
+/// True if the type holds the value, rounded if it is a floating-point type.
 bool is_representable(double value, double stored, DType dtype) {
   if (is_whole_type(dtype)) return stored == value;
   return std::isfinite(value) && std::isfinite(stored) && (dtype != DType::fp8 || std::abs(value) <= 464);
@@ -152,7 +152,7 @@ void fill_from_formula(const Formula& formula, const Values& shape, HostTensor& 
       store_element(tensor, i, value);
       if (exact.status != WholeStatus::exact && is_representable(value, tensor[i], dtype)) continue;
       formula.place().fail(
-          fmt::format("'{}' is {} for i = {}, which is no {}", formula.text(), value, i, to_string(dtype)));
+          fmt::format("'{}' is {} for i = {}, which does not fit {}", formula.text(), value, i, to_string(dtype)));
     }
   });
 }
@@ -168,8 +168,8 @@ void fill_from_file(const std::filesystem::path& file, HostTensor& tensor) {
     const bool stored =
         whole ? tensor.whole(index) == array.whole[i] : is_representable(array.values[i], tensor[index], dtype);
     if (!stored)
-      throw Error(
-          fmt::format("{}: element {} is {}, which is no {}", file.string(), i, array.values[i], to_string(dtype)));
+      throw Error(fmt::format("{}: element {} is {}, which does not fit {}", file.string(), i, array.values[i],
+                              to_string(dtype)));
   }
 }
 
@@ -208,7 +208,8 @@ class ValueCheck {
  private:
   void require(double value, const Formula& formula) const {
     if (is_representable(value, buffer_.dtype)) return;
-    formula.place().fail(fmt::format("'{}' is {}, which is no {}", formula.text(), value, to_string(buffer_.dtype)));
+    formula.place().fail(
+        fmt::format("'{}' is {}, which does not fit {}", formula.text(), value, to_string(buffer_.dtype)));
   }
 
   void require_whole_up_to(std::int64_t most, const Place& place) const {
@@ -230,7 +231,7 @@ class ValueCheck {
   void check_mask() const {
     const double share = fill_.first.number(shape_);
     if (!(share >= 0 && share <= 1)) {
-      fill_.first.place().fail(fmt::format("a share of ones is between 0 and 1, not {}", share));
+      fill_.first.place().fail(fmt::format("a mask's share of ones is between 0 and 1, not {}", share));
     }
   }
 
@@ -247,7 +248,7 @@ class ValueCheck {
   void check_columns() const {
     const BufferSpec* pointers = spec_.find_buffer(fill_.rows);
     if (pointers == nullptr || pointers->fill.kind != InputFill::Kind::csr_rows) {
-      fill_.place.fail(fmt::format("'{}' is no buffer with the values csr_rows", fill_.rows));
+      fill_.place.fail(fmt::format("'{}' is not a buffer with the values csr_rows", fill_.rows));
     }
     const std::int64_t nonzeros = pointers->fill.first.size(shape_);
     if (elements_ != nonzeros) {

@@ -18,7 +18,7 @@ void fill_input(const KernelSpec& spec, const Workload& workload, std::size_t t,
 /// elements and files are checked by fill_input().
 void check_input_values(const KernelSpec& spec, const Workload& workload, const std::vector<TensorSpec>& tensors);
 
-/// Whether the start of the values, repeated, is as good as all of them: not for indices and what else has an order.
+/// True if the start of the values, repeated, is as good as all of them: not for indices and what else has an order.
 bool is_repeatable(const InputFill& fill);
 
 /// The buffer that is tensor `t`: workspaces are no tensors.

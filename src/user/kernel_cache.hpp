@@ -25,7 +25,7 @@ std::string extension_of(const CompileRequest& request);
 /// The file beside a cubin with the names of its entries.
 std::filesystem::path names_of(const std::filesystem::path& file);
 
-/// Of a compiled file, and of the names beside a cubin; nothing where one of them is not ours alone. It finds damage:
+/// Of a compiled file, and of the names beside a cubin; std::nullopt if one of them is not ours alone. It finds damage:
 /// against others stand owner, mode and folder.
 std::optional<std::string> content_hash(const CompileRequest& request, const std::filesystem::path& path);
 

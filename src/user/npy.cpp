@@ -27,7 +27,7 @@ std::string_view value_of(std::string_view header, std::string_view key) {
   return header.substr(0, tuple ? header.find(')') : header.find(','));
 }
 
-/// Elements of "(2, 3": the product of its numbers; nothing where one is none or the product is too large.
+/// Elements of "(2, 3": the product of its numbers; std::nullopt if one is none or the product is too large.
 std::optional<std::int64_t> elements_of(std::string_view shape) {
   if (!shape.starts_with('(')) return std::nullopt;
   std::int64_t count = 1;
@@ -72,7 +72,7 @@ NpyArray read_npy(const std::filesystem::path& path, std::int64_t elements) {
   const std::uint64_t most = (std::uint64_t{1} << 20) + 8 * static_cast<std::uint64_t>(elements);
   const std::string file = read_file(path, {most, "an array of so many elements"});
   const auto refuse = [&](const std::string& why) { throw Error(fmt::format("{}: {}", path.string(), why)); };
-  if (file.size() < 12 || file.compare(0, 6, "\x93NUMPY") != 0) refuse("is no .npy file");
+  if (file.size() < 12 || file.compare(0, 6, "\x93NUMPY") != 0) refuse("is not a .npy file");
   const bool first_version = file[6] == 1;
   const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(file[at])); };
   const std::size_t begin = first_version ? 10 : 12;
@@ -80,7 +80,7 @@ NpyArray read_npy(const std::filesystem::path& path, std::int64_t elements) {
   if (file.size() - begin < length) refuse("ends within its header");
   const std::string_view header = std::string_view(file).substr(begin, length);
   const std::string_view fortran = value_of(header, "fortran_order");
-  if (fortran == "True") refuse("is in Fortran's order; save a C-contiguous array");
+  if (fortran == "True") refuse("is in Fortran order; save a C-contiguous array");
   if (fortran != "False") refuse("has no header as NumPy writes it");
 
   const std::string_view shape = value_of(header, "shape").substr(0, 60);

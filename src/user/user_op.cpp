@@ -12,7 +12,6 @@
 
 #include "device/device.hpp"
 #include "measure/statistics.hpp"
-#include "op/sampling.hpp"
 #include "op/tolerance.hpp"
 #include "user/binding.hpp"
 #include "user/input_elements.hpp"
@@ -295,7 +294,7 @@ void UserOp::run_what_is_right(const Workload& workload, Device& device, std::sp
   const Implementation right = user_implementations(same_as_).front();
   if (right.unsupported) {
     if (const auto reason = right.unsupported(workload, device)) {
-      throw Error(fmt::format("'{}', which says what is right, {}", same_as_->name, *reason));
+      throw Error(fmt::format("'{}', the reference, {}", same_as_->name, *reason));
     }
   }
   const Kernel kernel = right.prepare(workload, device);

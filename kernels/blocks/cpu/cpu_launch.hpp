@@ -19,8 +19,8 @@ namespace roofline {
 /// Rounds up: the number of units that hold `count`.
 constexpr std::int64_t ceil_div(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit; }
 
-/// Whether outputs of a workload should bypass the caches: always if its sets rotate (the next launch on a set
-/// finds nothing of it), and if one set alone does not fit in the last-level cache.
+/// True if outputs of a workload should bypass the caches: always if its sets rotate (the next launch on a set finds
+/// nothing of it), and if one set alone does not fit in the last-level cache.
 bool stores_past_caches(const Op& op, const Workload& workload, const Device& device);
 
 /// Why this CPU cannot run dot-product implementations for a workload's type (bf16 or int8); nullopt if it can.

@@ -18,7 +18,7 @@ inline cudaFuncAttributes attributes_of(const void* kernel) {
   return attributes;
 }
 
-/// Whether the code for this GPU has the body of a kernel that is empty for others.
+/// True if the code for this GPU has the body of a kernel that is empty for others.
 inline bool has_body(const void* kernel) {
   constexpr int kMoreThanEmpty = 40;  // registers: the bodies need 50 to 232, an empty kernel fewer than ten
   return attributes_of(kernel).numRegs >= kMoreThanEmpty;

@@ -13,7 +13,7 @@ namespace roofline {
 /// prefetched loads and regular stores unless the caller changes it.
 StreamPlan dram_plan(CpuDevice& cpu, int threads, Pattern pattern, double scale);
 
-/// Why such sets are not possible here, or nothing.
+/// Why such sets are not possible here, or std::nullopt.
 std::optional<std::string> no_room_for_dram(const CpuDevice& cpu, Pattern pattern);
 
 }  // namespace roofline

@@ -35,7 +35,7 @@ constexpr std::int64_t kLeastTurns = 32;  // a microsecond
 
 /// The part of the CPU that a probe measures.
 struct Scope {
-  std::optional<Isa> isa;  ///< nothing: the best level there is
+  std::optional<Isa> isa;  ///< std::nullopt: the best level there is
   bool one_core = false;
 };
 
@@ -143,7 +143,7 @@ std::optional<std::string> check(const FmaState<T>& state) {
   return std::nullopt;
 }
 
-/// The clock among the steps of this level's first chains; empty where there are no paced kernels.
+/// The clock among the steps of this level's first chains; empty if there are no paced kernels.
 template <typename T>
 std::function<std::optional<double>()> clock_of(const Choice<T>& choice, ThreadPool& pool, int threads) {
   if (choice.level.paced == nullptr) return {};
@@ -220,7 +220,7 @@ struct Pipes {
 };
 
 #if defined(__aarch64__)
-/// Nothing for an unknown core: cores have between one pipe and six, and no register reports the number.
+/// std::nullopt for an unknown core: cores have between one pipe and six, and no register reports the number.
 std::optional<Pipes> pipes_of(const CpuDevice& cpu, const Scope& scope) {
   const ArmCore* core = find_arm_core(cpu.name().version);
   const SveKernels* sve = scope.isa ? nullptr : sve_kernels();

@@ -49,7 +49,7 @@ FmaKernels<float> fma_kernels_fp32();
 template <Isa>
 FmaKernels<double> fma_kernels_fp64();
 
-/// Whether a step at that level is one fused operation, or a multiplication and an addition (SSE2 has no FMA).
+/// True if a step at that level is one fused operation, or a multiplication and an addition (SSE2 has no FMA).
 constexpr bool has_fma(Isa isa) {
 #if defined(__x86_64__)
   return isa != Isa::baseline;

@@ -98,7 +98,7 @@ double wanted_set(Level level, const Room& own, const Room& nearer) {
   return std::min(least_will_do ? past : std::max(past, 0.5 * own.least), kMost * own.least);
 }
 
-/// Whether every group of workers under one cache is large enough to have no hits of its own after exchanging sets.
+/// True if every group of workers under one cache is large enough to have no hits of its own after exchanging sets.
 bool changes_sets(const PlannedMachine& machine, Level level, const CachePlan& plan) {
   return std::all_of(plan.groups.begin(), plan.groups.end(), [&](const std::vector<int>& group) {
     const double sets = plan.set_bytes * static_cast<double>(group.size());

@@ -18,7 +18,7 @@ struct PlannedMachine {
   const Topology& topology;
   const std::vector<int>& cpus;  ///< of the workers, in their order
   double free_memory_bytes = 0;
-  /// What the caches hold by measurement (Device::measured_cache_bytes); nothing: as much as they report.
+  /// What the caches hold by measurement (Device::measured_cache_bytes); std::nullopt: as much as they report.
   std::optional<double> measured_cache_bytes = {};
 };
 
@@ -47,7 +47,7 @@ struct DramPlan {
 /// part: measured ones decide the least size, and get 16 times theirs as far as half of the free memory allows.
 DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern);
 
-/// Whether the reported caches are too large to plan for: 16 times their size is more than main memory's sets have, so
+/// True if the reported caches are too large to plan for: 16 times their size is more than main memory's sets have, so
 /// that only their measured size shows whether the sets exceed them.
 bool needs_measured_caches(const PlannedMachine& machine);
 

@@ -16,7 +16,7 @@
 namespace roofline {
 
 /// The first of the paces, given by the rounds per second of their loops and sorted by additions, that is slower than
-/// the loop without additions because of its chain; nothing if none is.
+/// the loop without additions because of its chain; std::nullopt if none is.
 std::optional<std::size_t> deciding_pace(double plain_rate, std::span<const double> paced_rates);
 
 class PacedClock {
@@ -31,7 +31,7 @@ class PacedClock {
   /// Measures on the first `threads` workers of the pool at once, in loops of `rounds` rounds: some ten microseconds.
   PacedClock(ThreadPool& pool, int threads, std::int64_t rounds, Run plain, std::vector<Paced> paced);
 
-  /// The mean clock of the workers' cores; nothing where no chain decides. The first call chooses the pace.
+  /// The mean clock of the workers' cores; std::nullopt if no chain decides. The first call chooses the pace.
   std::optional<double> hz();
 
  private:

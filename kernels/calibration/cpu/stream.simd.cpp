@@ -92,7 +92,7 @@ constexpr int kLanes = kVectorBytes / 8;
 constexpr int kGroups = kStreamColumns / kLanes;  // vectors that hold the columns
 constexpr int kAll = -1;
 
-/// Whether a pass adds that group of columns to the checksum: a quarter of them, or all.
+/// True if a pass adds that group of columns to the checksum: a quarter of them, or all.
 constexpr bool is_checked(int quarter, int group) { return quarter == kAll || group * 4 / kGroups == quarter; }
 
 template <int kStreams, bool kPrefetch, int kQuarter>

@@ -53,7 +53,7 @@ void open_all(const Trace& trace) {
   for (const auto& buffer : trace.buffers) protect(buffer, PROT_READ | PROT_WRITE);
 }
 
-/// Whether the page has bytes of a traced buffer, and is protected for that reason.
+/// True if the page has bytes of a traced buffer, and is protected for that reason.
 bool is_traced_page(const Trace& trace, std::uintptr_t page) {
   for (const auto& buffer : trace.buffers) {
     const auto begin = reinterpret_cast<std::uintptr_t>(buffer.data());

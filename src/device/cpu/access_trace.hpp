@@ -16,7 +16,7 @@ struct TracedAccess {
   std::uint64_t address = 0;
 };
 
-/// Whether this system can trace: Linux on x86-64.
+/// True if this system can trace: Linux on x86-64.
 bool can_trace_accesses();
 
 /// Where a trace ends; the rest of the kernel runs untraced.

@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-/// Whether this build contains AMX kernels, which belong to the level avx512. If not, amx_missing() always returns a
+/// True if this build contains AMX kernels, which belong to the level avx512. If not, amx_missing() always returns a
 /// reason, and they are never called.
 inline constexpr bool kAmxIsBuilt = kHighestIsa >= Isa::avx512;
 

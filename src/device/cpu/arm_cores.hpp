@@ -9,7 +9,7 @@ namespace roofline {
 struct ArmCore {
   std::string_view version;  ///< "0x41-0xd0c": implementer and part
   std::string_view name;     ///< "Neoverse N1"
-  int neon_pipes = 0;        ///< that begin a fused multiply-add on 128 bits in every cycle; 0: not known for certain
+  int neon_pipes = 0;        ///< that begin a fused multiply-add on 128 bits in every cycle; 0: uncertain
   int sve_pipes = 0;         ///< on whole registers of SVE, where these are wider
 };
 

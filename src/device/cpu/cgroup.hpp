@@ -17,7 +17,7 @@ struct CgroupLimits {
 CgroupLimits read_cgroup_limits(const std::string& root = {});
 
 /// Seconds for which a quota has had this process's group, or one above it, stopped so far: the CPUs of the group
-/// together, of the group that was stopped longest. 0 where there is no quota.
+/// together, of the group that was stopped longest. 0 if there is no quota.
 double read_throttled_s(const std::string& root = {});
 
 }  // namespace roofline

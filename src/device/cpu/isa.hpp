@@ -45,10 +45,10 @@ enum class DotUnit : std::uint8_t {
   neon_dot,     ///< sdot on 128 bits: quadruples of signed 8-bit integers into 32 bits
 };
 
-/// Whether this CPU has it, and the level that best_isa() allows includes its registers.
+/// True if this CPU has it, and the level that best_isa() allows includes its registers.
 bool has(DotUnit unit);
 
-/// Why there are no dot products of that unit at a level, or nothing: "this CPU has no AVX512_BF16 at level avx2".
+/// Why there are no dot products of that unit at a level, or std::nullopt: "this CPU has no AVX512_BF16 at level avx2".
 std::optional<std::string> missing(DotUnit unit, Isa isa);
 
 #ifdef ROOFLINE_ISA

@@ -14,7 +14,7 @@ namespace roofline {
 /// huge: where the buffer is large and the system grants them. small: never, to show what huge ones are worth.
 enum class Pages : std::uint8_t { huge, small };
 
-/// Whether the system's setting lets a buffer ask for huge pages; whether it then gets any is another question.
+/// True if the system's setting lets a buffer ask for huge pages; whether it then gets any is another question.
 bool huge_pages_allowed();
 
 class MappedBuffer final : public Buffer {

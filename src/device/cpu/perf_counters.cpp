@@ -56,7 +56,7 @@ void add_flops(std::vector<PerfEvent>& events) {
   if (vendor == "AuthenticAMD") events.push_back({"fp.ops", PERF_TYPE_RAW, 0x0F03, 1});
 }
 
-/// "event=0x04,umask=0x03" as a raw config of Intel's memory controllers; nothing for other forms.
+/// "event=0x04,umask=0x03" as a raw config of Intel's memory controllers; std::nullopt for other forms.
 std::optional<std::uint64_t> uncore_config(const std::string& text) {
   std::uint64_t config = 0;
   for (const auto& [key, shift] : {std::pair("event=0x", 0), std::pair("umask=0x", 8)}) {
@@ -117,7 +117,7 @@ class Counter {
     ioctl(file_, PERF_EVENT_IOC_ENABLE, 0);
   }
   void stop() const { ioctl(file_, PERF_EVENT_IOC_DISABLE, 0); }
-  /// Scaled up where the event had to share its counter with others; nothing where it never ran.
+  /// Scaled up where the event had to share its counter with others; std::nullopt if it never ran.
   std::optional<double> value() const {
     std::array<std::uint64_t, 3> raw = {};
     if (read(file_, raw.data(), sizeof(raw)) != static_cast<ssize_t>(sizeof(raw))) return std::nullopt;

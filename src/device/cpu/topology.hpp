@@ -54,7 +54,7 @@ struct CoreKind {
   double capacity = 0;  ///< the Linux scheduler's (Arm), 0: unknown
 };
 
-/// Whether two kinds differ as performance and efficiency cores do. Cores of one design whose highest clocks differ by
+/// True if two kinds differ as performance and efficiency cores do. Cores of one design whose highest clocks differ by
 /// some per cent ("favoured" cores) don't.
 bool differ_in_design(const CoreKind& slow, const CoreKind& fast);
 
@@ -71,7 +71,7 @@ std::vector<std::vector<int>> grouped(const std::vector<int>& cpus, const std::v
 /// The CPUs behind each cache of a level.
 std::vector<std::vector<int>> sets_of(const Topology& topology, Level level);
 
-/// Whether the two share an element.
+/// True if the two share an element.
 bool meet(const std::vector<int>& a, const std::vector<int>& b);
 
 /// "AMD EPYC 7763" and what tells one generation from another behind a vague name: "25-1-1"
@@ -79,7 +79,7 @@ bool meet(const std::vector<int>& a, const std::vector<int>& b);
 struct CpuName {
   std::string name;
   std::string version;
-  std::optional<bool> hypervisor;  ///< nothing where the CPU does not say
+  std::optional<bool> hypervisor;  ///< std::nullopt if the CPU does not say
 };
 
 /// Parses the section of /proc/cpuinfo for one logical CPU: cores may be of different designs.

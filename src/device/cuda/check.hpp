@@ -12,7 +12,7 @@ void check(cudaError_t status, const char* what);
 /// For the line after a `<<<…>>>`: what the launch itself reported (a bad configuration, a missing image).
 void check_launch(const char* kernel);
 
-/// Whether an error stays with the context, so that every later call in this process fails as well.
+/// True if an error stays with the context, so that every later call in this process fails as well.
 bool is_sticky(cudaError_t status);
 
 }  // namespace roofline

@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// One quantity, and the names that a chip may have for it, the best first.
+/// One quantity, and the names that a chip may have for it, best first.
 struct CounterMetric {
   std::string_view id;  ///< key of Counters::values
   CounterSet set = CounterSet::standard;

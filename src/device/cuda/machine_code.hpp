@@ -11,7 +11,7 @@ namespace roofline {
 /// Number of occurrences of an instruction in a kernel.
 struct InstructionCount {
   std::string where;         ///< "fma_kernel<float, 8>(…) for sm_90"; or why the code could not be looked at
-  std::optional<int> count;  ///< nothing when it could not
+  std::optional<int> count;  ///< std::nullopt when it could not
 };
 
 /// Looks for an instruction in the code of `kernel` (a __global__ function) that runs on the current device.

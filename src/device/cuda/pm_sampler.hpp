@@ -16,7 +16,7 @@ class ActivitySampler {
   virtual ~ActivitySampler() = default;
   /// Moves what the hardware has sampled into the sums.
   virtual void collect() = 0;
-  /// The means since the last take; nothing where no sample has come to its end since.
+  /// The means since the last take; std::nullopt if no sample has come to its end since.
   virtual std::optional<GpuActivity> take() = 0;
 };
 

@@ -39,7 +39,7 @@ class RangeProfiler final : public CounterReader {
   }
 
  private:
-  /// Whether the tensor cores did what the standard set has no room for: products by mma.sync in tf32 and int8 take
+  /// True if the tensor cores did what the standard set has no room for: products by mma.sync in tf32 and int8 take
   /// passes of their own, which every other launch is spared.
   static bool lacks_tensor_work(const Counters& counters) {
     constexpr double kIdle = 0.05;  // half arithmetic runs on the same pipe
@@ -95,7 +95,7 @@ class RangeProfiler final : public CounterReader {
     session_->end_range();
   }
 
-  /// Whether every metric had a value.
+  /// True if every metric had a value.
   static bool read(const CounterPlan& plan, std::span<const std::uint8_t> data, std::size_t range, Counters& counters) {
     const std::vector<double> values = plan.evaluate(data, range);
     counters.missing = plan.missing();

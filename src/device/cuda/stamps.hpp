@@ -43,7 +43,7 @@ class ClockStamps {
   void enqueue_before(cudaStream_t stream) { enqueue(stream, 0); }
   void enqueue_after(cudaStream_t stream) { enqueue(stream, 1); }
 
-  /// Once the stream has been waited for. Nothing when no SM gave a sensible pair.
+  /// Once the stream has been waited for. std::nullopt when no SM gave a sensible pair.
   std::optional<double> clock_hz() const;
 
  private:

@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-/// An entry point of the driver, by way of the runtime: the tool must start where there is no driver.
+/// An entry point of the driver, by way of the runtime: the tool must start if there is no driver.
 template <typename Function>
 Function driver_function(const char* name) {
   void* function = nullptr;

@@ -8,10 +8,10 @@
 
 namespace roofline {
 
-/// Dense FLOP (or operations) of one SM in one cycle on that pipe, a fused multiply-add counted as two.
-/// Nothing for a capability or pipe that the table doesn't know: better no limit than a wrong one.
-/// Source: CUDA C++ Programming Guide, "Arithmetic Instructions" (throughput per cycle and multiprocessor), and
-/// the architecture whitepapers for the tensor cores (fp32 accumulation).
+/// Dense FLOP (or operations) of one SM in one cycle on that pipe, a fused multiply-add counted as two. std::nullopt
+/// for a capability or pipe that the table doesn't know: better no limit than a wrong one. Source: CUDA C++ Programming
+/// Guide, "Arithmetic Instructions" (throughput per cycle and multiprocessor), and the architecture whitepapers for the
+/// tensor cores (fp32 accumulation).
 std::optional<double> flops_per_cycle(int major, int minor, Pipe pipe);
 
 /// L1 and shared memory of one SM together, in bytes, by compute capability; nothing where unknown.

@@ -15,7 +15,7 @@ void describe_cuda_topology(std::span<const int> devices, Node& node);
 /// "0000:3b:00.0". Throws Error. Not in a build without CUDA, like the next one.
 std::string pci_address(int device);
 
-/// Whether the first GPU can access the memory of the second one.
+/// True if the first GPU can access the memory of the second one.
 bool reaches(int from, int to);
 
 }  // namespace roofline

@@ -36,20 +36,18 @@ std::optional<std::string> refuse_step(const BoundStep& step, const CudaProperti
   constexpr std::int64_t kMaxCluster = 16;
   const std::int64_t threads = product(step.block);
   if (threads > kMaxBlock || step.block[2] > kMaxBlockZ) {
-    return fmt::format("a block of {} threads is more than a GPU has ({})", threads, kMaxBlock);
+    return fmt::format("a block of {} threads exceeds the limit ({})", threads, kMaxBlock);
   }
   if (step.grid[0] > INT_MAX || step.grid[1] > kMaxGridYz || step.grid[2] > kMaxGridYz) {
-    return fmt::format("a grid of {} x {} x {} blocks is more than a GPU has", step.grid[0], step.grid[1],
-                       step.grid[2]);
+    return fmt::format("a grid of {} x {} x {} blocks exceeds the limit", step.grid[0], step.grid[1], step.grid[2]);
   }
   if (step.shared_bytes > device.shared_bytes_per_block) {
-    return fmt::format("needs {} bytes of shared memory a block, and {} are there", step.shared_bytes,
+    return fmt::format("needs {} bytes of shared memory per block, and {} are available", step.shared_bytes,
                        device.shared_bytes_per_block);
   }
   const std::int64_t cluster = product(step.cluster);
   if (cluster > 1 && device.major < 9) return "needs clusters, which GPUs have from sm_90 on";
-  if (cluster > kMaxCluster)
-    return fmt::format("a cluster of {} blocks is more than a GPU has ({})", cluster, kMaxCluster);
+  if (cluster > kMaxCluster) return fmt::format("a cluster of {} blocks exceeds the limit ({})", cluster, kMaxCluster);
   for (std::size_t i = 0; i < step.grid.size(); ++i) {
     if (step.grid[i] % step.cluster[i] != 0) {
       return fmt::format("a grid of {} blocks is not a multiple of a cluster of {}", step.grid[i], step.cluster[i]);
@@ -198,28 +196,30 @@ class CudaStep {
     check(cudaFuncGetAttributes(&attributes, function), "reading the kernel's attributes");
     const std::int64_t threads = product(step_.block);
     if (threads > attributes.maxThreadsPerBlock) {
-      throw Unsupported(fmt::format("a block of {} threads needs more registers than there are ({} threads have them)",
-                                    threads, attributes.maxThreadsPerBlock));
+      throw Unsupported(fmt::format("a block of {} threads needs too many registers (at most {} threads fit)", threads,
+                                    attributes.maxThreadsPerBlock));
     }
     const std::int64_t shared = step_.shared_bytes + static_cast<std::int64_t>(attributes.sharedSizeBytes);
     if (shared > device.properties().shared_bytes_per_block) {
-      throw Unsupported(fmt::format("needs {} bytes of shared memory a block, {} of them its own, and {} are there",
-                                    shared, attributes.sharedSizeBytes, device.properties().shared_bytes_per_block));
+      throw Unsupported(
+          fmt::format("needs {} bytes of shared memory per block, {} of them static, and {} are "
+                      "available",
+                      shared, attributes.sharedSizeBytes, device.properties().shared_bytes_per_block));
     }
     if (step_.shared_bytes > attributes.maxDynamicSharedSizeBytes) {
       check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(step_.shared_bytes)),
-            "asking for dynamic shared memory");
+            "requesting dynamic shared memory");
     }
     if (product(step_.cluster) > 8) {
       check(cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-            "asking for a large cluster");
+            "requesting a large cluster");
     }
     if (step_.cooperative) {
       int resident = 0;
       check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, static_cast<int>(threads),
                                                           static_cast<std::size_t>(step_.shared_bytes)),
-            "asking how many blocks fit");
+            "computing how many blocks fit");
       const std::int64_t most = std::int64_t{resident} * device.properties().sm_count;
       if (product(step_.grid) > most) {
         throw Unsupported(fmt::format("a cooperative grid of {} blocks does not fit: {} are resident at once",

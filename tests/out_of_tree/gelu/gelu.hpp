@@ -1,4 +1,4 @@
-// GELU: what its files share. It is the example of CONTRIBUTING.md, and built as a folder outside of kernels/ by tests.
+// GELU: what its files share. It is the example of CONTRIBUTING.md, and built as a folder outside kernels/ by tests.
 #pragma once
 
 #include <cstdint>
