@@ -11,7 +11,7 @@ Arguments = Sequence[Union[str, "os.PathLike[str]"]]
 
 
 class RooflineError(Exception):
-    """What went wrong, and in `hint` what to do next."""
+    """An error message; `hint` says what to do next."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(f"{message} ({hint})" if hint else message)
@@ -33,7 +33,7 @@ class CommandFailed(RooflineError):
 
 
 def binary() -> str:
-    """The path of roofline: $ROOFLINE, else by $PATH."""
+    """Path of the roofline binary: $ROOFLINE, else from $PATH."""
     found = os.environ.get("ROOFLINE") or shutil.which("roofline")
     if not found or not Path(found).is_file():
         raise NotFound("the roofline binary was not found", "install it, or set ROOFLINE to its path")
@@ -56,7 +56,7 @@ def run_json(arguments: Arguments) -> Dict[str, Any]:
 
 
 def read_answer(output: bytes, messages: bytes, exit_code: int) -> Dict[str, Any]:
-    """The answer in the output of a command with --json. Raises CommandFailed where there is no result."""
+    """The answer in the output of a command with --json. Raises CommandFailed if there is no result."""
     try:
         answer = json.loads(output)
     except ValueError:

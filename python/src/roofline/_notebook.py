@@ -37,7 +37,7 @@ def _cell(text: str, tag: str = "td") -> str:
 
 
 def _table(head: List[str], rows: List[List[str]]) -> str:
-    """Without columns that are empty."""
+    """An HTML table without empty columns."""
     used = [at for at in range(len(head)) if any(row[at] for row in rows)]
     if not used:
         return ""
@@ -47,7 +47,7 @@ def _table(head: List[str], rows: List[List[str]]) -> str:
 
 
 def _chart(report: "Report") -> str:
-    """The page's chart as an image, so that nothing of it runs; a sentence where it cannot be drawn."""
+    """The page's chart as an image, without scripts; a sentence if it cannot be drawn."""
     if not report.rows and not report.machine.ceilings:
         return ""
     try:

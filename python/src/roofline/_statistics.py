@@ -1,4 +1,4 @@
-"""The median and its interval, as roofline's sampler has them (docs/method.md)."""
+"""The median and its interval, as in roofline's sampler (docs/method.md)."""
 
 import math
 from typing import List, Optional, Sequence, Tuple
@@ -33,7 +33,7 @@ def _ranks(values: Sequence[float]) -> List[float]:
 
 
 def autocorrelation(values: Sequence[float]) -> float:
-    """Of neighbouring samples, by ranks: outliers count no more than others."""
+    """Lag-1 autocorrelation from ranks, so that outliers have no extra weight."""
     count = len(values)
     if count < 6:
         return 0.0
@@ -48,13 +48,13 @@ def autocorrelation(values: Sequence[float]) -> float:
 
 
 def effective_samples(values: Sequence[float]) -> float:
-    """How many independent samples tell as much."""
+    """Number of independent samples with the same information."""
     correlation = autocorrelation(values)
     return len(values) * (1 - correlation) / (1 + correlation) if correlation > 0 else float(len(values))
 
 
 def _lowest_rank(count: int) -> int:
-    """The largest l with P(binomial(count, 1/2) < l) <= 2.5 %; 0: there is none."""
+    """The largest l with P(binomial(count, 1/2) < l) <= 2.5 %; 0 if there is none."""
     below, rank = 0.0, 0
     while rank <= count:
         below += math.exp(math.lgamma(count + 1) - math.lgamma(rank + 1) - math.lgamma(count - rank + 1)
@@ -66,7 +66,7 @@ def _lowest_rank(count: int) -> int:
 
 
 def steady_interval(values: Sequence[float]) -> Interval:
-    """The interval of the median of a part of a series after removing its slope; of few samples their range."""
+    """The interval of the median of a part of a series after removing its slope; for few samples, their range."""
     half = len(values) // 2
     slope = (median(values[len(values) - half :]) - median(values[:half])) / (len(values) - half)
     middle = (len(values) - 1) / 2
@@ -75,7 +75,7 @@ def steady_interval(values: Sequence[float]) -> Interval:
 
 
 def interval_of_median(values: Sequence[float]) -> Optional[Interval]:
-    """The 95 % interval of the median, for noise of any distribution; None of fewer than six independent samples."""
+    """The 95 % interval of the median, for noise of any distribution; None for fewer than six independent samples."""
     ascending = sorted(values)
     effective = effective_samples(values)
     if effective < 6:

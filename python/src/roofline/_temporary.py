@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def report_file(report: "Report") -> Iterator[Path]:
-    """Its own file, where it has one."""
+    """The report's own file if it has one, else a temporary file."""
     if report.path is not None and report.path.is_file():
         yield report.path
         return

@@ -20,7 +20,7 @@ _ENOUGH = 0.005  #: half of the interval over the median
 
 @dataclass(frozen=True)
 class Work:
-    """What one call does, by the caller's own count: FLOPs of a pipe, and bytes read from and written to main memory."""
+    """Work of one call, as stated by the caller: FLOPs of a pipe, and bytes read from and written to main memory."""
 
     flops: float = 0.0
     read_bytes: float = 0.0
@@ -32,7 +32,7 @@ class Work:
         return self.read_bytes + self.written_bytes
 
     def attainable_s(self, machine: Machine) -> Tuple[float, str]:
-        """The least time at the burst roofs of a machine, and the roof that it is of. Raises RooflineError."""
+        """Minimum time at a machine's burst roofs, and the limiting roof. Raises RooflineError."""
         times = []
         if self.flops > 0:
             rate = _rate(machine, self.pipe)
@@ -61,7 +61,7 @@ def _rate(machine: Machine, name: str) -> Optional[float]:
 
 
 def _memory_rate(machine: Machine, level: str, written: float) -> Tuple[float, str]:
-    """Between the two measured mixes with the nearest shares of writes (docs/report-schema.md)."""
+    """Interpolates between the two measured mixes with the nearest shares of writes (docs/report-schema.md)."""
     measured = sorted(
         (share, rate, f"{level}.{pattern}")
         for pattern, share in _WRITTEN.items()
