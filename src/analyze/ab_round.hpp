@@ -32,7 +32,7 @@ struct AbRoundPlan {
 /// last-level cache is more. docs/method.md gives the reason.
 inline constexpr double kMostFreeOfAb = 8.0 * (1 << 30);
 
-/// Whether the sides of a row take their memory from a pool in each round: on a CPU, if it is large, and if both sides
+/// True if the sides of a row take their memory from a pool in each round: on a CPU, if it is large, and if both sides
 /// have tensors of the same sizes.
 ///
 /// Under the hypothesis that both sides are equal, the rule of the gate needs the logarithms of the rounds' ratios to

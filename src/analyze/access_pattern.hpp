@@ -1,5 +1,4 @@
-// What a trace of accesses says of their order: how often lines and pages are entered again, and which accesses cross
-// lines. Pure.
+// Order of accesses in a trace: how often lines and pages are entered again, and which accesses cross lines. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +10,13 @@ namespace roofline {
 
 struct AccessPattern {
   std::size_t accesses = 0;
-  /// Visits that it takes until all that is accessed of a cache line was: 1 for streams, however often they are
-  /// repeated, 16 where each fp32 element is reached alone. A visit ends after 16 other lines of the buffer. Of the
-  /// buffer with the most.
+  /// Visits until all accessed bytes of a cache line were accessed: 1 for streams, however often they are repeated, 16
+  /// if each fp32 element is reached by its own visit. A visit ends after 16 other lines of the buffer. The maximum
+  /// over the buffers.
   double line_visits = 0;
-  /// Of the accesses, the share that enter a page, where the last 8 pages of the same buffer are no entry.
+  /// Share of accesses that enter a page; the last 8 pages of the same buffer do not count as entered.
   double page_jumps = 0;
-  /// Of the accesses, the share that cross a line: by their address and the distance to the next one of a stream.
+  /// Share of accesses that cross a line: by their address and the distance to the next one of a stream.
   double split_share = 0;
 };
 

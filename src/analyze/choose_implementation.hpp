@@ -16,8 +16,8 @@ SuiteEntry choose_implementation(const SuiteEntry& entry, const Device& device);
 /// The entry with the implementation of that name; unchanged if there is none.
 SuiteEntry with_implementation(const SuiteEntry& entry, std::string_view name);
 
-/// Of the CPU implementations that the device accepts for the workload's type: the one that the workload names, or the
-/// best one. std::nullopt if there is none.
+/// The CPU implementation that the device accepts for the workload's type: the one that the workload names, or the best
+/// one. std::nullopt if there is none.
 std::optional<Implementation> implementation_for(const Op& op, const Workload& workload, const Device& device);
 
 }  // namespace roofline

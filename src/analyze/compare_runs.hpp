@@ -23,7 +23,7 @@ class BatchTimer {
              CasePlacement placement = {}, InputValues values = InputValues::random)
       : case_(op, implementation, workload, device, values, std::move(placement)) {}
 
-  /// Throws Error where the kernel computes something else at this shape.
+  /// Throws Error if the kernel's results are wrong at this shape.
   void verify();
   /// Seconds per launch in a batch.
   double time();

@@ -9,8 +9,8 @@
 
 namespace roofline {
 
-/// Rows that the rules leave unexplained, or explain by their rate alone, on a CPU without counters: in
-/// Report::points, the largest saving first.
+/// Indices in Report::points of the rows that the rules leave unexplained, or explain only by their rate, on a CPU
+/// without counters; largest saving first.
 std::vector<std::size_t> rows_for_experiments(const Suite& suite, const Report& report);
 
 /// Runs experiments on those rows in a process of their own, for `options.experiments_s` in all and some seconds more

@@ -12,7 +12,7 @@ namespace roofline {
 
 class Journal {
  public:
-  /// Keeps `path`. An empty path: keeps nothing.
+  /// Writes to `path`; to no file if it is empty.
   explicit Journal(std::filesystem::path path) : path_(std::move(path)) {}
 
   /// Adds the rows that `so_far` has gained since the last call; notes and machine are those of the first call.

@@ -23,15 +23,16 @@ double equal_launches(const ResourceTime& limiting, const Ceiling& roof, double 
 
 class RowPairs {
  public:
-  /// Uses the probes of `reference` where a row's roof is one of theirs. All three must outlive it.
+  /// Uses a probe of `reference` if it measures the row's roof. All three must outlive it.
   RowPairs(const Machine& machine, Device& device, ReferenceProbe& reference)
       : machine_(machine), device_(device), reference_(reference) {}
 
   /// Frees the probe of the previous row if the next one may need its memory.
   void make_room();
 
-  /// Of a row that was timed, whose bound is known, by its own batch of launches. Nothing on a GPU, under the ceilings
-  /// of another machine, without a limiting roof, if its probe cannot be made, or if there is no time for six pairs.
+  /// Fraction of the roof of a timed row with a known bound, from its own batch of launches. std::nullopt on a GPU,
+  /// under the ceilings of another machine, without a limiting roof, if its probe cannot be made, or if there is no
+  /// time for six pairs.
   std::optional<PairedFraction> measure(const Point& row, const Bench& bench, const PairOptions& options);
 
  private:

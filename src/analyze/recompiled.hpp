@@ -18,7 +18,8 @@ std::optional<Implementation> with_options(const SuiteEntry& entry, const std::v
 /// Divide instructions assembled as multiplications. Compilers with an assembler of their own ignore it.
 std::optional<Implementation> without_divisions(const SuiteEntry& entry);
 
-/// Loads that read what narrower stores wrote read other memory; its preparation fails if there are none.
+/// The kernel with loads of recently written narrower stores redirected to other memory; its preparation fails if there
+/// are no such loads.
 std::optional<Implementation> without_failed_forwards(const SuiteEntry& entry);
 
 }  // namespace roofline

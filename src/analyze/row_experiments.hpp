@@ -11,7 +11,7 @@
 
 namespace roofline {
 
-/// Gets what was found so far before an experiment that may end the process.
+/// Called with the results so far before an experiment that may end the process.
 using PublishExperiments = std::function<void(const std::vector<Experiment>&)>;
 
 /// Runs the row of `entry` again, each time with one thing changed, on `all` threads and on `one`, until `end_s`

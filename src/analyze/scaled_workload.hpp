@@ -7,14 +7,14 @@
 
 namespace roofline {
 
-/// Of all tensors of the workload.
+/// Bytes of all tensors of the workload.
 double bytes_of(const Op& op, const Workload& workload);
 
 /// The unit in which different sizes are compared: operations of products, otherwise compulsory bytes.
 double units_of(const Op& op, const Workload& workload, bool products);
 
-/// The workload with its working set reduced to `bytes`, hot, with the same work per element: the first extent that
-/// suffices alone, otherwise (and of `products`) extents are halved, each time the one that keeps the most operations
+/// The workload with its working set reduced to `bytes`, hot, with the same work per element: the first extent whose
+/// reduction suffices, else (and for `products`) extents are halved, each time the one that keeps the most operations
 /// per byte. std::nullopt if no valid shape is that small.
 std::optional<Workload> shrunk(const SuiteEntry& entry, double bytes, bool products);
 

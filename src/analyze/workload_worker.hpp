@@ -14,10 +14,10 @@
 
 namespace roofline {
 
-/// A row with everything except its outcome and what follows from it.
+/// A row without its outcome and the values derived from it.
 Point planned_point(const SuiteEntry& entry, const Machine& machine);
 
-/// Of a row that was not run.
+/// Outcome of a row that was not run.
 Outcome without_run(PointStatus status, std::string reason);
 
 /// Seconds: the lower of the limit of all rows and the row's own from the suite.

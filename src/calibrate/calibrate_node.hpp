@@ -1,4 +1,4 @@
-// All devices of a host: each alone, then all together, then the links between them.
+// Calibration of all devices of a host: each separately, then all at once, then the links between them.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ struct NodeOptions {
   std::vector<int> devices;  ///< indices, ascending
   Effort effort;
   std::string only = "*";  ///< glob over the names of ceilings, of all three parts
-  /// Calibrates the device of that index alone. Throws DeviceError.
+  /// Calibrates one device while the others are idle. Throws DeviceError.
   std::function<Machine(int device)> calibrate_alone;
   /// Adds the topology of places and links. Throws Error if it is unavailable.
   std::function<void(std::span<const int> devices, Node& node)> describe_topology;

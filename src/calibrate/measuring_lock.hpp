@@ -21,7 +21,7 @@ class MeasuringLock {
   MeasuringLock(MeasuringLock&& other) noexcept;
   MeasuringLock& operator=(MeasuringLock&&) = delete;
 
-  /// Why the file can't be locked, and what helps; empty where it can, and without a cache.
+  /// Why the file can't be locked, and the remedy; empty if it can, and without a cache.
   const std::string& problem() const { return problem_; }
   const std::filesystem::path& path() const { return path_; }
 

@@ -20,8 +20,7 @@ struct Effort {
   std::optional<double> time_s = {};
 };
 
-/// What these probes are given where the user has not said: some 2 s each, half a second with --quick; 2 s at least and
-/// 60 s at most.
+/// Default time of these probes in seconds: about 2 s each, half a second with --quick; 2 s to 60 s in total.
 double default_time_s(const Effort& effort, std::span<const Probe* const> probes);
 
 /// For ranking variants that differ by more than a per cent.

@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// It says in one way what its outputs must be, and of each of them. Throws UsageError.
+/// Requires exactly one expectation that covers all outputs. Throws UsageError.
 void check_expectation(const KernelDraft& draft, const YamlValue& yaml, const std::vector<YamlMember>& members);
 
 /// Every name in every formula is that of something, and no name of two things. Throws UsageError.

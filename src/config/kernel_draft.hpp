@@ -32,7 +32,7 @@ std::string read_identifier(const YamlValue& yaml, std::string_view what);
 Formula read_formula(const YamlValue& yaml, std::string_view what);
 bool read_flag(const YamlValue& yaml, std::string_view what);
 double read_number(const YamlValue& yaml, std::string_view what, double minimum);
-/// Of a file or folder that exists.
+/// Path of an existing file or folder. Throws UsageError if there is none.
 std::filesystem::path read_path(const KernelDraft& draft, const YamlValue& yaml, std::string_view what);
 std::filesystem::path read_file_path(const KernelDraft& draft, const YamlValue& yaml, std::string_view what);
 

@@ -13,16 +13,16 @@
 
 namespace roofline {
 
-/// A kernel of the suite, and the op that it makes; none where it is like another op.
+/// A kernel of the suite and its own op; no op if it is like another one.
 struct SuiteKernel {
   std::shared_ptr<const KernelSpec> spec;
   std::shared_ptr<const UserOp> op;
-  /// True if a workload runs it, or another kernel that must equal it. Of other kernels no shape is known: all is
-  /// checked except the names of extents and what follows from their values.
+  /// True if a workload runs it, or another kernel that must equal it. Unused kernels have no shape: all is checked
+  /// except the names of extents and the values that depend on them.
   bool used = true;
 };
 
-/// By name.
+/// Kernels by name.
 using SuiteKernels = std::map<std::string, SuiteKernel, std::less<>>;
 
 /// Reads the section. `workloads` says which extents each kernel's shape has; relative paths are those of the suite's

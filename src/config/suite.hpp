@@ -27,11 +27,11 @@ struct SuiteEntry {
   std::optional<Pipe> needs = {};  ///< pipe without which there is no row
   std::shared_ptr<const KernelSpec>
       kernel;  ///< of the suite's own, where the implementation is one of its implementations
-  /// Of the row that is chosen among configurations: the label without the configuration, so that runs with different
+  /// Label of the row that is chosen among configurations, without the configuration, so that runs with different
   /// choices have one label. Empty unless chooses_fastest().
   std::string chosen_label = {};
 
-  /// Seconds after which its process is ended; std::nullopt for what is built in.
+  /// Time limit of the process in seconds; std::nullopt for built-in kernels.
   std::optional<double> time_limit_s() const;
   /// True if only the fastest of its kernel's configurations is to be kept for this shape.
   bool chooses_fastest() const;
@@ -47,11 +47,10 @@ struct Suite {
   std::vector<std::string> unused_kernels = {};         ///< of its `kernels`, which no workload needs
 };
 
-/// Parses and validates a suite for devices of that kind. What it says for other kinds of device is
-/// validated too, as far as this build knows them. The order is that of the file; a sweep is expanded
-/// with its shapes slowest, then dtypes, then implementations, then cache modes, each in the order given.
-/// Throws UsageError such as
-/// "configs/ops.yaml:14:9: unknown op 'gem'; did you mean 'gemm'? (see: roofline ops)".
+/// Parses and validates a suite for devices of that kind. Entries for other kinds of device are validated too, if this
+/// build knows them. The order is that of the file; a sweep is expanded with its shapes slowest, then dtypes, then
+/// implementations, then cache modes, each in the order given. Throws UsageError such as "configs/ops.yaml:14:9:
+/// unknown op 'gem'; did you mean 'gemm'? (see: roofline ops)".
 Suite parse_suite(const std::string& text, const std::string& path, DeviceKind device);
 Suite load_suite(const std::string& path, DeviceKind device);
 

@@ -44,7 +44,7 @@ struct EntrySpec {
   std::shared_ptr<const KernelSpec> kernel;  ///< kernel of the suite whose implementations are added to the op's
   YamlValue where;
   std::optional<Pipe> needs = {};
-  /// By DeviceKind; nothing where `only` leaves the kind out.
+  /// By DeviceKind; std::nullopt if `only` excludes the kind.
   std::array<std::optional<EntrySettings>, 2> settings;
 
   const std::optional<EntrySettings>& on(DeviceKind kind) const { return settings[static_cast<std::size_t>(kind)]; }

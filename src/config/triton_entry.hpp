@@ -1,4 +1,4 @@
-// What Triton's cache says of a cubin in the .json beside it. Internal to src/config.
+// Metadata of a cubin in Triton's cache, from the .json beside it. Internal to src/config.
 #pragma once
 
 #include <cstdint>

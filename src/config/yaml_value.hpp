@@ -54,7 +54,7 @@ class YamlValue {
 
   /// Throws UsageError: the place and the complaint.
   [[noreturn]] void fail(const std::string& complaint) const;
-  /// Throws UsageError: "unknown op 'gem'; did you mean 'gemm'?", and what else there is to say.
+  /// Throws UsageError: "unknown op 'gem'; did you mean 'gemm'?", with a hint if there is one.
   [[noreturn]] void fail_unknown(std::string_view what, const std::string& given,
                                  const std::vector<std::string>& candidates, const std::string& more = {}) const;
 
@@ -75,7 +75,7 @@ struct YamlMember {
 /// The member of that key, or null.
 const YamlMember* find_member(const std::vector<YamlMember>& members, std::string_view key);
 
-/// Throws UsageError for the first member whose key is none of the known ones, and says what it might mean.
+/// Throws UsageError for the first unknown key, with the nearest known one.
 void require_known(const std::vector<YamlMember>& members, const std::vector<std::string>& known,
                    const std::string& where);
 

@@ -14,8 +14,8 @@
 
 namespace roofline {
 
-/// standard: what the roofline and most rules of the diagnosis need (four passes at most on GH100).
-/// full: also issue statistics and stall reasons.
+/// standard: for the roofline and most rules of the diagnosis (four passes at most on GH100). full: also issue
+/// statistics and stall reasons.
 enum class CounterSet : std::uint8_t { standard, full };
 std::string_view to_string(CounterSet set);
 
@@ -32,8 +32,7 @@ class CounterReader {
 /// How the kernels of a launch are laid out; needs no right to counters. Empty on a CPU. On a GPU `launch` is captured.
 std::vector<KernelLaunch> launch_layout(Device& device, const std::function<void()>& launch);
 
-/// The reader of that device's counters. Throws Error with the reason, and what would allow it, where they can't be
-/// read.
+/// The reader of that device's counters. Throws Error with the reason and the remedy if they can't be read.
 std::unique_ptr<CounterReader> make_counter_reader(Device& device, CounterSet set);
 
 }  // namespace roofline

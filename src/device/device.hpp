@@ -59,11 +59,11 @@ class Device {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   virtual void fill(void* device, std::byte value, std::size_t bytes) = 0;
 
-  /// Waits for everything enqueued; throws Error for what failed.
+  /// Waits for all enqueued work; throws Error if any of it failed.
   virtual void synchronize() = 0;
 
-  /// Runs `launch` and waits, with the vendor's profiler collecting meanwhile where one is attached and listens to
-  /// such marks (`ncu --profile-from-start off`).
+  /// Runs `launch` and waits. A vendor's profiler that is attached and listens to such marks (`ncu --profile-from-start
+  /// off`) collects meanwhile.
   virtual void run_profiled(const std::function<void()>& launch) {
     launch();
     synchronize();
@@ -79,13 +79,13 @@ class Device {
   /// Seconds that this device's timer resolves.
   virtual double timer_resolution_s() const = 0;
 
-  /// Clocks right now, as far as they can be read.
+  /// Current clocks, if readable.
   virtual Clocks clocks() = 0;
 
-  /// Energy so far, temperature and limiter right now, as far as they can be read. Nothing by default.
+  /// Energy so far, current temperature and limiter, each if readable. Empty by default.
   virtual PowerReading power() { return {}; }
 
-  /// Devices that can work together, this one among them: what a collective's ranks can be.
+  /// Maximum number of ranks of a collective: devices that can work together, including this one.
   virtual int ranks() const { return 1; }
 
   /// True if that rank's device is this process's. The others are held by processes that run the same command beside
@@ -104,8 +104,8 @@ class Device {
   /// A timer of launches in which the first `ranks` ranks take part: all of their processes time the same batches.
   virtual std::unique_ptr<Timer> timer_of_ranks(LaunchFunction launch, int ranks);
 
-  /// Begins to watch for what disturbs this device; the function says what did since, as far as it can be read. On a
-  /// CPU only the CPUs of the first `threads` workers count (0: of all). Nothing by default.
+  /// Starts watching for contention; the function returns the contention since then, if readable. On a CPU only the
+  /// CPUs of the first `threads` workers count (0: of all). None by default.
   virtual std::function<Contention()> watch_contention(int /*threads*/ = 0) {
     return [] { return Contention{}; };
   }
@@ -114,8 +114,8 @@ class Device {
   /// smaller than those before it (some servers' L3) is not all that main memory has to be told from.
   double last_level_cache_bytes() const;
 
-  /// What the caches before main memory hold by measurement, where that is less than they report: a virtual machine has
-  /// a part of its host's cache. std::nullopt if it was not measured.
+  /// Measured size of the caches before main memory, in bytes, if less than they report: a virtual machine has a part
+  /// of its host's cache. std::nullopt if not measured.
   virtual std::optional<double> measured_cache_bytes() const { return std::nullopt; }
 };
 
@@ -125,7 +125,7 @@ double cache_bytes(const DeviceInfo& device, Level level);
 /// Bytes of the caches nearer to the cores than that level: those of the level that holds most.
 double nearer_cache_bytes(const DeviceInfo& device, Level level);
 
-/// Why a device can't be used, as far as the remedies differ.
+/// Why a device can't be used; one value for each remedy.
 enum class DeviceProblem : std::uint8_t { none, build_without_cuda, no_driver, other };
 
 /// A device as `roofline devices` lists it: usable, or the reason why it is not.

@@ -13,9 +13,9 @@ struct PowerSample {
   double watts = 0;
 };
 
-/// Adds power samples up, and lets the counter bridge what they leave out. On an H200 the counter ticks every
-/// 100 ms and takes 3 ms to read, which would be 5 % of a second at both ends of a measurement and load that is
-/// missing in between; samples come every 20 ms, 119 are kept, and reading them takes 0.3 ms.
+/// Sums power samples, and bridges gaps between them by the energy counter. On an H200 the counter ticks every 100 ms
+/// and takes 3 ms to read, which would be an error of 5 % per second and a gap in the load; samples come every 20 ms,
+/// 119 are kept, and reading them takes 0.3 ms.
 class EnergyMeter {
  public:
   using Counter = std::function<std::optional<double>()>;
@@ -25,7 +25,7 @@ class EnergyMeter {
   /// when neither is to be had.
   std::optional<double> read(double now_s, std::span<const PowerSample> samples, const Counter& counter);
 
-  /// Up to where samples are known: what is older need not be passed again. 0 at first.
+  /// Time up to which samples are known: older ones need not be passed again. 0 at first.
   double seen_until_s() const { return last_ ? last_->time_s : 0; }
 
  private:

@@ -25,12 +25,13 @@ struct GpuProcess {
   std::optional<double> sm_fraction;   ///< of the time since the reading before, in which it had the SMs
 };
 
-/// Means of what the hardware's own counters saw since the reading before.
+/// Means of the hardware's own counters since the previous reading.
 struct GpuActivity {
   double seconds = 0;  ///< that they cover
   std::int64_t samples = 0;
   bool gap = false;  ///< samples were lost in between
-  /// Of seconds, clocks and what the hardware could do at most: fractions, Hz and bytes. What a chip has not is absent.
+  /// Values from seconds, clocks and the hardware's maxima: fractions, Hz and bytes. Quantities that a chip lacks are
+  /// absent.
   std::map<std::string, double, std::less<>> values;
   std::string source;  ///< "CUPTI 13.0 on GH100": what a check of its bytes holds for
 };
@@ -60,7 +61,7 @@ struct GpuReading {
 class GpuSensors {
  public:
   virtual ~GpuSensors() = default;
-  /// Takes in what the hardware has sampled meanwhile, before it has no room for more: due some ten times a second.
+  /// Collects the hardware's samples before its buffer is full: to be called about ten times per second.
   virtual void collect() = 0;
   virtual GpuReading read() = 0;
 };
@@ -68,10 +69,10 @@ class GpuSensors {
 /// How a GPU is found by its driver's libraries.
 struct GpuAddress {
   std::string pci;                ///< "0000:3b:00.0"
-  std::optional<int> cuda_index;  ///< nothing where CUDA doesn't show it
+  std::optional<int> cuda_index;  ///< std::nullopt if CUDA does not list it
 };
 
-/// A GPU that can be watched, and what is known of it without opening it.
+/// A GPU that can be watched, with the facts that are known without opening it.
 struct GpuIdentity {
   GpuAddress address;
   std::string name;
@@ -84,8 +85,8 @@ std::vector<GpuIdentity> monitored_gpus();
 /// How long the hardware's own samples are that a GPU's activity is made of.
 inline constexpr double kActivitySampleSeconds = 0.01;
 
-/// Never throws for what is missing: that is a reason in each reading. With the hardware's counters too, which one
-/// program can have at a time, in samples of `sample_s`; without them where that is nothing.
+/// Never throws for missing sensors: each reading has the reason. `sample_s`: interval in seconds of the hardware's
+/// counters, which one program at a time can have; std::nullopt: without them.
 std::unique_ptr<GpuSensors> open_gpu_sensors(const GpuAddress& address, std::optional<double> sample_s);
 
 }  // namespace roofline

@@ -38,8 +38,8 @@ struct Jobs {
 
 enum class JobsEnd : std::uint8_t { finished, interrupted };
 
-/// Runs all jobs in order, in as few child processes as it takes. On an interrupt the child is given
-/// a moment to end its sample and send what it has; then, or at a second interrupt, it is killed.
+/// Runs all jobs in order, in as few child processes as possible. At an interrupt the child has a moment to end its
+/// sample and send its results; then, or at a second interrupt, it is killed.
 JobsEnd run_isolated(const Jobs& jobs);
 
 }  // namespace roofline

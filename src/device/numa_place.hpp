@@ -14,7 +14,8 @@ DevicePlace place_of(int device, const std::string& pci_address, const std::file
 /// The host's NUMA nodes and their distances; empty if the system does not report them.
 void read_numa_nodes(NodeTopology& topology, const std::filesystem::path& sys = "/sys");
 
-/// Has the calling thread, and what it starts, run on those CPUs ("0-31,64-95") where it may run on any of them.
+/// Restricts the calling thread and its later children to those of the CPUs ("0-31,64-95") that it may use; no change
+/// if there are none.
 void stay_near(const std::string& cpus);
 
 }  // namespace roofline

@@ -1,6 +1,5 @@
-// NVIDIA machine code (SASS) of Volta and later, decoded as far as it explains what a warp waits for: what an
-// instruction does, which scoreboards it sets and waits for, where it branches to.
-// Host-only and pure: bytes in, values out.
+// Decodes NVIDIA machine code (SASS) of Volta and later, enough to explain waits of warps: kind of instruction, the
+// scoreboards that it sets and waits for, branch targets. Host-only and pure: bytes in, values out.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@
 
 namespace roofline {
 
-/// What an instruction does, as far as it explains a wait.
+/// Kind of instruction, in the detail that explains waits.
 enum class SassKind : std::uint8_t {
   other,
   global_load,    ///< also of generic addresses

@@ -21,16 +21,16 @@ class ByteSource {
   int peek() { return next_ < end_ || fill() ? static_cast<unsigned char>(*next_) : -1; }
   void skip() { ++next_; }
 
-  /// Up to `size` bytes; fewer at the end alone.
+  /// Reads up to `size` bytes; fewer only at the end.
   std::size_t read(char* to, std::size_t size);
-  /// Passes over bytes without keeping them. Fewer at the end alone.
+  /// Skips bytes without keeping them; fewer only at the end.
   std::uint64_t pass_over(std::uint64_t size);
   /// A line without its end; false at the end. Throws if a line is too long.
   bool line(std::string& text);
   /// True if the last line() had an end; the last line of a truncated file has none.
   bool line_ended() const { return line_ended_; }
 
-  /// Of the next byte, unpacked.
+  /// Offset of the next byte, unpacked.
   std::uint64_t offset() const { return before_ + static_cast<std::uint64_t>(next_ - begin_); }
   const std::string& name() const { return name_; }
   /// "trace.json.gz: byte 4711 (unpacked): " and what is wrong, as UsageError.

@@ -23,7 +23,8 @@ struct HostContext {
   bool backward = false;
 };
 
-/// Of each GPU event, in their order. Adds the times of ranges to the trace. Fails `source` where spans nest too deep.
+/// Context of each GPU event, in their order. Adds the times of ranges to the trace. Fails `source` if spans nest too
+/// deep.
 std::vector<HostContext> host_contexts(const Events& events, const Origins& origins, ByteSource& source,
                                        TraceBuilder& builder, ProcessTrace& trace);
 

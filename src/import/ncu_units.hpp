@@ -43,7 +43,7 @@ class NcuNumbers {
     double value = 0;
     Status status = Status::ok;
   };
-  /// With what was learned from all cells.
+  /// Parses a cell by what all cells showed.
   Reading parse(std::string_view text) const;
   /// The value, if there is one.
   std::optional<double> read(std::string_view text) const;

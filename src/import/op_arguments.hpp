@@ -28,7 +28,7 @@ struct Tensor {
   }
   double bytes() const { return count() * element.size; }
   std::size_t rank() const { return shape.size(); }
-  /// From the end: at(-1) is the innermost extent.
+  /// The extent by index; negative from the end: at(-1) is the innermost extent.
   double at(int index) const {
     return shape[index < 0 ? shape.size() - static_cast<std::size_t>(-index) : static_cast<std::size_t>(index)];
   }
@@ -42,7 +42,7 @@ class Arguments {
   const Tensor* tensor(std::size_t index) const {
     return index < tensors_.size() && tensors_[index] ? &*tensors_[index] : nullptr;
   }
-  /// With so many dimensions at least.
+  /// The tensor, if it has at least `rank` dimensions; null otherwise.
   const Tensor* tensor(std::size_t index, std::size_t rank) const {
     const Tensor* found = tensor(index);
     return found != nullptr && found->rank() >= rank ? found : nullptr;

@@ -27,7 +27,7 @@ std::optional<OpWork> elementwise_work(std::string_view name, const Arguments& a
 /// True if an operator of that name, without its namespace, is a convolution or computes the gradients of one.
 bool is_convolution(std::string_view name);
 
-/// Its work; nothing where shapes or arguments are missing or contradict each other.
+/// Work of a convolution; std::nullopt if shapes or arguments are missing or contradictory.
 std::optional<OpWork> convolution_work(std::string_view name, const Arguments& arguments);
 
 }  // namespace roofline

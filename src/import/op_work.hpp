@@ -25,9 +25,9 @@ enum class Gradient : std::uint8_t { input, weight };
 
 struct OpWork {
   Work work;
-  /// Of several kernels that it launches, the longest does it all: products, whose other kernels prepare or add up.
+  /// The longest of its kernels does all work: products, whose other kernels prepare or add up.
   bool by_longest_kernel = false;
-  /// Where it computes both gradients of a convolution: the work of each, which its kernels' names tell apart.
+  /// For an operator that computes both gradients of a convolution: the work of each, told apart by its kernels' names.
   std::map<Gradient, Work> gradients = {};
 };
 

@@ -22,7 +22,7 @@ class TextLines {
 
   /// The next line as UTF-8 without its end and its byte order mark; false at the end of the file.
   bool next(std::string& text);
-  /// Of the last line, from 1.
+  /// Number of the last line, from 1.
   std::int64_t number() const { return number_; }
   /// True if the last line had a line end; the last one of a truncated file has none.
   bool ended() const { return ended_; }

@@ -14,7 +14,7 @@ struct WholeGraphs {
   double share = 0;  ///< of the wall time of the GPUs in use: in such a graph, without another kernel
 };
 
-/// Of a finished trace. `graphs` are the launch signatures of such graphs.
+/// Whole graphs of a finished trace. `graphs` are the launch signatures of such graphs.
 WholeGraphs whole_graphs_of(const ProcessTrace& trace, const std::set<spool::Id>& graphs);
 
 /// What to do about them; empty without such graphs.

@@ -21,7 +21,7 @@ struct KnownCommunicator {
   bool asked = false;  ///< for its ranks, where its making was not seen or does not tell them
 };
 
-/// By their handles, which are reused. Thread-safe.
+/// Communicators by their handles, which are reused. Thread-safe.
 class Communicators {
  public:
   /// `hash`: the same on all of its ranks. `ranks` 0: the library is asked for them later.
@@ -46,7 +46,7 @@ class Communicators {
   std::unordered_map<NcclComm, KnownCommunicator> known_;
 };
 
-/// Of the process, never freed.
+/// The communicators of this process, never freed.
 Communicators& communicators();
 
 }  // namespace roofline::inject

@@ -41,7 +41,7 @@ class CounterGroups {
                 std::span<const Quantity> quantities);
 
   const std::vector<CounterGroup>& groups() const { return groups_; }
-  /// Of each quantity, in their order.
+  /// Place of each quantity, in their order.
   const std::vector<Place>& places() const { return places_; }
   /// The values of a range in a counter data image, scaled.
   std::vector<double> evaluate(const CounterGroup& group, std::span<const std::uint8_t> data, std::size_t range) const;

@@ -66,7 +66,7 @@ class CountingPlan {
   void spent(std::uint64_t cost) { spent_ += cost; }
   /// The session is over; the next one begins when enough asks for it.
   void released() { current_.reset(); }
-  /// Nothing of this context can be counted.
+  /// No launches of this context can be counted.
   void lost(std::uint64_t context);
 
   const std::optional<Configuration>& current() const { return current_; }

@@ -42,7 +42,7 @@ struct DriverCall {
   bool per_thread_stream = false;  ///< a stream of 0 is the thread's own
 };
 
-/// By the driver's name of a call, with its version.
+/// The call by the driver's name for it, with its version.
 DriverCall driver_call(std::string_view name);
 
 /// True if it is followed even while nothing is recorded: without it, what is recorded later would be misread (pointers

@@ -44,9 +44,9 @@ class InstructionSampling {
   void work_ends() { gate_.leave(); }
 
   // From the thread that writes, and at the end of the process.
-  /// From here on, each context is sampled from its next launch on.
+  /// Samples each context from its next launch on.
   void begin();
-  /// Takes what has been sampled so far. A few times per second.
+  /// Collects the samples so far. Called a few times per second.
   void collect();
   /// Sampling is to end with the next launch.
   void end();

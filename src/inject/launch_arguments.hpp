@@ -16,9 +16,9 @@ struct LaunchArguments {
 };
 LaunchArguments launch_arguments(Arguments arguments, const CUpti_CallbackData& data);
 
-/// Of cuGraphAddKernelNode, in all its versions. False: the program gave none.
+/// Arguments of cuGraphAddKernelNode, in all its versions. False if the program gave none.
 bool node_arguments(const CUpti_CallbackData& data, KernelLaunch& launch);
-/// Of cuGraphAddNode, in all its versions. False: the node is no kernel.
+/// Arguments of cuGraphAddNode, in all its versions. False if the node is no kernel.
 bool any_node_arguments(const CUpti_CallbackData& data, KernelLaunch& launch);
 
 }  // namespace roofline::inject

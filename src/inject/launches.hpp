@@ -73,7 +73,7 @@ class Kinds {
   Kind& of_changed_node(const char* symbol, const Geometry& geometry, spool::Id place);
   Kind& of_graph(std::uint32_t kernels, std::uint64_t signature, spool::Id place);
 
-  /// Of a launch that has just been recorded, and of what it ran on the GPU, as that becomes known; from any thread.
+  /// Reports a launch that has just been recorded, and its time on the GPU when it becomes known; from any thread.
   void launched(Kind& kind, std::uint32_t correlation);
   void ran(std::uint32_t correlation, std::uint64_t nanoseconds);
 

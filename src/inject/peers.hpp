@@ -9,7 +9,7 @@ namespace roofline::inject {
 
 class Peers {
  public:
-  /// Of the job that the environment names; of a process by itself where it names none.
+  /// Peers of the job in the environment; a process without a job has none.
   explicit Peers(const std::string& folder);
   Peers(const std::string& folder, std::uint32_t rank, std::uint32_t ranks);
 

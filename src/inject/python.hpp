@@ -14,11 +14,10 @@ struct PythonOrigin {
   spool::Id module = 0;
 };
 
-/// Of the calling thread; nothing where it runs no Python.
+/// Origin in the calling thread; empty if it runs no Python.
 PythonOrigin python_origin(Session& session);
 
-/// Of the node of autograd that the calling thread evaluates, where it is a Python class: the class's name. Costs
-/// microseconds.
+/// Class name of the autograd node that the calling thread evaluates, if it is a Python class. Costs microseconds.
 spool::Id python_node_name(Session& session);
 
 /// As Python says it; 0 where it does not.

@@ -75,7 +75,7 @@ Session* session_or_new();
 /// The end of the window as known so far; it excludes the time spent on counting.
 std::uint64_t window_end(const Session& session);
 
-/// From this correlation on all is recorded. Of a sampled recording, each recorded part is a window.
+/// Records everything from this correlation on. Each recorded part of a sampled recording is a window.
 void begin_window(Session& session, std::uint32_t correlation);
 /// Later launches are not recorded.
 void end_window(Session& session);

@@ -31,7 +31,7 @@ inline constexpr const char* kRecordVariable = "ROOFLINE_RECORD";
 /// first, separated by spaces ("dram.read_bytes 1 dram__bytes_read.sum dram__bytes_op_read.sum"). The library makes
 /// groups of one pass from it, in this order.
 inline constexpr const char* kMetricsFile = "metrics";
-/// Of a recording: one file per process.
+/// Extension of a recording: one file per process.
 inline constexpr const char* kExtension = ".spool";
 /// Code of the GPU whose instructions were sampled: one file for each module, which a GpuModule names.
 inline constexpr const char* kCubinExtension = ".cubin";

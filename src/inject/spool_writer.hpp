@@ -40,7 +40,7 @@ class SpoolWriter {
 
   /// The ids of what is named by ids, written before they are given out. An empty text is 0.
   spool::Id text(std::string_view text);
-  /// Of siblings that differ in their digits alone ("step 17"), the first 64 are kept separate.
+  /// Siblings that differ only in their digits ("step 17"): the first 64 are kept separate.
   spool::Id range(spool::Id parent, std::string_view name, spool::Id domain);
   spool::Id line(std::string_view file, std::string_view function, std::uint32_t number);
   spool::Id code_file(std::string_view path, std::string_view build_id);

@@ -63,7 +63,7 @@ class Subscription {
   bool ended_ = false;
 };
 
-/// Of this process; never freed: threads may be in it when the process ends.
+/// The subscription of this process. Never freed, because threads may be in it when the process ends.
 Subscription& subscription();
 
 }  // namespace roofline::inject

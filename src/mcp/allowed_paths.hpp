@@ -1,4 +1,4 @@
-// Which files a caller may name: those below the working folder, and below what the user allows besides.
+// Files that a caller may name: those below the working folder and the folders that the user allows.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,8 @@ class AllowedPaths {
   /// Throws UsageError for an allowed path that does not exist.
   AllowedPaths(const std::filesystem::path& working_folder, const std::vector<std::string>& allowed);
 
-  /// The absolute path without symbolic links; what it names need not exist. Throws UsageError where it leads out.
+  /// The absolute path without symbolic links; it need not exist. Throws UsageError if it is outside the allowed
+  /// folders.
   std::filesystem::path resolve(const std::string& given) const;
 
   const std::filesystem::path& working_folder() const { return roots_.front(); }

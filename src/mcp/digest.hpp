@@ -38,11 +38,11 @@ struct ToolAnswer {
   bool is_error = false;
 };
 
-/// Of the document that a command wrote for --json (docs/schema/answer.schema.json). `messages` is what it wrote to
-/// stderr, whose end is quoted if there is no result or the program failed.
+/// Digest of the document that a command wrote for --json (docs/schema/answer.schema.json). `messages` is its stderr,
+/// whose end is quoted if there is no result or the program failed.
 ToolAnswer digest_of_answer(const nlohmann::ordered_json& answer, const ReportView& view, const std::string& messages);
 
-/// Of a command that wrote no document: `end` says how it ended.
+/// Digest of a command that wrote no document: `end` says how it ended.
 ToolAnswer digest_without_answer(const std::string& command, const std::string& end, const std::string& messages);
 
 // The parts, by schema; declared for the dispatch in digest.cpp.

@@ -1,4 +1,4 @@
-// Single facts of a document, by their path in it; what is absent or of another type has none.
+// Single facts of a document by path; empty if absent or of another type.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 over lines: what a line says, and the lines that answer it.
+// JSON-RPC 2.0 over lines: parses messages and writes answers.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct RpcMessage {
 /// Deeper documents are refused, because copies of a value are recursive.
 inline constexpr int kRpcDepth = 32;
 
-/// Never throws for what the line holds.
+/// Never throws: an invalid line is a message with an error.
 RpcMessage parse_rpc(const std::string& line);
 
 /// Lines with their line feed. Text that is not UTF-8 is repaired.

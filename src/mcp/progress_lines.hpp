@@ -15,7 +15,7 @@ struct ProgressReport {
   std::optional<double> left_s = std::nullopt;
 };
 
-/// With a line feed.
+/// The line, with a line feed.
 std::string to_progress_line(const ProgressReport& report);
 /// std::nullopt if the line is something else.
 std::optional<ProgressReport> parse_progress_line(const std::string& line);

@@ -25,7 +25,7 @@ struct PendingCall {
   nlohmann::ordered_json progress_token = nullptr;  ///< null: progress was not requested
 };
 
-/// How far a call is: seconds since it began, and in all where that is known.
+/// Progress of a call: elapsed seconds, and the total if known.
 struct CallProgress {
   double seconds = 0;
   std::optional<double> total_s = std::nullopt;

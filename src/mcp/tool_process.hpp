@@ -20,13 +20,13 @@ class ToolProcess {
 
   /// To wait for.
   std::vector<int> descriptors() const;
-  /// Reads what there is, without waiting, and ends what was asked to end long ago.
+  /// Reads the available output without waiting; kills processes whose stop() was too long ago.
   void update();
-  /// Asks it to end; what has not after a while is killed with all that it started.
+  /// Asks the process to end; after a delay, update() kills it and its descendants.
   void stop();
 
   bool ended() const { return status_.has_value(); }
-  /// Of one that has ended.
+  /// Answer of a process that has ended.
   ToolAnswer answer() const;
   CallProgress progress() const;
 

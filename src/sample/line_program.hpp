@@ -51,7 +51,7 @@ class LineProgram {
   /// replaces it.
   virtual void began(const LineRow& row) = 0;
   virtual void ended(const LineRow& row, std::uint64_t end) = 0;
-  /// With its folder as the table has it; empty: unknown.
+  /// Path with its folder as in the table; empty if unknown.
   std::string path_of(std::uint64_t number) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-/// Of /proc/PID/task/TID/stat.
+/// Fields of /proc/PID/task/TID/stat.
 struct ThreadStat {
   std::int64_t id = 0, parent = 0;
   std::string name;
@@ -19,7 +19,7 @@ struct ThreadStat {
 };
 std::optional<ThreadStat> parse_thread_stat(std::string_view text);
 
-/// Of /proc/PID/task/TID/schedstat.
+/// Fields of /proc/PID/task/TID/schedstat.
 struct ThreadTimes {
   std::uint64_t cpu = 0, waited = 0;  ///< ns on a CPU, and ns ready without one
   std::uint64_t turns = 0;            ///< times that it was given a CPU
@@ -27,7 +27,7 @@ struct ThreadTimes {
 };
 std::optional<ThreadTimes> parse_thread_times(std::string_view text);
 
-/// Of /proc/PID/task/TID/syscall: the system call that a thread waits in.
+/// Fields of /proc/PID/task/TID/syscall: the system call that a thread waits in.
 struct BlockedCall {
   bool running = false;
   std::int64_t number = -1;  ///< -1: in no system call (a page fault)

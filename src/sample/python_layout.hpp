@@ -33,11 +33,11 @@ struct PythonLayout {
   std::uint64_t ascii_data = 0, text_data = 0;
 };
 
-/// Of 3.9 to 3.12, whose layout is the same in all releases of a version.
+/// Layout of 3.9 to 3.12, which is the same in all releases of a version. std::nullopt for other versions.
 std::optional<PythonLayout> python_layout(int minor);
 
-/// Of 3.13 and 3.14: from the table at the start of _PyRuntime, as long as `kDebugOffsets` or shorter. Nothing where it
-/// is not that table, where the version is not known, and for builds without a GIL.
+/// Layout of 3.13 and 3.14, from the table at the start of _PyRuntime, as long as `kDebugOffsets` or shorter.
+/// std::nullopt for another table, an unknown version, and builds without a GIL.
 inline constexpr std::size_t kDebugOffsets = 8 * 64;
 std::optional<PythonLayout> python_layout_of(std::string_view debug_offsets);
 

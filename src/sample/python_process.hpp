@@ -17,7 +17,7 @@
 
 namespace roofline {
 
-/// What a code object says; read again if another object takes its place.
+/// Name and lines of a code object; read again if another object takes its place.
 struct PythonCode {
   std::string file, function, line_table;
   int first_line = 0;
@@ -31,7 +31,7 @@ struct PythonFrame {
 
 class PythonProcess {
  public:
-  /// Nothing where the process has no interpreter (yet), or one of a version that is not known.
+  /// Null if the process has no interpreter (yet), or one of an unknown version.
   static std::unique_ptr<PythonProcess> find(pid_t pid, ProcessCode& code);
 
   /// Looks which threads have a Python state. `threads` are all of the process, the first one first.

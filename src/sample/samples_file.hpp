@@ -13,8 +13,8 @@ inline constexpr const char* kHostSamplesFile = "host.samples";
 
 std::string write_host_samples(const HostSamples& samples);
 
-/// Nothing in the bytes is trusted. A truncated file gives all samples before its end. std::nullopt if it is no such
-/// file or is damaged before its first sample.
+/// Reads untrusted bytes. A truncated file gives all samples before its end. std::nullopt if the format is another or
+/// the file is damaged before its first sample.
 std::optional<HostSamples> read_host_samples(std::string_view bytes);
 
 }  // namespace roofline

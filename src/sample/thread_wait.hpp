@@ -22,7 +22,7 @@ enum class DescriptorKind : std::uint8_t {
   event
 };
 
-/// By the target of /proc/PID/fd/N: "pipe:[123]", "socket:[5]", "/dev/nvidia0". A socket is assumed to be a
+/// Kind by the target of /proc/PID/fd/N: "pipe:[123]", "socket:[5]", "/dev/nvidia0". A socket is assumed to be a
 /// network socket.
 DescriptorKind descriptor_kind(std::string_view link);
 
@@ -33,7 +33,7 @@ SystemCallKind system_call_kind(std::int64_t number);
 /// The state of a thread that waits for data of one descriptor, or of several in a poll.
 ThreadState waits_for(DescriptorKind kind, bool polls);
 
-/// By the kernel function that a thread sleeps in (/proc/PID/task/TID/wchan), where its system call can't be read.
+/// State by the kernel function that a thread sleeps in (/proc/PID/task/TID/wchan), if its system call can't be read.
 ThreadState state_of_kernel_function(std::string_view function);
 
 }  // namespace roofline

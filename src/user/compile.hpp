@@ -32,12 +32,12 @@ struct CompileRequest {
   double limit_s = 300;  ///< time limit; the compiler may be blocked on a pipe without a writer
 };
 
-/// The file that can be loaded: a shared library, a cubin, or what was given where nothing is to be compiled. Throws
-/// Error with the compiler's own words. Compiles only what the cache lacks.
+/// The loadable file: a shared library, a cubin, or the given file if it needs no compilation. Throws Error with the
+/// compiler's message. Compiles only what is not in the cache.
 std::filesystem::path compiled(const CompileRequest& request);
 
-/// Compiles all of them, several at a time, each in a process of its own. What fails, fails again, and at once, when
-/// compiled() is asked for it.
+/// Compiles all requests, several at a time, each in its own process. A failed request fails again, at once, in
+/// compiled().
 void compile_ahead(const std::vector<CompileRequest>& requests, const std::function<void(std::size_t done)>& progress);
 
 /// The names of `compiled` entries as the machine code has them: beside a cubin, one a line.

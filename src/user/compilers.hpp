@@ -1,4 +1,4 @@
-// The compilers of this machine: where they are, what they are, and how they are run.
+// Finds, identifies and runs the compilers of this machine.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace roofline {
 /// The words of $CC or $CXX: a compiler, perhaps behind a launcher.
 std::vector<std::string> host_compiler(SourceKind kind);
 
-/// Of $CUDACXX, $PATH, or the usual folder; empty if there is none.
+/// The nvcc of $CUDACXX, $PATH or the usual folder; empty if there is none.
 std::string nvcc_path();
 
-/// Where a shell would find it; empty where it would not.
+/// The program's path by $PATH, as in a shell; empty if it is not found.
 std::string program_file(const std::string& name);
 
-/// What a compiler says of itself, asked once.
+/// A compiler's own version text, read once.
 std::string version_of(const std::vector<std::string>& compiler);
 
 /// True if C, C++ or (by nvcc) CUDA C++ can be compiled here: the compiler that compiled() would start is there.
 bool has_compiler(SourceKind kind);
 
-/// Runs a compiler without a shell, its output taken; throws Error where it can't be started or takes too long.
+/// A compiler's run without a shell, with captured output; Error is thrown if it can't be started or takes too long.
 struct CompilerRun {
   int status = 0;
   std::string output;  ///< stdout and stderr; of more than 192 KiB the beginning and the end

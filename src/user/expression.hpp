@@ -22,7 +22,7 @@ inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 53;
 
 inline bool is_whole(double value) { return value == std::floor(value); }
 
-/// Of names in formulas and in C: a letter or '_', and then also digits.
+/// Syntax of names in formulas and in C: a letter or '_', then also digits.
 inline bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 inline bool is_in_name(char c) { return starts_name(c) || (c >= '0' && c <= '9'); }
 
@@ -88,7 +88,7 @@ class Expression {
       State state = State::none;
       std::unordered_map<double, std::int64_t> of = {};
     };
-    /// Of a reduction.
+    /// State of a reduction.
     struct Kept {
       std::uint64_t iterations = 0;
       std::uint64_t made_at = 0;  ///< the iteration for which `result` was computed; 0: none
@@ -115,7 +115,7 @@ class Expression {
   bool has_reductions() const { return !reductions_.empty(); }
   /// The names whose values select elements of tensors: the "cols" of "x[cols[j]]". Several times, if they do so.
   std::vector<std::string> names_in_indices() const;
-  /// Of that many names, all 0.
+  /// Operands for that many names, all 0.
   Operands operands(std::int64_t max_steps) const;
   /// Throws ExpressionError if a reduction without an index has no tensors, or tensors of different sizes.
   void check_reductions(const Operands& operands) const;
@@ -194,13 +194,13 @@ class Expression {
   void collect_names(Index index, std::vector<std::string>& found) const;
   double value_of(Index index, Operands& operands, Arithmetic arithmetic) const;
   Bounded bounded(Index index, Operands& operands, double roundoff) const;
-  /// Of an operand that is needed only if rounding changes a condition. Its error is infinite where it has no value:
+  /// Value of an operand that is needed only if rounding changes a condition. Its error is infinite if it has no value:
   /// "x[i + 1]" at the last element.
   Bounded bounded_alternative(Index index, Operands& operands, double roundoff) const;
-  /// Of a condition whose bound is `rounded`: without an error if it is about whole indices and sizes alone, which
-  /// kernels compare as integers.
+  /// Value of a condition whose bound is `rounded`: without an error if it depends on whole indices and sizes only,
+  /// which kernels compare as integers.
   Bounded exact_of_indices(Index index, Bounded rounded, Operands& operands) const;
-  /// Without elements of tensors and reductions.
+  /// True without elements of tensors and reductions.
   bool is_of_indices(Index index, const Operands& operands) const;
   static Bounded bounded_unary(const Node& node, Bounded a, double roundoff);
   static Bounded bounded_binary(const Node& node, Bounded a, Bounded b, double roundoff);
@@ -211,7 +211,7 @@ class Expression {
   Bounded reduced(Index number, Operands& operands, Arithmetic arithmetic, std::optional<double> roundoff) const;
   Bounded reduce(const Reduction& reduction, Operands& operands, Arithmetic arithmetic,
                  std::optional<double> roundoff) const;
-  /// Whether `holds` of any node of the tree.
+  /// True if `holds` is true of any node of the tree.
   template <typename Holds>
   bool any_node(Index index, const Holds& holds) const;
   /// True if iterations of reductions set this value: it is an index, or an element of a tensor that is reduced.

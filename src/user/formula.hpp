@@ -70,8 +70,9 @@ class ElementFormula {
   ElementFormula(const Formula& formula, const Values& constants, const std::map<std::string, Tensor>& tensors,
                  std::int64_t outputs, std::int64_t max_steps = kMaxElementSteps);
 
-  /// A division by zero gives what IEEE 754 says. Throws UsageError for an element that does not exist, bounds that are
-  /// no whole numbers, an extreme or average of nothing and more than `max_steps` operations, and what a tensor threw.
+  /// A division by zero follows IEEE 754. Throws UsageError for an element that does not exist, bounds that are not
+  /// whole, a minimum, maximum or mean of an empty range, and more than `max_steps` operations; passes on errors of
+  /// tensors.
   double operator()(std::int64_t i);
   /// The same, and how far from it a result may be that was computed with that roundoff.
   Expression::Bounded bounded(std::int64_t i, double roundoff);

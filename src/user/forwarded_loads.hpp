@@ -6,8 +6,8 @@
 
 namespace roofline {
 
-/// The assembly with each such load reading other memory instead (64 zeros). What it computes is wrong, and how fast it
-/// is shows what the loads cost. Empty if there is none. x86-64 in the syntax of AT&T; on other text empty.
+/// The assembly with each such load reading other memory (64 zeros): its results are wrong, its time shows the cost of
+/// the loads. Empty if there is none, and for anything but x86-64 in AT&T syntax.
 std::string without_failed_forwards(const std::string& assembly);
 
 }  // namespace roofline

@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-/// By name; the tensors must outlive them.
+/// The tensors by name; they must outlive the result.
 inline std::map<std::string, ElementFormula::Tensor> elements_of(std::span<const HostTensor> inputs) {
   std::map<std::string, ElementFormula::Tensor> tensors;
   for (const HostTensor& input : inputs) {

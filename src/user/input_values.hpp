@@ -1,4 +1,4 @@
-// What a kernel's inputs hold before the first launch. Every element follows from the seed and its index alone.
+// Values of a kernel's inputs before the first launch. Every element follows from the seed and its index only.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace roofline {
 
-/// Fills tensor `t` of the kernel, or its start where that is_repeatable(). Throws Error for a file or a formula whose
-/// values the type cannot represent.
+/// Fills tensor `t` of the kernel, or its start if is_repeatable(). Throws Error for a file or a formula whose values
+/// the type cannot represent.
 void fill_input(const KernelSpec& spec, const Workload& workload, std::size_t t, std::uint64_t seed,
                 HostTensor& tensor);
 
@@ -18,7 +18,7 @@ void fill_input(const KernelSpec& spec, const Workload& workload, std::size_t t,
 /// elements and files are checked by fill_input().
 void check_input_values(const KernelSpec& spec, const Workload& workload, const std::vector<TensorSpec>& tensors);
 
-/// True if the start of the values, repeated, is as good as all of them: not for indices and what else has an order.
+/// True if repeating the start of the values is equivalent to all of them: false for indices and other ordered values.
 bool is_repeatable(const InputFill& fill);
 
 /// The buffer that is tensor `t`: workspaces are no tensors.

@@ -9,14 +9,14 @@
 
 namespace roofline {
 
-/// In the cache, or a private folder where the cache must not be used.
+/// The folder in the cache, or a private one if the cache is unsafe.
 const std::filesystem::path& kernel_folder();
 
-/// Why compiled kernels are not kept in the cache, but in a private folder until the process ends: another user could
-/// put files into it, or it can't be made. Empty where they are kept, and before one is compiled.
+/// Why compiled kernels are in a private folder until the process ends: another user could write to the cache, or it
+/// can't be created. Empty if the cache is used, and before the first compilation.
 std::string kernel_cache_problem();
 
-/// A hash of the request, of the source with what it includes, and of the compiler.
+/// Hash of the request, of the source with its includes, and of the compiler.
 std::string key_of(const CompileRequest& request);
 
 /// ".cubin" or ".so".
@@ -25,8 +25,8 @@ std::string extension_of(const CompileRequest& request);
 /// The file beside a cubin with the names of its entries.
 std::filesystem::path names_of(const std::filesystem::path& file);
 
-/// Of a compiled file, and of the names beside a cubin; std::nullopt if one of them is not ours alone. It finds damage:
-/// against others stand owner, mode and folder.
+/// Hash of a compiled file and of the names beside a cubin; std::nullopt if one of them is not owned by this user
+/// alone. It detects damage; owner, mode and folder protect from attackers.
 std::optional<std::string> content_hash(const CompileRequest& request, const std::filesystem::path& path);
 
 /// What was compiled before. A file's name is its key and the hash of its content; one that has another is removed.

@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// The request's entries by their names in the machine code. Throws Error where one is missing or several fit.
+/// The request's entries by their names in the machine code. Throws Error if one is missing or ambiguous.
 std::vector<std::string> find_entries(const CompileRequest& request, const std::filesystem::path& code);
 
 }  // namespace roofline

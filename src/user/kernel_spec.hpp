@@ -110,7 +110,7 @@ struct LaunchSpec {
   std::vector<Extent3> grid, block, cluster;
   std::vector<Formula> shared;  ///< bytes of dynamic shared memory
   bool cooperative = false;
-  /// Of a CPU: kAllThreads, a number, or kOwnThreads; a step without is called by one thread.
+  /// Threads of a CPU step: kAllThreads, a number, or kOwnThreads; a step without is called by one thread.
   std::vector<std::string> threads;
   Place place;
 };
@@ -170,8 +170,7 @@ struct KernelSpec {
   std::vector<DType> dtypes;  ///< of a kernel that is like an op
   bool choose_fastest = false;
   double time_limit_s = 60;
-  /// Of Triton's kernels: bytes a block of the scratch memory whose pointers follow the arguments that are written
-  /// down.
+  /// Triton: bytes per block of the scratch memory whose pointers follow the stated arguments.
   std::vector<std::int64_t> scratch_bytes;
   std::vector<std::string> extents;  ///< names of the shape
   Place place;

@@ -19,7 +19,7 @@ struct NvrtcResult {
 NvrtcResult nvrtc_compile(const std::string& text, const std::string& name, const std::string& architecture,
                           const std::vector<std::string>& options, const std::vector<std::string>& entries);
 
-/// "13.0", or nothing if there is no such library.
+/// Version of the library, such as "13.0"; empty if there is none.
 std::string nvrtc_version();
 
 /// Folders of CUDA's own headers on this machine, in their order.

@@ -27,7 +27,7 @@ class SumError {
   bool equal_ = true;
 };
 
-/// Of the iterations from `begin` up to `end`.
+/// Fold of the iterations from `begin` up to `end`.
 struct RunningFold {
   std::int64_t begin = 0, end = 0;
   bool has_errors = false;  ///< otherwise terms were added without theirs

@@ -8,10 +8,10 @@ namespace roofline {
 /// Stores one element, rounded to the tensor's type.
 void store_element(HostTensor& tensor, std::int64_t index, double value);
 
-/// Into a tensor of 64-bit integers; what they do not hold is stored as something else.
+/// Stores a value in a tensor of 64-bit integers; a value out of range is stored as another one.
 void store_whole(HostTensor& tensor, std::int64_t index, Whole value);
 
-/// Ascending. Of integer types; others keep their order.
+/// Sorts integer types in ascending order; others keep their order.
 void sort_elements(HostTensor& tensor);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// A configuration of a user's kernel as an implementation: of an op of its own, or of the one that it is like.
+// A configuration of a user's kernel as an implementation of its own op, or of the op given by `like`.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ std::vector<Implementation> user_implementations(const std::shared_ptr<const Ker
 /// The tensors that the kernel works on for a workload: its own, or those of the op that it is like.
 std::vector<TensorSpec> kernel_tensors(const KernelSpec& spec, const Workload& workload);
 
-/// Evaluates everything for a workload, so that what is wrong is known when the suite is read. Throws UsageError.
+/// Evaluates all formulas for a workload, so that errors are found when the suite is read. Throws UsageError.
 void check_bindings(const KernelSpec& spec, const Workload& workload);
 
 }  // namespace roofline

@@ -13,7 +13,7 @@ namespace roofline {
 
 class UserOp final : public SuiteOp {
  public:
-  /// `same_as`: the kernel whose outputs are right, where the description names one.
+  /// `same_as`: the reference kernel, if the description names one; else null.
   explicit UserOp(std::shared_ptr<const KernelSpec> spec, std::shared_ptr<const KernelSpec> same_as = {});
   ~UserOp() override;
 

@@ -52,7 +52,7 @@ constexpr WholeResult whole_quotient(Whole a, Whole b) {
   if (b == 0 || (b != -1 && a % b != 0)) return kNoWhole;
   return whole_floor(a, b);
 }
-/// With the sign of `a`, as fmod().
+/// The remainder with the sign of `a`, as fmod().
 constexpr WholeResult whole_remainder(Whole a, Whole b) {
   if (b == 0) return kNoWhole;
   return exactly(b == -1 ? 0 : a % b);

@@ -1,5 +1,5 @@
 // The addresses that a kernel accesses, in order, without performance counters: its buffers' pages are protected, so
-// that each access faults and is executed alone in single-step mode. A few microseconds per access.
+// that each access faults and is executed in single-step mode. A few microseconds per access.
 #pragma once
 
 #include <cstddef>

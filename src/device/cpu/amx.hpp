@@ -14,7 +14,7 @@ namespace roofline {
 /// reason, and they are never called.
 inline constexpr bool kAmxIsBuilt = kHighestIsa >= Isa::avx512;
 
-/// What CPUID and XGETBV say about it. All zero on other architectures.
+/// AMX features from CPUID and XGETBV. All zero on other architectures.
 struct AmxFacts {
   std::uint32_t leaf_7_edx = 0;    ///< of CPUID 7.0: tiles, bf16 and int8
   std::uint32_t leaf_7_1_eax = 0;  ///< of CPUID 7.1: fp16
@@ -23,14 +23,15 @@ struct AmxFacts {
 };
 AmxFacts amx_facts();
 
-/// Why a CPU of which these are true, or its operating system, has no tiles for products of that type; or nothing.
+/// Why a CPU with these features, or its operating system, has no tiles for products of that type; std::nullopt if it
+/// has.
 std::optional<std::string> amx_missing(const AmxFacts& facts, DType dtype);
 
 /// The same of this CPU at an instruction-set level. Linux gives tiles only to a process that asks for them, so the
 /// first call asks it, for all threads that there are and will be.
 std::optional<std::string> amx_missing(DType dtype, Isa isa);
 
-/// "bf16, int8", or why there is nothing; nothing on a CPU without AMX.
+/// "bf16, int8", or why there is none; std::nullopt on a CPU without AMX.
 std::optional<std::string> describe_amx(Isa isa);
 
 }  // namespace roofline

@@ -27,8 +27,8 @@ class CpuDevice final : public Device {
   /// plans that are made one after the other agree.
   double free_memory_at_opening() const;
   std::optional<double> measured_cache_bytes() const override;
-  /// From now on measured_cache_bytes() is `bytes`, but not less than the caches before the last level hold; nothing
-  /// where that is what the caches report, or more.
+  /// Sets measured_cache_bytes(), but to no less than the size of the caches before the last level. `bytes` at or above
+  /// the reported size resets it to std::nullopt.
   void set_measured_cache_bytes(double bytes);
   void upload(void* device, const void* host, std::size_t bytes) override;
   void download(void* host, const void* device, std::size_t bytes) override;
@@ -53,9 +53,9 @@ class CpuDevice final : public Device {
   /// The logical CPU of each worker, in the workers' order.
   const std::vector<int>& cpus() const;
 
-  /// Memory of at least that size whose pages stay mapped from one call to the next: mapping and zeroing a GiB takes
-  /// a quarter of a second, and a calibration needs it fifty times. Worker w touched the w-th part of it first. It
-  /// holds what was left in it. Throws as allocate() does.
+  /// Memory of at least that size whose pages stay mapped between calls: mapping and zeroing a GiB takes a quarter of a
+  /// second, and a calibration needs it fifty times. Worker w touched the w-th part of it first. Contents are those of
+  /// the previous use. Throws as allocate() does.
   std::shared_ptr<Buffer> scratch(std::size_t bytes);
 
   /// Physical cores under the workers: two workers on one core share its FMA pipes and its L1.

@@ -22,13 +22,12 @@ inline constexpr Isa kHighestIsa = Isa::ROOFLINE_HIGHEST_ISA;
 /// The highest level that this CPU and its operating system run, whether this build contains it or not.
 Isa cpu_isa();
 
-/// The level in use of a CPU that runs `cpu`, in a build up to `highest`, where the user wants `wanted` (empty: the
-/// best one). What the user wants lowers it and never raises it. Throws UsageError when it is no level, or one that the
-/// CPU runs and the build lacks.
+/// The level to use on a CPU that supports `cpu`, in a build up to `highest`. `wanted`, the user's choice (empty: the
+/// best level), lowers it and never raises it. Throws UsageError if it is no level, or one that the CPU supports and
+/// the build lacks.
 Isa isa_in_use(Isa cpu, Isa highest, std::string_view wanted);
 
-/// "no kernels for avx512, which this CPU supports: …", or nothing where the build has kernels for all that the CPU
-/// runs.
+/// "no kernels for avx512, which this CPU supports: …"; empty if the build has kernels for all levels of the CPU.
 std::string lacking_levels(Isa cpu, Isa highest);
 
 /// isa_in_use of this CPU, this build and $ROOFLINE_ISA.

@@ -1,5 +1,5 @@
-// Memory of the CPU device: mapped, on huge pages where they are to be had, and touched first by the
-// worker that will use it, so that it lies on that worker's NUMA node.
+// Memory of the CPU device: mapped, on huge pages if available, and touched first by the worker that will use it, so
+// that it is on that worker's NUMA node.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace roofline {
 
-/// huge: where the buffer is large and the system grants them. small: never, to show what huge ones are worth.
+/// huge: if the buffer is large and the system grants them. small: never, to measure the benefit of huge pages.
 enum class Pages : std::uint8_t { huge, small };
 
 /// True if the system's setting lets a buffer ask for huge pages; whether it then gets any is another question.
@@ -42,7 +42,7 @@ class MappedBuffer final : public Buffer {
 /// mapping counts whole: the kernel doesn't say where in it they lie.
 double huge_page_bytes(const std::string& smaps, std::uintptr_t begin, std::uintptr_t end);
 
-/// MemAvailable (what can be had without swapping) in bytes from the text of /proc/meminfo; 0 if it isn't there.
+/// MemAvailable (memory available without swapping) in bytes, from the text of /proc/meminfo; 0 if it isn't there.
 double available_memory_bytes(const std::string& meminfo);
 
 }  // namespace roofline

@@ -21,9 +21,9 @@ struct PerfEvent {
   bool per_socket = false;  ///< a memory controller's: counted for the whole socket, needs the right to all processes
 };
 
-/// The events that say something about this CPU: cycles, instructions and last-level misses everywhere, floating-point
-/// operations where the vendor's events are known (Intel since Skylake, AMD Zen), bytes of the memory controllers where
-/// /sys/bus/event_source lists them.
+/// Events of this CPU: cycles, instructions and last-level misses on all, floating-point operations if the vendor's
+/// events are known (Intel since Skylake, AMD Zen), bytes of the memory controllers if /sys/bus/event_source lists
+/// them.
 std::vector<PerfEvent> perf_events(CounterSet set);
 
 /// Opens them. Those that can't be had are reported in Counters::missing. Throws Error when none can, with the reason
@@ -33,7 +33,7 @@ std::unique_ptr<CounterReader> make_perf_reader(std::span<const PerfEvent> event
 /// What the memory controllers have moved since it was made, over all sockets and programs.
 class MemoryTraffic {
  public:
-  /// Throws Error with the reason where they can't be counted.
+  /// Throws Error with the reason if the bytes can't be counted.
   MemoryTraffic();
   ~MemoryTraffic();
   MemoryTraffic(const MemoryTraffic&) = delete;
@@ -43,7 +43,7 @@ class MemoryTraffic {
     double read = 0;
     double written = 0;
   };
-  /// Nothing while a counter has not run yet.
+  /// std::nullopt until all counters have run.
   std::optional<Bytes> bytes() const;
 
  private:

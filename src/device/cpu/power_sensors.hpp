@@ -1,5 +1,5 @@
-// Energy and heat of the CPU packages, from the files in which Linux shows them: RAPL (powercap), hwmon, thermal
-// zones. Virtual machines have none of them, and RAPL is readable by root alone: then there is nothing to say.
+// Energy and temperature of the CPU packages, from RAPL (powercap), hwmon and thermal zones. Virtual machines have none
+// of them, and RAPL requires root: readings are then empty.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +31,7 @@ class PowerSensors {
   /// Looks for sensors under `root`/sys; `root` is empty but in tests.
   explicit PowerSensors(const std::filesystem::path& root = "/");
 
-  /// The sum over all packages and the hottest of them; what can't be read is absent.
+  /// The sum over all packages and the temperature of the hottest one; unreadable values are absent.
   PowerReading read();
 
  private:

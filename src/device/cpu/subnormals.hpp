@@ -1,4 +1,4 @@
-// Whether the processor flushes subnormal numbers to zero: a state of each thread.
+// Flushing of subnormal numbers to zero by the processor: a state of each thread.
 #pragma once
 
 namespace roofline {

@@ -1,6 +1,5 @@
-// What Linux says of this process's threads and of the CPUs that they run on: read before and after a measurement, the
-// difference is what disturbed it (model/contention.hpp). Needs no privileges; values that a system does not report
-// count as 0.
+// Linux's counts for this process's threads and their CPUs; the difference across a measurement is the contention
+// (model/contention.hpp). Needs no privileges; values that a system does not report count as 0.
 #pragma once
 
 #include <cstdint>

@@ -26,8 +26,7 @@ struct NumaNode {
 struct Topology {
   /// Logical CPUs (the kernel's numbers) of each physical core, only those allowed.
   std::vector<std::vector<int>> cores;
-  /// How fast each core is beside the others, a rank: 0 for all where they are alike or nothing is known, 1 and more
-  /// for performance cores.
+  /// Performance rank of each core: 0 for all if they are equal or unknown, 1 and more for performance cores.
   std::vector<int> ranks;
   std::vector<TopologyCache> caches;  ///< data and unified ones
   int packages = 1;
@@ -61,7 +60,7 @@ bool differ_in_design(const CoreKind& slow, const CoreKind& fast);
 /// Physical cores under those logical CPUs.
 int cores_under(const Topology& topology, const std::vector<int>& cpus);
 
-/// The caches that serve those logical CPUs, nearest level first; one entry for each size where a level has several.
+/// The caches of those logical CPUs, nearest level first; one entry for each size if a level has several.
 std::vector<CacheInfo> caches_under(const Topology& topology, const std::vector<int>& cpus);
 
 /// Which of `cpus` lie together in one of `sets` (the caches of a level, the NUMA nodes): for each set that holds
@@ -74,8 +73,8 @@ std::vector<std::vector<int>> sets_of(const Topology& topology, Level level);
 /// True if the two share an element.
 bool meet(const std::vector<int>& a, const std::vector<int>& b);
 
-/// "AMD EPYC 7763" and what tells one generation from another behind a vague name: "25-1-1"
-/// (family, model, stepping) on x86-64, "0x41-0xd0c" (implementer and part) on AArch64.
+/// "AMD EPYC 7763" and, to identify the generation behind a vague name, "25-1-1" (family, model, stepping) on x86-64 or
+/// "0x41-0xd0c" (implementer and part) on AArch64.
 struct CpuName {
   std::string name;
   std::string version;

@@ -1,6 +1,6 @@
-// Work stealing over a range: each worker starts on a static chunk range of its own, and workers that finish early
-// steal from those that have not. A slow or preempted core then costs the region its share of the throughput, not its
-// whole chunk range at the end.
+// Work stealing over a range: each worker starts on its own static range of chunks, and workers that finish early steal
+// from the others. A slow or preempted core then costs the region its share of the throughput, not its whole range at
+// the end.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +35,8 @@ class WorkQueue {
   /// before the region that pops. Chunks have `min_chunk` elements or more, except at the end of a worker's range.
   void reset(std::int64_t count, std::int64_t grain, std::int64_t min_chunk);
 
-  /// The next chunk for a worker: a sixteenth of its own range, or, when that is empty, stolen from the worker with the
-  /// most left. Bounds are multiples of `grain`, or `count`; empty when nothing is left anywhere.
+  /// The next chunk for a worker: a sixteenth of its own range, or, if that is empty, stolen from the worker with the
+  /// most left. Bounds are multiples of `grain`, or `count`; empty if no worker has any left.
   std::pair<std::int64_t, std::int64_t> pop(int worker);
 
   /// Calls work(begin, end) for each chunk that the worker pops, until the queue is empty.

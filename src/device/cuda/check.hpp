@@ -5,11 +5,11 @@
 
 namespace roofline {
 
-/// Throws unless `status` is cudaSuccess: PoisonedDevice for errors that end the context (an illegal
-/// access), Error for all others. `what` says what was being done: "allocating", "softmax kernel".
+/// Throws unless `status` is cudaSuccess: PoisonedDevice for errors that end the context (an illegal access), Error for
+/// all others. `what` names the operation: "allocating", "softmax kernel".
 void check(cudaError_t status, const char* what);
 
-/// For the line after a `<<<…>>>`: what the launch itself reported (a bad configuration, a missing image).
+/// Throws for errors of the preceding `<<<…>>>` itself (a bad configuration, a missing image).
 void check_launch(const char* kernel);
 
 /// True if an error stays with the context, so that every later call in this process fails as well.

@@ -1,4 +1,4 @@
-// Which hardware counters are read, and what they are called on each chip. Data only.
+// The hardware counters to read, with their names on each chip. Data only.
 #pragma once
 
 #include <array>

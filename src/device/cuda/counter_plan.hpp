@@ -18,11 +18,11 @@ struct PlannedMetric {
   std::string name;  ///< the candidate that this chip has
 };
 
-/// CUPTI's view of one chip; evaluates what was counted on it.
+/// CUPTI's view of one chip; evaluates counter data.
 class CounterPlan {
  public:
-  /// `chip` as CUPTI spells it ("GH100"). `availability` is the image of a device, which leaves out what it doesn't
-  /// let be counted; empty for all that the chip has. Throws Error when CUPTI is missing or doesn't know the chip.
+  /// `chip` by CUPTI's name ("GH100"). `availability`: a device's image of the counters that it allows; empty for all
+  /// of the chip. Throws Error if CUPTI is missing or doesn't know the chip.
   CounterPlan(const std::string& chip, CounterSet set, std::span<const std::uint8_t> availability = {});
 
   const std::string& chip() const { return host_.chip(); }

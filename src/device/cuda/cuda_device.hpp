@@ -1,5 +1,5 @@
-// A CUDA GPU as a device: one primary context, one stream in which everything runs in order. The one that was opened
-// first is the current device of its thread; the others, its ranks, become it where they need to be.
+// A CUDA GPU as a device: one primary context, and one stream in which all work runs in order. The device that was
+// opened first is the current device of its thread; its ranks become current as needed.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -69,14 +69,14 @@ class CudaDevice final : public Device {
   /// The stream that every launch goes to.
   cudaStream_t stream() const;
   const CudaProperties& properties() const;
-  /// Null where NVML is missing.
+  /// Null without NVML.
   const Nvml* nvml() const;
-  /// The cuBLAS of this device, made at first use. Throws Error where the library is missing.
+  /// The cuBLAS of this device, made at first use. Throws Error if the library is missing.
   CublasHandle& cublas();
-  /// Memory of at least that size, the same pages from one call to the next: the rate of a set in L2 depends on where
-  /// its pages are. It holds what was left in it. Throws as allocate() does.
+  /// Memory of at least that size, in the same pages at each call: the rate of a set in L2 depends on where its pages
+  /// are. Contents are those of the previous use. Throws as allocate() does.
   std::shared_ptr<Buffer> scratch(std::size_t bytes);
-  /// Of the first `ranks` ranks, made at first use. Throws Error where NCCL is missing.
+  /// Communicators of the first `ranks` ranks, made at first use. Throws Error if NCCL is missing.
   Communicators& communicators(int ranks);
 
  private:

@@ -17,13 +17,13 @@ class GraphTimer final : public Timer {
  public:
   /// What is done about batches of several GPUs. Both may be empty.
   struct Together {
-    /// Calls the function that captures launches, with what must come before and after them.
+    /// Calls the function that captures launches, with the work before and after them.
     std::function<void(const std::function<void()>&)> around = {};
-    /// Enqueues what has to have ended before a batch begins.
+    /// Enqueues work that must end before a batch begins.
     std::function<void()> align = {};
   };
 
-  /// Of a stream of that device.
+  /// A timer for a stream of that device.
   GraphTimer(int device, cudaStream_t stream, int sm_count, LaunchFunction launch, Together together);
 
   Reading time(std::int64_t launches) override;

@@ -1,5 +1,5 @@
-// Looks up the machine code of a kernel in this very program: what the driver loads, not what some build
-// meant to make. Counting is device/cubin.hpp's.
+// Finds the machine code of a kernel in the running program, as the driver loads it. device/cubin.hpp counts
+// instructions.
 #pragma once
 
 #include <optional>

@@ -33,8 +33,8 @@ struct CollectiveCall {
   std::string_view collective;  ///< of kCollectives
   DType dtype = DType::fp32;
   std::int64_t n = 0;  ///< elements of a rank's larger buffer, as nccl-tests counts them
-  /// By rank; null for ranks of other processes. Broadcast reads only the `send` of rank 0. In-place operation as in
-  /// NCCL: the smaller buffer of a rank is its part of the larger one.
+  /// Buffers by rank; null for ranks of other processes. Broadcast reads only the `send` of rank 0. In-place operation
+  /// as in NCCL: the smaller buffer of a rank is its part of the larger one.
   std::span<const void* const> send;
   std::span<void* const> receive;
 };
@@ -46,7 +46,7 @@ class Communicators {
  public:
   /// All ranks in this process. Throws Error if NCCL is missing or fails.
   explicit Communicators(std::span<CudaDevice* const> devices);
-  /// One of `ranks` ranks; all processes pass the same id. Throws Error likewise.
+  /// One of `ranks` ranks; all processes pass the same id. Throws Error as above.
   Communicators(CudaDevice& device, int rank, int ranks, const std::string& id);
   ~Communicators();
   Communicators(const Communicators&) = delete;

@@ -75,7 +75,7 @@ class Nvml {
   std::optional<PcieLink> best_pcie_link() const;
   /// Empty if the driver does not report NVLink; zero links if none is active.
   std::optional<NvLinks> nvlinks() const;
-  /// Whether peer access between the two GPUs uses NVLink.
+  /// True if peer access between the two GPUs uses NVLink; std::nullopt if unknown.
   std::optional<bool> nvlink_to(const Nvml& other) const;
   /// Number of this GPU's active links to the other one, through a switch or directly.
   std::optional<int> nvlinks_to(const Nvml& other) const;

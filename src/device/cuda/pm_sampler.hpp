@@ -1,5 +1,5 @@
-// The GPU's own counters of what it is doing, sampled by the hardware while any program runs (CUPTI's PM sampling).
-// Device-wide: what is seen is the sum over all programs. Includes no CUDA header.
+// GPU activity counters that the hardware samples while any program runs (CUPTI's PM sampling). Device-wide: sums over
+// all programs. Includes no CUDA header.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace roofline {
 class ActivitySampler {
  public:
   virtual ~ActivitySampler() = default;
-  /// Moves what the hardware has sampled into the sums.
+  /// Adds the hardware's samples to the sums.
   virtual void collect() = 0;
   /// The means since the last take; std::nullopt if no sample has come to its end since.
   virtual std::optional<GpuActivity> take() = 0;
@@ -24,8 +24,8 @@ class ActivitySampler {
 /// pass of its counters. Takes neither GPU nor driver. Throws Error where CUPTI is missing or does not know the chip.
 std::vector<std::string> sampled_on(const std::string& chip);
 
-/// Of that CUDA device, in samples of so many seconds; the driver must have been started, a context is not needed.
-/// Throws Error with the reason, and what would allow it.
+/// Samples that CUDA device every `sample_s` seconds. The driver must have been started; a context is not needed.
+/// Throws Error with the reason and the remedy.
 std::unique_ptr<ActivitySampler> sample_cuda_activity(int cuda_index, double sample_s);
 
 }  // namespace roofline

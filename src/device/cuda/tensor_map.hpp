@@ -14,13 +14,13 @@ namespace roofline {
 /// (then a row of the box is 128 bytes at most, and the tile aligned to 1024).
 enum class TileLayout : std::uint8_t { plain, swizzle_128 };
 
-/// What L2 fetches where a tile wants less: neighbours that other tiles want soon come along, or stay away from what
-/// streams by once. On an H200, streaming a matrix in tiles 128 bytes wide takes 5 to 8 % longer with neighbours.
+/// Bytes that L2 fetches if a tile needs fewer: 256 for neighbours that other tiles need soon, 128 for data that is
+/// streamed once. On an H200, streaming a matrix in tiles 128 bytes wide takes 5 to 8 % longer with neighbours.
 enum class L2Fetch : std::uint8_t { bytes_128, bytes_256 };
 
 /// A map of a dense tensor at `base` (device memory, 16-byte aligned). `extents` in elements, innermost first;
 /// `strides` in elements of all but the innermost dimension, so one fewer, each a multiple of 16 bytes; `box`: the
-/// extents of one tile (256 at most each). Throws Error with what the driver refused.
+/// extents of one tile (256 at most each). Throws Error with the driver's message.
 CUtensorMap make_tensor_map(const void* base, DType dtype, std::span<const std::int64_t> extents,
                             std::span<const std::int64_t> strides, std::span<const int> box,
                             TileLayout layout = TileLayout::swizzle_128, L2Fetch fetch = L2Fetch::bytes_256);

@@ -14,7 +14,7 @@ namespace roofline {
 /// tensor cores (fp32 accumulation).
 std::optional<double> flops_per_cycle(int major, int minor, Pipe pipe);
 
-/// L1 and shared memory of one SM together, in bytes, by compute capability; nothing where unknown.
+/// L1 and shared memory of one SM together, in bytes, by compute capability; std::nullopt if unknown.
 std::optional<double> l1_bytes(int major, int minor);
 
 }  // namespace roofline

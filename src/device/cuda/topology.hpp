@@ -8,8 +8,8 @@
 
 namespace roofline {
 
-/// The places of these GPUs, and a link for each ordered pair of them, without ceilings. Makes no context. Throws Error
-/// where the driver can't be asked.
+/// Adds the places of these GPUs, and a link for each ordered pair of them, without ceilings. Creates no context.
+/// Throws Error without a usable driver.
 void describe_cuda_topology(std::span<const int> devices, Node& node);
 
 /// "0000:3b:00.0". Throws Error. Not in a build without CUDA, like the next one.
