@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profile/host_moments.hpp"
 #include "profile/intervals.hpp"
 
 namespace roofline {
@@ -40,7 +41,8 @@ class HostSums {
     const std::map<int, int> thread_index = put_threads(host, line_index);
     put_processes(host);
     put_stacks(host, thread_index);
-    put_alone(host, line_index);
+    host.alone = host_alone(samples_, charged_, host.lines, line_index);
+    host.idle = host_idle(samples_, charged_, line_index);
     return host;
   }
 

@@ -31,6 +31,8 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
 constexpr double kLeastMutex = 0.15;       ///< of CPU time and waits for mutexes
 constexpr double kLeastAlone = 0.2;        ///< of wall time
 constexpr double kLeastKernel = 0.15;      ///< of CPU time
+constexpr double kLeastWait = 0.2;         ///< of wall time
+constexpr double kLeastUnseen = 0.2;       ///< of CPU time: of processes and threads that end before they are sampled
 constexpr double kMostReady = 0.1;         ///< waiting for a CPU, over the time on one
 constexpr double kSecondsPerFault = 7e-7;  ///< to map and clear a page of 4 KiB; in virtual machines twice that
 
@@ -44,14 +46,6 @@ std::string_view base_of(std::string_view function) {
 std::string short_place(HostFrame frame) {
   frame.function = std::string(base_of(frame.function));
   return place_text(frame);
-}
-
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-bool begins_with(std::string_view name, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(parts, [name](std::string_view part) { return name.starts_with(part); });
 }
 
 /// Seconds by the program's line that calls functions of one purpose.
@@ -71,18 +65,20 @@ class HostCauses {
   }
 
   std::vector<HostCause> find(bool with_threads) {
+    find_short_lived();
+    find_kernel();
     for (const PurposeText& text : kPurposes) {
       const ByLine& lines = running_[text.purpose];
-      const double seconds = sum_of(lines);
+      const double seconds = sum_of(lines) * share_in_user_code();
       if (!(cpu_s_ > 0) || seconds < text.least * cpu_s_) continue;
       put(std::string(text.id), seconds, fmt::format("{} of the CPU time {}", percent(seconds / cpu_s_), text.finding),
           "mostly called at", key_of_largest(lines), std::string(text.action));
     }
+    share_cpu_time();
     find_mutex();
-    find_kernel();
+    find_idle();
     // Threads that wait for a mutex leave the one that holds it alone.
-    const bool mutex = std::ranges::find(causes_, "mutex", &HostCause::id) != causes_.end();
-    if (with_threads && !mutex) find_alone();
+    if (with_threads && !has("mutex")) find_alone();
     std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
     return std::move(causes_);
   }
@@ -93,28 +89,65 @@ class HostCauses {
   }
 
  private:
-  void add(const HostStackSum& stack) {
-    // The outermost library function that the program's own code calls says what it is for.
-    FunctionPurpose purpose = FunctionPurpose::none;
-    std::string line;
-    for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-      const HostFrame& place = host_.frames[static_cast<std::size_t>(*frame)];
-      if (place.own && place.line > 0) {
-        line = short_place(place);
+  StackUse use_of(const HostStackSum& stack) const {
+    // The outermost library function that the program's own code calls says what it is for, except for containers.
+    StackUse use;
+    FunctionPurpose container = FunctionPurpose::none;
+    for (auto index = stack.frames.rbegin(); index != stack.frames.rend(); ++index) {
+      const HostFrame& frame = host_.frames[static_cast<std::size_t>(*index)];
+      if (frame.own && frame.line > 0) {
+        use.line = short_place(frame);
         break;
       }
-      if (const FunctionPurpose of = purpose_of(place); of != FunctionPurpose::none) purpose = of;
+      if (index == stack.frames.rbegin()) use.system_call = system_call_of(frame);
+      use.flush = use.flush || is_flush(frame);
+      const FunctionPurpose of = purpose_of(frame);
+      if (of == FunctionPurpose::none) continue;
+      (is_container(of) ? container : use.purpose) = of;
     }
-    if (purpose == FunctionPurpose::none) return;
+    if (use.purpose == FunctionPurpose::none) use.purpose = container;
+    return use;
+  }
+
+  void add(const HostStackSum& stack) {
+    const StackUse use = use_of(stack);
+    if (stack.state == ThreadState::running && (use.flush || !use.system_call.empty())) {
+      calls_[std::string(use.flush ? "flush" : use.system_call)][use.line] += stack.seconds;
+      // What a stream writes is no conversion.
+      if (use.purpose == FunctionPurpose::text) return;
+    }
+    if (stack.state == ThreadState::child || stack.state == ThreadState::read) children_[use.line] += stack.seconds;
+    if (stack.state == ThreadState::disk && use.system_call.ends_with("sync")) syncs_[use.line] += stack.seconds;
+    if (use.purpose == FunctionPurpose::none) return;
     const bool runs = stack.state == ThreadState::running || stack.state == ThreadState::runnable;
-    if (stack.state == ThreadState::running) running_[purpose][line] += stack.seconds;
-    if (!runs) waiting_[purpose][line] += stack.seconds;
+    if (stack.state == ThreadState::running) running_[use.purpose][use.line] += stack.seconds;
+    if (!runs) waiting_[use.purpose][use.line] += stack.seconds;
   }
 
   void put(std::string id, double seconds, std::string text, std::string_view where, const std::string& line,
            std::string action) {
     text += line.empty() ? "." : fmt::format(", {} {}.", where, shorten(line, 80));
     causes_.push_back({std::move(id), seconds, std::move(text), std::move(action), line});
+  }
+
+  bool has(std::string_view id) const { return std::ranges::find(causes_, id, &HostCause::id) != causes_.end(); }
+
+  /// Samples are taken in user code, where a thread is assumed to be until the next one: a part of that was in the
+  /// kernel.
+  double share_in_user_code() const {
+    return host_.usage.is_known() ? host_.usage.user_s / (host_.usage.user_s + host_.usage.system_s) : 1;
+  }
+
+  /// No two causes claim the same CPU time.
+  void share_cpu_time() {
+    std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
+    double left = std::max(cpu_s_, host_.usage.user_s + host_.usage.system_s);
+    for (HostCause& cause : causes_) {
+      cause.seconds = std::min(cause.seconds, left);
+      left -= cause.seconds;
+    }
+    constexpr double kWorthNaming = 0.05;
+    std::erase_if(causes_, [&](const HostCause& cause) { return cause.seconds < kWorthNaming * cpu_s_; });
   }
 
   void find_mutex() {
@@ -130,19 +163,37 @@ class HostCauses {
         "several.");
   }
 
+  /// Processes and threads that end before they are sampled: their CPU time is in the sum of the program only.
+  void find_short_lived() {
+    const double used_s = host_.usage.user_s + host_.usage.system_s, unseen_s = used_s - cpu_s_;
+    if (!host_.usage.is_known() || unseen_s < kLeastUnseen * used_s) return;
+    const double children_s = sum_of(children_), joins_s = sum_of(waiting_[FunctionPurpose::join]);
+    if (children_s >= kLeastWait * host_.wall_s && children_s >= joins_s) {
+      put("process-starts", std::min(children_s, host_.wall_s),
+          fmt::format("{} of the time is waiting for processes, most of which end within milliseconds",
+                      percent(std::min(1.0, children_s / host_.wall_s))),
+          "most of it at", most_of(children_),
+          "Call a library instead of a program, give one process many inputs, or start several at a time.");
+    }
+  }
+
   void find_kernel() {
     const ProcessUsage& usage = host_.usage;
     const double used_s = usage.user_s + usage.system_s;
-    if (!usage.is_known() || usage.system_s < kLeastKernel * used_s) return;
+    if (!usage.is_known() || usage.system_s < kLeastKernel * used_s || has("process-starts")) return;
     const std::string share = percent(usage.system_s / used_s);
     constexpr double kGoodPart = 0.1, kPage = 4096, kAgain = 1.5;
-    if (usage.page_faults * kSecondsPerFault < kGoodPart * usage.system_s) {
-      put("kernel", usage.system_s,
-          fmt::format("{} of the CPU time is in the kernel: system calls, or {} page faults", share,
-                      count(static_cast<std::int64_t>(usage.page_faults))),
-          "", {}, "`strace -c -f` counts the system calls: make fewer and larger ones (buffers).");
+    const double joins_s = sum_of(waiting_[FunctionPurpose::join]);
+    if (joins_s >= kLeastWait * host_.wall_s && short_lived_threads()) {
+      put("thread-starts", usage.system_s,
+          fmt::format("{} of the CPU time is in the kernel, which starts and ends threads that live for milliseconds",
+                      share),
+          "they are awaited at", most_of(waiting_[FunctionPurpose::join]),
+          "Start threads once and hand them work (a thread pool, one #pragma omp parallel around the loop), in larger "
+          "pieces.");
       return;
     }
+    if (usage.page_faults * kSecondsPerFault < kGoodPart * usage.system_s) return put_system_calls(share);
     const bool again = peak_bytes_ > 0 && usage.page_faults * kPage > kAgain * peak_bytes_;
     put("page-faults", usage.system_s,
         fmt::format("{} of the CPU time is in the kernel: {} page faults, which map and clear {} memory", share,
@@ -151,6 +202,74 @@ class HostCauses {
         again ? "Allocate large buffers once and reuse them, or keep freed memory (GLIBC_TUNABLES=glibc.malloc."
                 "mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296)."
               : "Use huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1): one fault maps 2 MiB. Touch less memory.");
+  }
+
+  void put_system_calls(const std::string& share) {
+    const double seconds = host_.usage.system_s;
+    double sampled_s = 0;
+    for (const auto& [call, lines] : calls_) sampled_s += sum_of(lines);
+    const auto most = std::ranges::max_element(calls_, {}, [](const auto& entry) { return sum_of(entry.second); });
+    constexpr double kKnown = 0.05;  // the sampler sees a system call only where it begins and ends
+    if (most == calls_.end() || sampled_s < kKnown * seconds) {
+      put("system-calls", seconds,
+          fmt::format("{} of the CPU time is in the kernel: system calls, or {} page faults", share,
+                      count(static_cast<std::int64_t>(host_.usage.page_faults))),
+          "most CPU time is at", hottest_line(),
+          "`strace -c -f` counts the system calls: make fewer and larger ones (buffers).");
+      return;
+    }
+    const std::string& call = most->first;
+    const bool reads = call.starts_with("read") || call.starts_with("pread") || call.starts_with("recv");
+    const bool writes = call.starts_with("write") || call.starts_with("pwrite") || call.starts_with("send");
+    put("system-calls", seconds,
+        fmt::format("{} of the CPU time is in the kernel: system calls, mostly {}", share,
+                    call == "flush" ? "write, for streams that are flushed" : call),
+        "most of them called at", most_of(most->second),
+        call == "flush" ? "Flush once at the end: write '\\n' instead of std::endl, and do not call flush() in a loop."
+        : reads ? "Read 64 KiB or more at a time into a buffer (fread, std::ifstream, BufReader), or map the file."
+        : writes
+            ? "Collect output in a buffer of 64 KiB or more (setvbuf, std::ofstream, BufWriter) and write it at once."
+            : "Make fewer and larger calls; `strace -c -f` counts them.");
+  }
+
+  /// Threads that the sampler saw for a moment, or never.
+  bool short_lived_threads() const {
+    double named_s = 0;
+    for (const HostStackSum& stack : host_.stacks) {
+      if (stack.state == ThreadState::running && !stack.frames.empty()) named_s += stack.seconds;
+    }
+    const double used_s = host_.usage.user_s + host_.usage.system_s;
+    return used_s - named_s >= 0.5 * used_s;
+  }
+
+  /// Nothing of the program runs: what the thread that ran next waited for.
+  void find_idle() {
+    const HostIdle& idle = host_.idle;
+    if (idle.state_s < kLeastWait * host_.wall_s) return;
+    const HostFrame* const place = idle.line < 0 ? nullptr : &host_.lines.at(static_cast<std::size_t>(idle.line)).place;
+    const std::string line = place == nullptr ? std::string() : short_place(*place);
+    const std::string share = percent(idle.state_s / host_.wall_s);
+    constexpr double kWorks = 0.01;  // a program that only sleeps waits for its time
+    if (idle.state == ThreadState::sleep && cpu_s_ > kWorks * host_.wall_s) {
+      put("sleep", idle.state_s, fmt::format("For {} of the time no thread works, because one sleeps", share),
+          "mostly at", line,
+          "If it waits for another thread or process, wait for the event itself: a condition variable, a future, "
+          "poll().");
+    }
+    if (idle.state == ThreadState::network) {
+      put("network", idle.state_s,
+          fmt::format("For {} of the time no thread works, because one waits for the network", share), "mostly at",
+          line, "Send requests ahead, or several at a time (threads, asyncio).");
+    }
+    if (idle.state != ThreadState::disk) return;
+    const double syncs_s = sum_of(syncs_);
+    const bool syncs = syncs_s >= 0.5 * host_.times.of(ThreadState::disk);
+    put(syncs ? "file-sync" : "disk", idle.state_s,
+        fmt::format("For {} of the time no thread works, because one waits for the disk{}", share,
+                    syncs ? " (fsync)" : ""),
+        "mostly at", syncs ? most_of(syncs_) : line,
+        syncs ? "Call fsync once for many records (group commit), or on another thread."
+              : "Read ahead or write behind on another thread, in larger pieces.");
   }
 
   std::string hottest_line() const {
@@ -162,15 +281,17 @@ class HostCauses {
 
   void find_alone() {
     const HostAlone& alone = host_.alone;
-    // Beside other programs, or with more threads than CPUs, who still works and who waits is the scheduler's choice.
-    if (host_.times.of(ThreadState::runnable) > kMostReady * host_.times.of(ThreadState::running)) return;
     if (alone.at_once < 2 || alone.seconds < kLeastAlone * host_.wall_s) return;
     const double saved = alone.seconds * (1 - 1 / static_cast<double>(alone.at_once));
     const HostFrame* const place =
         alone.line < 0 ? nullptr : &host_.lines.at(static_cast<std::size_t>(alone.line)).place;
     const std::string line = place == nullptr ? std::string() : short_place(*place);
     const std::string share = percent(alone.seconds / host_.wall_s);
-    if (alone.others_s > 0.5 * alone.line_s) {
+    const bool shared = alone.line < 0 || alone.others_s > 0.5 * alone.line_s;
+    // Beside other programs, or with more threads than CPUs, who still works and who waits is the scheduler's choice;
+    // not where no other thread ever works.
+    if (shared && host_.times.of(ThreadState::runnable) > kMostReady * host_.times.of(ThreadState::running)) return;
+    if (shared) {
       put("unequal-work", saved,
           fmt::format("For {} of the time only one of {} threads is still busy", share, alone.at_once), "mostly at",
           line, "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).");
@@ -184,64 +305,12 @@ class HostCauses {
   const HostProfile& host_;
   double peak_bytes_, cpu_s_;
   std::map<FunctionPurpose, ByLine> running_, waiting_;
+  std::map<std::string, ByLine> calls_;  ///< of running threads, by system call
+  ByLine children_, syncs_;
   std::vector<HostCause> causes_;
 };
 
 }  // namespace
-
-FunctionPurpose purpose_of(const HostFrame& frame) {
-  if (frame.python) return FunctionPurpose::none;
-  const std::string_view name = base_of(frame.function), file = last_path_part(frame.file);
-  if (is_one_of(name,
-                {"malloc", "free", "cfree", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}) ||
-      begins_with(name,
-                  {"_int_malloc", "_int_free", "malloc_consolidate", "operator new", "operator delete", "__rust_alloc",
-                   "__rust_dealloc", "__rust_realloc", "__rdl_alloc", "__rdl_dealloc", "_gfortran_internal_malloc"})) {
-    return FunctionPurpose::allocation;
-  }
-  if (begins_with(name, {"memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", "_gfortran_internal_pack",
-                         "_gfortran_internal_unpack"})) {
-    return FunctionPurpose::copy;
-  }
-  if (begins_with(name, {"printf",
-                         "fprintf",
-                         "sprintf",
-                         "snprintf",
-                         "vfprintf",
-                         "vsnprintf",
-                         "__vfprintf",
-                         "scanf",
-                         "fscanf",
-                         "sscanf",
-                         "strtod",
-                         "strtol",
-                         "atof",
-                         "std::ostream",
-                         "std::istream",
-                         "std::basic_ostream",
-                         "std::basic_istream",
-                         "std::num_get",
-                         "std::num_put",
-                         "std::to_string",
-                         "_gfortran_st_read",
-                         "_gfortran_st_write",
-                         "_gfortran_transfer"})) {
-    return FunctionPurpose::text;
-  }
-  if (begins_with(name, {"pthread_mutex_", "__pthread_mutex_", "pthread_spin_", "__lll_lock_", "pthread_rwlock_",
-                         "__lll_mutex_"})) {
-    return FunctionPurpose::mutex;
-  }
-  if (begins_with(name,
-                  {"pthread_cond_", "__pthread_cond_", "sem_wait", "__new_sem_wait", "GOMP_", "gomp_", "__kmpc_"})) {
-    return FunctionPurpose::condition;
-  }
-  if (begins_with(name, {"pthread_join", "__pthread_clockjoin", "pthread_timedjoin", "std::thread::join"})) {
-    return FunctionPurpose::join;
-  }
-  if (file.starts_with("libm.") || file.starts_with("libm-")) return FunctionPurpose::mathematics;
-  return FunctionPurpose::none;
-}
 
 std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, double peak_bytes) {
   return HostCauses(host, peak_bytes).find(with_threads);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "report/host_causes.hpp"
@@ -46,6 +47,29 @@ std::string_view advice_on_wait(ThreadState state) {
     default:
       return {};
   }
+}
+
+/// Causes whose action is about the wait.
+bool names_a_wait(std::string_view id) {
+  static constexpr auto kIds = std::to_array<std::string_view>(
+      {"mutex", "sleep", "network", "disk", "file-sync", "process-starts", "thread-starts"});
+  return std::ranges::find(kIds, id) != kIds.end();
+}
+
+/// The time of running threads at this line of Python in the interpreter itself, not in native code that it calls.
+double interpreter_s(const HostProfile& host, const HostFrame& line) {
+  double seconds = 0, native = 0;
+  for (const HostStackSum& stack : host.stacks) {
+    if (stack.state != ThreadState::running || stack.frames.empty()) continue;
+    const auto own = std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(),
+                                          [&](int index) { return host.frames[static_cast<std::size_t>(index)].own; });
+    if (own == stack.frames.rend() || !(host.frames[static_cast<std::size_t>(*own)] == line)) continue;
+    const bool python = host.frames[static_cast<std::size_t>(stack.frames.back())].python;
+    (python ? seconds : native) += stack.seconds;
+  }
+  // Few samples have native frames where the machine is busy: the others of such a line were there, too.
+  constexpr double kMostNative = 0.12;
+  return native > kMostNative * (seconds + native) ? 0 : seconds + native;
 }
 
 const HostFrame* place_at(const HostProfile& host, int line) {
@@ -103,7 +127,8 @@ std::string host_answer(const HostProfile& host) {
       fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(host, *leading),
                   joins ? "waits for other threads" : to_string(state), percent(share), shorten(place_text(*wait), 80));
   const std::vector<HostCause> causes = host_causes(host, false);
-  const bool named = joins || std::ranges::find(causes, "mutex", &HostCause::id) != causes.end();
+  const bool named =
+      joins || std::ranges::any_of(causes, [](const HostCause& cause) { return names_a_wait(cause.id); });
   const std::string_view advice = share >= kMostly && !named ? advice_on_wait(state) : std::string_view();
   return advice.empty() ? text : fmt::format("{} {}", text, advice);
 }

@@ -80,6 +80,7 @@ struct HostProfile {
   std::string why_no_native;  ///< why running threads have no native frames
   HostTimes times;            ///< all threads
   HostAlone alone;
+  HostIdle idle;
   ProcessUsage usage;  ///< of its processes
   std::int64_t thread_count = 0, process_count = 0;
   std::vector<HostLineSum> lines;

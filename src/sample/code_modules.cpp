@@ -46,6 +46,11 @@ const Mapping* ProcessCode::find(std::uint64_t address) const {
   return address < mapping.end && mapping.executable ? &mapping : nullptr;
 }
 
+std::optional<CodePlace> ProcessCode::locate_code(std::uint64_t address) {
+  if (address != 0 && find(address) == nullptr) reload();
+  return locate(address);
+}
+
 std::optional<CodePlace> ProcessCode::locate(std::uint64_t address) {
   constexpr int kMissesToReload = 64;  // most are stack words that are no code, few are new libraries
   const Mapping* mapping = find(address);

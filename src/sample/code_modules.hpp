@@ -60,6 +60,8 @@ class ProcessCode {
 
   void reload();
   std::optional<CodePlace> locate(std::uint64_t address);
+  /// Of an address that was executed: if no mapping has it, the program has loaded a library since they were read.
+  std::optional<CodePlace> locate_code(std::uint64_t address);
   const std::vector<Mapping>& mappings() const { return mappings_; }
   CodeModules& modules() { return *modules_; }
 

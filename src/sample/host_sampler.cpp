@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "host/clock.hpp"
 #include "sample/cpu_samples.hpp"
@@ -93,15 +94,20 @@ class HostSampler::Loop {
   void run(pid_t root) {
     std::optional<CpuSampling> cpu, code;
     refresh(start_);
-    if (options_.code_rate_hz > 0) {
-      code.emplace(family_.threads_of(root), options_.code_rate_hz, CpuSampleContent::instruction);
-      builder_.sample_code(1.0 / options_.code_rate_hz, code->why_not());
+    // A thread that starts before its parent is followed is not followed by itself: then all are opened again.
+    constexpr int kMostAttempts = 5;
+    for (int i = 0; i < kMostAttempts; ++i) {
+      const std::vector<pid_t> threads = family_.threads_of(root);
+      if (options_.code_rate_hz > 0) {
+        code.emplace(threads, options_.code_rate_hz, CpuSampleContent::instruction);
+        builder_.sample_code(1.0 / options_.code_rate_hz, code->why_not());
+      }
+      if (options_.native_stacks) cpu.emplace(threads, options_.rate_hz);
+      refresh(clock_ns(CLOCK_MONOTONIC));
+      if (family_.threads_of(root).size() <= threads.size()) break;
     }
-    if (options_.native_stacks) {
-      cpu.emplace(family_.threads_of(root), options_.rate_hz);
-      why_no_native_ = cpu->why_not();
-      if (!why_no_native_.empty()) cpu.reset();
-    }
+    if (cpu) why_no_native_ = cpu->why_not();
+    if (!why_no_native_.empty()) cpu.reset();
     std::uint64_t next = start_ + period_, second = start_ + kNsPerSecond, cost = 0;
     while (!ended_) {
       wait_until(next, cpu ? &*cpu : nullptr);

@@ -56,7 +56,8 @@ class FrameNames {
     wrappers_ = wrappers_of(elf);
   }
 
-  void add(std::size_t index, HostFrame& frame) const {
+  void add(std::size_t index, PlaceFrames& place) const {
+    HostFrame& frame = place.frame;
     const ElfSymbol& symbol = symbols_[index];
     if (frame.function == "[unknown]" && !symbol.name.empty()) frame.function = function_name(symbol.name);
     // CUDA's functions may be linked into the program, and nvcc adds some to it.
@@ -64,10 +65,7 @@ class FrameNames {
     frame.own = frame.own && program;
     const SourceLine& at = lines_.at[index];
     if (frame.line != 0 || at.line == 0 || at.file.empty()) return;
-    if (const auto found = own_ ? program_frame(functions_[index], at) : std::nullopt) {
-      frame = *found;
-      return;
-    }
+    if (own_ && find_program_frame(functions_[index], at, place)) return;
     // Code that was inlined from a system header is shown as the line of the function that contains it.
     const SourceLine& around = lines_.around[index];
     const bool within = own_ && around.line != 0 && around.address >= symbol.address && symbol.size > 0;
@@ -82,20 +80,25 @@ class FrameNames {
     return !wrappers_.empty() && wrappers_.contains(wrapper_identity(symbol));
   }
 
-  /// The innermost of these functions that is the program's own source, by lines: `innermost` is the first one's.
-  std::optional<HostFrame> program_frame(const std::vector<InlinedFunction>& functions,
-                                         const SourceLine& innermost) const {
+  /// The innermost of these functions that is the program's own source, by lines, and the function inlined into it that
+  /// is not: `innermost` is the first one's.
+  bool find_program_frame(const std::vector<InlinedFunction>& functions, const SourceLine& innermost,
+                          PlaceFrames& place) const {
     std::string file = innermost.file;
     int line = innermost.line;
+    std::optional<HostFrame> inlined;
     for (const InlinedFunction& of : functions) {
       const bool program = function_role(of.function) == FunctionRole::program && !is_wrapper(of.function);
       if (program && line != 0 && !file.empty() && !is_system_source(file)) {
-        return HostFrame{function_name(of.function), file, line, false, true};
+        place.frame = HostFrame{function_name(of.function), file, line, false, true};
+        place.inlined = std::move(inlined);
+        return true;
       }
+      inlined = HostFrame{function_name(of.function), file, line, false, false};
       file = of.call_file;
       line = of.call_line;
     }
-    return std::nullopt;
+    return false;
   }
 
   bool own_;
@@ -106,10 +109,11 @@ class FrameNames {
 };
 
 /// Frames of one module, for sorted addresses without duplicates.
-std::vector<HostFrame> frames_of(const CodeModule& module, const std::vector<std::uint64_t>& addresses) {
+std::vector<PlaceFrames> frames_of(const CodeModule& module, const std::vector<std::uint64_t>& addresses) {
   const bool own = is_own_native_file(module.path) && !module.has_interpreter();
   const std::string file = module.path.empty() ? "[compiled at run time]" : module.path;
-  std::vector<HostFrame> frames(addresses.size(), {.function = "[unknown]", .file = file, .python = false, .own = own});
+  const HostFrame unknown = {.function = "[unknown]", .file = file, .python = false, .own = own};
+  std::vector<PlaceFrames> frames(addresses.size(), {unknown, std::nullopt});
   if (!module.elf) return frames;
   const std::optional<ElfFile> debug = debug_file_of(*module.elf);
   for (const ElfFile* const elf : {debug ? &*debug : nullptr, &*module.elf}) {
@@ -122,19 +126,25 @@ std::vector<HostFrame> frames_of(const CodeModule& module, const std::vector<std
 
 }  // namespace
 
-std::vector<HostFrame> native_frames(const CodeModules& modules, const std::vector<CodePlace>& places) {
+std::vector<PlaceFrames> place_frames(const CodeModules& modules, const std::vector<CodePlace>& places) {
   std::map<int, std::vector<std::uint64_t>> addresses;
   for (const CodePlace& place : places) addresses[place.module].push_back(place.address);
-  std::map<CodePlace, HostFrame> named;
+  std::map<CodePlace, PlaceFrames> named;
   for (auto& [module, of_module] : addresses) {
     std::ranges::sort(of_module);
     of_module.erase(std::ranges::unique(of_module).begin(), of_module.end());
-    const std::vector<HostFrame> frames = frames_of(modules[module], of_module);
-    for (std::size_t i = 0; i < frames.size(); ++i) named[{module, of_module[i]}] = frames[i];
+    std::vector<PlaceFrames> frames = frames_of(modules[module], of_module);
+    for (std::size_t i = 0; i < frames.size(); ++i) named[{module, of_module[i]}] = std::move(frames[i]);
   }
-  std::vector<HostFrame> frames;
+  std::vector<PlaceFrames> frames;
   frames.reserve(places.size());
   for (const CodePlace& place : places) frames.push_back(named[place]);
+  return frames;
+}
+
+std::vector<HostFrame> native_frames(const CodeModules& modules, const std::vector<CodePlace>& places) {
+  std::vector<HostFrame> frames;
+  for (PlaceFrames& place : place_frames(modules, places)) frames.push_back(std::move(place.frame));
   return frames;
 }
 

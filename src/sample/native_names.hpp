@@ -1,12 +1,20 @@
 // Functions, files and lines of places in native code.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sample/code_modules.hpp"
 #include "sample/host_samples.hpp"
 
 namespace roofline {
+
+/// The function of a place, and the library's function that the compiler inlined there, as the program's code calls it.
+struct PlaceFrames {
+  HostFrame frame;
+  std::optional<HostFrame> inlined;
+};
+std::vector<PlaceFrames> place_frames(const CodeModules& modules, const std::vector<CodePlace>& places);
 
 /// One frame for each place: symbols and line tables of the module's file, and of its separate debug file where the
 /// system has one.

@@ -18,7 +18,8 @@ class StackWalk {
     bool innermost = true;
     while (frames.size() < most) {
       // A return address is the instruction after the call, which may be another function's or line's.
-      const std::optional<CodePlace> place = code_.locate(registers_.program_counter - (innermost ? 0 : 1));
+      const std::optional<CodePlace> place =
+          innermost ? code_.locate_code(registers_.program_counter) : code_.locate(registers_.program_counter - 1);
       if (!place) break;
       frames.push_back(*place);
       const CodeModule& module = code_.modules()[place->module];

@@ -94,7 +94,9 @@ void append_utf8(std::string& text, char32_t point) {
 }  // namespace
 
 bool is_own_python_file(const std::string& file) {
-  if (file.starts_with("<frozen") || file == "<shim>" || is_generated_python(file)) return false;
+  // "<__array_function__ internals>" and the like: code that a library has made. "<string>" is that of `python -c`.
+  const bool made = file.starts_with('<') && file != "<string>" && file != "<stdin>" && !file.starts_with("<ipython");
+  if (made || is_generated_python(file)) return false;
   for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"}) {
     if (file.find(part) != std::string::npos) return false;
   }

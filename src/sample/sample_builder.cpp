@@ -138,30 +138,37 @@ HostSamples SampleBuilder::finish(const CodeModules& modules) {
   for (const Frame& frame : frames_) {
     if (frame.code == nullptr) places.push_back(frame.place);
   }
-  const std::vector<HostFrame> native = native_frames(modules, places);
+  const std::vector<PlaceFrames> native = place_frames(modules, places);
   // Different instructions of one line are one frame.
   std::unordered_map<std::string, int> known;
-  std::vector<int> frame_of(frames_.size());
-  std::size_t next_native = 0;
-  for (std::size_t i = 0; i < frames_.size(); ++i) {
-    const Frame& frame = frames_[i];
-    HostFrame named;
-    if (frame.code == nullptr) {
-      named = native[next_native++];
-    } else {
-      named = {frame.code->function, frame.code->file, frame.line, true, frame.code->own};
-    }
+  const auto index_of = [&](HostFrame named) {
     std::string key =
         named.function + '\n' + named.file + '\n' + std::to_string(named.line) + (named.python ? 'p' : 'n');
     const auto [place, is_new] = known.try_emplace(std::move(key), static_cast<int>(samples_.frames.size()));
     if (is_new) samples_.frames.push_back(std::move(named));
-    frame_of[i] = place->second;
+    return place->second;
+  };
+  std::vector<std::vector<int>> frames_of(frames_.size());  // the innermost first
+  std::size_t next_native = 0;
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    const Frame& frame = frames_[i];
+    if (frame.code != nullptr) {
+      frames_of[i] = {index_of({frame.code->function, frame.code->file, frame.line, true, frame.code->own})};
+      continue;
+    }
+    const PlaceFrames& place = native[next_native++];
+    if (place.inlined) frames_of[i].push_back(index_of(*place.inlined));
+    frames_of[i].push_back(index_of(place.frame));
   }
   std::unordered_map<std::vector<int>, int, HashOfStack> known_stacks;
   std::vector<int> stack_of;
   std::vector<std::vector<int>> stacks;
-  for (std::vector<int>& stack : samples_.stacks) {
-    for (int& frame : stack) frame = frame_of[static_cast<std::size_t>(frame)];
+  for (const std::vector<int>& places : samples_.stacks) {
+    std::vector<int> stack;
+    for (const int place : places) {
+      const std::vector<int>& frames = frames_of[static_cast<std::size_t>(place)];
+      stack.insert(stack.end(), frames.begin(), frames.end());
+    }
     const auto [place, is_new] = known_stacks.try_emplace(stack, static_cast<int>(stacks.size()));
     if (is_new) stacks.push_back(stack);
     stack_of.push_back(place->second);

@@ -35,6 +35,12 @@ SystemCallKind system_call_kind(std::int64_t number) {
 #ifdef SYS_pause
       {SYS_pause, SystemCallKind::sleep},
 #endif
+#ifdef SYS_vfork
+      {SYS_vfork, SystemCallKind::child},
+#endif
+#ifdef SYS_clone3  // of posix_spawn and vfork: the parent stops until the child has begun its program
+      {SYS_clone3, SystemCallKind::child},
+#endif
 #ifdef SYS_futex_waitv
       {SYS_futex_waitv, SystemCallKind::futex},
 #endif
@@ -64,6 +70,7 @@ SystemCallKind system_call_kind(std::int64_t number) {
       {SYS_clock_nanosleep, SystemCallKind::sleep},
       {SYS_rt_sigtimedwait, SystemCallKind::sleep},
       {SYS_rt_sigsuspend, SystemCallKind::sleep},
+      {SYS_clone, SystemCallKind::child},
       {SYS_wait4, SystemCallKind::child},
       {SYS_waitid, SystemCallKind::child},
       {SYS_ioctl, SystemCallKind::ioctl},
@@ -110,6 +117,7 @@ ThreadState state_of_kernel_function(std::string_view function) {
                                                       {"nanosleep", ThreadState::sleep},
                                                       {"sigtimedwait", ThreadState::sleep},
                                                       {"do_wait", ThreadState::child},
+                                                      {"vfork", ThreadState::child},
                                                       {"wait_woken", ThreadState::network},
                                                       {"inet_csk_accept", ThreadState::request},
                                                       {"sk_wait_data", ThreadState::network},

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "profile/host_sums.hpp"
+#include "report/function_purpose.hpp"
 #include "tests/unit/host_samples_builder.hpp"
 
 namespace roofline {
@@ -39,7 +40,19 @@ TEST(HostCauses, NameWhatTheProgramCallsLibrariesFor) {
   for (const Case& of :
        {Case{"allocation", library("malloc")}, Case{"allocation", library("operator new(unsigned long)")},
         Case{"copy", library("__memmove_avx_unaligned_erms")}, Case{"text", library("vfprintf")},
-        Case{"mathematics", library("exp", "/usr/lib/libm.so.6")}}) {
+        Case{"mathematics", library("exp", "/usr/lib/libm.so.6")},
+        Case{"exceptions", library("_Unwind_RaiseException", "/usr/lib/libgcc_s.so.1")},
+        Case{"pattern-compilation", library("std::__cxx11::basic_regex<char, std::__cxx11::regex_traits<char> >::"
+                                            "basic_regex(char const*, std::regex_constants::syntax_option_type)")},
+        Case{"reference-counts", library("std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::_M_release()")},
+        Case{"atomics", library("std::__atomic_base<long>::fetch_add(long, std::memory_order)")},
+        Case{"clock", library("clock_gettime")}, Case{"random-numbers", library("rand")},
+        Case{"dynamic-cast", library("__dynamic_cast", "/usr/lib/libstdc++.so.6")},
+        Case{"strings", library("__strlen_avx2")},
+        Case{"hashing", library("std::_Hash_bytes(void const*, unsigned long, unsigned long)")},
+        Case{"ordered-map",
+             library("std::map<unsigned int, double, std::less<unsigned int> >::find(unsigned int const&) const")},
+        Case{"linked-list", library("std::_List_iterator<Event>::operator++()")}}) {
     const std::vector<HostCause> found = host_causes(running_in(of.called, 4, 6), true);
     ASSERT_THAT(found, SizeIs(1)) << of.id;
     EXPECT_EQ(found[0].id, of.id);
@@ -52,6 +65,147 @@ TEST(HostCauses, NameWhatTheProgramCallsLibrariesFor) {
   EXPECT_THAT(host_causes(running_in(library("qsort"), 5, 5), true), IsEmpty()) << "not known what it is for";
   HostFrame function_of_program = own(30, "malloc");
   EXPECT_THAT(host_causes(running_in(function_of_program, 5, 5), true), IsEmpty()) << "the program's own";
+}
+
+/// One thread that runs for ten seconds in this stack, the innermost frame first, and then in line 9.
+HostProfile running_in_stack(std::vector<HostFrame> frames, int inside_s = 5) {
+  HostSamplesBuilder builder;
+  const int thread = builder.thread(10, 10);
+  frames.push_back(own(7, "step"));
+  const int inside = builder.stack(frames), outside = builder.stack({own(9, "step")});
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    builder.sample(thread, i * 10'000'000, ThreadState::running,
+                   i <= 100 * static_cast<std::uint64_t>(inside_s) ? inside : outside);
+  }
+  return host_profile(builder.take());
+}
+
+TEST(HostCauses, TakeTheOutermostPurposeExceptOfContainers) {
+  const HostFrame find = library("std::map<int, int>::operator[](int const&)"), pattern = library("regcomp");
+  EXPECT_EQ(host_causes(running_in_stack({library("malloc"), find}), true).at(0).id, "allocation");
+  EXPECT_EQ(host_causes(running_in_stack({library("malloc"), pattern}), true).at(0).id, "pattern-compilation");
+}
+
+TEST(HostCauses, NameTheSystemCallAndItsLine) {
+  const HostFrame endl = library(
+      "std::basic_ostream<char, std::char_traits<char> >& std::endl<char, std::char_traits<char> >"
+      "(std::basic_ostream<char, std::char_traits<char> >&)",
+      "/usr/lib/libstdc++.so.6");
+  HostProfile host = running_in_stack({library("__GI___libc_write"), endl});
+  host.usage = {.user_s = 6, .system_s = 4, .page_faults = 100};
+  std::vector<HostCause> found = host_causes(host, true);
+  ASSERT_THAT(found, SizeIs(1)) << "what a stream writes is no conversion";
+  EXPECT_EQ(found[0].id, "system-calls");
+  EXPECT_EQ(found[0].seconds, 4);
+  EXPECT_EQ(found[0].line, "solver.cpp:7 step");
+  EXPECT_THAT(found[0].action, HasSubstr("std::endl"));
+  host = running_in_stack({library("read")});
+  host.usage = {.user_s = 6, .system_s = 4, .page_faults = 100};
+  EXPECT_THAT(host_causes(host, true).at(0).action, HasSubstr("Read"));
+  host.usage = {.user_s = 9.9, .system_s = 0.1, .page_faults = 100};
+  EXPECT_THAT(host_causes(host, true), IsEmpty());
+}
+
+TEST(HostCauses, DoNotClaimTheSameTimeTwice) {
+  HostProfile host = running_in_stack({library("__memset_avx2")}, 9);
+  host.usage = {.user_s = 3, .system_s = 7, .page_faults = 8e6};
+  double sum = 0;
+  for (const HostCause& cause : host_causes(host, true)) sum += cause.seconds;
+  EXPECT_LE(sum, 10.001);
+}
+
+TEST(HostCauses, NameProcessesAndThreadsThatAreTooShortToBeSampled) {
+  HostSamplesBuilder builder;
+  const int thread = builder.thread(10, 10);
+  const int waits = builder.stack({library("wait4"), own(7, "sizes")}),
+            joins = builder.stack({library("pthread_join"), own(8, "step")});
+  for (std::uint64_t i = 1; i <= 1000; ++i) builder.sample(thread, i * 10'000'000, ThreadState::child, waits);
+  HostProfile host = host_profile(builder.take());
+  EXPECT_THAT(host_causes(host, true), IsEmpty()) << "a launcher waits for one program";
+  host.usage = {.user_s = 4, .system_s = 4, .page_faults = 1e6};
+  std::vector<HostCause> found = host_causes(host, true);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "process-starts");
+  EXPECT_EQ(found[0].line, "solver.cpp:7 sizes");
+  EXPECT_LE(found[0].seconds, host.wall_s);
+
+  HostSamplesBuilder threads;
+  threads.thread(10, 10);
+  for (std::uint64_t i = 1; i <= 1000; ++i)
+    threads.sample(0, i * 10'000'000, ThreadState::lock, threads.stack({library("pthread_join"), own(8, "step")}));
+  static_cast<void>(joins);
+  host = host_profile(threads.take());
+  EXPECT_THAT(host_causes(host, true), IsEmpty());
+  host.usage = {.user_s = 1, .system_s = 4, .page_faults = 100};
+  found = host_causes(host, true);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "thread-starts");
+  EXPECT_EQ(found[0].line, "solver.cpp:8 step");
+}
+
+/// A thread works for some of each 100 ms, and waits for the rest.
+HostProfile waiting_between(ThreadState state, const HostFrame& call, int working) {
+  HostSamplesBuilder builder;
+  const int thread = builder.thread(10, 10), other = builder.thread(10, 11);
+  const int runs = builder.stack({own(9, "step")}), waits = builder.stack({call, own(7, "poll_results")});
+  const int rests = builder.stack({library("clock_nanosleep"), own(50, "heartbeat")});
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const bool works = static_cast<int>(i % 10) < working;
+    builder.sample(thread, (i + 1) * 10'000'000, works ? ThreadState::running : state, works ? runs : waits);
+    builder.sample(other, (i + 1) * 10'000'000, ThreadState::sleep, rests);
+  }
+  return host_profile(builder.take());
+}
+
+TEST(HostCauses, NameWhatTheThreadThatRunsNextWaitedFor) {
+  struct Case {
+    const char* id;
+    ThreadState state;
+    const char* call;
+  };
+  for (const Case& of :
+       {Case{"sleep", ThreadState::sleep, "clock_nanosleep"}, Case{"network", ThreadState::network, "recv"},
+        Case{"file-sync", ThreadState::disk, "fsync"}, Case{"disk", ThreadState::disk, "pread64"}}) {
+    const std::vector<HostCause> found = host_causes(waiting_between(of.state, library(of.call), 5), false);
+    ASSERT_THAT(found, SizeIs(1)) << of.id;
+    EXPECT_EQ(found[0].id, of.id);
+    EXPECT_EQ(found[0].line, "solver.cpp:7 poll_results");
+    EXPECT_NEAR(found[0].seconds, 5, 0.2);
+    EXPECT_THAT(host_causes(waiting_between(of.state, library(of.call), 9), false), IsEmpty());
+  }
+  for (const ThreadState state : {ThreadState::request, ThreadState::lock, ThreadState::poll}) {
+    EXPECT_THAT(host_causes(waiting_between(state, library("accept"), 5), false), IsEmpty());
+  }
+  EXPECT_THAT(host_causes(waiting_between(ThreadState::sleep, library("nanosleep"), 0), false), IsEmpty());
+}
+
+TEST(HostCauses, ReadTheNamesOfFunctions) {
+  EXPECT_EQ(qualified_name("std::map<int, std::pair<int, int> >::find(int const&) const"), "std::map::find");
+  EXPECT_EQ(qualified_name("std::ostream& std::endl<char, std::char_traits<char> >(std::ostream&)"), "std::endl");
+  EXPECT_EQ(qualified_name("operator new(unsigned long)"), "operator new");
+  EXPECT_EQ(qualified_name("Grid::operator()(int, int) const"), "Grid::operator()");
+  EXPECT_EQ(qualified_name("std::ostream& std::operator<< <char>(std::ostream&, char const*)"), "std::operator<<");
+  EXPECT_EQ(qualified_name("(anonymous namespace)::step(int)"), "step");
+  EXPECT_EQ(qualified_name("std::__cxx11::list<Event>::sort()"), "std::list::sort");
+  EXPECT_EQ(qualified_name("main"), "main");
+  EXPECT_EQ(qualified_name("(((<<"), "(((<<");
+  EXPECT_EQ(purpose_of(own(3, "parse(std::map<int, int> const&)")), FunctionPurpose::none);
+}
+
+TEST(HostCauses, AThreadThatSpinsAtABarrierDoesNotWork) {
+  HostSamplesBuilder builder;
+  const int first = builder.thread(10, 10), second = builder.thread(10, 11);
+  const int works = builder.stack({own(9, "distances.omp_fn.0")});
+  const int spins = builder.stack({library("gomp_team_barrier_wait_end", "/usr/lib/libgomp.so.1"),
+                                   library("gomp_thread_start", "/usr/lib/libgomp.so.1")});
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    builder.sample(first, i * 10'000'000, ThreadState::running, works);
+    builder.sample(second, i * 10'000'000, ThreadState::running, i % 10 < 5 ? works : spins);
+  }
+  const std::vector<HostCause> found = host_causes(host_profile(builder.take()), true);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "unequal-work");
+  EXPECT_NEAR(found[0].seconds, 2.5, 0.1);
 }
 
 /// Two threads; one waits in `function` for a tenth of the time or all of it.
@@ -111,6 +265,8 @@ TEST(HostCauses, NameASerialPartAndUnequalWork) {
   EXPECT_THAT(host_causes(alone_in("write_result", 9, 1), true), IsEmpty());
   EXPECT_THAT(host_causes(alone_in("write_result", 0, 5), true), IsEmpty()) << "a program of one thread";
   EXPECT_THAT(host_causes(alone_in("step", 5, 5, ThreadState::runnable), true), IsEmpty()) << "too few CPUs";
+  EXPECT_THAT(host_causes(alone_in("write_result", 5, 5, ThreadState::runnable), true), SizeIs(1))
+      << "no other thread ever works there";
 }
 
 TEST(HostCauses, NameTheKernelByItsPageFaults) {
@@ -129,7 +285,7 @@ TEST(HostCauses, NameTheKernelByItsPageFaults) {
   host.usage.page_faults = 1000;
   found = host_causes(host, true);
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].id, "kernel");
+  EXPECT_EQ(found[0].id, "system-calls");
   EXPECT_THAT(found[0].text, HasSubstr("1,000 page faults"));
   host.usage.system_s = 0.1;
   EXPECT_THAT(host_causes(host, true), IsEmpty());

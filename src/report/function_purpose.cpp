@@ -1,0 +1,280 @@
+#include "report/function_purpose.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool begins_with(std::string_view name, std::initializer_list<std::string_view> parts) {
+  return std::ranges::any_of(parts, [name](std::string_view part) { return name.starts_with(part); });
+}
+
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+
+void erase_all(std::string& text, std::string_view what) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) text.erase(at, what.size());
+}
+
+/// Functions whose names begin like that.
+struct PurposeNames {
+  std::string_view begins;
+  FunctionPurpose purpose;
+};
+
+bool is_allocation(std::string_view name) {
+  return is_one_of(name,
+                   {"malloc", "free", "cfree", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign",
+                    "malloc_consolidate", "operator new", "operator new[]", "operator delete", "operator delete[]"}) ||
+         begins_with(name, {"_int_malloc", "_int_free", "__libc_malloc", "__libc_free", "__libc_calloc",
+                            "__libc_realloc", "__rust_alloc", "__rust_dealloc", "__rust_realloc", "__rdl_alloc",
+                            "__rdl_dealloc", "_gfortran_internal_malloc"});
+}
+
+FunctionPurpose by_beginning(std::string_view name) {
+  using enum FunctionPurpose;
+  static constexpr auto kNames = std::to_array<PurposeNames>({{"memcpy", copy},
+                                                              {"memmove", copy},
+                                                              {"memset", copy},
+                                                              {"__memcpy", copy},
+                                                              {"__memmove", copy},
+                                                              {"__memset", copy},
+                                                              {"_gfortran_internal_pack", copy},
+                                                              {"_gfortran_internal_unpack", copy},
+                                                              {"printf", text},
+                                                              {"fprintf", text},
+                                                              {"sprintf", text},
+                                                              {"snprintf", text},
+                                                              {"vfprintf", text},
+                                                              {"vsnprintf", text},
+                                                              {"__vfprintf", text},
+                                                              {"__printf_fp", text},
+                                                              {"scanf", text},
+                                                              {"fscanf", text},
+                                                              {"sscanf", text},
+                                                              {"strtod", text},
+                                                              {"strtol", text},
+                                                              {"strtoul", text},
+                                                              {"__strto", text},
+                                                              {"atof", text},
+                                                              {"std::ostream", text},
+                                                              {"std::istream", text},
+                                                              {"std::basic_ostream", text},
+                                                              {"std::basic_istream", text},
+                                                              {"std::num_get", text},
+                                                              {"std::num_put", text},
+                                                              {"std::to_string", text},
+                                                              {"_gfortran_st_read", text},
+                                                              {"_gfortran_st_write", text},
+                                                              {"_gfortran_transfer", text},
+                                                              {"_Unwind_", exception},
+                                                              {"__cxa_throw", exception},
+                                                              {"__cxa_rethrow", exception},
+                                                              {"__cxa_allocate_exception", exception},
+                                                              {"__cxa_free_exception", exception},
+                                                              {"__cxa_begin_catch", exception},
+                                                              {"__cxa_end_catch", exception},
+                                                              {"__gxx_personality", exception},
+                                                              {"std::__throw_", exception},
+                                                              {"rust_panic", exception},
+                                                              {"__rust_start_panic", exception},
+                                                              {"regcomp", pattern},
+                                                              {"pcre_compile", pattern},
+                                                              {"pcre2_compile", pattern},
+                                                              {"std::basic_regex::", pattern},
+                                                              {"std::__detail::_Compiler::", pattern},
+                                                              {"re2::RE2::RE2", pattern},
+                                                              {"re2::RE2::Init", pattern},
+                                                              {"boost::basic_regex::", pattern},
+                                                              {"regex::Regex::new", pattern},
+                                                              {"std::_Sp_counted_", references},
+                                                              {"std::__shared_count::", references},
+                                                              {"std::__weak_count::", references},
+                                                              {"std::__shared_ptr::", references},
+                                                              {"std::shared_ptr::", references},
+                                                              {"__gnu_cxx::__atomic_add", references},
+                                                              {"__gnu_cxx::__exchange_and_add", references},
+                                                              {"boost::shared_ptr::", references},
+                                                              {"boost::detail::shared_count::", references},
+                                                              {"boost::detail::sp_counted", references},
+                                                              {"alloc::sync::Arc", references},
+                                                              {"std::__atomic_base::fetch_", atomics},
+                                                              {"std::__atomic_base::operator", atomics},
+                                                              {"std::__atomic_base::compare_exchange", atomics},
+                                                              {"std::__atomic_base::exchange", atomics},
+                                                              {"std::atomic::fetch_", atomics},
+                                                              {"std::atomic::operator", atomics},
+                                                              {"std::atomic::compare_exchange", atomics},
+                                                              {"std::atomic::exchange", atomics},
+                                                              {"core::sync::atomic::atomic_add", atomics},
+                                                              {"core::sync::atomic::atomic_compare_exchange", atomics},
+                                                              {"__aarch64_ldadd", atomics},
+                                                              {"__aarch64_cas", atomics},
+                                                              {"clock_gettime", clock},
+                                                              {"__clock_gettime", clock},
+                                                              {"__vdso_clock_gettime", clock},
+                                                              {"gettimeofday", clock},
+                                                              {"__vdso_gettimeofday", clock},
+                                                              {"std::chrono::steady_clock::now", clock},
+                                                              {"std::chrono::system_clock::now", clock},
+                                                              {"__random", random},
+                                                              {"random_r", random},
+                                                              {"rand_r", random},
+                                                              {"drand48", random},
+                                                              {"__drand48", random},
+                                                              {"lrand48", random},
+                                                              {"erand48", random},
+                                                              {"std::random_device::", random},
+                                                              {"__dynamic_cast", cast},
+                                                              {"__cxxabiv1::__", cast},
+                                                              {"strlen", string},
+                                                              {"__strlen", string},
+                                                              {"strnlen", string},
+                                                              {"__strnlen", string},
+                                                              {"strcmp", string},
+                                                              {"__strcmp", string},
+                                                              {"strncmp", string},
+                                                              {"__strncmp", string},
+                                                              {"strcat", string},
+                                                              {"__strcat", string},
+                                                              {"strchr", string},
+                                                              {"__strchr", string},
+                                                              {"strstr", string},
+                                                              {"__strstr", string},
+                                                              {"std::_Hash_bytes", hash},
+                                                              {"core::hash::sip::", hash},
+                                                              {"std::_Fnv_hash_bytes", hash},
+                                                              {"std::_Rb_tree", ordered},
+                                                              {"std::map::", ordered},
+                                                              {"std::set::", ordered},
+                                                              {"std::multimap::", ordered},
+                                                              {"std::multiset::", ordered},
+                                                              {"alloc::collections::btree::", ordered},
+                                                              {"std::list::", list},
+                                                              {"std::_List_", list},
+                                                              {"std::forward_list::", list},
+                                                              {"std::_Fwd_list", list},
+                                                              {"pthread_mutex_", mutex},
+                                                              {"__pthread_mutex_", mutex},
+                                                              {"pthread_spin_", mutex},
+                                                              {"__lll_lock_", mutex},
+                                                              {"pthread_rwlock_", mutex},
+                                                              {"__lll_mutex_", mutex},
+                                                              {"GOMP_critical", mutex},
+                                                              {"gomp_mutex_lock", mutex},
+                                                              {"__kmpc_critical", mutex},
+                                                              {"__kmp_acquire", mutex},
+                                                              {"gomp_barrier", team},
+                                                              {"gomp_team_barrier", team},
+                                                              {"gomp_team_end", team},
+                                                              {"gomp_thread_start", team},
+                                                              {"gomp_simple_barrier", team},
+                                                              {"__kmp_wait", team},
+                                                              {"__kmp_fork_barrier", team},
+                                                              {"__kmp_join_barrier", team},
+                                                              {"__kmp_barrier", team},
+                                                              {"__kmp_hyper_barrier", team},
+                                                              {"kmp_flag", team},
+                                                              {"tbb::detail::r1::outermost_worker", team},
+                                                              {"pthread_cond_", condition},
+                                                              {"__pthread_cond_", condition},
+                                                              {"sem_wait", condition},
+                                                              {"__new_sem_wait", condition},
+                                                              {"GOMP_", condition},
+                                                              {"gomp_", condition},
+                                                              {"__kmpc_", condition},
+                                                              {"pthread_join", join},
+                                                              {"__pthread_clockjoin", join},
+                                                              {"pthread_timedjoin", join},
+                                                              {"std::thread::join", join}});
+  const auto found =
+      std::ranges::find_if(kNames, [name](const PurposeNames& names) { return name.starts_with(names.begins); });
+  return found == kNames.end() ? FunctionPurpose::none : found->purpose;
+}
+
+/// Python's regular expressions are compiled by Python code of its library.
+bool compiles_patterns(const HostFrame& frame) {
+  return !frame.own && (frame.file.ends_with("sre_compile.py") || frame.file.ends_with("sre_parse.py") ||
+                        frame.file.ends_with("re/_compiler.py") || frame.file.ends_with("re/_parser.py"));
+}
+
+}  // namespace
+
+std::string qualified_name(std::string_view demangled) {
+  constexpr std::string_view kOperator = "operator";
+  std::string name;
+  int depth = 0;
+  for (std::size_t i = 0; i < demangled.size(); ++i) {
+    const char letter = demangled[i];
+    const std::string_view rest = demangled.substr(i);
+    if (depth == 0 && rest.starts_with(kOperator) && (name.empty() || name.ends_with(':'))) {
+      const std::string_view of = rest.substr(kOperator.size());  // "()(int)", "<< <char>(…)", " new(unsigned long)"
+      const std::size_t end = of.starts_with("()") ? 2 : of.find_first_of(of.starts_with(' ') ? "(" : "( ");
+      name += rest.substr(0, end == std::string_view::npos ? end : kOperator.size() + end);
+      break;
+    }
+    if (letter == '(' && depth == 0 && !rest.starts_with(kAnonymous)) break;
+    if (letter == '<') ++depth;
+    if (depth == 0 && letter == ' ' && !name.ends_with("(anonymous")) {
+      name.clear();  // that was the return type
+    } else if (depth == 0) {
+      name += letter;
+    }
+    if (letter == '>' && depth > 0) --depth;
+  }
+  for (const std::string_view part : {"__cxx11::", "_V2::", "(anonymous namespace)::", "[abi:cxx11]"}) {
+    erase_all(name, part);
+  }
+  return name.empty() ? std::string(demangled) : name;
+}
+
+FunctionPurpose purpose_of(const HostFrame& frame) {
+  if (frame.python) return compiles_patterns(frame) ? FunctionPurpose::pattern : FunctionPurpose::none;
+  const std::string name = qualified_name(frame.function);
+  if (is_allocation(name)) return FunctionPurpose::allocation;
+  if (is_one_of(name, {"rand", "random"})) return FunctionPurpose::random;
+  const FunctionPurpose purpose = by_beginning(name);
+  if (purpose != FunctionPurpose::none) return purpose;
+  const std::string_view file = last_path_part(frame.file);
+  return file.starts_with("libm.") || file.starts_with("libm-") ? FunctionPurpose::mathematics : FunctionPurpose::none;
+}
+
+bool is_container(FunctionPurpose purpose) {
+  return purpose == FunctionPurpose::ordered || purpose == FunctionPurpose::list;
+}
+
+std::string_view system_call_of(const HostFrame& frame) {
+  static constexpr auto kCalls = std::to_array<std::string_view>(
+      {"read",        "write",  "pread64",     "pwrite64",  "readv",           "writev",    "lseek64",   "open64",
+       "openat64",    "close",  "stat64",      "fstat64",   "lstat64",         "fstatat64", "access",    "ioctl",
+       "getdents64",  "mmap64", "munmap",      "mprotect",  "madvise",         "mremap",    "brk",       "sbrk",
+       "clone",       "clone3", "fork",        "vfork",     "execve",          "fsync",     "fdatasync", "msync",
+       "ftruncate64", "unlink", "sched_yield", "nanosleep", "clock_nanosleep", "poll",      "select",    "epoll_wait",
+       "send",        "recv",   "sendto",      "recvfrom",  "sendmsg",         "recvmsg",   "syscall",   "getpid",
+       "kill"});
+  if (frame.own || frame.python || !last_path_part(frame.file).starts_with("libc")) return {};
+  std::string_view name = frame.function;
+  for (const std::string_view prefix : {"__GI_", "__libc_", "__"}) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
+  if (constexpr std::string_view kPlain = "_nocancel"; name.ends_with(kPlain)) name.remove_suffix(kPlain.size());
+  const auto found = std::ranges::find_if(kCalls, [name](std::string_view call) {
+    return call == name || (call.ends_with("64") && call.substr(0, call.size() - 2) == name);
+  });
+  return found == kCalls.end() ? std::string_view()
+                               : found->substr(0, found->size() - (found->ends_with("64") ? 2 : 0));
+}
+
+bool is_flush(const HostFrame& frame) {
+  const std::string name = qualified_name(frame.function);
+  return begins_with(name, {"std::endl", "std::ostream::flush", "std::basic_ostream::flush", "fflush", "_IO_fflush"});
+}
+
+}  // namespace roofline

@@ -1,0 +1,49 @@
+// What a library function does for the program that calls it, by its name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sample/host_samples.hpp"
+
+namespace roofline {
+
+enum class FunctionPurpose : std::uint8_t {
+  none,
+  allocation,
+  copy,
+  text,  ///< conversion between numbers and text
+  mathematics,
+  exception,   ///< throwing and catching
+  pattern,     ///< compilation of regular expressions
+  references,  ///< reference counts of shared pointers
+  atomics,
+  clock,
+  random,
+  cast,    ///< dynamic_cast
+  string,  ///< length, search and comparison of C strings
+  hash,
+  ordered,  ///< ordered maps and sets (trees)
+  list,     ///< linked lists
+  mutex,
+  condition,
+  join,
+  team,  ///< OpenMP's and TBB's threads that wait for work or at a barrier, also spinning
+};
+FunctionPurpose purpose_of(const HostFrame& frame);
+
+/// Containers do other work on behalf of the program: an allocation in them is an allocation.
+bool is_container(FunctionPurpose purpose);
+
+/// What a function of the C library asks the kernel for: "read", "fsync"; empty where it asks for nothing.
+std::string_view system_call_of(const HostFrame& frame);
+
+/// Whether it writes what a stream has buffered: fflush, std::endl.
+bool is_flush(const HostFrame& frame);
+
+/// "std::map::find" of "std::map<int, double>::find(int const&) const": without return type, template arguments,
+/// parameters and inline namespaces.
+std::string qualified_name(std::string_view demangled);
+
+}  // namespace roofline
