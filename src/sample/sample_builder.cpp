@@ -163,9 +163,9 @@ HostSamples SampleBuilder::finish(const CodeModules& modules) {
   std::unordered_map<std::vector<int>, int, HashOfStack> known_stacks;
   std::vector<int> stack_of;
   std::vector<std::vector<int>> stacks;
-  for (const std::vector<int>& places : samples_.stacks) {
+  for (const std::vector<int>& of_stack : samples_.stacks) {
     std::vector<int> stack;
-    for (const int place : places) {
+    for (const int place : of_stack) {
       const std::vector<int>& frames = frames_of[static_cast<std::size_t>(place)];
       stack.insert(stack.end(), frames.begin(), frames.end());
     }
