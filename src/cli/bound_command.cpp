@@ -59,7 +59,7 @@ void add_options(CommandEntry& command, Flags& flags) {
       "(a file as in KernelBench, or a folder of them), or a suite of ops");
   command.add(
       "--machine", text("FILE", flags.machine),
-      "Calibration file, or a GPU of which there is a data sheet, such as H100 (default: the stored calibration)");
+      "Calibration file, or a GPU with a known data sheet, such as H100 (default: the stored calibration)");
   command.add("--batch", number("COUNT", flags.inference.batch, 1, 1e6),
               "Sequences per batch, or the value of a graph's free dimensions (default: 1)");
   command.add("--prompt", number("TOKENS", flags.inference.prompt, 1, kMostTokens),
