@@ -7,6 +7,7 @@
 #include <map>
 
 #include "model/find.hpp"
+#include "report/function_purpose.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -22,11 +23,37 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
     {{FunctionPurpose::allocation, 0.1, "allocation", "goes to memory allocation (malloc, free)",
       "Allocate once outside the loop and reuse it: reserve() and clear(), a buffer passed in, or an arena."},
      {FunctionPurpose::copy, 0.25, "copy", "goes to memory copies (memcpy, memset)",
-      "Avoid copies (references, views, moves), and copy few large blocks instead of many small ones."},
+      "Avoid copies (references, views, moves, appending in place), and copy few large blocks instead of many small "
+      "ones."},
      {FunctionPurpose::text, 0.2, "text", "goes to conversions between numbers and text",
       "Read and write binary data, or convert with std::from_chars and std::to_chars, in large blocks."},
      {FunctionPurpose::mathematics, 0.3, "mathematics", "goes to math library functions",
-      "Use vector versions (-O3 -ffast-math with glibc's libmvec), single precision, or tables."}});
+      "Use vector versions (-O3 -ffast-math with glibc's libmvec), single precision, or tables. Write small powers as "
+      "products."},
+     {FunctionPurpose::exception, 0.1, "exceptions", "goes to throwing and catching exceptions",
+      "Return expected failures as values (std::optional, error codes, std::from_chars) and throw for rare ones."},
+     {FunctionPurpose::pattern, 0.1, "pattern-compilation", "goes to compiling regular expressions",
+      "Compile each pattern once, outside the loop (static const std::regex, re.compile), and reuse it."},
+     {FunctionPurpose::references, 0.15, "reference-counts", "goes to the reference counts of shared pointers",
+      "Pass shared pointers by reference, or plain references if the callee keeps none; std::unique_ptr if there is "
+      "one owner."},
+     {FunctionPurpose::atomics, 0.15, "atomics", "goes to atomic operations",
+      "Count in a local variable per thread and add it once; else spread the counters over cache lines."},
+     {FunctionPurpose::clock, 0.1, "clock", "goes to reading the clock",
+      "Read the clock once per batch instead of once per item."},
+     {FunctionPurpose::random, 0.15, "random-numbers", "goes to random numbers of the C library, which take a lock",
+      "Use one generator per thread (std::minstd_rand, xoshiro), and draw many numbers at a time."},
+     {FunctionPurpose::cast, 0.1, "dynamic-cast", "goes to dynamic_cast",
+      "Use a virtual function or a stored kind (enum) instead of dynamic_cast."},
+     {FunctionPurpose::string, 0.25, "strings", "goes to lengths, searches and comparisons of C strings",
+      "Keep lengths (std::string_view), compare numbers instead of names, and do not call strlen in a loop."},
+     {FunctionPurpose::hash, 0.2, "hashing", "goes to hashing keys",
+      "Use a faster hash function (FxHash, ahash, XXH3) or smaller keys, and look each key up once."},
+     {FunctionPurpose::ordered, 0.25, "ordered-map", "goes to walking ordered maps or sets",
+      "Use a hash map (std::unordered_map) or a sorted array with binary search: each step down a tree waits for "
+      "memory."},
+     {FunctionPurpose::list, 0.25, "linked-list", "goes to walking linked lists",
+      "Use a std::vector: each step along a list waits for the previous one."}});
 
 constexpr double kLeastMutex = 0.15;       ///< of CPU time and waits for mutexes
 constexpr double kLeastAlone = 0.2;        ///< of wall time
@@ -56,6 +83,14 @@ double sum_of(const ByLine& lines) {
   for (const auto& [line, seconds] : lines) sum += seconds;
   return sum;
 }
+
+/// What a stack does for the line of the program that is its innermost.
+struct StackUse {
+  FunctionPurpose purpose = FunctionPurpose::none;
+  std::string_view system_call;  ///< innermost; empty: none
+  bool flush = false;
+  std::string line;
+};
 
 class HostCauses {
  public:
@@ -172,7 +207,7 @@ class HostCauses {
       put("process-starts", std::min(children_s, host_.wall_s),
           fmt::format("{} of the time is waiting for processes, most of which end within milliseconds",
                       percent(std::min(1.0, children_s / host_.wall_s))),
-          "most of it at", most_of(children_),
+          "most of it at", key_of_largest(children_),
           "Call a library instead of a program, give one process many inputs, or start several at a time.");
     }
   }
@@ -188,7 +223,7 @@ class HostCauses {
       put("thread-starts", usage.system_s,
           fmt::format("{} of the CPU time is in the kernel, which starts and ends threads that live for milliseconds",
                       share),
-          "they are awaited at", most_of(waiting_[FunctionPurpose::join]),
+          "they are awaited at", key_of_largest(waiting_[FunctionPurpose::join]),
           "Start threads once and hand them work (a thread pool, one #pragma omp parallel around the loop), in larger "
           "pieces.");
       return;
@@ -224,7 +259,7 @@ class HostCauses {
     put("system-calls", seconds,
         fmt::format("{} of the CPU time is in the kernel: system calls, mostly {}", share,
                     call == "flush" ? "write, for streams that are flushed" : call),
-        "most of them called at", most_of(most->second),
+        "most of them called at", key_of_largest(most->second),
         call == "flush" ? "Flush once at the end: write '\\n' instead of std::endl, and do not call flush() in a loop."
         : reads ? "Read 64 KiB or more at a time into a buffer (fread, std::ifstream, BufReader), or map the file."
         : writes
@@ -267,7 +302,7 @@ class HostCauses {
     put(syncs ? "file-sync" : "disk", idle.state_s,
         fmt::format("For {} of the time no thread works, because one waits for the disk{}", share,
                     syncs ? " (fsync)" : ""),
-        "mostly at", syncs ? most_of(syncs_) : line,
+        "mostly at", syncs ? key_of_largest(syncs_) : line,
         syncs ? "Call fsync once for many records (group commit), or on another thread."
               : "Read ahead or write behind on another thread, in larger pieces.");
   }

@@ -8,10 +8,6 @@
 
 namespace roofline {
 
-/// Purpose of a library function, from the caller's point of view.
-enum class FunctionPurpose : std::uint8_t { none, allocation, copy, text, mathematics, mutex, condition, join };
-FunctionPurpose purpose_of(const HostFrame& frame);
-
 struct HostCause {
   std::string id;      ///< "allocation"
   double seconds = 0;  ///< potential saving: CPU time, or wall time for waiting threads

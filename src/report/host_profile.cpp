@@ -111,7 +111,8 @@ std::string host_answer(const HostProfile& host) {
                         shorten(place_text(*hottest), 80));
     if (ready > kCrowded)
       text += fmt::format(" It is runnable but waits for a CPU for {} of its time.", percent(ready));
-    const bool python = hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu();
+    const bool python =
+        hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu() && interpreter_s(host, *hottest) > 0;
     if (python && cpu_s <= kOneCpu * host.wall_s) {
       text +=
           " A Python interpreter runs on one core at a time: vectorise this line (NumPy), compile it (Numba, Cython),";

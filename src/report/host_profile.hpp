@@ -70,6 +70,14 @@ struct HostAlone {
   double others_s = 0;  ///< thread time in that function while other threads were busy
 };
 
+/// Times when no thread was running or runnable, by what the thread that ran next waited for.
+struct HostIdle {
+  double seconds = 0;
+  ThreadState state = ThreadState::other;  ///< the wait with the largest share
+  double state_s = 0;
+  int line = -1;  ///< index into `lines`: of most of that wait; -1: none
+};
+
 /// All lists are sorted, largest first, and cut at the report's limits; `times` covers everything.
 struct HostProfile {
   double wall_s = 0;   ///< sampled wall time

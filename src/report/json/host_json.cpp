@@ -118,6 +118,15 @@ static void check_entries(const JsonValue& json, const HostProfile& host) {
     if (!valid) json["stacks"].elements()[i].fail("refers to a thread or frame that does not exist");
   }
   if (host.alone.line >= 0) json["alone"].check_index("line", host.alone.line, host.lines.size());
+  if (host.idle.line >= 0) json["idle"].check_index("line", host.idle.line, host.lines.size());
+}
+
+static void members(auto& io, HostIdle& idle) {
+  io.seconds("seconds", idle.seconds);
+  io.positive("state_s", idle.state_s);
+  if (!(idle.state_s > 0)) return;
+  io("state", idle.state);
+  io.index("line", idle.line);
 }
 
 static void members(auto& io, HostProfile& host) {
@@ -130,6 +139,7 @@ static void members(auto& io, HostProfile& host) {
   io("seconds", host.times);
   io.when(host.usage.is_known(), "cpu", host.usage);
   io.when(host.alone.at_once > 0, "alone", host.alone);
+  io.when(host.idle.seconds > 0, "idle", host.idle);
   io("thread_count", host.thread_count);
   io("process_count", host.process_count);
   io("lines", host.lines);
