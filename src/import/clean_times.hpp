@@ -1,5 +1,5 @@
-// Times of imported records. Readers convert them here, and clean_times() corrects the trace before it is built, so
-// that no format has rules of its own: a record has a plausible time or none, and a stream runs one record at a time.
+// Times of imported records. Readers convert them here, and clean_times() corrects the trace before it is built, by the
+// same rules for all formats: a record has a plausible time or none, and a stream runs one record at a time.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct TimeDefects {
   DefectiveRecords overlapping = {};   ///< GPU records that were cut where the next one on their stream starts
 };
 
-/// Removes or corrects what has no plausible time; a record whose end is 0 has none. Adds to `defects`, which has what
-/// the reader left out. The trace's tally has the launches without a time.
+/// Removes or corrects implausible times; a record whose end is 0 has none. Adds to `defects`, which already has the
+/// records that the reader left out. The trace's tally has the launches without a time.
 void clean_times(ProcessTrace& trace, TimeDefects& defects);
 
 /// A sentence for each kind of defect that there is.

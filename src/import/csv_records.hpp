@@ -18,7 +18,7 @@ class CsvRecords {
 
   /// The next record, with blanks around its fields removed; false at the end.
   bool next(std::vector<std::string>& fields);
-  /// "trace.csv: line 12: " and what is wrong, as UsageError.
+  /// Throws UsageError: "trace.csv: line 12: " and the problem.
   [[noreturn]] void fail(const std::string& what, const std::string& hint = {}) const;
   /// Of the last record's end, from 1.
   std::int64_t line() const { return line_; }
@@ -32,7 +32,7 @@ class CsvRecords {
   char separator_ = ',';
 };
 
-/// The names of columns, compared without case and without what is in parentheses: "Total Time (ns)" is "total time".
+/// The names of columns, compared without case and without parentheses: "Total Time (ns)" is "total time".
 class CsvHeader {
  public:
   CsvHeader() = default;
@@ -51,7 +51,7 @@ class CsvHeader {
   std::vector<std::string> names_, units_;
 };
 
-/// Empty where the record has no such field.
+/// The field; empty if the record is too short.
 std::string_view field_in(const std::vector<std::string>& fields, std::size_t column);
 
 }  // namespace roofline

@@ -110,8 +110,8 @@ class TraceBuilder {
   /// Records why that signature has no work.
   void without_work(spool::Id kind, std::string_view reason);
 
-  /// Times are ns of any clock; finish() shifts them so that the recording starts near 0, and returns what was the
-  /// first of them. A kernel that ends at 0 has no time.
+  /// Times are ns of any clock; finish() shifts them so that the recording starts near 0, and returns the first of
+  /// them. A kernel that ends at 0 has no time.
   std::uint64_t finish();
 
  private:

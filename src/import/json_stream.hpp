@@ -23,11 +23,11 @@ struct JsonNumber {
   std::optional<std::int64_t> thousandths = {};  ///< of a plain decimal, rounded from its text: not in a double's steps
 };
 
-/// "1700000000123456.789" in thousandths; std::nullopt for other notations and where it does not fit.
+/// "1700000000123456.789" in thousandths; std::nullopt for other notations and values out of range.
 std::optional<std::int64_t> thousandths_of(std::string_view decimal);
 
-/// What nlohmann's parser reports to, with limits on what a token and what nesting may cost. A reader overrides what it
-/// wants: on_key(), and on_text(), on_number(), on_null() of values; open() and close() of arrays and objects.
+/// Events of nlohmann's parser, with limits on token size and nesting. Readers override on_key(), on_text(),
+/// on_number() and on_null() for values, open() and close() for arrays and objects.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;

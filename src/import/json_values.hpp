@@ -24,7 +24,7 @@ void read_json_values(ByteSource& source, const std::vector<JsonPath>& paths,
 
 /// A finite number, also one written as a string ("1e-3"); true is 1.
 std::optional<double> number_in(const nlohmann::json& object, std::string_view key);
-/// Empty where it is no string.
+/// The text of a member; empty if it is no string.
 std::string text_in(const nlohmann::json& object, std::string_view key);
 
 }  // namespace roofline

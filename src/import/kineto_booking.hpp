@@ -35,7 +35,7 @@ struct BookedKind {
   double share = 0;                       ///< of the operator's work; 0: none
 };
 
-/// One for each kind. The shares of a call's kernels add up to 1, or are all 0 where the division is not known.
+/// One entry per kind. The shares of a call's kernels add up to 1, or are all 0 if the division is unknown.
 std::vector<BookedKind> book_work(std::vector<KernelOfOperator> kernels,
                                   const std::function<WorkRule(const KernelOfOperator&)>& rule);
 

@@ -67,7 +67,7 @@ struct Call {
   auto key() const { return std::tie(process, correlation, start); }
 };
 
-/// An operator call by its External id, which is of its process.
+/// An operator call; its External id is unique within its process.
 struct Operation {
   std::uint32_t process = 0;
   std::int64_t external = kNone;

@@ -18,8 +18,8 @@ struct Origins {
   std::int64_t ambiguous = 0;  ///< GPU events without one, whose ids several processes have
 };
 
-/// A merged trace has several processes, each with its own ids: an event's origin is of the one process that its ids
-/// and times fit, and of none where they fit several.
+/// A merged trace has several processes, each with its own ids: an event's origin is the only process with matching ids
+/// and times; none if several match.
 Origins origins_of(const Events& events);
 
 }  // namespace roofline::kineto

@@ -30,8 +30,8 @@ class MeanRows {
   /// `reason`: why a row without work has none.
   MeanRows(ByteSource& source, ImportedKind kind, std::string tool, std::string reason);
 
-  /// False where its time is no time (zero, negative, beyond 10^17 ns): it's counted and noted. Throws UsageError above
-  /// 8 million launches.
+  /// False if the time is invalid (zero, negative, beyond 10^17 ns); such rows are counted and noted. Throws UsageError
+  /// above 8 million launches.
   bool add(const MeanRow& row);
   bool empty() const { return profile_.trace.kernels.empty(); }
   std::vector<std::string>& notes() { return profile_.notes; }
@@ -47,7 +47,7 @@ class MeanRows {
   std::int64_t without_time_ = 0;
 };
 
-/// Work that is stated as rates; std::nullopt if none is positive. Whether bytes are read or written is not stated: all
+/// Work that is stated as rates; std::nullopt if none is positive. Reads and writes are not distinguished: all bytes
 /// count as read, which gives the higher roof.
 std::optional<Work> stated_work(double bytes, Pipe pipe, double flops);
 

@@ -13,7 +13,7 @@ bool looks_like_ncu_report(std::string_view beginning);
 /// --csv of the pages "raw" (a row a launch) and "details" (a row a metric), in any locale and any units.
 ImportedProfile read_ncu_csv(ByteSource& source);
 
-/// True if a file that begins so may be such CSV: what is printed before its header is anything.
+/// True if a file with this beginning may be such CSV, which can follow any other output.
 bool looks_like_ncu_csv(std::string_view beginning);
 
 }  // namespace roofline

@@ -30,7 +30,7 @@ class NcuMessages {
   /// True if the line is one of ncu's messages, or belongs to the last one (its list of kernels).
   bool take(std::string_view line, std::int64_t number);
 
-  /// A sentence for each that matters, with its line and what to do; the first ones where there are many.
+  /// A sentence for each relevant message, with its line and the remedy; only the first ones above a limit.
   std::vector<std::string> notes() const;
   /// Why a file has no launches; null where no message says it.
   const NcuMessage* reason() const;

@@ -18,7 +18,7 @@ bool is_ncu_count(std::string_view name);
 /// True if its values are texts.
 bool is_ncu_text(std::string_view name);
 
-/// The metric of a label of the details page, where it belongs to exactly one; else the label.
+/// The metric of a label of the details page if it is unique; else the label.
 std::string_view ncu_metric_of_label(std::string_view label, std::string_view unit);
 
 /// A metric's value; std::nullopt if it is missing, negative or not finite.
@@ -30,7 +30,7 @@ std::optional<double> ncu_time(const NcuLaunch& launch);
 /// The counters of a launch, under roofline's names.
 std::map<std::string_view, double> ncu_quantities(const NcuLaunch& launch);
 
-/// nullopt where the report does not show it.
+/// std::nullopt if the report has no such metrics.
 std::optional<bool> ncu_tensor_cores_idle(const NcuLaunch& launch, const std::map<std::string_view, double>& values);
 
 }  // namespace roofline

@@ -41,7 +41,7 @@ class NcuSamples {
  public:
   void add_source(NcuSource source);
 
-  /// The number of that reason; nothing of metrics that are no stall reason, or another count of the same samples.
+  /// Number of that stall reason; std::nullopt for other metrics, and for another count of the same samples.
   std::optional<std::uint32_t> reason(std::string_view metric);
   /// Adds to the samples of a launch.
   static void add_count(NcuLaunchSamples& samples, const NcuLaunchSamples::At& at);

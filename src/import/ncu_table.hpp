@@ -18,7 +18,7 @@ enum class NcuForm : std::uint8_t {
   summary  ///< --print-summary: a row a metric, of several launches
 };
 
-/// A header and what it says of the rows after it.
+/// A header and the layout of the rows after it.
 struct NcuTable {
   NcuForm form = NcuForm::wide;
   char separator = ',';

@@ -11,7 +11,7 @@ namespace roofline {
 /// std::nullopt for a unit that is not known.
 std::optional<double> ncu_unit_scale(std::string_view unit);
 
-/// True if ncu scales that metric's unit (ns to ms, byte to Gbyte), so that its values mean nothing without one.
+/// True if ncu scales that metric's unit (ns to ms, byte to Gbyte), so that values without a unit are ambiguous.
 bool ncu_metric_needs_unit(std::string_view metric);
 
 /// What the signs of a number can only mean.

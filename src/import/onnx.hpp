@@ -9,8 +9,8 @@
 
 namespace roofline {
 
-/// Reads a model. Free dimensions get the batch's size. Shapes that the file lacks are derived; throws UsageError that
-/// names the node where that is not possible.
+/// Reads a model. Free dimensions get the batch's size. Missing shapes are derived; throws UsageError with the node's
+/// name if one can't be.
 BoundProblem read_onnx(std::string_view bytes, const std::string& file, const Inference& inference);
 
 }  // namespace roofline

@@ -55,7 +55,7 @@ class Arguments {
     }
     return list;
   }
-  /// The first tensor behind the inputs: where a call with `out=` stores its result. Null without one.
+  /// The first tensor after the inputs, into which a call with `out=` writes its result. Null if there is none.
   const Tensor* out(std::size_t inputs) const {
     for (std::size_t i = inputs; i < tensors_.size(); ++i) {
       if (tensors_[i]) return &*tensors_[i];
@@ -63,7 +63,7 @@ class Arguments {
     return nullptr;
   }
   std::size_t words() const { return words_.size(); }
-  /// A scalar's text: "True", "0."; empty where it was not recorded.
+  /// A scalar's text: "True", "0."; empty if it was not recorded.
   std::string word(std::size_t index) const { return index < words_.size() ? words_[index] : ""; }
   /// A list's numbers, "[1, 1]".
   std::vector<double> numbers(std::size_t index) const;

@@ -1,5 +1,5 @@
-// The work of PyTorch's operators, from the shapes that a trace has of their arguments: by the conventions of our own
-// ops (docs/method.md), for which tests hold one against the other. Bytes are the compulsory ones, a lower bound.
+// The work of PyTorch's operators, from the argument shapes in a trace, by the conventions of our own ops
+// (docs/method.md); tests compare the two. Bytes are compulsory ones, a lower bound.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,11 @@ std::optional<OpWork> work_of(const OpCall& call);
 /// True if operators of that name have a model, which may need arguments that were not recorded.
 bool has_model(std::string_view name);
 
-/// The gradient that a library's kernel computes, by its name ("dgrad", "wgrad"); std::nullopt if it doesn't tell.
+/// The gradient that a library's kernel computes, by its name ("dgrad", "wgrad"); std::nullopt if the name does not
+/// say.
 std::optional<Gradient> gradient_of(std::string_view kernel);
 
-/// "aten::addmm(1024, 32768x4096, 4096x1024)"; the name alone if there are no shapes.
+/// "aten::addmm(1024, 32768x4096, 4096x1024)"; only the name without shapes.
 std::string text_of(const OpCall& call);
 
 /// True if the work depends on `concrete`.

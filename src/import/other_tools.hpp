@@ -30,7 +30,7 @@ bool looks_like_nsys_sums(std::string_view beginning);
 ImportedProfile read_rocprof(ByteSource& source);
 bool looks_like_rocprof(std::string_view beginning);
 
-/// rocprofv3 --output-format json: kernels and copies of AMD GPUs, with counters where they were collected.
+/// rocprofv3 --output-format json: kernels and copies of AMD GPUs, with counters if collected.
 ImportedProfile read_rocprof_json(ByteSource& source);
 bool looks_like_rocprof_json(std::string_view beginning);
 
@@ -42,7 +42,7 @@ bool looks_like_rocpd(std::string_view beginning);
 /// pmc_perf.csv of rocprof-compute (Omniperf): kernels with counters, and the roofs in the roofline.csv beside it.
 ImportedProfile read_rocprof_compute(const std::filesystem::path& file);
 bool looks_like_rocprof_compute(std::string_view beginning);
-/// roofline.csv of rocprof-compute without a pmc_perf.csv beside it: roofs alone.
+/// roofline.csv of rocprof-compute without a pmc_perf.csv beside it: roofs only.
 ImportedProfile read_rocprof_roofs(const std::filesystem::path& file);
 bool looks_like_rocprof_roofs(std::string_view beginning);
 /// pmc_perf.csv of a folder, and of a file of such a folder; std::nullopt if it has none.
@@ -52,13 +52,13 @@ std::optional<std::filesystem::path> rocprof_compute_table(const std::filesystem
 ImportedProfile read_likwid(ByteSource& source);
 bool looks_like_likwid(std::string_view beginning);
 
-/// Empirical Roofline Toolkit (roofline.json, or the text that its roofline.py prints): roofs alone.
+/// Empirical Roofline Toolkit (roofline.json, or the output of its roofline.py): roofs only.
 ImportedProfile read_ert_json(ByteSource& source);
 bool looks_like_ert_json(std::string_view beginning);
 ImportedProfile read_ert_text(ByteSource& source);
 bool looks_like_ert_text(std::string_view beginning);
 
-/// xplane.pb of JAX's and TensorFlow's profiler: kernels and copies, with the FLOPs and bytes of XLA's cost model where
+/// xplane.pb of JAX's and TensorFlow's profiler: kernels and copies, with the FLOPs and bytes of XLA's cost model if
 /// the file has them.
 ImportedProfile read_xplane(const std::filesystem::path& file);
 bool looks_like_xplane(std::string_view beginning);

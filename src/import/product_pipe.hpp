@@ -1,4 +1,4 @@
-// The pipe of fp32 products, whose shapes don't tell whether they ran on tensor cores.
+// The pipe of fp32 products; their shapes do not show whether they ran on tensor cores.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace roofline {
 
-/// Moves modelled fp32 products to tensor.tf32 where the kernel's name says so, or where it is too fast for fp32 on its
-/// GPU, whose roofs are the machine's or another's. What is too fast for both loses its work, with a reason.
+/// Moves modelled fp32 products to tensor.tf32 if the kernel's name says so, or if it is too fast for fp32 on its GPU,
+/// by the machine's roofs or another's. A product that is too fast for both loses its work, with a reason.
 void assign_product_pipes(std::vector<ProcessTrace>& traces, const Machine& machine,
                           const std::vector<Machine>& others = {});
 

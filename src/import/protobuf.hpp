@@ -23,7 +23,7 @@ class ProtobufReader {
  public:
   explicit ProtobufReader(std::string_view message) : message_(message) {}
 
-  /// The next field; std::nullopt at the end, or where the message is broken.
+  /// The next field; std::nullopt at the end, or if the message is damaged.
   std::optional<ProtobufField> next() {
     if (at_ >= message_.size() || broken_) return std::nullopt;
     ProtobufField field;

@@ -23,7 +23,7 @@ class ProtobufStream {
 
   static constexpr std::uint64_t kFileEnd = std::numeric_limits<std::uint64_t>::max();
 
-  /// The next field of a message that ends at `end`; std::nullopt at its end. Throws UsageError where it is broken.
+  /// The next field of a message that ends at `end`; std::nullopt at its end. Throws UsageError if it is damaged.
   std::optional<Field> next(std::uint64_t end);
   /// What a field with a length has. Throws UsageError above 64 MB.
   std::string bytes(const Field& field);

@@ -11,7 +11,7 @@ namespace roofline {
 /// A machine with such roofs only, of origin "attributes" or "data sheet"; without roofs where neither is known.
 Machine data_sheet_machine(const DeviceFacts& device);
 
-/// The warning about missing roofs or data-sheet limits; empty where the roofs were measured.
+/// Warning about missing roofs or data-sheet limits; empty for measured roofs.
 std::string about_roofs(const Machine& machine);
 
 }  // namespace roofline

@@ -53,7 +53,8 @@ class SqliteRow {
 
 class SqliteDatabase {
  public:
-  /// `hint` is how to write such a file. Throws UsageError where it cannot be read, or has changes beside it.
+  /// `hint`: how to write such a file. Throws UsageError if the file is unreadable, or has uncommitted changes beside
+  /// it.
   SqliteDatabase(const std::filesystem::path& file, std::string hint);
 
   bool has(std::string_view table) const { return tables_.contains(table); }

@@ -13,13 +13,13 @@
 
 namespace roofline::inject {
 
-/// The function that called ours, as it was when it made the call.
+/// The function that called the library, at the time of the call.
 struct Caller {
   std::uintptr_t program_counter, stack_pointer, frame_pointer;
 };
 
-/// Unwinds a stack once for each sequence of return addresses on it. After that they are read from where they were
-/// then, which costs some 50 ns.
+/// Unwinds a stack once for each sequence of return addresses on it; later ones are read from the same places, which
+/// costs about 50 ns.
 class CallSites {
  public:
   explicit CallSites(SpoolWriter& spool) : spool_(spool) {}

@@ -12,7 +12,7 @@
 
 namespace roofline::inject {
 
-/// A line of the metrics file: what is to be counted, and what chips may call it, the best name first.
+/// A line of the metrics file: a quantity, and its possible names on chips, best first.
 struct Quantity {
   std::string id;
   double scale = 1;

@@ -30,12 +30,12 @@ bool counting_enters(const LaunchSite& site);
 /// `launched`: the driver took the launch.
 void counting_exits(const LaunchSite& site, bool launched);
 
-/// Around each call that gives the GPU work or code and is not itself counted. Waits while the GPU must have none of
-/// it. True: counting_work_ends follows in the same thread.
+/// Called before each call that gives the GPU work or code and is not itself counted. Waits while the GPU must be idle.
+/// True: the same thread must call counting_work_ends.
 bool counting_work_begins();
 void counting_work_ends();
 
-/// Around a capture, from before cuStreamBeginCapture on: nothing may wait for the GPU meanwhile.
+/// Brackets a capture, starting before cuStreamBeginCapture; no thread may wait for the GPU during it.
 void counting_capture_begins();
 void counting_capture_ends();
 

@@ -51,7 +51,7 @@ bool open_cupti(int driver_version);
 /// Every function is null unless open_cupti() returned true.
 const Cupti& cupti();
 
-/// The driver's functions that callbacks use; null where the driver is older than the function.
+/// The driver's functions that callbacks use; null if the driver is too old for the function.
 struct Driver : SharedLibrary {
   using SharedLibrary::SharedLibrary;
 

@@ -45,8 +45,8 @@ struct DriverCall {
 /// The call by the driver's name for it, with its version.
 DriverCall driver_call(std::string_view name);
 
-/// True if it is followed even while nothing is recorded: without it, what is recorded later would be misread (pointers
-/// as numbers, kernels of graphs without a name, memory that was freed).
+/// True if the call is followed even while nothing is recorded: without it, later records would be misread (pointers as
+/// numbers, kernels of graphs without a name, freed memory).
 bool always_followed(const DriverCall& call);
 
 /// Without version suffixes: "cuMemcpyHtoDAsync".

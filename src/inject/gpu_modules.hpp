@@ -24,7 +24,7 @@ class GpuModules {
   void loaded(const void* code, std::size_t size);
   /// Writes records of the modules with these checksums.
   void name(const std::set<std::uint64_t>& sampled, const CuptiInstructions& cupti);
-  /// Deletes the files of modules that no samples are of.
+  /// Deletes the files of modules without samples.
   void forget_unsampled();
 
  private:

@@ -1,4 +1,4 @@
-// Nodes of graphs: what they were when they were made, for their kernels when they run.
+// Nodes of graphs as created, to identify their kernels when they run.
 #pragma once
 
 #include <cuda.h>

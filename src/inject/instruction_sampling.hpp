@@ -50,7 +50,7 @@ class InstructionSampling {
   void collect();
   /// Sampling is to end with the next launch.
   void end();
-  /// At the end of the process: takes what has been sampled. CUPTI ends by itself.
+  /// Called at the end of the process: collects the samples. CUPTI stops on its own.
   void finish();
   bool on() const { return on_; }
   /// Some context is being sampled.

@@ -1,5 +1,5 @@
-// The addresses of recorded blocks of memory until they are freed. Without locks, because every free of a program's
-// caching allocator asks, also while nothing is recorded.
+// The addresses of recorded blocks of memory until they are freed. Lock-free, because every free of a caching allocator
+// looks here, also while nothing is recorded.
 #pragma once
 
 #include <array>

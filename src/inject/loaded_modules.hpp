@@ -23,7 +23,8 @@ struct LoadedFunction {
   FunctionRole role = FunctionRole::program;
 };
 
-/// Reads its own memory: only of code that the calling thread is in, which can't be unloaded meanwhile.
+/// Reads the process's own memory. Only for code that the calling thread is in, because that can't be unloaded
+/// meanwhile.
 class LoadedModule final : public CodeImage {
  public:
   explicit LoadedModule(const dl_phdr_info& info);
@@ -63,7 +64,7 @@ class LoadedModule final : public CodeImage {
 
 class LoadedModules {
  public:
-  /// Lists the modules where that has changed. Modules that were unloaded are freed.
+  /// Updates the list of modules if it has changed. Unloaded modules are freed.
   void refresh();
   /// nullptr: it is in no file, as code that was compiled at run time.
   LoadedModule* find(std::uint64_t address);

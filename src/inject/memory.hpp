@@ -1,5 +1,5 @@
-// Memory of GPUs: what CUDA and PyTorch's caching allocator hand out. While everything is recorded each allocation is;
-// otherwise only sums, which cost no system call, and the end of what was recorded.
+// GPU memory from CUDA and PyTorch's caching allocator. Each allocation is recorded while everything is; otherwise only
+// sums, which cost no system call, and the frees of recorded allocations.
 #pragma once
 
 #include <cstdint>

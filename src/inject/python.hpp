@@ -20,7 +20,7 @@ PythonOrigin python_origin(Session& session);
 /// Class name of the autograd node that the calling thread evaluates, if it is a Python class. Costs microseconds.
 spool::Id python_node_name(Session& session);
 
-/// As Python says it; 0 where it does not.
+/// Sequence number from Python; 0 if it gives none.
 std::uint64_t python_node_sequence();
 
 }  // namespace roofline::inject

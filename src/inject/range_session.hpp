@@ -22,7 +22,7 @@ class RangeSession {
   CountedRange range() const { return range_; }
   /// No other may begin before a collect().
   bool full() const { return pending_ == room_; }
-  /// The values of the ranges since the last collect(), NaN where nothing was counted. Waits for the GPU.
+  /// Values of the ranges since the last collect(); NaN if not counted. Waits for the GPU.
   std::vector<std::vector<double>> collect();
 
  private:

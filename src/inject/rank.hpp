@@ -13,7 +13,7 @@ struct RankOnNode {
 };
 RankOnNode rank_on_node();
 
-/// Writes the record of the rank, where a launcher (torchrun, mpirun, srun) started this process.
+/// Writes the rank's record if a launcher (torchrun, mpirun, srun) started this process.
 void write_rank(Session& session);
 
 }  // namespace roofline::inject

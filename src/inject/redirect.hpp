@@ -15,7 +15,7 @@ struct Redirection {
   std::atomic<void*>* original;  ///< set before the first call arrives at `replacement`
 };
 
-/// That function of the library that `function` is in; null where it has none of that name.
+/// The function of that name in the library that contains `function`; null if there is none.
 void* function_beside(void* function, const char* symbol);
 
 /// Lives as long as the process. Thread-safe.
@@ -23,9 +23,8 @@ class Redirections {
  public:
   explicit Redirections(std::span<const Redirection> table) : table_(table) {}
 
-  /// Redirects the calls of all libraries that are loaded; cheap when no library was loaded since the last time. A
-  /// library's calls of its own functions stay as they are where it binds them itself. Returns how many places were
-  /// changed.
+  /// Redirects the calls of all loaded libraries; cheap if none was loaded since the last time. A library's calls of
+  /// its own functions stay as they are if it binds them itself. Returns the number of changed places.
   int apply();
 
  private:

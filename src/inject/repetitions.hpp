@@ -32,8 +32,8 @@ struct Candidate {
   std::uint64_t interval = 0;  ///< ns of a repetition, median
 };
 
-/// The mark that is followed while nothing is recorded: the rarest call if it is rare enough, otherwise a launch.
-/// `paced`: following it all the time costs too much, so that a Pacer is needed.
+/// The mark to follow while nothing is recorded: the rarest call if it is rare enough, otherwise a launch. `paced`:
+/// following it all the time costs too much, so that a Pacer is needed.
 struct MarkerChoice {
   Candidate candidate;
   bool paced = false;
@@ -46,11 +46,11 @@ class Repetitions {
   /// A new phase begins: distances and rates are measured from now on, known signatures stay known.
   void restart();
 
-  /// Repetitions since the last restart, or since the last new launch signatures; 0: nothing repeats.
+  /// Repetitions since the last restart, or since the last new launch signatures; 0: no repetition.
   std::uint64_t count() const;
   /// How long all of them took, ns, without pauses between loops.
   std::uint64_t length() const;
-  /// Possible marks of the steps, the most frequent first; empty if nothing repeats.
+  /// Possible marks of the steps, most frequent first; empty without repetition.
   std::vector<Candidate> candidates() const;
   /// Launches of kernels, without those of graphs.
   double launches_per_second() const;

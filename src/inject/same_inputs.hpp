@@ -13,13 +13,14 @@ namespace roofline::inject {
 enum class Source : std::uint8_t { none, first_pointer, last_pointer };
 Source source_of(std::string_view symbol);
 
-/// Tracks the sources of kernels that convert or copy. Whether a kernel writes through a pointer is not known, so every
-/// other use of an address counts as a change. Lock-free; an address that collides with another replaces it.
+/// Tracks the sources of kernels that convert or copy. Writes through a pointer can't be seen, so every other use of an
+/// address counts as a change. Lock-free; an address that collides with another replaces it.
 class SameInputs {
  public:
   /// A launch, copy or memset uses that device memory.
   void use(std::uint64_t address);
-  /// That kernel converts what is there. True: it did so before, and nothing has used the address since.
+  /// Records that a kernel converts the data at an address. True if it did so before, and no other use of the address
+  /// was seen since.
   bool convert(std::uint64_t address, std::uint64_t kernel);
   /// Something runs whose pointers are not known.
   void forget() { ++epoch_; }

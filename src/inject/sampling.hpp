@@ -38,7 +38,7 @@ class Sampling {
   std::uint64_t tick(std::uint64_t time);
   /// After some of the calls of tick(), a few times per second: begins the next phase if it is time.
   void look(std::uint64_t time);
-  /// All that was launched in the part of the recording that ended has run: nothing is recorded from here on.
+  /// Called when all launches of the ended part of the recording have run; recording is off from here on.
   void drained();
   /// The end of the recording or of the process. From any thread.
   void end();
@@ -46,7 +46,7 @@ class Sampling {
   bool pausing() const { return pausing_; }
 
   // From callbacks, in the program's threads.
-  /// While nothing is recorded. True: the call is followed for its mark alone.
+  /// Called while nothing is recorded. True if the call is followed only for its mark.
   bool marks(CUpti_CallbackId id, const DriverCall& call, const CUpti_CallbackData& data);
   void capture_begins();
   void captures_end();

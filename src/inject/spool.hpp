@@ -11,8 +11,7 @@
 namespace roofline::spool {
 
 inline constexpr std::uint64_t kMagic = 0x314c4f4f50534652;  ///< "RFSPOOL1", the first 8 bytes of a file
-/// A file is <folder>/<pid>.<start in ns>.spool; the folder is in this variable, without which the library does
-/// nothing.
+/// A file is <folder>/<pid>.<start in ns>.spool. This variable names the folder; without it the library is inactive.
 inline constexpr const char* kFolderVariable = "ROOFLINE_SPOOL";
 
 /// What the parent asks of the library, as variables of the environment; an absent one means the default.
@@ -215,7 +214,7 @@ enum LaunchFlag : std::uint32_t {
   kSameInput = 4,
 };
 
-/// A kernel that ran. Of a graph's kernels `kind` is set; of others it is the launch's of the same correlation.
+/// A kernel that ran. `kind` is set for kernels of graphs; others have that of the launch with the same correlation.
 struct Kernel {
   std::uint64_t start, end;  ///< 0: unknown
   std::uint32_t correlation;
@@ -229,9 +228,8 @@ struct Kernel {
   std::uint32_t reserved;
 };
 
-/// Kinds of memory that copies go between.
-/// `migrating`: the host's side of unified memory that the driver moves by itself.
-/// `host`: of the host, where a file of another tool does not tell which kind.
+/// Kinds of memory that copies go between. `migrating`: the host's side of unified memory that the driver moves by
+/// itself. `host`: host memory of unknown kind, from another tool's file.
 enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, managed, migrating, host };
 
 struct Copy {
@@ -290,7 +288,7 @@ struct RangeTime {
 /// `what` of time that the program waited for our counters.
 inline constexpr const char* kCountingOverhead = "reading counters";
 
-/// `what` of time in which instructions were sampled: launches take longer meanwhile.
+/// `what` of time in which instructions were sampled: launches take longer then.
 inline constexpr const char* kInstructionsOverhead = "sampling instructions";
 
 /// `what` of time in which the driver loaded or compiled code on its first use.
@@ -319,7 +317,7 @@ struct Counts {
   std::uint32_t group;
   std::uint32_t correlation;
   std::uint32_t values;  ///< how many follow
-  // Tail: that many doubles, scaled to the quantity's unit; NaN where the chip gave none.
+  // Tail: that many doubles, scaled to the quantity's unit; NaN if the chip gave none.
 };
 
 /// A kind that will have no counts, and why; also where only some of its groups are missing.
@@ -327,7 +325,7 @@ struct Uncounted {
   Id kind, reason;
 };
 
-/// Written with everything else some times a second, and at the end: what was seen so far, from the beginning.
+/// Sums since the beginning, written a few times per second and at the end.
 struct Tally {
   std::uint64_t time;
   std::uint64_t launches;      ///< of kernels and graphs seen by the callbacks, captured ones left out
@@ -343,7 +341,7 @@ struct Thread {
   Id name;
 };
 
-/// The host memory that a copy to a device reads, at the time of the call. Of copies of 1 KiB or more.
+/// The host memory that a copy of at least 1 KiB to a device reads, at the time of the call.
 struct CopySource {
   std::uint64_t address;
   std::uint64_t bytes;
@@ -355,8 +353,8 @@ struct CopySource {
 /// `call` of a marker that is a launch of a graph.
 inline constexpr const char* kGraphLaunchCall = "cuGraphLaunch";
 
-/// What is followed while nothing is recorded, because it occurs in every step: a call of the driver, or launches of
-/// one function with one grid and block.
+/// A call of the driver, or launches of one function with one grid and block, that is followed while nothing is
+/// recorded because it occurs in every step.
 struct Marker {
   Id id;
   Id kind;  ///< that has this function, grid and block; 0: not a launch of a kernel
@@ -364,7 +362,7 @@ struct Marker {
   std::uint32_t reserved;
 };
 
-/// The interval from one mark to another while nothing is recorded.
+/// The interval between two marks while nothing is recorded.
 struct Marks {
   std::uint64_t start, end;
   Id marker;
@@ -373,7 +371,7 @@ struct Marks {
   std::uint32_t reserved;
 };
 
-/// Who hands memory out, and where it is.
+/// The allocator of memory, and the memory's place.
 enum class MemoryPool : std::uint8_t {
   torch,    ///< PyTorch's caching allocator: memory of a GPU, out of what it has reserved
   device,   ///< CUDA: memory of a GPU, what caching allocators reserve included
@@ -456,14 +454,14 @@ enum CollectiveFlag : std::uint32_t {
   kShared = 2,   ///< its kernel does other collectives of the group, too
 };
 
-/// Code of the GPU that was loaded, in a file of its own in the folder.
+/// GPU code that was loaded, in its own file in the folder.
 struct GpuModule {
   std::uint64_t code;  ///< CUPTI's checksum of it, by which samples name it
   Id file;             ///< text: the file's name
   std::uint32_t reserved;
 };
 
-/// Why a warp was found where it was, as CUPTI names it ("smsp__pcsamp_warps_issue_stalled_wait").
+/// The reason for a warp's state, by CUPTI's name ("smsp__pcsamp_warps_issue_stalled_wait").
 struct StallReason {
   std::uint32_t index;
   Id name;

@@ -1,4 +1,4 @@
-// The spool's file inside a foreign process, which may close or reuse any descriptor and may limit what is written.
+// The spool's file inside a foreign process, which may close or reuse any descriptor and limit file sizes.
 #pragma once
 
 #include <sys/types.h>
@@ -19,10 +19,9 @@ namespace roofline::inject {
 /// setuid() do not affect an open descriptor, exec closes it, and a child of fork() closes its copy.
 class SpoolFile {
  public:
-  /// Creates the file, which must not exist. False also where the program has so few descriptors that it needs them
-  /// all.
+  /// Creates the file, which must not exist. False also if the program has so few descriptors that it needs them all.
   bool create(const std::string& path);
-  /// Writes all. False: the recording is over, because the descriptor is no longer ours, the limit on file sizes
+  /// Writes all. False: the recording is over, because the descriptor was reused, the limit on file sizes
   /// (RLIMIT_FSIZE) leaves no room, or the write failed. Raises no signal in the program.
   bool write(const char* data, std::size_t size);
   bool is_open() const { return file_ >= 0; }

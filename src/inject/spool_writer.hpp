@@ -38,7 +38,7 @@ class SpoolWriter {
     put_first(type, &record, sizeof(Record), tail);
   }
 
-  /// The ids of what is named by ids, written before they are given out. An empty text is 0.
+  /// Ids of texts and other named records, which are written before their ids are returned. An empty text is 0.
   spool::Id text(std::string_view text);
   /// Siblings that differ only in their digits ("step 17"): the first 64 are kept separate.
   spool::Id range(spool::Id parent, std::string_view name, spool::Id domain);
@@ -63,11 +63,11 @@ class SpoolWriter {
     append_all(type, records.data(), kSize, records.size());
   }
 
-  /// In a child of fork(): nothing of the parent's recording may stay open. Takes no lock.
+  /// Called in a child of fork(), which must not keep the parent's recording open. Takes no lock.
   void abandon() { file_.close(); }
 
-  /// The file has reached its limit, or the system's, or is no longer ours: from then on only notes and tallies are
-  /// taken.
+  /// True if the file has reached its limit or the system's, or its descriptor was reused: from then on only notes and
+  /// tallies are written.
   bool full() const { return full_; }
 
  private:

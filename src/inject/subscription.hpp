@@ -1,5 +1,5 @@
-// Which calls of the driver CUPTI reports, and which activities it records. Recording needs many of both, at some 3 us
-// per launch; while nothing is recorded there are few.
+// The driver calls that CUPTI reports, and the activities that it records. Recording needs many of both, at about 3 us
+// per launch; few are enabled while nothing is recorded.
 #pragma once
 
 #include <cupti.h>
@@ -29,7 +29,7 @@ class Subscription {
   void record();
   /// No activities, and only these calls and those that are always followed: captures, nodes, allocations.
   void rest(const std::vector<CUpti_CallbackId>& followed);
-  /// Follows additional calls while resting, or no longer follows them. From callbacks, too, because it never waits for
+  /// Starts or stops following additional calls while resting. Callable from callbacks, because it never waits for
   /// another thread. False: another thread is making changes, and nothing was changed.
   bool follow(const std::vector<CUpti_CallbackId>& ids, bool on);
   /// No callbacks and activities any more.

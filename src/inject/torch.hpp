@@ -1,4 +1,4 @@
-// What PyTorch's autograd is doing in a thread, from its C++ library alone.
+// Autograd's state in a thread, from PyTorch's C++ library without Python.
 #pragma once
 
 #include "inject/session.hpp"

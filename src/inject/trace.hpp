@@ -12,7 +12,7 @@ namespace roofline::inject {
 /// Subscribes and enables. Empty: done; else why not.
 std::string start_trace(Session& session);
 
-/// Asks CUPTI for what it has; `all`: also of activities that have not ended.
+/// Asks CUPTI for its completed records; `all`: also those of activities that have not ended.
 void flush_activities(bool all);
 
 /// True if a graph is being captured.

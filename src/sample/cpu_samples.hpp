@@ -26,8 +26,8 @@ struct CpuSample {
   std::string_view stack;  ///< from the stack pointer on
 };
 
-/// The bytes of a sample's record after its header, as the kernel writes them here; false if they are not one. Of an
-/// instruction only the program counter is set.
+/// Parses a sample's record after its header, in the layout that the kernel writes; false if it is invalid. An
+/// instruction has only its program counter set.
 bool parse_cpu_sample(std::string_view record, CpuSample& sample, CpuSampleContent content = CpuSampleContent::stack);
 
 class CpuSampling {

@@ -13,7 +13,7 @@
 
 namespace roofline {
 
-/// Sections of debug information; empty where the file has none.
+/// Sections of debug information; empty if the file has none.
 struct DebugSections {
   explicit DebugSections(const ElfFile& elf);
 

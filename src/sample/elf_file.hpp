@@ -1,4 +1,4 @@
-// A program or library on disk: where it is loaded, its symbols, its sections. Nothing in it is trusted.
+// A program or library on disk: load addresses, symbols, sections. Its bytes are not trusted.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +37,12 @@ class ElfFile final : public CodeImage {
   /// The functions that hold these linked addresses (sorted); without a name where no symbol does. From .symtab if the
   /// file has it, else from .dynsym.
   std::vector<ElfSymbol> functions_at(const std::vector<std::uint64_t>& addresses) const;
-  /// Calls `visit` for each function with a name, in the order of the same table. None where it has more than `most`
-  /// bytes of symbols or of names.
+  /// Calls `visit` for each named function, in the order of one table. No calls if it has more than `most` bytes of
+  /// symbols or of names.
   void visit_functions(std::uint64_t most, const std::function<void(const ElfFunction&)>& visit) const;
   /// The linked address of an exported symbol, or also of one that is not.
   std::optional<std::uint64_t> address_of(std::string_view symbol, bool exported_only) const;
-  /// The content of a section; empty if there is none, and where it is compressed or larger than `most`.
+  /// Content of a section; empty if it is absent, compressed or larger than `most` bytes.
   std::string section(std::string_view name, std::uint64_t most) const;
   bool has_section(std::string_view name) const;
   std::string build_id() const;  ///< in hexadecimal digits; empty: none

@@ -20,8 +20,8 @@ struct GpuFunction {
     int file = -1;  ///< in `files`; -1: unknown
     int line = 0;
   };
-  /// One per instruction. For inlined code of the system or the toolkit it is the nearest line of other code that it is
-  /// inlined into, where the compiler wrote that (nvcc since CUDA 11.2), else its own.
+  /// One line per instruction. Inlined code of the system or the toolkit has the nearest line of other code that it is
+  /// inlined into, if the compiler recorded it (nvcc since CUDA 11.2), else its own.
   std::vector<At> lines;
 };
 

@@ -14,7 +14,7 @@ namespace roofline {
 
 class ElfFile;
 
-/// Sections with line tables; empty where the file has none.
+/// Sections with line tables; empty if the file has none.
 struct LineSections {
   LineSections() = default;
   explicit LineSections(const ElfFile& elf);
@@ -47,8 +47,7 @@ class LineProgram {
 
  protected:
   virtual void sequence_began() = 0;
-  /// Each row, once before it is known where it ends and once after. It ends at its own address where the next one
-  /// replaces it.
+  /// Called twice per row: before and after its end is known. A row that the next one replaces ends at its own address.
   virtual void began(const LineRow& row) = 0;
   virtual void ended(const LineRow& row, std::uint64_t end) = 0;
   /// Path with its folder as in the table; empty if unknown.

@@ -49,8 +49,8 @@ struct CodeLines {
   std::vector<std::string> files;  ///< each name once
   std::vector<Row> rows;           ///< sorted by where they begin; those of a damaged table may overlap
 };
-/// The rows that lie in part between these addresses. A row in a file of the system that is inlined into another one
-/// has the nearest line that is not of the system, where the table says into which.
+/// The rows that overlap these addresses. A row in a system file that is inlined into other code has the nearest line
+/// outside system files, if the table records it.
 CodeLines code_lines(const LineSections& sections, std::uint64_t begin, std::uint64_t end);
 
 }  // namespace roofline

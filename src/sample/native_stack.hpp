@@ -10,9 +10,9 @@
 
 namespace roofline {
 
-/// The frames, innermost first, by the unwind tables of their files, else by frame pointers; as far as the copy of the
-/// stack reaches, `most` at most. Ends with the first frame of a Python interpreter: its frames are read by
-/// PythonProcess.
+/// The frames, innermost first, by the unwind tables of their files, else by frame pointers; at most `most`, and no
+/// more than the copy of the stack contains. Ends at the first frame of a Python interpreter, whose frames
+/// PythonProcess reads.
 std::vector<CodePlace> native_stack(ProcessCode& code, Registers registers, std::string_view stack, std::size_t most);
 
 }  // namespace roofline

@@ -11,7 +11,7 @@ namespace roofline {
 /// The whole text; empty if there is no such file.
 std::string read_proc(const std::string& path);
 
-/// What a link of /proc points to; empty where it can't be read.
+/// Target of a link in /proc; empty if unreadable.
 std::string read_proc_link(const std::string& path);
 
 /// The entries of a folder of /proc whose names are ids; empty if it can't be read.

@@ -1,4 +1,4 @@
-// Parses the files of /proc that tell what a thread does. Pure: opens no file.
+// Parses the files of /proc about a thread's activity. Pure: opens no file.
 #pragma once
 
 #include <array>

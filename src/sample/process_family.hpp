@@ -1,5 +1,4 @@
-// The processes of a program: the one that was started, what it and its descendants start, and those of them that this
-// process adopts when their parents end.
+// The processes of a program: the started one, its descendants, and orphans among them that this process adopts.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// The Python frames of another process, read while it runs: nothing is stopped and the GIL is not taken, so a stack may
-// be torn. Then it is read again, at most a few times.
+// Reads the Python frames of another process while it runs. It is not stopped and the GIL is not taken, so a stack may
+// be torn; it is then read again, at most a few times.
 #pragma once
 
 #include <sys/types.h>

@@ -17,7 +17,7 @@ class RemoteMemory {
  public:
   explicit RemoteMemory(pid_t pid) : pid_(pid) {}
 
-  /// False where a part of it is not readable.
+  /// False if a part of it is unreadable.
   bool read(Address from, void* to, std::size_t size) const;
   /// What is readable of it, from its start.
   std::size_t read_some(Address from, void* to, std::size_t size) const;

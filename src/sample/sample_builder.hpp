@@ -26,13 +26,13 @@ class SampleBuilder {
   /// often.
   bool add(const HostSample& sample);
 
-  /// Memory of a process, and where it became more than before. Both are thinned out or left out where there are many.
+  /// Adds memory of a process, and the places where it grew. Both are thinned or dropped above a limit.
   void add(const HostMemorySample& sample);
   void add(const HostMemoryRise& rise);
 
   /// An instruction that a thread ran. Where there are many, each second one of a thread is left out.
   void add_code(std::uint64_t time, int thread, const std::optional<CodePlace>& place);
-  /// Begins samples of instructions, or tells why there are none.
+  /// Begins samples of instructions, or records why there are none.
   void sample_code(double period_s, const std::string& why_none);
 
   /// Names the native frames.

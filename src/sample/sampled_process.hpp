@@ -22,7 +22,7 @@
 
 namespace roofline {
 
-/// Native frames of a running thread and, where it runs Python, the Python frames that were read at that moment.
+/// Native frames of a running thread and, if it runs Python, the Python frames of the same moment.
 struct RunningStack {
   std::vector<CodePlace> native;
   std::optional<std::vector<PythonFrame>> python;

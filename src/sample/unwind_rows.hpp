@@ -1,5 +1,5 @@
-// How to find a function's caller, from the .eh_frame of its file. Of all registers only the stack pointer, the frame
-// pointer and the return address are followed.
+// Finds a function's caller from the .eh_frame of its file. Only the stack pointer, the frame pointer and the return
+// address are tracked.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class UnwindRows {
   std::unordered_map<std::uint64_t, UnwindRow> rows_;
 };
 
-/// Reads the row from the image. `unknown` where its table does not know the address or is broken.
+/// Reads the row from the image; `unknown` if its table lacks the address or is damaged.
 UnwindRow unwind_row(const CodeImage& image, std::uint64_t address);
 
 }  // namespace roofline
