@@ -16,7 +16,7 @@ class TiledAttention {
   using Forms = TileForms<isa>;
   using V = Vector<isa, float>;
   using Packet = typename V::Packet;
-  /// Of the 32 queries of a panel.
+  /// Vectors of the 32 queries of a panel.
   static constexpr int kVectors = static_cast<int>(kTileBlock / V::kLanes);
   static constexpr std::int64_t kPanels = kTiledQueries / kTileBlock;
 

@@ -153,7 +153,7 @@ class CollectiveOp final : public Op {
     return specs;
   }
 
-  /// Of one rank. Sums are not FLOPs by convention: a collective moves data.
+  /// Work of one rank. Sums are not FLOPs by convention: a collective moves data.
   Work work(const Workload& w, DeviceKind device) const override {
     const std::int64_t n = w.shape["n"];
     const std::int64_t ranks = ranks_of(w);

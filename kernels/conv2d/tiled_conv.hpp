@@ -50,7 +50,7 @@ class TiledConv {
   using Forms = TileForms<isa>;
   static constexpr std::int64_t kStep = kTileDepth<T>;
 
-  /// Of the output, in blocks.
+  /// A part of the output, in blocks.
   struct Piece {
     std::int64_t pixel_block, filter_block, pixel_blocks, filter_blocks;
   };

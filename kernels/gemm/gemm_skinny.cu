@@ -44,7 +44,7 @@ Kernel prepare_work(const GemmProblem& problem, const CudaDevice& device) {
   };
 }
 
-/// Whether b's rows are 16-byte aligned and c has few rows: then b streams, otherwise a.
+/// True if b's rows are 16-byte aligned and c has few rows: then b streams, otherwise a.
 bool streams_b(const Workload& workload) {
   const std::int64_t lanes = 16 / element_size(workload.dtype);
   return workload.shape["m"] <= most_few(workload.dtype) && workload.shape["n"] % lanes == 0;

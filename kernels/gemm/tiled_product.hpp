@@ -55,7 +55,7 @@ class TiledLoops {
   static constexpr bool kTransposed = std::is_same_v<T, std::int8_t>;
   static constexpr std::int64_t kDepth = kTiledSteps * kTileDepth<T>;
 
-  /// Of C.
+  /// A part of C.
   struct Piece {
     std::int64_t top, left, rows, columns;
   };

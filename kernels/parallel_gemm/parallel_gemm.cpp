@@ -59,7 +59,7 @@ class ParallelGemm : public Op {
     return specs;
   }
 
-  /// Of one rank.
+  /// Work of one rank.
   Work work(const Workload& w, DeviceKind device) const override {
     const ParallelProduct product = parallel_product(w);
     const auto size = static_cast<double>(element_size(w.dtype));
@@ -100,7 +100,7 @@ class ParallelGemm : public Op {
   std::vector<Implementation> implementations() const override { return {}; }
 
  protected:
-  /// Of sums of k products, as in gemm.
+  /// Tolerance for sums of k products, as in gemm.
   static Tolerance product_tolerance(const Workload& w) {
     const auto k = static_cast<double>(w.shape["k"]);
     Tolerance tolerance = storage_tolerance(w.dtype, std::sqrt(k) / 3, 4 + std::sqrt(k));

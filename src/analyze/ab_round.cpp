@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kEstimateS = 1e-3;  // shortest batch from which the time of a launch is estimated
 constexpr std::int64_t kMostEstimateLaunches = 1 << 20;
-/// Of a side. New memory of that size takes 60 ms where pages come at 1 GB/s, less than a round is timed.
+/// Bytes of a side. New memory of that size takes 60 ms at 1 GB/s, less than the timed part of a round.
 constexpr double kLeastDealtBytes = 64 << 20;
 
 /// A side that is ready to be timed.

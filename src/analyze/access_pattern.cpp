@@ -35,7 +35,7 @@ class RecentNumbers {
   std::vector<std::uint64_t> last_;
 };
 
-/// Of a line: the bytes at which accesses began, a bit each.
+/// Bytes of a line at which accesses began, one bit each.
 struct TracedLine {
   std::uint64_t in_all = 0, in_visit = 0;
   int visits = 0, begun_in_visits = 0;  ///< the second: summed over the visits, each byte once a visit

@@ -14,7 +14,7 @@ namespace {
 /// A row whose interval is too wide for conclusions is paired this many times as long.
 constexpr double kPatience = 2.5;
 constexpr double kRoomForRows = 4;  // times its working set: the next row needs memory too
-/// Of a probe's block beside one long launch: several slices of a hypervisor's scheduler.
+/// Limit of a probe's block beside one long launch: several slices of a hypervisor's scheduler.
 constexpr double kLongestProbeBlockS = 0.1;
 
 }  // namespace

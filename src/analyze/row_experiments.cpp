@@ -33,11 +33,11 @@ namespace {
 
 /// A row whose launches are longer, or whose buffers are larger, is not run again at its own size.
 constexpr double kLongestLaunchS = 0.25, kLargestBytes = 1.5e9, kCheapBytes = 256e6;
-/// Of the core's share of the time: above the first its instructions are examined, below the second its accesses.
+/// Core's share of the time: above the first its instructions are examined, below the second its accesses.
 constexpr double kCoreMatters = 0.5, kMemoryMatters = 0.75;
-/// Of the traced accesses.
+/// Share of the traced accesses.
 constexpr double kSplitsMatter = 0.05;
-/// Of all tensors: more lines than a pattern's history has, and few enough accesses.
+/// Bytes of all tensors: more lines than a pattern's history has, and few enough accesses.
 constexpr double kTracedBytes = 8192;
 constexpr std::int64_t kLeastAccesses = 200;
 /// Elements of a buffer: sorting takes a second.

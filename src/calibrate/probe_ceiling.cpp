@@ -43,7 +43,8 @@ Ceiling described(const Probe& probe, const ProbeCase& made) {
   return ceiling;
 }
 
-/// Of a clock that is measured among the instructions: the chain of additions competes with them for the core's ports.
+/// Relative error of a clock measured among the instructions: the chain of additions competes with them for the core's
+/// ports.
 constexpr double kInWorkError = 0.01;
 
 /// Instructions per core and cycle that give the value, by a limit at the same clock that assumes some; 0: it assumes

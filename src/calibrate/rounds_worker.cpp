@@ -25,17 +25,17 @@ double load_s(const Effort& effort) { return 1.1 * effort.sustain_s; }
 /// Reserved time for one: includes creating the case, and a preceding visit that ends late under load.
 double kept_s(const Effort& effort) { return load_s(effort) + 0.6; }
 
-/// Of the whole time: what roofs have for themselves, and what is kept for sustained ceilings at most.
+/// Shares of the whole time: for roofs only, and at most for sustained ceilings.
 constexpr double kForRoofs = 0.5, kForSustained = 0.3;
 
-/// Of the whole time: for the sweep that comes first, whose large sets take long to make on a busy machine.
+/// Share of the whole time for the first sweep, whose large sets take long to create on a busy machine.
 constexpr double kForFirstSweep = 0.3;
 
 /// Sustained ceilings for which there is time to measure again.
 constexpr std::int64_t kSpareLoads = 2;
 
-/// Roofs come first: they are what rows are compared with. Of them those in place are last, because no built-in kernel
-/// writes in place and a short time may not suffice for all.
+/// Roofs come first, because rows are compared with them; those in place are last, because no built-in kernel writes in
+/// place and a short time may not suffice for all.
 int priority_of(const Probe& probe) {
   if (probe.role == Role::reference) return 2;
   return probe.pattern && is_in_place(*probe.pattern) ? 1 : 0;

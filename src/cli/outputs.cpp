@@ -193,7 +193,7 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportO
                                                  const std::filesystem::path& folder,
                                                  const std::filesystem::path& written) {
   std::vector<const Format*> formats = formats_of(output, runs.size());
-  // Of a program without kernels, on a machine without roofs, a chart would be empty.
+  // The chart of a program without kernels, on a machine without roofs, would be empty.
   const Report& last = runs.last();
   const bool has_chart = !last.profile || !last.points.empty() || !last.machine.ceilings.empty();
   if (output.formats.empty() && !has_chart) {

@@ -24,7 +24,7 @@ std::string at(const std::string& path, const YAML::Mark& mark) {
   return path + ":" + std::to_string(std::max(mark.line, 0) + 1) + ":" + std::to_string(std::max(mark.column, 0) + 1);
 }
 
-/// Of characters that look like blanks and are none in YAML: the first tab in an indentation, and the first no-break
+/// Finds characters that look like blanks and are none in YAML: the first tab in an indentation, and the first no-break
 /// space outside comments. Editors show neither.
 std::optional<std::string> unseen_blank(const std::string& text, const std::string& path) {
   constexpr std::string_view kNoBreakSpace = "\xc2\xa0";

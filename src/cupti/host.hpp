@@ -26,9 +26,9 @@ class CuptiHost {
     std::vector<std::uint8_t> image;  ///< the configuration of a profiler
     std::size_t passes = 0;
   };
-  /// Of these metrics and of those given before. Throws Error where one of them is unknown.
+  /// Schedules these metrics with the earlier ones. Throws Error if one is unknown.
   Schedule schedule(std::vector<const char*> metrics);
-  /// The configuration where all of them are known and fit into one pass.
+  /// The configuration if all metrics are known and fit into one pass.
   std::optional<std::vector<std::uint8_t>> one_pass(std::vector<const char*> metrics);
 
   /// Their values in one range or sample of a counter data image.

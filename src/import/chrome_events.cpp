@@ -141,7 +141,7 @@ class Reader final : public JsonEvents {
     }
   }
 
-  /// Of the key: a start or a duration; NaN where it is no number.
+  /// Takes the start or duration that the key names; NaN if it is no number.
   void take_time(const JsonNumber& number) {
     (key_ == "ts" ? event_.time_us : event_.duration_us) = number.value;
     (key_ == "ts" ? event_.time_ns : event_.duration_ns) = number.thousandths;

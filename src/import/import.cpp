@@ -172,7 +172,7 @@ std::string align_by_clock(std::vector<ImportedProfile>& profiles) {
                      timed, duration(seconds(last_begin - first)));
 }
 
-/// Of several GPUs, one has less to do than another; without start times that is not idle time.
+/// Removes idle time: one of several GPUs may have less work, which without start times is not idle time.
 void forget_idle_time(Profile& profile) {
   profile.timeline.reset();
   for (WallTime& wall : profile.devices) {

@@ -154,7 +154,7 @@ class ProfileWriter {
     return of;
   }
 
-  /// Of its FLOPs and bytes, which another type or another stride changes.
+  /// Identity of the FLOPs and bytes, which another type or stride changes.
   static std::uint64_t identity_of(const Work& work) {
     std::uint64_t identity = 0;
     const auto mix = [&identity](std::uint64_t value) {

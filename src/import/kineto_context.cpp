@@ -24,7 +24,7 @@ class ContextFinder {
     }
     std::vector<std::uint32_t> order(events_.spans.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    // Of operators with equal times the outer one stands first in the file.
+    // The outer one of operators with equal times is first in the file.
     std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
       const Span &x = events_.spans[a], &y = events_.spans[b];
       return std::tie(x.thread, x.start, y.end, x.kind) < std::tie(y.thread, y.start, x.end, y.kind);

@@ -70,7 +70,7 @@ class OriginFinder {
       owners_[key] = processes.front();
       taken.insert(processes.front());
     }
-    // Of several, the one without a device of its own: ranks do not share devices.
+    // If several match, the one without its own device: ranks do not share devices.
     for (auto& [key, processes] : best) {
       if (owners_.contains(key)) continue;
       std::erase_if(processes, [&](std::uint32_t process) { return taken.contains(process); });

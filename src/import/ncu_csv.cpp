@@ -149,7 +149,7 @@ class NcuCsv {
     }
   }
 
-  /// Of the forms with a metric a row.
+  /// Column of the value in forms with one metric per row.
   std::string_view value_column() const { return table_->form == NcuForm::summary ? "Average" : "Metric Value"; }
 
   void take_wide(const std::vector<std::string>& fields) {

@@ -24,7 +24,7 @@ constexpr std::string_view kPerCycle = ".per_cycle_elapsed";
 constexpr double kNano = 1e-9;
 /// Cycles of the clock that operations are counted by; sub-partitions of an SM have its clock.
 constexpr std::string_view kCycles[] = {"smsp__cycles_elapsed.avg", "sm__cycles_elapsed.avg"};
-/// Whether tensor cores did anything, by their instructions; a report has some of them.
+/// Instructions of tensor cores; a report has some of these metrics.
 constexpr std::string_view kTensorInstructions[] = {
     "sm__inst_executed_pipe_tensor.sum",
     "sm__inst_executed_pipe_tensor_op_hmma.sum",

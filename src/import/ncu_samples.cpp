@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::size_t kMostCode = std::size_t{512} << 20, kMostSourceText = std::size_t{64} << 20;
 constexpr std::size_t kMostSources = std::size_t{1} << 20, kMostKernelNames = std::size_t{64} << 20;
-/// Of counts, when there is one for each kernel, instruction and reason.
+/// Limit of counts: one for each kernel, instruction and reason.
 constexpr std::size_t kMostRecords = std::size_t{1} << 20;
 constexpr std::size_t kMostReasons = 256;
-/// Of one count, so that no sum of them overflows.
+/// Limit of one count, so that no sum overflows.
 constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 36, kMostTotal = std::uint64_t{1} << 58;
 /// Bytes of a kernel's code.
 constexpr std::uint64_t kLongestKernel = std::uint64_t{1} << 26;
-/// Of where a kernel begins.
+/// Alignment of a kernel's start.
 constexpr std::uint64_t kAlignment = 128;
 
 /// Both are limited.

@@ -33,7 +33,7 @@ bool is_plain(std::string_view word) {
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 
-/// Of a time in ns.
+/// Scale of a time unit, to ns.
 std::optional<double> time_scale(std::string_view word) {
   static constexpr std::pair<std::string_view, double> kTimes[] = {
       {"ns", 1},   {"nsecond", 1},   {"us", 1e3}, {"usecond", 1e3}, {"\u00b5s", 1e3},

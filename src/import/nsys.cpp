@@ -126,7 +126,7 @@ class Nsys {
     for (const DeviceFacts& device : profile_.devices) builder.device(device, file_);
   }
 
-  /// Of a row that begins with start and end.
+  /// Times of a row that begins with start and end.
   static std::optional<Span> times(const SqliteRow& row) {
     return times_from_ns(row.integer(0, -1), row.integer(1, -1));
   }
@@ -254,7 +254,7 @@ class Nsys {
     return record;
   }
 
-  /// Of an activity's launch.
+  /// Place of an activity's launch.
   spool::Id place_of(const SqliteRow& row, TraceBuilder& builder) const {
     const auto range = range_of_.find(key_of(row));
     return range == range_of_.end() ? 0 : builder.place({.range = range->second});
@@ -357,7 +357,7 @@ class Nsys {
                      copy.to = row.has(10)      ? memory(row.integer(10))
                                : way == kToHost ? spool::Memory::pageable
                                                 : spool::Memory::device;
-                     // Of pages that the driver moves the memory's kinds are "unknown".
+                     // Pages that the driver moves have memory kinds "unknown".
                      if (way >= kUnifiedToDevice && way <= kUnifiedBetween) {
                        copy.from = way == kUnifiedToDevice ? spool::Memory::migrating : spool::Memory::device;
                        copy.to = way == kUnifiedToHost ? spool::Memory::migrating : spool::Memory::device;

@@ -64,7 +64,7 @@ struct SumColumns {
     return total != CsvHeader::kNone && instances != CsvHeader::kNone && name != CsvHeader::kNone && !has_source &&
            unit > 0;
   }
-  /// Of two tables the one with more detail has the rows: kernels by grid, by name, with memory operations.
+  /// Level of detail; the table with the higher one is used: kernels by grid, by name, with memory operations.
   int rank() const { return grid != CsvHeader::kNone ? 2 : category == CsvHeader::kNone ? 1 : 0; }
 };
 

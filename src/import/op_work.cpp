@@ -163,8 +163,8 @@ std::optional<OpWork> gather(const Arguments& a) {
   return lookup(table, &rows, result->bytes());
 }
 
-/// Of a dimension or of everything, with what is stored where a call with `out=` has it; maximum and minimum of two
-/// tensors have the same names.
+/// A reduction over one dimension or all, including stores of a call with `out=`; maximum and minimum of two tensors
+/// have the same names.
 std::optional<OpWork> reduction(const Arguments& a) {
   const Tensor* x = a.tensor(0, 1);
   if (x == nullptr) return std::nullopt;

@@ -35,7 +35,7 @@ std::uint32_t small_at(const nlohmann::json& object, std::initializer_list<std::
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(whole_at(object, keys), 0xffffffffU));
 }
 
-/// Of one process; ids are its own.
+/// Records of one process; ids are unique within it.
 struct RocprofProcess {
   struct Agent {
     bool gpu = false;

@@ -14,7 +14,7 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::size_t kMostFrames = 48;
-/// Of the stack, above the callback.
+/// Bytes of the stack above the callback.
 constexpr std::uint64_t kMostStack = std::uint64_t{512} << 10U;
 
 std::uint64_t word_at(std::uint64_t address) {
@@ -23,7 +23,7 @@ std::uint64_t word_at(std::uint64_t address) {
   return word;
 }
 
-/// Of the calling thread, in ns: a program on a busy machine is unwound as often as elsewhere.
+/// CPU time of the calling thread, in ns: unaffected by other load.
 std::uint64_t cpu_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

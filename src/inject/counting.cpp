@@ -211,8 +211,8 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   launch.context = reinterpret_cast<std::uintptr_t>(site.context);
   launch.kind = site.kind;
   launch.number = site.graph != nullptr && graphs_.insert(site.graph).second ? 1 : site.number;
-  // Of graphs only what is instantiated after CUPTI has changed the kernels would have its code; a cooperative kernel
-  // may not fit on the GPU with it.
+  // Only graphs that are instantiated after CUPTI has changed the kernels would have its code; a cooperative kernel may
+  // not fit on the GPU with it.
   launch.instrumentable = site.graph == nullptr && (site.flags & spool::kCooperative) == 0;
   launch.usual = site.usual;
   launch.uncountable = (site.flags & spool::kUncountable) != 0;

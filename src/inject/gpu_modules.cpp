@@ -10,7 +10,7 @@
 namespace roofline::inject {
 namespace {
 
-/// Of all modules of a process: libraries have some hundred MB of code, of which a program loads what it uses.
+/// Limit for all modules of a process: libraries have several hundred MB of code, of which a program loads a part.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 /// A file's bytes, as long as this lives.

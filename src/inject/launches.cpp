@@ -95,7 +95,7 @@ const Kinds::Function& Kinds::function_of(CUfunction handle, const char* symbol)
   }
   auto* const function = new Function;
   const Driver& table = driver();
-  // Whether a handle is a CUfunction or a CUkernel is found by trying: the driver rejects the wrong query.
+  // A handle is a CUfunction or a CUkernel; the driver rejects the wrong query.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   if (table.exchange_capture_mode != nullptr) table.exchange_capture_mode(&mode);
   const auto kernel = reinterpret_cast<CUkernel>(handle);

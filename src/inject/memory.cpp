@@ -27,7 +27,7 @@ constexpr std::uint64_t kSamples = 4096;
 /// Failures after which the spool is written at once: the program may end.
 constexpr int kUrgentFailures = 16;
 
-/// Of one pool on one device.
+/// Bytes of one pool on one device.
 struct Use {
   std::atomic<std::uint64_t> allocated = 0, reserved = 0;
   std::atomic<std::uint64_t> least = UINT64_MAX, most = 0, most_reserved = 0;  ///< since the last sample
@@ -54,7 +54,7 @@ struct Block {
   bool recorded = false;
 };
 
-/// Of the process; never freed: threads may be in it when the process ends.
+/// State of the process; never freed, because threads may be in it when the process ends.
 struct MemoryState {
   std::array<std::array<Use, kMostDevices>, spool::kMemoryPools> uses;
   LiveBlocks live;  ///< of PyTorch's allocator
@@ -188,7 +188,7 @@ struct Request {
 
 Request requested(MemoryCall call, const void* params, bool succeeded) {
   Request request;
-  // Of a call that failed nothing is read back.
+  // A failed call has no results.
   const auto keyed = [&](const auto* result) {
     request.key = succeeded && result != nullptr ? std::uint64_t(*result) : 0;
   };

@@ -19,7 +19,7 @@ constexpr std::uint64_t kGlimpsed = 4, kShortestGlimpse = 8 * kSecond / 10, kLon
 constexpr std::uint64_t kSampled = 100, kSomeSampled = 20, kRefreshed = 20, kFew = 5;
 constexpr std::uint64_t kShortestSample = kSecond, kLongestSample = 5 * kSecond;
 constexpr std::uint64_t kShortestRefresh = kSecond / 5, kLongestRefresh = 2 * kSecond;
-/// Of a job: its ranks look at the time a few times per second, and begin that much apart.
+/// For a job: its ranks check the time a few times per second, and begin that much apart.
 constexpr std::uint64_t kShortestOfJob = kSecond;
 // Instructions: thousands of samples per second and SM. At first from short programs, then from steady steps.
 constexpr std::uint64_t kFewOfInstructions = 3;

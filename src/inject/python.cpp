@@ -218,8 +218,8 @@ bool read_safely(const void* base, int offset, Value& value) {
   return base != nullptr && read_safely(static_cast<const char*>(base) + offset, &value, sizeof(Value));
 }
 
-/// Whether the layout is right: the code objects that it finds must equal those of the C API. Empty if the thread has
-/// no frames (autograd's threads).
+/// True if the layout is right: its code objects must equal those of the C API. std::nullopt if the thread has no
+/// frames (autograd's threads).
 std::optional<bool> check(const Layout& layout, const Api& api, void* thread) {
   std::vector<const Object*> said;
   walk(api, thread, [&](const Object* code, Instruction, const void*) {

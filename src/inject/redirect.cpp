@@ -126,7 +126,7 @@ bool change(const Slot& slot, std::uintptr_t page) {
   return true;
 }
 
-/// Of one library. Its handle is kept, so that it stays loaded.
+/// Redirects one library. Its handle is kept, so that it stays loaded.
 int redirect(const Library& library, std::uintptr_t page) {
   // With an empty path this is the program itself.
   void* const handle = dlopen(library.path.empty() ? nullptr : library.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);

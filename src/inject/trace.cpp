@@ -26,7 +26,7 @@ bool is_launch(spool::CallKind kind) {
   return kind == spool::CallKind::launch || kind == spool::CallKind::graph_launch;
 }
 
-/// Of what counting keeps out while the GPU must be idle.
+/// True for calls that counting delays while the GPU must be idle.
 bool gives_work(spool::CallKind kind) {
   return is_launch(kind) || kind == spool::CallKind::copy || kind == spool::CallKind::fill ||
          kind == spool::CallKind::load;

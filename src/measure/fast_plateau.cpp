@@ -51,7 +51,7 @@ std::optional<double> clock_of_support(std::span<const Round> rounds, double mos
   return quantile(clocks, 1 - kFast);
 }
 
-/// Of the samples of up to `most_s`, in cycles.
+/// Cycles of the samples of up to `most_s` seconds.
 std::optional<double> work_clock_of_support(std::span<const Round> rounds, double seconds, double most_s) {
   std::vector<double> times, clocks;
   for (const Round& round : rounds) {

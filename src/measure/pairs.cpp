@@ -56,7 +56,7 @@ bool is_wide(std::span<const double> ratios, const PairOptions& options) {
   return !(now.ci95.width() <= options.wide * now.ratio);
 }
 
-/// Whether to end, at that number of ratios and that time. An interval is computed once per tenth more pairs.
+/// Decides if to end at that number of ratios and that time. An interval is computed once per tenth more pairs.
 class Stop {
  public:
   explicit Stop(const PairOptions& options) : options_(options) {}

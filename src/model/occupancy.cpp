@@ -39,7 +39,7 @@ std::array<std::int64_t, 4> blocks_that_fit(const KernelLaunch& kernel, const Sm
           blocks_by_shared_memory(kernel, sm)};
 }
 
-/// Of the warps of an SM.
+/// Share of an SM's warps.
 double possible_occupancy(const KernelLaunch& kernel, const SmLimits& sm) {
   const auto fits = blocks_that_fit(kernel, sm);
   const std::int64_t resident = *std::min_element(fits.begin(), fits.end());

@@ -72,7 +72,7 @@ std::optional<double> difference(const std::optional<double>& before, const std:
   return *now - *before;
 }
 
-/// Of the kinds of a GPU's readings that are absent, by the names of the quantities that are made of them.
+/// Why a GPU's reading is absent, by the quantity derived from it.
 std::string why_absent(const GpuReading& reading, std::string_view field) {
   if (const auto nvml = reading.absent.find("nvml"); nvml != reading.absent.end()) return nvml->second;
   const auto found = reading.absent.find(field);

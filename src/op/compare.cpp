@@ -48,7 +48,7 @@ class Outputs {
     const auto [tensor, local] = locate(index);
     return {tensor, tensors_[tensor][local]};
   }
-  /// Of an output of an integer type.
+  /// An element of an integer output.
   Whole whole(std::int64_t index) const {
     const auto [tensor, local] = locate(index);
     return tensors_[tensor].whole(local);

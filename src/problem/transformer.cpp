@@ -134,7 +134,7 @@ class ConfigReader {
   const std::string& file_;
 };
 
-/// Of "quantization_config", else of "torch_dtype".
+/// Weight type from "quantization_config", else from "torch_dtype".
 WeightType weights_of(const Json& json, const ConfigReader& config, std::vector<std::string>& assumptions) {
   if (const auto found = json.find("quantization_config"); found != json.end() && found->is_object()) {
     const ConfigReader quantization(*found, "quantization_config");

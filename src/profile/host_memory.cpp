@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostHostMemories = 8, kMostRisingLines = 8;
 /// Less than that may be the interpreter's, a cache's or the profiler's.
 constexpr double kLeastHostGrowth = 200e6;
-/// Of a process without steps, from its start: what it loads.
+/// Share of a process without steps, from its start, in which it loads.
 constexpr double kPartOfStartUp = 0.25;
 
 class MemoryOfProcess {

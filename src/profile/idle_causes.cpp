@@ -111,7 +111,7 @@ class IdleAttribution {
   }
   const std::string& next_line(const IdleGap& gap) { return line_at(gap, recording_.place(*gap.next).id); }
 
-  /// Of each device, how long its kernels and the host's launches of them take.
+  /// Finds the time of kernels and of their launches by the host, for each device.
   void find_rates() {
     std::map<int, std::vector<double>> kernels, intervals;
     std::map<std::pair<int, std::uint32_t>, std::uint64_t> launched;

@@ -111,7 +111,7 @@ std::vector<std::size_t> few_late_ranks(const std::vector<double>& late) {
   return {};
 }
 
-/// Of all waiting.
+/// Share of all waiting.
 constexpr double kNearlyAll = 0.85;
 
 /// True if that many steps are beyond chance, assuming a probability of one half per step. `share`: fraction of the

@@ -17,7 +17,7 @@ bool of_programs(const Comparison& comparison) { return comparison.of_programs()
 /// Without a limit that someone asked for, no row passes or fails.
 bool rows_decide(const Comparison& comparison) { return comparison.gate && !comparison.of_steps(); }
 
-/// Of the row in one run.
+/// Values of the row in one run.
 Value status_of(const Point* point) { return to_value(point == nullptr ? "" : to_string(point->status)); }
 double seconds(const Point* point) { return point != nullptr && point->time ? point->time->median : kNaN; }
 double low(const Point* point) { return point != nullptr && point->time ? point->time->ci95.low : kNaN; }
@@ -29,7 +29,7 @@ Value total_of(const Point* point) {
   return point != nullptr && point->profiled ? Value(point->profiled->total_s) : Value();
 }
 
-/// Of a steady step.
+/// Launches in a steady step.
 std::optional<double> step_launches(const Point* point) {
   const bool known = point != nullptr && point->profiled && point->profiled->step;
   return known ? std::optional(point->profiled->step->launches) : std::nullopt;

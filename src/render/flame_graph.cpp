@@ -29,7 +29,7 @@ class FlameTree {
     }
   }
 
-  /// Of the frames that are shown where at most `most` are.
+  /// Smallest time of a shown frame if at most `most` frames are shown.
   double least_seconds(std::size_t most) const {
     if (nodes_.size() - 1 <= most) return 0;
     std::vector<double> seconds;

@@ -192,7 +192,7 @@ constexpr Column<CostRow, ShownCosts> kCostColumns[] = {
 std::vector<ShownCosts> cost_tables(const ProgramChange& change) {
   const double visible_s = kVisibleShare * std::max(change.before.mean.seconds, change.now.mean.seconds);
   std::vector<ShownCosts> tables = {shown_parts(change, visible_s), shown_causes(change, visible_s)};
-  // Of whole runs, each launch signature has a row of its own.
+  // In whole runs each launch signature already has a row.
   if (change.unit == CostUnit::step) tables.push_back(shown_kernels(change, visible_s));
   std::erase_if(tables, [](const ShownCosts& costs) { return costs.rows.empty(); });
   return tables;

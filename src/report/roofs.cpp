@@ -128,7 +128,7 @@ void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage, Intens
     if ((is_link(level) && !used) || !seen.insert({level, first.regime}).second) continue;
     Roof slope;
     std::vector<const Ceiling*> patterns = patterns_of(machine, first);
-    // Of the network's roofs, only those used by points, if any was measured.
+    // Network roofs: only those used by points, if any was measured.
     const auto foreign = [&](const Ceiling* c) { return !usage.collectives.contains(c->name); };
     if (of == Intensity::network && !std::all_of(patterns.begin(), patterns.end(), foreign))
       std::erase_if(patterns, foreign);

@@ -62,7 +62,7 @@ struct DebugUnit {
   std::uint64_t abbreviations = 0;
   int version = 0;
   bool wide = false;  ///< offsets have 8 bytes
-  // Of its first entry.
+  // Values of the first entry.
   std::uint64_t text_offsets = 0, addresses = 0, range_lists = 0, line_table = 0, low = 0;
 };
 std::vector<DebugUnit> read_units(std::string_view info);

@@ -10,7 +10,7 @@
 namespace roofline {
 namespace {
 
-/// Whether a unit's files are of the system, each looked at once.
+/// Remembers for each file of a unit if it is a system file.
 class SystemFiles {
  public:
   template <typename PathOf>

@@ -11,7 +11,7 @@ bool is_own_native_file(std::string_view path) {
       {"/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/", "/opt/cuda", "/opt/nvidia", "/nix/store/", "/snap/"});
   static constexpr auto kInstalled =
       std::to_array<std::string_view>({"/site-packages/", "/dist-packages/", "/lib-dynload/", "/libpython3"});
-  // Of CUDA, of frameworks and of compilers, wherever they are unpacked.
+  // Libraries of CUDA, frameworks and compilers, in any folder.
   static constexpr auto kLibraries = std::to_array<std::string_view>(
       {"libcuda",      "libcudart",   "libcupti",    "libcublas",     "libcudnn", "libcufft",
        "libcurand",    "libcusolver", "libcusparse", "libcutensor",   "libnccl",  "libnvrtc",

@@ -10,7 +10,7 @@ namespace roofline {
 namespace {
 
 constexpr std::string_view kMagicBytes = "RFHOSTS4";
-// Of earlier versions.
+// Signatures of earlier versions.
 constexpr std::string_view kWithoutCpu = "RFHOSTS3", kWithoutCode = "RFHOSTS2", kWithoutMemory = "RFHOSTS1";
 constexpr std::size_t kMostNameText = 1 << 16;
 

@@ -102,7 +102,7 @@ std::string call_source(const KernelSpec& spec, const Configuration& configurati
   const bool library = spec.kind == SourceKind::shared_library;
   const auto dtype_of = [&](const std::string& name) {
     const BufferSpec* buffer = spec.find_buffer(name);
-    // Of an op that the kernel is like, the type comes with the workload.
+    // If the kernel is like an op, the type comes with the workload.
     return buffer == nullptr || (spec.like != nullptr && !buffer->workspace) ? DType::fp16 : buffer->dtype;
   };
   std::string text = "#include <stdint.h>\n";

@@ -95,7 +95,7 @@ Expression::Operands::Kept& Expression::kept_of(const Reduction& reduction, Oper
   return kept;
 }
 
-/// Of a double that stands for a whole number without a doubt.
+/// The key if the value is certainly a whole number.
 std::optional<double> Expression::key_of(Bounded value) {
   const bool is_certain = value.error == 0 && is_whole(value.value) && std::abs(value.value) <= kLargestSize;
   return is_certain ? std::optional(value.value) : std::nullopt;

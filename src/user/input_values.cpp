@@ -110,7 +110,7 @@ class SparseRows {
   double variation_ = 0;
 };
 
-/// Of a buffer of row pointers. The seed is the workload's: both arrays of the matrix follow from it.
+/// Rows of a buffer of row pointers. The seed is the workload's: both arrays of the matrix follow from it.
 SparseRows sparse_rows(const BufferSpec& pointers, const Values& shape, std::uint64_t seed) {
   return {seed, pointers.size.size(shape, 1) - 1, pointers.fill.first.size(shape), pointers.fill.second.size(shape, 1)};
 }

@@ -46,8 +46,8 @@ double typical_size(const Values& values, std::int64_t count) {
   return upper_median(std::move(sizes), 1.0);
 }
 
-/// Of the arithmetic that a correct kernel is expected to use: fp64 for such an output, products of tf32 where a tensor
-/// has that type, else fp32. Integers computed from integers are exact.
+/// Roundoff of the arithmetic that a correct kernel uses: fp64 for such an output, products of tf32 if a tensor has
+/// that type, else fp32. Integers computed from integers are exact.
 double roundoff_of(DType output, const std::vector<BufferSpec>& buffers) {
   const auto any = [&](auto holds) {
     return std::any_of(buffers.begin(), buffers.end(),
@@ -102,7 +102,7 @@ std::vector<const BufferSpec*> outputs_of(const KernelSpec& spec) {
   return outputs;
 }
 
-/// Of a tensor that the suite's reader has found.
+/// The tensor of that name, which exists.
 const TensorSpec& tensor_named(const std::vector<TensorSpec>& tensors, const std::string& name) {
   return *std::find_if(tensors.begin(), tensors.end(), [&](const TensorSpec& tensor) { return tensor.name == name; });
 }
@@ -219,7 +219,7 @@ void UserOp::expectations(const Workload& workload, std::span<const HostTensor> 
   }
 }
 
-/// Of an output without a formula: from its file, or from the kernel that is right.
+/// Expected value of an output without a formula: from its file, or from the reference kernel.
 Expectation UserOp::known_value(const TensorSpec& tensor, std::size_t output, std::int64_t index) const {
   const auto file = known_->files.find(tensor.name);
   const bool exact = is_integer(tensor.dtype) && !stated_tolerance(output);

@@ -78,7 +78,8 @@ void add_use(Used& used, Reads& reads, const Formula& formula, const TensorSpec&
   ElementFormula evaluate(formula, values, elements_of(inputs), output.elements);
   const bool all = output.elements <= kMostElements;
   const std::int64_t count = all ? output.elements : kSampled;
-  // Of one element's evaluation, until it is known whether it keeps its value; a long reduction is not kept.
+  // Elements read by the current evaluation, until it is known whether it keeps its value; a long reduction is not
+  // kept.
   std::vector<std::pair<const std::string*, std::int64_t>> now;
   std::set<std::string> here;                    // inputs that it uses at the output's own index
   std::map<std::string, std::int64_t> in_place;  // evaluations that do so

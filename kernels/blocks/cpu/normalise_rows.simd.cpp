@@ -30,10 +30,10 @@ struct Normalise {
   Value epsilon;
   Row* gathered;  /// rows of the band being gathered
   Row* emitted;   /// rows of the previous band
-  // Of the row being gathered: its running mean (or 0) and the squared deviations from it.
+  // Current row: its running mean (or 0) and the squared deviations from it.
   Value centre = 0;
   Value squares = 0;
-  // Of its block: deviations from that mean, and their squares.
+  // Current block: deviations from that mean, and their squares.
   Value distances = 0;
   Value block_squares = 0;
   Row emitted_row{};  /// the row whose block is emitted

@@ -59,7 +59,7 @@ struct PackedProduct<T, Factor>::Step {
   std::int64_t left, columns;    ///< of C
   std::int64_t depth, elements;  ///< of both operands
   std::int64_t factors() const { return steps_of<Factor>(elements); }
-  /// Of the packed right operand.
+  /// Number of factors of the packed right operand.
   std::int64_t right_factors() const { return kFirstSums<Factor> + factors(); }
 };
 

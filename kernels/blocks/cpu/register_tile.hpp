@@ -56,7 +56,7 @@ struct AddTo {
   }
 };
 
-/// Whether a result is already in L1; it then needs no prefetch, which costs a load per vector of a tile.
+/// True if a result is already in L1; it then needs no prefetch, which costs a load per vector of a tile.
 template <typename Finish>
 constexpr bool kStaysNear = requires {
   typename Finish::StaysNear;

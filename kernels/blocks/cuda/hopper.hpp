@@ -1,5 +1,5 @@
-// Whether this GPU and this binary have the code of a kernel that needs newer instructions. Such kernels are
-// compiled for every target, and are empty, fully or partly, for targets without these instructions.
+// Tells if this GPU and this binary have the code of a kernel that needs newer instructions. Such kernels are compiled
+// for every target, and are empty, fully or partly, for targets without these instructions.
 #pragma once
 
 #include <cstddef>

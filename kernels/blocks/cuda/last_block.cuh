@@ -17,9 +17,8 @@ struct Team {
   static __device__ void sync() { sync_named(kBarrier, kThreads); }
 };
 
-/// Whether this block is the last of `blocks` to arrive; writes of the other blocks' teams are then visible. The
-/// counter is 0 before the first arrival and after the last. Called by all threads of the team, which it
-/// synchronises.
+/// True if this block is the last of `blocks` to arrive; writes of the other blocks' teams are then visible. The
+/// counter is 0 before the first arrival and after the last. Called by all threads of the team, which it synchronises.
 template <typename Team>
 __device__ bool is_last_block(unsigned* counter, int blocks) {
   __shared__ bool last;

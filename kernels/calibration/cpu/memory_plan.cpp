@@ -47,7 +47,7 @@ struct Room {
 
 bool has(const std::vector<int>& cpus, int cpu) { return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end(); }
 
-/// Of the workers `workers` (indices into the machine's CPUs).
+/// Cache room of the workers `workers` (indices into the machine's CPUs).
 Room room_of(const PlannedMachine& machine, Level level, const std::vector<int>& workers) {
   Room room;
   std::size_t served = 0;
@@ -74,7 +74,7 @@ std::vector<int> all_workers(const PlannedMachine& machine) {
   return workers;
 }
 
-/// Of the levels before that one, the largest figure of each kind: a set must exceed all of them.
+/// The largest figure of each kind among the levels before that one: a set must exceed all of them.
 Room before(const PlannedMachine& machine, Level level, const std::vector<int>& workers) {
   Room largest;
   for (const Level nearer : {Level::l1, Level::l2, Level::l3}) {
@@ -90,8 +90,8 @@ Room before(const PlannedMachine& machine, Level level, const std::vector<int>& 
 
 double round_up(double bytes, double grain) { return std::ceil(bytes / grain) * grain; }
 
-/// Of one worker: half of its share of the level. In an L3 only as much as exceeds the L2s, because other tenants
-/// use the rest (68 GB/s at 16 MiB and 60 at 130 MiB of a 260 MiB L3 on a 2-core virtual machine).
+/// Set of one worker: half of its share of the level. In an L3 only the part that exceeds the L2s, because other
+/// tenants use the rest (68 GB/s at 16 MiB and 60 at 130 MiB of a 260 MiB L3 on a 2-core virtual machine).
 double wanted_set(Level level, const Room& own, const Room& nearer) {
   const double past = kPast * nearer.most;
   const bool least_will_do = level == Level::l3 && past > 0;

@@ -50,7 +50,7 @@ std::int64_t step(const Tile& left, const Tile& right, int i, int j) {
   return sum;
 }
 
-/// Whether all sums with this right tile stay exact in fp32, including partial sums within the last product.
+/// True if all sums with this right tile stay exact in fp32, including partial sums within the last product.
 template <typename T>
 bool stays_exact(const TileOperands& operands, const Tile& right, std::int64_t rounds) {
   constexpr std::int64_t kWithin = kTileDepth<T> * 127 * 127;

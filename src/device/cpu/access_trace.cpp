@@ -39,7 +39,7 @@ struct Trace {
   struct sigaction old_fault = {}, old_trap = {};
 };
 
-/// Of the calling thread's trace; handlers have no other argument.
+/// Trace of the calling thread; handlers have no other argument.
 Trace* active_trace = nullptr;
 
 void protect(const std::span<std::byte>& buffer, int protection) {

@@ -41,7 +41,7 @@ std::size_t threads_a_core(const Topology& topology) {
   return most;
 }
 
-/// Of a buffer that asked for huge pages, the share that the system backed with them; in words.
+/// Text for the share of a buffer that the system backed with huge pages, if it asked for them.
 std::string huge_pages_text(double share) {
   if (share >= 1) return "granted to large buffers";
   const std::string setting = first_line("/sys/kernel/mm/transparent_hugepage/enabled");

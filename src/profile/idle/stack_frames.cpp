@@ -202,7 +202,7 @@ bool StackView::in_model() const {
 }
 
 bool StackView::computes_on_cpu() const {
-  // Of an operation on a GPU the same library dispatches, on the CPU.
+  // The library also dispatches GPU operations: only its CPU kernels count.
   const bool torch = any([](const HostFrame& of) {
     return contains_any(of.function, {"::wrapper_CPU_", "at::native::AVX2::", "at::native::AVX512::",
                                       "at::native::DEFAULT::", "at::native::SVE256::", "at::native::cpublas::"}) ||

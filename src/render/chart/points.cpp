@@ -78,7 +78,7 @@ class Naming {
     }
     std::string name = plain;
     if (several) name = with(plain, implementation);
-    // Of a long name the shape gives way: the implementation is what a reader of a ladder looks for.
+    // A long name has its shape shortened, because the implementation matters more on a ladder.
     const std::string shape = shape_text(w.shape);
     if (shapes_.at(w.op + '\n' + std::string(to_string(w.dtype))).size() > 1)
       name += " " + shorten(shape, std::max(8, kLongestName - display_width(name) - 1));

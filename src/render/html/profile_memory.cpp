@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostCharts = 8, kMostHosts = 3, kMostRows = 12;
 constexpr double kWidth = 1000, kHeight = 100;  // of the drawing's own units; it is stretched
 
-/// Of a figure that may be anything.
+/// The share, limited to 0 to 1 for any figure.
 double part_of(double value, double all) {
   const double part = all > 0 ? value / all : 0;
   return part > 0 ? std::min(part, 1.0) : 0;

@@ -16,7 +16,7 @@ namespace roofline {
 std::string html_title(const Runs& runs);   ///< "NVIDIA H200", "NVIDIA H200: 2 runs"
 std::string html_header(const Runs& runs);  ///< title, headline, warnings
 /// Measured time, time at the roofs, what to do first, and the difference.
-/// Of several runs what changed, and then that of the last.
+/// The answer; of several runs the changes, then the last run's.
 std::string html_answer(const Report& report, const std::vector<Verdict>& verdicts, const Comparison* comparison);
 /// Changes between runs.
 std::string html_changes(const Runs& runs, const Comparison& comparison);
