@@ -41,7 +41,7 @@ class BufferReader {
     if (size != nullptr) buffer.size = read_formula(size->value, "size");
     draft_.buffer_has_type[buffer.name] = dtype != nullptr;
     if (const YamlMember* values = find_member(members, "values")) {
-      if (!is_read(buffer.role)) values->name.fail("only what is read has values before the first launch");
+      if (!is_read(buffer.role)) values->name.fail("only inputs have values before the first launch");
       buffer.fill = read_fill(values->value);
     }
     draft_.spec.buffers.push_back(std::move(buffer));

@@ -20,7 +20,7 @@ class KernelChecker {
     if (draft_.spec.like != nullptr) {
       for (const char* key : {"expect", "same_as", "unverified", "tolerance", "work"}) {
         if (const YamlMember* member = find_member(members, key)) {
-          member->name.fail(fmt::format("a kernel that is like an op has the op's own '{}'", key));
+          member->name.fail(fmt::format("a kernel with 'like' takes '{}' from the op", key));
         }
       }
       for (const BufferSpec& buffer : draft_.spec.buffers) {
@@ -49,7 +49,7 @@ class KernelChecker {
       if (buffer.workspace || !is_written(buffer.role)) continue;
       ++outputs;
       const bool expected = expect.formulas.contains(buffer.name) || expect.files.contains(buffer.name);
-      if (formulas && !expected) expect.place.fail(fmt::format("what is '{}' expected to be?", buffer.name));
+      if (formulas && !expected) expect.place.fail(fmt::format("no expected value of '{}'", buffer.name));
     }
     if (outputs == 0) yaml.fail(fmt::format("'{}' has no output", draft_.spec.name));
     for (const auto& [name, where] : draft_.expected) {
@@ -99,7 +99,7 @@ class KernelChecker {
   }
 
  private:
-  /// Of a kernel without a shape, any name may be an extent.
+  /// Without a shape, any name may be an extent.
   void require_names(const Formula& formula, std::vector<std::string> values,
                      const std::vector<std::string>& tensors = {}) const {
     if (!draft_.has_shape) {

@@ -101,7 +101,7 @@ std::vector<ImplementationChoice> read_implementations(const YamlMember& member)
     choices.push_back({name, element});
   }
   const bool all = std::any_of(choices.begin(), choices.end(), [](const auto& c) { return c.name == "all"; });
-  if (all && choices.size() > 1) member.value.fail("'all' leaves nothing to add");
+  if (all && choices.size() > 1) member.value.fail("'all' already includes the others");
   return choices;
 }
 

@@ -85,7 +85,7 @@ Chosen choose_named(const ImplementationChoice& choice, const Op& op, DType dtyp
     choice.where.fail_unknown("impl", choice.name, known, "(of " + std::string(op.name()) + ")");
   }
   const std::string missing(to_string(build_has(device) ? other : device));
-  return {choice.name, {}, absence + "; this build has nothing for " + missing};
+  return {choice.name, {}, absence + "; this build does not support " + missing};
 }
 
 /// Implementations in addition to the op's own: those of a kernel of the suite with `like:` this op.

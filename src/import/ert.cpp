@@ -60,7 +60,7 @@ class ErtRoofs {
   ImportedProfile finish() {
     keep_highest();
     if (machine_.ceilings.empty())
-      source_.fail("no rate of a level (\"DRAM\") and none of arithmetic (\"FP64 GFLOPs\")");
+      source_.fail("no rate of a memory level (\"DRAM\") or of arithmetic (\"FP64 GFLOPs\")");
     gpu_ |= memory_is_hbm_;
     for (Ceiling& ceiling : machine_.ceilings) {
       if (ceiling.level == Level::dram && gpu_) ceiling.level = Level::hbm;
@@ -86,7 +86,7 @@ class ErtRoofs {
   }
 
  private:
-  /// Of several runs in one file.
+  /// Keeps the highest value of several runs in one file.
   void keep_highest() {
     std::vector<Ceiling>& all = machine_.ceilings;
     std::stable_sort(all.begin(), all.end(), [](const Ceiling& a, const Ceiling& b) { return a.value > b.value; });

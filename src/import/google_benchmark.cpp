@@ -146,7 +146,7 @@ class GoogleBenchmark {
     }
     if (failed_ > 0) rows_.notes().push_back(fmt::format("{} benchmarks with an error have no row", failed_));
     if (has_flops_) {
-      rows_.notes().emplace_back("the file states no type: FLOPs count as fp64 where the name says double, else fp32");
+      rows_.notes().emplace_back("the file states no type: FLOPs count as fp64 if the name contains double, else fp32");
     }
   }
 

@@ -135,7 +135,7 @@ class LikwidTables {
   /// A thread's rate is over its own time, which is in a line above.
   std::vector<double> operations(const LikwidRegion& region, std::vector<double> rates) const {
     for (std::size_t i = 0; i < rates.size(); ++i) {
-      if (rates[i] > 0 && i >= region.seconds.size()) records_.fail("a rate without the time that it is of");
+      if (rates[i] > 0 && i >= region.seconds.size()) records_.fail("a rate without its time");
       rates[i] *= i < region.seconds.size() ? region.seconds[i] : 0;
     }
     return rates;

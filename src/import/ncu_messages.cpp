@@ -104,7 +104,7 @@ std::string_view remedy_of(NcuMessageKind kind) {
     case NcuMessageKind::program_failed:
       return "launches after the program's failure are missing: run it without ncu first";
     case NcuMessageKind::unknown_metric:
-      return "ncu --query-metrics lists what this GPU has";
+      return "ncu --query-metrics lists this GPU's metrics";
     default:
       return {};
   }

@@ -14,7 +14,7 @@ namespace roofline {
 namespace {
 
 constexpr std::string_view kMagic = {"NVR\0", 4};
-/// Of a header with the whole table of strings, and of a result with its source and sections.
+/// Limit of a header with the whole table of strings, and of a result with its source and sections.
 constexpr std::uint32_t kLongestPart = 256U << 20U;
 constexpr std::size_t kMostNames = std::size_t{1} << 22;
 constexpr std::size_t kMostLaunches = std::size_t{1} << 22;
@@ -50,7 +50,7 @@ class NcuReport {
   std::uint32_t length(const char* of) {
     const std::uint64_t at = source_.offset();
     unsigned char bytes[4] = {};
-    if (source_.read(reinterpret_cast<char*>(bytes), 4) != 4) source_.fail("the file ends where a length should be");
+    if (source_.read(reinterpret_cast<char*>(bytes), 4) != 4) source_.fail("the file ends before a length");
     const std::uint32_t value = bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8U |
                                 static_cast<std::uint32_t>(bytes[2]) << 16U |
                                 static_cast<std::uint32_t>(bytes[3]) << 24U;

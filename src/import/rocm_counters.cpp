@@ -176,8 +176,8 @@ std::vector<std::string> RocmCounters::put_work(ProcessTrace& trace, TraceBuilde
   const auto note = [&](std::int64_t number, std::string_view what) {
     if (number > 0) notes.push_back(fmt::format("{} of {} launch signatures {}", number, counted, what));
   };
-  note(without_flops, "have counters of bytes and none of FLOPs: their intensity is not known");
-  note(without_bytes, "have counters of FLOPs and none of bytes: their memory roof is not known");
+  note(without_flops, "have counters of bytes but not of FLOPs: their intensity is unknown");
+  note(without_bytes, "have counters of FLOPs but not of bytes: their memory roof is unknown");
   note(matrix_fp32, "have FP32 products on matrix cores, which are shown as TF32 tensor");
   return notes;
 }

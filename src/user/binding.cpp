@@ -109,7 +109,7 @@ BoundPointer bind_pointer(const PointerSpec& pointer, const std::vector<NamedBuf
   if (pointer.offset.empty()) return {index, 0};
   const std::int64_t offset = pointer.offset.size(values);
   if (offset > buffers[index].elements) {
-    pointer.offset.place().fail(fmt::format("an offset of {} lies outside of '{}', which has {} elements", offset,
+    pointer.offset.place().fail(fmt::format("an offset of {} is outside '{}', which has {} elements", offset,
                                             pointer.buffer, buffers[index].elements));
   }
   return {index, offset * element_size(buffers[index].dtype)};

@@ -79,7 +79,7 @@ void* find_function(void* library, const std::string& name, const std::filesyste
   void* const function = dlsym(library, name.c_str());
   if (function == nullptr) {
     throw Error(fmt::format("{} has no function '{}'", path.string(), name),
-                "nm -D --defined-only lists what it has; C++ functions need extern \"C\"");
+                "nm -D --defined-only lists its symbols; C++ functions need extern \"C\"");
   }
   return function;
 }

@@ -197,10 +197,9 @@ std::unique_ptr<Timer> CudaDevice::timer_of_ranks(LaunchFunction launch, int ran
   Communicators& all = communicators(ranks);
   return std::make_unique<GraphTimer>(
       properties().index, stream(), properties().sm_count, std::move(launch),
-      GraphTimer::Together{
-          .around = [&all](const std::function<void()>& enqueue) { all.together(enqueue); },
-          // Of several processes one may be late: none begins before all have come, and their clocks are their own.
-          .align = state_->together ? std::function<void()>([&all] { all.align(); }) : nullptr});
+      GraphTimer::Together{.around = [&all](const std::function<void()>& enqueue) { all.together(enqueue); },
+                           // Processes have separate clocks and one may be late: none begins before all are ready.
+                           .align = state_->together ? std::function<void()>([&all] { all.align(); }) : nullptr});
 }
 
 Clocks CudaDevice::clocks() {

@@ -108,10 +108,10 @@ std::string origin_of(const Chart& chart) {
     }
     return text;
   }
-  const bool promised = !not_measured(m).empty();
-  if (promised) text += " · roofs not measured: " + clean_line(m.ceilings.front().origin);
-  if (!m.ceilings.empty() && !promised) text += " · roofs measured on this machine";
-  if (!m.ceilings.empty() && !promised && !m.measured_at.empty()) text += " " + date_of(m.measured_at);
+  const bool data_sheet = !not_measured(m).empty();
+  if (data_sheet) text += " · roofs not measured: " + clean_line(m.ceilings.front().origin);
+  if (!m.ceilings.empty() && !data_sheet) text += " · roofs measured on this machine";
+  if (!m.ceilings.empty() && !data_sheet && !m.measured_at.empty()) text += " " + date_of(m.measured_at);
   return text;
 }
 
@@ -224,7 +224,7 @@ AxisRanges joined(const AxisRanges& a, const AxisRanges& b) {
   return {both(a.intensity, b.intensity), both(a.performance, b.performance)};
 }
 
-/// Of all runs.
+/// The points of all runs.
 std::vector<PlottedPoint> all_points(const Chart& chart) {
   std::vector<PlottedPoint> all = chart.points;
   for (const auto& run : chart.earlier) all.insert(all.end(), run.begin(), run.end());

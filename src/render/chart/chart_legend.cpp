@@ -46,7 +46,7 @@ Item sample_line(const Color& color, double width, std::vector<double> dash) {
   return Line{{{0, 0}, {24, 0}}, false, {}, Stroke{color, width, std::move(dash)}};
 }
 
-/// Of several runs each with its mark, and with its roofs' line where there are two machines.
+/// Several runs: each with its mark, and with its roofs' line if there are two machines.
 void add_runs(const Chart& chart, std::vector<LegendEntry>& out) {
   for (std::size_t run = 0; chart.runs.size() > 1 && run < chart.runs.size(); ++run) {
     const bool last = run + 1 == chart.runs.size();
@@ -105,7 +105,7 @@ void add_sizes(const Chart& chart, std::vector<LegendEntry>& out) {
 
 /// Lines with a special look.
 void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
-  bool sustained = false, limits = false, band = false, suspect = false, provisional = false, promised = false;
+  bool sustained = false, limits = false, band = false, suspect = false, provisional = false, data_sheet = false;
   for (const auto* roofs : {&chart.roofs.memory, &chart.roofs.compute}) {
     for (const Roof& roof : *roofs) {
       const Ceiling& c = *roof.ceiling;
@@ -114,13 +114,13 @@ void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
       band |= c.ci95.low > 0 && c.ci95.high / c.ci95.low >= kVisibleInterval;
       suspect |= c.suspect();
       provisional |= c.provisional();
-      promised |= c.is_data_sheet_limit();
+      data_sheet |= c.is_data_sheet_limit();
     }
   }
   if (sustained) out.push_back({"sustained", "", {sample_line(chart.colors->roof, 1.5, {7, 5})}, 24});
   if (limits) out.push_back({"hardware limit", "", {sample_line(chart.colors->faint, 1.2, {1.2, 3})}, 24});
   if (band) out.push_back({"95 % interval", "", {sample_line(chart.colors->band, 8, {})}, 24});
-  if (promised) out.push_back({"data-sheet limit", "", {sample_line(chart.colors->roof, 1.5, {2, 4})}, 24});
+  if (data_sheet) out.push_back({"data-sheet limit", "", {sample_line(chart.colors->roof, 1.5, {2, 4})}, 24});
   if (provisional) out.push_back({"provisional", "", {sample_line(chart.colors->faint, 1.5, {})}, 24});
   if (suspect) out.push_back({"failed its audit", "", {sample_line(chart.colors->suspect, 1.5, {9, 3, 2, 3})}, 24});
 }
