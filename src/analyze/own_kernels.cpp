@@ -50,7 +50,7 @@ Choices ranked_choices(const Suite& suite, const Report& report) {
   return choices;
 }
 
-/// Of `rows` rows, those that are in a choice and not its fastest.
+/// The rows, of `rows`, that are in a choice and not its fastest.
 std::vector<bool> all_but_fastest(const Choices& choices, std::size_t rows) {
   std::vector<bool> slower(rows);
   for (const auto& [choice, ranked] : choices)
