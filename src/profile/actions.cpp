@@ -351,8 +351,7 @@ constexpr DetailRow kDetailRows[] = {
      "events; or compile with --default-stream per-thread.",
      "", "", "Use cupy.cuda.Stream(non_blocking=True), and events between streams."},
     {CauseDetail::own_grid, "Grids are smaller than the GPU",
-     "Launch at least as many blocks as the GPU has SMs: less work per block, or a second dimension of the grid.", "",
-     "", ""},
+     "Launch enough blocks to fill the GPU: less work per block, or a second dimension of the grid.", "", "", ""},
     {CauseDetail::cpu_collective, "GPU idle: a collective runs on the CPU", "Use NCCL for data on GPUs.",
      "Use the NCCL group for CUDA tensors: no group of the gloo backend (or one of \"cpu:gloo,cuda:nccl\") and no "
      ".cpu() before the collective; keep gloo for control messages. DistributedDataParallel also overlaps it.",

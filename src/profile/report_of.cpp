@@ -30,7 +30,6 @@
 #include "profile/sums.hpp"
 #include "profile/timeline.hpp"
 #include "profile/wall_time.hpp"
-#include "report/gpu_units.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -219,11 +218,6 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   };
   profile.savings = savings_of(recording, found, points, rows, machine, profile, idle_of_ranks,
                                ranks ? std::move(ranks->savings) : RankSavings());
-  for (Saving& saving : profile.savings) {
-    for (std::string* text : {&saving.what, &saving.evidence, &saving.action}) {
-      *text = in_units_of(machine.device.name, std::move(*text));
-    }
-  }
   profile.timeline = timeline_of(recording, found, samples);
   add_memory(profile, recording, found, facts);
 }

@@ -72,7 +72,8 @@ double sample_value(const Rule& rule, std::string_view quantity) {
   if (low >= 0 && high >= 0) return (low + high) / 2;
   if (low >= 0) return 1.25 * low;
   if (high >= 0) return 0.75 * high;
-  return find_quantity(quantity)->unit == QuantityUnit::fraction ? 0.42 : 12;
+  const QuantityUnit unit = find_quantity(quantity)->unit;
+  return unit == QuantityUnit::fraction ? 0.42 : unit == QuantityUnit::gpu_unit ? 0 : 12;
 }
 
 Quantities sample_quantities(const Rule& rule) {

@@ -7,6 +7,7 @@
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "profile/symbols.hpp"
+#include "report/gpu_units.hpp"
 #include "text/demangle.hpp"
 #include "text/format.hpp"
 
@@ -84,6 +85,7 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
   double saved = 0;
   std::int64_t most_blocks = 0;
   std::uint32_t sms = 0;
+  std::string_view gpu;
   for (std::size_t i = 0; i < steps.all.size(); ++i) {
     const StepActivity& entry = steps.all[i];
     const Activity& activity = *entry.activity;
@@ -107,6 +109,7 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
     saved += entry.seconds * (1 - static_cast<double>(blocks) / units);
     most_blocks = std::max(most_blocks, blocks);
     sms = units;
+    gpu = steps.recording.devices[static_cast<std::size_t>(activity.device)].name;
   }
   const FaultyActivities& sum = small.sum;
   if (sum.seconds < kOfKernelTime * steps.kernel_s) return {};
@@ -116,8 +119,9 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
   FoundCause found = small.cause(SavingCause::small_batch, inputs, detail);
   found.saving.seconds = saved;
   found.saving.what = what_is_lost(SavingCause::small_batch, detail);
-  found.saving.evidence = fmt::format("{} kernels with at most {} block{} for {} SMs take {}, {} of the kernel time",
-                                      count(sum.count), most_blocks, most_blocks == 1 ? "" : "s", sms,
+  const GpuUnitName unit = gpu_unit_name(gpu_vendor(gpu));
+  found.saving.evidence = fmt::format("{} kernels with at most {} block{} for {} {} take {}, {} of the kernel time",
+                                      count(sum.count), most_blocks, most_blocks == 1 ? "" : "s", sms, unit.many,
                                       duration(sum.seconds), percent(sum.seconds / steps.kernel_s));
   if (!symbol.empty()) found.saving.evidence += fmt::format("; mostly {}", short_name(demangled(symbol)));
   return {std::move(found)};

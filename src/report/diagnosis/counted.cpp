@@ -2,7 +2,6 @@
 #include "report/diagnosis/counted.hpp"
 
 #include "report/diagnosis/cause_lines.hpp"
-#include "report/gpu_units.hpp"
 
 #include <algorithm>
 #include <map>
@@ -76,10 +75,6 @@ std::vector<Advice> advice_for(const Point& point, const Machine& machine) {
   std::vector<Advice> advice =
       diagnose(quantities_of(point, machine, point.counters ? &*point.counters : nullptr), machine.device.kind);
   add_lines(advice, point);
-  for (Advice& one : advice) {
-    one.finding = in_units_of(machine.device.name, std::move(one.finding));
-    one.next = in_units_of(machine.device.name, std::move(one.next));
-  }
   return advice;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/diagnosis/quantity_groups.hpp"
+#include "report/gpu_units.hpp"
 #include "report/roof_share.hpp"
 
 namespace roofline {
@@ -221,6 +222,9 @@ void add_utilization(QuantityCollector& out, const Point& point, const Machine& 
 Quantities quantities_of(const Point& point, const Machine& machine, const Counters* counters) {
   QuantityCollector out;
   if (!point.time) return {};
+  const auto vendor = static_cast<double>(gpu_vendor(machine.device.name));
+  out.set("gpu.unit", vendor);
+  out.set("gpu.units", vendor);
   out.flag_is("library", false);
   out.flag_is("loop.counted", false);
   add_measurement(out, point, machine);

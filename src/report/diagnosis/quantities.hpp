@@ -12,8 +12,9 @@
 
 namespace roofline {
 
-/// Display format: 0.31 as "31 %", "0.31×", "0.31", "0.31 GHz", "0.31 GB/s", …. Flags are 0 or 1 and never displayed.
-/// Pipes and levels are stored as numbers and displayed by name: "FP32 pipe", "shared memory".
+/// How a quantity is written: 0.31 as "31 %", "0.31×", "0.31", "0.31 GHz", "0.31 GB/s", …; a flag is 0 or 1 and is
+/// never written. A pipe and a level are the numbers of their names: "FP32 pipe", "shared memory". So is a GPU's
+/// vendor, which names the units of its GPUs: "SM", "compute units".
 enum class QuantityUnit : std::uint8_t {
   fraction,
   factor,
@@ -24,7 +25,8 @@ enum class QuantityUnit : std::uint8_t {
   seconds,
   flag,
   pipe,
-  level
+  level,
+  gpu_unit
 };
 
 struct QuantitySpec {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "report/diagnosis/quantities.hpp"
+#include "report/gpu_units.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
 
@@ -21,6 +22,7 @@ constexpr auto kSeconds = QuantityUnit::seconds;
 constexpr auto kFlag = QuantityUnit::flag;
 constexpr auto kPipe = QuantityUnit::pipe;
 constexpr auto kLevel = QuantityUnit::level;
+constexpr auto kGpuUnit = QuantityUnit::gpu_unit;
 
 constexpr QuantitySpec kSpecs[] = {
     {"interval.known", "interval known", kFlag, "the median has a 95 % confidence interval, or the fraction is paired"},
@@ -125,15 +127,17 @@ constexpr QuantitySpec kSpecs[] = {
     {"shared.occupancy", "occupancy with it", kFraction, "possible, with nothing else changed"},
     {"threads.next", "another block size", kNumber, "the one with the most resident warps"},
     {"threads.occupancy", "occupancy with it", kFraction, "possible, with nothing else changed"},
-    {"sms", "SMs", kNumber, "of the device"},
-    {"blocks.per_sm", "blocks per SM", kNumber, "blocks of the grid over SMs"},
+    {"gpu.unit", "", kGpuUnit, "what the vendor of the GPU calls an SM"},
+    {"gpu.units", "", kGpuUnit, "what the vendor of the GPU calls SMs"},
+    {"sms", "{gpu.units}", kNumber, "of the device"},
+    {"blocks.per_sm", "blocks per {gpu.unit}", kNumber, "blocks of the grid over SMs"},
     {"waves", "waves of blocks", kNumber, "blocks over those that are resident at once"},
     {"tail.idle", "idle slots of the last wave", kFraction, "block slots that the last wave leaves empty"},
     {"tail.share", "idle slots of all waves", kFraction, "the same, of the block slots of all waves"},
     {"grid.fill", "block slots filled", kFraction, "of those resident at once, by the grid"},
     {"tail.explains", "", kFraction, "of the gap to the roof, tail.share"},
     {"blocks.explains", "", kFraction, "of the gap to the roof, the share of SMs without a block"},
-    {"warps.per_sm", "warps per SM", kNumber, "resident, mean"},
+    {"warps.per_sm", "warps per {gpu.unit}", kNumber, "resident, mean"},
     {"limit.registers", "limited by registers", kFlag, "registers limit the blocks per SM"},
     {"limit.shared", "limited by shared memory", kFlag, "shared memory limits the blocks per SM"},
     {"limit.blocks", "limited by blocks", kFlag, "the block slots limit the blocks per SM"},
@@ -288,7 +292,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"stall.no_instruction.share", "stalls on instruction fetch", kFraction, "of all stalls"},
     {"stall.not_selected.share", "eligible, not selected", kFraction, "of all stalls"},
     {"stall.wait.share", "stalls on fixed latency", kFraction, "of all stalls"},
-    {"sm.active.share", "SMs working", kFraction,
+    {"sm.active.share", "{gpu.units} working", kFraction,
      "mean active cycles of the SMs over the cycles of its time at the highest clock; of kernels of 20 us or more"},
     {"roof.reached", "", kFlag, "roof.fraction is known and says that the kernel is at its roof"},
     {"wait.global_load.share", "waits for global loads", kFraction, "of the samples of its warps"},
@@ -356,6 +360,11 @@ std::string quantity_text(std::string_view name, double value) {
       return pipe_name(value);
     case kLevel:
       return level_name(value);
+    case kGpuUnit: {
+      constexpr auto kLast = static_cast<double>(GpuVendor::intel);
+      const GpuUnitName unit = gpu_unit_name(static_cast<GpuVendor>(std::clamp(value, 0.0, kLast)));
+      return std::string(name == "gpu.unit" ? unit.one : unit.many);
+    }
     default:
       return number(value, 3);
   }

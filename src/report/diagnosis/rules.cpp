@@ -341,7 +341,7 @@ constexpr Rule kRules[] = {
      "Use wgmma with operands in shared memory (CUTLASS 3, or Triton for sm_90).", kMeasured, RuleKind::cause,
      "Library kernel older than this chip. Options: a newer version, or its kernels for sm_90."},
     {"too-few-blocks", kGpu, {below("blocks.per_sm", 1), kIdleSms},
-     "A grid of {blocks} blocks leaves some of the {sms} SMs idle.",
+     "A grid of {blocks} blocks leaves some of the {sms} {gpu.units} idle.",
      "Split the work more finely (split-K, shorter rows per block), or increase the problem size.", kBestPractices,
      RuleKind::cause, kLibraryGrid},
     {"small-grid", kGpu, {kUnderRoof, kMemoryBound, below("grid.fill", 0.75), below("occupancy", 0.6)},
@@ -573,7 +573,7 @@ constexpr Rule kRules[] = {
      "input_precision=\"tf32\", or bf16 inputs; CUDA: mma, cuBLAS).",
      kMeasured},
     {"idle-sms", kGpu, {kUnderRoof, kFullWave, below("sm.active.share", 0.5)},
-     "SMs are active {sm.active.share} of its time on average: a few blocks take much longer than the others.",
+     "The {gpu.units} work {sm.active.share} of its time on average: a few blocks take much longer than the others.",
      "Give blocks equal work: split the long ones, or let blocks fetch work from a shared counter.", kMeasured,
      RuleKind::cause, kLibraryGrid},
     {"tail", kGpu, {above("waves", 1), below("waves", 6), above("tail.idle", 0.15), above("tail.explains", 0.33)},
@@ -619,8 +619,8 @@ constexpr Rule kRules[] = {
     {"few-warps", kGpu,
      {kUnderRoof, kComputeBound, above("compute.utilization", 0.4), below("warps.per_sm", 12),
       below("levels.utilization", 0.5), kNoTensorWork, kFullWave},
-     "{warps.per_sm} warps per SM at {registers} registers per thread: too few to hide latency. The {pipe} is "
-     "{compute.utilization} busy, memory {levels.utilization}.",
+     "{warps.per_sm} warps per {gpu.unit} at {registers} registers per thread: too few to hide latency. The {pipe} is busy "
+     "{compute.utilization}, memory {levels.utilization}.",
      "Reduce instructions between the products (wider loads from shared memory, hoisted addresses) and prefetch "
      "further ahead; --counters full separates issue limits from stalls.",
      kField, RuleKind::cause, kLibraryKernel},
@@ -637,7 +637,7 @@ constexpr Rule kRules[] = {
     // On every chip so far, the maximum number of one-warp blocks fills half of an SM.
     {"occupancy-blocks", kGpu,
      {below("occupancy", 0.55), is("limit.blocks"), kFullWave, below("both.utilization", 0.6)},
-     "{occupancy} occupancy: the blocks of {threads} threads are too small to fill an SM.",
+     "{occupancy} occupancy: the blocks of {threads} threads are too small to fill the {gpu.units}.",
      "Use more threads per block[: with {threads.next} the occupancy can be {threads.occupancy}].", kField, RuleKind::cause, kLibraryKernel},
     {"short-blocks", kGpu,
      {kUnderRoof, below("block.seconds", 2.5e-6), below("occupancy", 0.5), below("occupancy.of_possible", 0.6),

@@ -55,7 +55,7 @@ enum class RuleKind : std::uint8_t {
 
 /// Action of rules about the inside a library kernel, which the caller cannot change.
 inline constexpr std::string_view kLibraryKernel =
-    "Library kernel. Options: shapes that fill its tiles and all SMs, another algorithm, a newer version.";
+    "Library kernel. Options: shapes that fill its tiles and the GPU, another algorithm, a newer version.";
 
 /// Decides only if using all threads would save more than the other limit costs.
 inline constexpr std::string_view kSomeThreads = "some-threads";

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 
 #include "model/nan.hpp"
@@ -15,7 +16,6 @@
 #include "report/cpu_findings.hpp"
 #include "report/diagnosis/cause_lines.hpp"
 #include "report/findings.hpp"
-#include "report/gpu_units.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
 #include "report/titles.hpp"
@@ -64,7 +64,7 @@ std::string label_of(const QuantitySpec& spec, const Quantities& quantities) {
       levels->second == quantities.find(spec.name)->second) {
     return named("level") + " busy";
   }
-  return std::string(spec.label);
+  return filled_by_all(spec.label, std::span(&quantities, 1)).value_or(std::string(spec.label));
 }
 
 class Evidence {
@@ -208,14 +208,6 @@ void add_remark(Verdict& verdict, const Point& point) {
   verdict.finding += fmt::format(" The compiler: \"{}\".", clean_line(point.profiled->loop->remark));
 }
 
-/// Rules speak of NVIDIA's SMs.
-void use_units_of(std::string_view device, Verdict& verdict) {
-  verdict.finding = in_units_of(device, std::move(verdict.finding));
-  verdict.action = in_units_of(device, std::move(verdict.action));
-  for (Observation& also : verdict.also) also.text = in_units_of(device, std::move(also.text));
-  for (auto& [label, value] : verdict.evidence) label = in_units_of(device, std::move(label));
-}
-
 Verdict verdict_of(const Report& report, std::size_t row) {
   const Point& point = report.points[row];
   const DeviceKind device = report.machine.device.kind;
@@ -254,7 +246,6 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   const bool imported = point.profiled && !point.profiled->sources.empty();
   if (imported && !is_collective_kernel(point)) advise_on_import(verdict, report, point);
   add_remark(verdict, point);
-  use_units_of(machine_of(report, point).device.name, verdict);
   verdict.gain_s = verdict.total_gain_s / launches_of(point);
   return verdict;
 }
@@ -283,8 +274,7 @@ std::string shared_text(const VerdictGroup& group, const std::string& rule_id, c
     return fmt::format("{} kernels are at their roof ({}).", count(static_cast<std::int64_t>(group.rows.size())),
                        filled_by_all("{roof.fraction}", all).value_or("90 % or more"));
   }
-  const std::string text = filled_by_all(rule->finding, all).value_or(first);
-  return several(group, in_units_of(machine_of(report, report.points[group.rows[0]]).device.name, text), report);
+  return several(group, filled_by_all(rule->finding, all).value_or(first), report);
 }
 
 /// The clock limiter during the calibration of these rows' roofs.
