@@ -22,6 +22,7 @@ namespace roofline {
 struct DeviceFacts {
   std::uint32_t index = 0;
   bool is_cpu = false;  ///< of tools that measure programs of the CPU
+  bool is_amd = false;  ///< of tools for AMD's GPUs that do not name them
   std::string name = {};
   std::string chip = {};  ///< "gh100"
   std::uint32_t compute_major = 0, compute_minor = 0;
@@ -32,7 +33,7 @@ struct DeviceFacts {
   double memory_bytes_per_s = 0;  ///< where a file gives that instead of clock and bus
 };
 
-/// A GPU whose file tells its vendor alone.
+/// The name of a machine whose file tells the vendor alone.
 inline constexpr std::string_view kUnnamedAmdGpu = "AMD GPU not named in the file";
 
 /// The tool that wrote a file: counters come from `ncu` alone, times of a program from the others.

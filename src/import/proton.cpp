@@ -8,10 +8,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "import/chrome_events.hpp"
 #include "import/json_stream.hpp"
+#include "report/gpu_units.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -145,7 +147,7 @@ class TreeReader final : public JsonEvents {
   void take_arch(const std::string& text) {
     if (text.starts_with("gfx")) {
       devices.back().chip = text;
-      devices.back().name = "AMD " + text;
+      devices.back().is_amd = true;
     }
     const int arch = std::atoi(text.c_str());
     if (arch < 10 || arch > 9999) return;
@@ -165,6 +167,22 @@ std::vector<std::string> scopes_of(const std::vector<Node>& nodes, int node) {
   }
   std::reverse(scopes.begin(), scopes.end());
   return scopes;
+}
+
+/// Proton names no GPU. Different ones get names, so that each has the roofs of its attributes.
+void name_different_models(std::vector<DeviceFacts>& devices) {
+  const auto model = [](const DeviceFacts& device) {
+    return std::tuple(device.compute_major, device.compute_minor, device.chip, device.sms);
+  };
+  const bool different = std::any_of(devices.begin(), devices.end(), [&](const DeviceFacts& device) {
+    return model(device) != model(devices.front());
+  });
+  if (!different) return;
+  for (DeviceFacts& device : devices) {
+    const std::string arch = device.is_amd ? "AMD " + device.chip
+                                           : fmt::format("NVIDIA sm_{}{}", device.compute_major, device.compute_minor);
+    device.name = fmt::format("{} GPU with {} {}", arch, device.sms, gpu_unit_name(gpu_vendor(arch)).many);
+  }
 }
 
 ImportedProfile profile_of(const char* tool) {
@@ -232,6 +250,7 @@ ImportedProfile read_proton_tree(ByteSource& source) {
   if (trace.kernels.empty()) source.fail("no kernels with times in this tree");
   profile.devices = reader.devices;
   if (profile.devices.empty()) profile.devices.emplace_back();
+  name_different_models(profile.devices);
   for (const DeviceFacts& device : profile.devices) builder.device(device, source.name());
   builder.finish();
   profile.trace.times = TimeSource::averaged;

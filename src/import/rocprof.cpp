@@ -98,7 +98,7 @@ class RocprofCsv {
     }
     if (profile_.trace.kernels.empty()) records_.fail("no kernel dispatch");
     for (const auto& [agent, index] : agents_) {
-      profile_.devices.push_back({.index = index, .name = std::string(kUnnamedAmdGpu)});
+      profile_.devices.push_back({.index = index, .is_amd = true});
       builder_.device(profile_.devices.back(), source_.name());
     }
     clean_times(profile_.trace, profile_.time_defects);

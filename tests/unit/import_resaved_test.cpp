@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
+#include "import/roofs.hpp"
+#include "report/diagnosis/diagnosis.hpp"
 #include "report/gpu_units.hpp"
 #include "tests/support/import_files.hpp"
 
@@ -172,6 +176,28 @@ TEST(Proton, WhatComputesAnAuthorsFiguresIsNotOfTheProgram) {
   EXPECT_EQ(profile.devices.at(0).chip, "gfx942");
 }
 
+TEST(Proton, DifferentGpusHaveRoofsOfTheirOwn) {
+  const auto tree = [](std::string_view second) {
+    return fmt::format(R"json([{{"frame": {{"name": "ROOT"}}, "metrics": {{}}, "children": [
+      {{"frame": {{"name": "a"}}, "metrics": {{"count": 1, "time (ns)": 10, "device_id": "0"}}, "children": []}},
+      {{"frame": {{"name": "b"}}, "metrics": {{"count": 1, "time (ns)": 10, "device_id": "1"}}, "children": []}}]}},
+      {{"CUDA": {{"0": {{"arch": "90", "num_sms": 132}}, "1": {{"arch": "{}", "num_sms": 132}}}}}}])json",
+                       second);
+  };
+  const ImportedProfile same = import_text("p.hatchet", tree("90")), different = import_text("p.hatchet", tree("89"));
+  EXPECT_THAT(same.devices.at(1).name, IsEmpty());
+  EXPECT_NE(different.devices.at(0).name, different.devices.at(1).name);
+  EXPECT_EQ(other_models({different}, different.devices.at(0).name).size(), 1U);
+}
+
+TEST(Rocprof, AnUnnamedGpuIsOneOfAmd) {
+  const ImportedProfile profile =
+      import_text("kernel_trace.csv",
+                  "\"Agent_Id\",\"Queue_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\"\n4,1,k,1,9\n");
+  EXPECT_THAT(profile.devices.at(0).name, IsEmpty()) << "which --machine may name";
+  EXPECT_EQ(gpu_unit_name(gpu_vendor(data_sheet_machine(profile.devices.at(0)).device.name)).many, "compute units");
+}
+
 TEST(OtherFiles, TablesOfRocprofAndNvbenchNameTheFileToImport) {
   const struct {
     const char *name, *text, *next;
@@ -194,15 +220,17 @@ TEST(OtherFiles, TablesOfRocprofAndNvbenchNameTheFileToImport) {
 }
 
 TEST(GpuUnits, AreNamedByTheirVendor) {
-  EXPECT_EQ(gpu_unit_name("NVIDIA H100 80GB HBM3").many, "SMs");
-  EXPECT_EQ(gpu_unit_name("AMD Instinct MI300X").many, "compute units");
-  EXPECT_EQ(gpu_unit_name("Intel(R) Data Center GPU Max 1550").one, "Xe core");
-  EXPECT_EQ(gpu_unit_name("").one, "SM");
-  constexpr const char* kText = "4 of 132 SMs, 2 blocks per SM, on sm_90 SMEM; an SM";
-  EXPECT_EQ(in_units_of("NVIDIA H100", kText), kText);
-  EXPECT_THAT(in_units_of("AMD Instinct MI300X", kText),
-              AllOf(HasSubstr("132 compute units"), HasSubstr("per compute unit"), HasSubstr("sm_90 SMEM"),
-                    HasSubstr("; a compute unit")));
+  EXPECT_EQ(gpu_unit_name(gpu_vendor("NVIDIA H100 80GB HBM3")).many, "SMs");
+  EXPECT_EQ(gpu_unit_name(gpu_vendor("AMD Instinct MI300X")).many, "compute units");
+  EXPECT_EQ(gpu_unit_name(gpu_vendor("Intel(R) Data Center GPU Max 1550")).one, "Xe core");
+  EXPECT_EQ(gpu_unit_name(gpu_vendor("")).one, "SM");
+  const auto finding_on = [](GpuVendor vendor) {
+    const Quantities quantities = {{"blocks", 4}, {"sms", 304}, {"gpu.units", static_cast<double>(vendor)}};
+    return filled_by_all(find_rule("too-few-blocks", DeviceKind::cuda)->finding, std::span(&quantities, 1))
+        .value_or("");
+  };
+  EXPECT_THAT(finding_on(GpuVendor::amd), HasSubstr("304 compute units"));
+  EXPECT_THAT(finding_on(GpuVendor::nvidia), HasSubstr("304 SMs"));
 }
 
 /// A kernel of one block that runs most of the time, as a report of its GPU.
