@@ -139,7 +139,7 @@ def of_ert(document):
 def of_roofs(path):
     with open(path, newline="", encoding="utf-8") as file:
         row = next(csv.DictReader(file))
-    names = [name for name in row if name.lower().endswith(("bw", "flops", "ops")) and name not in ("MALLBw", "I8Ops", "I32Ops", "I64Ops")]
+    names = [name for name in row if name.lower().endswith(("bw", "flops", "ops")) and name not in ("MALLBw", "FP8Flops", "I8Ops", "I32Ops", "I64Ops")]
     table = path.with_name("pmc_perf.csv")  # any file of a folder stands for all of it
     rest = of_csv(table) if table.exists() else {**NOTHING, "kernels": 0, "kernel_s": 0}
     return {**rest, "roofs": sorted(float(row[name]) * 1e9 for name in names if float(row[name]) > 0)}
