@@ -22,6 +22,8 @@ typedef enum {
   kGathers,
   kChain,                        /* cycles of the longest loop-carried chain of floating-point operations */
   kCalls,                        /* executed calls of functions */
+  kAtomics,                      /* atomic updates of memory */
+  kConversions,                  /* lanes of conversions between single and double precision */
   kStaticKeys,
   kL1Fills = kStaticKeys,        /* + level - 1 */
   kL1Writebacks = kL1Fills + 3,  /* + level - 1 */

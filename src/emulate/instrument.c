@@ -192,6 +192,7 @@ static void visit_dirty(Builder* b, const IRDirty* d) {
 
 static void visit_linked(Builder* b, const IRStmt* s) {
   const Bool is_store = s->Ist.LLSC.storedata != NULL;
+  if (is_store) b->facts.n[kAtomics] = 1;
   const UInt size = is_store ? bytes_of(b, s->Ist.LLSC.storedata)
                              : sizeofIRType(typeOfIRTemp(b->in->tyenv, s->Ist.LLSC.result));
   access(b, s->Ist.LLSC.addr, size, is_store, NULL, True);
@@ -218,6 +219,7 @@ static void visit(Builder* b, Int at) {
       break;
     }
     case Ist_CAS: {
+      b->facts.n[kAtomics] = 1;
       const IRCAS* c = s->Ist.CAS.details;
       const UInt size = bytes_of(b, c->dataLo) * (c->dataHi ? 2 : 1);
       access(b, c->addr, size, False, NULL, False);

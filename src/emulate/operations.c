@@ -79,6 +79,13 @@ static UInt rooted_lanes(IROp operation) {
   }
 }
 
+static UInt converted_lanes(IROp operation) {
+  switch (operation) {
+    case Iop_F32toF64: case Iop_F64toF32: return 1;
+    default: return 0;
+  }
+}
+
 /* Lanes of the common integer vector operations. */
 static UInt integer_lanes(IROp operation) {
   switch (operation) {
@@ -109,6 +116,7 @@ void rc_count_operation(Facts* facts, IROp operation) {
   facts->n[kDivides] += divided_lanes(operation);
   facts->n[kRoots] += rooted_lanes(operation);
   facts->n[kInt] += integer_lanes(operation);
+  facts->n[kConversions] += converted_lanes(operation);
 }
 
 /* Scalar integer arithmetic: VEX's enumeration begins with it. */

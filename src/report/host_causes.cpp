@@ -6,8 +6,9 @@
 #include <array>
 #include <map>
 
-#include "model/find.hpp"
+#include "report/cpu_findings.hpp"
 #include "report/function_purpose.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -349,6 +350,12 @@ class HostCauses {
 
 std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, double peak_bytes) {
   return HostCauses(host, peak_bytes).find(with_threads);
+}
+
+std::vector<HostCause> host_causes(const Report& report) {
+  if (!report.profile || !report.profile->host || (!is_of_cpu(report) && !is_of_host(report))) return {};
+  const std::vector<HostMemory>& memory = report.profile->memory.host;
+  return host_causes(*report.profile->host, is_of_host(report), memory.empty() ? 0 : memory.front().peak);
 }
 
 bool waits_for_threads(const HostProfile& host) { return HostCauses(host).waits_for_threads(); }

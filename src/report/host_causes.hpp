@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/host_profile.hpp"
+#include "report/report.hpp"
 
 namespace roofline {
 
@@ -20,7 +21,10 @@ struct HostCause {
 /// counts report by loop. `peak_bytes`: resident memory of the largest process; 0: unknown.
 std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, double peak_bytes = 0);
 
-/// True if lock waits are mostly waits for other threads to end.
+/// Those of a CPU program's report; none of one with a GPU. Loops with counts have serial parts and unequal work.
+std::vector<HostCause> host_causes(const Report& report);
+
+/// Whether a thread that waits for a lock mostly waits for the end of others.
 bool waits_for_threads(const HostProfile& host);
 
 }  // namespace roofline

@@ -72,6 +72,8 @@ double interpreter_s(const HostProfile& host, const HostFrame& line) {
   return native > kMostNative * (seconds + native) ? 0 : seconds + native;
 }
 
+constexpr std::string_view kUnknownFunction = "[unknown]";  ///< as samples call it
+
 const HostFrame* place_at(const HostProfile& host, int line) {
   return line < 0 ? nullptr : &host.lines.at(static_cast<std::size_t>(line)).place;
 }
@@ -109,8 +111,11 @@ std::string host_answer(const HostProfile& host) {
     text += fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(host, *leading),
                         percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
                         shorten(place_text(*hottest), 80));
-    if (ready > kCrowded)
-      text += fmt::format(" It is runnable but waits for a CPU for {} of its time.", percent(ready));
+    if (hottest->function == kUnknownFunction && !hottest->file.empty()) {
+      text += fmt::format(" {} has no symbols: install its debug symbols, or compile it with -g.",
+                          clean_line(last_path_part(hottest->file)));
+    }
+    if (ready > kCrowded) text += fmt::format(" It is ready without a CPU for {} of its time.", percent(ready));
     const bool python =
         hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu() && interpreter_s(host, *hottest) > 0;
     if (python && cpu_s <= kOneCpu * host.wall_s) {

@@ -116,20 +116,16 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
     if (saving.point >= 0 && static_cast<std::size_t>(saving.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(saving.point));
   }
-  if (report.profile && report.profile->host && (is_of_cpu(report) || is_of_host(report))) {
-    const std::vector<HostMemory>& memory = report.profile->memory.host;
-    const double peak = memory.empty() ? 0 : memory.front().peak;
-    for (HostCause& cause : host_causes(*report.profile->host, is_of_host(report), peak)) {
-      all.push_back({.kind = VerdictKind::slow,
-                     .what = "host",
-                     .seconds = cause.seconds,
-                     .text = std::move(cause.text),
-                     .evidence = {},
-                     .action = std::move(cause.action),
-                     .rows = {},
-                     .beside = false,
-                     .line = std::move(cause.line)});
-    }
+  for (HostCause& cause : host_causes(report)) {
+    all.push_back({.kind = VerdictKind::slow,
+                   .what = "host",
+                   .seconds = cause.seconds,
+                   .text = std::move(cause.text),
+                   .evidence = {},
+                   .action = std::move(cause.action),
+                   .rows = {},
+                   .beside = false,
+                   .line = std::move(cause.line)});
   }
   std::stable_sort(all.begin(), all.end(), [](const Hotspot& a, const Hotspot& b) {
     return of_start_up(a) != of_start_up(b) ? of_start_up(b) : larger_saving(a.seconds, b.seconds);

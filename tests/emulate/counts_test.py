@@ -224,6 +224,13 @@ class KnownAnswers(Programs):
                  if module == counts.module(program) and first <= start < first + size]
         self.assertEqual(taken, [(N - 1) * REPEATS])
 
+    def test_atomic_operations_and_conversions(self):
+        for options in (("-O1",), ("-O3",)):
+            total, _ = self.kernels(*options)
+            self.assert_close(total("atomic_sums")["atomics"], N)
+            self.assert_close(total("mixed_precision")["conversions"], 2 * N)
+            self.assertEqual(total("saxpy")["atomics"] + total("saxpy")["conversions"], 0)
+
     def test_calls(self):
         total, counts = self.kernels("-O1")
         self.assert_close(total("small_copies")["calls"], 100, 0.05)

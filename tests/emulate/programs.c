@@ -148,6 +148,17 @@ KERNEL double gathered(const double* in, const int* index, long n) {
 
 /* The library's code, for two callers of its own. */
 static void* (*volatile copy_bytes)(void*, const void*, size_t) = memcpy;
+static long shared_sum;
+
+KERNEL void atomic_sums(long n) {
+  for (long i = 0; i < n; i++) __atomic_fetch_add(&shared_sum, i & 3, __ATOMIC_SEQ_CST);
+}
+
+/* Two conversions: to double precision and back. */
+KERNEL void mixed_precision(float* restrict out, const float* restrict in, long n) {
+  for (long i = 0; i < n; i++) out[i] = in[i] * 0.3;
+}
+
 KERNEL void small_copies(void) {
   for (int i = 0; i < 100; i++) copy_bytes(b, a, 1 << 14);
 }
@@ -198,6 +209,8 @@ static void run_kernels(void) {
   sink = gathered(b, columns, N);
 #endif
   small_copies();
+  atomic_sums(N);
+  mixed_precision(y, x, N);
   large_copies();
 }
 

@@ -47,6 +47,8 @@ constexpr std::array<std::string_view, kCountKeys> kKeyNames = {"flops.fp32.scal
                                                                 "l1.used",
                                                                 "page.walks",
                                                                 "calls",
+                                                                "atomics",
+                                                                "conversions",
                                                                 "instructions",
                                                                 "divide.cycles",
                                                                 "integer.divides",

@@ -52,14 +52,16 @@ enum class CountKey : std::uint8_t {
   l1_used,         ///< accessed bytes of the lines that entered L1
   page_walks,      ///< accesses to 4 KiB pages that the modelled TLB does not hold
   calls,
-  // Derived by counts_of(); not in the files.
+  atomics,      ///< atomic updates of memory
+  conversions,  ///< lanes, between single and double precision
+  // Of counts_of(), from the others; files have none of these.
   instructions,
   divide_cycles,  ///< minimum cycles of floating-point divisions and roots
   integer_divides,
   string_uses,   ///< number of repeated string instructions (rep movs) begun
   string_bytes,  ///< bytes stored by them
 };
-inline constexpr std::size_t kCountKeys = 37;
+inline constexpr std::size_t kCountKeys = 39;
 std::string_view to_string(CountKey key);  ///< "flops.fp32.scalar"
 
 /// Totals over some instructions.

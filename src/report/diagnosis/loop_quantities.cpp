@@ -80,6 +80,10 @@ void add_cycles(QuantityCollector& out, const Point& point, const Machine& machi
   out.set("loop.divides_need", share("divide.cycles", 1));
   out.set("loop.integer_divides_need", share("integer.divides", kIntegerDivision));
   out.set("loop.chain_need", share("chain.cycles", 1));
+  // The fewest of any CPU: a line that no other core has. One lane of a conversion of two or more per cycle.
+  constexpr double kAtomic = 6, kConversion = 0.25;
+  out.set("loop.atomics_need", share("atomics", kAtomic));
+  out.set("loop.conversions_need", share("conversions", kConversion));
   out.set("loop.instructions", point.counters->find("instructions").value_or(0) / cycles);
 }
 

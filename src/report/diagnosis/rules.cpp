@@ -407,6 +407,15 @@ constexpr Rule kRules[] = {
      "Divisions and roots need at least {loop.divides_need} of its time.",
      "Multiply by the reciprocal where a divisor repeats; else use approximations (-mrecip, rsqrt).",
      "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
+    // Where other threads write the same lines, each takes ten times as long: a lower bound.
+    {"atomic-loop", kCpu, {kUnderRoof, above("loop.atomics_need", 0.2)},
+     "Atomic operations need at least {loop.atomics_need} of its time, more where threads share their cache lines.",
+     "Count in a local variable of each thread and add it once at the end; else spread counters over cache lines.",
+     "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
+    {"converting-loop", kCpu, {kUnderRoof, above("loop.conversions_need", 0.2)},
+     "Conversions between single and double precision need at least {loop.conversions_need} of its time.",
+     "If single precision is meant, write constants with an f (0.5f) and call sqrtf and the like; else convert once.",
+     "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
     // The latencies are the least of any CPU: others need twice the time.
     {"chain-loop", kCpu, {kUnderRoof, above("loop.chain_need", 0.35)},
      "Each iteration needs the previous result: this dependency chain takes at least {loop.chain_need} of the time.",

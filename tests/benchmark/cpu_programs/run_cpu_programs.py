@@ -18,7 +18,7 @@ import sys
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-WORK = json.loads((FOLDER / "expectations.json").read_text(encoding="utf8"))
+WORK = json.loads((FOLDER / "programs.json").read_text(encoding="utf8"))
 
 
 def binary(source, fixed, folder):
