@@ -19,12 +19,13 @@ bool is_ready(const HostSample& sample) {
 /// By stack: whether its thread waits for work or for the others of its team, even if it spins. Its own code comes
 /// first where it runs in that.
 std::vector<bool> stacks_that_wait(const HostSamples& samples) {
-  std::vector<bool> waits(samples.stacks.size(), false);
+  std::vector<bool> waits(samples.stacks.size(), false), of_team;
+  for (const HostFrame& frame : samples.frames) of_team.push_back(purpose_of(frame) == FunctionPurpose::team);
   for (std::size_t i = 0; i < waits.size(); ++i) {
     for (const int index : samples.stacks[i]) {
       const HostFrame& frame = samples.frames[static_cast<std::size_t>(index)];
       if (frame.own) break;
-      waits[i] = waits[i] || purpose_of(frame) == FunctionPurpose::team;
+      waits[i] = waits[i] || of_team[static_cast<std::size_t>(index)];
     }
   }
   return waits;

@@ -243,6 +243,9 @@ FunctionPurpose purpose_of(const HostFrame& frame) {
   const FunctionPurpose purpose = by_beginning(name);
   if (purpose != FunctionPurpose::none) return purpose;
   const std::string_view file = last_path_part(frame.file);
+  // What these libraries do inside is mostly waiting, and distributions remove the names.
+  const bool teams = file.starts_with("libgomp") || file.starts_with("libomp") || file.starts_with("libiomp");
+  if (teams && name == "[unknown]") return FunctionPurpose::team;
   return file.starts_with("libm.") || file.starts_with("libm-") ? FunctionPurpose::mathematics : FunctionPurpose::none;
 }
 

@@ -85,6 +85,18 @@ double sum_of(const ByLine& lines) {
   return sum;
 }
 
+std::string most_of(const ByLine& lines) {
+  const auto most = std::ranges::max_element(lines, {}, [](const auto& entry) { return entry.second; });
+  return most == lines.end() ? std::string() : most->first;
+}
+
+/// What a function is for, by its name: each is in many stacks.
+struct FrameUse {
+  FunctionPurpose purpose = FunctionPurpose::none;
+  std::string_view system_call;  ///< empty: none
+  bool flush = false;
+};
+
 /// What a stack does for the line of the program that is its innermost.
 struct StackUse {
   FunctionPurpose purpose = FunctionPurpose::none;
@@ -97,6 +109,9 @@ class HostCauses {
  public:
   explicit HostCauses(const HostProfile& host, double peak_bytes = 0)
       : host_(host), peak_bytes_(peak_bytes), cpu_s_(host.times.on_cpu()) {
+    for (const HostFrame& frame : host.frames) {
+      frames_.push_back({purpose_of(frame), system_call_of(frame), is_flush(frame)});
+    }
     for (const HostStackSum& stack : host.stacks) add(stack);
   }
 
@@ -135,9 +150,10 @@ class HostCauses {
         use.line = short_place(frame);
         break;
       }
-      if (index == stack.frames.rbegin()) use.system_call = system_call_of(frame);
-      use.flush = use.flush || is_flush(frame);
-      const FunctionPurpose of = purpose_of(frame);
+      const FrameUse& known = frames_[static_cast<std::size_t>(*index)];
+      if (index == stack.frames.rbegin()) use.system_call = known.system_call;
+      use.flush = use.flush || known.flush;
+      const FunctionPurpose of = known.purpose;
       if (of == FunctionPurpose::none) continue;
       (is_container(of) ? container : use.purpose) = of;
     }
@@ -340,6 +356,7 @@ class HostCauses {
 
   const HostProfile& host_;
   double peak_bytes_, cpu_s_;
+  std::vector<FrameUse> frames_;  ///< by frame
   std::map<FunctionPurpose, ByLine> running_, waiting_;
   std::map<std::string, ByLine> calls_;  ///< of running threads, by system call
   ByLine children_, syncs_;

@@ -107,6 +107,8 @@ std::string host_answer(const HostProfile& host) {
   const HostFrame* const hottest = place_at(host, leading->hottest_line);
   const HostFrame* const wait = place_at(host, leading->longest_wait);
   constexpr double kMostly = 0.5, kCrowded = 0.1, kOneCpu = 1.2;
+  const std::vector<HostCause> causes = host_causes(host, false);
+  const bool explained = !causes.empty() && causes.front().seconds >= kMostly * cpu_s;
   if (busy + ready >= kMostly && busy > 0 && hottest != nullptr) {
     text += fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(host, *leading),
                         percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
@@ -118,7 +120,7 @@ std::string host_answer(const HostProfile& host) {
     if (ready > kCrowded) text += fmt::format(" It is ready without a CPU for {} of its time.", percent(ready));
     const bool python =
         hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu() && interpreter_s(host, *hottest) > 0;
-    if (python && cpu_s <= kOneCpu * host.wall_s) {
+    if (python && !explained && cpu_s <= kOneCpu * host.wall_s) {
       text +=
           " A Python interpreter runs on one core at a time: vectorise this line (NumPy), compile it (Numba, Cython),";
       text += " or divide it among processes.";
@@ -132,7 +134,6 @@ std::string host_answer(const HostProfile& host) {
   text +=
       fmt::format(" {} {} for {} of its time; its longest wait is in {}.", thread_words(host, *leading),
                   joins ? "waits for other threads" : to_string(state), percent(share), shorten(place_text(*wait), 80));
-  const std::vector<HostCause> causes = host_causes(host, false);
   const bool named =
       joins || std::ranges::any_of(causes, [](const HostCause& cause) { return names_a_wait(cause.id); });
   const std::string_view advice = share >= kMostly && !named ? advice_on_wait(state) : std::string_view();
