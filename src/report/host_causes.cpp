@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "model/find.hpp"
 #include "report/cpu_findings.hpp"
 #include "report/function_purpose.hpp"
 #include "report/profile_findings.hpp"
@@ -83,11 +84,6 @@ double sum_of(const ByLine& lines) {
   double sum = 0;
   for (const auto& [line, seconds] : lines) sum += seconds;
   return sum;
-}
-
-std::string most_of(const ByLine& lines) {
-  const auto most = std::ranges::max_element(lines, {}, [](const auto& entry) { return entry.second; });
-  return most == lines.end() ? std::string() : most->first;
 }
 
 /// What a function is for, by its name: each is in many stacks.

@@ -21,10 +21,10 @@ struct HostCause {
 /// counts report by loop. `peak_bytes`: resident memory of the largest process; 0: unknown.
 std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, double peak_bytes = 0);
 
-/// Those of a CPU program's report; none of one with a GPU. Loops with counts have serial parts and unequal work.
+/// Causes of a CPU program's report; none if it has a GPU. Loops with counts include serial parts and unequal work.
 std::vector<HostCause> host_causes(const Report& report);
 
-/// Whether a thread that waits for a lock mostly waits for the end of others.
+/// True if lock waits are mostly waits for other threads to end.
 bool waits_for_threads(const HostProfile& host);
 
 }  // namespace roofline

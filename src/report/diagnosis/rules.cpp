@@ -582,7 +582,7 @@ constexpr Rule kRules[] = {
      "input_precision=\"tf32\", or bf16 inputs; CUDA: mma, cuBLAS).",
      kMeasured},
     {"idle-sms", kGpu, {kUnderRoof, kFullWave, below("sm.active.share", 0.5)},
-     "The {gpu.units} work {sm.active.share} of its time on average: a few blocks take much longer than the others.",
+     "The {gpu.units} are active {sm.active.share} of its time on average: a few blocks take much longer than the others.",
      "Give blocks equal work: split the long ones, or let blocks fetch work from a shared counter.", kMeasured,
      RuleKind::cause, kLibraryGrid},
     {"tail", kGpu, {above("waves", 1), below("waves", 6), above("tail.idle", 0.15), above("tail.explains", 0.33)},
@@ -628,8 +628,8 @@ constexpr Rule kRules[] = {
     {"few-warps", kGpu,
      {kUnderRoof, kComputeBound, above("compute.utilization", 0.4), below("warps.per_sm", 12),
       below("levels.utilization", 0.5), kNoTensorWork, kFullWave},
-     "{warps.per_sm} warps per {gpu.unit} at {registers} registers per thread: too few to hide latency. The {pipe} is busy "
-     "{compute.utilization}, memory {levels.utilization}.",
+     "{warps.per_sm} warps per {gpu.unit} at {registers} registers per thread: too few to hide latency. The {pipe} is "
+     "{compute.utilization} busy, memory {levels.utilization}.",
      "Reduce instructions between the products (wider loads from shared memory, hoisted addresses) and prefetch "
      "further ahead; --counters full separates issue limits from stalls.",
      kField, RuleKind::cause, kLibraryKernel},

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/nan.hpp"
 #include "report/host_causes.hpp"
 #include "report/json/host_json.hpp"
 #include "report/json/json_members.hpp"
@@ -55,6 +56,14 @@ static void members(auto& io, Lane& lane) {
   io("slices", lane.slices);
 }
 
+static void members(auto& io, HostCause& cause) {
+  io("cause", cause.id);
+  io.seconds("seconds", cause.seconds);
+  io("what", cause.text);
+  io("action", cause.action);
+  io.text("line", cause.line);
+}
+
 static void members(auto& io, Timeline& timeline) {
   io("start_s", timeline.start_s);
   io("length_s", timeline.length_s);
@@ -63,20 +72,9 @@ static void members(auto& io, Timeline& timeline) {
   io("lanes", timeline.lanes);
 }
 
-Json host_cause_to_json(const HostCause& cause) {
-  Json json = {{"cause", cause.id}, {"seconds", cause.seconds}, {"what", cause.text}, {"action", cause.action}};
-  put_text(json, "line", cause.line);
-  return json;
-}
-
-Json saving_to_json(const Saving& saving) {
-  Json json = {{"kind", to_string(saving.kind)}, {"cause", to_string(saving.cause)},
-               {"seconds", saving.seconds},      {"what", saving.what},
-               {"evidence", saving.evidence},    {"action", saving.action}};
-  put_text(json, "line", saving.line);
-  if (saving.one_off) json["one_off"] = true;
-  if (saving.point >= 0) json["result"] = saving.point;
-  return json;
+static void members(auto& io, StartUpShare& share) {
+  io("part", share.part);
+  io.seconds("seconds", share.seconds);
 }
 
 static void members(auto& io, SlowStep& step) {
@@ -350,23 +348,9 @@ static Json sources_of(const Report& report) {
 Json profile_to_json(const Report& report) {
   Json json = to_json_value(*report.profile);
   json["sources"] = sources_of(report);
-  json["wins"] = list_to_json(profile.savings, saving_to_json);
-  json["calls"] = list_to_json(profile.calls, call_to_json);
-  json["copies"] = list_to_json(profile.copies, copy_to_json);
-  json["ranges"] = list_to_json(profile.ranges, node_to_json);
-  json["modules"] = list_to_json(profile.modules, node_to_json);
-  json["lines"] = list_to_json(profile.lines, line_to_json);
-  json["without_line_s"] = profile.without_line_s;
-  json["without_module_s"] = profile.without_module_s;
-  if (profile.timeline) json["timeline"] = timeline_to_json(*profile.timeline);
-  if (profile.host) json["host"] = host_to_json(*profile.host);
   if (const std::vector<HostCause> causes = host_causes(report); !causes.empty()) {
-    json["host_causes"] = list_to_json(causes, host_cause_to_json);
+    json["host_causes"] = to_json_value(causes);
   }
-  if (!profile.memory.empty()) json["memory"] = memory_to_json(profile.memory);
-  if (!profile.instructions.empty()) json["instructions"] = kernel_samples_to_json(profile.instructions);
-  if (profile.ranks) json["ranks"] = ranks_to_json(*profile.ranks);
-  if (profile.emulated) json["emulated"] = emulated_to_json(*profile.emulated);
   return json;
 }
 
