@@ -26,7 +26,7 @@ constexpr const char* kWithTimes = "rocprof needs --timestamp on; rocprofv3 has 
 struct RocprofColumns {
   std::size_t width = 0;
   std::size_t counter = 0, value = 0, dispatch = 0, process = 0;
-  std::size_t name = 0, start = 0, end = 0, agent = 0, queue = 0, correlation = 0;
+  std::size_t name = 0, start = 0, end = 0, agent = 0, stream = 0, queue = 0, correlation = 0;
   std::size_t shared = 0, scratch = 0, registers = 0;
   std::array<std::size_t, 3> grid = {}, block = {};
   std::vector<std::pair<std::size_t, std::string>> wide = {};  ///< counters that are columns
@@ -43,7 +43,8 @@ struct RocprofColumns {
     start = header.column({"start_timestamp", "beginns"});
     end = header.column({"end_timestamp", "endns"});
     agent = header.column({"agent_id", "gpu-id"});
-    queue = header.column({"stream_id", "queue_id", "queue-id"});
+    stream = header.column({"stream_id"});
+    queue = header.column({"queue_id", "queue-id"});
     correlation = header.column({"correlation_id"});
     shared = header.column({"lds_block_size", "group_segment_size", "lds"});
     scratch = header.column({"scratch_size", "private_segment_size", "scr"});
@@ -196,7 +197,9 @@ class RocprofCsv {
       builder_.without_work(reasoned_ = kernel.kind, "its kernel trace has no counters");
     }
     kernel.device = device(field_in(fields, columns_.agent));
-    kernel.stream = small(fields, columns_.queue);
+    // Without a trace of HIP all kernels have stream 0.
+    const std::uint32_t stream = small(fields, columns_.stream);
+    kernel.stream = stream != 0 ? stream : small(fields, columns_.queue);
     kernel.correlation = small(fields, columns_.correlation);
     kernel.static_shared = small(fields, columns_.shared);
     kernel.local_bytes = small(fields, columns_.scratch);

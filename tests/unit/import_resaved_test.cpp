@@ -190,6 +190,19 @@ TEST(Proton, DifferentGpusHaveRoofsOfTheirOwn) {
   EXPECT_EQ(other_models({different}, different.devices.at(0).name).size(), 1U);
 }
 
+TEST(Rocprof, QueuesAreStreamsWhereHipWasNotTraced) {
+  const auto overlaps = [](std::string_view first, std::string_view second) {
+    const ImportedProfile profile = import_text(
+        "kernel_trace.csv", fmt::format("\"Agent_Id\",\"Queue_Id\",\"Stream_Id\",\"Kernel_Name\",\"Start_Timestamp\","
+                                        "\"End_Timestamp\"\n4,{},k,1000,9000\n4,{},k,5000,12000\n",
+                                        first, second));
+    return profile.time_defects.overlapping.count;
+  };
+  EXPECT_EQ(overlaps("1,0", "2,0"), 0);
+  EXPECT_EQ(overlaps("1,0", "1,0"), 1);
+  EXPECT_EQ(overlaps("1,3", "2,3"), 1) << "a stream may use several queues";
+}
+
 TEST(Rocprof, AnUnnamedGpuIsOneOfAmd) {
   const ImportedProfile profile =
       import_text("kernel_trace.csv",
