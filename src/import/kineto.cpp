@@ -309,9 +309,11 @@ class ProfileWriter {
     const std::size_t arrow = name.find("->");
     copy.from = memory_in(name.substr(0, arrow));
     copy.to = arrow == std::string_view::npos ? spool::Memory::unknown : memory_in(name.substr(arrow));
-    if (const auto route = route_in(name)) {
-      copy.from = memory_of_letter(route->first);
-      copy.to = memory_of_letter(route->second);
+    // "Memcpy M2D (Host (User Allocated) -> Device)" of Level Zero
+    constexpr std::string_view kBegin = "Memcpy ";
+    if (name.starts_with(kBegin) && name.size() >= kBegin.size() + 3 && name[kBegin.size() + 1] == '2') {
+      copy.from = memory_of_letter(name[kBegin.size()]);
+      copy.to = memory_of_letter(name[kBegin.size() + 2]);
     }
     // "Memcpy HtoD" without the kinds of memory
     const auto [from, to] = ends_of(name);
@@ -319,15 +321,6 @@ class ProfileWriter {
     if (copy.to == spool::Memory::unknown) copy.to = to;
     if (event.collective != 0 || name.find("PtoP") != std::string_view::npos) copy.peer = event.device + 1;
     trace.copies.push_back(copy);
-  }
-
-  /// "M2D" in the name of a copy of Level Zero: "Memcpy M2D (Host (User Allocated) -> Device)".
-  static std::optional<std::pair<char, char>> route_in(std::string_view name) {
-    constexpr std::string_view kBegin = "Memcpy ";
-    if (!name.starts_with(kBegin) || name.size() < kBegin.size() + 3 || name[kBegin.size() + 1] != '2') {
-      return std::nullopt;
-    }
-    return std::pair(name[kBegin.size()], name[kBegin.size() + 2]);
   }
 
   /// "HtoD" in the name of a copy.
