@@ -17,8 +17,6 @@ bool begins_with(std::string_view name, std::initializer_list<std::string_view> 
   return std::ranges::any_of(parts, [name](std::string_view part) { return name.starts_with(part); });
 }
 
-constexpr std::string_view kAnonymous = "(anonymous namespace)";
-
 void erase_all(std::string& text, std::string_view what) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) text.erase(at, what.size());
 }
@@ -207,8 +205,13 @@ bool compiles_patterns(const HostFrame& frame) {
 
 }  // namespace
 
-std::string qualified_name(std::string_view demangled) {
+std::string qualified_name(std::string_view function) {
   constexpr std::string_view kOperator = "operator";
+  std::string text(function);
+  for (const std::string_view part : {"(anonymous namespace)::", "__cxx11::", "_V2::", "[abi:cxx11]"}) {
+    erase_all(text, part);
+  }
+  const std::string_view demangled = text;
   std::string name;
   int depth = 0;
   for (std::size_t i = 0; i < demangled.size(); ++i) {
@@ -220,19 +223,16 @@ std::string qualified_name(std::string_view demangled) {
       name += rest.substr(0, end == std::string_view::npos ? end : kOperator.size() + end);
       break;
     }
-    if (letter == '(' && depth == 0 && !rest.starts_with(kAnonymous)) break;
+    if (letter == '(' && depth == 0) break;
     if (letter == '<') ++depth;
-    if (depth == 0 && letter == ' ' && !name.ends_with("(anonymous")) {
+    if (depth == 0 && letter == ' ') {
       name.clear();  // that was the return type
     } else if (depth == 0) {
       name += letter;
     }
     if (letter == '>' && depth > 0) --depth;
   }
-  for (const std::string_view part : {"__cxx11::", "_V2::", "(anonymous namespace)::", "[abi:cxx11]"}) {
-    erase_all(name, part);
-  }
-  return name.empty() ? std::string(demangled) : name;
+  return name.empty() ? text : name;
 }
 
 FunctionPurpose purpose_of(const HostFrame& frame) {
