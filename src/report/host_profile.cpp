@@ -56,20 +56,20 @@ bool names_a_wait(std::string_view id) {
   return std::ranges::find(kIds, id) != kIds.end();
 }
 
-/// The time of running threads at this line of Python in the interpreter itself, not in native code that it calls.
-double interpreter_s(const HostProfile& host, const HostFrame& line) {
-  double seconds = 0, native = 0;
+/// Whether running threads at this line of Python are in native code that it calls, not in the interpreter itself.
+bool is_in_native_code(const HostProfile& host, const HostFrame& line) {
+  double seconds = 0, native_s = 0;
   for (const HostStackSum& stack : host.stacks) {
     if (stack.state != ThreadState::running || stack.frames.empty()) continue;
     const auto own = std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(),
                                           [&](int index) { return host.frames[static_cast<std::size_t>(index)].own; });
     if (own == stack.frames.rend() || !(host.frames[static_cast<std::size_t>(*own)] == line)) continue;
-    const bool python = host.frames[static_cast<std::size_t>(stack.frames.back())].python;
-    (python ? seconds : native) += stack.seconds;
+    seconds += stack.seconds;
+    if (!host.frames[static_cast<std::size_t>(stack.frames.back())].python) native_s += stack.seconds;
   }
   // Few samples have native frames where the machine is busy: the others of such a line were there, too.
   constexpr double kMostNative = 0.12;
-  return native > kMostNative * (seconds + native) ? 0 : seconds + native;
+  return native_s > kMostNative * seconds;
 }
 
 constexpr std::string_view kUnknownFunction = "[unknown]";  ///< as samples call it
@@ -117,9 +117,9 @@ std::string host_answer(const HostProfile& host) {
       text += fmt::format(" {} has no symbols: install its debug symbols, or compile it with -g.",
                           clean_line(last_path_part(hottest->file)));
     }
-    if (ready > kCrowded) text += fmt::format(" It is runnable but waits for a CPU for {} of its time.", percent(ready));
-    const bool python =
-        hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu() && interpreter_s(host, *hottest) > 0;
+    if (ready > kCrowded) text += fmt::format(" It is ready without a CPU for {} of its time.", percent(ready));
+    const bool python = hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu() &&
+                        !is_in_native_code(host, *hottest);
     if (python && !explained && cpu_s <= kOneCpu * host.wall_s) {
       text +=
           " A Python interpreter runs on one core at a time: vectorise this line (NumPy), compile it (Numba, Cython),";

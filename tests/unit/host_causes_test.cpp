@@ -179,6 +179,20 @@ TEST(HostCauses, NameWhatTheThreadThatRunsNextWaitedFor) {
   EXPECT_THAT(host_causes(waiting_between(ThreadState::sleep, library("nanosleep"), 0), false), IsEmpty());
 }
 
+TEST(HostCauses, TellALineOfPythonFromTheLibraryThatItCalls) {
+  for (const bool native : {false, true}) {
+    HostSamplesBuilder builder;
+    const int thread = builder.thread(10, 10);
+    const HostFrame line = HostSamplesBuilder::own("analysis.py", 12, "<module>");
+    const int inside = builder.stack({library("dgemm_kernel", "/usr/lib/libopenblas.so.0"), line});
+    const int interpreted = builder.stack({line});
+    for (std::uint64_t i = 1; i <= 1000; ++i) {
+      builder.sample(thread, i * 10'000'000, ThreadState::running, native && i % 3 == 0 ? inside : interpreted);
+    }
+    EXPECT_EQ(host_answer(host_profile(builder.take())).find("NumPy") == std::string::npos, native);
+  }
+}
+
 TEST(HostCauses, ReadTheNamesOfFunctions) {
   EXPECT_EQ(qualified_name("std::map<int, std::pair<int, int> >::find(int const&) const"), "std::map::find");
   EXPECT_EQ(qualified_name("std::ostream& std::endl<char, std::char_traits<char> >(std::ostream&)"), "std::endl");
