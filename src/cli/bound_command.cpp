@@ -57,9 +57,8 @@ void add_options(CommandEntry& command, Flags& flags) {
       "problem", text("FILE", flags.problem),
       "config.json of a decoder-only transformer, a graph (ONNX, .pt2 of torch.export), PyTorch problems in Python "
       "(a file as in KernelBench, or a folder of them), or a suite of ops");
-  command.add(
-      "--machine", text("FILE", flags.machine),
-      "Calibration file, or a GPU with a known data sheet, such as H100 (default: the stored calibration)");
+  command.add("--machine", text("FILE", flags.machine),
+              "Calibration file, or a GPU with a known data sheet, such as H100 (default: the stored calibration)");
   command.add("--batch", number("COUNT", flags.inference.batch, 1, 1e6),
               "Sequences per batch, or the value of a graph's free dimensions (default: 1)");
   command.add("--prompt", number("TOKENS", flags.inference.prompt, 1, kMostTokens),

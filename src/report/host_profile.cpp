@@ -117,7 +117,8 @@ std::string host_answer(const HostProfile& host) {
       text += fmt::format(" {} has no symbols: install its debug symbols, or compile it with -g.",
                           clean_line(last_path_part(hottest->file)));
     }
-    if (ready > kCrowded) text += fmt::format(" It is runnable but waits for a CPU for {} of its time.", percent(ready));
+    if (ready > kCrowded)
+      text += fmt::format(" It is runnable but waits for a CPU for {} of its time.", percent(ready));
     const bool python = hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu() &&
                         !is_in_native_code(host, *hottest);
     if (python && !explained && cpu_s <= kOneCpu * host.wall_s) {

@@ -22,7 +22,7 @@ double energy(const Cloud& cloud, std::size_t n) {
     s0 += cloud.speed[i] * cloud.speed[i];
     s1 += cloud.speed[i + 1] * cloud.speed[i + 1];
 #else
-    s0 += cloud.particles[i].speed * cloud.particles[i].speed;  // FAULT
+    s0 += cloud.particles[i].speed * cloud.particles[i].speed;          // FAULT
     s1 += cloud.particles[i + 1].speed * cloud.particles[i + 1].speed;  // FAULT
 #endif
   }

@@ -1,4 +1,5 @@
-// A worker computes blocks; the main thread looks every 20 ms whether the next one is there, and only then gives another.
+// A worker computes blocks; the main thread looks every 20 ms whether the next one is there, and only then gives
+// another.
 #include <atomic>
 #include <chrono>
 #include <cmath>

@@ -12,7 +12,7 @@ void part(std::vector<double>& values, int t) {
 void step(std::vector<double>& values) {
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) threads.emplace_back(part, std::ref(values), t);  // FAULT
-  for (auto& thread : threads) thread.join();  // FAULT
+  for (auto& thread : threads) thread.join();                                          // FAULT
 }
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? std::atoi(argv[1]) : 60000;

@@ -6,7 +6,7 @@
 constexpr std::size_t kSize = 16'000'000;
 std::vector<double> a(kSize, 1), b(kSize, 2), c(kSize, 3);
 void triad(std::size_t begin, std::size_t end, int passes) {
-  double *__restrict x = a.data(), *__restrict y = b.data(), *__restrict z = c.data();
+  double* __restrict x = a.data(), * __restrict y = b.data(), * __restrict z = c.data();
   for (int p = 0; p < passes; ++p)
     for (std::size_t i = begin; i < end; ++i) x[i] = y[i] + (p + 0.5) * z[i];
 }
