@@ -123,6 +123,9 @@ class HostCauses {
     }
     share_cpu_time();
     find_mutex();
+    // The kernel puts threads that wait for a mutex to sleep and wakes them.
+    if (has("mutex") && !call_is_known_)
+      std::erase_if(causes_, [](const HostCause& cause) { return cause.id == "system-calls"; });
     find_idle();
     // Threads that wait for a mutex leave the one that holds it alone.
     if (with_threads && !has("mutex")) find_alone();
@@ -266,6 +269,7 @@ class HostCauses {
           "`strace -c -f` counts the system calls: make fewer and larger ones (buffers).");
       return;
     }
+    call_is_known_ = true;
     const std::string& call = most->first;
     const bool reads = call.starts_with("read") || call.starts_with("pread") || call.starts_with("recv");
     const bool writes = call.starts_with("write") || call.starts_with("pwrite") || call.starts_with("send");
@@ -356,6 +360,7 @@ class HostCauses {
   std::map<FunctionPurpose, ByLine> running_, waiting_;
   std::map<std::string, ByLine> calls_;  ///< of running threads, by system call
   ByLine children_, syncs_;
+  bool call_is_known_ = false;  ///< true if samples name the system call with most of the kernel time
   std::vector<HostCause> causes_;
 };
 

@@ -242,6 +242,9 @@ TEST(HostCauses, NameAMutexAndNotAJoin) {
   EXPECT_EQ(found[0].line, "solver.cpp:7 step");
   EXPECT_LE(found[0].seconds, 10.01);
   EXPECT_THAT(host_causes(waiting_in("pthread_mutex_lock", false), false), IsEmpty());
+  HostProfile contended = waiting_in("pthread_mutex_lock", true);
+  contended.usage = {.user_s = 6, .system_s = 4, .page_faults = 100};
+  EXPECT_THAT(host_causes(contended, false), SizeIs(1)) << "the kernel's time is that of the mutex";
   const HostProfile joins = waiting_in("pthread_join", true);
   EXPECT_THAT(host_causes(joins, false), IsEmpty());
   EXPECT_TRUE(waits_for_threads(joins));
