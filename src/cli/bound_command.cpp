@@ -179,6 +179,13 @@ double step_time(const Report& report, const std::string& file) {
   return report.profile->steps->untouched_s.value_or(report.profile->steps->median_s);
 }
 
+/// A directory of problems in Python, unless an installed suite has that name.
+bool is_problem_folder(const std::string& problem) {
+  std::error_code ignored;
+  return fs::is_directory(problem, ignored) &&
+         std::ranges::none_of(own_suites(), [&](const KnownSuite& suite) { return suite.name == problem; });
+}
+
 /// Gives the parts of a folder of problems the times that a file has of them.
 void add_timings(const std::string& file, PhaseBound& phase) {
   const ProblemTimings timings = read_problem_timings(file);
@@ -210,7 +217,7 @@ std::optional<MeasuredTime> measure_against(const Flags& flags, const BoundProbl
                                             ProblemBound& problem) {
   std::error_code ignored;
   const bool is_file = fs::exists(flags.against, ignored);
-  if (is_file && fs::is_directory(flags.problem, ignored)) {
+  if (is_file && is_problem_folder(flags.problem)) {
     add_timings(flags.against, problem.phases.front());
     return std::nullopt;
   }
@@ -243,14 +250,13 @@ std::vector<std::string> impossible_parts(const ProblemBound& problem) {
   return names;
 }
 
-/// By the ending of its name; a folder has problems in Python.
+/// By the ending of its name; a directory has problems in Python.
 BoundProblem problem_of_request(Flags& flags, DeviceKind device) {
   const std::string ending = fs::path(flags.problem).extension().string();
-  std::error_code ignored;
   if (ending == ".json") return transformer_problem(read_file(flags.problem, kMachineLimit), flags, device);
   if (ending == ".onnx") return onnx_problem(read_file(flags.problem, kModelLimit), flags, device);
   if (ending == ".pt2") return exported_problem(flags, device);
-  if (ending == ".py" || fs::is_directory(flags.problem, ignored)) return python_problem(flags, device);
+  if (ending == ".py" || is_problem_folder(flags.problem)) return python_problem(flags, device);
   return suite_problem(load_for(device, flags.problem, "*", {}), device);
 }
 

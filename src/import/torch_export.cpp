@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "import/torch_arguments.hpp"
 #include "import/zip_archive.hpp"
 #include "model/error.hpp"
 #include "text/text.hpp"
@@ -199,20 +200,6 @@ class ExportedGraph {
 
   TorchUse use(const std::string& name) { return {storage(name, false), metas_[name].bytes}; }
 
-  /// A scalar argument in the words of PyTorch's profiler.
-  static std::string word(const Json& argument) {
-    if (argument.empty()) return {};
-    const std::string& kind = argument.begin().key();
-    const Json& value = argument.begin().value();
-    if (kind == "as_bool") return value.get<bool>() ? "True" : "False";
-    if (kind == "as_bools") return {};
-    if (kind == "as_int" || kind == "as_float" || kind == "as_ints" || kind == "as_floats") return value.dump();
-    if (kind != "as_sym_ints") return {};
-    Json numbers = Json::array();
-    for (const Json& number : value) numbers.push_back(number.value("as_int", 1));
-    return numbers.dump();
-  }
-
   void add(const Json& node) {
     const auto target = node.at("target").get<std::string>();
     // "torch.ops.aten.add.Tensor"; what Python does with numbers ("_operator.getitem") moves no data.
@@ -244,28 +231,17 @@ class ExportedGraph {
     add_call(op, library, node, inputs, outputs);
   }
 
-  /// The arguments of a call: shape, type and text of each.
-  struct Arguments {
-    Json dims = Json::array(), types = Json::array(), words = Json::array();
-
-    void add(const Json& shape, const std::string& type, const std::string& word) {
-      dims.push_back(shape);
-      types.push_back(type);
-      words.push_back(word);
-    }
-    void word(const std::string& text) { add(Json::array(), "", text); }
-  };
-
   void add_call(std::string_view op, std::string_view library, const Json& node, const std::vector<std::string>& inputs,
                 const std::vector<std::string>& outputs) {
     TorchCall call;
     call.name = fmt::format("{}::{}", library, op);
-    Arguments arguments;
-    const std::optional<Arguments> launched = library == "aten" ? as_launched(op, node, call.name) : std::nullopt;
-    if (launched) {
-      arguments = *launched;
+    const auto add = [this](const Json& argument, TorchArguments& to) { add_argument(argument, to); };
+    TorchArguments arguments;
+    if (auto launched = library == "aten" ? launched_call(op, node.at("inputs"), add) : std::nullopt) {
+      call.name = launched->name;
+      arguments = std::move(launched->arguments);
     } else {
-      for (const Json& input : node.at("inputs")) add_argument(input.at("arg"), arguments);
+      for (const Json& input : node.at("inputs")) add(input.at("arg"), arguments);
     }
     call.dims = arguments.dims.dump();
     call.types = arguments.types.dump();
@@ -278,87 +254,11 @@ class ExportedGraph {
     graph_.calls.push_back(std::move(call));
   }
 
-  void add_argument(const Json& argument, Arguments& to) const {
+  void add_argument(const Json& argument, TorchArguments& to) const {
     const auto name = tensor_name(argument);
     const auto meta = name ? metas_.find(*name) : metas_.end();
     if (meta != metas_.end()) return to.add(meta->second.dims, meta->second.type, "");
-    to.word(word(argument));
-  }
-
-  /// Programs call what users write, without the arguments that have their defaults; models of work are of what that
-  /// launches. Nothing where both are the same.
-  std::optional<Arguments> as_launched(std::string_view op, const Json& node, std::string& name) const {
-    std::map<std::string, const Json*> by_name;
-    for (const Json& input : node.at("inputs")) by_name[input.at("name").get<std::string>()] = &input.at("arg");
-    const Json none = Json::object();
-    const auto argument = [&](const char* key) -> const Json& {
-      const auto found = by_name.find(key);
-      return found == by_name.end() ? none : *found->second;
-    };
-    Arguments out;
-    const auto tensors = [&](std::initializer_list<const char*> keys, const char* launched) {
-      for (const char* key : keys) add_argument(argument(key), out);
-      name = launched;
-    };
-    if (op == "linear") {
-      tensors({"bias", "input", "weight"}, "aten::addmm");
-      if (out.dims[2].size() != 2) return std::nullopt;
-      std::swap(out.dims[2][0], out.dims[2][1]);
-    } else if (op == "matmul") {
-      tensors({"self", "other"}, "aten::mm");
-    } else if (op == "scaled_dot_product_attention") {
-      tensors({"query", "key", "value", "dropout_p"}, "aten::_scaled_dot_product_flash_attention");
-      const std::string causal = word(argument("is_causal"));
-      out.word(causal.empty() ? "False" : causal);
-    } else if (op == "softmax") {
-      tensors({"self", "dim"}, "aten::_softmax");
-    } else if (op == "log_softmax") {
-      tensors({"self", "dim"}, "aten::_log_softmax");
-    } else if (op == "layer_norm") {
-      tensors({"input", "normalized_shape", "weight", "bias"}, "aten::native_layer_norm");
-    } else if (op == "batch_norm") {
-      tensors({"input", "weight", "bias", "running_mean", "running_var"}, "aten::native_batch_norm");
-    } else if (op == "group_norm") {
-      tensors({"input", "weight", "bias"}, "aten::native_group_norm");
-    } else if (op.starts_with("conv") && op.ends_with('d') && op.size() > 2) {
-      return convolution(argument, op.find("transpose") != std::string_view::npos, name);
-    } else {
-      return std::nullopt;
-    }
-    return out;
-  }
-
-  /// "conv2d" and the like, with all arguments of "convolution".
-  template <class ByName>
-  std::optional<Arguments> convolution(const ByName& argument, bool transposed, std::string& name) const {
-    Arguments out;
-    for (const char* key : {"input", "weight", "bias"}) add_argument(argument(key), out);
-    if (out.dims[1].size() < 3) return std::nullopt;
-    const std::size_t axes = out.dims[1].size() - 2;
-    const auto list = [&](const char* key, std::int64_t otherwise) {
-      const std::string text = word(argument(key));
-      if (!text.empty()) return text;
-      Json numbers = Json::array();
-      for (std::size_t axis = 0; axis < axes; ++axis) numbers.push_back(otherwise);
-      return numbers.dump();
-    };
-    out.word(list("stride", 1));
-    const Json& padding = argument("padding");
-    if (padding.value("as_string", "") == "same") {
-      Json half = Json::array();  // windows of odd sizes; of others one position more is padded behind
-      for (std::size_t axis = 0; axis < axes; ++axis)
-        half.push_back(out.dims[1][axis + 2].template get<std::int64_t>() / 2);
-      out.word(half.dump());
-    } else {
-      out.word(list("padding", 0));
-    }
-    out.word(list("dilation", 1));
-    out.word(transposed ? "True" : "False");
-    out.word(list("output_padding", 0));
-    const std::string groups = word(argument("groups"));
-    out.word(groups.empty() ? "1" : groups);
-    name = "aten::convolution";
-    return out;
+    to.word(torch_word(argument));
   }
 
   double batch_;
