@@ -482,6 +482,19 @@ TEST(CpuVerdicts, ArithmeticOneElementAtATime) {
   EXPECT_NE(gemm.verdict().rule, "no-vectors");
 }
 
+TEST(CpuVerdicts, ScalarCodeIsHalfAsFarBelowVectorsThatAreSplit) {
+  OnCpu gemm("gemm");
+  gemm.report.machine.ceilings.push_back(example::compute(Pipe::fp32, 0));
+  Ceiling& one_core = gemm.report.machine.ceilings.back();
+  one_core.name = "fp32.one_core";
+  one_core.clocks.core_hz = 3e9;
+  gemm.at(2.2 / 8);
+  one_core.value = 3e9 * 2 * 2 * 8;  // two FMAs of all 8 elements per cycle
+  EXPECT_NE(gemm.verdict().rule, "no-vectors");
+  one_core.value = 3e9 * 2 * 2 * 4;
+  EXPECT_EQ(gemm.verdict().rule, "no-vectors");
+}
+
 TEST(CpuVerdicts, NoFasterThanOneCore) {
   OnCpu gemm("gemm");
   gemm.report.machine.device.units = 4;

@@ -28,6 +28,15 @@ bool is_unmeasured_integer_work(const Point& point) {
   return !measured && (declared || by_formula);
 }
 
+/// Elements that a vector pipe processes per cycle, of `lanes` in a vector: half as many on CPUs that split their
+/// widest vectors (Zen 4). `one_core`: roof of one core; without its clock, `lanes`.
+double lanes_per_cycle(const Ceiling* one_core, double lanes) {
+  if (one_core == nullptr || !one_core->clocks.core_hz) return lanes;
+  constexpr double kPipes = 2, kFlopsPerElement = 2, kSplit = 0.6;
+  const double per_cycle = one_core->value / *one_core->clocks.core_hz / (kPipes * kFlopsPerElement);
+  return per_cycle < kSplit * lanes ? lanes / 2 : lanes;
+}
+
 }  // namespace
 
 void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine, const Counters* counters) {
@@ -55,7 +64,10 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
     const Ceiling* one_core = machine.find(std::string(to_string(*pipe)) + std::string(kOneCore));
     if (one_core != nullptr && used > 1) out.set("one_core", rate / one_core->value);
     const Ceiling* roof = machine.compute_at(*pipe, std::nullopt, point.work.threads);
-    if (roof != nullptr) out.set(of_program ? "loop.scalar_rate" : "scalar", rate / (roof->value / lanes));
+    if (roof != nullptr) {
+      const double scalar_rate = roof->value / lanes_per_cycle(one_core, lanes);
+      out.set(of_program ? "loop.scalar_rate" : "scalar", rate / scalar_rate);
+    }
     out.set("lanes", lanes);
   }
   const auto traffic = point.work.bytes.find(Level::dram);
