@@ -39,7 +39,9 @@ class Lines {
  public:
   Lines(int fd, double limit_s) : fd_(fd), limit_s_(limit_s) {}
 
-  /// False: there is no further line.
+  /// True if the process closed its end: it ends by itself.
+  bool closed() const { return closed_; }
+  /// False if there is no further line.
   bool next(std::string& line) {
     const double end = wall_seconds() + limit_s_;
     for (;;) {
@@ -52,7 +54,8 @@ class Lines {
       }
       searched_ = bytes_.size();
       if (interrupted() || wall_seconds() > end || bytes_.size() > kLongestLine) return false;
-      if (read_some(fd_, bytes_, std::chrono::milliseconds(100)) == Arrival::closed) return false;
+      closed_ = read_some(fd_, bytes_, std::chrono::milliseconds(100)) == Arrival::closed;
+      if (closed_) return false;
     }
   }
 
@@ -61,6 +64,7 @@ class Lines {
   double limit_s_;
   std::string bytes_;
   std::size_t searched_ = 0;
+  bool closed_ = false;
 };
 
 }  // namespace
@@ -95,12 +99,11 @@ std::vector<TracedProblem> trace_problems(const std::string& python, const std::
     process.reap(kReapTimeout);
     return problems;
   }
-  const bool ended_itself = process.ended();
-  process.signal(SIGKILL);
+  if (!lines.closed()) process.signal(SIGKILL);
   const int status = process.reap(kReapTimeout).value_or(0);
   const std::string& file = files[problems.size()];
   if (interrupted()) throw UsageError(fmt::format("{}: interrupted", file));
-  if (!ended_itself) throw UsageError(fmt::format("{}: not traced within {:.0f} s", file, limit_s));
+  if (!lines.closed()) throw UsageError(fmt::format("{}: not traced within {:.0f} s", file, limit_s));
   const std::string end = fmt::format("'{}' {}", python, describe_end(status));
   if (problems.empty() && WIFEXITED(status)) {
     throw Error(fmt::format("can't trace PyTorch problems: {}", end),

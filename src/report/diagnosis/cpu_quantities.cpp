@@ -65,7 +65,8 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
     if (one_core != nullptr && used > 1) out.set("one_core", rate / one_core->value);
     const Ceiling* roof = machine.compute_at(*pipe, std::nullopt, point.work.threads);
     if (roof != nullptr) {
-      const double scalar_rate = roof->value / lanes_per_cycle(one_core, lanes);
+      const Ceiling* of_one_core = one_core == nullptr && device.units <= 1 ? roof : one_core;
+      const double scalar_rate = roof->value / lanes_per_cycle(of_one_core, lanes);
       out.set(of_program ? "loop.scalar_rate" : "scalar", rate / scalar_rate);
     }
     out.set("lanes", lanes);
