@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "import/clean_times.hpp"
+
 namespace roofline {
 namespace {
 
@@ -180,6 +182,17 @@ std::vector<std::string> RocmCounters::put_work(ProcessTrace& trace, TraceBuilde
   note(without_bytes, "have counters of FLOPs but not of bytes: their memory roof is unknown");
   note(matrix_fp32, "have FP32 products on matrix cores, which are shown as TF32 tensor");
   return notes;
+}
+
+void finish_rocprofv3(ImportedProfile& profile, TraceBuilder& builder, const RocmCounters& counters,
+                      const std::string& file) {
+  if (profile.devices.empty()) profile.devices.emplace_back();
+  for (const DeviceFacts& device : profile.devices) builder.device(device, file);
+  clean_times(profile.trace, profile.time_defects);
+  builder.finish();
+  profile.trace.counts_by = profile.tool;
+  profile.notes = counters.put_work(profile.trace, builder, profile.devices.front().chip, "rocprofv3's counters");
+  if (counters.empty()) profile.notes.emplace_back("no counters in the file: FLOPs and bytes need rocprofv3 --pmc");
 }
 
 }  // namespace roofline

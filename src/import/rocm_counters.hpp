@@ -33,6 +33,11 @@ class RocmCounters {
   std::map<spool::Id, std::map<std::string, Sum, std::less<>>> kinds_;
 };
 
+/// The last step of all readers of rocprofv3's formats: devices, times in order, and work from the counters. A profile
+/// without devices gets one of which nothing is known. `file`: for messages.
+void finish_rocprofv3(ImportedProfile& profile, TraceBuilder& builder, const RocmCounters& counters,
+                      const std::string& file);
+
 /// The means of a launch signature by counter.
 using RocmMeans = std::map<std::string, double, std::less<>>;
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "import/clean_times.hpp"
 #include "import/other_tools.hpp"
 #include "import/rocm_counters.hpp"
 #include "import/sqlite_database.hpp"
@@ -209,16 +208,8 @@ class Rocpd {
       throw UsageError(fmt::format("{}: no kernel dispatch and no copy", file_),
                        "record with rocprofv3 --kernel-trace --memory-copy-trace");
     }
-    if (profile_.devices.empty()) profile_.devices.emplace_back();
     forget_unused_devices();
-    for (const DeviceFacts& device : profile_.devices) builder_.device(device, file_);
-    clean_times(trace, profile_.time_defects);
-    builder_.finish();
-    trace.counts_by = profile_.tool;
-    profile_.notes = counters_.put_work(trace, builder_, profile_.devices.front().chip, "rocprofv3's counters");
-    if (counters_.empty()) {
-      profile_.notes.emplace_back("no counters in the file: FLOPs and bytes need rocprofv3 --pmc");
-    }
+    finish_rocprofv3(profile_, builder_, counters_, file_);
     if (sets_ > 1) profile_.notes.push_back(fmt::format("the file has {} processes", sets_));
     return std::move(profile_);
   }

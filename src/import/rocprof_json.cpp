@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "import/clean_times.hpp"
 #include "import/json_values.hpp"
 #include "import/other_tools.hpp"
 #include "import/rocm_counters.hpp"
@@ -267,15 +266,7 @@ class RocprofJson {
     if (trace.kernels.empty() && trace.copies.empty()) {
       source_.fail("no kernel dispatch and no copy: record with rocprofv3 --kernel-trace --memory-copy-trace");
     }
-    if (profile_.devices.empty()) profile_.devices.emplace_back();
-    for (const DeviceFacts& device : profile_.devices) builder_.device(device, source_.name());
-    clean_times(trace, profile_.time_defects);
-    builder_.finish();
-    trace.counts_by = profile_.tool;
-    profile_.notes = counters_.put_work(trace, builder_, profile_.devices.front().chip, "rocprofv3's counters");
-    if (counters_.empty()) {
-      profile_.notes.emplace_back("no counters in the file: FLOPs and bytes need rocprofv3 --pmc");
-    }
+    finish_rocprofv3(profile_, builder_, counters_, source_.name());
     return std::move(profile_);
   }
 
