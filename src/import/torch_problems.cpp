@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <optional>
 #include <system_error>
 
 #include "host/descriptor.hpp"
@@ -13,7 +14,7 @@
 #include "host/interrupt.hpp"
 #include "host/process.hpp"
 #include "model/error.hpp"
-#include "text/text.hpp"
+#include "text/line_reader.hpp"
 
 extern "C" const char roofline_torch_trace_begin[], roofline_torch_trace_end[];
 
@@ -23,11 +24,12 @@ namespace {
 /// Lines of a model with 100,000 operators have 50 MB.
 constexpr std::size_t kLongestLine = std::size_t{1} << 29;
 
-TracedProblem traced(std::string_view line, const std::string& file) {
+TracedProblem traced(const LineReader::Line& line, const std::string& file) {
   TracedProblem problem;
   problem.file = file;
   try {
-    problem.graph = parse_torch_trace(line);
+    if (line.too_long) throw UsageError(fmt::format("{}: its trace has more than {} MiB", file, kLongestLine >> 20U));
+    problem.graph = parse_torch_trace(line.text);
   } catch (const UsageError& error) {
     problem.error = error.what();
   }
@@ -37,33 +39,27 @@ TracedProblem traced(std::string_view line, const std::string& file) {
 /// What a process prints, line by line, until it ends or takes too long for one.
 class Lines {
  public:
-  Lines(int fd, double limit_s) : fd_(fd), limit_s_(limit_s) {}
+  Lines(int fd, double limit_s) : fd_(fd), limit_s_(limit_s), reader_(kLongestLine) {}
 
   /// True if the process closed its end: it ends by itself.
   bool closed() const { return closed_; }
-  /// False if there is no further line.
-  bool next(std::string& line) {
+  /// std::nullopt if there is no further line.
+  std::optional<LineReader::Line> next() {
     const double end = wall_seconds() + limit_s_;
-    for (;;) {
-      const std::size_t at = bytes_.find('\n', searched_);
-      if (at != std::string::npos) {
-        line.assign(bytes_, 0, at);
-        bytes_.erase(0, at + 1);
-        searched_ = 0;
-        return true;
-      }
-      searched_ = bytes_.size();
-      if (interrupted() || wall_seconds() > end || bytes_.size() > kLongestLine) return false;
-      closed_ = read_some(fd_, bytes_, std::chrono::milliseconds(100)) == Arrival::closed;
-      if (closed_) return false;
+    std::optional<LineReader::Line> line = reader_.next();
+    while (!line && !closed_ && !interrupted() && wall_seconds() <= end) {
+      std::string bytes;
+      closed_ = read_some(fd_, bytes, std::chrono::milliseconds(100)) == Arrival::closed;
+      reader_.add(bytes);
+      line = reader_.next();
     }
+    return line;
   }
 
  private:
   int fd_;
   double limit_s_;
-  std::string bytes_;
-  std::size_t searched_ = 0;
+  LineReader reader_;
   bool closed_ = false;
 };
 
@@ -90,9 +86,10 @@ std::vector<TracedProblem> trace_problems(const std::string& python, const std::
   output.child.close();
   Lines lines(output.parent.get(), limit_s);
   std::vector<TracedProblem> problems;
-  std::string line;
-  while (problems.size() < files.size() && lines.next(line)) {
-    problems.push_back(traced(line, files[problems.size()]));
+  while (problems.size() < files.size()) {
+    const std::optional<LineReader::Line> line = lines.next();
+    if (!line) break;
+    problems.push_back(traced(*line, files[problems.size()]));
     progress(problems.size());
   }
   if (problems.size() == files.size()) {

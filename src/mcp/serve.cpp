@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "host/interrupt.hpp"
-#include "mcp/line_reader.hpp"
 #include "mcp/server.hpp"
 #include "mcp/tool_process.hpp"
 #include "mcp/tools.hpp"
 #include "model/error.hpp"
+#include "text/line_reader.hpp"
 
 namespace roofline {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "host/process.hpp"
 #include "mcp/digest.hpp"
-#include "mcp/line_reader.hpp"
 #include "mcp/server.hpp"
+#include "text/line_reader.hpp"
 
 namespace roofline {
 

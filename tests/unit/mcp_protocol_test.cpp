@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "mcp/json_rpc.hpp"
-#include "mcp/line_reader.hpp"
 #include "mcp/progress_lines.hpp"
 #include "mcp/server.hpp"
 #include "mcp/tools.hpp"
+#include "text/line_reader.hpp"
 
 namespace roofline {
 namespace {

@@ -1,4 +1,4 @@
-#include "mcp/line_reader.hpp"
+#include "text/line_reader.hpp"
 
 #include <utility>
 
