@@ -97,6 +97,19 @@ ProblemBound bound_problem(const BoundProblem& problem, const Machine& machine) 
   return out;
 }
 
+std::optional<Score> PartBound::score() const {
+  return measured_s ? std::optional(score_of(time_s, *measured_s)) : std::nullopt;
+}
+
+std::vector<std::string> impossible_parts(const PhaseBound& phase) {
+  std::vector<std::string> names;
+  for (const PartBound& part : phase.parts) {
+    const std::optional<Score> score = part.score();
+    if (score && !score->possible) names.push_back(part.part.name);
+  }
+  return names;
+}
+
 Score score_of(double least_s, double measured_s) {
   constexpr double kTolerance = 1.02;  // of roofs, between runs and chips of a model
   const double share = least_s / measured_s;

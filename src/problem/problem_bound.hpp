@@ -11,11 +11,21 @@
 
 namespace roofline {
 
+/// A measured time against a bound.
+struct Score {
+  double share = 0;      ///< least time over measured time
+  bool possible = true;  ///< false below the least time, which hides a mistake: of the time, the work or the roof
+};
+Score score_of(double least_s, double measured_s);
+
 struct PartBound {
   ProblemPart part;
   Bound bound;                            ///< per launch
   double time_s = 0;                      ///< over all launches; NaN without a roof
   std::optional<double> measured_s = {};  ///< over all launches, if a report has it
+
+  /// std::nullopt if it was not measured.
+  std::optional<Score> score() const;
 };
 
 struct PhaseBound {
@@ -31,6 +41,9 @@ struct PhaseBound {
   double by_op_s = 0;
 };
 
+/// Names of the parts whose measured times are below their bounds.
+std::vector<std::string> impossible_parts(const PhaseBound& phase);
+
 struct ProblemBound {
   std::string name;
   std::vector<PhaseBound> phases;
@@ -45,12 +58,5 @@ Machine at_sustained_clocks(Machine machine);
 
 /// Bounds on that machine. Work for a matrix unit that it lacks is that of the next wider type.
 ProblemBound bound_problem(const BoundProblem& problem, const Machine& machine);
-
-/// A measured time against a bound.
-struct Score {
-  double share = 0;      ///< least time over measured time
-  bool possible = true;  ///< false below the least time, which hides a mistake: of the time, the work or the roof
-};
-Score score_of(double least_s, double measured_s);
 
 }  // namespace roofline

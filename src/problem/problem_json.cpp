@@ -33,10 +33,9 @@ OrderedJson part_json(const PartBound& part) {
   json["bound"] = to_string(part.bound.label);
   json["limiting_ceiling"] = part.bound.limiting_ceiling;
   add_time(json, "time_s", part.time_s);
-  if (part.measured_s) {
-    const Score score = score_of(part.time_s, *part.measured_s);
+  if (const std::optional<Score> score = part.score()) {
     json["measured_s"] = *part.measured_s;
-    if (std::isfinite(score.share)) json["share"] = score.share;
+    if (std::isfinite(score->share)) json["share"] = score->share;
   }
   return json;
 }

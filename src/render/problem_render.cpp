@@ -89,10 +89,10 @@ bool has_measured(const PhaseBound& phase) {
 
 /// What is special to a phase with measured parts.
 std::vector<std::string> measured_cells(const PartBound& part) {
-  if (!part.measured_s) return {"\u2013", "\u2013"};
-  const Score score = score_of(part.time_s, *part.measured_s);
-  const std::string share = std::isfinite(score.share) ? percent(score.share) : "\u2013";
-  return {time_text(*part.measured_s), score.possible ? share : share + " impossible"};
+  const std::optional<Score> score = part.score();
+  if (!score) return {"\u2013", "\u2013"};
+  const std::string share = std::isfinite(score->share) ? percent(score->share) : "\u2013";
+  return {time_text(*part.measured_s), score->possible ? share : share + " impossible"};
 }
 
 std::vector<std::string> cells_of(const PartBound& part, const PhaseBound& phase) {
@@ -137,14 +137,13 @@ TextTable table_of(const PhaseBound& phase, std::size_t most = SIZE_MAX) {
 /// How the measured parts of a phase stand to their bounds; empty where none was measured.
 std::string measured_parts_text(const PhaseBound& phase) {
   std::vector<double> shares;
-  std::vector<std::string> impossible;
   for (const PartBound& part : phase.parts) {
-    if (!part.measured_s) continue;
-    const Score score = score_of(part.time_s, *part.measured_s);
-    if (std::isfinite(score.share)) shares.push_back(score.share);
-    if (!score.possible) impossible.push_back(clean_line(part.part.name));
+    const std::optional<Score> score = part.score();
+    if (score && std::isfinite(score->share)) shares.push_back(score->share);
   }
   if (shares.empty()) return {};
+  std::vector<std::string> impossible = impossible_parts(phase);
+  for (std::string& name : impossible) name = clean_line(name);
   const std::string below = impossible.empty() ? "none is below its bound"
                                                : fmt::format("below their bounds: {}", fmt::join(impossible, ", "));
   return fmt::format("{} measured: {}; the median reaches {} of its bound.", shares.size(), below,
