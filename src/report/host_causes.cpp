@@ -185,14 +185,12 @@ class HostCauses {
 
   /// Samples are taken in user code, where a thread is assumed to be until the next one: a part of that was in the
   /// kernel.
-  double share_in_user_code() const {
-    return host_.usage.is_known() ? host_.usage.user_s / (host_.usage.user_s + host_.usage.system_s) : 1;
-  }
+  double share_in_user_code() const { return host_.usage.is_known() ? host_.usage.user_s / host_.usage.cpu_s() : 1; }
 
   /// No two causes claim the same CPU time.
   void share_cpu_time() {
     std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
-    double left = std::max(cpu_s_, host_.usage.user_s + host_.usage.system_s);
+    double left = std::max(cpu_s_, host_.usage.cpu_s());
     for (HostCause& cause : causes_) {
       cause.seconds = std::min(cause.seconds, left);
       left -= cause.seconds;
@@ -216,7 +214,7 @@ class HostCauses {
 
   /// Processes and threads that end before they are sampled: their CPU time is in the sum of the program only.
   void find_short_lived() {
-    const double used_s = host_.usage.user_s + host_.usage.system_s, unseen_s = used_s - cpu_s_;
+    const double used_s = host_.usage.cpu_s(), unseen_s = used_s - cpu_s_;
     if (!host_.usage.is_known() || unseen_s < kLeastUnseen * used_s) return;
     const double children_s = sum_of(children_), joins_s = sum_of(waiting_[FunctionPurpose::join]);
     if (children_s >= kLeastWait * host_.wall_s && children_s >= joins_s) {
@@ -230,7 +228,7 @@ class HostCauses {
 
   void find_kernel() {
     const ProcessUsage& usage = host_.usage;
-    const double used_s = usage.user_s + usage.system_s;
+    const double used_s = usage.cpu_s();
     if (!usage.is_known() || usage.system_s < kLeastKernel * used_s || has("process-starts")) return;
     const std::string share = percent(usage.system_s / used_s);
     constexpr double kGoodPart = 0.1, kPage = 4096, kAgain = 1.5;
@@ -290,7 +288,7 @@ class HostCauses {
     for (const HostStackSum& stack : host_.stacks) {
       if (stack.state == ThreadState::running && !stack.frames.empty()) named_s += stack.seconds;
     }
-    const double used_s = host_.usage.user_s + host_.usage.system_s;
+    const double used_s = host_.usage.cpu_s();
     return used_s - named_s >= 0.5 * used_s;
   }
 
@@ -298,8 +296,7 @@ class HostCauses {
   void find_idle() {
     const HostIdle& idle = host_.idle;
     if (idle.state_s < kLeastWait * host_.wall_s) return;
-    const HostFrame* const place = idle.line < 0 ? nullptr : &host_.lines.at(static_cast<std::size_t>(idle.line)).place;
-    const std::string line = place == nullptr ? std::string() : short_place(*place);
+    const std::string line = text_of_line(idle.line);
     const std::string share = percent(idle.state_s / host_.wall_s);
     constexpr double kWorks = 0.01;  // a program that only sleeps waits for its time
     if (idle.state == ThreadState::sleep && cpu_s_ > kWorks * host_.wall_s) {
@@ -324,6 +321,11 @@ class HostCauses {
               : "Read ahead or write behind on another thread, in larger pieces.");
   }
 
+  /// `index`: into the lines; empty if negative.
+  std::string text_of_line(int index) const {
+    return index < 0 ? std::string() : short_place(host_.lines.at(static_cast<std::size_t>(index)).place);
+  }
+
   std::string hottest_line() const {
     const auto hottest =
         std::ranges::max_element(host_.lines, {}, [](const HostLineSum& line) { return line.times.on_cpu(); });
@@ -335,9 +337,7 @@ class HostCauses {
     const HostAlone& alone = host_.alone;
     if (alone.at_once < 2 || alone.seconds < kLeastAlone * host_.wall_s) return;
     const double saved = alone.seconds * (1 - 1 / static_cast<double>(alone.at_once));
-    const HostFrame* const place =
-        alone.line < 0 ? nullptr : &host_.lines.at(static_cast<std::size_t>(alone.line)).place;
-    const std::string line = place == nullptr ? std::string() : short_place(*place);
+    const std::string line = text_of_line(alone.line);
     const std::string share = percent(alone.seconds / host_.wall_s);
     const bool shared = alone.line < 0 || alone.others_s > 0.5 * alone.line_s;
     // Beside other programs, or with more threads than CPUs, who still works and who waits is the scheduler's choice;

@@ -86,7 +86,8 @@ struct HostMemoryRise {
 struct ProcessUsage {
   double user_s = 0, system_s = 0, page_faults = 0;
 
-  bool is_known() const { return user_s + system_s > 0; }
+  double cpu_s() const { return user_s + system_s; }
+  bool is_known() const { return cpu_s() > 0; }
 };
 
 struct HostSamples {
