@@ -54,9 +54,9 @@ std::optional<MpiExtra> extra_of(const MpiProcess& late, const MpiProcess& typic
 
 /// True if a rank comes later to the collectives than another by more than such a difference has by chance, the rank
 /// having been chosen for it among all of them. Where they meet too rarely to tell: true.
-bool steadily_later(const std::vector<MpiProcess>& processes, std::size_t late, std::size_t other) {
+bool steadily_later(const std::vector<MpiProcess>& processes, const std::vector<std::int64_t>& offsets,
+                    std::size_t late, std::size_t other) {
   constexpr std::size_t kFewest = 4;
-  const std::vector<std::int64_t> offsets = clock_offsets(processes);
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> starts;
   for (const MpiCollective& collective : processes[other].collectives) {
     starts[{collective.communicator, collective.number}] = static_cast<std::int64_t>(collective.start) + offsets[other];
@@ -162,7 +162,7 @@ std::optional<LateMpiRanks> late_mpi_ranks(const std::vector<MpiProcess>& proces
   const auto ranks = static_cast<double>(processes.size());
   late.saved_s = std::min(most - computing / ranks, waiting / ranks);
   if (late.saved_s < kLeast / 2 * mean_seconds(processes)) return std::nullopt;
-  late.steady = steadily_later(processes, static_cast<std::size_t>(late.processes.front()),
+  late.steady = steadily_later(processes, waits.offsets, static_cast<std::size_t>(late.processes.front()),
                                static_cast<std::size_t>(late.typical));
   late.extra = extra_of(processes[static_cast<std::size_t>(late.processes.front())],
                         processes[static_cast<std::size_t>(late.typical)]);

@@ -103,7 +103,8 @@ std::vector<std::int64_t> clock_offsets(const std::vector<MpiProcess>& processes
 MpiWaits mpi_waits(const std::vector<MpiProcess>& processes) {
   MpiWaits waits;
   waits.parts.resize(processes.size());
-  const std::vector<std::int64_t> offsets = clock_offsets(processes);
+  waits.offsets = clock_offsets(processes);
+  const std::vector<std::int64_t>& offsets = waits.offsets;
   const Meetings meetings = meetings_of(processes, offsets);
   for (const auto& [key, meeting] : meetings) {
     if (meeting.ranks < 2 || meeting.seen != meeting.ranks) continue;

@@ -18,6 +18,7 @@ struct MpiParts {
 };
 
 struct MpiWaits {
+  std::vector<std::int64_t> offsets;                ///< of the processes' clocks: clock_offsets()
   std::vector<MpiParts> parts;                      ///< by process
   std::vector<std::vector<double>> site_waiting_s;  ///< waiting in collectives, by process and site
   double collectives_s = 0, matched_s = 0;          ///< over all ranks; part matched with all ranks of the communicator
