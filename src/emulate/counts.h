@@ -24,6 +24,7 @@ typedef enum {
   kCalls,                        /* executed calls of functions */
   kAtomics,                      /* atomic updates of memory */
   kConversions,                  /* lanes of conversions between single and double precision */
+  kBranches,                     /* conditional branches and indirect jumps and calls */
   kStaticKeys,
   kL1Fills = kStaticKeys,        /* + level - 1 */
   kL1Writebacks = kL1Fills + 3,  /* + level - 1 */
@@ -33,6 +34,8 @@ typedef enum {
   kFalselyShared,                /* times that a thread found other bytes of an operand's line written by another thread */
   kL1Used,                       /* bytes that were accessed of the lines that came into L1 */
   kPageWalks,                    /* accesses to pages that the modelled TLB does not hold */
+  kMispredicted,                 /* branches that the modelled predictor guessed wrongly */
+  kSubnormals,                   /* multiplications and divisions with a subnormal result */
   kKeys
 } Key;
 
@@ -96,6 +99,14 @@ struct Site {
   Bool store;
 };
 
+/* A conditional branch or an indirect jump. Generated code skips the model in long runs of the same outcome. */
+typedef struct {
+  ULong last;    /* the latest outcome: whether it was taken, or the target */
+  ULong streak;  /* how often that has been the outcome */
+  Instruction* instruction;
+  Char counter;  /* taken from 0 on */
+} Branch;
+
 /* options.c */
 extern const HChar* rc_counts_file;
 extern UInt rc_stop_after;
@@ -123,6 +134,18 @@ ULong* rc_no_tag(void);
 ULong rc_used_offset(Bool store);
 VG_REGPARM(2) void rc_access(Site* site, Addr address);
 VG_REGPARM(2) void rc_access_guarded(Site* site, Addr address);
+
+/* branches.c */
+enum { kLongStreak = 64 };
+Branch* rc_branch(Instruction* instruction);
+VG_REGPARM(2) void rc_branched(Branch* branch, ULong outcome);
+VG_REGPARM(2) void rc_jumped(Branch* branch, Addr to);
+
+/* subnormals.c */
+extern UInt rc_vector_control;  /* MXCSR, as the program last set it; 0: as at its start */
+extern ULong rc_fused_subnormal;  /* not 0: the last fused multiply-add had a subnormal result */
+IRExpr* rc_is_subnormal(IRSB* out, IROp operation, IRExpr* result);  /* of type I1; NULL: no product or quotient */
+VG_REGPARM(1) void rc_subnormal(Instruction* instruction);
 
 /* store.c: instructions, superblocks and call sites */
 typedef struct Block Block;
@@ -160,6 +183,7 @@ typedef struct {
   Bool vector256;     /* a 256-bit instruction that VEX may have split */
   Bool gather;
   Bool non_temporal;  /* a store that bypasses the caches */
+  Bool sets_control;  /* loads MXCSR */
 } Decoded;
 void rc_decode(const UChar* bytes, UInt length, Decoded* decoded);
 Bool rc_is_jump_stub(Addr address);
@@ -178,8 +202,8 @@ void* rc_fused_helper(FlopType type, UInt lanes);  /* NULL: VEX's way is kept */
 /* fused.c */
 void rc_fused_begin_block(UInt temporaries);
 void rc_fused_begin(IRStmt** statements, Int count, const Decoded* decoded);
-void rc_fused_add(IRSB* out, IRStmt* statement);
-void rc_fused_end(IRSB* out);
+Bool rc_fused_add(IRSB* out, IRStmt* statement);  /* False: it is kept for later */
+Bool rc_fused_end(IRSB* out);  /* True: lanes were computed in one call */
 
 /* instrument.c */
 IRSB* rc_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout, const VexGuestExtents* extents,

@@ -85,23 +85,24 @@ static void store_operands(IRSB* out, const IRStmt* s) {
   late[s->Ist.WrTmp.tmp] = True;
 }
 
-/* Adds a statement, or keeps it for later. */
-void rc_fused_add(IRSB* out, IRStmt* s) {
+/* Adds a statement, or keeps it for later: False. */
+Bool rc_fused_add(IRSB* out, IRStmt* s) {
+  const Bool sets = s->tag == Ist_WrTmp;
   if (active && is_fused(s)) {
     store_operands(out, s);
-  } else if (active && s->tag == Ist_WrTmp && is_late(s->Ist.WrTmp.data)) {
-    late[s->Ist.WrTmp.tmp] = True;
-    waiting[waiting_count++] = s;
-  } else if (active && s->tag == Ist_Put && is_late(s->Ist.Put.data)) {
+  } else if (active && (sets || s->tag == Ist_Put) && is_late(sets ? s->Ist.WrTmp.data : s->Ist.Put.data)) {
+    if (sets) late[s->Ist.WrTmp.tmp] = True;
     waiting[waiting_count++] = s;
   } else {
     addStmtToIRSB(out, s);
+    return True;
   }
+  return False;
 }
 
 /* At the end of the instruction. */
-void rc_fused_end(IRSB* out) {
-  if (!active) return;
+Bool rc_fused_end(IRSB* out) {
+  if (!active) return False;
   active = False;
   void* helper = rc_fused_helper(type, result_count);
   addStmtToIRSB(out, IRStmt_Dirty(unsafeIRDirty_0_N(0, "rc_fused", VG_(fnptr_to_fnentry)(helper), mkIRExprVec_0())));
@@ -113,4 +114,5 @@ void rc_fused_end(IRSB* out) {
     addStmtToIRSB(out, waiting[i]);
     if (waiting[i]->tag == Ist_WrTmp) late[waiting[i]->Ist.WrTmp.tmp] = False;
   }
+  return True;
 }

@@ -53,6 +53,8 @@ void rc_decode(const UChar* bytes, UInt length, Decoded* decoded) {
   decoded->gather = parsed.vex && parsed.map == 2 && opcode >= 0x90 && opcode <= 0x93;
   decoded->non_temporal = (parsed.map == 1 && (opcode == 0x2b || opcode == 0xe7 || opcode == 0xc3)) &&
                           !(opcode == 0xc3 && parsed.vex) && !(opcode == 0xe7 && parsed.prefix != 0x66 && parsed.prefix != 0);
+  decoded->sets_control = parsed.map == 1 && opcode == 0xae && parsed.opcode + 1 < bytes + length &&
+                          ((parsed.opcode[1] >> 3) & 7) == 2 && parsed.opcode[1] < 0xc0;  /* ldmxcsr */
   const UInt low = opcode & 15;
   const Bool fused_row = (opcode >> 4) == 9 || (opcode >> 4) == 10 || (opcode >> 4) == 11;
   decoded->fused = parsed.vex && parsed.map == 2 && parsed.prefix == 0x66 && fused_row && low >= 6;
@@ -98,29 +100,44 @@ void __wrap_h_generic_calc_MAddF64(double* result, double* a, double* b, double*
 
 Lanes rc_fused_lanes[4];
 
-static inline void fuse_float(UInt i) {
+/* 1 for a subnormal result. */
+static inline ULong fuse_float(UInt i) {
   __wrap_h_generic_calc_MAddF32(&rc_fused_lanes[3].f[i], &rc_fused_lanes[0].f[i], &rc_fused_lanes[1].f[i], &rc_fused_lanes[2].f[i]);
+  UInt bits;
+  __builtin_memcpy(&bits, &rc_fused_lanes[3].f[i], sizeof bits);
+  return (bits << 1) - 1 < (1U << 24) - 1;
 }
 
-static inline void fuse_double(UInt i) {
+static inline ULong fuse_double(UInt i) {
   __wrap_h_generic_calc_MAddF64(&rc_fused_lanes[3].d[i], &rc_fused_lanes[0].d[i], &rc_fused_lanes[1].d[i], &rc_fused_lanes[2].d[i]);
+  ULong bits;
+  __builtin_memcpy(&bits, &rc_fused_lanes[3].d[i], sizeof bits);
+  return (bits << 1) - 1 < (1ULL << 53) - 1;
 }
 
 /* Lane by lane: loads of a whole vector would wait for the stores of its lanes. */
 static void fuse_floats_4(void) {
-  for (UInt i = 0; i < 4; i++) fuse_float(i);
+  ULong any = 0;
+  for (UInt i = 0; i < 4; i++) any |= fuse_float(i);
+  rc_fused_subnormal = any;
 }
 
 static void fuse_floats_8(void) {
-  for (UInt i = 0; i < 8; i++) fuse_float(i);
+  ULong any = 0;
+  for (UInt i = 0; i < 8; i++) any |= fuse_float(i);
+  rc_fused_subnormal = any;
 }
 
 static void fuse_doubles_2(void) {
-  for (UInt i = 0; i < 2; i++) fuse_double(i);
+  ULong any = 0;
+  for (UInt i = 0; i < 2; i++) any |= fuse_double(i);
+  rc_fused_subnormal = any;
 }
 
 static void fuse_doubles_4(void) {
-  for (UInt i = 0; i < 4; i++) fuse_double(i);
+  ULong any = 0;
+  for (UInt i = 0; i < 4; i++) any |= fuse_double(i);
+  rc_fused_subnormal = any;
 }
 
 void* rc_fused_helper(FlopType type, UInt lanes) {

@@ -165,6 +165,36 @@ static void count_operation(Builder* b, IROp operation) {
   if (!b->decoded.fused) rc_count_operation(&b->facts, operation);
 }
 
+static void if_subnormal(Builder* b, IRExpr* guard) {
+  rc_totals(b->instruction);
+  IRDirty* dirty = unsafeIRDirty_0_N(1, "rc_subnormal", VG_(fnptr_to_fnentry)(&rc_subnormal), mkIRExprVec_1(word(b->instruction)));
+  dirty->guard = guard;
+  addStmtToIRSB(b->out, IRStmt_Dirty(dirty));
+}
+
+/* After the statement. */
+static void visit_result(Builder* b, const IRStmt* s) {
+  if (!b->instruction || s->tag != Ist_WrTmp) return;
+  const IRExpr* e = s->Ist.WrTmp.data;
+  IROp operation = Iop_INVALID;
+  if (e->tag == Iex_Binop) operation = e->Iex.Binop.op;
+  if (e->tag == Iex_Triop) operation = e->Iex.Triop.details->op;
+  if (e->tag == Iex_Qop) operation = e->Iex.Qop.details->op;
+  if (operation == Iop_INVALID) return;
+  IRExpr* guard = rc_is_subnormal(b->out, operation, IRExpr_RdTmp(s->Ist.WrTmp.tmp));
+  if (guard) if_subnormal(b, guard);
+}
+
+static void end_fused(Builder* b) {
+  if (!rc_fused_end(b->out)) return;
+  if_subnormal(b, assign(b->out, Ity_I1, IRExpr_Binop(Iop_CmpNE64, load(b->out, word(&rc_fused_subnormal)), word(NULL))));
+}
+
+static void keep_control(Builder* b, IRExpr* address) {
+  IRExpr* control = assign(b->out, Ity_I32, IRExpr_Load(Iend_LE, Ity_I32, address));
+  store(b->out, word(&rc_vector_control), control);
+}
+
 static void visit_expression(Builder* b, Int at, const IRExpr* e) {
   switch (e->tag) {
     case Iex_Unop: count_operation(b, e->Iex.Unop.op); break;
@@ -172,6 +202,7 @@ static void visit_expression(Builder* b, Int at, const IRExpr* e) {
     case Iex_Triop: count_operation(b, e->Iex.Triop.details->op); break;
     case Iex_Qop: count_operation(b, e->Iex.Qop.details->op); break;
     case Iex_Load:
+      if (b->decoded.sets_control) keep_control(b, e->Iex.Load.addr);
       access(b, e->Iex.Load.addr, sizeofIRType(e->Iex.Load.ty), False, NULL, !is_updated(b, at, e->Iex.Load.addr));
       break;
     default: break;
@@ -198,10 +229,35 @@ static void visit_linked(Builder* b, const IRStmt* s) {
   access(b, s->Ist.LLSC.addr, size, is_store, NULL, True);
 }
 
+/* A long run of the same outcome, which every predictor knows, costs no call of the model. */
+static void predict(Builder* b, IRExpr* guard) {
+  IRSB* out = b->out;
+  const Branch* branch = rc_branch(b->instruction);
+  IRExpr* outcome = assign(out, Ity_I64, IRExpr_Unop(Iop_1Uto64, guard));
+  IRExpr* changed = assign(out, Ity_I64, IRExpr_Binop(Iop_Xor64, outcome, load(out, word(&branch->last))));
+  IRExpr* room = assign(out, Ity_I64, IRExpr_Binop(Iop_Shl64, changed, IRExpr_Const(IRConst_U8(62))));
+  IRExpr* most = add(out, room, word((void*)(Addr)kLongStreak));
+  IRExpr* asked = assign(out, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, load(out, word(&branch->streak)), most));
+  IRDirty* dirty =
+      unsafeIRDirty_0_N(2, "rc_branched", VG_(fnptr_to_fnentry)(&rc_branched), mkIRExprVec_2(word(branch), outcome));
+  dirty->guard = asked;
+  addStmtToIRSB(out, IRStmt_Dirty(dirty));
+  store(out, word(&branch->streak), add(out, load(out, word(&branch->streak)), word((void*)1)));
+  b->facts.n[kBranches] += 1;
+}
+
+static void predict_target(Builder* b, IRExpr* target) {
+  IRDirty* dirty = unsafeIRDirty_0_N(2, "rc_jumped", VG_(fnptr_to_fnentry)(&rc_jumped),
+                                     mkIRExprVec_2(word(rc_branch(b->instruction)), target));
+  addStmtToIRSB(b->out, IRStmt_Dirty(dirty));
+  b->facts.n[kBranches] += 1;
+}
+
 static void visit_exit(Builder* b, const IRStmt* s) {
   if (!b->instruction) return;
-  end_entry(b);
   const Addr to = s->Ist.Exit.dst->tag == Ico_U64 ? s->Ist.Exit.dst->Ico.U64 : s->Ist.Exit.dst->Ico.U32;
+  if (s->Ist.Exit.jk == Ijk_Boring && to != b->instruction->address) predict(b, s->Ist.Exit.guard);
+  end_entry(b);
   if (s->Ist.Exit.jk == Ijk_Boring && to <= b->instruction->address) rc_block_exit(b->block, b->instruction, to);
 }
 
@@ -245,6 +301,7 @@ static void visit_end(Builder* b) {
   IRSB* in = b->in;
   if (!b->instruction) return;
   if (in->jumpkind == Ijk_Call) b->facts.n[kCalls] = 1;
+  if (in->next->tag == Iex_RdTmp && (in->jumpkind == Ijk_Boring || in->jumpkind == Ijk_Call)) predict_target(b, in->next);
   end_entry(b);
   if (in->jumpkind == Ijk_NoDecode) store(b->out, word(&rc_illegal_address), in->next);
   if (in->jumpkind == Ijk_Boring && in->next->tag == Iex_Const && in->next->Iex.Const.con->Ico.U64 <= b->instruction->address)
@@ -271,12 +328,12 @@ IRSB* rc_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* 
       begin_part(&b);
       begun = True;
     }
-    if (s->tag == Ist_IMark) rc_fused_end(b.out);
+    if (s->tag == Ist_IMark) end_fused(&b);
     visit(&b, i);
-    rc_fused_add(b.out, in->stmts[i]);
+    if (rc_fused_add(b.out, in->stmts[i])) visit_result(&b, s);
     if (s->tag == Ist_Exit && begun) begin_part(&b);
   }
-  rc_fused_end(b.out);
+  end_fused(&b);
   visit_end(&b);
   VG_(free)(b.addresses);
   VG_(free)(b.chains);

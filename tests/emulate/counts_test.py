@@ -231,6 +231,39 @@ class KnownAnswers(Programs):
             self.assert_close(total("mixed_precision")["conversions"], 2 * N)
             self.assertEqual(total("saxpy")["atomics"] + total("saxpy")["conversions"], 0)
 
+    def test_mispredicted_branches(self):
+        for options in (("-O1",), ("-O2",)):
+            program = self.program(*options)
+            _, files = self.start(program, "branches")
+            symbols = self.symbols(program)
+            of = lambda name: files[0].total(program, symbols[name])  # noqa: E731
+            self.assert_close(of("branches_at_random")["branches"], 2 * N, 0.01)
+            self.assert_close(of("branches_at_random")["mispredicted"], N / 2, 0.05)
+            self.assertLess(of("branches_in_turn")["mispredicted"], N / 100)
+            self.assert_close(of("jumps_at_random")["mispredicted"], N / 2, 0.05)
+            self.assertLess(of("jumps_in_turn")["mispredicted"], N / 100)
+
+    def test_subnormal_results(self):
+        x86 = platform.machine() == "x86_64"
+        sets = [("-O1",), ("-O3",)] + ([("-O3", "-mavx2"), ("-O1", "-mfma"), ("-O3", "-mavx2", "-mfma")] if x86 else [])
+        for options in sets:
+            program = self.program(*options)
+            _, files = self.start(program, "subnormals")
+            symbols = self.symbols(program)
+            of = lambda name: files[0].total(program, symbols[name])["subnormals"]  # noqa: E731
+            lanes = 1 if "-O1" in options else 8 if "-mavx2" in options else 4
+            self.assert_close(of("tiny_floats"), N / lanes)
+            self.assert_close(of("tiny_doubles"), N / max(1, lanes // 2))
+            self.assert_close(of("tiny_sums"), N / lanes)
+            self.assertEqual(of("normal_floats"), 0)
+
+    def test_numbers_that_the_cpu_flushes_to_zero_are_not_subnormal(self):
+        if platform.machine() != "x86_64":
+            self.skipTest("the compiler's start code sets MXCSR on x86 only")
+        program = self.program("-O2", "-ffast-math")
+        _, files = self.start(program, "subnormals")
+        self.assertEqual(files[0].total(program, self.symbols(program)["tiny_floats"])["subnormals"], 0)
+
     def test_calls(self):
         total, counts = self.kernels("-O1")
         self.assert_close(total("small_copies")["calls"], 100, 0.05)

@@ -159,6 +159,75 @@ KERNEL void mixed_precision(float* restrict out, const float* restrict in, long 
   for (long i = 0; i < n; i++) out[i] = in[i] * 0.3;
 }
 
+/* Branches that half of all coin flips take, that every seventh iteration takes, and jumps by a pointer. */
+KERNEL long branches_at_random(const int* coins, long n) {
+  long heads = 0;
+  for (long i = 0; i < n; i++) {
+    if (coins[i]) heads += i;
+    else heads ^= i;
+    __asm__ volatile("" : "+r"(heads));
+  }
+  return heads;
+}
+KERNEL long branches_in_turn(const int* coins, long n) {
+  long heads = 0;
+  for (long i = 0; i < n; i++) {
+    if (coins[i]) heads += i;
+    else heads ^= i;
+    __asm__ volatile("" : "+r"(heads));
+  }
+  return heads;
+}
+KERNEL long add_one(long value) { return value + 1; }
+KERNEL long take_one(long value) { return value - 1; }
+static long (*const steps[2])(long) = {add_one, take_one};
+KERNEL long jumps_at_random(const int* coins, long n) {
+  long value = 0;
+  for (long i = 0; i < n; i++) value = steps[coins[i]](value);
+  return value;
+}
+KERNEL long jumps_in_turn(const int* coins, long n) {
+  long value = 0;
+  for (long i = 0; i < n; i++) value = steps[coins[i]](value);
+  return value;
+}
+
+/* The products of n elements, each subnormal or none. */
+KERNEL void tiny_doubles(double* restrict out, const double* restrict in, double factor, long n) {
+  for (long i = 0; i < n; i++) out[i] = factor * in[i];
+}
+KERNEL void tiny_floats(float* restrict out, const float* restrict in, float factor, long n) {
+  for (long i = 0; i < n; i++) out[i] = factor * in[i];
+}
+KERNEL void normal_floats(float* restrict out, const float* restrict in, float factor, long n) {
+  for (long i = 0; i < n; i++) out[i] = factor * in[i];
+}
+KERNEL void tiny_sums(float* restrict out, const float* restrict in, float factor, long n) {
+  for (long i = 0; i < n; i++) out[i] = factor * in[i] + in[i];
+}
+
+static void run_branches(void) {
+  static int coins[2][N];
+  unsigned state = 1;
+  for (int i = 0; i < N; i++) {
+    coins[0][i] = (state = state * 1664525 + 1013904223) >> 31;
+    coins[1][i] = i % 7 == 0;
+  }
+  sink = branches_at_random(coins[0], N) + branches_in_turn(coins[1], N);
+  sink = jumps_at_random(coins[0], N) + jumps_in_turn(coins[1], N);
+}
+
+static void run_subnormals(void) {
+  for (int i = 0; i < N; i++) a[i] = 1 + i % 3, x[i] = i % 2 ? -1.5f : 1.25f;
+  tiny_doubles(b, a, 1e-310, N);
+  tiny_floats(y, x, 1e-39f, N);
+  normal_floats(y, x, 1e-37f, N);
+  for (int i = 0; i < N; i++) x[i] = 1e-40f;
+  tiny_sums(y, x, 2, N);
+  for (int i = 0; i < N; i++) x[i] = 0;
+  normal_floats(y, x, 1e-37f, N);
+}
+
 KERNEL void small_copies(void) {
   for (int i = 0; i < 100; i++) copy_bytes(b, a, 1 << 14);
 }
@@ -261,6 +330,8 @@ int main(int count, char** arguments) {
   if (!strcmp(what, "streams")) run_caches(BIG, 2);
   if (!strcmp(what, "cached")) run_caches(SMALL, 20);
   if (!strcmp(what, "pages")) run_pages();
+  if (!strcmp(what, "branches")) run_branches();
+  if (!strcmp(what, "subnormals")) run_subnormals();
   if (!strcmp(what, "threads")) run_threads();
   if (!strcmp(what, "sums")) run_sums();
   if (!strcmp(what, "fork")) {

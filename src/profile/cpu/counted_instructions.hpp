@@ -52,8 +52,11 @@ enum class CountKey : std::uint8_t {
   l1_used,         ///< accessed bytes of the lines that entered L1
   page_walks,      ///< accesses to 4 KiB pages that the modelled TLB does not hold
   calls,
-  atomics,      ///< atomic updates of memory
-  conversions,  ///< lanes, between single and double precision
+  atomics,       ///< atomic updates of memory
+  conversions,   ///< lanes, between single and double precision
+  branches,      ///< conditional branches, and jumps and calls by pointers
+  mispredicted,  ///< of these, by the modelled predictor
+  subnormals,    ///< multiplications and divisions with a subnormal result
   // Of counts_of(), from the others; files have none of these.
   instructions,
   divide_cycles,  ///< minimum cycles of floating-point divisions and roots
@@ -61,7 +64,7 @@ enum class CountKey : std::uint8_t {
   string_uses,   ///< number of repeated string instructions (rep movs) begun
   string_bytes,  ///< bytes stored by them
 };
-inline constexpr std::size_t kCountKeys = 39;
+inline constexpr std::size_t kCountKeys = 42;
 std::string_view to_string(CountKey key);  ///< "flops.fp32.scalar"
 
 /// Totals over some instructions.

@@ -42,7 +42,7 @@ double memory_need(const Point& point) {
   return longest / point.time->median;
 }
 
-void add_lines(QuantityCollector& out, const Counters& counters) {
+void add_ratios(QuantityCollector& out, const Counters& counters) {
   const auto count_of = [&](const char* id) { return counters.find(id).value_or(0); };
   const auto bytes = counters.sum({"load.bytes", "store.bytes"});
   const double fills = count_of("l1.fills"), line = count_of("cache.line_bytes");
@@ -60,6 +60,9 @@ void add_lines(QuantityCollector& out, const Counters& counters) {
   const auto all = counters.sum({"stride.line", "stride.next", "stride.other"});
   if (all > 0) out.set("loop.other", count_of("stride.other") / *all);
   if (const double stride = std::abs(count_of("stride.bytes")); stride > 0) out.set("loop.stride", stride);
+  if (const double branches = count_of("branches"); branches > 0) {
+    out.set("loop.mispredicted", count_of("mispredicted") / branches);
+  }
   if (const double uses = count_of("string.uses"); uses > 0) {
     out.set("loop.string_bytes", count_of("string.bytes") / uses);
   }
@@ -84,6 +87,10 @@ void add_cycles(QuantityCollector& out, const Point& point, const Machine& machi
   constexpr double kAtomic = 6, kConversion = 0.25;
   out.set("loop.atomics_need", share("atomics", kAtomic));
   out.set("loop.conversions_need", share("conversions", kConversion));
+  constexpr double kRefill = 13;
+  out.set("loop.mispredictions_need", share("mispredicted", kRefill));
+  const double subnormals = point.counters->find("subnormals").value_or(0);
+  if (subnormals > 0) out.set("loop.subnormal_cycles", cycles / subnormals);
   out.set("loop.instructions", point.counters->find("instructions").value_or(0) / cycles);
 }
 
@@ -103,7 +110,7 @@ void add_loop(QuantityCollector& out, const Point& point, const Machine& machine
   out.set("loop.scalar_share", vector_share(point, "scalar"));
   out.set("loop.memory_need", memory_need(point));
   out.flag_is("loop.beyond_l1", level_of(point.bound.limiting_ceiling).value_or(Level::l1) != Level::l1);
-  add_lines(out, *point.counters);
+  add_ratios(out, *point.counters);
   out.flag_is("loop.counted", true);
   out.flag_is("library", !point.profiled->module.empty());
   if (loop.iterations > 0) {

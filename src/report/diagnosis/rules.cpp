@@ -407,6 +407,17 @@ constexpr Rule kRules[] = {
      "Divisions and roots need at least {loop.divides_need} of its time.",
      "Multiply by the reciprocal where a divisor repeats; else use approximations (-mrecip, rsqrt).",
      "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
+    // The penalty is 100 to 200 cycles where there is one; loops in which it cannot matter have fewer cycles, or far more.
+    {"subnormal-loop", kCpu, {kUnderRoof, above("loop.subnormal_cycles", 20), below("loop.subnormal_cycles", 400)},
+     "It takes {loop.subnormal_cycles} cycles per subnormal result (below 1e-38 in single, 1e-308 in double precision): many "
+     "CPUs compute these in microcode.",
+     "Flush them to zero (-ffast-math, or _MM_SET_FLUSH_ZERO_MODE in each thread), or rescale the data.",
+     kMeasured, RuleKind::cause, kLibraryLoop},
+    {"mispredicting-loop", kCpu, {kUnderRoof, above("loop.mispredictions_need", 0.25)},
+     "{loop.mispredicted} of its branches are mispredicted (modelled): at least {loop.mispredictions_need} of its time.",
+     "Compute both values and select one without a branch, or sort or partition the data first; -O3 or a profile "
+     "(-fprofile-use) may do it.",
+     kMeasured, RuleKind::cause, kLibraryLoop},
     // Where other threads write the same lines, each takes ten times as long: a lower bound.
     {"atomic-loop", kCpu, {kUnderRoof, above("loop.atomics_need", 0.2)},
      "Atomic operations need at least {loop.atomics_need} of its time, more where threads share their cache lines.",
@@ -445,9 +456,9 @@ constexpr Rule kRules[] = {
      "Execute fewer instructions: vectorise (-O3, -march=native), inline, and hoist loop-invariant code.",
      kField, RuleKind::fallback, kLibraryLoop},
     {"waiting-loop", kCpu, {is("loop.counted"), below("roof.fraction", 0.6)},
-     "{roof.missing} unexplained, at {loop.instructions} instructions per cycle. Not counted: mispredicted branches and "
-     "latencies of loads.",
-     "Avoid data-dependent branches and chains of dependent loads.",
+     "{roof.missing} unexplained, at {loop.instructions} instructions per cycle. Not counted: latencies "
+     "of loads.",
+     "Avoid chains of dependent loads.",
      kMeasured, RuleKind::unexplained, kLibraryLoop},
     // Experiments with one change (docs/method.md, "Diagnosis by experiment"), for rows without counters. Changes that
     // help come first, then the result of the working set in L2.
