@@ -25,6 +25,7 @@ typedef enum {
   kAtomics,                      /* atomic updates of memory */
   kConversions,                  /* lanes of conversions between single and double precision */
   kBranches,                     /* conditional branches and indirect jumps and calls */
+  kProducts,                     /* multiplications, divisions and fused multiply-adds */
   kStaticKeys,
   kL1Fills = kStaticKeys,        /* + level - 1 */
   kL1Writebacks = kL1Fills + 3,  /* + level - 1 */

@@ -166,6 +166,7 @@ static void count_operation(Builder* b, IROp operation) {
 }
 
 static void if_subnormal(Builder* b, IRExpr* guard) {
+  b->facts.n[kProducts] = 1;
   rc_totals(b->instruction);
   IRDirty* dirty = unsafeIRDirty_0_N(1, "rc_subnormal", VG_(fnptr_to_fnentry)(&rc_subnormal), mkIRExprVec_1(word(b->instruction)));
   dirty->guard = guard;

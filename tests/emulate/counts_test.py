@@ -256,6 +256,8 @@ class KnownAnswers(Programs):
             self.assert_close(of("tiny_doubles"), N / max(1, lanes // 2))
             self.assert_close(of("tiny_sums"), N / lanes)
             self.assertEqual(of("normal_floats"), 0)
+            products = files[0].total(program, symbols["normal_floats"])["products"]
+            self.assert_close(products, 2 * N / lanes)
 
     def test_numbers_that_the_cpu_flushes_to_zero_are_not_subnormal(self):
         if platform.machine() != "x86_64":

@@ -51,6 +51,7 @@ constexpr std::array<std::string_view, kCountKeys> kKeyNames = {"flops.fp32.scal
                                                                 "conversions",
                                                                 "branches",
                                                                 "mispredicted",
+                                                                "products",
                                                                 "subnormals",
                                                                 "instructions",
                                                                 "divide.cycles",

@@ -56,7 +56,8 @@ enum class CountKey : std::uint8_t {
   conversions,   ///< lanes, between single and double precision
   branches,      ///< conditional branches, and jumps and calls by pointers
   mispredicted,  ///< of these, by the modelled predictor
-  subnormals,    ///< multiplications and divisions with a subnormal result
+  products,      ///< floating-point multiplications and divisions
+  subnormals,    ///< of these, with a subnormal result
   // Of counts_of(), from the others; files have none of these.
   instructions,
   divide_cycles,  ///< minimum cycles of floating-point divisions and roots
@@ -64,7 +65,7 @@ enum class CountKey : std::uint8_t {
   string_uses,   ///< number of repeated string instructions (rep movs) begun
   string_bytes,  ///< bytes stored by them
 };
-inline constexpr std::size_t kCountKeys = 42;
+inline constexpr std::size_t kCountKeys = 43;
 std::string_view to_string(CountKey key);  ///< "flops.fp32.scalar"
 
 /// Totals over some instructions.

@@ -63,6 +63,9 @@ void add_ratios(QuantityCollector& out, const Counters& counters) {
   if (const double branches = count_of("branches"); branches > 0) {
     out.set("loop.mispredicted", count_of("mispredicted") / branches);
   }
+  if (const double products = count_of("products"); products > 0) {
+    out.set("loop.subnormals", count_of("subnormals") / products);
+  }
   if (const double uses = count_of("string.uses"); uses > 0) {
     out.set("loop.string_bytes", count_of("string.bytes") / uses);
   }

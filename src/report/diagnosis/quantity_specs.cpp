@@ -233,6 +233,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"loop.mispredicted", "mispredicted branches", kFraction, "of its branches, by the modelled predictor"},
     {"loop.mispredictions_need", "mispredictions", kFraction,
      "least time of its mispredicted branches over the time of its threads"},
+    {"loop.subnormals", "subnormal results", kFraction, "of its floating-point products and quotients"},
     {"loop.subnormal_cycles", "cycles per subnormal result", kNumber,
      "time of its threads over its products and quotients with subnormal results"},
     {"loop.chain_need", "operations that wait for each other", kFraction,

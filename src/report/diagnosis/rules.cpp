@@ -98,6 +98,8 @@ constexpr std::string_view kLibraryDouble =
     "If single precision is enough: arrays in fp32 (.float(), torch.set_default_dtype; NumPy's are float64).";
 constexpr std::string_view kLibraryLoop =
     "Library code. Options: call it less often, for more data per call, or use another one.";
+constexpr std::string_view kFlush =
+    "Flush them to zero (-ffast-math, or _MM_SET_FLUSH_ZERO_MODE in each thread), or rescale the data.";
 constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: batch more work per call.";
 
 // One entry per rule, not one line per member.
@@ -407,12 +409,16 @@ constexpr Rule kRules[] = {
      "Divisions and roots need at least {loop.divides_need} of its time.",
      "Multiply by the reciprocal where a divisor repeats; else use approximations (-mrecip, rsqrt).",
      "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
-    // The penalty is 100 to 200 cycles where there is one; loops in which it cannot matter have fewer cycles, or far more.
+    // The penalty is 100 to 200 cycles on most CPUs: loops in which it cannot matter have fewer cycles, or far more. Where
+    // it is small, most results have to be subnormal.
     {"subnormal-loop", kCpu, {kUnderRoof, above("loop.subnormal_cycles", 20), below("loop.subnormal_cycles", 400)},
-     "It takes {loop.subnormal_cycles} cycles per subnormal result (below 1e-38 in single, 1e-308 in double precision): many "
-     "CPUs compute these in microcode.",
-     "Flush them to zero (-ffast-math, or _MM_SET_FLUSH_ZERO_MODE in each thread), or rescale the data.",
-     kMeasured, RuleKind::cause, kLibraryLoop},
+     "{loop.subnormals} of its products are subnormal (below 1e-38 in single, 1e-308 in double precision), at "
+     "{loop.subnormal_cycles} cycles each: many CPUs compute these in microcode.",
+     kFlush, kMeasured, RuleKind::cause, kLibraryLoop},
+    {"subnormal-loop", kCpu, {kUnderRoof, above("loop.subnormals", 0.5), below("loop.memory_need", 0.6)},
+     "{loop.subnormals} of its products are subnormal (below 1e-38 in single, 1e-308 in double precision), which CPUs "
+     "compute more slowly.",
+     kFlush, kMeasured, RuleKind::cause, kLibraryLoop},
     {"mispredicting-loop", kCpu, {kUnderRoof, above("loop.mispredictions_need", 0.25)},
      "{loop.mispredicted} of its branches are mispredicted (modelled): at least {loop.mispredictions_need} of its time.",
      "Compute both values and select one without a branch, or sort or partition the data first; -O3 or a profile "
