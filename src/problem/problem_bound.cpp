@@ -67,7 +67,8 @@ PhaseBound bound_phase(const ProblemPhase& phase, const Machine& machine, std::s
     out.least_s = out.by_op_s;
     return out;
   }
-  out.fused = bound_of(on_known_units(machine, *phase.fused, changes), machine);
+  out.fused_work = on_known_units(machine, *phase.fused, changes);
+  out.fused = bound_of(*out.fused_work, machine);
   out.least_s = std::max(attainable(*out.fused), out.messages_s.value_or(0));
   return out;
 }

@@ -32,7 +32,8 @@ struct PhaseBound {
   std::string name;
   double tokens = 0;
   std::vector<PartBound> parts;
-  std::optional<Bound> fused;
+  std::optional<Work> fused_work;  ///< all work as one kernel; std::nullopt if each row is a problem of its own
+  std::optional<Bound> fused;      ///< of `fused_work`
   std::optional<double> messages_s;
   /// Lower bound on the time of any implementation: all work as one kernel, overlapped with messages. NaN without
   /// roofs.

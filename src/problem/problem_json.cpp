@@ -49,6 +49,7 @@ OrderedJson phase_json(const PhaseBound& phase) {
     json["bound"] = to_string(phase.fused->label);
     json["limiting_ceiling"] = phase.fused->limiting_ceiling;
   }
+  if (phase.fused_work) json["fused"] = work_json(*phase.fused_work);
   json["parts"] = OrderedJson::array();
   for (const PartBound& part : phase.parts) json["parts"].push_back(part_json(part));
   return json;

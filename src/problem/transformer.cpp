@@ -174,7 +174,8 @@ void refuse_other_layers(const Json& json, const ConfigReader& config) {
 void read_attention(const ConfigReader& config, const Family& family, Transformer& model) {
   model.heads = config.size({"num_attention_heads", "n_head", "n_heads"});
   const bool one = config.flag("multi_query", family.multi_query) && !config.flag("new_decoder_architecture", false);
-  model.kv_heads = config.size({"num_key_value_heads", "num_kv_heads", "n_head_kv"}, one ? 1 : model.heads);
+  // A Falcon with one key-value head states "num_kv_heads" all the same, as the number of its heads.
+  model.kv_heads = one ? 1 : config.size({"num_key_value_heads", "num_kv_heads", "n_head_kv"}, model.heads);
   if (model.kv_heads < 1 || model.heads % model.kv_heads != 0) {
     config.fail(fmt::format("{} heads do not share {} key-value heads evenly", model.heads, model.kv_heads),
                 "correct \"num_key_value_heads\"");
@@ -343,6 +344,10 @@ Transformer read_transformer(const std::string& text, const std::string& file) {
   model.gated = family->gated;
   model.norm_vectors = family->norm_vectors;
   model.norms_per_layer = family->norms_per_layer;
+  // Falcon 40B and 180B: attention and MLP of a layer have the same input, but each has a norm of its own.
+  if (config.flag("new_decoder_architecture", false)) {
+    model.norms_per_layer = config.size({"num_ln_in_parallel_attn"}, 2);
+  }
   const bool biased = config.flag("attention_bias", false);
   model.qkv_bias = family->qkv_bias || family->biased || biased;
   model.out_bias = family->biased || biased;

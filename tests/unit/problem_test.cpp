@@ -95,6 +95,12 @@ const char* config_of(std::string_view name) {
 
 Transformer model_of(std::string_view name) { return read_transformer(config_of(name), "config.json"); }
 
+/// A small model, but for these members.
+std::string config_with(const char* members) {
+  return fmt::format(
+      R"({{"num_hidden_layers": 2, "num_attention_heads": 8, "vocab_size": 8, "intermediate_size": 8{}}})", members);
+}
+
 const ProblemPhase& phase_named(const BoundProblem& problem, std::string_view name) {
   for (const ProblemPhase& phase : problem.phases) {
     if (phase.name == name) return phase;
@@ -115,6 +121,26 @@ TEST(Transformers, HaveTheParametersThatArePublished) {
     EXPECT_LE(std::abs(parameters - known.parameters), known.tolerance * known.parameters)
         << known.name << ": " << fmt::format("{:.0f}", parameters);
   }
+}
+
+TEST(Transformers, OfOneKeyValueHeadIgnoreTheOtherCount) {
+  // transformers writes the number of heads as "num_kv_heads" of a Falcon 7B, whose attention has one key-value head.
+  const char* const members = R"(, "hidden_size": 64, "model_type": "falcon", "num_kv_heads": 8, "multi_query": )";
+  const auto kv_heads = [&](const std::string& rest) {
+    return read_transformer(config_with((members + rest).c_str()), "config.json").kv_heads;
+  };
+  EXPECT_EQ(kv_heads("true"), 1);
+  EXPECT_EQ(kv_heads("false"), 8);
+  EXPECT_EQ(kv_heads(R"(true, "new_decoder_architecture": true)"), 8);
+}
+
+TEST(Transformers, OfTheLargerFalconsHaveTwoNormsALayer) {
+  const auto parameters = [&](const char* members) {
+    return read_transformer(config_with(members), "config.json").parameters();
+  };
+  const double one = parameters(R"(, "hidden_size": 64, "model_type": "falcon", "multi_query": false)");
+  const double two = parameters(R"(, "hidden_size": 64, "model_type": "falcon", "new_decoder_architecture": true)");
+  EXPECT_EQ(two - one, 2 * 2 * 64);  // two layers, a norm with scale and offset
 }
 
 TEST(Transformers, OfExpertsUseAPart) {
@@ -221,6 +247,7 @@ TEST(ProblemBounds, DecodeIsBoundByMemoryAndPrefillByProducts) {
   const Traffic traffic = problem.phases[1].fused->bytes.at(Level::hbm);
   EXPECT_NEAR(bound.phases[1].least_s, traffic.total() / 1e12, 1e-9);
   for (const PhaseBound& phase : bound.phases) EXPECT_GT(phase.by_op_s, phase.least_s);
+  EXPECT_EQ(bound.phases[1].fused_work->bytes.at(Level::hbm).total(), traffic.total());
 }
 
 TEST(ProblemBounds, ProductsOfTypesWithoutAUnitAreBoundByTheNextWider) {
@@ -244,12 +271,6 @@ TEST(ProblemBounds, ATimeBelowTheBoundIsImpossible) {
   EXPECT_TRUE(score_of(decode.least_s, 2 * decode.least_s).possible);
   EXPECT_TRUE(score_of(decode.least_s, 0.99 * decode.least_s).possible) << "roofs are not exact";
   EXPECT_FALSE(score_of(decode.least_s, 0.9 * decode.least_s).possible);
-}
-
-/// A small model, but for these members.
-std::string config_with(const char* members) {
-  return fmt::format(
-      R"({{"num_hidden_layers": 2, "num_attention_heads": 8, "vocab_size": 8, "intermediate_size": 8{}}})", members);
 }
 
 TEST(Transformers, RefuseWhatTheyAreNot) {
