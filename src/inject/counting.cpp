@@ -21,6 +21,8 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "inject/clock.hpp"
@@ -163,6 +165,8 @@ class Counting {
   std::map<CUcontext, Context> contexts_;
   std::set<std::string> reasons_;  ///< already reported
   std::set<CUgraphExec> graphs_;   ///< launched before
+  std::unordered_set<spool::Id> met_;
+  std::unordered_map<spool::Id, std::vector<spool::Id>> kinds_alike_;  ///< by the first of them
   std::uint32_t groups_ = 0;
 
   std::unique_ptr<RangeSession> session_;
@@ -209,7 +213,9 @@ bool Counting::work_begins() {
 bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   CountingPlan::Launch launch;
   launch.context = reinterpret_cast<std::uintptr_t>(site.context);
-  launch.kind = site.kind;
+  launch.kind = site.alike;
+  launch.layer = site.kind;
+  if (met_.insert(site.kind).second) kinds_alike_[site.alike].push_back(site.kind);
   launch.number = site.graph != nullptr && graphs_.insert(site.graph).second ? 1 : site.number;
   // Only graphs that are instantiated after CUPTI has changed the kernels would have its code; a cooperative kernel may
   // not fit on the GPU with it.
@@ -242,7 +248,7 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   const bool changes = chosen != plan_.current();
   if (!quiet(site.context)) {
     if (captures_.load() > 0) return false;
-    plan_.failed(site.kind, "work queued before it does not end within seconds", now() - start);
+    plan_.failed(site.alike, "work queued before it does not end within seconds", now() - start);
     publish_cost();
     return false;
   }
@@ -280,7 +286,7 @@ void Counting::exits(const LaunchSite& site, bool launched) {
     const Context& context = contexts_.at(site.context);
     const bool user = session_->range() == CountedRange::user;
     if (!ends_within(site.context, context.event, user ? kLongestLaunch : kLongestDrain)) {
-      plan_.failed(site.kind, "it does not end within 0.5 s while nothing else is launched", now() - entered_);
+      plan_.failed(site.alike, "it does not end within 0.5 s while nothing else is launched", now() - entered_);
       publish_cost();
       return;
     }
@@ -293,9 +299,9 @@ void Counting::exits(const LaunchSite& site, bool launched) {
     if (!launched) {
       plan_.spent(end - entered_);
     } else if (overlapped) {
-      plan_.overlapped(site.kind, end - entered_);
+      plan_.overlapped(site.alike, end - entered_);
     } else {
-      plan_.counted(site.kind, duration, end - entered_, end);
+      plan_.counted(site.alike, duration, end - entered_, end);
     }
   } catch (const Error& error) {
     plan_.spent(now() - entered_);
@@ -595,8 +601,11 @@ void Counting::finish() {
     return;
   }
   const std::vector<CountingPlan::Missing> missing = plan_.missing();
-  for (const CountingPlan::Missing& kind : missing) {
-    process_.spool.write(spool::Type::uncounted, spool::Uncounted{kind.kind, process_.spool.text(kind.reason)});
+  for (const CountingPlan::Missing& alike : missing) {
+    const spool::Id reason = process_.spool.text(alike.reason);
+    for (const spool::Id kind : kinds_alike_[alike.kind]) {
+      process_.spool.write(spool::Type::uncounted, spool::Uncounted{kind, reason});
+    }
   }
   note_progress(unended_ || attempts_ > 0 ? "the others were not counted because earlier work did not end" : "");
 }

@@ -41,13 +41,18 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   Kind& kind = kinds_[launch.kind];
   ++launches_;
   if (first_ == 0) first_ = launch.time;
-  kind.gap = kind.last != 0 ? launches_ - kind.last : 0;
+  if (kind.first == 0) kind.layer = launch.layer;
+  const bool of_layer = launch.layer == kind.layer;
+  if (of_layer) {
+    kind.gap = kind.last_of_layer != 0 ? launches_ - kind.last_of_layer : 0;
+    kind.last_of_layer = launches_;
+  }
   kind.last = launches_;
   if (kind.first == 0) {
     kind.first = launches_;
     kind.waits = scarce_;
   }
-  kind.launches = std::max(kind.launches, launch.number);
+  kind.launches = std::max(kind.launches + 1, launch.number);
   kind.wanted |= bits(launch.groups);
   if (launch.usual != 0) kind.duration = launch.usual;
   if (!launch.instrumentable) kind.wanted &= ~launch.groups.instrumented;
@@ -68,7 +73,7 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
     kind.round = round_;
     kind.launches_in_round = 0;
   }
-  ++kind.launches_in_round;
+  if (of_layer) ++kind.launches_in_round;
   ++in_vain_;
   // Other kinds may come that lack the present group, and would cost a change later.
   const bool late = kind.launches_in_round >= kRoundsPatience && launch.time >= last_counted_ + change_cost_ / 4;
@@ -90,7 +95,7 @@ bool CountingPlan::phase_is_through() const {
     ++kinds;
     if ((kind.wanted & ~kind.have & bit) == 0) {
       if (kind.last - kind.first >= (launches_ - phase_) / 2) waiting += weight(kind);
-    } else if (launches_ - kind.last <= 2 * kind.gap) {
+    } else if (launches_ - kind.last <= 2 * (kind.gap != 0 ? kind.gap : kind.last)) {
       return false;
     }
   }

@@ -40,8 +40,9 @@ class CountingPlan {
   struct Launch {
     std::uint64_t context = 0;
     GroupRange groups = {};
-    spool::Id kind = 0;
-    std::uint64_t number = 0;    ///< of this launch among those of its kind, from 1 on
+    spool::Id kind = 0;          ///< of all layers: one of them is counted
+    spool::Id layer = 0;
+    std::uint64_t number = 0;    ///< of this launch among those of its layer, from 1 on
     bool instrumentable = true;  ///< CUPTI may put code into what is launched
     bool uncountable = false;
     std::uint64_t usual = 0;  ///< ns of a launch of its kind on the GPU; 0: unknown
@@ -104,7 +105,10 @@ class CountingPlan {
     std::uint64_t round = 0;
     std::uint32_t launches_in_round = 0;
     std::uint64_t first = 0, last = 0;  ///< of its launches, among all
-    std::uint64_t gap = 0;              ///< between its last two; 0: unknown
+    // All layers come close to each other, and then not until the next step: one of them tells how long a step is.
+    spool::Id layer = 0;
+    std::uint64_t last_of_layer = 0;
+    std::uint64_t gap = 0;  ///< between its last two; 0: unknown
     std::uint32_t failures = 0, overlaps = 0;
     bool waits = false;   ///< neither the slice nor the budget reaches it, by the last ranking
     std::string refused;  ///< why it will not be counted

@@ -179,6 +179,9 @@ Kind& Kinds::find_locked(const Key& key, std::uint64_t recorded_scalars) {
     by_id_.push_back(kind);
     kind->name = key.name;
     kind->place = key.place;
+    Key of_any_block = key;
+    of_any_block.place = spool_.place_of_any_block(key.place);
+    kind->alike = alike_.try_emplace(of_any_block, kind->id).first->second;
     kind->flags = key.flags;
     kind->geometry = key.geometry;
     spool::Kind record = {};

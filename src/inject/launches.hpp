@@ -30,6 +30,7 @@ struct Kind {
   spool::Id id = 0;
   spool::Id name = 0;
   spool::Id place = 0;
+  spool::Id alike = 0;  ///< the first kind that differs in nothing but the numbers of its place: of another layer
   std::uint32_t flags = 0;
   Geometry geometry;
   std::atomic<std::uint64_t> launches = 0;
@@ -125,6 +126,7 @@ class Kinds {
   std::unordered_map<CUfunction, Function*> functions_;  ///< never freed: threads may hold what was forgotten
   std::atomic<std::uint32_t> epoch_ = 1;
   std::unordered_map<Key, Kind*, Hash> kinds_;
+  std::unordered_map<Key, spool::Id, Hash> alike_;  ///< the first kind, for the first place that is alike
   std::unordered_map<Key, int, Hash> variants_;
   std::vector<Kind*> by_id_;  ///< from id 1 on
 

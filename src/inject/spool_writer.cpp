@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "inject/clock.hpp"
+#include "text/block_names.hpp"
 
 namespace roofline::inject {
 namespace {
@@ -93,7 +94,7 @@ spool::Id SpoolWriter::text_locked(std::string_view text) {
   if (texts_.size() >= kMostNames) return 0;
   const spool::Text record = {static_cast<spool::Id>(texts_.size() + 1), static_cast<std::uint32_t>(key.size())};
   write(spool::Type::text, record, key);
-  texts_.emplace(std::move(key), record.id);
+  text_of_.push_back(&texts_.emplace(std::move(key), record.id).first->first);
   return record.id;
 }
 
@@ -105,7 +106,11 @@ spool::Id SpoolWriter::text(std::string_view text) {
 spool::Id SpoolWriter::range_locked(spool::Id parent, spool::Id name, spool::Id domain) {
   const auto [found, added] =
       ranges_.try_emplace(std::tuple(parent, name, domain), static_cast<spool::Id>(ranges_.size() + 1));
-  if (added) write(spool::Type::range, spool::Range{found->second, parent, name, domain});
+  if (!added) return found->second;
+  write(spool::Type::range, spool::Range{found->second, parent, name, domain});
+  const std::string any = name != 0 ? without_numbers(*text_of_[name]) : "";
+  range_like_.push_back(
+      ranges_alike_.try_emplace(std::tuple(range_like_[parent], any, domain), found->second).first->second);
   return found->second;
 }
 
@@ -153,8 +158,8 @@ spool::Id SpoolWriter::code(spool::Id file, std::uint64_t address) {
 }
 
 spool::Id SpoolWriter::place(const spool::Place& place) {
-  const std::tuple key(place.range, place.line, place.module, place.backward, place.operation, place.code);
-  if (key == decltype(key)()) return 0;
+  const PlaceKey key(place.range, place.line, place.module, place.backward, place.operation, place.code);
+  if (key == PlaceKey()) return 0;
   const std::lock_guard lock(names_mutex_);
   if (const auto found = places_.find(key); found != places_.end()) return found->second;
   if (places_.size() >= kMostNames) return 0;
@@ -162,7 +167,20 @@ spool::Id SpoolWriter::place(const spool::Place& place) {
   record.id = static_cast<spool::Id>(places_.size() + 1);
   write(spool::Type::place, record);
   places_.emplace(key, record.id);
+  place_like_.push_back(place_like_locked(record));
   return record.id;
+}
+
+spool::Id SpoolWriter::place_like_locked(const spool::Place& place) {
+  spool::Id module = place.module;
+  if (module != 0) module = modules_.try_emplace(any_block(*text_of_[module]), module).first->second;
+  const PlaceKey alike(range_like_[place.range], place.line, module, place.backward, place.operation, place.code);
+  return places_alike_.try_emplace(alike, place.id).first->second;
+}
+
+spool::Id SpoolWriter::place_of_any_block(spool::Id place) {
+  const std::lock_guard lock(names_mutex_);
+  return place_like_[place];
 }
 
 void SpoolWriter::note(spool::NoteCode code, std::string_view text) {

@@ -47,6 +47,8 @@ class SpoolWriter {
   spool::Id code(spool::Id file, std::uint64_t address);
   /// place.id is ignored.
   spool::Id place(const spool::Place& place);
+  /// The first place that differs from this one in nothing but numbers: of another layer, or another step's range.
+  spool::Id place_of_any_block(spool::Id place);
 
   void note(spool::NoteCode code, std::string_view text);
 
@@ -78,6 +80,7 @@ class SpoolWriter {
   void put_first(spool::Type type, const void* record, std::size_t size, std::string_view tail);
   spool::Id text_locked(std::string_view text);
   spool::Id range_locked(spool::Id parent, spool::Id name, spool::Id domain);
+  spool::Id place_like_locked(const spool::Place& place);
 
   std::mutex names_mutex_;  // before buffer_mutex_
   std::unordered_map<std::string, spool::Id> texts_;
@@ -86,7 +89,14 @@ class SpoolWriter {
   std::map<std::tuple<spool::Id, spool::Id, std::uint32_t>, spool::Id> lines_;
   std::map<std::pair<spool::Id, spool::Id>, spool::Id> code_files_;
   std::map<std::pair<spool::Id, std::uint64_t>, spool::Id> codes_;
-  std::map<std::tuple<spool::Id, spool::Id, spool::Id, std::uint32_t, spool::Id, spool::Id>, spool::Id> places_;
+  using PlaceKey = std::tuple<spool::Id, spool::Id, spool::Id, std::uint32_t, spool::Id, spool::Id>;
+  std::map<PlaceKey, spool::Id> places_;
+  // By their ids, from 1 on: texts; the first range and the first place that are alike but for numbers.
+  std::vector<const std::string*> text_of_ = {nullptr};
+  std::vector<spool::Id> range_like_ = {0}, place_like_ = {0};
+  std::map<std::string, spool::Id> modules_;  ///< the first one of those with blocks of other numbers
+  std::map<std::tuple<spool::Id, std::string, spool::Id>, spool::Id> ranges_alike_;
+  std::map<PlaceKey, spool::Id> places_alike_;
 
   std::mutex buffer_mutex_;
   std::vector<char> buffer_;

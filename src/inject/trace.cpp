@@ -98,8 +98,15 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
   if (session.instructions != nullptr && !capturing()) session.instructions->before_launch(data.context);
   const std::uint64_t number = ++state.kind->launches;
   session.kinds.launched(*state.kind, data.correlationId);
-  state.site = {data.context, arguments.stream,         state.kind->id,  state.kind->flags,
-                number,       state.kind->usual_time(), arguments.graph, data.correlationId};
+  state.site = {.context = data.context,
+                .stream = arguments.stream,
+                .kind = state.kind->id,
+                .alike = state.kind->alike,
+                .flags = state.kind->flags,
+                .number = number,
+                .usual = state.kind->usual_time(),
+                .graph = arguments.graph,
+                .correlation = data.correlationId};
   if (!counting_asks()) return;
   const std::uint64_t before = now();
   state.counted = counting_enters(state.site);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "model/find.hpp"
+#include "text/block_names.hpp"
 #include "text/text.hpp"
 
 namespace roofline {

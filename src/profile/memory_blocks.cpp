@@ -7,6 +7,7 @@
 
 #include "profile/recording.hpp"
 #include "profile/rows.hpp"
+#include "text/block_names.hpp"
 
 namespace roofline {
 

@@ -15,6 +15,7 @@
 
 #include "measure/statistics.hpp"
 #include "profile/intervals.hpp"
+#include "text/block_names.hpp"
 
 namespace roofline {
 namespace {
@@ -449,27 +450,6 @@ const spool::Place& Recording::place(const Activity& activity) const {
   const spool::Kernel& kernel = trace.kernels[activity.index];
   const spool::Id kind = kernel.kind != 0 ? kernel.kind : activity.launch != nullptr ? activity.launch->kind : 0;
   return trace.place(trace.kind(kind).place);
-}
-
-std::string without_numbers(std::string_view text) {
-  std::string result;
-  for (const char character : text) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(character)) != 0;
-    if (!digit) result += character;
-    if (digit && (result.empty() || result.back() != '*')) result += '*';
-  }
-  return result;
-}
-
-std::string any_block(std::string_view module) {
-  std::string result;
-  while (!module.empty()) {
-    const std::string_view part = module.substr(0, module.find('.'));
-    const bool number = part.find_first_not_of("0123456789") == std::string_view::npos;
-    result += (result.empty() ? "" : ".") + (number ? "*" : std::string(part));
-    module.remove_prefix(std::min(part.size() + 1, module.size()));
-  }
-  return result;
 }
 
 std::vector<spool::Id> range_chain(const ProcessTrace& trace, spool::Id range) {

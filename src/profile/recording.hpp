@@ -94,12 +94,6 @@ struct Recording {
   void join_variants();
 };
 
-/// Replaces every number in the text by '*' ("step *"), to identify repeated ranges.
-std::string without_numbers(std::string_view text);
-
-/// Replaces the numbers of repeated blocks in a module path by '*' ("blocks.*.fc1").
-std::string any_block(std::string_view module);
-
 /// A range and its parents, outermost first.
 std::vector<spool::Id> range_chain(const ProcessTrace& trace, spool::Id range);
 

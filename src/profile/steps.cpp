@@ -16,6 +16,7 @@
 #include "profile/ranks.hpp"
 #include "profile/repetition.hpp"
 #include "profile/wall_time.hpp"
+#include "text/block_names.hpp"
 #include "text/text.hpp"
 
 namespace roofline {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace roofline::inject {
@@ -29,7 +30,7 @@ class Program {
   bool launch(spool::Id kind, CountingPlan::Launch given = {}) {
     given.kind = kind;
     if (given.groups.count == 0) given.groups = kGroups;
-    given.number = ++numbers[kind];
+    given.number = ++numbers[{kind, given.layer}];
     given.time = time += 10'000;
     const auto chosen = plan.choose(given);
     if (!chosen) return false;
@@ -67,7 +68,7 @@ class Program {
   CountingPlan plan;
   std::uint64_t time = 0;
   int changes = 0;
-  std::map<spool::Id, std::uint64_t> numbers;
+  std::map<std::pair<spool::Id, spool::Id>, std::uint64_t> numbers;  ///< by kind and layer
   std::map<spool::Id, std::vector<std::uint32_t>> groups;
   std::map<spool::Id, std::set<std::uint64_t>> contexts;
   std::set<spool::Id> endless, disturbed;
@@ -123,6 +124,24 @@ TEST(CountingPlan, EveryKindOfALoopGetsEveryGroupOnceInAsManyPhasesAsGroups) {
   EXPECT_EQ(program.changes, 4);
   EXPECT_THAT(program.plan.missing(), IsEmpty());
   EXPECT_EQ(program.plan.summary().complete, 40U);
+}
+
+/// A model of twelve layers, in steps of a time in which CUPTI could change between groups.
+TEST(CountingPlan, OneOfAllLayersIsCounted) {
+  Program program;
+  for (int step = 0; step < 30; ++step) {
+    for (const spool::Id first : {1, 21}) {  // forward, backward
+      for (spool::Id layer = 1; layer <= 12; ++layer) {
+        for (spool::Id kind = first; kind < first + 20; ++kind) program.launch(kind, {.layer = layer});
+        program.time += 30 * kOneMillisecond;
+      }
+    }
+  }
+  for (spool::Id kind = 1; kind <= 40; ++kind) {
+    EXPECT_EQ(program.have(kind), kAll) << kind;
+    EXPECT_THAT(program.groups[kind], SizeIs(4)) << kind;
+  }
+  EXPECT_LE(program.changes, 5);
 }
 
 TEST(CountingPlan, ABurstDoesNotEndAPhase) {

@@ -303,6 +303,7 @@ class CountingTest : public testing::Test {
   LaunchSite site_of(spool::Id kind, std::uint32_t flags = 0) {
     return {.context = fake.current,
             .kind = kind,
+            .alike = kind,
             .flags = flags,
             .number = ++numbers_[kind],
             .correlation = ++correlation_};

@@ -28,7 +28,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"kernels", {"op", "device", "host", "text", "measure", "model"}},
     {"report", {"sample", "op", "text", "measure", "model"}},
     {"emulate", {}},  // a program of its own, in C
-    {"inject", {"sample", "cupti", "host", "model"}},
+    {"inject", {"sample", "cupti", "host", "text", "model"}},
     {"mpi", {}},  // a library of its own, in C
     {"portable", {}},
     {"user", {"op", "device", "host", "text", "measure", "model"}},
