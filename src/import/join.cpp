@@ -10,6 +10,7 @@
 
 #include "profile/intervals.hpp"
 #include "profile/recording.hpp"
+#include "text/block_names.hpp"
 #include "text/demangle.hpp"
 #include "text/format.hpp"
 

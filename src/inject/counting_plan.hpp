@@ -40,7 +40,7 @@ class CountingPlan {
   struct Launch {
     std::uint64_t context = 0;
     GroupRange groups = {};
-    spool::Id kind = 0;          ///< of all layers: one of them is counted
+    spool::Id kind = 0;  ///< of all layers: one of them is counted
     spool::Id layer = 0;
     std::uint64_t number = 0;    ///< of this launch among those of its layer, from 1 on
     bool instrumentable = true;  ///< CUPTI may put code into what is launched

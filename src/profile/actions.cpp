@@ -298,6 +298,13 @@ constexpr DetailRow kDetailRows[] = {
      "Draw them on the GPU (cuRAND), or in advance on another thread.",
      "Draw them on the GPU: torch.randn(…, device=\"cuda\"), torch.rand, torch.bernoulli.",
      "Draw them inside the jitted step: jax.random.", "Draw them on the GPU: cupy.random."},
+    {CauseDetail::host_results, "GPU idle: the host computes with results that it reads back",
+     "Do this on the GPU, in the same stream; else do it less often.",
+     "Do this on the GPU with tensors (topk, gather, where, masks) instead of .tolist(), .cpu() or .numpy(); else do "
+     "it "
+     "less often.",
+     "Do this inside the jitted step (jax.lax.top_k, jnp.where, lax.scan); else do it less often.",
+     "Do this on the GPU with cupy functions instead of .get() or cupy.asnumpy(); else do it less often."},
     {CauseDetail::workers_started, "GPU idle: worker processes are restarted in the loop",
      "Start them once before the loop.",
      "Use DataLoader(persistent_workers=True), one iterator for many epochs, or longer epochs.", "", ""},

@@ -430,7 +430,40 @@ class IdleAttribution {
     }
   }
 
+  /// Samples whose native frames are missing say less than others at the same line: where these name what the function
+  /// does, those do the same.
+  static void join_unspecific(Evidence& evidence) {
+    constexpr double kSpecific = 0.5;  // of the samples in the function
+    std::map<std::string, double> all;
+    std::map<std::string, std::pair<double, std::tuple<SavingCause, CauseDetail, std::string>>> specific;
+    for (const auto& [key, share] : evidence.causes) {
+      const auto& [cause, detail, function] = key;
+      all[function] += share.weight;
+      auto& [weight, of] = specific[function];
+      if (detail != CauseDetail::none && share.weight > weight) {
+        weight = share.weight;
+        of = key;
+      }
+    }
+    for (auto at = evidence.causes.begin(); at != evidence.causes.end();) {
+      const auto& [cause, detail, function] = at->first;
+      const bool unspecific =
+          detail == CauseDetail::none && (cause == SavingCause::data_loading || cause == SavingCause::host_native ||
+                                          cause == SavingCause::host_python);
+      const auto& [weight, into] = specific[function];
+      if (!unspecific || weight < kSpecific * all[function]) {
+        ++at;
+        continue;
+      }
+      Evidence::Share& share = evidence.causes[into];
+      share.weight += at->second.weight;
+      for (const auto& [line, of_line] : at->second.lines) share.lines[line] += of_line;
+      at = evidence.causes.erase(at);
+    }
+  }
+
   void find_facts(const AlikeKey& key, Evidence& evidence) const {
+    join_unspecific(evidence);
     const ProcessTrace& of = recording_.traces[static_cast<std::size_t>(key.process)];
     const int thread = samples_.thread(of.process.pid, key.thread);
     const WorkerActivity& workers = samples_.workers(thread);

@@ -168,6 +168,17 @@ std::string line_text(const ProcessTrace& trace, spool::Id id, const std::string
   return fmt::format("{}:{} {}", file, line.number, trace.text(line.function));
 }
 
+/// What other kernels have left in L2 reaches main memory while this one runs alone to be counted; in the program it
+/// did so at other times. A kernel that stands above its roof with these bytes has only those that it wrote itself.
+void leave_out_foreign_writes(Point& point, const Machine& machine) {
+  const auto dram = point.work.bytes.find(Level::hbm), l2 = point.work.bytes.find(Level::l2);
+  if (!point.above_roof() || dram == point.work.bytes.end() || l2 == point.work.bytes.end()) return;
+  const double own = std::max(0.0, l2->second.total() - dram->second.read);
+  if (own >= dram->second.write) return;
+  dram->second.write = own;
+  point.bound = bound_of(point.work, machine);
+}
+
 Point row_of(const LaunchGroup& group, const Recording& recording, const Machine& machine,
              const std::string& why_not_counted) {
   Point point;
@@ -200,6 +211,7 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
     point.reason = "no launch has a time";
   } else {
     point.time = summarize(times);
+    if (counted) leave_out_foreign_writes(point, machine);
   }
   return point;
 }

@@ -19,7 +19,8 @@ std::string any_block(std::string_view module) {
   while (!module.empty()) {
     const std::string_view part = module.substr(0, module.find('.'));
     const bool number = part.find_first_not_of("0123456789") == std::string_view::npos;
-    result += (result.empty() ? "" : ".") + (number ? "*" : std::string(part));
+    if (!result.empty()) result += '.';
+    result += number ? std::string_view("*") : part;
     module.remove_prefix(std::min(part.size() + 1, module.size()));
   }
   return result;

@@ -198,7 +198,7 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
          .milliseconds = {500}}},
        {{.counts = "flops.fp64.scalar=20000000 products=20000000 subnormals=100000 load.bytes=64 l1.fills=1",
          .milliseconds = {500}}}},
-      {"subnormal-loop",
+      {"subnormal-data-loop",
        {{.counts = "flops.fp64.128=400000000 products=200000000 subnormals=180000000 load.bytes=64 l1.fills=1",
          .milliseconds = {500}}},
        {{.counts = "flops.fp64.128=400000000 products=200000000 subnormals=80000000 load.bytes=64 l1.fills=1",

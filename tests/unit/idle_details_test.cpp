@@ -301,6 +301,48 @@ TEST_F(IdleDetails, PyTorchThatComputesOnTheCpu) {
   }
 }
 
+/// Work behind the line that reads an array back is no input data, although a copy to the GPU follows.
+TEST_F(IdleDetails, WorkOnResultsIsNoInputData) {
+  for (const int line : {40, 20}) {
+    restart();
+    const spool::Id reading = program_.place("decode.py", 30, "select"),
+                    sending = program_.place("decode.py", 50, "select");
+    const int choosing = program_.samples().stack({SampleFrames::own("decode.py", line, "Decoder.select")});
+    steps(10, [&](int) {
+      program_.launch(kernel_, 300 * kUs);
+      program_.item(reading, 4096);
+      program_.host(20 * kMs, ThreadState::running, choosing);
+      program_.copy_in(8192, spool::Memory::pageable, 20 * kUs, sending, false);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause == SavingCause::data_loading, line < 30) << line;
+    EXPECT_EQ(found.part.detail == CauseDetail::host_results, line > 30) << line;
+  }
+}
+
+/// Some stacks end in Python, because the native frames were not found.
+TEST_F(IdleDetails, SamplesWithoutNativeFramesDoWhatTheOthersAtTheirLineDo) {
+  for (const bool random : {true, false}) {
+    restart();
+    const spool::Id line = program_.place("train.py", 30, "noise");
+    const std::vector<HostFrame> python = {SampleFrames::own("train.py", 30, "noise")};
+    std::vector<HostFrame> native = python;
+    native.insert(
+        native.begin(),
+        SampleFrames::native("libtorch_cpu.so", random ? "normal_kernel<at::CPUGeneratorImpl*>" : "decode_jpeg"));
+    const int drawing = program_.samples().stack(native), unknown = program_.samples().stack(python);
+    steps(20, [&](int step) {
+      program_.host(20 * kMs, ThreadState::running, step % 3 != 0 ? drawing : unknown);
+      program_.copy_in(8 << 20, spool::Memory::pageable, 500 * kUs, line, false);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.detail == CauseDetail::host_random, random);
+    EXPECT_EQ(found.part.cause == SavingCause::data_loading, !random);
+    EXPECT_GT(found.share, 0.8);
+  }
+}
+
 TEST_F(IdleDetails, AnotherProgramThatIsWaitedForIsNoQueue) {
   for (const char* const file : {"subprocess.py", "queue.py"}) {
     restart();

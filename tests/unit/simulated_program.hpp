@@ -44,11 +44,11 @@ class SimulatedProgram {
   }
 
   /// The GPU's memory reaches the host: a copy and the wait for it.
-  void item(spool::Id place) {
+  void item(spool::Id place, std::uint64_t bytes = 4) {
     const std::uint64_t call = now_;
     now_ += kLaunch;
     const std::uint64_t start = run(2 * kUs);
-    spool_.copy(4, spool::Memory::device, spool::Memory::pageable, call, start, start + 2 * kUs, place);
+    spool_.copy(bytes, spool::Memory::device, spool::Memory::pageable, call, start, start + 2 * kUs, place);
     wait("cuStreamSynchronize", place);
   }
 

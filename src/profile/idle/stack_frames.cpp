@@ -215,7 +215,7 @@ bool StackView::draws_random() const {
   return any([](const HostFrame& of) {
     return contains_any(of.file, {"numpy/random/", "mtrand.cpython", "_generator.cpython", "_mt19937.cpython"}) ||
            (of.python && of.file.ends_with("/random.py") && !contains_any(of.file, {"torch/"})) ||
-           contains_any(of.function, {"at::CPUGeneratorImpl::random", "wrapper_CPU_normal_", "wrapper_CPU_uniform_"});
+           contains_any(of.function, {"at::CPUGeneratorImpl", "wrapper_CPU_normal_", "wrapper_CPU_uniform_"});
   });
 }
 

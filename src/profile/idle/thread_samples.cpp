@@ -28,6 +28,7 @@ ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& record
     parents_[samples.threads[i].pid] = samples.threads[i].parent;
   }
   for (const ProcessTrace& trace : recording.traces) {
+    find_readbacks(trace);
     std::set<std::uint32_t> ids;
     for (const spool::Launch& launch : trace.launches) {
       ids.insert(launch.thread);
@@ -47,6 +48,35 @@ ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& record
     const StackView frames(samples, static_cast<int>(i));
     traces_anomalies_ = frames.traces_anomalies() && !frames.compiles();
   }
+}
+
+namespace {
+
+/// A function by the name that its recorded calls and its samples share: "Loader.next" and "next" are one.
+std::pair<std::string, std::string> function_key(std::string_view file, std::string_view function) {
+  const std::size_t dot = function.rfind('.');
+  return {std::string(last_path_part(file)), std::string(function.substr(dot == std::string_view::npos ? 0 : dot + 1))};
+}
+
+}  // namespace
+
+void ThreadSamples::find_readbacks(const ProcessTrace& trace) {
+  constexpr std::uint64_t kArray = 64;  // less is a number or two
+  for (const spool::Copy& copy : trace.copies) {
+    const bool to_host = copy.to == spool::Memory::pageable || copy.to == spool::Memory::pinned;
+    if (copy.from != spool::Memory::device || !to_host || copy.bytes < kArray) continue;
+    const spool::Line& line = trace.line(trace.place(copy.place).line);
+    if (line.id == 0) continue;
+    const auto number = static_cast<int>(line.number);
+    const auto [first, added] =
+        readbacks_.try_emplace(function_key(trace.text(line.file), trace.text(line.function)), number);
+    first->second = std::min(first->second, number);
+  }
+}
+
+bool ThreadSamples::works_on_results(const HostPlace& place) const {
+  const auto found = readbacks_.find(function_key(place.file, place.function));
+  return found != readbacks_.end() && place.line >= found->second;
 }
 
 int ThreadSamples::thread(std::int64_t pid, std::int64_t tid) const {
@@ -251,9 +281,11 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   if (!next.full_speed && frames.draws_random()) return {SavingCause::host_native, place, CauseDetail::host_random};
   // A model's forward already has its input.
   if (next.input_copy && frames.in_model()) return {SavingCause::host_native, place, CauseDetail::made_on_host};
+  const SavingCause runs = frames.native() || frames.empty() ? SavingCause::host_native : SavingCause::host_python;
+  if (!next.full_speed && works_on_results(place)) return {runs, place, CauseDetail::host_results};
   if (next.input_copy) return {SavingCause::data_loading, place};
   if (!next.full_speed && frames.computes_on_cpu()) return {SavingCause::host_native, place, CauseDetail::cpu_tensors};
-  return {frames.native() || frames.empty() ? SavingCause::host_native : SavingCause::host_python, place};
+  return {runs, place};
 }
 
 SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {

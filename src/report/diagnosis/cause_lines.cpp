@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -13,7 +14,12 @@ namespace roofline {
 bool is_library_kernel(std::string_view kernel) {
   return contains_any(kernel,
                       {"cublas", "cudnn", "nvjet", "xmma", "cutlass", "cufft", "cusparse", "cub::", "at::native",
-                       "pytorch_flash", "flash_fwd", "flash_bwd", "multi_tensor_apply", "ncclDevKernel"});
+                       "pytorch_flash", "flash_fwd", "flash_bwd", "multi_tensor_apply", "ncclDevKernel", "cupy_"});
+}
+
+bool is_python_kernel(const SampledKind& sampled) {
+  return std::ranges::any_of(sampled.waits,
+                             [](const SampledWait& wait) { return wait.line.find(".py:") != std::string::npos; });
 }
 
 bool adds_by_index(std::string_view kernel) {
@@ -52,6 +58,10 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"shared-memory-waits", WaitFor::shared_store},
                                         About{"result-waits", WaitFor::result},
                                         About{"double-precision", WaitFor::fp64},
+                                        About{"double-among-single", WaitFor::conversion},
+                                        About{"double-among-single", WaitFor::division},
+                                        About{"double-among-single", WaitFor::fp64},
+                                        About{"atomic-queues", WaitFor::global_atomic},
                                         About{"immediate-constant-waits", WaitFor::immediate},
                                         About{"fp32-products", WaitFor::ready},
                                         About{"fp32-products", WaitFor::issuing},

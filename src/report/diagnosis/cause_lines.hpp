@@ -12,6 +12,9 @@ namespace roofline {
 /// True for kernels that the user did not write: only the call can be changed.
 bool is_library_kernel(std::string_view kernel);
 
+/// True if its samples have lines of a Python file: written with Triton or Numba.
+bool is_python_kernel(const SampledKind& sampled);
+
 /// True for PyTorch kernels that add values at given indices with atomic operations.
 bool adds_by_index(std::string_view kernel);
 

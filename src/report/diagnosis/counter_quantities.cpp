@@ -116,7 +116,10 @@ void add_memory(QuantityCollector& out, const Point& point, const Machine& machi
   out.set("store.share", share_of_l1("global.store_sectors"));
   const bool adds = point.profiled && adds_by_index(point.profiled->full_name);
   out.flag_is("adds_by_index", adds);
-  if (const auto load = out.get("load.share"), store = out.get("store.share"); adds && load && store) {
+  constexpr double kSome = 0.02;  // of the warps' time: the kernel has atomics
+  const bool sampled = out.get("wait.global_atomic.share").value_or(0) > kSome;
+  out.flag_is("atomics.sampled", sampled);
+  if (const auto load = out.get("load.share"), store = out.get("store.share"); (adds || sampled) && load && store) {
     out.set("atomic.share", std::max(0.0, 1 - *load - *store - out.get("local.share").value_or(0)));
   }
   const auto shared = counted_bytes(counters, Level::shared);

@@ -47,6 +47,10 @@ void add_double_precision(QuantityCollector& out, const Point& point, const Mach
   const bool single_data = width && *width < kDouble;
   const bool mixed = operations_on(Pipe::fp32, point.work) > kSome * (vector + tensor);
   out.flag_is("fp64.mixed", !products && (single_data || mixed));
+  // Divisions of such a kernel are in double precision, too, if it converts.
+  constexpr double kConverts = 0.1;
+  const double double_waits = out.get("wait.conversion.share").value_or(0) + out.get("wait.fp64.share").value_or(0);
+  if (double_waits > kConverts) out.set("wait.double.share", double_waits + out.get("wait.division.share").value_or(0));
   out.set("fp64.busy", std::max(vector, tensor) / now / time_at_roof_speed(point));
   out.set("fp64.rate", then / now);
   out.set("fp64.needless", time_saved(from, to, point, machine));

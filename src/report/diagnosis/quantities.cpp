@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/quantity_groups.hpp"
 #include "report/gpu_units.hpp"
 #include "report/roof_share.hpp"
@@ -227,6 +228,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   out.set("gpu.units", vendor);
   out.flag_is("library", false);
   out.flag_is("loop.counted", false);
+  out.flag_is("python.kernel", point.profiled && point.profiled->sampled && is_python_kernel(*point.profiled->sampled));
   add_measurement(out, point, machine);
   add_contention(out, point);
   add_network(out, point, machine);

@@ -88,7 +88,8 @@ constexpr std::string_view kLaterCalibration = "Calibrate again on an idle machi
 constexpr std::string_view kCoalesce =
     "Let consecutive threads read consecutive addresses; stage strided data through shared memory.";
 constexpr std::string_view kLibraryStream =
-    "Library kernel. Options: fuse it with adjacent ops (torch.compile, an epilogue), or a layout that avoids it.";
+    "Library kernel. Options: fuse it with adjacent ops (torch.compile, cupy.fuse, an epilogue), or a layout that "
+    "avoids it.";
 constexpr std::string_view kCoalesceStores =
     "Let consecutive threads write consecutive addresses (an array per field, or a transpose in shared memory first).";
 constexpr std::string_view kLibraryAtomics =
@@ -213,6 +214,11 @@ constexpr Rule kRules[] = {
      "Warps spend {wait.constant.share} of their time waiting for constant memory: reads of different addresses "
      "within a warp are serialised.",
      "Put tables that lanes index differently into shared or global memory.", kSampled, RuleKind::cause, {}, "wait.constant.share"},
+    {"double-among-single", kGpu, {kNotAtRoof, kOwnKernel, is("fp64.mixed"), above("wait.double.share", 0.3)},
+     "Computes in double precision between values of single precision: conversions, divisions and FP64 operations take "
+     "{wait.double.share} of its warps' time.",
+     "If single precision is meant: constants with an f (0.5f) and functions of float.", kSampled, RuleKind::cause, {},
+     "wait.double.share"},
     {"division-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.division.share", 0.3)},
      "Warps spend {wait.division.share} of their time in divisions, remainders, or functions that replace an "
      "instruction.",
@@ -252,6 +258,12 @@ constexpr Rule kRules[] = {
      "Warps spend {wait.barrier.share} of their time at barriers, waiting for late warps of the block.",
      "Give all warps of a block equal work between barriers; else smaller blocks, or several blocks per SM.", kSampled,
      RuleKind::cause, {}, "wait.barrier.share"},
+    // Additions whose result nobody reads make no warp wait for them: loads wait behind them in the queues.
+    {"atomic-queues", kGpu,
+     {is("atomics.sampled"), above("atomic.share", 0.15), below("roof.fraction", 0.3), below("levels.utilization", 0.3)},
+     "Atomic operations ({atomic.share} of its L1 traffic) at few addresses are serialised, and loads wait behind them.",
+     "Combine values in registers (shuffles) and shared memory first, then one atomic per block; spread the addresses.",
+     kSampled, RuleKind::cause, kLibraryAtomics},
     // Divergent branches of a warp are serialised. If memory limits the kernel, idle lanes cost nothing.
     {"divergence", kGpu,
      {kUnderRoof, kOwnKernel, below("lanes.active", 22), below("levels.utilization", 0.5), above("blocks.per_sm", 1)},
@@ -338,7 +350,12 @@ constexpr Rule kRules[] = {
     {"no-tensor-cores", kGpu, {is("matrix.work"), kNoTensorWork},
      "Matrix product without tensor cores.",
      "Use mma or wgmma, or cuBLAS: the tensor roof is {tensor.gain} that of FP32.", kMeasured},
-    {"mma-sync", kGpu, {below("wgmma.share", 0.5), is("wgmma.available")},
+    {"small-triton-tiles", kGpu, {below("wgmma.share", 0.5), is("wgmma.available"), is("python.kernel")},
+     "Uses mma.sync ({wgmma.share} through wgmma), which can't reach this chip's full rate.",
+     "Larger tiles: Triton uses wgmma where BLOCK_M is a multiple of 64 and num_warps of 4 (128 × 128 × 64, "
+     "num_warps=8, num_stages=3).",
+     kMeasured},
+    {"mma-sync", kGpu, {below("wgmma.share", 0.5), is("wgmma.available"), is("python.kernel", false)},
      "Uses mma.sync ({wgmma.share} through wgmma), which can't reach this chip's full rate.",
      "Use wgmma with operands in shared memory (CUTLASS 3, or Triton for sm_90).", kMeasured, RuleKind::cause,
      "Library kernel older than this chip. Options: a newer version, or its kernels for sm_90."},
@@ -415,7 +432,7 @@ constexpr Rule kRules[] = {
      "{loop.subnormals} of its products are subnormal (below 1e-38 in single, 1e-308 in double precision), at "
      "{loop.subnormal_cycles} cycles each: many CPUs compute these in microcode.",
      kFlush, kMeasured, RuleKind::cause, kLibraryLoop},
-    {"subnormal-loop", kCpu, {kUnderRoof, above("loop.subnormals", 0.5), below("loop.memory_need", 0.6)},
+    {"subnormal-data-loop", kCpu, {kUnderRoof, above("loop.subnormals", 0.5), below("loop.memory_need", 0.6)},
      "{loop.subnormals} of its products are subnormal (below 1e-38 in single, 1e-308 in double precision), which CPUs "
      "compute more slowly.",
      kFlush, kMeasured, RuleKind::cause, kLibraryLoop},
@@ -677,7 +694,7 @@ constexpr Rule kRules[] = {
      "Balance the work across warps and blocks; let very short blocks do more.", kNsight, RuleKind::cause,
      kLibraryKernel},
     {"narrow-loads", kGpu,
-     {kUnderRoof, kMemoryBound, below("load.width", 12), above("load.share", 0.2), below("memory.utilization", 0.85),
+     {kUnderRoof, kMemoryBound, below("load.width", 12), above("load.share", 0.2), below("memory.utilization", 0.75),
       above("memory.utilization", 0.15)},
      "Each thread loads {load.width} bytes at a time and DRAM is {memory.utilization} busy: too few bytes in flight.",
      "Load 16 bytes per thread at a time, or issue several loads before the first use.", kBestPractices,

@@ -26,6 +26,8 @@ namespace roofline {
 namespace {
 
 constexpr std::array<std::string_view, 5> kKinds = {"slow", "unknown", "at_roof", "measure", "roofless"};
+/// The row of a whole CUDA graph sums kernels of different kinds.
+constexpr std::string_view kGraph = "See the rows of its kernels.";
 constexpr std::size_t kLeastEvidence = 2;
 constexpr std::size_t kMostEvidence = 3;
 
@@ -227,6 +229,10 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.action = decides->next;
     verdict.actionable =
         (decides->kind == RuleKind::cause || decides->kind == RuleKind::fallback) && decides->next != kLibraryKernel;
+    if (point.profiled && point.profiled->graph && verdict.actionable) {
+      verdict.action = kGraph;
+      verdict.actionable = false;
+    }
     verdict.line = decides->line;
     verdict.source = decides->source;
     verdict.evidence = evidence_of(*find_rule(decides->rule, device), quantities);
