@@ -252,6 +252,8 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
     publish_cost();
     return false;
   }
+  // Until here the GPU did the program's own work.
+  start = now();
   overlapped_ = false;
   if (changes) change(*chosen, *context, start);
   session_->start();
@@ -296,12 +298,13 @@ void Counting::exits(const LaunchSite& site, bool launched) {
     samples_.push_back({overlapped || !launched ? 0 : site.kind, site.correlation});
     if (session_->full()) collect();
     const std::uint64_t end = now();
+    const std::uint64_t cost = end - entered_ - std::min(site.usual, duration);  // without the launch's own time
     if (!launched) {
       plan_.spent(end - entered_);
     } else if (overlapped) {
-      plan_.overlapped(site.alike, end - entered_);
+      plan_.overlapped(site.alike, cost);
     } else {
-      plan_.counted(site.alike, duration, end - entered_, end);
+      plan_.counted(site.alike, duration, cost, end);
     }
   } catch (const Error& error) {
     plan_.spent(now() - entered_);

@@ -18,9 +18,12 @@ std::string any_block(std::string_view module) {
   std::string result;
   while (!module.empty()) {
     const std::string_view part = module.substr(0, module.find('.'));
-    const bool number = part.find_first_not_of("0123456789") == std::string_view::npos;
+    // "4", or "encoder_layer_4"; fc1 and fc2 are different layers.
+    const std::size_t digits = part.find_last_not_of("0123456789") + 1;
+    const bool number = digits < part.size() && (digits == 0 || part[digits - 1] == '_');
     if (!result.empty()) result += '.';
-    result += number ? std::string_view("*") : part;
+    result += part.substr(0, number ? digits : part.size());
+    if (number) result += '*';
     module.remove_prefix(std::min(part.size() + 1, module.size()));
   }
   return result;

@@ -9,7 +9,7 @@ namespace roofline {
 /// Replaces every number in the text by '*' ("step *"), to identify repeated ranges.
 std::string without_numbers(std::string_view text);
 
-/// Replaces the numbers of repeated blocks in a module path by '*' ("blocks.*.fc1").
+/// Replaces the numbers of repeated blocks in a module path by '*': "blocks.*.fc1", "encoder_layer_*.mlp".
 std::string any_block(std::string_view module);
 
 }  // namespace roofline

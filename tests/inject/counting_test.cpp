@@ -454,6 +454,27 @@ TEST_F(CountingTest, ItIsNotHeldWhileTheGpuIsBusy) {
   EXPECT_EQ(fake.enabled, nullptr);
 }
 
+/// A program that queues its work would otherwise use up what counting may cost by working.
+TEST_F(CountingTest, TheProgramsOwnWorkCostsNothing) {
+  constexpr std::chrono::milliseconds kWork{120};
+  steps(3, 5);
+  ASSERT_NE(fake.enabled, nullptr);
+  const std::uint64_t cost = counting_cost();
+  const int waits = fake.waits;
+  fake.busy = true;
+  std::thread gpu([&] {
+    while (fake.waits == waits) std::this_thread::yield();
+    std::this_thread::sleep_for(kWork);
+    fake.busy = false;
+  });
+  const auto before = std::chrono::steady_clock::now();
+  spool::Id kind = 0;
+  while (!launch(kind % 5 + 1)) ++kind;
+  const auto elapsed = std::chrono::steady_clock::now() - before;
+  gpu.join();
+  EXPECT_LE(std::chrono::nanoseconds(counting_cost() - cost) + kWork, elapsed);
+}
+
 TEST_F(CountingTest, NoMoreRangesThanThereIsRoomFor) {
   steps(10, 300);
   counting_finish();
