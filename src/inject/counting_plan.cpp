@@ -18,7 +18,8 @@ constexpr std::uint32_t kMostOverlaps = 8;
 constexpr std::uint64_t kIdle = kSecond;
 constexpr std::uint64_t kChoicesOfARanking = 64;
 constexpr double kUsualDuration = 10e3;  // of a kernel that was never timed, ns
-constexpr double kFirstSlice = 0.7e9;    // ns of counted launches
+constexpr double kFirstSlice = 1e9;      // ns of counted launches: what changing between all groups costs
+constexpr double kMostCost = 4;          // of a launch, over the mean of those before
 constexpr double kGrowth = 4;            // of slices: each may change between all groups once more
 
 std::uint64_t bits(const GroupRange& groups) { return ((std::uint64_t{1} << groups.count) - 1) << groups.first; }
@@ -117,7 +118,8 @@ void CountingPlan::counted(spool::Id id, std::uint64_t duration, std::uint64_t c
   kind.failures = 0;
   spent_ += cost;
   launches_cost_ += static_cast<double>(cost);
-  launch_cost_ += (static_cast<double>(cost) - launch_cost_) / 16;
+  // One in which the profiler makes room for others takes a hundred times as long.
+  launch_cost_ += (std::min(static_cast<double>(cost), kMostCost * launch_cost_) - launch_cost_) / 16;
   last_counted_ = time;
   ++round_;
 }

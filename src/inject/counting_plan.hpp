@@ -136,7 +136,7 @@ class CountingPlan {
   std::uint64_t phase_ = 0;        ///< the launch with which it began
   std::uint32_t in_vain_ = 0;      ///< launches in this phase that it does nothing for
   std::uint64_t change_cost_ = 0;  ///< of the last one
-  double launch_cost_ = 2e6;       ///< ns, running mean
+  double launch_cost_ = 8e5;       ///< ns, running mean; at first that on an H100
   double launches_cost_ = 0;       ///< ns, of all
   double slice_;                   ///< ns of launches_cost_
   bool scarce_ = false;            ///< the last ranking let some wait

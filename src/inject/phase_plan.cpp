@@ -7,8 +7,8 @@
 namespace roofline::inject {
 namespace {
 
-/// Counting may cost this much before it is interrupted for a few uncounted steps, and for a sample of them. To begin it
-/// costs 0.5 to 0.7 s.
+/// Counting may cost this much before it is interrupted for a few uncounted steps, and for a sample of them. To begin
+/// it costs 0.5 to 0.7 s.
 constexpr std::uint64_t kUntilGlimpse = kSecond, kFirstCounting = 4 * kSecond;
 /// The same where that would not be enough for all counts.
 constexpr std::uint64_t kFirstOfMany = 2 * kSecond;

@@ -110,6 +110,11 @@ constexpr CauseRow kCauseRows[] = {
      "Select instead of sorting: a partial sort (cub::DeviceTopK, radix select), or sort what a threshold leaves.",
      "Use torch.topk or torch.kthvalue where only some values are needed.", "Use jax.lax.top_k or jnp.partition.",
      "Use cupy.partition or cupy.argpartition."},
+    {SavingCause::one_hot, "Indices are expanded to one-hot vectors for a product",
+     "Read the rows by their indices instead of multiplying with one-hot vectors.",
+     "Use the indices: F.embedding(indices, weight) instead of F.one_hot(indices) @ weight; F.cross_entropy with class "
+     "indices instead of one-hot targets.",
+     "Use the indices: weight[indices] (jnp.take) instead of jax.nn.one_hot(indices) @ weight.", ""},
     {SavingCause::fft_length, "Fourier transforms of an unfavourable length",
      "Pad to a length without prime factors above 7 (for a convolution the result is the same).",
      "Pad to a length without prime factors above 7: scipy.fft.next_fast_len, torch.fft.rfft(x, n=…).",

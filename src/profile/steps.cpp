@@ -297,17 +297,29 @@ FoundSteps repeated_steps(const Recording& recording, FoundSteps found, const La
   return steps_in(recording, std::move(found), sequence, segments);
 }
 
-/// The longest time without a load of code, from the first launch on.
-Span longest_without_loads(const Recording& recording, const ProcessTrace& trace, const LaunchSequence& sequence) {
+/// Of the times without a load of code, from the first launch on, that in which the GPU works longest: a compiler may
+/// need more time than all steps.
+Span busiest_without_loads(const Recording& recording, int process, const LaunchSequence& sequence) {
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(process)];
   std::vector<Span> loads;
   for (const spool::Call& call : trace.calls) {
     if (call.kind == spool::CallKind::load) loads.push_back({call.start, call.end});
   }
   const std::uint64_t first = sequence.elements.empty() ? 0 : sequence.elements.front().time;
   const std::vector<Span> without = uncovered({{first, recording.end}}, covered(std::move(loads)));
-  const auto longest = std::max_element(without.begin(), without.end(),
-                                        [](const Span& a, const Span& b) { return a.length() < b.length(); });
-  return longest == without.end() ? Span() : *longest;
+  Span busiest;
+  std::uint64_t most = 0;
+  auto activity = recording.activities.begin();
+  for (const Span& time : without) {
+    std::uint64_t busy = 0;
+    for (; activity != recording.activities.end() && activity->start < time.end; ++activity) {
+      if (activity->process == process && activity->start >= time.start) busy += activity->end - activity->start;
+    }
+    if (busy <= most) continue;
+    most = busy;
+    busiest = time;
+  }
+  return busiest;
 }
 
 /// True if steps like these `segments` of `within` were also there before or after that time without a load: then code
@@ -336,12 +348,11 @@ bool repeats_outside(const LaunchSequence& sequence, const LaunchSequence& withi
 }
 
 /// A compiler that tunes kernels launches more than the steps of a short run do, and between them where it compiles
-/// again. What the program launches itself, and what it launches in its longest time without a load of code, shows
+/// again. What the program launches itself, and what it launches in its busiest time without a load of code, shows
 /// steps nevertheless. So small a part of the launches needs more steps for evidence.
 FoundSteps steps_beside_start_up(const Recording& recording, const FoundSteps& found, const LaunchSequence& sequence) {
   constexpr std::size_t kFewestBeside = 10;
-  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
-  const Span quiet = longest_without_loads(recording, trace, sequence);
+  const Span quiet = busiest_without_loads(recording, found.process, sequence);
   const LaunchSequence own = with_lines(sequence);
   for (const LaunchSequence& part : {own, launched_within(own, quiet), launched_within(sequence, quiet)}) {
     if (part.elements.size() == sequence.elements.size()) continue;

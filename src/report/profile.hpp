@@ -170,6 +170,7 @@ enum class SavingCause : std::uint8_t {
   unaligned_product,      ///< products with dimensions for which tensor cores are slow
   indexed_sum,            ///< sums by index that sort their indices first
   full_sort,              ///< a full sort, of which little is used
+  one_hot,                ///< indices are expanded to one-hot vectors, which a product multiplies
   fft_length,             ///< Fourier transforms of a length with a large prime factor
   layout_copy,            ///< copies that only change the layout of tensors
   small_batch,            ///< grids smaller than the GPU

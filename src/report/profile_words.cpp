@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 52> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 53> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, 52> kSavingCauses = {"data_loading",
                                                             "unaligned_product",
                                                             "indexed_sum",
                                                             "full_sort",
+                                                            "one_hot",
                                                             "fft_length",
                                                             "layout_copy",
                                                             "small_batch",

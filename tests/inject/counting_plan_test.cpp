@@ -326,7 +326,7 @@ TEST(CountingPlan, TheKindsThatTakeMostTimeAreCompleteFirst) {
     for (const auto& [kind, groups] : program.groups) launches += groups.size();
     return launches;
   };
-  while (counted() < 900) {
+  while (counted() < 1200) {
     for (spool::Id kind = 1; kind <= kKinds; ++kind) {
       program.launch(kind, {.usual = kind % kEveryEighth == 0 ? 1'000'000U : 10'000U});
     }

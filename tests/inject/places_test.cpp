@@ -27,6 +27,7 @@ TEST_F(AnyBlockTest, LayersDifferInNumbersOnly) {
   const spool::Id first = place("blocks.0.fc1");
   EXPECT_TRUE(alike(first, place("blocks.11.fc1")));
   EXPECT_TRUE(alike(place("encoder.encoder_layer_3.mlp"), place("encoder.encoder_layer_10.mlp")));
+  EXPECT_FALSE(alike(place("Linear_0"), place("Linear_1"))) << "the first and second layer of a class";
   EXPECT_FALSE(alike(first, place("blocks.0.fc2"))) << "fc1 and fc2 are names, not numbers";
   EXPECT_FALSE(alike(first, place("blocks.0.fc1", "", 8)));
   EXPECT_FALSE(alike(first, 0));

@@ -520,6 +520,36 @@ TEST_F(Causes, KernelsThatALibraryChoseForItsArguments) {
   }
 }
 
+TEST_F(Causes, ProductsWithOneHotVectors) {
+  constexpr const char* kZeros =
+      "_ZN2at6native29vectorized_elementwise_kernelILi2ENS0_11FillFunctorIlEESt5arrayIPcLm1EEEEviT0_T1_";
+  constexpr const char* kOnes =
+      "_ZN2at6native32_scatter_gather_elementwise_kernelILi128ELi8EZNS0_34_cuda_scatter_fill_internal_kernelINS0_"
+      "10Opaque";
+  constexpr const char* kConvert =
+      "_ZN2at6native27unrolled_elementwise_kernelIZZZNS0_23direct_copy_kernel_cudaERNS_18TensorIteratorBaseENS_"
+      "6memory12LoadWithCastILi1EEE";
+  for (const bool indices : {true, false}) {  // or a mask, which is filled and multiplied elementwise
+    program_ = SimulatedProgram();
+    const spool::Id zeros = kernel(kZeros, line(30)), ones = kernel(kOnes, line(30)),
+                    convert = kernel(kConvert, line(30));
+    const spool::Id product = kernel(kGemm, line(31)), other = kernel(kGemm, line(40));
+    steps(20, [&](int) {
+      program_.launch(zeros, 300 * kMicros);
+      if (indices) program_.launch(ones, 10 * kMicros);
+      program_.launch(convert, 400 * kMicros);
+      program_.launch(product, kMillis);
+      program_.launch(other, kMillis);
+    });
+    const std::vector<Saving> found = causes();
+    const auto of = std::ranges::find(found, SavingCause::one_hot, &Saving::cause);
+    ASSERT_EQ(of != found.end(), indices);
+    if (!indices) continue;
+    EXPECT_EQ(of->line, "train.py:31 step");
+    EXPECT_NEAR(of->seconds, 20 * 0.9 * 1.71e-3, 1e-4);
+  }
+}
+
 TEST_F(Causes, CopiesThatChangeTheLayoutInEachStep) {
   constexpr const char* kStrided =
       "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastIZZZNS0_23direct_copy_kernel_cudaERN";

@@ -322,6 +322,17 @@ TEST_F(StepsTest, BetweenACompilerAndCodeThatIsLoadedLate) {
   EXPECT_THAT(step_lengths(found), Each(testing::Lt(1e-3)));
 }
 
+/// Before the tuner, the compiler launches nothing for longer than all steps take.
+TEST_F(StepsTest, AfterACompilerThatTakesLongerThanTheSteps) {
+  CompiledProgram of(false);
+  of.program().run("fill", 10).wait(5'000'000);
+  for (int i = 0; i < 20; ++i) of.compile(400);
+  of.program().repeat(300, [&](int) { of.step(); });
+  const FoundSteps found = steps_of(of.program());
+  EXPECT_GE(found.all.size(), 298U);
+  EXPECT_THAT(step_lengths(found), Each(testing::Lt(1e-3)));
+}
+
 TEST_F(StepsTest, WithACompilerInTheSteps) {
   CompiledProgram of;
   of.program().repeat(64, [&](int step) {

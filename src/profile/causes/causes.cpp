@@ -28,6 +28,7 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_unaligned_products,
     find_indexed_sums,
     find_full_sorts,
+    find_one_hot_products,
     find_unfavourable_transforms,
     find_layout_copies,
     find_default_streams,

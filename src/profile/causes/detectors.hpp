@@ -68,6 +68,7 @@ std::vector<FoundCause> find_default_streams(const CauseInputs& inputs);
 std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_indexed_sums(const CauseInputs& inputs);
 std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs);
+std::vector<FoundCause> find_one_hot_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_unfavourable_transforms(const CauseInputs& inputs);
 // optimizers.cpp
 std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs);

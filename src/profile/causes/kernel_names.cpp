@@ -41,6 +41,10 @@ bool is_sort(std::string_view symbol) {
                                "bitonicSort", "SortStable", "sortKeyValue", "BlockSort", "block_sort"});
 }
 
+bool is_integer_fill(std::string_view symbol) { return contains_any(symbol, {"FillFunctorIl", "FillFunctor<long>"}); }
+
+bool is_fill_by_index(std::string_view symbol) { return has(symbol, "_cuda_scatter_fill_internal_kernel"); }
+
 bool is_bluestein_transform(std::string_view symbol) { return has(symbol, "bluestein"); }
 
 bool is_softmax(std::string_view symbol) {

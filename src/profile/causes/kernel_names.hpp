@@ -23,6 +23,10 @@ bool is_indexed_sum(std::string_view symbol);
 /// Part of a sort.
 bool is_sort(std::string_view symbol);
 
+/// PyTorch fills a tensor of 64-bit integers, or writes one value at given indices: together they make one-hot vectors.
+bool is_integer_fill(std::string_view symbol);
+bool is_fill_by_index(std::string_view symbol);
+
 /// Part of cuFFT's Fourier transform by Bluestein's algorithm.
 bool is_bluestein_transform(std::string_view symbol);
 

@@ -1,5 +1,6 @@
 // Kernels that a library chose for how it was called, where another call has a faster one: products of unaligned
-// matrices, sums by index that sort, sorts of which little is used, Fourier transforms of unfavourable lengths.
+// matrices, sums by index that sort, sorts of which little is used, products with one-hot vectors, Fourier transforms
+// of unfavourable lengths.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,6 +65,27 @@ std::vector<Sort> sorts_of(const CauseInputs& inputs) {
   return sorts;
 }
 
+/// The lines of products that directly follow the expansion of indices to one-hot vectors, and its own lines.
+std::set<std::string> lines_of_one_hot(const CauseInputs& inputs) {
+  std::set<std::string> lines;
+  std::string line;  // of the expansion that goes on
+  bool filled = false, written = false;
+  for (const StepActivity& entry : inputs.steps.all) {
+    if (entry.activity->what != ActivityKind::kernel || !inputs.free(entry)) continue;
+    const bool fills = is_integer_fill(entry.symbol), writes = is_fill_by_index(entry.symbol);
+    const std::string here = inputs.steps.line(entry);
+    if (here == line && (fills || writes || (written && is_conversion(entry.symbol)))) {
+      written |= writes && filled;
+      continue;
+    }
+    if (written && is_product(entry.symbol)) lines.insert({line, here});
+    filled = fills && !here.empty();
+    written = false;
+    line = filled ? here : "";
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs) {
@@ -107,6 +129,17 @@ std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs) {
     one.saving.evidence += fmt::format("; the kernel after a sort has less than a {}th of its threads", kLittle);
   }
   return found;
+}
+
+std::vector<FoundCause> find_one_hot_products(const CauseInputs& inputs) {
+  constexpr double kSaved = 0.9;  // rows that are read by index are a small part of the product's operands
+  const std::set<std::string> lines = lines_of_one_hot(inputs);
+  const FaultyKernels kernels = faulty_kernels(inputs, [&](const StepActivity& entry) {
+    const bool part = is_integer_fill(entry.symbol) || is_fill_by_index(entry.symbol) || is_conversion(entry.symbol);
+    return (part || is_product(entry.symbol)) && lines.contains(inputs.steps.line(entry));
+  });
+  return found_if_large(kernels, inputs, SavingCause::one_hot, kSaved,
+                        "kernels that expand indices, or multiply the one-hot vectors");
 }
 
 std::vector<FoundCause> find_unfavourable_transforms(const CauseInputs& inputs) {
