@@ -6,8 +6,8 @@
     tests/benchmark/kernels/run_kernels.py --score DIR
     tests/benchmark/kernels/run_kernels.py --savings DIR   the saving that was promised, and what mending brought
 
-A PROGRAM is planted.cu or planted_more.cu, compiled: nvcc -O3 -std=c++17 -arch=sm_90a -lineinfo -o planted planted.cu; or
-"python3 tests/benchmark/kernels/planted_triton.py".
+A PROGRAM is planted.cu planted_more.cu or planted_third.cu, compiled: nvcc -O3 -std=c++17 -arch=sm_90a -lineinfo -o planted planted.cu; or
+"python3 tests/benchmark/kernels/planted_triton.py" (and planted_third_triton.py).
 Prints a Markdown table: cause and line of each fault, and what was said of the mended kernel. A cause is right if the
 verdict's rule is one of those below; a line, if it is one that ends with "FAULT" in the kernel.
 """
@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = ("planted.cu", "planted_more.cu", "planted_triton.py")
+SOURCES = ("planted.cu", "planted_more.cu", "planted_triton.py", "planted_third.cu", "planted_third_triton.py")
 LATENCY = {"dependency-stalls", "result-waits", "immediate-constant-waits", "small-grid", "too-few-blocks"}
 LOADS = {"uncoalesced-loads", "scattered-loads", "memory-stalls", "narrow-loads", "global-load-waits", "poor-memory", "latency"}
 CAUSES = {
@@ -77,6 +77,28 @@ CAUSES = {
     "lookup": {"uncoalesced-loads", "scattered-loads"},
     "survive": {"special-waits", "issue-limited"},
     "project": {"fp32-products"},
+    # planted_third.cu
+    "csr_product": {"uncoalesced-loads", "scattered-loads"},
+    "patches": {"uncoalesced-stores", "scattered-stores"},
+    "cosine_tile": {"bank-conflicts", "shared-memory-waits"},
+    "correlation": {"local-memory-waits", "spills"},
+    "tariffs": {"divergence"},
+    "compensated": LATENCY,
+    "centroid_sums": {"global-atomic-waits", "atomic-queues"},
+    "nearest15": {"local-memory-waits"},
+    "rabin_karp": {"division-waits"},
+    "qmatvec": {"narrow-loads"},
+    "gravity": {"double-among-single", "double-precision", "fp64-waits", "conversion-waits"},
+    "running_total": {"barrier-waits", "barrier-stalls"},
+    "equalize": {"barrier-waits", "barrier-stalls"},
+    "codebook": {"constant-waits"},
+    # planted_third_triton.py; layernorm_rows and position_bias cost nothing on an H200
+    "gram": {"fp32-products"},
+    "half_product": LOADS | {"barrier-waits", "barrier-stalls"},
+    "rowpeak": {"too-few-blocks", "small-grid"},
+    "gamma_curve": {"division-waits", "special-waits", "issue-limited"},
+    "recurrence": LOADS | {"small-grid", "too-few-blocks"},
+    "wide_softmax": {"local-memory-waits", "spills"},
 }
 # Causes of the launch, which no line has.
 WITHOUT_LINE = {"too-few-blocks", "small-grid", "occupancy-uneven", "tail", "idle-sms", "occupancy-shared-memory", "short-blocks"}
