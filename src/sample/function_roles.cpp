@@ -65,6 +65,30 @@ bool is_cuda_call(std::string_view name) {
   });
 }
 
+/// Of Rust's own libraries: the first crate of a symbol of its v0 scheme, "_RNvNtCs1234_4core3fmt5write", or of the
+/// older one, which ends with a hash.
+bool is_rust_library(std::string_view symbol) {
+  static constexpr auto kLibraries = std::to_array<std::string_view>({"std", "core", "alloc"});
+  std::string_view crate;
+  if (symbol.starts_with("_R")) {
+    // The first crate of the path: "Cs" with a number and "_", and its length and name.
+    const std::size_t root = symbol.find("Cs");
+    const std::size_t end = root == std::string_view::npos ? root : symbol.find('_', root);
+    if (end == std::string_view::npos || end + 2 > symbol.size() || !is_digit(symbol[end + 1])) return false;
+    const auto length = static_cast<std::size_t>(symbol[end + 1] - '0');
+    if (end + 2 < symbol.size() && is_digit(symbol[end + 2])) return false;
+    crate = symbol.substr(end + 2, length);
+  } else {
+    constexpr std::string_view kBegins = "_ZN", kHash = "17h";
+    constexpr std::size_t kHashEnd = 20;  // "17h", 16 digits and "E"
+    if (!symbol.starts_with(kBegins) || symbol.size() < kHashEnd + kBegins.size() + 2) return false;
+    if (symbol.substr(symbol.size() - kHashEnd, kHash.size()) != kHash || !is_digit(symbol[kBegins.size()]))
+      return false;
+    crate = symbol.substr(kBegins.size() + 1, static_cast<std::size_t>(symbol[kBegins.size()] - '0'));
+  }
+  return std::ranges::find(kLibraries, crate) != kLibraries.end();
+}
+
 }  // namespace
 
 FunctionRole function_role(std::string_view symbol) {
@@ -76,10 +100,25 @@ FunctionRole function_role(std::string_view symbol) {
   const bool plain = !symbol.starts_with("_Z");
   if (name.standard || (name.qualified && std::ranges::find(kNamespaces, name.first) != kNamespaces.end()) ||
       ((plain || (!name.qualified && name.header)) && is_cuda_call(name.first)) || name.first.starts_with("__cuda") ||
-      (symbol.starts_with("lib") && symbol.find("_static_") != std::string_view::npos) || symbol == "_start") {
+      is_rust_library(symbol) || (symbol.starts_with("lib") && symbol.find("_static_") != std::string_view::npos) ||
+      symbol == "_start") {
     return FunctionRole::runtime;
   }
   return FunctionRole::program;
+}
+
+bool is_special_member(std::string_view symbol) {
+  if (!symbol.starts_with("_ZN")) return false;
+  static constexpr auto kEnds = std::to_array<std::string_view>({"D0Ev", "D1Ev", "D2Ev", "D4Ev"});
+  if (std::ranges::any_of(kEnds, [symbol](std::string_view end) { return symbol.ends_with(end); })) return true;
+  // The parameter repeats the class: "S_" or "S1_".
+  if (!symbol.ends_with('_')) return false;
+  const std::size_t parameter = symbol.rfind('S', symbol.size() - 2);
+  if (parameter == std::string_view::npos || symbol.size() - parameter > 4) return false;
+  static constexpr auto kBegins =
+      std::to_array<std::string_view>({"C1ERK", "C2ERK", "C4ERK", "C1EO", "C2EO", "C4EO", "aSERK", "aSEO"});
+  const std::string_view before = symbol.substr(0, parameter);
+  return std::ranges::any_of(kBegins, [before](std::string_view part) { return before.ends_with(part); });
 }
 
 std::uint64_t wrapper_identity(std::string_view symbol) {

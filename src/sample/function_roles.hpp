@@ -14,6 +14,10 @@ enum class FunctionRole : std::uint8_t {
 
 FunctionRole function_role(std::string_view symbol);
 
+/// True for the mangled name of a member that copies, assigns or destroys an object: compilers write most of them, and
+/// place them at the line of the class.
+bool is_special_member(std::string_view symbol);
+
 /// A number that a stub has in common with its kernel's wrapper; of other functions with no stub.
 std::uint64_t wrapper_identity(std::string_view symbol);
 

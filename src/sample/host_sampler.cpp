@@ -17,6 +17,7 @@
 #include "sample/native_names.hpp"
 #include "sample/native_stack.hpp"
 #include "sample/process_family.hpp"
+#include "sample/ready_time.hpp"
 #include "sample/sample_builder.hpp"
 #include "text/text.hpp"
 
@@ -40,13 +41,6 @@ bool is_system_call_library(std::string_view path) {
   const std::string_view file = last_path_part(path);
   return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread") ||
          file.starts_with("ld-linux") || file == "[vdso]";
-}
-
-/// The share of a ready thread's time in which it was on a CPU.
-double share_on_cpu(const ThreadTimes& before, const ThreadTimes& now, bool was_seen_running) {
-  const auto cpu = static_cast<double>(now.cpu - before.cpu), waited = static_cast<double>(now.waited - before.waited);
-  if (cpu + waited > 0) return cpu / (cpu + waited);
-  return was_seen_running ? 1 : 0;  // the kernel updates both every few milliseconds
 }
 
 }  // namespace
@@ -294,7 +288,7 @@ class HostSampler::Loop {
     if (state == ThreadState::running) {
       add_running(process, thread, times, now);
     } else {
-      add_waiting(process, thread, state, call, now);
+      add_waiting(process, thread, state, call, times.cpu - thread.times.cpu, now);
     }
     thread.times = times;
     thread.seen_running = false;
@@ -307,20 +301,28 @@ class HostSampler::Loop {
 
   void add_running(SampledProcess& process, SampledThread& thread, const ThreadTimes& times, std::uint64_t now) {
     if (process.runs_python(thread.tid)) ++running_python_;
-    const double share = share_on_cpu(thread.times, times, thread.seen_running);
-    constexpr double kNegligible = 0.05;
+    const std::uint64_t before = thread.last;
+    const ReadyTime time = ready_time(now - before, thread.times, times, thread.seen_running, thread.unaccounted);
+    const auto add_part = [&](ThreadState state, double part) {
+      if (!(part > 0)) return;
+      thread.last = before;
+      add(thread, state, now, part);
+    };
+    if (time.blocked > 0) {
+      const LastWait wait = thread.last_wait.value_or(LastWait{});
+      thread.stack = wait.stack;
+      add_part(wait.state, time.blocked);
+    }
     thread.stack = running_stack(process, thread);
     thread.state = ThreadState::running;
-    const std::uint64_t before = thread.last;
-    if (share > kNegligible) add(thread, ThreadState::running, now, share > 1 - kNegligible ? 1 : share);
-    if (share < 1 - kNegligible) {
-      thread.last = before;
-      add(thread, ThreadState::runnable, now, share > kNegligible ? 1 - share : 1);
-    }
+    add_part(ThreadState::running, time.running);
+    add_part(ThreadState::runnable, time.runnable);
+    thread.last = now;
+    thread.sampled = true;
   }
 
   void add_waiting(SampledProcess& process, SampledThread& thread, ThreadState state,
-                   const std::optional<BlockedCall>& call, std::uint64_t now) {
+                   const std::optional<BlockedCall>& call, std::uint64_t used, std::uint64_t now) {
     thread.state = state;
     thread.running.reset();
     thread.has_python = false;
@@ -343,6 +345,8 @@ class HostSampler::Loop {
     };
     if (!python.empty() && std::ranges::all_of(native, is_system_call)) native.clear();
     thread.stack = stack_of(process, std::move(native), python);
+    thread.last_wait = LastWait{thread.state, thread.stack};
+    thread.unaccounted = std::max<std::int64_t>(0, thread.unaccounted - static_cast<std::int64_t>(used));
     add(thread, thread.state, now, 1);
   }
 

@@ -87,18 +87,24 @@ class FrameNames {
     std::string file = innermost.file;
     int line = innermost.line;
     std::optional<HostFrame> inlined;
+    bool found = false;
     for (const InlinedFunction& of : functions) {
       const bool program = function_role(of.function) == FunctionRole::program && !is_wrapper(of.function);
       if (program && line != 0 && !file.empty() && !is_system_source(file)) {
-        place.frame = HostFrame{function_name(of.function), file, line, false, true};
-        place.inlined = std::move(inlined);
-        return true;
+        // What copies an object is at the line of its class: the line that asks for the copy is shown.
+        const bool special = is_special_member(of.function);
+        if (!found || !special) {
+          place.frame = HostFrame{function_name(of.function), file, line, false, true};
+          place.inlined = inlined;
+          found = true;
+        }
+        if (!special) return true;
       }
       inlined = HostFrame{function_name(of.function), file, line, false, false};
       file = of.call_file;
       line = of.call_line;
     }
-    return false;
+    return found;
   }
 
   bool own_;

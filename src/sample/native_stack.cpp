@@ -7,6 +7,8 @@ namespace roofline {
 namespace {
 
 constexpr std::uint64_t kWord = 8;
+/// Frames of the interpreter between an extension and what it asks the interpreter for: PyNumber_Multiply, float_mul.
+constexpr std::size_t kMostOfInterpreter = 5;
 
 class StackWalk {
  public:
@@ -15,17 +17,23 @@ class StackWalk {
 
   std::vector<CodePlace> frames(std::size_t most) {
     std::vector<CodePlace> frames;
-    bool innermost = true;
+    bool innermost = true, below_interpreter = true, complete = false;
     while (frames.size() < most) {
       // A return address is the instruction after the call, which may be another function's or line's.
       const std::optional<CodePlace> place =
           innermost ? code_.locate_code(registers_.program_counter) : code_.locate(registers_.program_counter - 1);
       if (!place) break;
       frames.push_back(*place);
-      const CodeModule& module = code_.modules()[place->module];
-      if (module.has_interpreter() || !step(*place, innermost)) break;
+      // What the interpreter does itself may be done for an extension that calls it (NumPy with arrays of objects).
+      const bool interpreter = code_.modules()[place->module].has_interpreter();
+      below_interpreter = below_interpreter && interpreter;
+      complete = interpreter && (!below_interpreter || frames.size() == kMostOfInterpreter);
+      if (complete || !step(*place, innermost)) break;
       innermost = false;
     }
+    // Else it is not known whether an extension or the interpreter's own loop called the interpreter's function.
+    const bool in_interpreter = !frames.empty() && code_.modules()[frames.front().module].has_interpreter();
+    if (in_interpreter && !complete) frames.resize(1);
     return frames;
   }
 

@@ -11,8 +11,8 @@
 namespace roofline {
 
 /// The frames, innermost first, by the unwind tables of their files, else by frame pointers; at most `most`, and no
-/// more than the copy of the stack contains. Ends at the first frame of a Python interpreter, whose frames
-/// PythonProcess reads.
+/// more than the copy of the stack contains. Ends at a Python interpreter's frame, since PythonProcess reads those of
+/// Python; where the innermost functions are the interpreter's, and an extension called them, behind that extension.
 std::vector<CodePlace> native_stack(ProcessCode& code, Registers registers, std::string_view stack, std::size_t most);
 
 }  // namespace roofline

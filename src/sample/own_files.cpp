@@ -35,8 +35,11 @@ bool is_system_source(std::string_view file) {
        "/targets/aarch64-linux/include/", "/cuda/include/"});
   const auto holds = [file](std::string_view part) { return file.find(part) != std::string_view::npos; };
   const std::size_t package = file.find("/nvidia/cu");
-  // Rust's own libraries, as they were built and as they are installed.
-  const bool rust = file.starts_with("/rustc/") || holds("/lib/rustlib/src/");
+  // Rust's own libraries, as they were built, in the compiler's folder, and as they are installed.
+  constexpr auto kRust =
+      std::to_array<std::string_view>({"/rustc/", "library/std/", "library/core/", "library/alloc/"});
+  const bool rust = holds("/lib/rustlib/src/") ||
+                    std::ranges::any_of(kRust, [file](std::string_view part) { return file.starts_with(part); });
   return file.starts_with("/usr/") || rust || file.ends_with(".cudafe1.stub.c") ||
          std::ranges::any_of(kHeaders, holds) ||
          (package != std::string_view::npos && file.find("/include/", package) != std::string_view::npos);

@@ -18,6 +18,29 @@ std::size_t mixed(std::size_t hash, std::uint64_t value) {
   return hash * kMixer;
 }
 
+/// The interpreter's loop over the instructions of a Python function, and what calls it.
+bool runs_python_function(const HostFrame& frame) {
+  return !frame.python && (frame.function.starts_with("_PyEval_") || frame.function.starts_with("PyEval_") ||
+                           frame.function.starts_with("_PyFunction_Vectorcall"));
+}
+
+/// Where a process that Python's multiprocessing forked begins: the frames around it are those of its parent.
+bool begins_process(const HostFrame& frame) {
+  return frame.python && frame.function.ends_with("_bootstrap") && frame.file.ends_with("multiprocessing/process.py");
+}
+
+/// Without the frames that are not part of what the thread does: native ones around a Python function that an extension
+/// calls back, which is the innermost Python frame, and those of the process that forked this one.
+void drop_foreign_frames(std::vector<int>& stack, const std::vector<HostFrame>& frames) {
+  const auto frame = [&](int index) -> const HostFrame& { return frames[static_cast<std::size_t>(index)]; };
+  const auto python = std::ranges::find_if(stack, [&](int index) { return frame(index).python; });
+  if (python == stack.end()) return;
+  const bool called_back = std::any_of(stack.begin(), python, [&](int i) { return runs_python_function(frame(i)); });
+  if (called_back) stack.erase(stack.begin(), python);
+  const auto begin = std::ranges::find_if(stack, [&](int index) { return begins_process(frame(index)); });
+  if (begin != stack.end()) stack.erase(std::next(begin), stack.end());
+}
+
 }  // namespace
 
 std::size_t SampleBuilder::HashOfStack::operator()(const std::vector<int>& stack) const {
@@ -169,6 +192,7 @@ HostSamples SampleBuilder::finish(const CodeModules& modules) {
       const std::vector<int>& frames = frames_of[static_cast<std::size_t>(place)];
       stack.insert(stack.end(), frames.begin(), frames.end());
     }
+    drop_foreign_frames(stack, samples_.frames);
     const auto [place, is_new] = known_stacks.try_emplace(stack, static_cast<int>(stacks.size()));
     if (is_new) stacks.push_back(stack);
     stack_of.push_back(place->second);

@@ -28,6 +28,11 @@ struct RunningStack {
   std::optional<std::vector<PythonFrame>> python;
 };
 
+struct LastWait {
+  ThreadState state = ThreadState::other;
+  int stack = -1;
+};
+
 struct SampledThread {
   SampledThread(pid_t process, pid_t thread);
 
@@ -50,6 +55,8 @@ struct SampledThread {
   int misses = 0;                       ///< waits in a row that were read again because they did not
   std::optional<RunningStack> running;  ///< the last one since it waited
   bool seen_running = false;            ///< `running` is newer than its last sample
+  std::int64_t unaccounted = 0;         ///< ns between samples in a row in which it neither ran nor was ready
+  std::optional<LastWait> last_wait;
 };
 
 class SampledProcess {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "text/rust_names.hpp"
+
 namespace roofline {
 namespace {
 
@@ -18,12 +20,13 @@ std::string without_hash(std::string name) {
   const std::size_t at = name.size() - kDigits - kBefore.size();
   const bool is_hash = std::string_view(name).substr(at, kBefore.size()) == kBefore &&
                        std::all_of(name.end() - kDigits, name.end(), [](unsigned char c) { return std::isxdigit(c); });
-  return is_hash ? name.substr(0, at) : name;
+  return is_hash ? without_rust_escapes(name.substr(0, at)) : name;
 }
 
 }  // namespace
 
 std::string demangled(std::string_view symbol) {
+  if (std::string rust = demangled_rust(symbol); !rust.empty()) return rust;
   if (!symbol.starts_with("_Z")) return std::string(symbol);
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> name(

@@ -1,4 +1,4 @@
-// Demangled names of C++ symbols.
+// Demangled names of C++ and Rust symbols.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace roofline {
 
-/// "roofline::fma_kernel<float, 8>(float*, int)"; unchanged if it is not a C++ symbol.
+/// "roofline::fma_kernel<float, 8>(float*, int)"; unchanged if it is neither a C++ nor a Rust symbol.
 std::string demangled(std::string_view symbol);
 
 }  // namespace roofline
