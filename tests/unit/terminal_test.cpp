@@ -245,6 +245,10 @@ TEST(TerminalTable, AColumnMayShrinkBeforeOthersAreLeftOut) {
 
 TEST(TerminalTable, Wraps) {
   EXPECT_EQ(wrapped("- ", "aaaa bbbb cccc dddd eeee", {.columns = 22}), "- aaaa bbbb cccc dddd\n  eeee\n");
+  const std::string setting = "(GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1:glibc.malloc.trim_threshold=1)";
+  EXPECT_EQ(wrapped("", "set " + setting + " first", {.columns = 30}), "set\n" + setting + "\nfirst\n")
+      << "it is copied";
+  EXPECT_EQ(wrapped("", std::string(50, 'x'), {.columns = 30}).find(std::string(50, 'x')), std::string::npos);
 }
 
 TEST(Terminal, HasAKeyForEachSignThatItShows) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <numeric>
 #include <utility>
 
@@ -27,6 +28,19 @@ std::string inked(std::string_view text, Ink ink, const TerminalStyle& style) {
   return std::string("\x1b[") + kCodes.at(static_cast<std::size_t>(ink)) + "m" + std::string(text) + "\x1b[0m";
 }
 
+/// A setting or an option with its value: "GLIBC_TUNABLES=…", "--bind-to=core".
+static bool is_command(std::string_view word) {
+  const std::size_t first = word.find_first_not_of("(`\"'");
+  const std::size_t equals = word.find('=');
+  if (first == std::string_view::npos || equals == std::string_view::npos || equals <= first) return false;
+  const std::string_view name = word.substr(first, equals - first);
+  return std::ranges::all_of(name,
+                             [](unsigned char letter) {
+                               return std::isupper(letter) != 0 || std::isdigit(letter) != 0 || letter == '_';
+                             }) ||
+         name.starts_with('-');
+}
+
 std::string wrapped(std::string_view first, std::string_view text, const TerminalStyle& style) {
   const int indent = display_width(first);
   const int room = std::max(20, style.columns - indent);
@@ -37,7 +51,8 @@ std::string wrapped(std::string_view first, std::string_view text, const Termina
     const std::size_t space = rest.find(' ');
     std::string word = rest.substr(0, space);
     rest = space == std::string::npos ? "" : rest.substr(space + 1);
-    word = for_terminal(shorten(word, room), style);
+    // What a reader copies is never cut; the terminal breaks it where it is too long.
+    word = for_terminal(is_command(word) ? word : shorten(word, room), style);
     const int width = display_width(word);
     if (used > 0 && used + 1 + width > room) {
       result += '\n' + std::string(static_cast<std::size_t>(indent), ' ');
