@@ -78,7 +78,7 @@ void rc_cache_start(void) {
 /* Lines that a thread had written when it stopped running: the bytes of its last store there, and who has not seen it since. */
 enum { kWrittenLines = 4096 };
 typedef struct {
-  ULong base, from, to, unseen;
+  ULong base, from, to, unseen, writers;
   UInt writer;
 } Written;
 static Written written[kWrittenLines];
@@ -89,7 +89,9 @@ static Written* written_at(ULong base) { return &written[(base >> line_shift) % 
 static void publish(ULong base, const Instruction* by) {
   for (const Site* s = by->sites; s; s = s->next) {
     if (!s->store || (s->last & ~(ULong)(rc_line_bytes() - 1)) != base) continue;
-    *written_at(base) = (Written){base, s->last, s->last + s->size, ~(1ULL << running), running};
+    const Written* before = written_at(base);
+    const ULong writers = (before->base == base ? before->writers : 0) | 1ULL << running;
+    *written_at(base) = (Written){base, s->last, s->last + s->size, ~(1ULL << running), writers, running};
     return;
   }
 }
@@ -176,13 +178,14 @@ void rc_cache_switch(ThreadId thread) {
   each_l1(withdraw_way);
 }
 
-/* An operand that stays in one line, of which another thread wrote other bytes meanwhile. */
+/* An operand that stays in one line, of which another thread wrote other bytes meanwhile. A thread that only reads the line
+   shares what the other one wrote before: in parallel loops over data that a serial part updates between them. */
 static void see(const Site* site, ULong base, Addr address) {
   Written* const w = written_at(base);
   if (!is_unseen(w, base)) return;
   w->unseen &= ~(1ULL << running);
   const Bool apart = address + site->size <= w->from || address >= w->to;
-  if (site->line == base && apart) rc_add(site->instruction, kFalselyShared, 1);
+  if (site->line == base && apart && (w->writers >> running & 1)) rc_add(site->instruction, kFalselyShared, 1);
 }
 
 static ULong first_of_set(ULong base, ULong sets, UInt ways) {

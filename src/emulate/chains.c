@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Loop-carried chains of floating-point operations: in a block that jumps back to its own beginning, a vector register that is
-   read before it is written, and ends with a value that was computed from it, delays the next iteration by its operations. */
+   read before it is written, and ends with a value that was computed from it, delays the next iteration by its operations.
+   Chains of loads: the same for a general register, of values that were loaded from addresses computed from it. */
 #include "counts.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
@@ -119,4 +120,82 @@ void rc_chains(const IRSB* in, UInt* cycles) {
   }
   if (longest != kNone) cycles[written[longest]] = state.units[longest].cycles;
   VG_(free)(state.temporaries);
+}
+
+/* The general registers at the beginning of the block that a value is computed from: a bit for each, and the loads between. */
+typedef struct {
+  UInt origins;
+  UChar loads[kGeneral];
+} Loaded;
+
+static void add_origins(Loaded* to, const Loaded* from) {
+  for (UInt r = 0; r < kGeneral; r++)
+    if (from->loads[r] > to->loads[r]) to->loads[r] = from->loads[r];
+  to->origins |= from->origins;
+}
+
+static void add_load(Loaded* value) {
+  for (UInt r = 0; r < kGeneral; r++)
+    if ((value->origins >> r & 1) && value->loads[r] < 255) value->loads[r]++;
+}
+
+static void add_expression(Loaded* to, const Loaded* temporaries, const Loaded* registers, const IRExpr* e) {
+  switch (e->tag) {
+    case Iex_RdTmp: add_origins(to, &temporaries[e->Iex.RdTmp.tmp]); break;
+    case Iex_Get: {
+      const Int r = rc_general_register(e->Iex.Get.offset);
+      if (r != kNone) add_origins(to, &registers[r]);
+      break;
+    }
+    case Iex_Unop: add_expression(to, temporaries, registers, e->Iex.Unop.arg); break;
+    case Iex_Binop:
+      add_expression(to, temporaries, registers, e->Iex.Binop.arg1);
+      add_expression(to, temporaries, registers, e->Iex.Binop.arg2);
+      break;
+    case Iex_ITE:
+      add_expression(to, temporaries, registers, e->Iex.ITE.iftrue);
+      add_expression(to, temporaries, registers, e->Iex.ITE.iffalse);
+      break;
+    case Iex_Load:
+      add_expression(to, temporaries, registers, e->Iex.Load.addr);
+      add_load(to);
+      break;
+    default: break;
+  }
+}
+
+/* For each statement the loads by which it makes the longest chain of loads longer; all 0 if there is none. */
+void rc_load_chains(const IRSB* in, UInt* loads) {
+  VG_(memset)(loads, 0, in->stmts_used * sizeof *loads);
+  if (!to_itself(in)) return;
+  Loaded* temporaries = VG_(calloc)("rc.loads", in->tyenv->types_used + 1, sizeof(Loaded));
+  Loaded registers[kGeneral];
+  Int written[kGeneral];
+  VG_(memset)(registers, 0, sizeof registers);
+  for (UInt r = 0; r < kGeneral; r++) {
+    registers[r].origins = 1U << r;
+    written[r] = kNone;
+  }
+  for (Int i = 0; i < in->stmts_used; i++) {
+    const IRStmt* s = in->stmts[i];
+    if (s->tag == Ist_WrTmp) add_expression(&temporaries[s->Ist.WrTmp.tmp], temporaries, registers, s->Ist.WrTmp.data);
+    if (s->tag == Ist_LoadG) {
+      Loaded* to = &temporaries[s->Ist.LoadG.details->dst];
+      add_expression(to, temporaries, registers, s->Ist.LoadG.details->addr);
+      add_load(to);
+    }
+    const Int r = s->tag == Ist_Put ? rc_general_register(s->Ist.Put.offset) : kNone;
+    if (r == kNone) continue;
+    Loaded value = {0};
+    add_expression(&value, temporaries, registers, s->Ist.Put.data);
+    registers[r] = value;
+    written[r] = i;
+  }
+  Int longest = kNone;
+  for (Int r = 0; r < kGeneral; r++) {
+    if (written[r] == kNone || !(registers[r].origins >> r & 1) || !registers[r].loads[r]) continue;
+    if (longest == kNone || registers[r].loads[r] > registers[longest].loads[longest]) longest = r;
+  }
+  if (longest != kNone) loads[written[longest]] = registers[longest].loads[longest];
+  VG_(free)(temporaries);
 }

@@ -21,6 +21,7 @@ typedef enum {
   kNonTemporalBytes,
   kGathers,
   kChain,                        /* cycles of the longest loop-carried chain of floating-point operations */
+  kLoadChain,                    /* loads of the longest chain in which each one's address comes from the one before */
   kCalls,                        /* executed calls of functions */
   kAtomics,                      /* atomic updates of memory */
   kConversions,                  /* lanes of conversions between single and double precision */
@@ -174,6 +175,7 @@ UInt rc_latency(IROp operation);
 
 /* chains.c */
 void rc_chains(const IRSB* in, UInt* cycles);
+void rc_load_chains(const IRSB* in, UInt* loads);
 
 /* guest_amd64.c or guest_other.c: what the bytes of an instruction say and VEX's IR does not */
 typedef struct {
@@ -190,6 +192,8 @@ void rc_decode(const UChar* bytes, UInt length, Decoded* decoded);
 Bool rc_is_jump_stub(Addr address);
 Int rc_vector_unit(Int offset);  /* of an offset into the guest's state, the number of four bytes in its vector registers; -1: none */
 Int rc_units_of_vector(void);
+enum { kGeneral = 32 };
+Int rc_general_register(Int offset);  /* of an offset into the guest's state, below kGeneral; -1: none */
 const HChar* rc_isa(const VexArchInfo* host);
 
 /* The lanes of three operands and of the result. */

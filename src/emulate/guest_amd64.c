@@ -153,4 +153,9 @@ Int rc_vector_unit(Int offset) {
 
 Int rc_units_of_vector(void) { return kVectorBytes / 4; }
 
+Int rc_general_register(Int offset) {
+  const Int first = offsetof(VexGuestArchState, guest_RAX), last = offsetof(VexGuestArchState, guest_R15);
+  return offset >= first && offset < last + 8 ? (offset - first) / 8 : -1;
+}
+
 #endif

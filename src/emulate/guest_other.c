@@ -17,7 +17,13 @@ Int rc_vector_unit(Int offset) {
 }
 
 Int rc_units_of_vector(void) { return kVectorBytes / 4; }
+
+Int rc_general_register(Int offset) {
+  const Int first = offsetof(VexGuestArchState, guest_X0), last = offsetof(VexGuestArchState, guest_X30);
+  return offset >= first && offset < last + 8 ? (offset - first) / 8 : -1;
+}
 #else
+Int rc_general_register(Int offset) { return -1; }
 Int rc_vector_unit(Int offset) { return -1; }
 Int rc_units_of_vector(void) { return 1; }
 #endif

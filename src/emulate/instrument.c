@@ -18,7 +18,7 @@ typedef struct {
   Bool begins;
   Bool library;
   Bool* addresses;  /* temporaries that are (a part of) an address */
-  UInt* chains;     /* of each statement, the cycles of a chain that ends with it */
+  UInt *chains, *load_chains;  /* of each statement, the cycles and the loads of a chain that ends with it */
 } Builder;
 
 static IRExpr* word(const void* pointer) { return IRExpr_Const(IRConst_U64((ULong)(Addr)pointer)); }
@@ -285,7 +285,10 @@ static void visit(Builder* b, Int at) {
     }
     case Ist_LLSC: visit_linked(b, s); break;
     case Ist_Dirty: visit_dirty(b, s->Ist.Dirty.details); break;
-    case Ist_Put: b->facts.n[kChain] += b->chains[at]; break;
+    case Ist_Put:
+      b->facts.n[kChain] += b->chains[at];
+      b->facts.n[kLoadChain] += b->load_chains[at];
+      break;
     case Ist_Exit: visit_exit(b, s); break;
     default: break;
   }
@@ -319,7 +322,9 @@ IRSB* rc_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* 
   b.block = rc_block_new(b.library);
   b.addresses = VG_(calloc)("rc.addresses", in->tyenv->types_used + 1, sizeof(Bool));
   b.chains = VG_(malloc)("rc.chains", (in->stmts_used + 1) * sizeof(UInt));
+  b.load_chains = VG_(malloc)("rc.chains", (in->stmts_used + 1) * sizeof(UInt));
   rc_chains(in, b.chains);
+  rc_load_chains(in, b.load_chains);
   rc_fused_begin_block(in->tyenv->types_used);
   Bool begun = False;
   for (Int i = 0; i < in->stmts_used; i++) {
@@ -338,5 +343,6 @@ IRSB* rc_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* 
   visit_end(&b);
   VG_(free)(b.addresses);
   VG_(free)(b.chains);
+  VG_(free)(b.load_chains);
   return b.out;
 }

@@ -20,7 +20,7 @@ static const HChar* const names[kKeys] = {
     "flops.fp32.scalar", "flops.fp32.128", "flops.fp32.256", "flops.fp64.scalar", "flops.fp64.128", "flops.fp64.256",
     "flops.fp16.scalar", "flops.fp16.128", "flops.fp16.256", "divides",           "roots",          "int",
     "loads",             "stores",         "load.bytes",     "store.bytes",       "nt.bytes",       "gathers",
-    "chain.cycles",   "calls",          "atomics",        "conversions",    "branches",       "products", "l1.fills",          "l2.fills",       "l3.fills",       "l1.writebacks",     "l2.writebacks",  "l3.writebacks",
+    "chain.cycles",   "chain.loads",    "calls",          "atomics",        "conversions",    "branches",       "products", "l1.fills",          "l2.fills",       "l3.fills",       "l1.writebacks",     "l2.writebacks",  "l3.writebacks",
     "stride.line",       "stride.next",    "stride.other",    "falsely.shared", "l1.used", "page.walks", "mispredicted", "subnormals"};
 
 static Int file = -1;

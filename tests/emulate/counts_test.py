@@ -182,6 +182,14 @@ class KnownAnswers(Programs):
                 self.assert_close(total("horner")["chain.cycles"], horner * N * REPEATS, 0.01)
                 self.assertEqual(total("triad")["chain.cycles"], 0)
 
+    def test_loads_that_take_their_addresses_from_the_one_before(self):
+        for options in (("-O1",), ("-O2", "-fno-tree-vectorize")):
+            with self.subTest(options=options):
+                total, _ = self.kernels(*options)
+                self.assert_close(total("follow")["chain.loads"], N * REPEATS, 0.01)
+                for other in ("sum_at", "plain_sum", "spmv"):
+                    self.assertEqual(total(other)["chain.loads"], 0)
+
     def test_transform(self):
         total, _ = self.kernels("-O1")
         butterflies = POINTS // 2 * (POINTS.bit_length() - 1)
@@ -352,9 +360,11 @@ class Processes(Programs):
     def test_lines_that_threads_share_falsely(self):
         program = self.program("-O1")
         _, files = self.start(program, "sums", options=("--fair-sched=try",))
-        beside, apart = (files[0].total(program, self.symbols(program)[name]) for name in ("add_beside", "add_apart"))
+        beside, apart, read = (files[0].total(program, self.symbols(program)[name])
+                               for name in ("add_beside", "add_apart", "read_shared"))
         self.assertGreaterEqual(beside["falsely.shared"], 8)
         self.assertLessEqual(apart["falsely.shared"], 1)
+        self.assertEqual(read["falsely.shared"], 0)  # one thread writes it, while the other one waits
 
     def test_fork(self):
         done, files = self.start(self.program("-O1"), "fork")

@@ -52,6 +52,19 @@ KERNEL double horner(const double* in, double z, long n) {
   return value;
 }
 
+/* Every element has the number of the next one. */
+KERNEL long follow(const long* next, long n) {
+  long at = 0;
+  for (long i = 0; i < n; i++) at = next[at];
+  return at;
+}
+
+KERNEL long sum_at(const long* at, const long* in, long n) {
+  long sum = 0;
+  for (long i = 0; i < n; i++) sum += in[at[i]];
+  return sum;
+}
+
 KERNEL void stencil(double* restrict out, const double* restrict in, long side) {
   for (long i = 1; i < side - 1; i++)
     for (long j = 1; j < side - 1; j++)
@@ -266,6 +279,9 @@ static void run_kernels(void) {
   for (int i = 0; i <= SIDE; i++) starts[i] = i * 100;
   for (int r = 0; r < REPEATS; r++) saxpy(y, x, 2, N);
   for (int r = 0; r < REPEATS; r++) triad(a, b, c, 2, N);
+  static long order[N];
+  for (long i = 0; i < N; i++) order[i] = (i + 4097) % N;
+  for (int r = 0; r < REPEATS; r++) sink += follow(order, N) + sum_at(order, order, N);
   for (int r = 0; r < REPEATS; r++) sink = plain_sum(a, N) + four_sums(a, N) + horner(a, 0.5, N);
   for (int r = 0; r < REPEATS; r++) stencil(b, a, SIDE);
   for (int r = 0; r < REPEATS; r++) spmv(c, a, columns, starts, b, SIDE);
@@ -307,13 +323,30 @@ KERNEL void add_apart(long thread, const double* in, long n) {
   for (long i = 0; i < n; i++) apart[thread].sum += in[i];
 }
 
+/* Written between the loops of the threads, as by a serial part. */
+static double shared[N] __attribute__((aligned(64)));
+
+KERNEL double read_shared(long n) {
+  double sum = 0;
+  for (long i = 0; i < n; i++) sum += shared[i];
+  return sum;
+}
+
+static pthread_barrier_t both;
 static void* add(void* thread) {
   for (int r = 0; r < 40; r++) add_beside((long)thread, a, N), add_apart((long)thread, a, N);
+  for (int r = 0; r < 40; r++) {
+    if (!thread) saxpy((float*)shared, (float*)shared, 1, 16);
+    pthread_barrier_wait(&both);
+    sink += read_shared(16);
+    pthread_barrier_wait(&both);
+  }
   return NULL;
 }
 
 static void run_sums(void) {
   pthread_t threads[2];
+  pthread_barrier_init(&both, NULL, 2);
   for (long i = 0; i < 2; i++) pthread_create(&threads[i], NULL, add, (void*)i);
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
 }

@@ -221,6 +221,13 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
          .milliseconds = {500}}},
        {{.counts = "flops.fp64.scalar=500000000 chain.cycles=300000000 load.bytes=64 l1.fills=1",
          .milliseconds = {500}}}},
+      {"load-chain-loop",
+       {{.counts = "chain.loads=10000000 loads=20000000 load.bytes=160000000 l1.fills=10000000 l2.fills=10000000 "
+                   "l3.fills=10000000 stride.other=10000000 page.walks=10000000",
+         .milliseconds = {500}}},
+       {{.counts = "loads=20000000 load.bytes=160000000 l1.fills=10000000 l2.fills=10000000 l3.fills=10000000 "
+                   "stride.other=10000000 page.walks=10000000",
+         .milliseconds = {500}}}},
       {"scalar-loop",
        {{.counts = "flops.fp64.scalar=2000000000 load.bytes=16000000000 l1.fills=1000", .milliseconds = {500}}},
        {{.counts = "flops.fp64.256=2000000000 load.bytes=16000000000 l1.fills=1000", .milliseconds = {500}}}}};

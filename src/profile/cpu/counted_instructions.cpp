@@ -43,6 +43,7 @@ constexpr std::array<std::string_view, kCountKeys> kKeyNames = {"flops.fp32.scal
                                                                 "stride.other",
                                                                 "gathers",
                                                                 "chain.cycles",
+                                                                "chain.loads",
                                                                 "falsely.shared",
                                                                 "l1.used",
                                                                 "page.walks",

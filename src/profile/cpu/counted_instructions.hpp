@@ -48,6 +48,7 @@ enum class CountKey : std::uint8_t {
   stride_other,
   gathers,
   chain_cycles,
+  chain_loads,     ///< that take their addresses from the one before, from iteration to iteration
   falsely_shared,  ///< derived in counts_of(): accesses of instructions whose lines were repeatedly found to be shared
   l1_used,         ///< accessed bytes of the lines that entered L1
   page_walks,      ///< accesses to 4 KiB pages that the modelled TLB does not hold
@@ -65,7 +66,7 @@ enum class CountKey : std::uint8_t {
   string_uses,   ///< number of repeated string instructions (rep movs) begun
   string_bytes,  ///< bytes stored by them
 };
-inline constexpr std::size_t kCountKeys = 43;
+inline constexpr std::size_t kCountKeys = 44;
 std::string_view to_string(CountKey key);  ///< "flops.fp32.scalar"
 
 /// Totals over some instructions.

@@ -71,6 +71,19 @@ void add_ratios(QuantityCollector& out, const Counters& counters) {
   }
 }
 
+/// Least cycles of loads of which each takes its address from the one before: those that miss L1 wait for the next
+/// levels, of lines that no prefetcher guesses.
+double load_chain_cycles(const Counters& counters) {
+  const auto count_of = [&](const char* id) { return counters.find(id).value_or(0); };
+  // Cycles from load to use in L1, and the least more of current CPUs for each level further out.
+  constexpr double kL1 = 4, kL2 = 8, kL3 = 35, kMemory = 180;
+  const double loads = count_of("chain.loads");
+  const double far = count_of("stride.other"), near = count_of("stride.next");
+  const auto misses = [&](const char* fills, double each) { return std::min(loads, count_of(fills)) * each; };
+  const double waits = misses("l1.fills", kL2) + misses("l2.fills", kL3) + misses("l3.fills", kMemory);
+  return loads * kL1 + (far > 0 ? far / (far + near) * waits : 0);
+}
+
 /// Shares of the time of its threads that counts need, by cycles.
 void add_cycles(QuantityCollector& out, const Point& point, const Machine& machine, double lanes) {
   std::optional<double> hz = highest_clock(machine);
@@ -85,7 +98,10 @@ void add_cycles(QuantityCollector& out, const Point& point, const Machine& machi
   constexpr double kIntegerDivision = 6;
   out.set("loop.divides_need", share("divide.cycles", 1));
   out.set("loop.integer_divides_need", share("integer.divides", kIntegerDivision));
-  out.set("loop.chain_need", share("chain.cycles", 1));
+  // A chain that takes less time than its roof does not limit the loop.
+  const double chain = share("chain.cycles", 1);
+  if (chain >= out.get("roof.fraction").value_or(0)) out.set("loop.chain_need", chain);
+  out.set("loop.load_chain_need", std::min(1.0, load_chain_cycles(*point.counters) / cycles));
   // The fewest of any CPU: a line that no other core has. One lane of a conversion of two or more per cycle.
   constexpr double kAtomic = 6, kConversion = 0.25;
   out.set("loop.atomics_need", share("atomics", kAtomic));

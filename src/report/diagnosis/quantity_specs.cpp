@@ -243,6 +243,10 @@ constexpr QuantitySpec kSpecs[] = {
      "time of its threads over its products and quotients with subnormal results"},
     {"loop.chain_need", "operations that wait for each other", kFraction,
      "least time of its longest chain from iteration to iteration over the time of its threads"},
+    {"loop.load_chain_need", "loads that wait for each other", kFraction,
+     "least time of its longest chain of loads, each of which has its address from the one before, over the time of "
+     "its "
+     "threads"},
     {"threads.share", "threads per core", kNumber, "worker threads over physical cores"},
     {"one_core", "of one core's rate", kFraction, "its FLOP/s over what one core alone reached"},
     {"scalar", "of the scalar rate", kFraction,

@@ -408,6 +408,13 @@ constexpr Rule kRules[] = {
      "used.",
      "Let the innermost loop run over adjacent elements: exchange the loops, change the layout, or block both (tiles).",
      kMeasured, RuleKind::cause, kLibraryLoop},
+    // The walks of loads that wait for each other wait as well, and larger pages leave the rest.
+    {"load-chain-loop", kCpu, {kUnderRoof, above("loop.load_chain_need", 0.25)},
+     "Each load's address comes from the load before: these loads take at least {loop.load_chain_need} of the time, one "
+     "after the other.",
+     "Follow several chains at the same time (interleave them in one loop), or store what belongs together in arrays, in "
+     "the order of use.",
+     "instruction tables of Agner Fog", RuleKind::cause, kLibraryLoop},
     {"page-walk-loop", kCpu, {kUnderRoof, above("loop.walks", 0.1), above("loop.misses", 0.1)},
      "{loop.walks} of its accesses need a page walk: they touch more 4 KiB pages than the TLB holds (modelled).",
      "Use huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1, madvise with MADV_HUGEPAGE); sort or block the accesses.",
