@@ -77,7 +77,7 @@ class HostSums {
     for (const auto& [place, times] : sorted) {
       if (host.lines.size() == kMostLines) break;
       index[place] = static_cast<int>(host.lines.size());
-      host.lines.push_back({frame(place), times});
+      host.lines.push_back({frame(place), times, {}});
     }
     return index;
   }

@@ -285,6 +285,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   facts.gpu = gpu;
   if (options.job) add_other_ranks(*options.job, options, traces, facts);
   Report report = report_of(traces, facts, machine);
+  SourceTexts sources;
+  if (report.profile->host) add_source_text(report.profile->host->lines, sources);
   add_source_text(report.profile->savings, traces, facts.host);
   add_invocation(report, options, started_at, wall_seconds() - start);
   return report;

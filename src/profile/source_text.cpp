@@ -6,6 +6,7 @@
 
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "report/source_lines.hpp"
 #include "text/parse.hpp"
 #include "text/text.hpp"
 
@@ -21,6 +22,11 @@ std::string_view place_of(std::string_view line) { return line.substr(0, line.fi
 
 /// The paths behind the places that savings name. std::nullopt for places that two files have.
 using Paths = std::map<std::string, std::optional<std::string>, std::less<>>;
+
+/// The body of a parallel region, which compilers make a function: "main._omp_fn.0", ".omp_outlined.".
+bool is_outlined(std::string_view function) {
+  return function.find("_omp_fn") != std::string_view::npos || function.find("omp_outlined") != std::string_view::npos;
+}
 
 void add_path(Paths& paths, std::string_view path, std::int64_t number) {
   if (path.empty() || number <= 0) return;
@@ -59,6 +65,22 @@ void add_source_text(KernelSamples& samples, SourceTexts& sources) {
   for (SampledKernel& kernel : samples.kernels) {
     for (SampledLine& line : kernel.lines) {
       if (line.text.empty()) line.text = sources.text(line.file, line.line);
+    }
+  }
+}
+
+void add_source_text(std::vector<HostLineSum>& lines, SourceTexts& sources) {
+  constexpr int kNearby = 3;  // a directive is above its loop, whose body may be the line
+  for (HostLineSum& line : lines) {
+    const HostFrame& place = line.place;
+    if (!place.own) continue;
+    line.source = sources.text(place.file, place.line);
+    if (!is_outlined(place.function)) continue;
+    for (int above = 1; above <= kNearby; ++above) {
+      const std::string text = sources.text(place.file, place.line - above);
+      if (!is_openmp_directive(text)) continue;
+      line.source = fmt::format("{}; {}", text, line.source);
+      break;
     }
   }
 }

@@ -36,6 +36,9 @@ class SourceTexts {
 
 void add_source_text(KernelSamples& samples, SourceTexts& sources);
 
+/// The text of the program's own lines; of OpenMP code with the directive above it, as in "#pragma omp for; x += y;".
+void add_source_text(std::vector<HostLineSum>& lines, SourceTexts& sources);
+
 /// Prepends the source code of its line to the evidence of each saving: "`gc.collect()`; 123 gaps, …".
 void add_source_text(std::vector<Saving>& savings, const std::vector<ProcessTrace>& traces,
                      const std::optional<HostSamples>& samples);

@@ -44,8 +44,8 @@ FunctionPurpose by_beginning(std::string_view name) {
                                                               {"__memcpy", copy},
                                                               {"__memmove", copy},
                                                               {"__memset", copy},
-                                                              {"_gfortran_internal_pack", copy},
-                                                              {"_gfortran_internal_unpack", copy},
+                                                              {"_gfortran_internal_pack", packing},
+                                                              {"_gfortran_internal_unpack", packing},
                                                               {"printf", text},
                                                               {"fprintf", text},
                                                               {"sprintf", text},
@@ -159,6 +159,32 @@ FunctionPurpose by_beginning(std::string_view name) {
                                                               {"std::_List_", list},
                                                               {"std::forward_list::", list},
                                                               {"std::_Fwd_list", list},
+                                                              {"std::unordered_map::", table},
+                                                              {"std::unordered_set::", table},
+                                                              {"std::unordered_multimap::", table},
+                                                              {"std::unordered_multiset::", table},
+                                                              {"std::_Hashtable::", table},
+                                                              {"std::__hash_table::", table},
+                                                              {"std::__detail::_Map_base::", table},
+                                                              {"std::sort", sort},
+                                                              {"std::stable_sort", sort},
+                                                              {"std::__introsort_loop", sort},
+                                                              {"std::__introsort", sort},
+                                                              {"std::__final_insertion_sort", sort},
+                                                              {"std::__insertion_sort", sort},
+                                                              {"std::__unguarded_linear_insert", sort},
+                                                              {"std::__merge_sort", sort},
+                                                              {"std::__stable_sort", sort},
+                                                              {"std::__sort", sort},
+                                                              {"qsort", sort},
+                                                              {"__qsort_r", sort},
+                                                              {"msort_with_tmp", sort},
+                                                              {"core::slice::sort::", sort},
+                                                              {"alloc::slice::stable_sort", sort},
+                                                              {"gomp_iter_", dispatch},
+                                                              {"gomp_loop_", dispatch},
+                                                              {"__kmpc_dispatch_next", dispatch},
+                                                              {"__kmp_dispatch_next", dispatch},
                                                               {"pthread_mutex_", mutex},
                                                               {"__pthread_mutex_", mutex},
                                                               {"pthread_spin_", mutex},
@@ -240,6 +266,7 @@ FunctionPurpose purpose_of(const HostFrame& frame) {
   const std::string name = qualified_name(frame.function);
   if (is_allocation(name)) return FunctionPurpose::allocation;
   if (is_one_of(name, {"rand", "random"})) return FunctionPurpose::random;
+  if (name.starts_with("GOMP_loop_") && name.ends_with("_next")) return FunctionPurpose::dispatch;
   const FunctionPurpose purpose = by_beginning(name);
   if (purpose != FunctionPurpose::none) return purpose;
   const std::string_view file = last_path_part(frame.file);
@@ -250,7 +277,28 @@ FunctionPurpose purpose_of(const HostFrame& frame) {
 }
 
 bool is_container(FunctionPurpose purpose) {
-  return purpose == FunctionPurpose::ordered || purpose == FunctionPurpose::list;
+  return purpose == FunctionPurpose::ordered || purpose == FunctionPurpose::list || purpose == FunctionPurpose::table;
+}
+
+bool is_copy_constructor(std::string_view demangled) {
+  constexpr std::string_view kEnd = " const&)";
+  if (!demangled.ends_with(kEnd)) return false;
+  const std::string name = qualified_name(demangled);
+  const std::size_t last = name.rfind("::");
+  if (last == std::string::npos) return false;
+  const std::string of = name.substr(0, last), function = name.substr(last + 2);
+  if (of != function && !of.ends_with("::" + function)) return false;
+  // The parameter is of the same class.
+  for (std::size_t at = demangled.find('('); at != std::string_view::npos; at = demangled.find('(', at + 1)) {
+    if (qualified_name(demangled.substr(at + 1, demangled.size() - at - 1 - kEnd.size())) == of) return true;
+  }
+  return false;
+}
+
+bool copies_or_destroys(std::string_view demangled) {
+  if (is_copy_constructor(demangled)) return true;
+  const std::string name = qualified_name(demangled);
+  return name.find("::~") != std::string::npos || name.ends_with("::operator=");
 }
 
 std::string_view system_call_of(const HostFrame& frame) {

@@ -26,6 +26,10 @@ enum class FunctionPurpose : std::uint8_t {
   hash,
   ordered,  ///< ordered maps and sets (trees)
   list,     ///< linked lists
+  table,    ///< hash tables
+  sort,
+  packing,   ///< Fortran's copies of slices that are not contiguous
+  dispatch,  ///< of OpenMP: a thread's next iterations
   mutex,
   condition,
   join,
@@ -38,6 +42,11 @@ bool is_container(FunctionPurpose purpose);
 
 /// What a function of the C library asks the kernel for: "read", "fsync"; empty where it asks for nothing.
 std::string_view system_call_of(const HostFrame& frame);
+
+/// "Offer::Offer(Offer const&)": copies an object.
+bool is_copy_constructor(std::string_view demangled);
+/// It copies, assigns or destroys an object: compilers write them at the line of the class.
+bool copies_or_destroys(std::string_view demangled);
 
 /// Whether it writes what a stream has buffered: fflush, std::endl.
 bool is_flush(const HostFrame& frame);

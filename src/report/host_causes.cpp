@@ -3,59 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <map>
 
 #include "model/find.hpp"
 #include "report/cpu_findings.hpp"
 #include "report/function_purpose.hpp"
 #include "report/profile_findings.hpp"
+#include "report/purpose_text.hpp"
+#include "report/python_causes.hpp"
+#include "report/stack_use.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
-
-struct PurposeText {
-  FunctionPurpose purpose;
-  double least;  ///< share of the CPU time from which on it is named
-  std::string_view id, finding, action;
-};
-constexpr auto kPurposes = std::to_array<PurposeText>(
-    {{FunctionPurpose::allocation, 0.1, "allocation", "goes to memory allocation (malloc, free)",
-      "Allocate once outside the loop and reuse it: reserve() and clear(), a buffer passed in, or an arena."},
-     {FunctionPurpose::copy, 0.25, "copy", "goes to memory copies (memcpy, memset)",
-      "Avoid copies (references, views, moves, appending in place), and copy few large blocks instead of many small "
-      "ones."},
-     {FunctionPurpose::text, 0.2, "text", "goes to conversions between numbers and text",
-      "Read and write binary data, or convert with std::from_chars and std::to_chars, in large blocks."},
-     {FunctionPurpose::mathematics, 0.3, "mathematics", "goes to math library functions",
-      "Use vector versions (-O3 -ffast-math with glibc's libmvec), single precision, or tables. Write small powers as "
-      "products."},
-     {FunctionPurpose::exception, 0.1, "exceptions", "goes to throwing and catching exceptions",
-      "Return expected failures as values (std::optional, error codes, std::from_chars) and throw for rare ones."},
-     {FunctionPurpose::pattern, 0.1, "pattern-compilation", "goes to compiling regular expressions",
-      "Compile each pattern once, outside the loop (static const std::regex, re.compile), and reuse it."},
-     {FunctionPurpose::references, 0.15, "reference-counts", "goes to the reference counts of shared pointers",
-      "Pass shared pointers by reference, or plain references if the callee keeps none; std::unique_ptr if there is "
-      "one owner."},
-     {FunctionPurpose::atomics, 0.15, "atomics", "goes to atomic operations",
-      "Count in a local variable per thread and add it once; else spread the counters over cache lines."},
-     {FunctionPurpose::clock, 0.1, "clock", "goes to reading the clock",
-      "Read the clock once per batch instead of once per item."},
-     {FunctionPurpose::random, 0.15, "random-numbers", "goes to random numbers of the C library, which take a lock",
-      "Use one generator per thread (std::minstd_rand, xoshiro), and draw many numbers at a time."},
-     {FunctionPurpose::cast, 0.1, "dynamic-cast", "goes to dynamic_cast",
-      "Use a virtual function or a stored kind (enum) instead of dynamic_cast."},
-     {FunctionPurpose::string, 0.25, "strings", "goes to lengths, searches and comparisons of C strings",
-      "Keep lengths (std::string_view), compare numbers instead of names, and do not call strlen in a loop."},
-     {FunctionPurpose::hash, 0.2, "hashing", "goes to hashing keys",
-      "Use a faster hash function (FxHash, ahash, XXH3) or smaller keys, and look each key up once."},
-     {FunctionPurpose::ordered, 0.25, "ordered-map", "goes to walking ordered maps or sets",
-      "Use a hash map (std::unordered_map) or a sorted array with binary search: each step down a tree waits for "
-      "memory."},
-     {FunctionPurpose::list, 0.25, "linked-list", "goes to walking linked lists",
-      "Use a std::vector: each step along a list waits for the previous one."}});
 
 constexpr double kLeastMutex = 0.15;       ///< of CPU time and waits for mutexes
 constexpr double kLeastAlone = 0.2;        ///< of wall time
@@ -65,17 +27,7 @@ constexpr double kLeastUnseen = 0.2;       ///< of CPU time: of processes and th
 constexpr double kMostReady = 0.1;         ///< waiting for a CPU, over the time on one
 constexpr double kSecondsPerFault = 7e-7;  ///< to map and clear a page of 4 KiB; in virtual machines twice that
 
-/// The name without parameters, of what may be a demangled name.
-std::string_view base_of(std::string_view function) {
-  const std::string_view base = function.substr(0, function.find('('));
-  return base.empty() ? function : base;
-}
-
-/// "solver.cpp:7 step".
-std::string short_place(HostFrame frame) {
-  frame.function = std::string(base_of(frame.function));
-  return place_text(frame);
-}
+constexpr std::string_view kGroupCommit = "Call fsync once for many records (group commit), or on another thread.";
 
 /// Seconds by the program's line that calls functions of one purpose.
 using ByLine = std::map<std::string, double>;
@@ -86,35 +38,28 @@ double sum_of(const ByLine& lines) {
   return sum;
 }
 
-/// What a function is for, by its name: each is in many stacks.
-struct FrameUse {
-  FunctionPurpose purpose = FunctionPurpose::none;
-  std::string_view system_call;  ///< empty: none
-  bool flush = false;
-};
-
-/// What a stack does for the line of the program that is its innermost.
-struct StackUse {
-  FunctionPurpose purpose = FunctionPurpose::none;
-  std::string_view system_call;  ///< innermost; empty: none
-  bool flush = false;
-  std::string line;
+/// What one function of the program copies and destroys: CPU time of running threads.
+struct OfObjects {
+  double copies_s = 0, ends_s = 0;
+  ByLine lines;                                ///< of the copies
+  std::map<FunctionPurpose, ByLine> purposes;  ///< of both
 };
 
 class HostCauses {
  public:
   explicit HostCauses(const HostProfile& host, double peak_bytes = 0)
-      : host_(host), peak_bytes_(peak_bytes), cpu_s_(host.times.on_cpu()) {
-    for (const HostFrame& frame : host.frames) {
-      frames_.push_back({purpose_of(frame), system_call_of(frame), is_flush(frame)});
-    }
-    for (const HostStackSum& stack : host.stacks) add(stack);
+      : host_(host), peak_bytes_(peak_bytes), cpu_s_(host.times.on_cpu()), python_(python_causes(host)), uses_(host) {
+    for (std::size_t i = 0; i < host.stacks.size(); ++i) add(host.stacks[i], python_.claimed[i]);
   }
 
   std::vector<HostCause> find(bool with_threads) {
+    causes_ = python_.causes;
+    std::erase_if(causes_, is_of_waits);
     find_short_lived();
     find_kernel();
-    for (const PurposeText& text : kPurposes) {
+    find_copies();
+    find_sort();
+    for (const PurposeText& text : purpose_texts()) {
       const ByLine& lines = running_[text.purpose];
       const double seconds = sum_of(lines) * share_in_user_code();
       if (!(cpu_s_ > 0) || seconds < text.least * cpu_s_) continue;
@@ -122,13 +67,16 @@ class HostCauses {
           "mostly called at", key_of_largest(lines), std::string(text.action));
     }
     share_cpu_time();
+    find_dispatch();
+    std::ranges::copy_if(python_.causes, std::back_inserter(causes_), is_of_waits);
     find_mutex();
     // The kernel puts threads that wait for a mutex to sleep and wakes them.
     if (has("mutex") && !call_is_known_)
       std::erase_if(causes_, [](const HostCause& cause) { return cause.id == "system-calls"; });
     find_idle();
     // Threads that wait for a mutex leave the one that holds it alone.
-    if (with_threads && !has("mutex")) find_alone();
+    if (with_threads && !has("mutex") && !has("loop-dispatch") && !python_.waits_for_gil && !(python_.sent_s > 0))
+      find_alone();
     std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
     return std::move(causes_);
   }
@@ -139,29 +87,11 @@ class HostCauses {
   }
 
  private:
-  StackUse use_of(const HostStackSum& stack) const {
-    // The outermost library function that the program's own code calls says what it is for, except for containers.
-    StackUse use;
-    FunctionPurpose container = FunctionPurpose::none;
-    for (auto index = stack.frames.rbegin(); index != stack.frames.rend(); ++index) {
-      const HostFrame& frame = host_.frames[static_cast<std::size_t>(*index)];
-      if (frame.own && frame.line > 0) {
-        use.line = short_place(frame);
-        break;
-      }
-      const FrameUse& known = frames_[static_cast<std::size_t>(*index)];
-      if (index == stack.frames.rbegin()) use.system_call = known.system_call;
-      use.flush = use.flush || known.flush;
-      const FunctionPurpose of = known.purpose;
-      if (of == FunctionPurpose::none) continue;
-      (is_container(of) ? container : use.purpose) = of;
-    }
-    if (use.purpose == FunctionPurpose::none) use.purpose = container;
-    return use;
-  }
+  const HostFrame& frame(int index) const { return host_.frames[static_cast<std::size_t>(index)]; }
 
-  void add(const HostStackSum& stack) {
-    const StackUse use = use_of(stack);
+  /// `claimed`: what the program's line calls Python's libraries for is known.
+  void add(const HostStackSum& stack, bool claimed) {
+    const StackUse use = uses_.use_of(stack);
     if (stack.state == ThreadState::running && (use.flush || !use.system_call.empty())) {
       calls_[std::string(use.flush ? "flush" : use.system_call)][use.line] += stack.seconds;
       // What a stream writes is no conversion.
@@ -169,7 +99,10 @@ class HostCauses {
     }
     if (stack.state == ThreadState::child || stack.state == ThreadState::read) children_[use.line] += stack.seconds;
     if (stack.state == ThreadState::disk && use.system_call.ends_with("sync")) syncs_[use.line] += stack.seconds;
+    if (claimed) return;
+    if (stack.state == ThreadState::running && use.special) note_copies(use, stack.seconds);
     if (use.purpose == FunctionPurpose::none) return;
+    if (use.purpose == FunctionPurpose::sort && stack.state == ThreadState::running) note_depth(stack, use.line);
     const bool runs = stack.state == ThreadState::running || stack.state == ThreadState::runnable;
     if (stack.state == ThreadState::running) running_[use.purpose][use.line] += stack.seconds;
     if (!runs) waiting_[use.purpose][use.line] += stack.seconds;
@@ -180,6 +113,8 @@ class HostCauses {
     text += line.empty() ? "." : fmt::format(", {} {}.", where, shorten(line, 80));
     causes_.push_back({std::move(id), seconds, std::move(text), std::move(action), line});
   }
+
+  static bool is_of_waits(const HostCause& cause) { return cause.id == "gil"; }
 
   bool has(std::string_view id) const { return std::ranges::find(causes_, id, &HostCause::id) != causes_.end(); }
 
@@ -192,11 +127,84 @@ class HostCauses {
     std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
     double left = std::max(cpu_s_, host_.usage.cpu_s());
     for (HostCause& cause : causes_) {
+      if (cause.id == "file-sync") continue;  // it also waits
       cause.seconds = std::min(cause.seconds, left);
       left -= cause.seconds;
     }
     constexpr double kWorthNaming = 0.05;
     std::erase_if(causes_, [&](const HostCause& cause) { return cause.seconds < kWorthNaming * cpu_s_; });
+  }
+
+  void note_copies(const StackUse& use, double seconds) {
+    OfObjects& objects = objects_[std::string(use.function)];
+    (use.copies ? objects.copies_s : objects.ends_s) += seconds;
+    if (use.copies) objects.lines[use.line] += seconds;
+    objects.purposes[use.purpose][use.line] += seconds;
+  }
+
+  /// Copies of objects, and the ends of these copies: what their members do is no cause of its own.
+  void find_copies() {
+    constexpr double kLeastCopies = 0.2;
+    double seconds = 0;
+    ByLine lines;
+    std::erase_if(objects_, [](const auto& of) { return of.second.copies_s < kLeastCopies * of.second.ends_s; });
+    for (const auto& [function, objects] : objects_) {
+      seconds += (objects.copies_s + objects.ends_s) * share_in_user_code();
+      lines.insert(objects.lines.begin(), objects.lines.end());
+    }
+    if (!(cpu_s_ > 0) || seconds < kLeastCopies * cpu_s_) return;
+    put("object-copies", seconds,
+        fmt::format("{} of the CPU time goes to copies of objects and their destructors", percent(seconds / cpu_s_)),
+        "mostly at", key_of_largest(lines),
+        "Take references instead of copies (`const auto&` in loops, `const T&` parameters), or move (std::move).");
+    for (const auto& [function, objects] : objects_) {
+      for (const auto& [purpose, of_lines] : objects.purposes) {
+        for (const auto& [line, part] : of_lines) running_[purpose][line] -= part;
+      }
+    }
+  }
+
+  void note_depth(const HostStackSum& stack, const std::string& line) {
+    const auto levels = std::ranges::count_if(stack.frames, [&](int index) {
+      const std::string name = qualified_name(frame(index).function);
+      return name == "std::__introsort_loop" || name == "msort_with_tmp" || name == "std::__introsort";
+    });
+    int& depth = sort_depths_[line];
+    depth = std::max(depth, static_cast<int>(levels));
+  }
+
+  /// A sort that takes far longer than one of all memory would, or one that never recurses deeply, is one of many.
+  void find_sort() {
+    constexpr double kLeastSort = 0.3, kOften = 8, kElement = 8, kSecondsPerStep = 50e-9, kSamples = 50;
+    constexpr int kShallow = 6;  // levels of quicksort that are inside each other: half of all
+    const ByLine& lines = running_[FunctionPurpose::sort];
+    if (lines.empty() || !(cpu_s_ > 0)) return;
+    const std::string line = key_of_largest(lines);
+    const double seconds = lines.at(line) * share_in_user_code();
+    if (seconds < kLeastSort * cpu_s_) return;
+    const double elements = std::max(2.0, peak_bytes_ / kElement);
+    const bool long_for_memory = peak_bytes_ > 0 && seconds > kOften * elements * std::log2(elements) * kSecondsPerStep;
+    const int depth = sort_depths_[line];
+    const bool shallow = depth > 0 && depth <= kShallow && lines.at(line) * host_.rate_hz >= kSamples;
+    if (!long_for_memory && !shallow) return;
+    put("repeated-sort", seconds,
+        fmt::format("{} of the CPU time is sorting small arrays again and again", percent(seconds / cpu_s_)),
+        "mostly at", line,
+        "Sort once and keep the order (insert with std::lower_bound, a std::multiset or a heap), or select instead "
+        "(std::nth_element for a median, std::partial_sort for the first ones).");
+  }
+
+  void find_dispatch() {
+    constexpr double kLeastDispatch = 0.2;
+    const ByLine& lines = running_[FunctionPurpose::dispatch];
+    const double seconds = sum_of(lines);
+    if (!(cpu_s_ > 0) || seconds < kLeastDispatch * cpu_s_) return;
+    const double share = seconds / cpu_s_;
+    put("loop-dispatch", std::min(seconds, share * host_.wall_s),
+        fmt::format("{} of the CPU time is OpenMP's dispatch of loop iterations", percent(share)), "mostly at",
+        key_of_largest(lines),
+        "Give each thread more iterations at a time: schedule(dynamic, 1000), or schedule(static) if they take equal "
+        "time.");
   }
 
   void find_mutex() {
@@ -230,6 +238,7 @@ class HostCauses {
     const ProcessUsage& usage = host_.usage;
     const double used_s = usage.cpu_s();
     if (!usage.is_known() || usage.system_s < kLeastKernel * used_s || has("process-starts")) return;
+    if (python_.sent_s >= usage.system_s) return;  // most of the kernel's work is for what processes send each other
     const std::string share = percent(usage.system_s / used_s);
     constexpr double kGoodPart = 0.1, kPage = 4096, kAgain = 1.5;
     const double joins_s = sum_of(waiting_[FunctionPurpose::join]);
@@ -256,13 +265,13 @@ class HostCauses {
   void put_system_calls(const std::string& share) {
     const double seconds = host_.usage.system_s;
     double sampled_s = 0;
+    constexpr double kKnown = 0.05;  // the sampler sees a system call only where it begins and ends
     for (const auto& [call, lines] : calls_) sampled_s += sum_of(lines);
     const auto most = std::ranges::max_element(calls_, {}, [](const auto& entry) { return sum_of(entry.second); });
-    constexpr double kKnown = 0.05;  // the sampler sees a system call only where it begins and ends
+    if (const double syncs_s = sum_of(syncs_); syncs_s > kKnown * seconds && syncs_s > sampled_s)
+      return put_syncs(syncs_s);
     if (most == calls_.end() || sampled_s < kKnown * seconds) {
-      put("system-calls", seconds,
-          fmt::format("{} of the CPU time is in the kernel: system calls, or {} page faults", share,
-                      count(static_cast<std::int64_t>(host_.usage.page_faults))),
+      put("system-calls", seconds, fmt::format("{} of the CPU time is in the kernel, in system calls", share),
           "most CPU time is at", hottest_line(),
           "`strace -c -f` counts the system calls: make fewer and larger ones (buffers).");
       return;
@@ -280,6 +289,14 @@ class HostCauses {
         : writes
             ? "Collect output in a buffer of 64 KiB or more (setvbuf, std::ofstream, BufWriter) and write it at once."
             : "Make fewer and larger calls; `strace -c -f` counts them.");
+  }
+
+  void put_syncs(double waits_s) {
+    const double seconds = std::min(host_.wall_s, host_.usage.system_s + waits_s);
+    put("file-sync", seconds,
+        fmt::format("{} of the time goes to fsync: the kernel's work and waits for the disk",
+                    percent(seconds / host_.wall_s)),
+        "mostly at", key_of_largest(syncs_), std::string(kGroupCommit));
   }
 
   /// Threads that the sampler saw for a moment, or never.
@@ -310,15 +327,14 @@ class HostCauses {
           fmt::format("For {} of the time no thread works, because one waits for the network", share), "mostly at",
           line, "Send requests ahead, or several at a time (threads, asyncio).");
     }
-    if (idle.state != ThreadState::disk) return;
+    if (idle.state != ThreadState::disk || has("file-sync")) return;
     const double syncs_s = sum_of(syncs_);
     const bool syncs = syncs_s >= 0.5 * host_.times.of(ThreadState::disk);
     put(syncs ? "file-sync" : "disk", idle.state_s,
         fmt::format("For {} of the time no thread works, because one waits for the disk{}", share,
                     syncs ? " (fsync)" : ""),
         "mostly at", syncs ? key_of_largest(syncs_) : line,
-        syncs ? "Call fsync once for many records (group commit), or on another thread."
-              : "Read ahead or write behind on another thread, in larger pieces.");
+        syncs ? std::string(kGroupCommit) : "Read ahead or write behind on another thread, in larger pieces.");
   }
 
   /// `index`: into the lines; empty if negative.
@@ -356,10 +372,13 @@ class HostCauses {
 
   const HostProfile& host_;
   double peak_bytes_, cpu_s_;
-  std::vector<FrameUse> frames_;  ///< by frame
+  PythonCauses python_;
+  StackUses uses_;
   std::map<FunctionPurpose, ByLine> running_, waiting_;
-  std::map<std::string, ByLine> calls_;  ///< of running threads, by system call
+  std::map<std::string, ByLine> calls_;       ///< of running threads, by system call
+  std::map<std::string, OfObjects> objects_;  ///< by function of the program
   ByLine children_, syncs_;
+  std::map<std::string, int> sort_depths_;
   bool call_is_known_ = false;  ///< true if samples name the system call with most of the kernel time
   std::vector<HostCause> causes_;
 };

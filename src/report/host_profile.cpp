@@ -52,24 +52,8 @@ std::string_view advice_on_wait(ThreadState state) {
 /// Causes whose action is about the wait.
 bool names_a_wait(std::string_view id) {
   static constexpr auto kIds = std::to_array<std::string_view>(
-      {"mutex", "sleep", "network", "disk", "file-sync", "process-starts", "thread-starts"});
+      {"mutex", "sleep", "network", "disk", "file-sync", "process-starts", "thread-starts", "gil", "process-messages"});
   return std::ranges::find(kIds, id) != kIds.end();
-}
-
-/// Whether running threads at this line of Python are in native code that it calls, not in the interpreter itself.
-bool is_in_native_code(const HostProfile& host, const HostFrame& line) {
-  double seconds = 0, native_s = 0;
-  for (const HostStackSum& stack : host.stacks) {
-    if (stack.state != ThreadState::running || stack.frames.empty()) continue;
-    const auto own = std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(),
-                                          [&](int index) { return host.frames[static_cast<std::size_t>(index)].own; });
-    if (own == stack.frames.rend() || !(host.frames[static_cast<std::size_t>(*own)] == line)) continue;
-    seconds += stack.seconds;
-    if (!host.frames[static_cast<std::size_t>(stack.frames.back())].python) native_s += stack.seconds;
-  }
-  // Few samples have native frames where the machine is busy: the others of such a line were there, too.
-  constexpr double kMostNative = 0.12;
-  return native_s > kMostNative * seconds;
 }
 
 constexpr std::string_view kUnknownFunction = "[unknown]";  ///< as samples call it
@@ -106,9 +90,8 @@ std::string host_answer(const HostProfile& host) {
   const double ready = own_s > 0 ? leading->times.of(ThreadState::runnable) / own_s : 0;
   const HostFrame* const hottest = place_at(host, leading->hottest_line);
   const HostFrame* const wait = place_at(host, leading->longest_wait);
-  constexpr double kMostly = 0.5, kCrowded = 0.1, kOneCpu = 1.2;
+  constexpr double kMostly = 0.5, kCrowded = 0.1;
   const std::vector<HostCause> causes = host_causes(host, false);
-  const bool explained = !causes.empty() && causes.front().seconds >= kMostly * cpu_s;
   if (busy + ready >= kMostly && busy > 0 && hottest != nullptr) {
     text += fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(host, *leading),
                         percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
@@ -119,13 +102,6 @@ std::string host_answer(const HostProfile& host) {
     }
     if (ready > kCrowded)
       text += fmt::format(" It is runnable but waits for a CPU for {} of its time.", percent(ready));
-    const bool python = hottest->python && leading->hottest_s >= kMostly * leading->times.on_cpu() &&
-                        !is_in_native_code(host, *hottest);
-    if (python && !explained && cpu_s <= kOneCpu * host.wall_s) {
-      text +=
-          " A Python interpreter runs on one core at a time: vectorise this line (NumPy), compile it (Numba, Cython),";
-      text += " or divide it among processes.";
-    }
     return text;
   }
   if (wait == nullptr) return text;

@@ -28,6 +28,7 @@ struct HostTimes {
 struct HostLineSum {
   HostFrame place;
   HostTimes times;
+  std::string source;  ///< text of the line, of OpenMP code with the directive above it; empty: unknown
 };
 
 /// Self time of a function, and its CPU time including callees.

@@ -395,7 +395,7 @@ inline HostProfile host_of_one_thread() {
   host.times.of(ThreadState::running) = 3;
   host.times.of(ThreadState::sleep) = 1;
   host.frames = {{.function = "load", .file = "train.py", .line = 12, .python = true, .own = true}};
-  host.lines = {{.place = host.frames.front(), .times = host.times}};
+  host.lines = {{.place = host.frames.front(), .times = host.times, .source = {}}};
   host.threads.push_back({.thread = thread, .times = host.times, .hottest_line = 0, .hottest_s = 3});
   host.processes = {{.pid = 7, .parent = 1, .command = thread.command, .threads = 1, .times = host.times}};
   host.stacks = {{.thread = 0, .frames = {0}, .state = ThreadState::running, .seconds = 3},

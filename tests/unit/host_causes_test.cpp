@@ -62,7 +62,7 @@ TEST(HostCauses, NameWhatTheProgramCallsLibrariesFor) {
     EXPECT_THAT(host_causes(running_in(of.called, 0, 6), true), IsEmpty());
   }
   EXPECT_THAT(host_causes(running_in(library("malloc"), 1, 19), true), IsEmpty()) << "5 % is too little";
-  EXPECT_THAT(host_causes(running_in(library("qsort"), 5, 5), true), IsEmpty()) << "not known what it is for";
+  EXPECT_THAT(host_causes(running_in(library("getenv"), 5, 5), true), IsEmpty()) << "not known what it is for";
   HostFrame function_of_program = own(30, "malloc");
   EXPECT_THAT(host_causes(running_in(function_of_program, 5, 5), true), IsEmpty()) << "the program's own";
 }
@@ -189,7 +189,11 @@ TEST(HostCauses, TellALineOfPythonFromTheLibraryThatItCalls) {
     for (std::uint64_t i = 1; i <= 1000; ++i) {
       builder.sample(thread, i * 10'000'000, ThreadState::running, native && i % 3 == 0 ? inside : interpreted);
     }
-    EXPECT_EQ(host_answer(host_profile(builder.take())).find("NumPy") == std::string::npos, native);
+    const std::vector<HostCause> found = host_causes(host_profile(builder.take()), true);
+    EXPECT_THAT(found, SizeIs(native ? 0 : 1));
+    if (!native) {
+      EXPECT_EQ(found.front().id, "interpreted");
+    }
   }
 }
 

@@ -112,6 +112,9 @@ constexpr AllowedWords kAllowedWords[] = {
     {"src/model/ceiling.hpp", "data sheet"},            // how machine.json spells an origin
     {"src/device/cpu/topology.cpp", "hypervisor"},      // a flag in /proc/cpuinfo
     {"src/device/cuda/machine_code.cpp", "anonymous"},  // as demanglers write it
+    {"src/report/python_work.cpp", ""},                 // the text of a program's lines
+    {"src/report/source_lines.cpp", ""},                // the same
+    {"src/report/function_purpose.cpp", "const&"},      // as demanglers write it
     {"src/report/json/json_value.cpp", "column"},       // a message of the JSON parser
     {"src/render/chart/chart.cpp", "main"},             // CSS classes of a group
     {"src/render/chart/chart.cpp", "idle"},

@@ -75,6 +75,7 @@ static void members(auto& io, HostStackSum& stack) {
 
 static void members(auto& io, HostLineSum& line) {
   members(io, line.place);
+  io.text("source", line.source);
   io("seconds", line.times);
 }
 

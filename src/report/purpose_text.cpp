@@ -1,0 +1,54 @@
+#include "report/purpose_text.hpp"
+
+#include <array>
+
+namespace roofline {
+namespace {
+
+constexpr auto kPurposes = std::to_array<PurposeText>(
+    {{FunctionPurpose::allocation, 0.1, "allocation", "goes to memory allocation (malloc, free)",
+      "Allocate once outside the loop and reuse it: reserve() and clear(), a buffer passed in, or an arena."},
+     {FunctionPurpose::copy, 0.25, "copy", "goes to memory copies (memcpy, memset)",
+      "Avoid copies (references, views, moves, appending in place), and copy few large blocks instead of many small "
+      "ones."},
+     {FunctionPurpose::text, 0.2, "text", "goes to conversions between numbers and text",
+      "Read and write binary data, or convert with std::from_chars and std::to_chars, in large blocks."},
+     {FunctionPurpose::mathematics, 0.3, "mathematics", "goes to math library functions",
+      "Use vector versions (-O3 -ffast-math with glibc's libmvec), single precision, or tables. Write small powers as "
+      "products."},
+     {FunctionPurpose::exception, 0.1, "exceptions", "goes to throwing and catching exceptions",
+      "Return expected failures as values (std::optional, error codes, std::from_chars) and throw for rare ones."},
+     {FunctionPurpose::pattern, 0.1, "pattern-compilation", "goes to compiling regular expressions",
+      "Compile each pattern once, outside the loop (static const std::regex, re.compile), and reuse it."},
+     {FunctionPurpose::references, 0.15, "reference-counts", "goes to the reference counts of shared pointers",
+      "Pass shared pointers by reference, or plain references if the callee keeps none; std::unique_ptr if there is "
+      "one owner."},
+     {FunctionPurpose::atomics, 0.15, "atomics", "goes to atomic operations",
+      "Count in a local variable per thread and add it once; else spread the counters over cache lines."},
+     {FunctionPurpose::clock, 0.1, "clock", "goes to reading the clock",
+      "Read the clock once per batch instead of once per item."},
+     {FunctionPurpose::random, 0.15, "random-numbers", "goes to random numbers of the C library, which take a lock",
+      "Use one generator per thread (std::minstd_rand, xoshiro), and draw many numbers at a time."},
+     {FunctionPurpose::cast, 0.1, "dynamic-cast", "goes to dynamic_cast",
+      "Use a virtual function or a stored kind (enum) instead of dynamic_cast."},
+     {FunctionPurpose::string, 0.25, "strings", "goes to lengths, searches and comparisons of C strings",
+      "Keep lengths (std::string_view), compare numbers instead of names, and do not call strlen in a loop."},
+     {FunctionPurpose::hash, 0.2, "hashing", "goes to hashing keys",
+      "Use a faster hash function (FxHash, ahash, XXH3) or smaller keys, and look each key up once."},
+     {FunctionPurpose::ordered, 0.25, "ordered-map", "goes to walking ordered maps or sets",
+      "Use a hash map (std::unordered_map) or a sorted array with binary search: each step down a tree waits for "
+      "memory."},
+     {FunctionPurpose::list, 0.25, "linked-list", "goes to walking linked lists",
+      "Use a std::vector: each step along a list waits for the previous one."},
+     {FunctionPurpose::table, 0.5, "hash-table", "goes to walking the entries of hash tables",
+      "Check the hash function: if many keys share a bucket, mix all of their bits (load_factor(), bucket_size()). Else "
+      "reserve(), look each key up once, or use a flat table with open addressing."},
+     {FunctionPurpose::packing, 0.15, "array-temporaries", "goes to temporary copies of array slices",
+      "Pass contiguous slices (swap the dimensions), or declare the dummy argument x(:) instead of x(n); "
+      "-Warray-temporaries lists the lines."}});
+
+}  // namespace
+
+std::span<const PurposeText> purpose_texts() { return kPurposes; }
+
+}  // namespace roofline

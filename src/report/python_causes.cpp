@@ -1,0 +1,363 @@
+#include "report/python_causes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "model/find.hpp"
+#include "report/python_work.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kLeastSent = 0.25;        ///< of CPU time
+constexpr double kLeastGil = 0.25;         ///< waits for the interpreter's lock, over the CPU time of these threads
+constexpr double kLeastInterpreted = 0.5;  ///< of CPU time, of all of the program's functions
+constexpr double kLeastOfFunction = 0.3;   ///< of CPU time
+constexpr double kLeastObjects = 0.2;      ///< of CPU time
+constexpr double kLeastRecursive = 0.5;    ///< of a function's time
+/// Few samples have native frames where the machine is busy: the others of such a line were there, too.
+constexpr double kMostNative = 0.12;
+constexpr std::size_t kFewPlaces = 4;  ///< interpreted code of a library is at many lines, native code below at few
+
+using ByLine = std::map<std::string, double>;
+
+double sum_of(const ByLine& lines) {
+  double sum = 0;
+  for (const auto& [line, seconds] : lines) sum += seconds;
+  return sum;
+}
+
+/// The known line with the most time.
+std::string largest_line(ByLine lines) {
+  lines.erase("");
+  return key_of_largest(lines);
+}
+
+bool is_interpreter(const HostFrame& frame) {
+  const std::string_view file = last_path_part(frame.file);
+  return !frame.python && (file.starts_with("python3") || file.starts_with("libpython3"));
+}
+
+/// The interpreter's own code calls the C library, too.
+bool is_compiled_library(const HostFrame& frame) {
+  const std::string_view file = last_path_part(frame.file);
+  return !frame.python && !is_interpreter(frame) && !file.starts_with("libc.") && !file.starts_with("libc-") &&
+         !file.starts_with("libm.") && !file.starts_with("libm-") && !file.empty();
+}
+
+/// What an operator of Python calls for objects that NumPy only has pointers to.
+bool is_object_operation(const HostFrame& frame) {
+  return is_interpreter(frame) &&
+         (frame.function.starts_with("PyNumber_") || frame.function.starts_with("PyObject_RichCompare"));
+}
+
+bool is_numpy(const HostFrame& frame) {
+  return !frame.python && frame.file.find("_multiarray_umath") != std::string::npos;
+}
+
+bool is_in(const HostFrame& frame, std::initializer_list<std::string_view> files) {
+  return frame.python && !frame.own &&
+         std::ranges::any_of(files, [&](std::string_view file) { return frame.file.find(file) != std::string::npos; });
+}
+
+/// Pickles objects for another process, and sends them.
+bool sends_objects(const HostFrame& frame) {
+  return is_in(frame,
+               {"/multiprocessing/reduction.py", "/multiprocessing/connection.py", "/multiprocessing/queues.py"});
+}
+
+/// What a program calls to give processes work, not to start them.
+bool gives_work(const HostFrame& frame) {
+  return is_in(frame, {"/multiprocessing/pool.py", "/multiprocessing/queues.py", "/multiprocessing/connection.py",
+                       "/multiprocessing/managers.py", "/concurrent/futures/"}) &&
+         !frame.function.ends_with("__init__");
+}
+
+/// "networkx" of ".../site-packages/networkx/algorithms/x.py", "statistics" of "/usr/lib/python3.11/statistics.py".
+std::string library_of(const HostFrame& frame) {
+  std::string_view path = frame.file;
+  for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3"}) {
+    const std::size_t at = path.find(folder);
+    if (at == std::string_view::npos) continue;
+    path.remove_prefix(at + folder.size());
+    if (folder == "/lib/python3") path.remove_prefix(std::min(path.size(), path.find('/') + 1));
+    path = path.substr(0, path.find('/'));
+    return std::string(path.substr(0, path.rfind(".py")));
+  }
+  return {};
+}
+
+/// Of running threads: at a line of the program, or in a function.
+struct Part {
+  double seconds = 0, native_s = 0, recursive_s = 0;
+  ByLine lines;
+  std::set<int> places;  ///< innermost Python frames
+  std::vector<std::size_t> stacks;
+
+  bool interpreted() const { return native_s <= kMostNative * seconds; }
+};
+
+/// What a stack does for the program's line.
+struct Use {
+  std::string line;  ///< of the innermost frame of the program
+  int own = -1;      ///< that frame; -1: none
+  const PythonWork* work = nullptr;
+  bool native = false, imports = false;
+  std::string library;  ///< whose Python code runs; empty: the program's
+};
+
+class Finder {
+ public:
+  explicit Finder(const HostProfile& host) : host_(host), cpu_s_(host.times.on_cpu()) {
+    for (const HostLineSum& line : host.lines) {
+      if (!line.source.empty()) sources_[{line.place.file, line.place.line}] = line.source;
+    }
+    found_.claimed.resize(host.stacks.size(), false);
+    for (std::size_t i = 0; i < host.stacks.size(); ++i) add(i);
+  }
+
+  PythonCauses find() {
+    if (!(cpu_s_ > 0)) return std::move(found_);
+    find_sent();
+    for (const auto& [work, part] : works_) put_work(*work, part);
+    find_objects();
+    find_gil();
+    if (!found_.waits_for_gil) find_interpreted();
+    for (const auto& [library, part] : libraries_) put_library(library, part);
+    return std::move(found_);
+  }
+
+ private:
+  const HostFrame& frame(int index) const { return host_.frames[static_cast<std::size_t>(index)]; }
+
+  std::string_view source_of(const HostFrame& place) const {
+    const auto found = sources_.find({place.file, place.line});
+    return found == sources_.end() ? std::string_view() : std::string_view(found->second);
+  }
+
+  Use use_of(const HostStackSum& stack) const {
+    Use use;
+    bool in_library = false;
+    auto index = stack.frames.rbegin();
+    for (; index != stack.frames.rend(); ++index) {
+      const HostFrame& one = frame(*index);
+      if (one.own && one.line > 0) break;
+      use.native = use.native || is_compiled_library(one);
+      if (one.python && !in_library) use.library = library_of(one);
+      in_library = in_library || one.python;
+      use.imports = use.imports || one.file.starts_with("<frozen importlib");
+      // The outermost one, which the program calls.
+      if (const PythonWork* const work = python_work_of(one)) use.work = work;
+    }
+    if (index == stack.frames.rend()) return use;
+    use.own = *index;
+    use.line = short_place(frame(*index));
+    if (!frame(*index).python) return {};
+    if (use.work == nullptr && !in_library) use.work = python_work_at(source_of(frame(*index)));
+    if (use.work == nullptr) look_for_caller(stack, index, use);
+    return use;
+  }
+
+  /// A library that calls the program's functions back for each row.
+  template <typename Index>
+  void look_for_caller(const HostStackSum& stack, Index index, Use& use) const {
+    const PythonWork* around = nullptr;
+    for (; index != stack.frames.rend(); ++index) {
+      const HostFrame& one = frame(*index);
+      if (const PythonWork* const work = python_work_of(one); work != nullptr && work->calls_back) around = work;
+      if (around == nullptr || !one.own || one.line == 0) continue;
+      use.work = around;
+      use.line = short_place(one);
+      return;
+    }
+  }
+
+  void add(std::size_t number) {
+    const HostStackSum& stack = host_.stacks[number];
+    if (stack.frames.empty()) return;
+    note_work_given(stack);
+    if (stack.state == ThreadState::gil) {
+      const Use use = use_of(stack);
+      if (use.own >= 0) gil_[stack.thread][use.line] += stack.seconds;
+    }
+    if (stack.state != ThreadState::running) return;
+    if (std::ranges::any_of(stack.frames, [&](int index) { return sends_objects(frame(index)); })) {
+      sent_.seconds += stack.seconds;
+      sent_.stacks.push_back(number);
+      return;
+    }
+    const Use use = use_of(stack);
+    if (use.work != nullptr) return count(works_[use.work], number, use);
+    if (use.own < 0 || use.imports) return;
+    note_objects(stack, use);
+    if (!use.library.empty()) return count(libraries_[use.library], number, use);
+    if (calls_built_in(source_of(frame(use.own)))) return;
+    Part& part = functions_[{frame(use.own).file, frame(use.own).function}];
+    count(part, number, use);
+    if (calls_itself(stack, use.own)) part.recursive_s += stack.seconds;
+  }
+
+  void count(Part& part, std::size_t number, const Use& use) const {
+    const HostStackSum& stack = host_.stacks[number];
+    part.seconds += stack.seconds;
+    part.lines[use.line] += stack.seconds;
+    part.stacks.push_back(number);
+    if (use.native) part.native_s += stack.seconds;
+    const auto python = std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(),
+                                             [&](int index) { return frame(index).python; });
+    if (python != stack.frames.rend()) part.places.insert(*python);
+  }
+
+  /// At this moment: the function is on the stack several times.
+  bool calls_itself(const HostStackSum& stack, int own) const {
+    const HostFrame& one = frame(own);
+    return std::ranges::count_if(stack.frames, [&](int index) {
+             return frame(index).function == one.function && frame(index).file == one.file;
+           }) > 1;
+  }
+
+  void note_objects(const HostStackSum& stack, const Use& use) {
+    const auto numpy = std::ranges::find_if(stack.frames, [&](int index) { return is_numpy(frame(index)); });
+    of_line_[use.line] += stack.seconds;
+    if (numpy == stack.frames.end()) return;
+    in_numpy_[use.line] += stack.seconds;
+    if (std::any_of(numpy, stack.frames.end(), [&](int index) { return is_object_operation(frame(index)); }))
+      on_objects_[use.line] += stack.seconds;
+  }
+
+  void note_work_given(const HostStackSum& stack) {
+    for (std::size_t i = 1; i < stack.frames.size(); ++i) {
+      const HostFrame &outer = frame(stack.frames[i - 1]), &inner = frame(stack.frames[i]);
+      if (outer.own && outer.line > 0 && gives_work(inner)) given_[short_place(outer)] += stack.seconds;
+    }
+  }
+
+  void put(std::string id, double seconds, std::string text, std::string_view where, const std::string& line,
+           std::string action) {
+    text += line.empty() ? "." : fmt::format(", {} {}.", where, shorten(line, 80));
+    found_.causes.push_back({std::move(id), seconds, std::move(text), std::move(action), line});
+  }
+
+  void claim(const Part& part) {
+    for (const std::size_t stack : part.stacks) found_.claimed[stack] = true;
+  }
+
+  std::string share_of(double seconds) const { return percent(std::min(1.0, seconds / cpu_s_)); }
+
+  void find_sent() {
+    if (sent_.seconds < kLeastSent * cpu_s_ || host_.process_count < 2) return;
+    found_.sent_s = sent_.seconds;
+    put("process-messages", std::min(sent_.seconds, host_.wall_s),
+        fmt::format("{} of the CPU time goes to pickling objects and sending them between processes",
+                    share_of(sent_.seconds)),
+        "given to the processes at", largest_line(given_),
+        "Send indices or file names instead of data: let the processes inherit it (a global variable, set before the "
+        "Pool), share it (multiprocessing.shared_memory, numpy.memmap), and return small results.");
+    claim(sent_);
+  }
+
+  void put_work(const PythonWork& work, const Part& part) {
+    if (part.seconds < work.least * cpu_s_) return;
+    put(std::string(work.id), part.seconds, fmt::format("{} of the CPU time {}", share_of(part.seconds), work.finding),
+        "mostly at", largest_line(part.lines), std::string(work.action));
+    claim(part);
+  }
+
+  void find_objects() {
+    const std::string line = largest_line(on_objects_);
+    if (line.empty()) return;
+    const double part = on_objects_[line] / in_numpy_[line], seconds = part * of_line_[line];
+    constexpr double kOften = 0.3;
+    if (part < kOften || seconds < kLeastObjects * cpu_s_) return;
+    put("object-arrays", seconds,
+        fmt::format("{} of the CPU time goes to NumPy arrays of Python objects (dtype=object)", share_of(seconds)),
+        "mostly at", line,
+        "Convert the arrays to numbers before the loop, with .astype(float), and mark missing values with NaN.");
+  }
+
+  /// Threads that compute in Python take turns.
+  void find_gil() {
+    double waits_s = 0, busy_s = 0;
+    std::size_t count = 0;
+    ByLine lines;
+    for (const auto& [index, of_thread] : gil_) {
+      const HostTimes& times = host_.threads[static_cast<std::size_t>(index)].times;
+      const double seconds = sum_of(of_thread);
+      constexpr double kWorks = 0.1;
+      if (times.on_cpu() < kWorks * times.total()) continue;
+      ++count;
+      waits_s += seconds;
+      busy_s += times.on_cpu();
+      for (const auto& [line, part] : of_thread) lines[line] += part;
+    }
+    if (count < 2 || waits_s < kLeastGil * busy_s) return;
+    found_.waits_for_gil = true;
+    put("gil", std::min(waits_s / static_cast<double>(count), host_.wall_s),
+        fmt::format("{} threads wait for the GIL for {} in all: one at a time runs Python code", count,
+                    duration(waits_s)),
+        "mostly at", largest_line(lines),
+        "Use processes (concurrent.futures.ProcessPoolExecutor), or code that releases the GIL (NumPy, Numba with "
+        "nogil=True).");
+  }
+
+  void find_interpreted() {
+    const Part* largest = nullptr;
+    double all_s = 0;
+    for (const auto& [function, part] : functions_) {
+      if (!part.interpreted()) continue;
+      all_s += part.seconds;
+      if (largest == nullptr || part.seconds > largest->seconds) largest = &part;
+    }
+    if (largest == nullptr || all_s < kLeastInterpreted * cpu_s_ || largest->seconds < kLeastOfFunction * cpu_s_)
+      return;
+    const std::string line = largest_line(largest->lines);
+    if (std::ranges::find(found_.causes, line, &HostCause::line) != found_.causes.end()) return;
+    const bool recursive = largest->recursive_s >= kLeastRecursive * largest->seconds;
+    put("interpreted", largest->seconds,
+        fmt::format("{} of the CPU time is one function's Python code{}", share_of(largest->seconds),
+                    recursive ? ", which calls itself" : ""),
+        "mostly at", line,
+        recursive ? "If it is called with the same arguments again, keep its results (functools.lru_cache); else "
+                    "compile it (Numba, Cython)."
+                  : "Vectorise this loop (NumPy), compile it (Numba, Cython), or divide it among processes.");
+  }
+
+  void put_library(const std::string& library, const Part& part) {
+    if (part.seconds < kLeastInterpreted * cpu_s_ || !part.interpreted() || part.places.size() < kFewPlaces) return;
+    put("python-library", part.seconds,
+        fmt::format("{} of the CPU time is Python code of the library {}", share_of(part.seconds), clean_line(library)),
+        "mostly called at", largest_line(part.lines),
+        "Call it less often (once for many values), keep its results (functools.lru_cache), or use a library that is "
+        "compiled.");
+  }
+
+  const HostProfile& host_;
+  double cpu_s_;
+  std::map<std::pair<std::string_view, int>, std::string_view> sources_;
+  std::map<const PythonWork*, Part> works_;
+  std::map<std::pair<std::string_view, std::string_view>, Part> functions_;
+  std::map<std::string, Part> libraries_;
+  Part sent_;
+  ByLine given_, of_line_, in_numpy_, on_objects_;
+  std::map<int, ByLine> gil_;
+  PythonCauses found_;
+};
+
+}  // namespace
+
+std::string short_place(HostFrame frame) {
+  const std::string base = frame.function.substr(0, frame.function.find('('));
+  if (!base.empty()) frame.function = base;
+  return place_text(frame);
+}
+
+PythonCauses python_causes(const HostProfile& host) { return Finder(host).find(); }
+
+}  // namespace roofline

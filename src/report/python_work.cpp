@@ -1,0 +1,188 @@
+#include "report/python_work.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <initializer_list>
+
+namespace roofline {
+namespace {
+
+constexpr PythonWork kDeepCopy = {
+    "deep-copy", "goes to copy.deepcopy, which visits each object in Python",
+    "Copy only what changes (list.copy(), dict.copy(), dataclasses.replace()), or change it in place and undo the "
+    "change.",
+    0.2};
+constexpr PythonWork kJson = {
+    "json", "goes to reading and writing JSON",
+    "Parse each document once and keep the result (functools.lru_cache on the function that loads it), or use orjson.",
+    0.2};
+constexpr PythonWork kPickle = {
+    "pickle", "goes to pickling and unpickling objects",
+    "Pickle once, outside the loop, and only what changes; store arrays with numpy.save() or protocol=5.", 0.2};
+constexpr PythonWork kYaml = {
+    "yaml", "goes to reading and writing YAML or TOML",
+    "Load each file once and keep the result (functools.lru_cache); use yaml.CSafeLoader, or JSON.", 0.2};
+constexpr PythonWork kTable = {
+    "csv", "goes to reading and writing CSV",
+    "Read each file once and as a whole, with pandas.read_csv(engine=\"pyarrow\") or numpy.loadtxt(), or store it as "
+    "Parquet or .npy.",
+    0.25};
+constexpr PythonWork kPattern = {
+    "pattern-matching", "goes to regular expressions",
+    "Test with `in` or str.startswith() before, split with str.split(), or join the patterns to one (\"a|b\"); compile "
+    "it once with re.compile().",
+    0.4};
+constexpr PythonWork kOpen = {
+    "file-opens", "goes to opening files",
+    "Open each file once, outside the loop, and keep its contents (functools.lru_cache on the function that reads it).",
+    0.15};
+constexpr PythonWork kRows = {
+    "pandas-rows", "goes to pandas row by row",
+    "Compute with whole columns (df[\"a\"] * df[\"b\"], numpy.where(), groupby().sum()); where a loop is needed, take "
+    "the columns out before it with .to_numpy().",
+    0.2, true};
+constexpr PythonWork kDate = {
+    "date-parsing", "goes to parsing dates and times",
+    "Use datetime.fromisoformat(), or convert a whole column at once with pandas.to_datetime(format=...).", 0.2};
+constexpr PythonWork kDecimal = {"exact-numbers", "goes to decimal or fractions arithmetic",
+                                 "Compute with float or integers (cents), or with NumPy arrays.", 0.3};
+constexpr PythonWork kList = {"list-shift",
+                              "goes to inserting or removing at the beginning of a list, which moves all other entries",
+                              "Use collections.deque (appendleft(), popleft()), or append and reverse once.", 0.15};
+constexpr PythonWork kMember = {
+    "list-search", "goes to a membership test (`in`) or a search for an entry",
+    "If it searches a list or a tuple, use a set or a dict: `in` then looks up one entry instead of comparing all.",
+    0.25};
+constexpr PythonWork kGrow = {
+    "array-growth", "goes to appending to arrays, which copies all of the array each time",
+    "Append to a list and convert it once with numpy.array() or numpy.concatenate(), or allocate the array before the "
+    "loop.",
+    0.25};
+constexpr PythonWork kArray = {"array-from-objects", "goes to converting Python objects to arrays",
+                               "Keep the data in arrays, and create each array once, outside the loop.", 0.3};
+constexpr PythonWork kLog = {
+    "logging", "goes to logging",
+    "Log less in loops, pass arguments instead of formatted text (log.debug(\"%s\", x)), and test isEnabledFor() "
+    "before.",
+    0.15};
+
+/// A library's file, and its functions that begin like that; empty: all.
+struct LibraryCode {
+  std::string_view file, function;
+  const PythonWork* work;
+};
+constexpr auto kCode = std::to_array<LibraryCode>({{"/copy.py", "deepcopy", &kDeepCopy},
+                                                   {"/copy.py", "_deepcopy", &kDeepCopy},
+                                                   {"/json/", "", &kJson},
+                                                   {"/simplejson/", "", &kJson},
+                                                   {"/pickle.py", "", &kPickle},
+                                                   {"/yaml/", "", &kYaml},
+                                                   {"/tomllib/", "", &kYaml},
+                                                   {"/csv.py", "", &kTable},
+                                                   {"/pandas/io/parsers/", "", &kTable},
+                                                   {"/re/__init__.py", "", &kPattern},
+                                                   {"/re.py", "", &kPattern},
+                                                   {"/_strptime.py", "", &kDate},
+                                                   {"/dateutil/parser/", "", &kDate},
+                                                   {"/_pydecimal.py", "", &kDecimal},
+                                                   {"/fractions.py", "", &kDecimal},
+                                                   {"/logging/__init__.py", "", &kLog},
+                                                   {"/pandas/core/frame.py", "DataFrame.iterrows", &kRows},
+                                                   {"/pandas/core/frame.py", "iterrows", &kRows},
+                                                   {"/pandas/core/frame.py", "DataFrame.itertuples", &kRows},
+                                                   {"/pandas/core/frame.py", "itertuples", &kRows},
+                                                   {"/pandas/core/apply.py", "FrameColumnApply", &kRows},
+                                                   {"/pandas/core/apply.py", "SeriesApply", &kRows},
+                                                   {"/pandas/core/frame.py", "DataFrame._get_value", &kRows},
+                                                   {"/pandas/core/frame.py", "DataFrame._set_value", &kRows},
+                                                   {"/pandas/core/frame.py", "DataFrame._ixs", &kRows},
+                                                   {"/pandas/core/generic.py", "NDFrame.xs", &kRows},
+                                                   {"/pandas/core/series.py", "Series._get_value", &kRows},
+                                                   {"/pandas/core/series.py", "Series._set_value", &kRows},
+                                                   {"/pandas/core/indexing.py", "_ScalarAccessIndexer", &kRows}});
+
+/// Text of a line, in order of precedence.
+struct LineText {
+  std::string_view text;
+  const PythonWork* work;
+};
+constexpr auto kText =
+    std::to_array<LineText>({{".iterrows(", &kRows},       {".itertuples(", &kRows},    {".apply(", &kRows},
+                             {".applymap(", &kRows},       {".iat[", &kRows},           {".at[", &kRows},
+                             {"deepcopy(", &kDeepCopy},    {"json.load", &kJson},       {"json.dump", &kJson},
+                             {"pickle.load", &kPickle},    {"pickle.dump", &kPickle},   {"marshal.load", &kPickle},
+                             {"marshal.dump", &kPickle},   {"yaml.", &kYaml},           {"tomllib.", &kYaml},
+                             {"csv.reader(", &kTable},     {"csv.writer(", &kTable},    {"csv.DictReader(", &kTable},
+                             {"re.match(", &kPattern},     {"re.search(", &kPattern},   {"re.findall(", &kPattern},
+                             {"re.finditer(", &kPattern},  {"re.sub(", &kPattern},      {"re.split(", &kPattern},
+                             {"re.fullmatch(", &kPattern}, {".findall(", &kPattern},    {".finditer(", &kPattern},
+                             {".fullmatch(", &kPattern},   {".search(", &kPattern},     {".match(", &kPattern},
+                             {".strptime(", &kDate},       {"Decimal(", &kDecimal},     {"Fraction(", &kDecimal},
+                             {".insert(0,", &kList},       {".pop(0)", &kList},         {"np.append(", &kGrow},
+                             {"numpy.append(", &kGrow},    {"np.concatenate(", &kGrow}, {"np.vstack(", &kGrow},
+                             {"np.hstack(", &kGrow},       {"np.array(", &kArray},      {"numpy.array(", &kArray},
+                             {"np.asarray(", &kArray}});
+
+bool is_of_name(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
+
+/// The place of a name that is not the end of a longer one; the text begins with it, or with a point.
+bool has_call(std::string_view source, std::string_view call) {
+  for (std::size_t at = source.find(call); at != std::string_view::npos; at = source.find(call, at + 1)) {
+    if (call.front() == '.' || at == 0 || !is_of_name(source[at - 1])) return true;
+  }
+  return false;
+}
+
+std::string_view without_comment(std::string_view source) {
+  const std::size_t comment = source.find(" #");
+  return comment == std::string_view::npos ? source : source.substr(0, comment);
+}
+
+/// "with open(path) as file:"; a loop over the lines of a file, or one call that reads it, is no opening.
+bool opens_file(std::string_view source) {
+  if (source.find("for ") != std::string_view::npos || source.find(".read") != std::string_view::npos) return false;
+  for (std::size_t at = source.find("open("); at != std::string_view::npos; at = source.find("open(", at + 1)) {
+    if (at == 0 || (!is_of_name(source[at - 1]) && source[at - 1] != '.')) return true;
+  }
+  return has_call(source, "io.open(");
+}
+
+/// "if name in seen:", and no loop or comprehension.
+bool tests_membership(std::string_view source) {
+  if (has_call(source, ".index(") || has_call(source, ".count(")) return true;
+  constexpr std::string_view kIn = " in ";
+  if (source.find(" not in ") != std::string_view::npos) return source.find("for ") == std::string_view::npos;
+  const bool condition = source.starts_with("if ") || source.starts_with("elif ") || source.starts_with("while ") ||
+                         source.starts_with("return ") || source.starts_with("assert ");
+  return condition && source.find(kIn) != std::string_view::npos && source.find("for ") == std::string_view::npos;
+}
+
+}  // namespace
+
+const PythonWork* python_work_of(const HostFrame& frame) {
+  if (!frame.python || frame.own) return nullptr;
+  const auto found = std::ranges::find_if(kCode, [&](const LibraryCode& code) {
+    const bool folder = code.file.ends_with('/');
+    const bool file = folder ? frame.file.find(code.file) != std::string::npos : frame.file.ends_with(code.file);
+    return file && frame.function.starts_with(code.function);
+  });
+  return found == kCode.end() ? nullptr : found->work;
+}
+
+const PythonWork* python_work_at(std::string_view line) {
+  const std::string_view source = without_comment(line);
+  const auto found = std::ranges::find_if(kText, [&](const LineText& text) { return has_call(source, text.text); });
+  if (found != kText.end()) return found->work;
+  if (opens_file(source)) return &kOpen;
+  return tests_membership(source) ? &kMember : nullptr;
+}
+
+bool calls_built_in(std::string_view source) {
+  constexpr auto kCalls = std::to_array<std::string_view>(
+      {"sorted(", ".sort(", ".join(", ".split(", ".replace(", ".encode(", ".decode(", ".update(", ".digest(",
+       ".hexdigest(", "hashlib.", "zlib.", "gzip.", "lzma.", "bz2.", "pow(", "random.shuffle("});
+  return std::ranges::any_of(kCalls, [&](std::string_view call) { return has_call(source, call); });
+}
+
+}  // namespace roofline

@@ -1,0 +1,26 @@
+// What a line of a Python program spends its time for, by the library's Python functions that it calls, and by its own
+// text where these are written in C: pickle.dumps(), open(), list.insert().
+#pragma once
+
+#include <string_view>
+
+#include "sample/host_samples.hpp"
+
+namespace roofline {
+
+struct PythonWork {
+  std::string_view id, finding, action;
+  double least;             ///< share of the CPU time from which on it is named
+  bool calls_back = false;  ///< the library calls functions of the program: their time is the library's, too
+};
+
+/// Of a library's frame, which the program's line calls; null: nothing in particular.
+const PythonWork* python_work_of(const HostFrame& frame);
+
+/// Of a line's text; null: nothing in particular.
+const PythonWork* python_work_at(std::string_view source);
+
+/// True if the line's time is in a function that the interpreter has in C, as sorted() and str.join().
+bool calls_built_in(std::string_view source);
+
+}  // namespace roofline

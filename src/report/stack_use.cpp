@@ -1,0 +1,102 @@
+#include "report/stack_use.hpp"
+
+#include <algorithm>
+
+#include "report/python_causes.hpp"
+#include "report/source_lines.hpp"
+
+namespace roofline {
+
+StackUses::StackUses(const HostProfile& host) : host_(host) {
+  for (const HostFrame& frame : host.frames) {
+    const bool native = !frame.python;
+    frames_.push_back({.special = native && copies_or_destroys(frame.function),
+                       .copies = native && is_copy_constructor(frame.function),
+                       .purpose = purpose_of(frame),
+                       .system_call = system_call_of(frame),
+                       .flush = is_flush(frame)});
+  }
+  read_sources();
+}
+
+StackUse StackUses::use_of(const HostStackSum& stack) const {
+  // The outermost library function that the program's own code calls says what it is for, except for containers.
+  StackUse use;
+  FunctionPurpose container = FunctionPurpose::none;
+  auto index = stack.frames.rbegin();
+  for (; index != stack.frames.rend(); ++index) {
+    const HostFrame& one = frame(*index);
+    const FrameUse& known = frames_[static_cast<std::size_t>(*index)];
+    use.special = use.special || known.special;
+    use.copies = use.copies || known.copies;
+    if (one.own && one.line > 0) {
+      use.line = short_place(one);
+      use.function = one.function;
+      if (!known.special) break;
+      continue;
+    }
+    if (index == stack.frames.rbegin()) use.system_call = known.system_call;
+    use.flush = use.flush || known.flush;
+    const FunctionPurpose of = known.purpose;
+    if (of == FunctionPurpose::none) continue;
+    (is_container(of) ? container : use.purpose) = of;
+  }
+  if (use.purpose == FunctionPurpose::none) use.purpose = container;
+  if (use.purpose == FunctionPurpose::none && index != stack.frames.rend()) find_caller(stack, index, use);
+  if (copies_slice(stack)) use.purpose = FunctionPurpose::packing;
+  if (use.purpose == FunctionPurpose::team && dispatches(stack)) use.purpose = FunctionPurpose::dispatch;
+  return use;
+}
+
+/// A library function that calls the program's: a comparison of a sort, the equality of a hash table.
+void StackUses::find_caller(const HostStackSum& stack, Outward index, StackUse& use) const {
+  FunctionPurpose caller = FunctionPurpose::none;
+  for (++index; index != stack.frames.rend(); ++index) {
+    const HostFrame& one = frame(*index);
+    const FunctionPurpose of = frames_[static_cast<std::size_t>(*index)].purpose;
+    if (!one.own && (is_container(of) || of == FunctionPurpose::sort)) caller = of;
+    if (!one.own || one.line == 0) continue;
+    if (caller == FunctionPurpose::none) return;
+    use.purpose = caller;
+    use.line = short_place(one);
+    return;
+  }
+}
+
+/// Compilers inline the temporary copies of Fortran's slices: time of the line of a call itself is theirs.
+bool StackUses::copies_slice(const HostStackSum& stack) const {
+  const auto is_copy = [&](int index) {
+    const FunctionPurpose of = frames_[static_cast<std::size_t>(index)].purpose;
+    return !frame(index).own && (of == FunctionPurpose::allocation || of == FunctionPurpose::copy);
+  };
+  const auto own = std::ranges::find_if_not(stack.frames.rbegin(), stack.frames.rend(), is_copy);
+  return own != stack.frames.rend() && frame(*own).own && slice_calls_.contains({frame(*own).file, frame(*own).line});
+}
+
+/// A function of an OpenMP library without symbols, called by the body of a loop that is scheduled dynamically: such a
+/// body calls it for its next iterations only.
+bool StackUses::dispatches(const HostStackSum& stack) const {
+  const auto own = std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(),
+                                        [&](int index) { return frame(index).own; });
+  return own != stack.frames.rend() && dynamic_loops_.contains(frame(*own).function);
+}
+
+void StackUses::read_sources() {
+  for (const HostStackSum& stack : host_.stacks) {
+    for (std::size_t i = 1; i < stack.frames.size(); ++i) {
+      const std::string_view outer = frame(stack.frames[i - 1]).function;
+      constexpr std::string_view kLoop = "GOMP_parallel_loop_";
+      const bool dynamic = outer.find("dynamic") != std::string_view::npos ||
+                           outer.find("guided") != std::string_view::npos ||
+                           outer.find("runtime") != std::string_view::npos;
+      if (outer.starts_with(kLoop) && dynamic) dynamic_loops_.insert(frame(stack.frames[i]).function);
+    }
+  }
+  for (const HostLineSum& line : host_.lines) {
+    const std::string& source = line.source;
+    if (is_call_with_slice(source)) slice_calls_.insert({line.place.file, line.place.line});
+    if (is_dynamic_loop(source)) dynamic_loops_.insert(line.place.function);
+  }
+}
+
+}  // namespace roofline

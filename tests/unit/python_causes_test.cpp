@@ -1,0 +1,196 @@
+// Causes of lost time in Python programs: each with the fault, and none without it.
+#include "report/python_causes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profile/host_sums.hpp"
+#include "report/host_causes.hpp"
+#include "report/python_work.hpp"
+#include "tests/unit/host_samples_builder.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::uint64_t kTick = 10'000'000;
+
+HostFrame own(int line, const std::string& function = "solve") {
+  return HostSamplesBuilder::own("search.py", line, function);
+}
+HostFrame library(const std::string& file, const std::string& function, int line = 1) {
+  return {function, file, line, true, false};
+}
+HostFrame native(const std::string& file, const std::string& function) { return {function, file, 0, false, false}; }
+
+/// A second each per stack, of one thread; each stack innermost first.
+HostProfile running(const std::vector<std::vector<HostFrame>>& seconds) {
+  HostSamplesBuilder builder;
+  const int thread = builder.thread(10, 10);
+  std::uint64_t time = 0;
+  for (const std::vector<HostFrame>& frames : seconds) {
+    const int stack = builder.stack(frames);
+    for (int i = 0; i < 100; ++i) builder.sample(thread, time += kTick, ThreadState::running, stack);
+  }
+  return host_profile(builder.take());
+}
+
+/// Half of the time in this stack, called at line 7; the other half is NumPy's.
+HostProfile half_in(std::vector<HostFrame> frames) {
+  frames.push_back(own(7));
+  const std::vector<HostFrame> rest = {native("/x/numpy/_multiarray_umath.so", "DOUBLE_add"), own(20, "step")};
+  return running({frames, frames, rest, rest});
+}
+
+/// The same where the program's line itself runs, with this text.
+HostProfile half_at(const std::string& source) {
+  HostProfile host = half_in({});
+  for (HostLineSum& line : host.lines) {
+    if (line.place.line == 7) line.source = source;
+  }
+  return host;
+}
+
+TEST(PythonCauses, NameTheLibraryThatALineCalls) {
+  struct Case {
+    const char* id;
+    HostFrame called;
+  };
+  for (const Case& of : {Case{"deep-copy", library("/usr/lib/python3.11/copy.py", "deepcopy")},
+                         Case{"json", library("/usr/lib/python3.11/json/decoder.py", "JSONDecoder.decode")},
+                         Case{"csv", library("/usr/lib/python3.11/csv.py", "DictReader.__next__")},
+                         Case{"date-parsing", library("/usr/lib/python3.11/_strptime.py", "_strptime")},
+                         Case{"logging", library("/usr/lib/python3.11/logging/__init__.py", "Logger.info")},
+                         Case{"pandas-rows", library("/v/site-packages/pandas/core/frame.py", "DataFrame.iterrows")}}) {
+    const std::vector<HostCause> found = host_causes(half_in({of.called}), true);
+    ASSERT_THAT(found, SizeIs(1)) << of.id;
+    EXPECT_EQ(found[0].id, of.id);
+    EXPECT_EQ(found[0].line, "search.py:7 solve");
+    EXPECT_NEAR(found[0].seconds, 2, 0.05);
+  }
+  EXPECT_THAT(host_causes(half_in({library("/v/site-packages/pandas/core/frame.py", "DataFrame.sum")}), true), IsEmpty());
+}
+
+TEST(PythonCauses, NameWhatALineCallsInC) {
+  struct Case {
+    const char *id, *source;
+  };
+  for (const Case& of : {Case{"pickle", "data = pickle.loads(text)"}, Case{"list-shift", "queue.pop(0)"},
+                         Case{"list-shift", "items.insert(0, item)"}, Case{"file-opens", "with open(path) as file:"},
+                         Case{"list-search", "if name not in seen:"}, Case{"csv", "for row in csv.reader(file):"},
+                         Case{"array-growth", "rows = np.append(rows, row)"},
+                         Case{"pandas-rows", "for index, row in table.iterrows():"}}) {
+    const std::vector<HostCause> found = host_causes(half_at(of.source), true);
+    ASSERT_THAT(found, SizeIs(1)) << of.source;
+    EXPECT_EQ(found[0].id, of.id);
+    EXPECT_EQ(found[0].line, "search.py:7 solve");
+  }
+  for (const char* other : {"for line in open(path):", "text = open(path).read()", "for name in names:", "reopen(path)",
+                            "x = sorted(names)", "total = [x for x in values if x]", "pop(0)"}) {
+    const PythonWork* const work = python_work_at(other);
+    EXPECT_EQ(work, nullptr) << other << " " << (work != nullptr ? work->id : "");
+  }
+}
+
+TEST(PythonCauses, RowsOfAFunctionThatPandasCallsBack) {
+  const std::vector<HostFrame> called_back = {own(3, "<lambda>"),
+                                              library("/v/site-packages/pandas/core/apply.py", "SeriesApply.apply"),
+                                              own(7)};
+  const std::vector<HostCause> found = host_causes(running({called_back, called_back}), true);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "pandas-rows");
+  EXPECT_EQ(found[0].line, "search.py:7 solve");
+}
+
+TEST(PythonCauses, InterpretedCode) {
+  const std::vector<HostCause> loop = host_causes(running({{own(7)}, {own(8)}, {own(7)}}), true);
+  ASSERT_THAT(loop, SizeIs(1));
+  EXPECT_EQ(loop[0].id, "interpreted");
+  EXPECT_EQ(loop[0].line, "search.py:7 solve");
+  EXPECT_NEAR(loop[0].seconds, 3, 0.05);
+  EXPECT_EQ(loop[0].action.find("lru_cache"), std::string::npos);
+  const std::vector<HostCause> recursive = host_causes(running({{own(7), own(7), own(3, "main")}}), true);
+  ASSERT_THAT(recursive, SizeIs(1));
+  EXPECT_NE(recursive[0].action.find("lru_cache"), std::string::npos);
+
+  const HostFrame numpy = native("/x/numpy/_multiarray_umath.so", "DOUBLE_add");
+  EXPECT_THAT(host_causes(running({{numpy, own(7)}, {own(7)}}), true), IsEmpty()) << "the line is NumPy's";
+  HostProfile sorts = running({{own(7)}, {own(7)}});
+  sorts.lines[0].source = "words = sorted(words)";
+  EXPECT_THAT(host_causes(sorts, true), IsEmpty()) << "the interpreter has it in C";
+}
+
+TEST(PythonCauses, CodeOfALibraryThatIsInterpreted) {
+  const std::string file = "/v/site-packages/networkx/algorithms/paths.py";
+  std::vector<std::vector<HostFrame>> many, one;
+  for (const int line : {11, 12, 13, 14, 15}) many.push_back({library(file, "path", line), own(7)});
+  for (int i = 0; i < 5; ++i) one.push_back({library(file, "path", 11), own(7)});
+  const std::vector<HostCause> found = host_causes(running(many), true);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "python-library");
+  EXPECT_NE(found[0].text.find("networkx"), std::string::npos);
+  EXPECT_THAT(host_causes(running(one), true), IsEmpty()) << "one line that calls native code";
+}
+
+TEST(PythonCauses, ArraysOfObjects) {
+  const HostFrame numpy = native("/x/numpy/_multiarray_umath.so", "[unknown]");
+  const std::vector<HostFrame> objects = {native("/usr/bin/python3.11", "PyNumber_Multiply"), numpy, own(7)};
+  const std::vector<HostCause> found = host_causes(running({objects, {numpy, own(7)}}), true);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "object-arrays");
+  EXPECT_EQ(found[0].line, "search.py:7 solve");
+  const std::vector<HostFrame> calls = {native("/usr/bin/python3.11", "PyTuple_New"), numpy, own(7)};
+  EXPECT_THAT(host_causes(running({calls, {numpy, own(7)}}), true), IsEmpty());
+}
+
+/// Two threads that compute at line 7, and wait for the GIL in `waits` of 10 samples.
+HostProfile threads_that_wait(int waits) {
+  HostSamplesBuilder builder;
+  const int first = builder.thread(10, 10), second = builder.thread(10, 11);
+  const int stack = builder.stack({own(7)});
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    const bool wait = static_cast<int>(i % 10) < waits;
+    builder.sample(first, i * kTick, wait ? ThreadState::gil : ThreadState::running, stack);
+    builder.sample(second, i * kTick, wait ? ThreadState::running : ThreadState::gil, stack);
+  }
+  HostSamples samples = builder.take();
+  if (waits == 0)
+    for (HostSample& sample : samples.samples) sample.state = ThreadState::running;
+  return host_profile(samples);
+}
+
+TEST(PythonCauses, WaitsForTheInterpreter) {
+  const std::vector<HostCause> found = host_causes(threads_that_wait(5), true);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "gil");
+  EXPECT_EQ(found[0].line, "search.py:7 solve");
+  EXPECT_NEAR(found[0].seconds, 5, 0.1) << "half of the time, of each";
+  for (const HostCause& cause : host_causes(threads_that_wait(0), true)) EXPECT_NE(cause.id, "gil");
+}
+
+TEST(PythonCauses, ObjectsThatProcessesSendEachOther) {
+  const HostFrame dumps = library("/usr/lib/python3.11/multiprocessing/reduction.py", "ForkingPickler.dumps");
+  const HostFrame map = library("/usr/lib/python3.11/multiprocessing/pool.py", "Pool.map");
+  const auto profile = [&](bool sends) {
+    HostSamplesBuilder builder;
+    const int main = builder.thread(10, 10), feeder = builder.thread(10, 11), worker = builder.thread(12, 12);
+    const int waits = builder.stack({map, own(7)}), pickles = builder.stack({dumps});
+    const int computes = builder.stack({native("/x/numpy/_multiarray_umath.so", "DOUBLE_add"), own(20, "work")});
+    for (std::uint64_t i = 1; i <= 500; ++i) {
+      builder.sample(main, i * kTick, ThreadState::lock, waits);
+      builder.sample(feeder, i * kTick, sends ? ThreadState::running : ThreadState::read, pickles);
+      builder.sample(worker, i * kTick, ThreadState::running, computes);
+    }
+    return host_profile(builder.take());
+  };
+  const std::vector<HostCause> found = host_causes(profile(true), true);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "process-messages");
+  EXPECT_EQ(found[0].line, "search.py:7 solve");
+  for (const HostCause& cause : host_causes(profile(false), true)) EXPECT_NE(cause.id, "process-messages");
+}
+
+}  // namespace
+}  // namespace roofline
