@@ -41,7 +41,8 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
      {FunctionPurpose::list, 0.25, "linked-list", "goes to walking linked lists",
       "Use a std::vector: each step along a list waits for the previous one."},
      {FunctionPurpose::table, 0.5, "hash-table", "goes to walking the entries of hash tables",
-      "Check the hash function: if many keys share a bucket, mix all of their bits (load_factor(), bucket_size()). Else "
+      "Check the hash function: if many keys share a bucket, mix all of their bits (load_factor(), bucket_size()). "
+      "Else "
       "reserve(), look each key up once, or use a flat table with open addressing."},
      {FunctionPurpose::packing, 0.15, "array-temporaries", "goes to temporary copies of array slices",
       "Pass contiguous slices (swap the dimensions), or declare the dummy argument x(:) instead of x(n); "

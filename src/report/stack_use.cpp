@@ -76,8 +76,8 @@ bool StackUses::copies_slice(const HostStackSum& stack) const {
 /// A function of an OpenMP library without symbols, called by the body of a loop that is scheduled dynamically: such a
 /// body calls it for its next iterations only.
 bool StackUses::dispatches(const HostStackSum& stack) const {
-  const auto own = std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(),
-                                        [&](int index) { return frame(index).own; });
+  const auto own =
+      std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(), [&](int index) { return frame(index).own; });
   return own != stack.frames.rend() && dynamic_loops_.contains(frame(*own).function);
 }
 

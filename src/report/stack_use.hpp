@@ -17,7 +17,7 @@ namespace roofline {
 struct StackUse {
   bool special = false, copies = false;  ///< it copies, assigns or destroys objects; it copies them
   FunctionPurpose purpose = FunctionPurpose::none;
-  std::string_view function;  ///< of that line
+  std::string_view function;     ///< of that line
   std::string_view system_call;  ///< innermost; empty: none
   bool flush = false;
   std::string line;
@@ -47,7 +47,7 @@ class StackUses {
   bool dispatches(const HostStackSum& stack) const;
 
   const HostProfile& host_;
-  std::vector<FrameUse> frames_;                      ///< by frame
+  std::vector<FrameUse> frames_;                       ///< by frame
   std::set<std::pair<std::string, int>> slice_calls_;  ///< Fortran's, by file and line
   std::set<std::string, std::less<>> dynamic_loops_;   ///< bodies of OpenMP loops
 };

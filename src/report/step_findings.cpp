@@ -127,12 +127,15 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
     if (largest == nullptr || hotspot.seconds > largest->seconds) largest = &hotspot;
   }
   if (largest == nullptr) {
-    const auto counts = [](const Hotspot& one) { return one.counts(); };
-    // Time without an action may be most of it: the list has it.
-    const bool one_is_large = std::any_of(hotspots.begin(), hotspots.end(), [&](const Hotspot& one) {
-      return counts(one) && one.seconds > 0 && !one.beside && stands_out(one);
+    // Time without an action may be most of it.
+    const auto item = std::find_if(hotspots.begin(), hotspots.end(), [&](const Hotspot& one) {
+      return one.seconds > 0 && !one.one_off && !one.beside && stands_out(one);
     });
-    return !one_is_large && std::any_of(hotspots.begin(), hotspots.end(), counts) ? "No cause stands out." : "";
+    if (item != hotspots.end()) {
+      return fmt::format("The largest item, {}, has no known cause.", saving_time(report, *item));
+    }
+    const bool any = std::any_of(hotspots.begin(), hotspots.end(), [](const Hotspot& one) { return one.counts(); });
+    return any ? "No cause stands out." : "";
   }
   if (first == nullptr) {
     return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *largest),

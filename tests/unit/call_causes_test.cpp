@@ -61,15 +61,16 @@ TEST(CallCauses, SortsOfSmallArrays) {
 
 TEST(CallCauses, AComparisonThatASortCallsBack) {
   const HostFrame loop = library("void std::__introsort_loop<int*, long>(int*, int*, long)");
-  const std::vector<HostCause> found =
-      host_causes(running({{own(3, "less"), loop, library("void std::sort<int*>(int*, int*)"), own(7, "median")}}), true);
+  const std::vector<HostCause> found = host_causes(
+      running({{own(3, "less"), loop, library("void std::sort<int*>(int*, int*)"), own(7, "median")}}), true);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].line, "solver.cpp:7 median");
 }
 
 TEST(CallCauses, HashTables) {
   const HostFrame find = library("std::unordered_map<Cell, int, CellHash>::operator[](Cell const&)");
-  const std::vector<HostCause> found = host_causes(running({{find, own(7, "count")}, {own(3, "Cell::equal"), find, own(7, "count")}}), true);
+  const std::vector<HostCause> found =
+      host_causes(running({{find, own(7, "count")}, {own(3, "Cell::equal"), find, own(7, "count")}}), true);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, "hash-table");
   EXPECT_EQ(found[0].line, "solver.cpp:7 count");
@@ -95,9 +96,11 @@ TEST(CallCauses, CopiesOfObjects) {
 }
 
 TEST(CallCauses, ReadTheNamesOfMembers) {
-  EXPECT_TRUE(is_copy_constructor("std::vector<int, std::allocator<int> >::vector(std::vector<int, std::allocator<int> > const&)"));
+  EXPECT_TRUE(is_copy_constructor(
+      "std::vector<int, std::allocator<int> >::vector(std::vector<int, std::allocator<int> > const&)"));
   EXPECT_TRUE(is_copy_constructor("shop::Offer::Offer(shop::Offer const&)"));
-  for (const char* other : {"Offer::Offer(Other const&)", "Offer::price(Offer const&)", "Offer::Offer(int)", "copy(Offer const&)"})
+  for (const char* other :
+       {"Offer::Offer(Other const&)", "Offer::price(Offer const&)", "Offer::Offer(int)", "copy(Offer const&)"})
     EXPECT_FALSE(is_copy_constructor(other)) << other;
   EXPECT_TRUE(copies_or_destroys("Offer::~Offer()"));
   EXPECT_FALSE(copies_or_destroys("main"));
@@ -119,13 +122,15 @@ TEST(CallCauses, DispatchOfIterations) {
   HostProfile by_text = running({{unknown, body}, {body}});
   by_text.lines[0].source = "#pragma omp parallel for schedule(dynamic); x[i] += 1;";
   EXPECT_THAT(host_causes(by_text, true), SizeIs(1));
-  EXPECT_THAT(host_causes(running({{library("__kmpc_dispatch_next_4", "/usr/lib/libomp.so"), body}, {body}}), true), SizeIs(1));
+  EXPECT_THAT(host_causes(running({{library("__kmpc_dispatch_next_4", "/usr/lib/libomp.so"), body}, {body}}), true),
+              SizeIs(1));
 }
 
 TEST(CallCauses, CopiesOfFortranSlices) {
   for (const char* slice : {"call adjust(t(c,:), n)", "CALL adjust(n, t(2, :, k))", "call f(a(i, 1:n))"})
     EXPECT_TRUE(is_call_with_slice(slice)) << slice;
-  for (const char* other : {"call adjust(t(:,c), n)", "call f(a(:, :))", "call f(a, b)", "x = t(c,:)", "call f(a(i,j), b(:))", "call f"})
+  for (const char* other :
+       {"call adjust(t(:,c), n)", "call f(a(:, :))", "call f(a, b)", "x = t(c,:)", "call f(a(i,j), b(:))", "call f"})
     EXPECT_FALSE(is_call_with_slice(other)) << other;
   HostProfile host = running({{own(35, "MAIN__")}, {own(38, "MAIN__")}});
   EXPECT_THAT(host_causes(host, true), IsEmpty());
@@ -180,11 +185,13 @@ TEST(ReadyTime, LateUpdatesOfABusyThreadAreNoWaits) {
 }
 
 TEST(RustNames, BothSchemes) {
-  EXPECT_EQ(demangled("_RNvMNtNtNtCsjrHSEGnQ3l9_3std3sys2fd4unixNtB2_8FileDesc5write"), "std::sys::fd::unix::FileDesc::write");
+  EXPECT_EQ(demangled("_RNvMNtNtNtCsjrHSEGnQ3l9_3std3sys2fd4unixNtB2_8FileDesc5write"),
+            "std::sys::fd::unix::FileDesc::write");
   EXPECT_EQ(demangled("_RNvNtCsgEmfK2I1SDS_4core3fmt5write"), "core::fmt::write");
   EXPECT_EQ(demangled("_RINvNtCsgEmfK2I1SDS_4core3ptr4readhEB4_"), "core::ptr::read");
-  EXPECT_EQ(demangled("_ZN62_$LT$std..io..Adapter$LT$T$GT$$u20$as$u20$core..fmt..Write$GT$9write_str17h0123456789abcdefE"),
-            "<std::io::Adapter<T> as core::fmt::Write>::write_str");
+  EXPECT_EQ(
+      demangled("_ZN62_$LT$std..io..Adapter$LT$T$GT$$u20$as$u20$core..fmt..Write$GT$9write_str17h0123456789abcdefE"),
+      "<std::io::Adapter<T> as core::fmt::Write>::write_str");
   EXPECT_EQ(demangled("_Rnonsense"), "_Rnonsense");
   EXPECT_EQ(demangled("_RB_"), "_RB_");
   EXPECT_EQ(function_role("_RNvNtCsgEmfK2I1SDS_4core3fmt5write"), FunctionRole::runtime);

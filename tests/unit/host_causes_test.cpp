@@ -306,7 +306,7 @@ TEST(HostCauses, NameTheKernelByItsPageFaults) {
   found = host_causes(host, true);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, "system-calls");
-  EXPECT_THAT(found[0].text, HasSubstr("1,000 page faults"));
+  EXPECT_THAT(found[0].text, testing::Not(HasSubstr("1,000"))) << "so few faults are not the time";
   host.usage.system_s = 0.1;
   EXPECT_THAT(host_causes(host, true), IsEmpty());
 }

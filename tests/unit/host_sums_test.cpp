@@ -135,20 +135,15 @@ HostProfile of_one_thread(ThreadState state, double seconds, bool python) {
   return host;
 }
 
-TEST(HostAnswer, SaysWhatToDoAboutOneCoreOfPythonAndAboutWaits) {
+TEST(HostAnswer, SaysWhatToDoAboutWaits) {
   const auto about = [](ThreadState state, double seconds, bool python) {
     return host_answer(of_one_thread(state, seconds, python));
   };
-  EXPECT_THAT(about(ThreadState::running, 10, true), testing::HasSubstr("NumPy"));
-  EXPECT_THAT(about(ThreadState::running, 10, false), testing::Not(testing::HasSubstr("NumPy")));
   EXPECT_THAT(about(ThreadState::lock, 9, true), testing::HasSubstr("Hold the lock"));
   EXPECT_THAT(about(ThreadState::read, 9, true), testing::HasSubstr("another program"));
   EXPECT_THAT(about(ThreadState::sleep, 9, false), testing::HasSubstr("sleeping"));
   // A server that waits for its clients has nothing to mend.
   EXPECT_THAT(about(ThreadState::request, 9, true), testing::EndsWith("work."));
-  HostProfile busy = of_one_thread(ThreadState::running, 10, true);
-  busy.times.of(ThreadState::running) = 40;
-  EXPECT_THAT(host_answer(busy), testing::Not(testing::HasSubstr("NumPy"))) << "other threads or processes work, too";
 }
 
 Report report_of_host() {

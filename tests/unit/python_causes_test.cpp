@@ -70,7 +70,8 @@ TEST(PythonCauses, NameTheLibraryThatALineCalls) {
     EXPECT_EQ(found[0].line, "search.py:7 solve");
     EXPECT_NEAR(found[0].seconds, 2, 0.05);
   }
-  EXPECT_THAT(host_causes(half_in({library("/v/site-packages/pandas/core/frame.py", "DataFrame.sum")}), true), IsEmpty());
+  EXPECT_THAT(host_causes(half_in({library("/v/site-packages/pandas/core/frame.py", "DataFrame.sum")}), true),
+              IsEmpty());
 }
 
 TEST(PythonCauses, NameWhatALineCallsInC) {
@@ -95,9 +96,8 @@ TEST(PythonCauses, NameWhatALineCallsInC) {
 }
 
 TEST(PythonCauses, RowsOfAFunctionThatPandasCallsBack) {
-  const std::vector<HostFrame> called_back = {own(3, "<lambda>"),
-                                              library("/v/site-packages/pandas/core/apply.py", "SeriesApply.apply"),
-                                              own(7)};
+  const std::vector<HostFrame> called_back = {
+      own(3, "<lambda>"), library("/v/site-packages/pandas/core/apply.py", "SeriesApply.apply"), own(7)};
   const std::vector<HostCause> found = host_causes(running({called_back, called_back}), true);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, "pandas-rows");
