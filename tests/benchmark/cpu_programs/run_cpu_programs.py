@@ -27,16 +27,18 @@ def binary(source, fixed, folder):
     threads = ["-pthread"] if source.suffix == ".cpp" else ["-fopenmp"] if "omp" in source.read_text() else []
     define = ["-DFIXED"] if fixed else []
     options = WORK.get(source.stem, {}).get("options", ["-O2", "-g"])
+    ranks = WORK.get(source.stem, {}).get("ranks")
     compilers = {
-        ".c": ["cc", *options, *define, *threads, "-o", out, source, "-lm"],
+        ".c": ["mpicc" if ranks else "cc", *options, *define, *threads, "-o", out, source, "-lm"],
         ".cpp": ["c++", "-std=c++20", *options, *define, *threads, "-o", out, source],
-        ".f90": ["gfortran", *options, "-o", out, source],
+        ".f90": ["gfortran", *options, *define, "-J", folder, "-o", out, source],
         ".rs": ["rustc", "-O", "-g", *(["--cfg", "fixed"] if fixed else []), "-o", out, source],
     }
-    if source.suffix == ".py":
-        return ["/usr/bin/python3", str(source)]
+    interpreters = {".py": "/usr/bin/python3", ".sh": "bash"}
+    if source.suffix in interpreters:
+        return [interpreters[source.suffix], str(source)]
     subprocess.run(list(map(str, compilers[source.suffix])), check=True)
-    return [str(out)]
+    return ["mpirun", "-n", str(ranks), "--allow-run-as-root", str(out)] if ranks else [str(out)]
 
 
 def environment(fixed):
@@ -58,6 +60,11 @@ def best_times(source, folder, repeats):
     return min(times[False]), min(times[True])
 
 
+def words_of(work):
+    """The arguments of a program: none, a number or several."""
+    return [str(word) for word in (work if isinstance(work, list) else [work])] if work else []
+
+
 def profile(arguments, source, folder):
     work = WORK.get(source.stem, {}).get("emulated_work") if arguments.emulate else None
     out = folder / f"{source.stem}{'.emulated' if arguments.emulate else '.native'}"
@@ -65,7 +72,7 @@ def profile(arguments, source, folder):
     if arguments.machine:
         options += ["--machine", arguments.machine]
     done = subprocess.run([arguments.roofline, "profile", *options, *arguments.more, "-o", str(out), "--",
-                           *binary(source, False, folder), *([str(work)] if work else [])],
+                           *binary(source, False, folder), *words_of(work)],
                           capture_output=True, text=True, env=environment(False))
     (folder / f"{out.name}.txt").write_text(done.stdout + done.stderr)
     if done.returncode != 0:
