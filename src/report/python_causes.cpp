@@ -22,8 +22,9 @@ constexpr double kLeastInterpreted = 0.5;  ///< of CPU time, of all of the progr
 constexpr double kLeastOfFunction = 0.3;   ///< of CPU time
 constexpr double kLeastObjects = 0.2;      ///< of CPU time
 constexpr double kLeastRecursive = 0.5;    ///< of a function's time
-/// Few samples have native frames where the machine is busy: the others of such a line were there, too.
-constexpr double kMostNative = 0.12;
+/// Few samples have native frames where the machine is busy: the others of such a line were there, too. Code of the
+/// program has calls of small functions in it; a library that has any compiled part is not taken for interpreted.
+constexpr double kMostNative = 0.06, kMostNativeOfLibrary = 0.01;
 constexpr std::size_t kFewPlaces = 4;  ///< interpreted code of a library is at many lines, native code below at few
 
 using ByLine = std::map<std::string, double>;
@@ -101,7 +102,7 @@ struct Part {
   std::set<int> places;  ///< innermost Python frames
   std::vector<std::size_t> stacks;
 
-  bool interpreted() const { return native_s <= kMostNative * seconds; }
+  bool interpreted(double most = kMostNative) const { return native_s <= most * seconds; }
 };
 
 /// What a stack does for the program's line.
@@ -330,7 +331,8 @@ class Finder {
   }
 
   void put_library(const std::string& library, const Part& part) {
-    if (part.seconds < kLeastInterpreted * cpu_s_ || !part.interpreted() || part.places.size() < kFewPlaces) return;
+    if (part.seconds < kLeastInterpreted * cpu_s_ || part.places.size() < kFewPlaces) return;
+    if (!part.interpreted(kMostNativeOfLibrary)) return;
     put("python-library", part.seconds,
         fmt::format("{} of the CPU time is Python code of the library {}", share_of(part.seconds), clean_line(library)),
         "mostly called at", largest_line(part.lines),

@@ -63,6 +63,7 @@ TEST(PythonCauses, NameTheLibraryThatALineCalls) {
                          Case{"csv", library("/usr/lib/python3.11/csv.py", "DictReader.__next__")},
                          Case{"date-parsing", library("/usr/lib/python3.11/_strptime.py", "_strptime")},
                          Case{"logging", library("/usr/lib/python3.11/logging/__init__.py", "Logger.info")},
+                         Case{"array-growth", library("/v/site-packages/numpy/lib/function_base.py", "append")},
                          Case{"pandas-rows", library("/v/site-packages/pandas/core/frame.py", "DataFrame.iterrows")}}) {
     const std::vector<HostCause> found = host_causes(half_in({of.called}), true);
     ASSERT_THAT(found, SizeIs(1)) << of.id;
@@ -132,6 +133,8 @@ TEST(PythonCauses, CodeOfALibraryThatIsInterpreted) {
   EXPECT_EQ(found[0].id, "python-library");
   EXPECT_NE(found[0].text.find("networkx"), std::string::npos);
   EXPECT_THAT(host_causes(running(one), true), IsEmpty()) << "one line that calls native code";
+  many.push_back({native("/v/networkx/_paths.so", "visit"), library(file, "path", 16), own(7)});
+  EXPECT_THAT(host_causes(running(many), true), IsEmpty()) << "it has a compiled part";
 }
 
 TEST(PythonCauses, ArraysOfObjects) {

@@ -19,7 +19,7 @@ static void append(long id, double amount) {
 }
 
 int main(void) {
-    journal = open("/tmp/fsync_journal.log", O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    journal = open("/var/tmp/fsync_journal.log", O_CREAT | O_TRUNC | O_WRONLY, 0644);
     if (journal < 0) return 1;
     double total = 0;
     srand(5);
@@ -29,7 +29,7 @@ int main(void) {
         append(id, amount);
     }
     close(journal);
-    unlink("/tmp/fsync_journal.log");
+    unlink("/var/tmp/fsync_journal.log");
     printf("%.2f\n", total);
     return 0;
 }
