@@ -186,6 +186,8 @@ class Host(unittest.TestCase):
         again = [ROOFLINE, "profile", "--device", "cpu", "--from", str(kept), "-o", str(out)]
         done = subprocess.run(again, text=True, capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+        for line in host["lines"]:
+            line.pop("source", None)  # files are read only for a program that has just run here
         self.assertEqual(json.loads(out.read_text())["profile"]["host"], host)
         damaged = (kept / "host.samples").read_bytes()
         (kept / "host.samples").write_bytes(damaged[: len(damaged) // 2])
