@@ -1,5 +1,6 @@
-// Pairs of kernels that the rules were not made with: one with a fault at a known line, one without it. `planted_third NAME faulty|mended SECONDS` runs
-// one of them in a loop; `planted_third --list` names them. Lines with the fault end with "// FAULT".
+// Pairs of kernels that the rules were not made with: one with a fault at a known line, one without it. `planted_third
+// NAME faulty|mended SECONDS` runs one of them in a loop; `planted_third --list` names them. Lines with the fault end
+// with "// FAULT".
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -264,8 +265,8 @@ __global__ void compensated_faulty(const float* __restrict__ signal, const float
 #pragma unroll 16
     for (int j = 0; j < kPart; ++j) {
       const float term = fmaf(part[j], w, -lost);  // FAULT
-      const float next = sum + term;  // FAULT
-      lost = (next - sum) - term;  // FAULT
+      const float next = sum + term;               // FAULT
+      lost = (next - sum) - term;                  // FAULT
       sum = next;
     }
   }
@@ -314,7 +315,7 @@ __global__ void centroid_sums_faulty(const int2* __restrict__ point, const int2*
       const int distance = abs(p.x - middle[c].x) + abs(p.y - middle[c].y);
       if (distance < least) nearest = c, least = distance;
     }
-    atomicAdd(&total[nearest * 2], 1u);  // FAULT
+    atomicAdd(&total[nearest * 2], 1u);       // FAULT
     atomicAdd(&total[nearest * 2 + 1], p.x);  // FAULT
   }
 }
@@ -366,8 +367,8 @@ __global__ void nearest15_faulty(const float2* __restrict__ query, const float2*
     int at = 0;
     for (int child = 1; child < kKept; child = 2 * at + 1) {
       if (heap[child + 1] > heap[child]) ++child;  // FAULT
-      if (heap[child] <= distance) break;  // FAULT
-      heap[at] = heap[child];  // FAULT
+      if (heap[child] <= distance) break;          // FAULT
+      heap[at] = heap[child];                      // FAULT
       at = child;
     }
     heap[at] = distance;  // FAULT
@@ -481,7 +482,7 @@ __global__ void gravity_faulty(const float4* __restrict__ body, float4* pull) {
     for (int j = 0; j < 128; ++j) {
       const float4 other = tile[j];
       const float dx = other.x - me.x, dy = other.y - me.y, dz = other.z - me.z;
-      const float inverse = rsqrtf(dx * dx + dy * dy + dz * dz + 1e-3);  // FAULT
+      const float inverse = rsqrtf(dx * dx + dy * dy + dz * dz + 1e-3);    // FAULT
       const float strength = 0.5 * other.w * inverse * inverse * inverse;  // FAULT
       ax += dx * strength;
       ay += dy * strength;
@@ -571,7 +572,7 @@ __global__ void equalize_faulty(const uchar4* __restrict__ photo, uchar4* __rest
     unsigned total = 0;
     for (int b = 0; b < 256; ++b) {
       total += min(bins[b], kClip);  // FAULT
-      upto[b] = total;  // FAULT
+      upto[b] = total;               // FAULT
     }
   }
   __syncthreads();  // FAULT
@@ -689,9 +690,8 @@ using Launch = std::function<void(bool)>;
 
 Launch csr_product() {
   int* start = filled<int>(kRows + 1, [](size_t i) { return static_cast<int>(i) * kPerRow; });
-  int* column = filled<int>(static_cast<size_t>(kRows) * kPerRow, [](size_t i) {
-    return static_cast<int>((i / kPerRow + i % kPerRow) % kRows);
-  });
+  int* column = filled<int>(static_cast<size_t>(kRows) * kPerRow,
+                            [](size_t i) { return static_cast<int>((i / kPerRow + i % kPerRow) % kRows); });
   float *value = floats(static_cast<size_t>(kRows) * kPerRow), *x = floats(kRows), *y = empty<float>(kRows);
   return [=](bool faulty) {
     if (faulty)
@@ -711,7 +711,7 @@ Launch cosine_tile() {
   float* out = empty<float>(kVectors * kVectors);
   return [=](bool faulty) {
     (faulty ? cosine_tile_faulty : cosine_tile_mended)<<<dim3(kVectors / 32, kVectors / 32), dim3(32, 8)>>>(left, right,
-                                                                                                          out);
+                                                                                                            out);
   };
 }
 
@@ -720,7 +720,7 @@ Launch correlation() {
   float* out = empty<float>(kChannels * kChannels);
   return [=](bool faulty) {
     (faulty ? correlation_faulty : correlation_mended)<<<dim3(kChannels / 128, kChannels / 128), 256>>>(left, right,
-                                                                                                      out);
+                                                                                                        out);
   };
 }
 
@@ -748,9 +748,8 @@ Launch nearest15() {
   const auto place = [](size_t) { return make_float2(draw_float(), draw_float()); };
   float2 *query = filled<float2>(kQueries, place), *other = filled<float2>(kNeighbours, place);
   float* out = empty<float>(kQueries);
-  return [=](bool faulty) {
-    (faulty ? nearest15_faulty : nearest15_mended)<<<kQueries / 128, 128>>>(query, other, out);
-  };
+  return
+      [=](bool faulty) { (faulty ? nearest15_faulty : nearest15_mended)<<<kQueries / 128, 128>>>(query, other, out); };
 }
 
 Launch rabin_karp() {
@@ -809,11 +808,20 @@ struct Held {
 };
 
 constexpr Held kHeld[] = {
-    {"csr_product", csr_product}, {"patches", patches},         {"cosine_tile", cosine_tile},
-    {"correlation", correlation}, {"tariffs", tariffs},         {"compensated", compensated},
-    {"centroid_sums", centroid_sums}, {"nearest15", nearest15}, {"rabin_karp", rabin_karp},
-    {"qmatvec", qmatvec},         {"gravity", gravity},         {"running_total", running_total},
-    {"equalize", equalize},       {"codebook", codebook},
+    {"csr_product", csr_product},
+    {"patches", patches},
+    {"cosine_tile", cosine_tile},
+    {"correlation", correlation},
+    {"tariffs", tariffs},
+    {"compensated", compensated},
+    {"centroid_sums", centroid_sums},
+    {"nearest15", nearest15},
+    {"rabin_karp", rabin_karp},
+    {"qmatvec", qmatvec},
+    {"gravity", gravity},
+    {"running_total", running_total},
+    {"equalize", equalize},
+    {"codebook", codebook},
 };
 
 }  // namespace
