@@ -418,7 +418,7 @@ FoundSteps find_undisturbed_steps(Recording& recording, const std::string& range
   if (!found.all.empty() || !sampled) return found;
   recording.sampling_disturbs = false;
   FoundSteps also_sampled = find_steps(recording, range);
-  recording.sampling_disturbs = also_sampled.all.empty();
+  // Without steps the phases of a long compile may be most of the run.
   return also_sampled.all.empty() ? found : also_sampled;
 }
 

@@ -482,6 +482,19 @@ TEST_F(StepsTest, CountedStepsAreLeftOut) {
   EXPECT_EQ(steps.devices[0].counting_s, 0);
 }
 
+/// Where nothing repeats, all of the time is the program's: a compiler works while instructions wait to be sampled.
+TEST_F(StepsTest, WithoutStepsAPhaseOfSampledInstructionsIsNoOverhead) {
+  FakeProgram program;
+  const std::uint64_t start = program.now();
+  for (char letter = 'a'; letter <= 'z'; ++letter) program.run(std::string(3, letter), 10).wait(1000);
+  program.spool().add(spool::Type::instruction_phase,
+                      spool::InstructionPhase{start, program.now(), 1000, 0, 0, 0, 4096});
+  add(program);
+  Recording recording(traces_);
+  EXPECT_TRUE(find_undisturbed_steps(recording).all.empty());
+  EXPECT_TRUE(counting_spans(recording, 0).empty());
+}
+
 TEST_F(StepsTest, WhereInstructionsWereSampledAllTheTimeTheseAreTaken) {
   for (const bool all : {true, false}) {
     FakeProgram program;
