@@ -212,8 +212,11 @@ JobsEnd run_isolated(const Jobs& jobs) {
     Child child(jobs, first);
     if (follow(child, jobs)) return JobsEnd::interrupted;
     const std::string reason = child.wait();
-    const bool lost = child.in_job() || (!reason.empty() && child.next_job() == first);
-    if (lost) jobs.on_lost(child.next_job(), reason.empty() ? "the process ended early" : reason);
+    // A process that says nothing would be started again without end, however it ended.
+    const bool silent = child.next_job() == first;
+    const bool lost = child.in_job() || silent;
+    const char* const unknown = child.in_job() ? "the process ended early" : "its messages could not be read";
+    if (lost) jobs.on_lost(child.next_job(), reason.empty() ? unknown : reason);
     if (child.nothing_left()) return JobsEnd::finished;
     first = child.next_job() + (lost ? 1 : 0);
   }
