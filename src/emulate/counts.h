@@ -211,6 +211,7 @@ Bool rc_fused_add(IRSB* out, IRStmt* statement);  /* False: it is kept for later
 Bool rc_fused_end(IRSB* out);  /* True: lanes were computed in one call */
 
 /* instrument.c */
+IRExpr* rc_assign(IRSB* out, IRType type, IRExpr* value);  /* to a new temporary */
 IRSB* rc_instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout, const VexGuestExtents* extents,
                     const VexArchInfo* host, IRType guest_word, IRType host_word);
 extern Addr rc_illegal_address;  /* of the last instruction that VEX could not decode and the program reached */

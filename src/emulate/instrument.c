@@ -23,17 +23,17 @@ typedef struct {
 
 static IRExpr* word(const void* pointer) { return IRExpr_Const(IRConst_U64((ULong)(Addr)pointer)); }
 
-static IRExpr* assign(IRSB* out, IRType type, IRExpr* value) {
+IRExpr* rc_assign(IRSB* out, IRType type, IRExpr* value) {
   const IRTemp temporary = newIRTemp(out->tyenv, type);
   addStmtToIRSB(out, IRStmt_WrTmp(temporary, value));
   return IRExpr_RdTmp(temporary);
 }
 
-static IRExpr* load(IRSB* out, IRExpr* address) { return assign(out, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, address)); }
+static IRExpr* load(IRSB* out, IRExpr* address) { return rc_assign(out, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, address)); }
 
 static void store(IRSB* out, IRExpr* address, IRExpr* value) { addStmtToIRSB(out, IRStmt_Store(Iend_LE, address, value)); }
 
-static IRExpr* add(IRSB* out, IRExpr* a, IRExpr* b) { return assign(out, Ity_I64, IRExpr_Binop(Iop_Add64, a, b)); }
+static IRExpr* add(IRSB* out, IRExpr* a, IRExpr* b) { return rc_assign(out, Ity_I64, IRExpr_Binop(Iop_Add64, a, b)); }
 
 static void begin_part(Builder* b) {
   ULong** counts = rc_block_part(b->block);
@@ -67,8 +67,8 @@ static void model(Builder* b, IRExpr* address, UInt size, Bool is_store) {
   IRExpr* guard = NULL;
   if (size <= rc_line_bytes()) {
     IRExpr* line = load(out, load(out, word(&site->tag)));
-    IRExpr* offset = assign(out, Ity_I64, IRExpr_Binop(Iop_Sub64, address, line));
-    guard = assign(out, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, IRExpr_Const(IRConst_U64(rc_line_bytes() - size)), offset));
+    IRExpr* offset = rc_assign(out, Ity_I64, IRExpr_Binop(Iop_Sub64, address, line));
+    guard = rc_assign(out, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, IRExpr_Const(IRConst_U64(rc_line_bytes() - size)), offset));
   }
   call(b, "rc_access", &rc_access, site, address, guard);
   store(out, word(&site->last), address);
@@ -188,11 +188,11 @@ static void visit_result(Builder* b, const IRStmt* s) {
 
 static void end_fused(Builder* b) {
   if (!rc_fused_end(b->out)) return;
-  if_subnormal(b, assign(b->out, Ity_I1, IRExpr_Binop(Iop_CmpNE64, load(b->out, word(&rc_fused_subnormal)), word(NULL))));
+  if_subnormal(b, rc_assign(b->out, Ity_I1, IRExpr_Binop(Iop_CmpNE64, load(b->out, word(&rc_fused_subnormal)), word(NULL))));
 }
 
 static void keep_control(Builder* b, IRExpr* address) {
-  IRExpr* control = assign(b->out, Ity_I32, IRExpr_Load(Iend_LE, Ity_I32, address));
+  IRExpr* control = rc_assign(b->out, Ity_I32, IRExpr_Load(Iend_LE, Ity_I32, address));
   store(b->out, word(&rc_vector_control), control);
 }
 
@@ -234,11 +234,11 @@ static void visit_linked(Builder* b, const IRStmt* s) {
 static void predict(Builder* b, IRExpr* guard) {
   IRSB* out = b->out;
   const Branch* branch = rc_branch(b->instruction);
-  IRExpr* outcome = assign(out, Ity_I64, IRExpr_Unop(Iop_1Uto64, guard));
-  IRExpr* changed = assign(out, Ity_I64, IRExpr_Binop(Iop_Xor64, outcome, load(out, word(&branch->last))));
-  IRExpr* room = assign(out, Ity_I64, IRExpr_Binop(Iop_Shl64, changed, IRExpr_Const(IRConst_U8(62))));
+  IRExpr* outcome = rc_assign(out, Ity_I64, IRExpr_Unop(Iop_1Uto64, guard));
+  IRExpr* changed = rc_assign(out, Ity_I64, IRExpr_Binop(Iop_Xor64, outcome, load(out, word(&branch->last))));
+  IRExpr* room = rc_assign(out, Ity_I64, IRExpr_Binop(Iop_Shl64, changed, IRExpr_Const(IRConst_U8(62))));
   IRExpr* most = add(out, room, word((void*)(Addr)kLongStreak));
-  IRExpr* asked = assign(out, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, load(out, word(&branch->streak)), most));
+  IRExpr* asked = rc_assign(out, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, load(out, word(&branch->streak)), most));
   IRDirty* dirty =
       unsafeIRDirty_0_N(2, "rc_branched", VG_(fnptr_to_fnentry)(&rc_branched), mkIRExprVec_2(word(branch), outcome));
   dirty->guard = asked;

@@ -15,15 +15,11 @@ VG_REGPARM(1) void rc_subnormal(Instruction* instruction) {
 }
 
 static IRExpr* unary(IRSB* out, IRType type, IROp operation, IRExpr* a) {
-  const IRTemp temporary = newIRTemp(out->tyenv, type);
-  addStmtToIRSB(out, IRStmt_WrTmp(temporary, IRExpr_Unop(operation, a)));
-  return IRExpr_RdTmp(temporary);
+  return rc_assign(out, type, IRExpr_Unop(operation, a));
 }
 
 static IRExpr* binary(IRSB* out, IRType type, IROp operation, IRExpr* a, IRExpr* b) {
-  const IRTemp temporary = newIRTemp(out->tyenv, type);
-  addStmtToIRSB(out, IRStmt_WrTmp(temporary, IRExpr_Binop(operation, a, b)));
-  return IRExpr_RdTmp(temporary);
+  return rc_assign(out, type, IRExpr_Binop(operation, a, b));
 }
 
 static IRExpr* number(ULong value) { return IRExpr_Const(IRConst_U64(value)); }

@@ -22,7 +22,6 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "inject/clock.hpp"
@@ -163,10 +162,9 @@ class Counting {
   std::vector<Quantity> quantities_;
   std::map<std::string, std::unique_ptr<Chip>> chips_;
   std::map<CUcontext, Context> contexts_;
-  std::set<std::string> reasons_;  ///< already reported
-  std::set<CUgraphExec> graphs_;   ///< launched before
-  std::unordered_set<spool::Id> met_;
-  std::unordered_map<spool::Id, std::vector<spool::Id>> kinds_alike_;  ///< by the first of them
+  std::set<std::string> reasons_;                                   ///< already reported
+  std::set<CUgraphExec> graphs_;                                    ///< launched before
+  std::unordered_map<spool::Id, std::set<spool::Id>> kinds_alike_;  ///< by the first of them
   std::uint32_t groups_ = 0;
 
   std::unique_ptr<RangeSession> session_;
@@ -215,7 +213,7 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   launch.context = reinterpret_cast<std::uintptr_t>(site.context);
   launch.kind = site.alike;
   launch.layer = site.kind;
-  if (met_.insert(site.kind).second) kinds_alike_[site.alike].push_back(site.kind);
+  kinds_alike_[site.alike].insert(site.kind);
   launch.number = site.graph != nullptr && graphs_.insert(site.graph).second ? 1 : site.number;
   // Only graphs that are instantiated after CUPTI has changed the kernels would have its code; a cooperative kernel may
   // not fit on the GPU with it.

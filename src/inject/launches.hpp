@@ -126,7 +126,7 @@ class Kinds {
   std::unordered_map<CUfunction, Function*> functions_;  ///< never freed: threads may hold what was forgotten
   std::atomic<std::uint32_t> epoch_ = 1;
   std::unordered_map<Key, Kind*, Hash> kinds_;
-  std::unordered_map<Key, spool::Id, Hash> alike_;  ///< the first kind, for the first place that is alike
+  std::unordered_map<Key, spool::Id, Hash> alike_;  ///< the first kind of each signature, whatever the layer
   std::unordered_map<Key, int, Hash> variants_;
   std::vector<Kind*> by_id_;  ///< from id 1 on
 

@@ -9,6 +9,7 @@
 #include "model/find.hpp"
 #include "report/cpu_findings.hpp"
 #include "report/function_purpose.hpp"
+#include "report/host_cause_text.hpp"
 #include "report/profile_findings.hpp"
 #include "report/purpose_text.hpp"
 #include "report/python_causes.hpp"
@@ -28,15 +29,6 @@ constexpr double kMostReady = 0.1;         ///< waiting for a CPU, over the time
 constexpr double kSecondsPerFault = 7e-7;  ///< to map and clear a page of 4 KiB; in virtual machines twice that
 
 constexpr std::string_view kGroupCommit = "Call fsync once for many records (group commit), or on another thread.";
-
-/// Seconds by the program's line that calls functions of one purpose.
-using ByLine = std::map<std::string, double>;
-
-double sum_of(const ByLine& lines) {
-  double sum = 0;
-  for (const auto& [line, seconds] : lines) sum += seconds;
-  return sum;
-}
 
 /// What one function of the program copies and destroys: CPU time of running threads.
 struct OfObjects {
@@ -108,10 +100,9 @@ class HostCauses {
     if (!runs) waiting_[use.purpose][use.line] += stack.seconds;
   }
 
-  void put(std::string id, double seconds, std::string text, std::string_view where, const std::string& line,
-           std::string action) {
-    text += line.empty() ? "." : fmt::format(", {} {}.", where, shorten(line, 80));
-    causes_.push_back({std::move(id), seconds, std::move(text), std::move(action), line});
+  template <typename... Parts>
+  void put(Parts&&... parts) {
+    causes_.push_back(host_cause(std::forward<Parts>(parts)...));
   }
 
   static bool is_of_waits(const HostCause& cause) { return cause.id == "gil"; }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "model/find.hpp"
+#include "report/host_cause_text.hpp"
 #include "report/python_work.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -26,14 +27,6 @@ constexpr double kLeastRecursive = 0.5;    ///< of a function's time
 /// program has calls of small functions in it; a library that has any compiled part is not taken for interpreted.
 constexpr double kMostNative = 0.06, kMostNativeOfLibrary = 0.01;
 constexpr std::size_t kFewPlaces = 4;  ///< interpreted code of a library is at many lines, native code below at few
-
-using ByLine = std::map<std::string, double>;
-
-double sum_of(const ByLine& lines) {
-  double sum = 0;
-  for (const auto& [line, seconds] : lines) sum += seconds;
-  return sum;
-}
 
 /// The known line with the most time.
 std::string largest_line(ByLine lines) {
@@ -240,10 +233,9 @@ class Finder {
     }
   }
 
-  void put(std::string id, double seconds, std::string text, std::string_view where, const std::string& line,
-           std::string action) {
-    text += line.empty() ? "." : fmt::format(", {} {}.", where, shorten(line, 80));
-    found_.causes.push_back({std::move(id), seconds, std::move(text), std::move(action), line});
+  template <typename... Parts>
+  void put(Parts&&... parts) {
+    found_.causes.push_back(host_cause(std::forward<Parts>(parts)...));
   }
 
   void claim(const Part& part) {
@@ -353,12 +345,6 @@ class Finder {
 };
 
 }  // namespace
-
-std::string short_place(HostFrame frame) {
-  const std::string base = frame.function.substr(0, frame.function.find('('));
-  if (!base.empty()) frame.function = base;
-  return place_text(frame);
-}
 
 PythonCauses python_causes(const HostProfile& host) { return Finder(host).find(); }
 

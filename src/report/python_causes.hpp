@@ -2,7 +2,6 @@
 // code, the interpreter's lock, and objects that processes send each other.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "report/host_causes.hpp"
@@ -17,8 +16,5 @@ struct PythonCauses {
   bool waits_for_gil = false;
 };
 PythonCauses python_causes(const HostProfile& host);
-
-/// "solver.cpp:7 step".
-std::string short_place(HostFrame frame);
 
 }  // namespace roofline

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/python_causes.hpp"
+#include "report/host_cause_text.hpp"
 #include "report/source_lines.hpp"
 
 namespace roofline {

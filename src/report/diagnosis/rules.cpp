@@ -258,7 +258,7 @@ constexpr Rule kRules[] = {
      "Warps spend {wait.barrier.share} of their time at barriers, waiting for late warps of the block.",
      "Give all warps of a block equal work between barriers; else smaller blocks, or several blocks per SM.", kSampled,
      RuleKind::cause, {}, "wait.barrier.share"},
-    // Additions whose result nobody reads make no warp wait for them: loads wait behind them in the queues.
+    // Warps do not wait for an atomic addition whose result is unused. Instead, loads wait behind it in the memory queue.
     {"atomic-queues", kGpu,
      {is("atomics.sampled"), above("atomic.share", 0.15), below("roof.fraction", 0.3), below("levels.utilization", 0.3)},
      "Atomic operations ({atomic.share} of its L1 traffic) at few addresses are serialised, and loads wait behind them.",

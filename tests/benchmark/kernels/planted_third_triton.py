@@ -3,14 +3,14 @@
 python3 planted_third_triton.py NAME faulty|mended [SECONDS]
 python3 planted_third_triton.py --list
 """
-import os
 import sys
-import time
 
 import torch
 import triton
 import triton.language as tl
 from triton.language.extra import libdevice
+
+from planted_triton import main
 
 
 # ------------------------------------------------------------------ 1. layernorm_rows: the row is read three times
@@ -302,30 +302,5 @@ KERNELS = {
 }
 
 
-def main():
-    if sys.argv[1:] == ["--list"]:
-        print("\n".join(KERNELS))
-        return 0
-    if len(sys.argv) < 3 or sys.argv[1] not in KERNELS or sys.argv[2] not in ("faulty", "mended"):
-        print("usage: planted_third_triton.py NAME faulty|mended [SECONDS] | --list", file=sys.stderr)
-        return 2
-    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else float(os.environ.get("SECONDS_OF_WORK", "6"))
-    torch.manual_seed(0)
-    out, launch = KERNELS[sys.argv[1]](sys.argv[2] == "faulty")
-    launch()
-    torch.cuda.synchronize()
-    checksum = out.flatten()[: 1 << 20].double().sum().item()
-    launches = 0
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < seconds:
-        for _ in range(20):
-            launch()
-        launches += 20
-        torch.cuda.synchronize()
-    each = (time.perf_counter() - begin) / launches * 1e6
-    print(f"{sys.argv[1]} {sys.argv[2]}: {launches} launches, {each:.1f} us each, checksum {checksum:.6g}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(KERNELS))

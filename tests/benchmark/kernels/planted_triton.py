@@ -308,16 +308,17 @@ def project(bad):
 KERNELS = {f.__name__: f for f in (colmean, turn, sqnorm, leaky, axpb, softclip, falloff, lookup, survive, project)}
 
 
-def main():
+def main(kernels):
+    """Runs one of the kernels, by its name; planted_third_triton.py has others."""
     if sys.argv[1:] == ["--list"]:
-        print("\n".join(KERNELS))
+        print("\n".join(kernels))
         return 0
-    if len(sys.argv) < 3 or sys.argv[1] not in KERNELS or sys.argv[2] not in ("faulty", "mended"):
-        print("usage: planted_triton.py NAME faulty|mended [SECONDS] | --list", file=sys.stderr)
+    if len(sys.argv) < 3 or sys.argv[1] not in kernels or sys.argv[2] not in ("faulty", "mended"):
+        print(f"usage: {os.path.basename(sys.argv[0])} NAME faulty|mended [SECONDS] | --list", file=sys.stderr)
         return 2
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else float(os.environ.get("SECONDS_OF_WORK", "6"))
     torch.manual_seed(0)
-    out, launch = KERNELS[sys.argv[1]](sys.argv[2] == "faulty")
+    out, launch = kernels[sys.argv[1]](sys.argv[2] == "faulty")
     launch()
     torch.cuda.synchronize()
     checksum = out.flatten()[: 1 << 20].double().sum().item()
@@ -334,4 +335,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(KERNELS))
