@@ -321,6 +321,12 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::host_function, "GPU idle: a stream waits for a function on the host",
      "Compute on the GPU, or in advance on another thread; a host function (cudaLaunchHostFunc) blocks its stream.", "",
      "", ""},
+    {CauseDetail::item_loop, "GPU idle: a loop launches short kernels one by one",
+     "One launch for all items (a batch dimension of the grid); where an iteration needs the one before: a CUDA graph.",
+     "One call for all items: a batch dimension, torch._foreach_* for lists of tensors, torch.func.vmap; where an "
+     "iteration needs the one before: torch.compile(mode=\"reduce-overhead\") or torch.cuda.CUDAGraph.",
+     "",
+     "One operation for all items: an array with a batch axis; where an iteration needs the one before: a CUDA graph."},
     {CauseDetail::kernel_loop, "GPU idle: a loop in the compiled step launches its kernels one by one",
      "Fuse the loop's kernels, or capture it in a CUDA graph.", "",
      "Instead of lax.scan, fori_loop or while_loop: lax.associative_scan if the operation is associative, "

@@ -32,6 +32,7 @@ enum class CauseDetail : std::uint8_t {
   object_messages,      ///< host_python: Python objects are packed for other ranks, or unpacked
   requests,             ///< wait_network: a server waits for requests
   answers,              ///< host_python, host_native: a server works on a request while requests are few
+  item_loop,            ///< tiny_kernels, launch_rate: a loop of the program, as over the tensors of a list
   kernel_loop,          ///< tiny_kernels, launch_rate: a loop inside compiled code
   graph_launches,       ///< launch_rate: of CUDA graphs
   imports,              ///< module_load: Python modules, by an import or a framework's first use

@@ -15,6 +15,7 @@
 #include "profile/causes/detectors.hpp"
 #include "profile/idle/idle_gaps.hpp"
 #include "profile/idle/idle_sums.hpp"
+#include "profile/idle/item_loops.hpp"
 #include "profile/idle/thread_samples.hpp"
 #include "profile/rows.hpp"
 #include "text/format.hpp"
@@ -109,6 +110,11 @@ class IdleAttribution {
     if (added) found->second = line_text(trace(gap), trace(gap).place(place).line);
     return found->second;
   }
+  std::string function_of_next(const IdleGap& gap) const {
+    const ProcessTrace& of = trace(gap);
+    const spool::Line& line = of.line(recording_.place(*gap.next).line);
+    return fmt::format("{}:{}", of.text(line.file), of.text(line.function));
+  }
   const std::string& next_line(const IdleGap& gap) { return line_at(gap, recording_.place(*gap.next).id); }
 
   /// Finds the time of kernels and of their launches by the host, for each device.
@@ -128,6 +134,7 @@ class IdleAttribution {
       last = launch->start;
     }
     find_loops();
+    item_loops_ = ItemLoops(activities_);
     for (auto& [device, times] : kernels) kernel_s_[device] = median(std::move(times));
     for (auto& [device, times] : intervals) launch_s_[device] = median(std::move(times));
   }
@@ -174,6 +181,11 @@ class IdleAttribution {
     return tiny ? SavingCause::tiny_kernels : SavingCause::launch_rate;
   }
 
+  CauseDetail loop_of(const IdleGap& gap) const {
+    if (loops_.contains(gap.device)) return CauseDetail::kernel_loop;
+    return item_loops_.contains(recording_, *gap.next) ? CauseDetail::item_loop : CauseDetail::none;
+  }
+
   /// True if the gap is one between many small copies: then what the host did in it is the making of the next copy.
   bool before_small_copy(const IdleGap& gap, SavingCause cause) const {
     constexpr double kOneCopy = 200e-6;  // seconds of the host: a framework's way to a copy takes less
@@ -198,11 +210,14 @@ class IdleAttribution {
     if (graph) detail = CauseDetail::graph_launches;
     if (launching && !graph) {
       cause = launch_cause(gap);
-      if (loops_.contains(gap.device) && cause != SavingCause::unfused_optimizer) detail = CauseDetail::kernel_loop;
+      if (cause != SavingCause::unfused_optimizer) detail = loop_of(gap);
     }
-    // Launches have lines all over the program, and one cause.
+    // Launches have lines all over the program, and one cause; a loop is a cause of its own.
     const bool one_part = launching || cause == SavingCause::late_stream || cause == SavingCause::unknown_idle;
-    IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, one_part ? "" : group, line, time, number, gap.seconds});
+    const std::string& part = detail == CauseDetail::item_loop ? function_of_next(gap)
+                              : one_part                       ? std::string()
+                                                               : group;
+    IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, part, line, time, number, gap.seconds});
     if (launching && !graph && cause != SavingCause::unfused_optimizer && launch_s_.contains(gap.device)) {
       sum.facts[fmt::format("median kernel {}, a launch every {}", duration(kernel_s_.at(gap.device)),
                             duration(launch_s_.at(gap.device)))] += time;
@@ -564,6 +579,7 @@ class IdleAttribution {
   StepActivities activities_;
   std::vector<HostCalls> calls_;
   std::set<int> loops_;
+  ItemLoops item_loops_;
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
   std::set<CopyPlace> small_copies_;

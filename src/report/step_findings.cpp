@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "report/budget.hpp"
+#include "report/largest_line.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
@@ -66,6 +67,12 @@ std::string whole_sentences(const std::string& text) {
   return end == std::string::npos ? shorten(line, kMost) : line.substr(0, end + 1);
 }
 
+/// Without a cause, where the work is tells what to think about: a line that the reader may know to be needless.
+std::string no_cause(const Report& report) {
+  const std::string line = largest_line(report);
+  return line.empty() ? "No cause stands out." : "No cause stands out. " + line;
+}
+
 Shortening shortening_of(const Report& report, const Hotspot& hotspot) {
   const auto budget = whole_budget(report);
   const double wall = budget ? budget->wall_s : 0;
@@ -106,39 +113,43 @@ std::string step_answer(const Report& report) {
 }
 
 std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {
-  if (!hotspots.empty() && hotspots.front().memory) {
-    return fmt::format("First: {} {}", whole_sentences(hotspots.front().text), hotspots.front().action);
-  }
-  if (!report.profile) return {};
+  const Hotspot* const memory = !hotspots.empty() && hotspots.front().memory ? &hotspots.front() : nullptr;
+  const std::string memory_text =
+      memory == nullptr ? "" : fmt::format("First: {} {}", whole_sentences(memory->text), memory->action);
+  if (!report.profile) return memory_text;
   const auto could_be = [](const Hotspot& hotspot) {
     return hotspot.seconds > 0 && !hotspot.one_off && hotspot.cause != SavingCause::unknown_idle && !hotspot.beside &&
            hotspot.actionable && !hotspot.action.empty();
   };
-  const auto stands_out = [&report](const Hotspot& hotspot) {
-    constexpr double kStandsOut = 0.1;  // of a step, or of the run
+  const auto stands_out = [&report](const Hotspot& hotspot, double share) {
     const Shortening shortening = shortening_of(report, hotspot);
-    return !(shortening.of_s > 0) || shortening.seconds >= kStandsOut * shortening.of_s;
+    return !(shortening.of_s > 0) || shortening.seconds >= share * shortening.of_s;
   };
+  constexpr double kStandsOut = 0.1;     // of a step, or of the run
+  constexpr double kBeforeMemory = 0.3;  // unused memory matters less than that
   const Hotspot* first = nullptr;
   const Hotspot* largest = nullptr;
   for (const Hotspot& hotspot : hotspots) {
     if (!could_be(hotspot)) continue;
-    if (first == nullptr && stands_out(hotspot)) first = &hotspot;
+    if (first == nullptr && stands_out(hotspot, kStandsOut)) first = &hotspot;
     if (largest == nullptr || hotspot.seconds > largest->seconds) largest = &hotspot;
   }
+  const bool time_first = memory != nullptr && memory->cause == SavingCause::fragmentation && first != nullptr &&
+                          stands_out(*first, kBeforeMemory);
+  if (memory != nullptr && !time_first) return memory_text;
   if (largest == nullptr) {
     // Time without an action may be most of it.
     const auto item = std::find_if(hotspots.begin(), hotspots.end(), [&](const Hotspot& one) {
-      return one.seconds > 0 && !one.one_off && !one.beside && stands_out(one);
+      return one.seconds > 0 && !one.one_off && !one.beside && stands_out(one, kStandsOut);
     });
     if (item != hotspots.end()) {
       return fmt::format("The largest item, {}, has no known cause.", saving_time(report, *item));
     }
     const bool any = std::any_of(hotspots.begin(), hotspots.end(), [](const Hotspot& one) { return one.counts(); });
-    return any ? "No cause stands out." : "";
+    return any ? no_cause(report) : "";
   }
   if (first == nullptr) {
-    return fmt::format("No cause stands out. The largest potential saving is {}: {} {}", saving_time(report, *largest),
+    return fmt::format("{} The largest potential saving is {}: {} {}", no_cause(report), saving_time(report, *largest),
                        whole_sentences(largest->text), largest->action);
   }
   return fmt::format("First: {} At most {}. {}", whole_sentences(first->text), saving_time(report, *first),

@@ -502,6 +502,36 @@ TEST_F(IdleDetails, ALoopInsideOfACompiledStep) {
   }
 }
 
+/// Kernels of a list's items, of a model's layers, of a function without a loop, of compiled code, and of autograd.
+TEST_F(IdleDetails, ALoopOverItemsIsNoModelAndNoCompiledFunction) {
+  struct Case {
+    std::string kernel;
+    bool other_kernels = false, layers = false, backward = false, loop = false;
+  };
+  for (const Case& of :
+       {Case{.kernel = "at::native::reduce_kernel", .loop = true},
+        Case{.kernel = "at::native::reduce_kernel", .layers = true},
+        Case{.kernel = "at::native::reduce_kernel", .backward = true},
+        Case{.kernel = "at::native::reduce_kernel", .other_kernels = true},
+        Case{.kernel = "at::native::multi_tensor_apply_kernel"}, Case{.kernel = "triton_poi_fused_add_3"}}) {
+    restart();
+    const spool::Id same = program_.place("train.py", 61, "clip_gradients", of.backward);
+    steps(10, [&](int) {
+      for (int i = 0; i < 100; ++i) {
+        program_.host(40 * kUs, ThreadState::running, -1);
+        const spool::Id place =
+            of.layers ? program_.place("train.py", 61, "clip_gradients", false, "blocks." + std::to_string(i)) : same;
+        const std::string name = of.other_kernels ? of.kernel + std::to_string(i) : of.kernel;
+        program_.launch(program_.spool().kind(name, place), 3 * kUs);
+      }
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::tiny_kernels);
+    EXPECT_EQ(found.part.detail == CauseDetail::item_loop, of.loop) << of.kernel;
+    EXPECT_EQ(found.part.line, "train.py:61 clip_gradients");
+  }
+}
+
 TEST_F(IdleDetails, ACollectiveOnTheCpu) {
   struct Case {
     const char *waits, *called;

@@ -14,6 +14,7 @@
 #include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
+#include "report/largest_line.hpp"
 #include "report/profile_findings.hpp"
 #include "report/step_findings.hpp"
 #include "tests/support/mentions.hpp"
@@ -211,6 +212,48 @@ TEST(ProfileSteps, WhatToDoFirstHasACauseAndAnAction) {
   for (Hotspot& hotspot : hotspots) hotspot.actionable = false;
   EXPECT_NE(first_action(report, hotspots), "");
   EXPECT_THAT(first_action(report, hotspots), Not(HasSubstr("the ")));
+}
+
+/// Unused memory is said first, but not before what takes a third of a step.
+TEST(ProfileSteps, FragmentedMemoryGivesWayToALargeSaving) {
+  const Report report = example::stepped_profile_report();
+  const double step_s = whole_budget(report)->wall_s;
+  Hotspot memory, time;
+  memory.memory = true;
+  memory.action = "the remedy";
+  time.action = "the change";
+  for (const SavingCause cause : {SavingCause::fragmentation, SavingCause::memory_growth}) {
+    for (const double share : {0.2, 0.5}) {
+      memory.cause = cause;
+      time.seconds = share * step_s;
+      const bool time_first = cause == SavingCause::fragmentation && share > 0.3;
+      EXPECT_THAT(first_action(report, {memory, time}), HasSubstr(time_first ? "the change" : "the remedy"));
+    }
+  }
+}
+
+/// Without a cause, the line with most kernel time is named.
+TEST(ProfileSteps, WhereMostOfAStepIsSpent) {
+  Report report = example::stepped_profile_report();
+  const double step_s = whole_budget(report)->wall_s;
+  for (Point& point : report.points) {
+    if (point.profiled) point.profiled->step.reset();
+  }
+  EXPECT_EQ(largest_line(report), "");
+  ASSERT_GE(report.points.size(), 2U);
+  const auto spend = [&](std::size_t row, const char* line, double share, bool backward) {
+    report.points[row].profiled->line = line;
+    report.points[row].profiled->backward = backward;
+    report.points[row].profiled->step = StepCost{1, share * step_s};
+  };
+  spend(0, "score.py:48 score", 0.4, false);
+  spend(1, "score.py:52 head", 0.3, false);
+  EXPECT_THAT(largest_line(report), mentions("score.py:48 score", percent(0.4)));
+  spend(1, "score.py:48 score", 0.3, true);
+  EXPECT_THAT(largest_line(report), mentions("score.py:48 score", percent(0.7), "backward"));
+  spend(0, "score.py:48 score", 0.1, false);
+  spend(1, "score.py:52 head", 0.1, false);
+  EXPECT_EQ(largest_line(report), "") << "no line has a good part";
 }
 
 TEST(ProfileSteps, HotspotsOfAStepAreNoMoreThanTheSavings) {

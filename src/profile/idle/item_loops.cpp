@@ -1,0 +1,53 @@
+#include "profile/idle/item_loops.hpp"
+
+#include <map>
+#include <string_view>
+
+#include "profile/actions.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+using PlaceOfProcess = std::pair<int, spool::Id>;
+
+PlaceOfProcess place_of(const StepActivity& entry) { return {entry.activity->process, entry.place.id}; }
+
+/// Kernels that Inductor generates: one call of compiled code launches all of them at one line.
+bool is_compiled(std::string_view symbol) { return contains_any(symbol, {"triton_poi_", "triton_red_", "triton_per_"}); }
+
+/// A launch for many tensors, as by torch._foreach_*.
+bool is_for_many(std::string_view symbol) { return contains_any(symbol, {"multi_tensor_apply"}); }
+
+}  // namespace
+
+ItemLoops::ItemLoops(const StepActivities& activities) {
+  constexpr double kOften = 32;  // launches of a kernel at a line in a step
+  if (framework_of(activities.recording) == Framework::jax) return;  // a call launches a whole program
+  std::set<PlaceOfProcess> compiled;
+  std::map<std::pair<PlaceOfProcess, std::string_view>, double> launches;
+  for (const StepActivity& entry : activities.all) {
+    if (entry.activity->what != ActivityKind::kernel || entry.place.line == 0) continue;
+    if (is_compiled(entry.symbol)) compiled.insert(place_of(entry));
+    const bool by_autograd = entry.place.backward != 0 || entry.place.operation != 0;
+    if (!by_autograd && !is_for_many(entry.symbol)) ++launches[{place_of(entry), entry.symbol}];
+  }
+  const double often = kOften * static_cast<double>(activities.steps.size());
+  for (const auto& [kernel, count] : launches) {
+    const auto& [process, place] = kernel.first;
+    if (count < often || compiled.contains(kernel.first)) continue;
+    const ProcessTrace& trace = activities.recording.traces[static_cast<std::size_t>(process)];
+    const spool::Line& line = trace.line(trace.place(place).line);
+    functions_.emplace(process, line.file, line.function);
+  }
+}
+
+bool ItemLoops::contains(const Recording& recording, const Activity& launched) const {
+  if (functions_.empty()) return false;
+  const spool::Place& place = recording.place(launched);
+  if (place.line == 0 || place.backward != 0) return false;
+  const spool::Line& line = recording.traces[static_cast<std::size_t>(launched.process)].line(place.line);
+  return functions_.contains({launched.process, line.file, line.function});
+}
+
+}  // namespace roofline
