@@ -310,6 +310,16 @@ constexpr DetailRow kDetailRows[] = {
      "less often.",
      "Do this inside the jitted step (jax.lax.top_k, jnp.where, lax.scan); else do it less often.",
      "Do this on the GPU with cupy functions instead of .get() or cupy.asnumpy(); else do it less often."},
+    {CauseDetail::host_gather, "GPU idle: the host gathers rows of a table and copies them",
+     "Keep the table on the GPU and read its rows there; if it does not fit, gather the next rows on another thread, "
+     "into "
+     "pinned memory.",
+     "Keep the table or data set on the GPU and index it there (nn.Embedding on cuda); if it does not fit, gather in "
+     "worker processes: DataLoader(num_workers=8, pin_memory=True).",
+     "Keep the table on the GPU (jax.device_put once) and index it in the jitted step; if it does not fit, gather the "
+     "next rows on another thread.",
+     "Keep the table on the GPU (cupy.asarray once) and index it there; if it does not fit, gather the next rows on "
+     "another thread, into pinned memory."},
     {CauseDetail::workers_started, "GPU idle: worker processes are restarted in the loop",
      "Start them once before the loop.",
      "Use DataLoader(persistent_workers=True), one iterator for many epochs, or longer epochs.", "", ""},

@@ -24,6 +24,7 @@ enum class CauseDetail : std::uint8_t {
   made_on_host,         ///< host_native: a model's forward creates tensors on the host, which are then copied
   host_random,          ///< host_native: random numbers are drawn on the host
   host_results,         ///< host_python, host_native: computes with values that it has read back
+  host_gather,          ///< data_loading: rows of a table in host memory are gathered by their indices
   workers_started,      ///< data_loading: worker processes are started in the loop
   deep_copies,          ///< host_python: Python deep-copies a model or another object
   host_function,        ///< late_stream: a host function runs in the stream

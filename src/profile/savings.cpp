@@ -20,6 +20,7 @@
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
+#include "text/source_place.hpp"
 
 namespace roofline {
 namespace {
@@ -97,9 +98,10 @@ class SavingFinder {
   void add_copies() {
     double exposed = 0, copied = 0;
     for (const WallTime& wall : devices_) exposed += wall.copies_s;
-    std::set<std::string> saves;  // lines
+    std::set<std::string> saves, gathers;  // lines, functions
     for (const SavingClaim& claim : claims_) {
       if (claim.detail == CauseDetail::saved_state) saves.insert(claim.saving.line);
+      if (claim.detail == CauseDetail::host_gather) gathers.insert(function_of_place(claim.saving.line));
     }
     const std::vector<CopySum> copies = sum_copies(recording_, machine_, spans_);
     for (const CopySum& copy : copies) copied += copy.total_s;
@@ -119,8 +121,11 @@ class SavingFinder {
                                        : fmt::format("{} in {}; their sizes were not recorded", number, time);
       if (std::isfinite(fraction)) saving.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
       const bool saved = !copy.line.empty() && saves.contains(copy.line);
-      saving.action = saved ? action_against(SavingCause::host_native, framework_, CauseDetail::saved_state)
-                            : action_for_copies(copy, fraction, framework_);
+      const bool gathered = copy.path.direction == CopyDirection::host_to_device && !copy.line.empty() &&
+                            gathers.contains(function_of_place(copy.line));
+      saving.action = saved      ? action_against(SavingCause::host_native, framework_, CauseDetail::saved_state)
+                      : gathered ? action_against(SavingCause::data_loading, framework_, CauseDetail::host_gather)
+                                 : action_for_copies(copy, fraction, framework_);
       claims_.push_back({.saving = std::move(saving), .rows = {}, .general = true});
     }
   }

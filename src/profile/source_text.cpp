@@ -8,6 +8,7 @@
 #include "model/error.hpp"
 #include "report/source_lines.hpp"
 #include "text/parse.hpp"
+#include "text/source_place.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -16,9 +17,6 @@ namespace {
 constexpr FileLimit kSourceLimit{std::uint64_t{16} << 20, "a source file"};
 constexpr std::size_t kMostText = 160, kMostFiles = 200;
 constexpr int kMostOfEvidence = 70;  // columns
-
-/// "train.py:31", of a line of a saving: "train.py:31 load_batch".
-std::string_view place_of(std::string_view line) { return line.substr(0, line.find(' ')); }
 
 /// The paths behind the places that savings name. std::nullopt for places that two files have.
 using Paths = std::map<std::string, std::optional<std::string>, std::less<>>;
@@ -96,7 +94,7 @@ void add_source_text(std::vector<Saving>& savings, const std::vector<ProcessTrac
   }
   SourceTexts sources;
   for (Saving& saving : savings) {
-    const std::string_view place = place_of(saving.line);
+    const std::string_view place = line_of_place(saving.line);
     const auto path = paths.find(place);
     if (path == paths.end() || !path->second) continue;
     const std::size_t colon = place.rfind(':');

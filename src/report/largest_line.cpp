@@ -52,8 +52,8 @@ std::string largest_line(const Report& report) {
   const std::optional<Budget> budget = whole_budget(report);
   if (!report.profile || !report.profile->steps || !budget || !(budget->wall_s > 0)) return {};
   const std::map<std::string, LineTime> lines = line_times(report);
-  const auto largest = std::max_element(
-      lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second.all < b.second.all; });
+  const auto largest = std::max_element(lines.begin(), lines.end(),
+                                        [](const auto& a, const auto& b) { return a.second.all < b.second.all; });
   if (largest == lines.end() || largest->second.all < kGoodPart * budget->wall_s) return {};
   const LineTime& line = largest->second;
   std::string text = fmt::format("Most GPU time: {}{}, {} of a step", largest->first, passes_of(line),

@@ -11,6 +11,7 @@
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
+#include "text/source_place.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -84,6 +85,23 @@ Shortening shortening_of(const Report& report, const Hotspot& hotspot) {
   return {hotspot.seconds / (all - 1), wall / all, true};
 }
 
+/// "; 28.6 ms (80 %) with all else in lookup": what a function loses for other reasons, where that is a good part. The
+/// savings of a program are disjoint.
+std::string rest_of_function(const Report& report, const std::vector<Hotspot>& hotspots, const Hotspot& first) {
+  constexpr double kGoodPart = 0.25;  // more than by the first alone
+  const auto budget = whole_budget(report);
+  if (first.line.empty() || shortening_of(report, first).of_late_rank || !budget || !(budget->wall_s > 0)) return {};
+  const std::string function = function_of_place(first.line);
+  double seconds = 0;
+  for (const Hotspot& hotspot : hotspots) {
+    const bool adds = hotspot.cause && hotspot.seconds > 0 && !hotspot.beside && !hotspot.one_off && !hotspot.memory;
+    if (adds && !hotspot.line.empty() && function_of_place(hotspot.line) == function) seconds += hotspot.seconds;
+  }
+  if (seconds < (1 + kGoodPart) * first.seconds) return {};
+  return fmt::format("; {} ({}) with all else in {}", duration(seconds), percent(seconds / budget->wall_s),
+                     function.substr(function.rfind(' ') + 1));
+}
+
 }  // namespace
 
 std::string_view name_of(StartUpPart part) { return text_of_start_up(part).name; }
@@ -152,8 +170,8 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
     return fmt::format("{} The largest potential saving is {}: {} {}", no_cause(report), saving_time(report, *largest),
                        whole_sentences(largest->text), largest->action);
   }
-  return fmt::format("First: {} At most {}. {}", whole_sentences(first->text), saving_time(report, *first),
-                     first->action);
+  return fmt::format("First: {} At most {}{}. {}", whole_sentences(first->text), saving_time(report, *first),
+                     rest_of_function(report, hotspots, *first), first->action);
 }
 
 std::string saving_time(const Report& report, const Hotspot& hotspot) {

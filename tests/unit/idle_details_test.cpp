@@ -301,6 +301,31 @@ TEST_F(IdleDetails, PyTorchThatComputesOnTheCpu) {
   }
 }
 
+TEST_F(IdleDetails, RowsThatTheHostGathersForACopy) {
+  const std::vector<std::pair<HostFrame, CauseDetail>> stacks = {
+      {SampleFrames::library("torch/nn/functional.py", "embedding"), CauseDetail::host_gather},
+      {SampleFrames::native("libtorch_cpu.so", "at::native::index_select_out_cpu_(at::Tensor&)"),
+       CauseDetail::host_gather},
+      {SampleFrames::native("_multiarray_umath.so", "mapiter_get"), CauseDetail::host_gather},
+      {SampleFrames::native("_multiarray_umath.so", "FLOAT_multiply"), CauseDetail::none},
+      {SampleFrames::library("torch/nn/functional.py", "pad"), CauseDetail::none}};
+  for (const bool copied : {true, false}) {
+    for (const auto& [frame, detail] : stacks) {
+      restart();
+      const spool::Id line = program_.place("train.py", 30, "step");
+      const int gathering = stack({frame});
+      steps(10, [&](int) {
+        program_.host(20 * kMs, ThreadState::running, gathering);
+        if (copied) program_.copy_in(8 << 20, spool::Memory::pageable, 500 * kUs, line, false);
+        program_.launch(kernel_, 300 * kUs);
+      });
+      const Largest found = largest();
+      EXPECT_EQ(found.part.cause == SavingCause::data_loading, copied) << frame.function;
+      EXPECT_EQ(found.part.detail, copied ? detail : CauseDetail::none) << frame.function;
+    }
+  }
+}
+
 /// Work behind the line that reads an array back is no input data, although a copy to the GPU follows.
 TEST_F(IdleDetails, WorkOnResultsIsNoInputData) {
   for (const int line : {40, 20}) {

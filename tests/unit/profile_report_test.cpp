@@ -232,6 +232,27 @@ TEST(ProfileSteps, FragmentedMemoryGivesWayToALargeSaving) {
   }
 }
 
+/// What a function loses for several reasons is said with the largest of them.
+TEST(ProfileSteps, WhatAFunctionLosesInAll) {
+  const Report report = example::stepped_profile_report();
+  const double step_s = whole_budget(report)->wall_s;
+  const auto loses = [&](const char* line, double share) {
+    Hotspot hotspot;
+    hotspot.cause = SavingCause::copies;
+    hotspot.line = line;
+    hotspot.seconds = share * step_s;
+    hotspot.action = "the change";
+    return hotspot;
+  };
+  const auto first = [&](const char* other, double share) {
+    return first_action(report, {loses("data.py:31 lookup", 0.4), loses(other, share)});
+  };
+  EXPECT_THAT(first("data.py:30 Table.lookup", 0.3), mentions(percent(0.4), percent(0.7), "lookup"));
+  EXPECT_THAT(first("data.py:30 Table.lookup", 0.05), Not(HasSubstr(percent(0.45))));
+  EXPECT_THAT(first("data.py:50 Table.close", 0.3), Not(HasSubstr(percent(0.7))));
+  EXPECT_THAT(first("other.py:30 lookup", 0.3), Not(HasSubstr(percent(0.7))));
+}
+
 /// Without a cause, the line with most kernel time is named.
 TEST(ProfileSteps, WhereMostOfAStepIsSpent) {
   Report report = example::stepped_profile_report();

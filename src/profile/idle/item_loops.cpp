@@ -14,7 +14,9 @@ using PlaceOfProcess = std::pair<int, spool::Id>;
 PlaceOfProcess place_of(const StepActivity& entry) { return {entry.activity->process, entry.place.id}; }
 
 /// Kernels that Inductor generates: one call of compiled code launches all of them at one line.
-bool is_compiled(std::string_view symbol) { return contains_any(symbol, {"triton_poi_", "triton_red_", "triton_per_"}); }
+bool is_compiled(std::string_view symbol) {
+  return contains_any(symbol, {"triton_poi_", "triton_red_", "triton_per_"});
+}
 
 /// A launch for many tensors, as by torch._foreach_*.
 bool is_for_many(std::string_view symbol) { return contains_any(symbol, {"multi_tensor_apply"}); }
@@ -22,7 +24,7 @@ bool is_for_many(std::string_view symbol) { return contains_any(symbol, {"multi_
 }  // namespace
 
 ItemLoops::ItemLoops(const StepActivities& activities) {
-  constexpr double kOften = 32;  // launches of a kernel at a line in a step
+  constexpr double kOften = 32;                                      // launches of a kernel at a line in a step
   if (framework_of(activities.recording) == Framework::jax) return;  // a call launches a whole program
   std::set<PlaceOfProcess> compiled;
   std::map<std::pair<PlaceOfProcess, std::string_view>, double> launches;

@@ -211,6 +211,17 @@ bool StackView::computes_on_cpu() const {
   return torch && !any([](const HostFrame& of) { return contains_any(of.file, {"libtorch_cuda", "libcuda"}); });
 }
 
+bool StackView::gathers_rows() const {
+  return any([](const HostFrame& of) {
+    if (of.python) return of.function == "embedding" && of.file.ends_with("torch/nn/functional.py");
+    const bool torch = contains_any(of.file, {"libtorch_cpu"}) &&
+                       contains_any(of.function, {"index_select_cpu", "index_select_out_cpu", "native::embedding",
+                                                  "native::index_kernel", "structured_gather", "wrapper_CPU_index"});
+    return torch || (contains_any(of.file, {"_multiarray_umath"}) &&
+                     contains_any(of.function, {"mapiter", "array_subscript", "PyArray_TakeFrom", "npy_fasttake"}));
+  });
+}
+
 bool StackView::draws_random() const {
   return any([](const HostFrame& of) {
     return contains_any(of.file, {"numpy/random/", "mtrand.cpython", "_generator.cpython", "_mt19937.cpython"}) ||

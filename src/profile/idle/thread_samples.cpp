@@ -283,7 +283,9 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   if (next.input_copy && frames.in_model()) return {SavingCause::host_native, place, CauseDetail::made_on_host};
   const SavingCause runs = frames.native() || frames.empty() ? SavingCause::host_native : SavingCause::host_python;
   if (!next.full_speed && works_on_results(place)) return {runs, place, CauseDetail::host_results};
-  if (next.input_copy) return {SavingCause::data_loading, place};
+  if (next.input_copy) {
+    return {SavingCause::data_loading, place, frames.gathers_rows() ? CauseDetail::host_gather : CauseDetail::none};
+  }
   if (!next.full_speed && frames.computes_on_cpu()) return {SavingCause::host_native, place, CauseDetail::cpu_tensors};
   return {runs, place};
 }
