@@ -53,6 +53,7 @@ class SavingFinder {
     }
     add(causes_of(recording_, found_, points_, machine_));
     add_copies();
+    advise_on_gathered_copies();
     add_kernels();
     add(fusions_of(recording_, points_, machine_, spans_, framework_));
     add_traffic();
@@ -98,10 +99,9 @@ class SavingFinder {
   void add_copies() {
     double exposed = 0, copied = 0;
     for (const WallTime& wall : devices_) exposed += wall.copies_s;
-    std::set<std::string> saves, gathers;  // lines, functions
+    std::set<std::string> saves;  // lines
     for (const SavingClaim& claim : claims_) {
       if (claim.detail == CauseDetail::saved_state) saves.insert(claim.saving.line);
-      if (claim.detail == CauseDetail::host_gather) gathers.insert(function_of_place(claim.saving.line));
     }
     const std::vector<CopySum> copies = sum_copies(recording_, machine_, spans_);
     for (const CopySum& copy : copies) copied += copy.total_s;
@@ -121,12 +121,24 @@ class SavingFinder {
                                        : fmt::format("{} in {}; their sizes were not recorded", number, time);
       if (std::isfinite(fraction)) saving.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
       const bool saved = !copy.line.empty() && saves.contains(copy.line);
-      const bool gathered = copy.path.direction == CopyDirection::host_to_device && !copy.line.empty() &&
-                            gathers.contains(function_of_place(copy.line));
-      saving.action = saved      ? action_against(SavingCause::host_native, framework_, CauseDetail::saved_state)
-                      : gathered ? action_against(SavingCause::data_loading, framework_, CauseDetail::host_gather)
-                                 : action_for_copies(copy, fraction, framework_);
+      saving.action = saved ? action_against(SavingCause::host_native, framework_, CauseDetail::saved_state)
+                            : action_for_copies(copy, fraction, framework_);
       claims_.push_back({.saving = std::move(saving), .rows = {}, .general = true});
+    }
+  }
+
+  /// Where the host gathers rows to copy them, the table belongs on the GPU: faster copies are the lesser remedy.
+  void advise_on_gathered_copies() {
+    std::set<std::string> gathers;  // functions
+    for (const SavingClaim& claim : claims_) {
+      const bool known = claim.detail == CauseDetail::host_gather && !claim.saving.line.empty();
+      if (known) gathers.insert(function_of_place(claim.saving.line));
+    }
+    for (SavingClaim& claim : claims_) {
+      const bool copies_in = claim.saving.cause == SavingCause::pageable_copy && claim.detail != CauseDetail::readback;
+      if (copies_in && gathers.contains(function_of_place(claim.saving.line))) {
+        claim.saving.action = action_against(SavingCause::data_loading, framework_, CauseDetail::host_gather);
+      }
     }
   }
 

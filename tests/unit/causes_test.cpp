@@ -11,6 +11,7 @@
 #include "profile/actions.hpp"
 #include "profile/causes/causes.hpp"
 #include "profile/causes/kernel_names.hpp"
+#include "profile/savings.hpp"
 #include "simulated_program.hpp"
 
 namespace roofline {
@@ -102,6 +103,35 @@ TEST_F(Causes, CopiesFromPageableMemoryAreAFaultAndFromPinnedAreNot) {
     EXPECT_EQ(found[0].kind, SavingKind::copies);
     EXPECT_EQ(found[0].line, "train.py:13 step");
     EXPECT_NEAR(found[0].seconds, 10 * 700e-6, 1e-6);
+  }
+}
+
+/// A table in host memory makes the copies: pinned memory is the lesser remedy, unless other code gathers.
+TEST_F(Causes, CopiesOfGatheredRowsHaveTheRemedyOfTheTable) {
+  const spool::Id copy = line(13);
+  steps(10, [&](int) { program_.copy_in(8 << 20, spool::Memory::pageable, 700 * kMicros, copy, true); });
+  program_.spool().end(program_.now() + kMillis);
+  const std::vector<ProcessTrace> traces = {read_spool(program_.spool().write(folder_ / "100.1.spool"))};
+  const Recording recording(traces);
+  const std::vector<Point> points(recording.groups.size());
+  Profile profile;
+  profile.wall_s = 0.05;
+  WallTime& wall = profile.devices.emplace_back();
+  wall.wall_s = 0.05;
+  wall.copies_s = 7e-3;
+  wall.idle_elsewhere_s = 0.04;
+  for (const std::string gathered_in : {"train.py:12 Table.step", "train.py:12 Table.other", ""}) {
+    const IdleParts idle = [&gathered_in](const std::vector<Span>&) -> std::vector<IdlePart> {
+      return {{0, SavingCause::data_loading, 5e-3, gathered_in, "", CauseDetail::host_gather}};
+    };
+    const std::vector<Saving> savings = savings_of(recording, {}, points, row_times(recording), {}, profile, idle);
+    const auto copies = std::find_if(savings.begin(), savings.end(), [](const Saving& saving) {
+      return saving.cause == SavingCause::pageable_copy && saving.kind == SavingKind::copies;
+    });
+    ASSERT_NE(copies, savings.end());
+    const std::string of_table =
+        action_against(SavingCause::data_loading, framework_of(recording), CauseDetail::host_gather);
+    EXPECT_EQ(copies->action == of_table, gathered_in == "train.py:12 Table.step") << gathered_in;
   }
 }
 
