@@ -21,9 +21,12 @@ struct LineTime {
 };
 
 std::map<std::string, LineTime> line_times(const Report& report) {
+  const bool nodes = std::any_of(report.points.begin(), report.points.end(),
+                                 [](const Point& point) { return point.profiled && point.profiled->in_graph; });
   std::map<std::string, LineTime> lines;
   for (const Point& point : report.points) {
     if (!point.profiled || !point.profiled->step || point.profiled->line.empty()) continue;
+    if (nodes && point.profiled->graph) continue;  // its kernels are rows of their own
     const double seconds = point.profiled->step->seconds;
     LineTime& line = lines[point.profiled->line];
     line.all += seconds;

@@ -251,8 +251,9 @@ std::optional<HostSamples> read_host_samples(std::string_view bytes) {
       (with_code && !read_code(cursor, samples))) {
     return std::nullopt;
   }
-  const bool sound = std::isfinite(samples.rate_hz) && std::isfinite(samples.cost_s) && samples.end >= samples.start;
-  if (!sound) return std::nullopt;
+  constexpr double kLowestRate = 1e-6, kHighestRate = 1e9;  // 0: unknown
+  const bool rate = samples.rate_hz == 0 || (samples.rate_hz >= kLowestRate && samples.rate_hz <= kHighestRate);
+  if (!rate || !std::isfinite(samples.cost_s) || samples.end < samples.start) return std::nullopt;
   while (!cursor.at_end()) {
     HostSample sample;
     sample.time = cursor.number<std::uint64_t>();

@@ -110,7 +110,7 @@ class RowMachine {
       case 1:
         return advance(low);
       case 2:
-        return save(low, static_cast<std::int64_t>(cursor.unsigned_leb()) * common_.data_factor);
+        return save(low, factored(cursor.unsigned_leb()));
       case 3:
         return restore(low, initial);
       default:
@@ -133,7 +133,7 @@ class RowMachine {
         return advance(cursor.number<std::uint32_t>());
       case 0x05: {  // offset_extended
         const std::uint64_t reg = cursor.unsigned_leb();
-        return save(reg, static_cast<std::int64_t>(cursor.unsigned_leb()) * common_.data_factor);
+        return save(reg, factored(cursor.unsigned_leb()));
       }
       case 0x06:
         return restore(cursor.unsigned_leb(), initial);
@@ -175,14 +175,14 @@ class RowMachine {
       }
       case 0x11: {  // offset_extended_sf
         const std::uint64_t reg = cursor.unsigned_leb();
-        return save(reg, cursor.signed_leb() * common_.data_factor);
+        return save(reg, factored(static_cast<std::uint64_t>(cursor.signed_leb())));
       }
       case 0x12:
         set_base(cursor.unsigned_leb());
-        row_.offset = cursor.signed_leb() * common_.data_factor;
+        row_.offset = factored(static_cast<std::uint64_t>(cursor.signed_leb()));
         return;
       case 0x13:
-        row_.offset = cursor.signed_leb() * common_.data_factor;
+        row_.offset = factored(static_cast<std::uint64_t>(cursor.signed_leb()));
         return;
       case 0x2d:  // negate_ra_state of AArch64: the return address is signed
         return;
@@ -192,6 +192,11 @@ class RowMachine {
       default:
         usable_ = false;
     }
+  }
+
+  /// Of a file from a stranger: the product may not fit, and then wraps around.
+  std::int64_t factored(std::uint64_t offset) const {
+    return static_cast<std::int64_t>(offset * static_cast<std::uint64_t>(common_.data_factor));
   }
 
   void advance(std::uint64_t delta) { location_ += delta * common_.code_factor; }

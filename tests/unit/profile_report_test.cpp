@@ -272,6 +272,9 @@ TEST(ProfileSteps, WhereMostOfAStepIsSpent) {
   EXPECT_THAT(largest_line(report), mentions("score.py:48 score", percent(0.4)));
   spend(1, "score.py:48 score", 0.3, true);
   EXPECT_THAT(largest_line(report), mentions("score.py:48 score", percent(0.7), "backward"));
+  report.points[0].profiled->graph = report.points[1].profiled->in_graph = true;
+  EXPECT_THAT(largest_line(report), mentions("score.py:48 score", percent(0.3))) << "a graph is what its kernels are";
+  report.points[0].profiled->graph = report.points[1].profiled->in_graph = false;
   spend(0, "score.py:48 score", 0.1, false);
   spend(1, "score.py:52 head", 0.1, false);
   EXPECT_EQ(largest_line(report), "") << "no line has a good part";
