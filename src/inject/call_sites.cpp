@@ -9,6 +9,7 @@
 
 #include "inject/clock.hpp"
 #include "inject/mix.hpp"
+#include "sample/own_files.hpp"
 
 namespace roofline::inject {
 namespace {
@@ -168,7 +169,8 @@ class CallSites::Walk {
   /// The call's record, if the function is the program's own.
   spool::Id call_in(LoadedModule& module, std::uint64_t address) {
     const bool own = module.is_program();
-    if (!own && (with_lines_ != 0 || !module.has_lines())) return 0;
+    // NCCL of some packages has a table of lines; a program's author can do nothing there.
+    if (!own && (with_lines_ != 0 || is_vendor_library(module.path()) || !module.has_lines())) return 0;
     const LoadedFunction* const function = module.function_at(address);
     if (function == nullptr || function->role == FunctionRole::runtime) return 0;
     const bool stub = function->role == FunctionRole::stub;

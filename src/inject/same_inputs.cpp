@@ -1,5 +1,7 @@
 #include "inject/same_inputs.hpp"
 
+#include <algorithm>
+
 namespace roofline::inject {
 
 Source source_of(std::string_view symbol) {
@@ -29,12 +31,9 @@ bool SameInputs::convert(std::uint64_t address, std::uint64_t kernel) {
 
 bool GivenPointers::same_input(std::uint64_t kernel) {
   if (inputs_ == nullptr || source_ == Source::none) return false;
-  if (count_ != pointers_.size()) {
-    if (count_ > pointers_.size()) {
-      inputs_->forget();  // some of its pointers were not kept
-    } else if (count_ == 1) {
-      inputs_->use(pointers_[0]);
-    }
+  if (count_ > pointers_.size()) inputs_->forget();  // some of its pointers were not kept
+  if (count_ != 2) {
+    for (std::size_t i = 0; i < std::min(count_, pointers_.size()); ++i) inputs_->use(pointers_[i]);
     return false;
   }
   const bool first = source_ == Source::first_pointer;

@@ -61,7 +61,7 @@ class GivenPointers {
   SameInputs* inputs_;
   Source source_;
   std::size_t count_ = 0;
-  std::array<std::uint64_t, 2> pointers_ = {};
+  std::array<std::uint64_t, 16> pointers_ = {};  ///< words of a layout may look like pointers, too
 };
 
 }  // namespace roofline::inject

@@ -69,8 +69,9 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::unfused_attention, "Attention as separate kernels",
      "Use a fused attention kernel (cuDNN, FlashAttention).", "Use torch.nn.functional.scaled_dot_product_attention.",
      "Use jax.nn.dot_product_attention(implementation=\"cudnn\")."},
-    {SavingCause::unfused_optimizer, "The optimizer updates parameters one by one",
-     "Update all parameters in one kernel.", "Pass fused=True (or foreach=True) to the optimizer.",
+    {SavingCause::unfused_optimizer, "Parameters are updated one by one", "Update all parameters in one kernel.",
+     "Pass fused=True (or foreach=True) to the optimizer; in updates of your own (averages, clipping) use "
+     "torch._foreach_mul_, torch._foreach_lerp_ and the like on lists of parameters.",
      "Call the optimizer's update inside the jitted step."},
     {SavingCause::allocation, "GPU idle: memory is allocated or freed in the loop",
      "Allocate once before the loop, or use a memory pool (cudaMallocAsync).",
@@ -331,6 +332,11 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::host_function, "GPU idle: a stream waits for a function on the host",
      "Compute on the GPU, or in advance on another thread; a host function (cudaLaunchHostFunc) blocks its stream.", "",
      "", ""},
+    {CauseDetail::channels_first, "Convolutions of tensors in NCHW: cuDNN converts them to NHWC and back",
+     "Keep tensors in NHWC (CUDNN_TENSOR_NHWC) in the whole network.",
+     "Keep model and input in channels last: model.to(memory_format=torch.channels_last), and the same for its input. "
+     "Batch normalisation is faster in it, too.",
+     "Use NHWC in the whole model (dimension_numbers of lax.conv_general_dilated, Flax's default).", ""},
     {CauseDetail::item_loop, "GPU idle: a loop launches short kernels one by one",
      "One launch for all items (a batch dimension of the grid); where an iteration needs the one before: a CUDA graph.",
      "One call for all items: a batch dimension, torch._foreach_* for lists of tensors, torch.func.vmap; where an "
@@ -411,6 +417,11 @@ constexpr DetailRow kDetailRows[] = {
      "Use fewer and larger ones: plain BatchNorm without convert_sync_batchnorm where a rank's batch is large enough "
      "for its statistics, or GroupNorm; else a larger batch per rank.",
      "", ""},
+    {CauseDetail::micro_batches, "Gradients are reduced in every micro-batch of a step",
+     "Add the gradients of all micro-batches, and reduce them once.",
+     "Reduce once per update: model.no_sync() around all micro-batches but the last; in FSDP2 "
+     "set_requires_gradient_sync(False).",
+     "Add the gradients of all micro-batches, and reduce them once.", ""},
     {CauseDetail::exposed_transfers, "Sends and receives without overlap",
      "Overlap them: send and receive on a stream of their own, and compute another micro-batch meanwhile; or cut the "
      "model where less is sent.",

@@ -37,6 +37,7 @@ enum class CauseDetail : std::uint8_t {
   kernel_loop,          ///< tiny_kernels, launch_rate: a loop inside compiled code
   graph_launches,       ///< launch_rate: of CUDA graphs
   imports,              ///< module_load: Python modules, by an import or a framework's first use
+  channels_first,       ///< layout_copy: cuDNN's conversions around convolutions of tensors in NCHW
   long_sums,            ///< small_batch: a reduction with few results
   optimizer_passes,     ///< unfused_optimizer: a kernel for each operation, on all parameters
   dense_embedding,      ///< unfused_optimizer: most work is for embedding rows that the batch does not use
@@ -48,6 +49,7 @@ enum class CauseDetail : std::uint8_t {
   unequal_tokens,       ///< unequal_work: unequal amounts received in an all-to-all
   dependent_messages,   ///< small_messages: each needs results of kernels, as with split layers
   batch_norm_messages,  ///< small_messages: PyTorch's SyncBatchNorm
+  micro_batches,        ///< exposed_communication: gradients are reduced in each of several micro-batches
   exposed_transfers,    ///< exposed_communication: mostly sends and receives
   exposed_gathers,      ///< exposed_communication: mostly all-gathers
   exposed_scatters,     ///< exposed_communication: mostly reduce-scatters

@@ -25,6 +25,7 @@ struct CommunicationKinds {
   double stages_unmatched_s = 0;  ///< part of that in RankParts::transfer_s, because the other rank's kernel is unknown
   double stages_transfer_s = 0;   ///< rest of their time
   std::map<std::string, double> stage_lines = {};  ///< seconds of waiting per line
+  std::int64_t micro_batches = 1;                  ///< of a step that reduce its gradients, each by itself
 
   /// The kind with the most transfer; null if there is none.
   const std::pair<const spool::CollectiveKind, CommunicationKind>* largest() const;

@@ -89,6 +89,8 @@ SavingClaim idle_claim(const PartKey& of, const SumOfParts& sum, double seconds,
   claim.saving.evidence = sum.evidence;
   claim.saving.action = action_against(of.cause, framework, of.detail);
   claim.detail = of.detail;
+  claim.saving.general =
+      of.detail == CauseDetail::none && (of.cause == SavingCause::host_python || of.cause == SavingCause::host_native);
   return claim;
 }
 

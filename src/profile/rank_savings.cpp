@@ -289,7 +289,17 @@ class RankClaims {
       }
     }
     saving.action = action_against(saving.cause, framework_, exposed_detail(kind->first));
+    if (kinds_.micro_batches > 1) reduce_once(saving, exposed * ranks);
     add(std::move(saving));
+  }
+
+  /// Of exposed communication that reduces the gradients of each micro-batch.
+  void reduce_once(Saving& saving, double exposed_s) const {
+    const auto batches = static_cast<double>(kinds_.micro_batches);
+    saving.seconds = exposed_s * (1 - 1 / batches);
+    saving.what = fmt::format("Gradients are reduced {} times per step, once in each micro-batch: {} of a step",
+                              count(kinds_.micro_batches), percent(exposed_s / (steps_.total_s() * job_.ranks.size())));
+    saving.action = action_against(saving.cause, framework_, CauseDetail::micro_batches);
   }
 
   const Job& job_;

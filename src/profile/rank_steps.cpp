@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "measure/statistics.hpp"
+
 namespace roofline {
 namespace {
 
@@ -154,20 +156,7 @@ double launches_of(const RankWork& work) {
   return sum;
 }
 
-}  // namespace
-
-double RankSteps::total_s() const { return std::accumulate(step_s.begin(), step_s.end(), 0.0); }
-
-double RankSteps::late_s() const { return sum_of_ranks(late); }
-
-double RankSteps::waited_s() const { return sum_of_ranks(waited); }
-
-RankSteps rank_steps(const std::vector<RankTimeline>& ranks, const std::vector<MatchedCollective>& matched,
-                     const std::vector<Span>& steps) {
-  return RankStepsBuilder(ranks, matched, steps).build();
-}
-
-std::optional<LateRanks> possible_late_ranks(const RankSteps& steps) {
+std::optional<LateRanks> late_ranks_of(const RankSteps& steps) {
   constexpr double kNoticeable = 0.02;  // of a step
   constexpr double kMostOfStep = 0.5;
   std::vector<double> late;
@@ -197,6 +186,47 @@ std::optional<LateRanks> possible_late_ranks(const RankSteps& steps) {
   found.seldom = !is_consistent(found.steps, found.waiting, share);
   if (found.seldom && (share < kNearlyAll || found.steps < 2)) return std::nullopt;
   return found;
+}
+
+/// Without the steps that take more than twice the median; std::nullopt if there are none, or too many.
+std::optional<RankSteps> usual_steps(const RankSteps& steps) {
+  constexpr double kUsual = 2;
+  constexpr double kMost = 0.75;  // of the steps have to be usual
+  if (steps.step_s.empty()) return std::nullopt;
+  const double limit = kUsual * median(std::vector<double>(steps.step_s.begin(), steps.step_s.end()));
+  RankSteps usual = steps;
+  const auto keep = [&](auto& values) {
+    std::size_t kept = 0;
+    for (std::size_t step = 0; step < steps.step_s.size(); ++step) {
+      if (steps.step_s[step] <= limit) values[kept++] = values[step];
+    }
+    values.resize(kept);
+  };
+  keep(usual.step_s);
+  for (auto& of : usual.late) keep(of);
+  for (auto& of : usual.waited) keep(of);
+  const auto all = static_cast<double>(steps.step_s.size()), kept = static_cast<double>(usual.step_s.size());
+  return kept < all && kept >= kMost * all ? std::optional(std::move(usual)) : std::nullopt;
+}
+
+}  // namespace
+
+double RankSteps::total_s() const { return std::accumulate(step_s.begin(), step_s.end(), 0.0); }
+
+double RankSteps::late_s() const { return sum_of_ranks(late); }
+
+double RankSteps::waited_s() const { return sum_of_ranks(waited); }
+
+RankSteps rank_steps(const std::vector<RankTimeline>& ranks, const std::vector<MatchedCollective>& matched,
+                     const std::vector<Span>& steps) {
+  return RankStepsBuilder(ranks, matched, steps).build();
+}
+
+std::optional<LateRanks> possible_late_ranks(const RankSteps& steps) {
+  if (std::optional<LateRanks> found = late_ranks_of(steps)) return found;
+  // A few steps that took far longer, as those in which a rank compiles, may hide who is late in all others.
+  const std::optional<RankSteps> usual = usual_steps(steps);
+  return usual ? late_ranks_of(*usual) : std::nullopt;
 }
 
 std::optional<LateRanks> find_late_ranks(const RankSteps& steps) {

@@ -6,6 +6,7 @@
 
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "report/python_work.hpp"
 #include "report/source_lines.hpp"
 #include "text/parse.hpp"
 #include "text/source_place.hpp"
@@ -100,6 +101,11 @@ void add_source_text(std::vector<Saving>& savings, const std::vector<ProcessTrac
     const std::size_t colon = place.rfind(':');
     const std::string text = sources.text(*path->second, std::stoll(std::string(place.substr(colon + 1))));
     if (text.empty()) continue;
+    const PythonWork* const work = saving.general ? python_work_at(text) : nullptr;
+    if (work != nullptr) {
+      saving.what = fmt::format("GPU idle: the host's time {}", work->finding);
+      saving.action = work->action;
+    }
     saving.evidence =
         fmt::format("`{}`{}{}", shorten(text, kMostOfEvidence), saving.evidence.empty() ? "" : "; ", saving.evidence);
   }

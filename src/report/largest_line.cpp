@@ -13,7 +13,7 @@
 namespace roofline {
 namespace {
 
-/// Kernels launched at one line, per step, in seconds.
+/// Kernels launched at one line, per step, in seconds; they may overlap.
 struct LineTime {
   double all = 0, backward = 0;
   double roofed = 0, at_roof = 0;       ///< of kernels with a roof: their time, and the time that it allows
@@ -25,7 +25,7 @@ std::map<std::string, LineTime> line_times(const Report& report) {
                                  [](const Point& point) { return point.profiled && point.profiled->in_graph; });
   std::map<std::string, LineTime> lines;
   for (const Point& point : report.points) {
-    if (!point.profiled || !point.profiled->step || point.profiled->line.empty()) continue;
+    if (!point.profiled || !point.profiled->step) continue;
     if (nodes && point.profiled->graph) continue;  // its kernels are rows of their own
     const double seconds = point.profiled->step->seconds;
     LineTime& line = lines[point.profiled->line];
@@ -57,10 +57,12 @@ std::string largest_line(const Report& report) {
   const std::map<std::string, LineTime> lines = line_times(report);
   const auto largest = std::max_element(lines.begin(), lines.end(),
                                         [](const auto& a, const auto& b) { return a.second.all < b.second.all; });
-  if (largest == lines.end() || largest->second.all < kGoodPart * budget->wall_s) return {};
+  if (largest == lines.end() || largest->first.empty() || largest->second.all < kGoodPart * budget->wall_s) return {};
   const LineTime& line = largest->second;
-  std::string text = fmt::format("Most GPU time: {}{}, {} of a step", largest->first, passes_of(line),
-                                 percent(line.all / budget->wall_s));
+  double kernels_s = 0;
+  for (const auto& [place, of_line] : lines) kernels_s += of_line.all;
+  std::string text =
+      fmt::format("Most GPU time: {}{}, {} of it", largest->first, passes_of(line), percent(line.all / kernels_s));
   if (line.roofed > kMost * line.all) {
     text += fmt::format(", at {} of its roof{}", percent(line.at_roof / line.roofed),
                         line.roofs.size() == 1 ? fmt::format(" ({})", line.roofs.begin()->first)

@@ -7,8 +7,8 @@
 
 namespace roofline {
 
-/// "Most GPU time: score.py:48 score, 41 % of a step, at 92 % of hbm.read." Empty without steps, and if no line has a
-/// good part of a step.
+/// "Most GPU time: score.py:48 score, 41 % of it, at 92 % of its roof (hbm.read)." Empty without steps, and if no line
+/// has a good part of a step.
 std::string largest_line(const Report& report);
 
 }  // namespace roofline

@@ -217,6 +217,7 @@ struct Saving {
   std::string evidence;  ///< figures that support it
   std::string action;    ///< one action
   int point = -1;        ///< affected row; -1: none
+  bool general = false;  ///< of a host's code of which no more is known than its line; not in files
 };
 
 /// Contents of a lane.

@@ -67,6 +67,11 @@ constexpr PythonWork kLog = {
     "before.",
     0.15};
 
+constexpr PythonWork kGarbage = {
+    "garbage-collection", "goes to collecting garbage, which visits all objects",
+    "Collect less often or leave it to the interpreter; gc.freeze() after the start-up keeps long-lived objects out.",
+    0.15};
+
 /// A library's file, and its functions that begin like that; empty: all.
 struct LibraryCode {
   std::string_view file, function;
@@ -129,7 +134,7 @@ constexpr auto kText =
                              {".insert(0,", &kList},       {".pop(0)", &kList},         {"np.append(", &kGrow},
                              {"numpy.append(", &kGrow},    {"np.concatenate(", &kGrow}, {"np.vstack(", &kGrow},
                              {"np.hstack(", &kGrow},       {"np.array(", &kArray},      {"numpy.array(", &kArray},
-                             {"np.asarray(", &kArray}});
+                             {"np.asarray(", &kArray},     {"gc.collect(", &kGarbage}});
 
 bool is_of_name(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
 

@@ -5,12 +5,7 @@
 
 namespace roofline {
 
-bool is_own_native_file(std::string_view path) {
-  if (!path.starts_with('/')) return false;
-  static constexpr auto kSystem = std::to_array<std::string_view>(
-      {"/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/", "/opt/cuda", "/opt/nvidia", "/nix/store/", "/snap/"});
-  static constexpr auto kInstalled =
-      std::to_array<std::string_view>({"/site-packages/", "/dist-packages/", "/lib-dynload/", "/libpython3"});
+bool is_vendor_library(std::string_view path) {
   // Libraries of CUDA, frameworks and compilers, in any folder.
   static constexpr auto kLibraries = std::to_array<std::string_view>(
       {"libcuda",      "libcudart",   "libcupti",    "libcublas",     "libcudnn", "libcufft",
@@ -19,9 +14,15 @@ bool is_own_native_file(std::string_view path) {
        "libstdc++",    "libgcc_s",    "libgomp",     "libomp",        "libiomp",  "libtbb",
        "libroofline_", "libmpi",      "libopen-pal", "libopen-rte",   "libpmix"});
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  if (std::ranges::any_of(kLibraries, [name](std::string_view library) { return name.starts_with(library); })) {
-    return false;
-  }
+  return std::ranges::any_of(kLibraries, [name](std::string_view library) { return name.starts_with(library); });
+}
+
+bool is_own_native_file(std::string_view path) {
+  if (!path.starts_with('/') || is_vendor_library(path)) return false;
+  static constexpr auto kSystem = std::to_array<std::string_view>(
+      {"/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/", "/opt/cuda", "/opt/nvidia", "/nix/store/", "/snap/"});
+  static constexpr auto kInstalled =
+      std::to_array<std::string_view>({"/site-packages/", "/dist-packages/", "/lib-dynload/", "/libpython3"});
   if (path.starts_with("/usr/src/") || path.starts_with("/usr/local/src/")) return true;
   const auto begins = [path](std::string_view part) { return path.starts_with(part); };
   const auto holds = [path](std::string_view part) { return path.find(part) != std::string_view::npos; };

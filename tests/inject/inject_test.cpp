@@ -109,7 +109,7 @@ TEST_F(Injected, ConversionsOfUnchangedMemoryAreMarked) {
   for (const spool::Launch& launch : spool.launches_of("bfloat16_copy_kernel_cuda")) {
     same.push_back((launch.flags & spool::kSameInput) != 0);
   }
-  EXPECT_THAT(same, ElementsAre(false, true, true, false, false, false, true));
+  EXPECT_THAT(same, ElementsAre(false, true, true, false, false, false, true, true, false));
   for (const spool::Launch& launch : spool.launches_of("multiply")) EXPECT_EQ(launch.flags & spool::kSameInput, 0U);
 }
 

@@ -53,7 +53,7 @@ class Causes : public testing::Test {
     program_.launch(first, 10 * kMicros);
   }
 
-  std::vector<Saving> causes(const Machine& machine = {}) {
+  std::vector<Saving> causes(const Machine& machine = {}, const std::function<void(Point&)>& change = {}) {
     program_.spool().end(program_.now() + kMillis);
     const std::vector<ProcessTrace> traces = {read_spool(program_.spool().write(folder_ / "100.1.spool"))};
     const Recording recording(traces);
@@ -64,7 +64,12 @@ class Causes : public testing::Test {
       found.all.push_back(step);
     }
     std::vector<Saving> savings;
-    for (SavingClaim& claim : causes_of(recording, found, std::vector<Point>(recording.groups.size()), machine)) {
+    std::vector<Point> points(recording.groups.size());
+    for (std::size_t i = 0; i < points.size() && change; ++i) {
+      points[i].profiled.emplace().full_name = recording.groups[i].symbol;
+      change(points[i]);
+    }
+    for (SavingClaim& claim : causes_of(recording, found, points, machine)) {
       savings.push_back(std::move(claim.saving));
     }
     double total = 0, length = 0;
@@ -607,6 +612,37 @@ TEST_F(Causes, CopiesThatChangeTheLayoutInEachStep) {
     EXPECT_EQ(found[0].cause, SavingCause::layout_copy);
     EXPECT_EQ(found[0].line, "train.py:64 step");
     EXPECT_NEAR(found[0].seconds, 20 * 400e-6, 1e-5);
+  }
+}
+
+/// cuDNN's conversions, on whatever lines, and what batch normalisation takes above its roof beside them.
+TEST_F(Causes, ConvolutionsOfTensorsInNchw) {
+  constexpr const char* kConverts = "_ZN5cudnn19engines_precompiled16nchwToNhwcKernelI13__nv_bfloat16S2_fLb0ELb1EEE";
+  constexpr const char* kFirst = "_ZN2at6native36batch_norm_collect_statistics_kernelINS0_6InvStdEffE";
+  constexpr const char* kLast = "_ZN2at6native50batch_norm_collect_statistics_channels_last_kernelINS0_6InvStdEffE";
+  for (const std::uint64_t conversion : {50 * kMicros, 10 * kMicros}) {
+    for (const char* const norm : {kFirst, kLast}) {
+      program_ = SimulatedProgram();
+      const spool::Id product = kernel(kGemm, line(65)), normalise = kernel(norm, line(66));
+      const std::vector<spool::Id> converts = {kernel(kConverts, line(64)), kernel(kConverts, line(67))};
+      steps(20, [&](int) {
+        program_.launch(product, kMillis);
+        for (const spool::Id one : converts) program_.launch(one, conversion);
+        program_.launch(normalise, 200 * kMicros);
+      });
+      const std::vector<Saving> found = causes({}, [norm](Point& point) {
+        if (point.profiled->full_name != norm) return;
+        point.time.emplace().median = 200e-6;
+        point.bound.label = BoundLabel::memory;
+        point.bound.attainable_time_s = 50e-6;
+      });
+      ASSERT_EQ(found.size(), conversion > 20 * kMicros ? 1U : 0U);
+      if (found.empty()) continue;
+      EXPECT_EQ(found[0].cause, SavingCause::layout_copy);
+      EXPECT_EQ(found[0].action,
+                action_against(SavingCause::layout_copy, Framework::torch, CauseDetail::channels_first));
+      EXPECT_NEAR(found[0].seconds, 20 * (100e-6 + (norm == kFirst ? 150e-6 : 0)), 1e-5);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "job_of_ranks.hpp"
+#include "profile/actions.hpp"
 
 namespace roofline {
 namespace {
@@ -36,6 +37,44 @@ void pipeline_step(JobOfRanks& job, int parts) {
   }
   job.collect(CollectiveKind::send_recv);
   work(0);
+}
+
+/// Gradients of each micro-batch; of the last one only; of layers of one size, in a step that has one batch.
+TEST(CausesOfRanks, GradientsThatAreReducedInEachMicroBatch) {
+  struct Case {
+    int batches, reductions;
+    bool each;
+  };
+  for (const Case& of : {Case{4, 2, true}, Case{4, 2, false}, Case{1, 8, true}}) {
+    JobOfRanks job;
+    for (auto& rank : job.all) rank->prepare = kJobMillisecond / 5;
+    std::vector<std::vector<spool::Id>> modules;
+    for (auto& rank : job.all) {
+      const spool::Id line = rank->spool.line("/home/user/project/train.py", 16, "forward");
+      std::vector<spool::Id>& kinds = modules.emplace_back();
+      for (const char* name : {"embedding", "blocks.0", "blocks.1", "head"}) {
+        kinds.push_back(rank->spool.kind("forward_kernel", rank->spool.place({.line = line, .module = name})));
+      }
+    }
+    job.step = [&](JobOfRanks& step) {
+      for (auto& rank : step.all) step.prepare(*rank);
+      for (int batch = 0; batch < of.batches; ++batch) {
+        for (std::size_t rank = 0; rank < step.all.size(); ++rank) {
+          for (const spool::Id kind : modules[rank]) JobOfRanks::launch(*step.all[rank], kind, kJobMillisecond / 2);
+          JobOfRanks::launch(*step.all[rank], step.all[rank]->compute, 4 * kJobMillisecond);
+        }
+        for (int i = 0; i < of.reductions && (of.each || batch + 1 == of.batches); ++i) step.collect();
+      }
+    };
+    job.run();
+    const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
+    const bool fault = of.batches > 1 && of.each;
+    const std::string reduce_once =
+        action_against(SavingCause::exposed_communication, Framework::torch, CauseDetail::micro_batches);
+    EXPECT_EQ(exposed.action == reduce_once, fault) << of.batches << ' ' << of.each;
+    if (!fault) continue;
+    EXPECT_NEAR(exposed.seconds, 2 * 40 * 8e-3 * 3 / 4, 0.05 * 2 * 40 * 6e-3) << "all but the last of four";
+  }
 }
 
 TEST(CausesOfRanks, PipelineStagesWaitForEachOther) {

@@ -50,6 +50,22 @@ TEST_F(SourceTextTest, StandBeforeTheEvidence) {
   EXPECT_EQ(savings[5].evidence, "no line");
 }
 
+TEST_F(SourceTextTest, TellWhatAHostDoesOfWhichNoMoreIsKnown) {
+  HostSamples samples;
+  const std::string path = write("train.py", "gc.collect()\nself.observer.update(step)\n");
+  samples.frames = {frame(path, 1), frame(path, 2)};
+  for (const bool general : {true, false}) {
+    std::vector<Saving> savings = {saving("train.py:1 step", ""), saving("train.py:2 step", "")};
+    for (Saving& one : savings) {
+      one.action = "the cause's";
+      one.general = general;
+    }
+    add_source_text(savings, {}, samples);
+    EXPECT_EQ(savings[0].action != "the cause's", general);
+    EXPECT_EQ(savings[1].action, "the cause's");
+  }
+}
+
 TEST_F(SourceTextTest, AreNotGuessedWhereTwoFilesHaveOneName) {
   HostSamples samples;
   samples.frames = {frame(write("step.py", "first()\n"), 1), frame(write("other/step.py", "second()\n"), 1)};

@@ -65,8 +65,17 @@ bool is_conversion(std::string_view symbol) {
   return has(symbol, "fused__to_copy_") && !has(symbol, "_to_copy_add") && !has(symbol, "_to_copy_mul");
 }
 
+bool is_channels_conversion(std::string_view symbol) {
+  return contains_any(symbol, {"nchwToNhwcKernel", "nhwcToNchwKernel"});
+}
+
+bool is_channels_first_norm(std::string_view symbol) {
+  return has(symbol, "batch_norm_") && has(symbol, "_kernel") && contains_any(symbol, {"at6native", "at::native"}) &&
+         !has(symbol, "channels_last");
+}
+
 bool is_layout_copy(std::string_view symbol) {
-  if (contains_any(symbol, {"nchwToNhwcKernel", "nhwcToNchwKernel"})) return true;  // cuDNN's, around convolutions
+  if (is_channels_conversion(symbol)) return true;
   // PyTorch copies what is contiguous on both sides by a memcpy or a vectorized kernel.
   return has(symbol, "direct_copy_kernel_cuda") && has(symbol, "elementwise_kernel") &&
          !contains_any(symbol, {"vectorized_elementwise", "unrolled_elementwise", "LoadWithCast", "StoreWithCast"});

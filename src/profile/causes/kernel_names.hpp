@@ -36,6 +36,11 @@ bool is_softmax(std::string_view symbol);
 /// A pure conversion of a tensor to another type.
 bool is_conversion(std::string_view symbol);
 
+/// cuDNN converts tensors between NCHW and NHWC around convolutions.
+bool is_channels_conversion(std::string_view symbol);
+/// PyTorch's own batch normalisation of tensors in NCHW: a block for each channel.
+bool is_channels_first_norm(std::string_view symbol);
+
 /// A copy of a tensor that changes its strides but not its type.
 bool is_layout_copy(std::string_view symbol);
 

@@ -60,7 +60,7 @@ constexpr std::array<std::string_view, kCountKeys> kKeyNames = {"flops.fp32.scal
                                                                 "string.uses",
                                                                 "string.bytes"};
 
-constexpr std::size_t kMostLine = 65536, kMostModules = 65536, kMostProcesses = 4096, kMostText = 4096;
+constexpr std::size_t kLongestLine = 65536, kMostModules = 65536, kMostProcesses = 4096, kMostText = 4096;
 constexpr std::size_t kMostInstructions = std::size_t{1} << 22U, kMostTotals = std::size_t{1} << 25U;
 constexpr std::size_t kMostJumps = std::size_t{1} << 21U, kMostCalls = std::size_t{1} << 21U;
 /// Beyond these, sums in double precision would lose whole counts, or a file has been tampered with.
@@ -141,7 +141,7 @@ class CountsReader {
   }
 
   bool next_line() {
-    line_.resize(kMostLine);
+    line_.resize(kLongestLine);
     in_.getline(line_.data(), static_cast<std::streamsize>(line_.size()));
     if (in_.fail() && !in_.eof()) too_long_ = true;
     if (in_.fail() || in_.bad()) return false;
