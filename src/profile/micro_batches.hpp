@@ -9,7 +9,7 @@
 namespace roofline {
 
 /// How many micro-batches of a step reduce their gradients; 1 if a step has one, or reduces once. Each kernel of a
-/// module's forward pass, and each size of reduced gradients, then comes a multiple of that often in a step.
+/// module's forward pass then comes that often in a step or a multiple of it, and gradients are reduced between them.
 std::int64_t reduced_micro_batches(const Job& job, const Recording& recording, const std::vector<Span>& steps);
 
 }  // namespace roofline
