@@ -31,8 +31,7 @@ bool SameInputs::convert(std::uint64_t address, std::uint64_t kernel) {
 
 bool GivenPointers::same_input(std::uint64_t kernel) {
   if (inputs_ == nullptr || source_ == Source::none) return false;
-  if (count_ > pointers_.size()) inputs_->forget();  // some of its pointers were not kept
-  if (count_ != 2) {
+  if (count_ != pointers_.size()) {
     for (std::size_t i = 0; i < std::min(count_, pointers_.size()); ++i) inputs_->use(pointers_[i]);
     return false;
   }

@@ -47,21 +47,21 @@ class GivenPointers {
   void add(std::uint64_t address) {
     if (inputs_ == nullptr) return;
     ++count_;
-    if (source_ == Source::none) {
+    if (source_ == Source::none || count_ > pointers_.size()) {
       inputs_->use(address);
-    } else if (count_ <= pointers_.size()) {
+    } else {
       pointers_[count_ - 1] = address;
     }
   }
   /// After all were added; see SameInputs::convert. A kernel with other pointers than a source and a destination has
-  /// other inputs.
+  /// other inputs, or words that look like pointers: the unused part of a layout is whatever was on the stack.
   bool same_input(std::uint64_t kernel);
 
  private:
   SameInputs* inputs_;
   Source source_;
   std::size_t count_ = 0;
-  std::array<std::uint64_t, 16> pointers_ = {};  ///< words of a layout may look like pointers, too
+  std::array<std::uint64_t, 2> pointers_ = {};
 };
 
 }  // namespace roofline::inject

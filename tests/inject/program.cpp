@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
+#include <iterator>
 
 #include <array>
 #include <chrono>
@@ -30,7 +32,7 @@ FakeFunction mapped = {"mapped", 1, {128}, false};
 FakeFunction all_reduce = {"ncclDevKernel_AllReduce", 0, {}, false};
 FakeFunction timeless = {"timeless", 0, {}, false};
 FakeFunction convert = {"bfloat16_copy_kernel_cuda", 2, {8, 8}, false};
-FakeFunction convert_strided = {"direct_copy_kernel_cuda", 1, {24}, false};
+FakeFunction convert_strided = {"direct_copy_kernel_cuda", 1, {160}, false};
 FakeFunction multiply = {"multiply", 2, {8, 8}, false};
 FakeFunction plain = {"plain", 0, {}, false};
 
@@ -109,11 +111,12 @@ void unchanged_inputs() {
   launch_two(convert, result, weight);
   launch_two(convert, other, weight);  // unchanged again
   // A copy whose layout has words that look like pointers says what it may write to.
-  CUdeviceptr strides[3] = {other, result, other + 8};
+  CUdeviceptr strides[20];
+  std::fill(std::begin(strides), std::end(strides), other);
   void* parameters[] = {strides};
   launch(convert_strided, 1, nullptr, parameters);
   launch_two(convert, result, weight);
-  strides[1] = weight;
+  strides[17] = weight;
   launch(convert_strided, 1, nullptr, parameters);
   launch_two(convert, result, weight);
 }
