@@ -125,6 +125,13 @@ void forget_unknown_intensities(Report& report) {
   }
 }
 
+/// What a reader says of a file, and what is wrong with the times in it.
+std::vector<std::string> notes_of(const ImportedProfile& profile) {
+  std::vector<std::string> notes = profile.notes;
+  for (std::string& note : notes_of(profile.time_defects)) notes.push_back(std::move(note));
+  return notes;
+}
+
 /// A report of nothing would look like one of a program that used no GPU.
 void require_gpu_activity(const std::vector<ImportedProfile>& profiles) {
   std::vector<std::string> files, notes;
@@ -132,7 +139,7 @@ void require_gpu_activity(const std::vector<ImportedProfile>& profiles) {
     const ProcessTrace& trace = profile.trace;
     if (!trace.kernels.empty() || !trace.copies.empty() || !trace.fills.empty() || profile.roofs) return;
     files.push_back(profile.file);
-    notes.insert(notes.end(), profile.notes.begin(), profile.notes.end());
+    for (std::string& note : notes_of(profile)) notes.push_back(std::move(note));
   }
   throw UsageError(fmt::format("no GPU activity in {}", fmt::join(files, ", ")),
                    fmt::format("{}", fmt::join(notes, "; ")));
@@ -252,8 +259,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
   for (const ImportedProfile& profile : profiles) {
     files.push_back(profile.file);
     notes.push_back(fmt::format("{}: recorded by {}", profile.file, profile.tool));
-    for (const std::string& note : profile.notes) notes.push_back(profile.file + ": " + note);
-    for (const std::string& note : notes_of(profile.time_defects)) notes.push_back(profile.file + ": " + note);
+    for (const std::string& note : notes_of(profile)) notes.push_back(profile.file + ": " + note);
     if (const std::string note = note_of(profile.whole_graphs); !note.empty()) {
       notes.push_back(profile.file + ": " + note);
     }

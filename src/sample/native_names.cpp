@@ -138,7 +138,7 @@ std::vector<PlaceFrames> place_frames(const CodeModules& modules, const std::vec
   std::map<CodePlace, PlaceFrames> named;
   for (auto& [module, of_module] : addresses) {
     std::ranges::sort(of_module);
-    of_module.erase(std::ranges::unique(of_module).begin(), of_module.end());
+    of_module.erase(std::unique(of_module.begin(), of_module.end()), of_module.end());
     std::vector<PlaceFrames> frames = frames_of(modules[module], of_module);
     for (std::size_t i = 0; i < frames.size(); ++i) named[{module, of_module[i]}] = std::move(frames[i]);
   }

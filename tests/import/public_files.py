@@ -297,7 +297,7 @@ def main():
         got = imported(roofline, path)
         try:
             expected = readers[path.suffix](path)
-        except (ValueError, KeyError, IndexError, TypeError, sqlite3.Error) as error:
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, sqlite3.Error) as error:
             expected = error
         if isinstance(got, list) or isinstance(expected, Exception):
             word, text = "-", got if isinstance(got, list) else f"not read by this script: {expected!r:.80}"

@@ -45,7 +45,7 @@ class FunctionStarts {
   void find(const CodeModules& modules) {
     for (auto& [module, addresses] : wanted_) {
       std::ranges::sort(addresses);
-      addresses.erase(std::ranges::unique(addresses).begin(), addresses.end());
+      addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
       const auto& elf = modules[module].elf;
       std::vector<Function>& functions = found_[module];
       constexpr std::size_t kAtOnce = 65536;  // names are copied for each address
