@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/find.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -22,16 +23,22 @@ bool is_explained_by_cache(const Point& point, const Machine& machine) {
   return from_memory / bytes->second.total() * point.bound.attainable_time_s <= kAboveRoof * point.time->median;
 }
 
+constexpr std::string_view kShortened = "times end where the next record on the stream starts: they are lower bounds";
+
+std::string sentence_about_cache(const Machine& machine) {
+  const bool last_level = find_by(machine.device.caches, &CacheInfo::level, Level::l3) != nullptr;
+  return fmt::format("the {} cache ({}) holds part of its data", last_level ? "last-level" : "L2",
+                     si(machine.largest_cache_bytes(), "B"));
+}
+
 std::string sentence_of(AboveRoofReason reason, const Point& point, const Report& report) {
   switch (reason) {
+    case AboveRoofReason::shortened:
+      return std::string(kShortened);
     case AboveRoofReason::fewer_operations:
       return "Winograd and FFT need fewer operations than the direct convolution";
     case AboveRoofReason::cached:
-      return fmt::format("the {} cache ({}) holds part of its data",
-                         find_by(machine_of(report, point).device.caches, &CacheInfo::level, Level::l3) != nullptr
-                             ? "last-level"
-                             : "L2",
-                         si(machine_of(report, point).largest_cache_bytes(), "B"));
+      return sentence_about_cache(machine_of(report, point));
     case AboveRoofReason::other_gpu:
       return fmt::format("it ran on {}, the roofs are those of {}", clean_line(device_name(report, point)),
                          clean_line(report.machine.device.name));
@@ -49,12 +56,33 @@ struct RowAboveRoof {
   auto order() const { return std::tuple(reason != AboveRoofReason::none, -point->fraction_of_roof()); }
 };
 
+/// Why copies of one path are above their roof.
+std::string reason_of_copies(const CopySum& copies, const Machine& machine, bool shortened) {
+  if (shortened) return std::string(kShortened);
+  const bool in_memory =
+      copies.path.direction == CopyDirection::device_to_device || copies.path.direction == CopyDirection::memset;
+  const bool fits = copies.bytes <= static_cast<double>(copies.copies) * machine.largest_cache_bytes();
+  return in_memory && fits ? sentence_about_cache(machine) : "not explained";
+}
+
+void explain_copies_above_roof(Report& report, bool shortened) {
+  for (const CopySum& copies : report.profile->copies) {
+    if (!(fraction_of_roof(copies) > kAboveRoof)) continue;
+    for (Saving& saving : report.profile->savings) {
+      if (saving.kind != SavingKind::copies || !saving.what.ends_with(": " + to_string(copies.path))) continue;
+      saving.evidence += fmt::format(" (above its roof: {})", reason_of_copies(copies, report.machine, shortened));
+    }
+  }
+}
+
 }  // namespace
 
 bool needs_fewer_operations(std::string_view kernel) { return contains_any(lower_case(kernel), {"winograd", "fft"}); }
 
-std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Report& report) {
+std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Report& report,
+                                                 const ShortenedRecords& shortened) {
   if (!point.profiled || !point.time || !(point.fraction_of_roof() > kAboveRoof)) return std::nullopt;
+  if (shortened.kernels.contains(point.profiled->full_name)) return AboveRoofReason::shortened;
   if (point.bound.label == BoundLabel::compute && needs_fewer_operations(point.profiled->full_name)) {
     return AboveRoofReason::fewer_operations;
   }
@@ -66,11 +94,12 @@ std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Repor
   return other ? AboveRoofReason::other_gpu : AboveRoofReason::none;
 }
 
-std::string explain_rows_above_roof(Report& report) {
+std::string explain_rows_above_roof(Report& report, const ShortenedRecords& shortened) {
+  explain_copies_above_roof(report, shortened.transfers);
   std::vector<RowAboveRoof> rows;
   double time = 0;
   for (Point& point : report.points) {
-    const auto reason = reason_above_roof(point, report);
+    const auto reason = reason_above_roof(point, report, shortened);
     if (!reason) continue;
     rows.push_back({&point, *reason});
     time += point.profiled->total_s;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "import/clean_times.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
@@ -15,6 +16,7 @@ inline constexpr double kAboveRoof = 1.05;
 
 /// Why a row is above its roof.
 enum class AboveRoofReason : std::uint8_t {
+  shortened,         ///< launches were cut where the next one on their stream starts
   fewer_operations,  ///< Winograd or FFT, by its name: the FLOPs are those of the direct algorithm
   cached,            ///< modelled bytes, of which the L2 cache can hold as many as did not come from main memory
   other_gpu,         ///< the roofs are those of another model
@@ -25,10 +27,11 @@ enum class AboveRoofReason : std::uint8_t {
 bool needs_fewer_operations(std::string_view kernel);
 
 /// std::nullopt for a row that is not above its roof.
-std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Report& report);
+std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Report& report,
+                                                 const ShortenedRecords& shortened = {});
 
-/// Adds the reason to the sources of each such row. Returns a note with their number and the largest ones; empty if
-/// there are none.
-std::string explain_rows_above_roof(Report& report);
+/// Adds the reason to the sources of each such row, and to the evidence of copies that are above their roof. Returns a
+/// note with the number of rows and the largest ones; empty if there are none.
+std::string explain_rows_above_roof(Report& report, const ShortenedRecords& shortened = {});
 
 }  // namespace roofline

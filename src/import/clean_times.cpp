@@ -184,6 +184,11 @@ class TimeCleaner {
       const OnStream &now = activities[i], &next = activities[i + 1];
       if (now.stream != next.stream || *now.end <= *next.start + kResolution) continue;
       defects_.overlapping.add(name_of(now.kind));
+      if (now.kind == 0) {
+        defects_.shortened.transfers = true;
+      } else {
+        defects_.shortened.kernels.insert(name_of(now.kind));
+      }
       *now.end = *next.start;
     }
     forget_empty_kernels();

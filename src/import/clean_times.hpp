@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,12 @@ struct DefectiveRecords {
   }
 };
 
+/// Records whose times are lower bounds: they were cut where the next one on their stream starts.
+struct ShortenedRecords {
+  std::set<std::string> kernels = {};  ///< full names
+  bool transfers = false;              ///< copies or memsets
+};
+
 /// What is wrong with the times of a file's records.
 struct TimeDefects {
   std::int64_t kernels = 0;            ///< of the file, without repeated ones
@@ -37,6 +44,7 @@ struct TimeDefects {
   DefectiveRecords host = {};          ///< calls and ranges that were left out
   DefectiveRecords repeated = {};      ///< GPU records that are in the file twice: left out once
   DefectiveRecords overlapping = {};   ///< GPU records that were cut where the next one on their stream starts
+  ShortenedRecords shortened = {};     ///< which these are
 };
 
 /// Removes or corrects implausible times; a record whose end is 0 has none. Adds to `defects`, which already has the

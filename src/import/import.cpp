@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "host/host.hpp"
 #include "import/above_roof.hpp"
@@ -256,7 +257,11 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
                          const std::vector<std::string>& command, std::vector<std::string>& joined) {
   require_gpu_activity(profiles);
   std::vector<std::string> files, notes;
+  ShortenedRecords shortened;
   for (const ImportedProfile& profile : profiles) {
+    const std::set<std::string>& kernels = profile.time_defects.shortened.kernels;
+    shortened.kernels.insert(kernels.begin(), kernels.end());
+    shortened.transfers |= profile.time_defects.shortened.transfers;
     files.push_back(profile.file);
     notes.push_back(fmt::format("{}: recorded by {}", profile.file, profile.tool));
     for (const std::string& note : notes_of(profile)) notes.push_back(profile.file + ": " + note);
@@ -293,7 +298,8 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
   }
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
   report.notes.insert(report.notes.end(), joined.begin(), joined.end());
-  if (std::string note = explain_rows_above_roof(report); !note.empty()) report.notes.push_back(std::move(note));
+  if (std::string note = explain_rows_above_roof(report, shortened); !note.empty())
+    report.notes.push_back(std::move(note));
   report.invocation.command = command;
   report.invocation.run_name = files.empty() ? "import" : stem_of(files.front());
   report.invocation.tool_version = ROOFLINE_VERSION;

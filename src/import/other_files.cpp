@@ -28,6 +28,8 @@ bool is_json_of_nsys(std::string_view, std::string_view beginning) {
                                              "\"CUPTI_ACTIVITY_KIND_", "\"TARGET_INFO_"});
 }
 
+bool is_sqlite(std::string_view beginning) { return beginning.starts_with("SQLite format 3"); }
+
 struct OtherFile {
   std::string_view what;
   bool (*matches)(std::string_view file, std::string_view beginning);
@@ -62,10 +64,29 @@ constexpr OtherFile kOtherFiles[] = {
      "GPUs of NVIDIA, AMD and Intel are supported"},
     {"a table of nvprof, which is not imported",
      [](auto, auto beginning) {
-       return contains_any(beginning, {"NVPROF is profiling", "\"Time(%)\",\"Time\",\"Calls\"",
-                                       "\"Start\",\"Duration\",\"Grid X\"", "\"Device\",\"Kernel\",\"Invocations\""});
+       return contains_any(beginning, {"NVPROF is profiling", "\"Time(%)\",\"Time\",\"Calls\"", "Time(%),Time,Calls,",
+                                       "\"Start\",\"Duration\",\"Grid X\"", "Start,Duration,Grid X,",
+                                       "\"Device\",\"Kernel\",\"Invocations\"", "======== CPU profiling result"});
      },
      "record with nsys profile --trace cuda, then nsys export --type sqlite; FLOPs and bytes: ncu --set roofline"},
+    {"a database of nvprof, which is not imported",
+     [](auto, auto beginning) {
+       return is_sqlite(beginning) && contains_any(beginning, {"CREATE TABLE StringTable", "CONCURRENT_KERNEL"});
+     },
+     "record with nsys profile --trace cuda, then nsys export --type sqlite; FLOPs and bytes: ncu --set roofline"},
+    {"a database of rocprof (v1); its table of kernels is imported",
+     [](auto, auto beginning) { return is_sqlite(beginning) && contains_any(beginning, {"CREATE TABLE KERN "}); },
+     "rocprof --timestamp on, and import results.csv; or rocprofv3 --kernel-trace --output-format json"},
+    {"a table of torch.profiler (key_averages) for reading; its trace is imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"Self CPU %", "Self CPU total %"}) && contains_any(beginning, {"# of Calls"});
+     },
+     "prof.export_chrome_trace('trace.json'), and import that"},
+    {"a trace of torch.autograd.profiler, which has no launches; that of torch.profiler is imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"\"pid\": \"CPU functions\"", "\"pid\": \"CUDA functions\""});
+     },
+     "record with torch.profiler.profile(record_shapes=True), then export_chrome_trace"},
     {"sums of rocprof (--stats), which do not tell kernels from API calls; a trace of kernels is imported",
      [](auto, auto beginning) {
        return contains_any(beginning.substr(0, kHeader), {"\"TotalDurationNs\"", "Name,Calls,TotalDurationNs"});

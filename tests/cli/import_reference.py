@@ -301,10 +301,12 @@ def bar(trace, records, wall):
     waiting = union(call.span for call in calls if call.name not in HANDS_OVER)
     idle = minus([(first, last)], busy)
     not_launching = minus(idle, launching)
+    # Without a launching call, a trace does not show what the host did.
+    elsewhere = "idle_elsewhere" if launching else "idle_unknown"
     return {"wall": wall, "before": first, "kernels": length(kernels),
             "copies": length(copies), "idle_launching": length(common(idle, launching)),
             "idle_waiting": length(common(not_launching, waiting)),
-            "idle_elsewhere": length(minus(not_launching, waiting)), "after": wall - last}
+            elsewhere: length(minus(not_launching, waiting)), "after": wall - last}
 
 
 def by_device(records):

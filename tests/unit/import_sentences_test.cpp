@@ -267,6 +267,34 @@ TEST(ImportSentences, TablesForReadingNameTheFileToImport) {
   EXPECT_THAT(refusal(R"([{"name": "MatMul", "ph": "X", "args": {"Task Type": "AI_CORE"}}])"), HasSubstr("Ascend"));
   EXPECT_THAT(refusal("[7/8] Executing 'cuda_gpu_kern_sum' stats report\n\n Time (%)  Total Time (ns)  Instances\n"),
               HasSubstr("nsys export --type sqlite"));
+  EXPECT_THAT(refusal("Time(%),Time,Calls,Avg,Min,Max,Name\n47.79%,542.36ms,45,12.052ms,12.007ms,12.110ms,axpy\n"),
+              AllOf(HasSubstr("nvprof"), HasSubstr("nsys")));
+  EXPECT_THAT(refusal("Name    Self CPU %   Self CPU   CPU total %   # of Calls\naten::mm  3.1%  5us  4.0%  1\n"),
+              AllOf(HasSubstr("torch.profiler"), HasSubstr("export_chrome_trace")));
+  EXPECT_THAT(refusal(R"([{"name": "aten::mm", "ph": "X", "ts": 1, "dur": 2, "tid": 1, "pid": "CPU functions"}])"),
+              HasSubstr("torch.autograd.profiler"));
+}
+
+TEST(ImportSentences, DatabasesOfOtherToolsAreNamed) {
+  const auto refusal = [](const char* table) {
+    const TemporaryFile file("results.db", "");
+    std::filesystem::remove(file.path());
+    sqlite3* database = nullptr;
+    sqlite3_open(file.path().c_str(), &database);
+    EXPECT_EQ(sqlite3_exec(database, table, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+    try {
+      read_profile_file(file.path());
+    } catch (const Error& error) {
+      return std::string(error.what()) + "; " + error.hint();
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refusal("CREATE TABLE KERN (\"Index\" INTEGER, \"KernelName\" TEXT, \"BeginNs\" INTEGER)"),
+              AllOf(HasSubstr("rocprof (v1)"), HasSubstr("results.csv"), Not(HasSubstr("nsys"))));
+  EXPECT_THAT(refusal("CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT NOT NULL)"),
+              AllOf(HasSubstr("nvprof"), HasSubstr("nsys profile")));
+  EXPECT_THAT(refusal("CREATE TABLE notes (text TEXT)"), HasSubstr("Nsight Systems"));
 }
 
 TEST(Roofs, OfAmdArePerDeviceAndDense) {

@@ -1,4 +1,5 @@
 // Times of imported records: what is no time is left out and counted, and no sum exceeds the wall time.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -7,6 +8,7 @@
 #include <random>
 
 #include "import/clean_times.hpp"
+#include "import/roofs.hpp"
 #include "report/budget.hpp"
 #include "report/profile_findings.hpp"
 #include "tests/support/import_files.hpp"
@@ -211,6 +213,36 @@ TEST(ImportedTimes, AStreamRunsOneRecordAtATime) {
   const Report whole = report_of_text(trace(8));
   EXPECT_NEAR(whole.profile->kernel_s, 401800e-6, 1e-9);
   EXPECT_EQ(defects_of(trace(8)).overlapping.count, 0);
+}
+
+TEST(ImportedTimes, CopiesThatWereCutSayWhyTheyAreAboveTheirRoof) {
+  const auto trace = [](const char* second) {
+    return kineto_of({{.start = "1000", .duration = "500", .category = "gpu_memset", .bytes = 1'000'000'000},
+                      {.start = second, .duration = "900"}});
+  };
+  const auto evidence = [](const std::string& text) {
+    const Report report =
+        report_of_file(TemporaryFile("trace.json", text).path(), data_sheet_machine({.name = "NVIDIA H100 80GB HBM3"}));
+    const auto& savings = report.profile->savings;
+    const auto copies =
+        std::find_if(savings.begin(), savings.end(), [](const auto& one) { return one.kind == SavingKind::copies; });
+    return copies == savings.end() ? std::string() : copies->evidence;
+  };
+  EXPECT_TRUE(defects_of(trace("1010")).shortened.transfers);
+  EXPECT_THAT(evidence(trace("1010")), testing::HasSubstr("above its roof"));
+  EXPECT_FALSE(defects_of(trace("1600")).shortened.transfers);
+  EXPECT_THAT(evidence(trace("1600")), testing::Not(testing::HasSubstr("above its roof")));
+}
+
+TEST(ImportedTimes, AFileOfRecordsWithoutTimesNamesThem) {
+  const std::string text = kineto_of({{.start = "0", .duration = "0", .category = "gpu_memcpy"}});
+  EXPECT_EQ(defects_of(text).transfers.count, 1);
+  try {
+    report_of_text(text);
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.hint(), testing::HasSubstr("left out"));
+  }
 }
 
 TEST(ImportedTimes, RoundedTimesOverlapWithoutANote) {

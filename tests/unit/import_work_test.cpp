@@ -287,6 +287,12 @@ TEST(ImportedRows, AboveTheirRoofHaveAReason) {
   }
 }
 
+TEST(ImportedRows, AboveTheirRoofBecauseTheirTimesWereCut) {
+  const Report report = report_of_launches({kA100}, {{"relu", 2, elements("1000000")}});
+  EXPECT_EQ(reason_above_roof(report.points.at(0), report, {.kernels = {"relu"}}), AboveRoofReason::shortened);
+  EXPECT_EQ(reason_above_roof(report.points.at(0), report, {.kernels = {"another"}}), AboveRoofReason::cached);
+}
+
 TEST(ImportedRows, BelowTheirRoofHaveNoReason) {
   Report report = report_of_launches({kA100}, {{"relu", 800, elements("100000000")}});
   const std::string sources = report.points.at(0).profiled->sources;
