@@ -9,9 +9,18 @@
 
 #include "import/clean_times.hpp"
 #include "import/json_stream.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
+
+/// Some tools quote numbers.
+std::optional<JsonNumber> quoted_number(const std::string& text) {
+  const std::optional<double> value = parsed_number<double>(text);
+  if (!value) return std::nullopt;
+  const std::optional<std::int64_t> integer = parsed_number<std::int64_t>(text);
+  return JsonNumber{*value, integer.value_or(0), integer.has_value()};
+}
 
 /// Both shapes: an array of events, or an object with them in "traceEvents".
 class Reader final : public JsonEvents {
@@ -87,7 +96,10 @@ class Reader final : public JsonEvents {
       if (key_ == "tid") event_.thread_name.swap(text);
     } else if (collecting()) {
       if (depth() == base_ + 2) {
-        if (begin_argument()) argument_->text.swap(text);
+        if (begin_argument()) {
+          if (const auto number = quoted_number(text)) set_number(*number);
+          argument_->text.swap(text);
+        }
         argument_ = nullptr;
       } else if (argument_ != nullptr) {
         separate();
@@ -106,11 +118,7 @@ class Reader final : public JsonEvents {
       if (key_ == "id") event_.id = number.integer;
     } else if (collecting()) {
       if (depth() == base_ + 2) {
-        if (begin_argument()) {
-          argument_->number = number.value;
-          argument_->integer = number.is_integer ? number.integer : clamped(number.value);
-          argument_->is_number = true;
-        }
+        if (begin_argument()) set_number(number);
         argument_ = nullptr;
       } else if (argument_ != nullptr) {
         separate();
@@ -145,6 +153,12 @@ class Reader final : public JsonEvents {
   void take_time(const JsonNumber& number) {
     (key_ == "ts" ? event_.time_us : event_.duration_us) = number.value;
     (key_ == "ts" ? event_.time_ns : event_.duration_ns) = number.thousandths;
+  }
+
+  void set_number(const JsonNumber& number) {
+    argument_->number = number.value;
+    argument_->integer = number.is_integer ? number.integer : clamped(number.value);
+    argument_->is_number = true;
   }
 
   static std::int64_t clamped(double value) {

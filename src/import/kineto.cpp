@@ -190,7 +190,14 @@ class ProfileWriter {
         profile.trace.models.try_emplace(kind, ProcessTrace::Model{.work = collective_work(event.collective),
                                                                    .by = "roofline, from NCCL's message sizes"});
       } else {
-        kernels.push_back({where.operation, where.signature, kind, event.name, event.end - event.start});
+        kernels.push_back({.operation = where.operation,
+                           .signature = where.signature,
+                           .kind = kind,
+                           .name = event.name,
+                           .start = event.start,
+                           .length = event.end - event.start,
+                           .device = event.device,
+                           .stream = event.stream});
       }
     }
     for (const BookedKind& booked : book(kernels)) {

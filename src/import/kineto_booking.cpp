@@ -73,10 +73,14 @@ class WorkBooking {
 
 std::vector<BookedKind> book_work(std::vector<KernelOfOperator> kernels,
                                   const std::function<WorkRule(const KernelOfOperator&)>& rule) {
+  const auto key = [](const KernelOfOperator& kernel) {
+    return std::tie(kernel.operation, kernel.kind, kernel.device, kernel.stream, kernel.start);
+  };
+  std::sort(kernels.begin(), kernels.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  const auto repeats = [&](const auto& a, const auto& b) { return a.length > 0 && key(a) == key(b); };
+  kernels.erase(std::unique(kernels.begin(), kernels.end(), repeats), kernels.end());
   WorkBooking booking(rule);
   for (const KernelOfOperator& kernel : kernels) booking.measure(kernel);
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const KernelOfOperator& a, const KernelOfOperator& b) { return a.operation < b.operation; });
   const std::span<const KernelOfOperator> all = kernels;
   for (std::size_t begin = 0; begin < all.size() && all[begin].operation != kNoSpan;) {
     std::size_t end = begin + 1;

@@ -15,7 +15,8 @@ struct KernelOfOperator {
   std::uint32_t signature = 0;
   spool::Id kind = 0;
   std::uint32_t name = 0;  ///< word
-  std::uint64_t length = 0;
+  std::uint64_t start = 0, length = 0;
+  std::uint32_t device = 0, stream = 0;
 };
 
 /// Which kernels of an operator's call do its work.
@@ -35,7 +36,8 @@ struct BookedKind {
   double share = 0;                       ///< of the operator's work; 0: none
 };
 
-/// One entry per kind. The shares of a call's kernels add up to 1, or are all 0 if the division is unknown.
+/// One entry per kind; a kernel that is in the file twice counts once. The shares of a call's kernels add up to 1, or
+/// are all 0 if the division is unknown.
 std::vector<BookedKind> book_work(std::vector<KernelOfOperator> kernels,
                                   const std::function<WorkRule(const KernelOfOperator&)>& rule);
 

@@ -53,8 +53,9 @@ class EventReader {
     events_.rank = trace.rank;
     events_.base_ns = trace.base_ns;
     std::sort(events_.operations.begin(), events_.operations.end());
-    std::stable_sort(events_.calls.begin(), events_.calls.end(),
-                     [](const Call& a, const Call& b) { return a.key() < b.key(); });
+    // Merged files may have a call twice.
+    std::sort(events_.calls.begin(), events_.calls.end());
+    events_.calls.erase(std::unique(events_.calls.begin(), events_.calls.end()), events_.calls.end());
     make_thread_ids_unique();
     return std::move(events_);
   }

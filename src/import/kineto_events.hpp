@@ -64,7 +64,7 @@ struct Call {
   std::int64_t correlation = kNone;  ///< within the process
   std::uint64_t start = 0, end = 0;
   std::uint32_t thread = 0, name = 0;
-  auto key() const { return std::tie(process, correlation, start); }
+  auto operator<=>(const Call&) const = default;  ///< by process and correlation
 };
 
 /// An operator call; its External id is unique within its process.

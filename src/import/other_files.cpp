@@ -15,6 +15,11 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
                      [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [text](std::string_view beginning) { return text.starts_with(beginning); });
+}
+
 /// Where a table has its header.
 constexpr std::size_t kHeader = 512;
 
@@ -69,6 +74,18 @@ constexpr OtherFile kOtherFiles[] = {
                                        "\"Device\",\"Kernel\",\"Invocations\"", "======== CPU profiling result"});
      },
      "record with nsys profile --trace cuda, then nsys export --type sqlite; FLOPs and bytes: ncu --set roofline"},
+    {"JSON in UTF-16 without a byte order mark",
+     [](auto, auto beginning) {
+       return starts_with_any(beginning, {{"{\0", 2}, {"[\0", 2}, {"\0{", 2}, {"\0[", 2}});
+     },
+     "iconv -f UTF-16LE -t UTF-8 {0} (or -f UTF-16BE), and import what it writes"},
+    {"a ZIP archive; the file in it is imported", [](auto, auto beginning) { return beginning.starts_with("PK\3\4"); },
+     "unzip {0}, and import what is in it"},
+    {"a compressed file that is not gzip, or is compressed twice",
+     [](auto, auto beginning) {
+       return starts_with_any(beginning, {"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh", "\x04\x22\x4d\x18"});
+     },
+     "unpack it, and import the file"},
     {"a database of nvprof, which is not imported",
      [](auto, auto beginning) {
        return is_sqlite(beginning) && contains_any(beginning, {"CREATE TABLE StringTable", "CONCURRENT_KERNEL"});

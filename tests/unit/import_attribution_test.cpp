@@ -66,6 +66,18 @@ std::string all_notes(const Report& report) {
   return text;
 }
 
+TEST(ImportAttribution, EventsThatAreInTheFileTwiceCountOnce) {
+  const std::vector<std::string> once = {product(1, 100, 5), launch(1, 110, 9), kernel("gemm", 200, "50", 9, 5)};
+  std::vector<std::string> twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
+  for (const std::vector<std::string>& events : {once, twice}) {
+    const Report report = report_of_text(trace_with(events));
+    EXPECT_EQ(booked_flops(report), kProductFlops);
+    EXPECT_EQ(report.points.at(0).profiled->launches, 1);
+    EXPECT_EQ(report.profile->calls.at(0).calls, 1);
+  }
+}
+
 TEST(ImportAttribution, WorkIsOfTheOperatorAroundTheCallWhateverTheExternalId) {
   // As the operator's number, as the correlation, and as the number of another operator.
   for (const int external : {7, 101, 8}) {

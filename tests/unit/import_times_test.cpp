@@ -245,6 +245,12 @@ TEST(ImportedTimes, AFileOfRecordsWithoutTimesNamesThem) {
   }
 }
 
+TEST(ImportedTimes, QuotedSizesAreNumbers) {
+  const Report report = report_of_text(trace_of_events(
+      {R"({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "ts": 1, "dur": 2, "args": {"bytes": "4096"}})"}));
+  EXPECT_EQ(report.profile->copies.at(0).bytes, 4096);
+}
+
 TEST(ImportedTimes, RoundedTimesOverlapWithoutANote) {
   const std::string text = kineto_of(
       {{.start = "1000", .duration = "10.5", .correlation = 1}, {.start = "1010", .duration = "5", .correlation = 2}});
