@@ -8,6 +8,7 @@
 #include "import/ncu.hpp"
 #include "import/ncu_messages.hpp"
 #include "import/ncu_metrics.hpp"
+#include "import/ncu_repeats.hpp"
 #include "import/ncu_table.hpp"
 #include "import/ncu_units.hpp"
 #include "import/text_lines.hpp"
@@ -153,6 +154,7 @@ class NcuCsv {
   std::string_view value_column() const { return table_->form == NcuForm::summary ? "Average" : "Metric Value"; }
 
   void take_wide(const std::vector<std::string>& fields) {
+    if (!repeats_.is_new(key_of(fields), fields)) return;
     NcuRow& row = add_row(fields);
     for (const Column& column : wide_) {
       const std::string& text = fields[column.index];
@@ -166,16 +168,27 @@ class NcuCsv {
   void take_long(const std::vector<std::string>& fields) {
     const std::size_t column = table_->columns.find(value_column())->second;
     const std::string &unit = table_->field(fields, "Metric Unit"), &text = fields[column];
-    const auto [found, is_new] = row_ids_.try_emplace(key_of(fields), rows_.size());
+    const std::string key = key_of(fields);
+    const auto [found, is_new] = row_ids_.try_emplace(key, rows_.size());
     if (is_new) add_row(fields);
+    const bool returns = std::exchange(last_key_, key) != key && !is_new;
     const std::string_view name = ncu_metric_of_label(table_->field(fields, "Metric Name"), unit);
     const auto scale = ncu_unit_scale(unit);
     const bool counts = is_count(name, scale);
-    if (!is_ncu_metric(name)) numbers_.learn(text, place(column), counts);
-    if (!is_ncu_metric(name)) return;
+    if (!is_ncu_metric(name)) return numbers_.learn(text, place(column), counts);
     if (!scale) return add_unknown_unit(unit);
     if (unit.empty()) require_unit(metric(name), column, text);
+    if (returns && has_other_value(rows_[found->second], metric(name), text)) {
+      repeats_.add_reused_id();
+      found->second = rows_.size();
+      add_row(fields);
+    }
     add_cell(rows_[found->second], metric(name), column, *scale, text, counts);
+  }
+
+  static bool has_other_value(const NcuRow& row, std::uint32_t metric, const std::string& text) {
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [&](const NcuCell& cell) { return cell.metric == metric && cell.text != text; });
   }
 
   std::string key_of(const std::vector<std::string>& fields) const {
@@ -326,6 +339,7 @@ class NcuCsv {
     }
     profile.notes = messages_.notes();
     profile.notes.insert(profile.notes.end(), notes_.begin(), notes_.end());
+    for (std::string& note : repeats_.notes()) profile.notes.push_back(std::move(note));
     if (absent_ > 0) {
       profile.notes.push_back(
           fmt::format("{} values are missing (n/a), the first {} in line {}: this GPU or ncu's version has no such "
@@ -351,6 +365,8 @@ class NcuCsv {
   std::map<std::string, std::uint32_t, std::less<>> metric_ids_;
   std::vector<NcuRow> rows_;
   std::map<std::string, std::size_t> row_ids_;  ///< of the forms with a metric a row
+  std::string last_key_;                        ///< of them
+  NcuRepeats repeats_;
   std::vector<std::string> unknown_units_, notes_;
   NcuMessages messages_;
   NcuNumbers numbers_;

@@ -275,5 +275,30 @@ TEST(NcuSpellings, OfTimeGiveTheSame) {
   EXPECT_THAT(times_in(details({{"0", "sm__cycles_elapsed.avg", "cycle", "3000"}})), ElementsAre(0));
 }
 
+TEST(NcuRepeats, RowsThatAreThereTwiceCountOnce) {
+  const std::vector<MetricRow> first = {{"0", "gpu__time_duration.sum", "ns", "500"},
+                                        {"1", "gpu__time_duration.sum", "ns", "700"}};
+  EXPECT_THAT(times_in(details(first) + detail_rows(first)), ElementsAre(500, 700));
+  const std::string header =
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"ns\"\n";
+  const std::string rows = "\"0\",\"7\",\"k\",\"500\"\n\"1\",\"7\",\"k\",\"700\"\n";
+  EXPECT_THAT(times_in(header + rows + rows), ElementsAre(500, 700));
+  EXPECT_THAT(notes_in(header + rows + rows), HasSubstr("2 rows"));
+  EXPECT_THAT(notes_in(header + rows), testing::Not(HasSubstr("rows")));
+}
+
+TEST(NcuRepeats, IdsThatStartAgainAreOtherLaunches) {
+  const std::vector<MetricRow> first = {{"0", "gpu__time_duration.sum", "ns", "500"},
+                                        {"1", "gpu__time_duration.sum", "ns", "700"}};
+  const std::vector<MetricRow> second = {{"0", "gpu__time_duration.sum", "ns", "600"},
+                                         {"1", "gpu__time_duration.sum", "ns", "800"}};
+  const std::string text = details(first) + detail_rows(second);
+  EXPECT_THAT(times_in(text), ElementsAre(500, 700, 600, 800));
+  EXPECT_THAT(notes_in(text), HasSubstr("2 launches"));
+  // Metrics of a launch in two places of the file are of one launch.
+  EXPECT_THAT(times_in(details({first[0], first[1], {"0", "dram__bytes_read.sum", "byte", "64"}})),
+              ElementsAre(500, 700));
+}
+
 }  // namespace
 }  // namespace roofline
