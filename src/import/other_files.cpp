@@ -79,8 +79,13 @@ constexpr OtherFile kOtherFiles[] = {
        return starts_with_any(beginning, {{"{\0", 2}, {"[\0", 2}, {"\0{", 2}, {"\0[", 2}});
      },
      "iconv -f UTF-16LE -t UTF-8 {0} (or -f UTF-16BE), and import what it writes"},
-    {"a ZIP archive; the file in it is imported", [](auto, auto beginning) { return beginning.starts_with("PK\3\4"); },
-     "unzip {0}, and import what is in it"},
+    {"an archive; the files in it are imported",
+     [](auto, auto beginning) {
+       constexpr std::size_t kTarMark = 257;
+       return beginning.starts_with("PK\3\4") ||
+              (beginning.size() > kTarMark && beginning.substr(kTarMark).starts_with("ustar"));
+     },
+     "unpack {0} (unzip, or tar xf), and import what is in it"},
     {"a compressed file that is not gzip, or is compressed twice",
      [](auto, auto beginning) {
        return starts_with_any(beginning, {"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh", "\x04\x22\x4d\x18"});

@@ -1,6 +1,7 @@
 #include "profile/symbols.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <vector>
 
@@ -64,8 +65,12 @@ std::string_view argument_name(std::string_view argument) {
   }
   std::string_view name = before(before(names.back(), "<"), "(");
   if (lambda && name.size() + 1 < names.back().size() && names.back()[name.size()] == '<') {
-    const std::string_view inner = argument_name(before(names.back().substr(name.size() + 1), ","));
-    if (!inner.empty()) return inner;
+    // The type of its elements is a worse name than the function's.
+    constexpr std::array kTypes = {"float", "double", "bool", "char", "short", "int", "long", "unsigned"};
+    const std::string_view arguments = names.back().substr(name.size() + 1);
+    std::string_view inner = argument_name(before(arguments, ","));
+    inner = inner.substr(0, inner.find('>'));
+    if (!inner.empty() && std::find(kTypes.begin(), kTypes.end(), inner) == kTypes.end()) return inner;
   }
   while (!name.empty() && (name.back() == '*' || name.back() == '&' || name.back() == ' ')) name.remove_suffix(1);
   if (const std::size_t space = name.rfind(' '); space != std::string_view::npos) name.remove_prefix(space + 1);

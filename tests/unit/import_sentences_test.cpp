@@ -274,6 +274,7 @@ TEST(ImportSentences, TablesForReadingNameTheFileToImport) {
   EXPECT_THAT(refusal(R"([{"name": "aten::mm", "ph": "X", "ts": 1, "dur": 2, "tid": 1, "pid": "CPU functions"}])"),
               HasSubstr("torch.autograd.profiler"));
   EXPECT_THAT(refusal("PK\3\4 trace.json"), HasSubstr("unzip"));
+  EXPECT_THAT(refusal(std::string(257, '\0') + "ustar"), HasSubstr("tar xf"));
   EXPECT_THAT(refusal("BZh91AY"), HasSubstr("gzip"));
   EXPECT_THAT(refusal(std::string("{\0\n\0", 4)), AllOf(HasSubstr("UTF-16"), HasSubstr("iconv")));
 }

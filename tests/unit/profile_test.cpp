@@ -96,6 +96,10 @@ TEST(Symbols, PeoplesNames) {
                        "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda("
                        "float)#1}>(at::TensorIteratorBase&, int)::{lambda(int)#1}>(int, int)"),
             "elementwise_kernel<direct_copy_kernel_cuda>");
+  EXPECT_EQ(short_name("void at::native::vectorized_elementwise_kernel<4, at::native::compare_scalar_kernel<long>(at::"
+                       "TensorIteratorBase&, at::native::OpType, long)::{lambda(long)#1}, at::detail::Array<char*, 2> "
+                       ">(int)"),
+            "vectorized_elementwise_kernel<compare_scalar_kernel, Array>");
   EXPECT_EQ(short_name("void at::native::(anonymous namespace)::layer_norm_kernel<float>(int)"),
             "layer_norm_kernel<float>");
   for (const char* odd : {"", "(", "<>", ")(", "a<b", "::", "operator<(int)"}) {
