@@ -14,15 +14,6 @@
 namespace roofline {
 namespace {
 
-/// True if the L2 cache can hold the bytes that main memory could not have moved in the row's time.
-bool is_explained_by_cache(const Point& point, const Machine& machine) {
-  const auto bytes = point.work.bytes.find(Level::hbm);
-  const bool memory = point.bound.label == BoundLabel::memory && bytes != point.work.bytes.end();
-  if (!memory || point.profiled->work_source == WorkSource::counted) return false;
-  const double from_memory = std::max(0.0, bytes->second.total() - machine.largest_cache_bytes());
-  return from_memory / bytes->second.total() * point.bound.attainable_time_s <= kAboveRoof * point.time->median;
-}
-
 constexpr std::string_view kShortened = "times end where the next record on the stream starts: they are lower bounds";
 
 std::string sentence_about_cache(const Machine& machine) {
@@ -87,7 +78,7 @@ std::optional<AboveRoofReason> reason_above_roof(const Point& point, const Repor
     return AboveRoofReason::fewer_operations;
   }
   const Machine& machine = machine_of(report, point);
-  if (is_explained_by_cache(point, machine)) return AboveRoofReason::cached;
+  if (partly_cached(point, machine)) return AboveRoofReason::cached;
   const std::string_view ran_on = device_name(report, point);
   const std::string& roofs_of = machine.device.name;
   const bool other = !ran_on.empty() && !roofs_of.empty() && ran_on != roofs_of;

@@ -85,9 +85,19 @@ bool Point::above_unconfirmed_roof() const {
 }
 
 bool partly_cached(const Point& point, const Machine& machine) {
-  if (point.workload.cache != CacheMode::hot || point.work.cache || point.profiled) return false;
   if (point.bound.label != BoundLabel::memory || !point.above_roof()) return false;
   const auto traffic = point.work.bytes.find(main_memory(machine.device.kind));
+  if (point.profiled) {
+    // What is modelled is as many bytes as main memory moves without a cache.
+    constexpr double kExactness = 1.05;  // of roofs and times
+    const WorkSource source = point.profiled->work_source;
+    const bool modelled = source == WorkSource::modelled || source == WorkSource::stated;
+    if (!modelled || traffic == point.work.bytes.end()) return false;
+    const double from_memory = std::max(0.0, traffic->second.total() - machine.largest_cache_bytes());
+    const double least_s = from_memory / traffic->second.total() * point.bound.attainable_time_s;
+    return least_s <= kExactness * point.time->median;
+  }
+  if (point.workload.cache != CacheMode::hot || point.work.cache) return false;
   return traffic != point.work.bytes.end() && traffic->second.total() < kPastLastLevel * machine.largest_cache_bytes();
 }
 

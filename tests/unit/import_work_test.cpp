@@ -9,6 +9,7 @@
 #include "import/product_pipe.hpp"
 #include "import/roofs.hpp"
 #include "profile/rows.hpp"
+#include "report/diagnosis/verdict.hpp"
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
@@ -269,8 +270,10 @@ AboveRoofReason reason_of(const Report& report) {
 TEST(ImportedRows, AboveTheirRoofHaveAReason) {
   const Report cached = report_of_launches({kA100}, {{"relu", 2, elements("1000000")}});
   EXPECT_EQ(reason_of(cached), AboveRoofReason::cached);
+  EXPECT_EQ(verdicts(cached).at(0).rule, "partly-cached");
   const Report not_explained = report_of_launches({kA100}, {{"relu", 200, elements("100000000")}});
   EXPECT_EQ(reason_of(not_explained), AboveRoofReason::none) << "800 MB are no matter of 40 MB of cache";
+  EXPECT_EQ(verdicts(not_explained).at(0).rule, "above-roof");
   const std::string convolution =
       R"("aten::cudnn_convolution", "args": {"Input Dims": [[8, 64, 56, 56], [64, 64, 3, 3]],
     "Input type": ["float", "float"], "Concrete Inputs": ["", "", "[1, 1]", "[1, 1]", "[1, 1]", "1"], )";

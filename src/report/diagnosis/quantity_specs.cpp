@@ -38,7 +38,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"not_cold", "not cold", kFlag, "a cold row that is faster than main memory's peak bandwidth"},
     {"above_roof", "above its roof", kFlag, "by more than the intervals explain"},
     {"partly_cached", "partly cached", kFlag,
-     "a hot row above main memory's roof, with a working set below 16 times the caches"},
+     "a hot row above main memory's roof, with a working set below 16 times the caches; a program's row whose modelled "
+     "bytes the L2 cache can hold in part"},
     {"cached", "in a cache", kFlag, "a hot row whose limiting ceiling is that of the cache that holds its data"},
     {"cached.near", "in the nearest cache", kFlag,
      "the same, and no run with a smaller working set is in a nearer cache"},

@@ -157,6 +157,9 @@ constexpr Rule kRules[] = {
      "Reaches {roof.fraction} of main memory's roof: caches serve a part of its working set ({cache.multiple} the last "
      "cache).",
      "Time it cold (cache: cold), or with a working set that fits a cache.", kMeasured, RuleKind::measure},
+    {"partly-cached", kGpu, {is("partly_cached")},
+     "Reaches {roof.fraction} of main memory's roof: the L2 cache holds part of the bytes that its model counts.",
+     "No action: only less work makes it faster (fusion, a smaller type, fewer bytes).", kField, RuleKind::at_roof},
     {"above-paired-roof", kCpu, {is("above_roof"), is("paired")},
      "Reaches {roof.fraction} of its roof, timed in alternation with the roof's probe: the probe or the work model is "
      "wrong.",
