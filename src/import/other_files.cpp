@@ -63,8 +63,11 @@ constexpr OtherFile kOtherFiles[] = {
      "nsys export --type sqlite REPORT.nsys-rep, and import that"},
     {"a trace of an Ascend NPU (torch_npu, msprof), which is not imported",
      [](auto, auto beginning) {
-       return contains_any(beginning, {"\"Task Type\""}) &&
-              contains_any(beginning, {"AI_CORE", "AI_VECTOR_CORE", "Ascend"});
+       const bool on_npu = contains_any(beginning, {"\"Task Type\""}) &&
+                           contains_any(beginning, {"AI_CORE", "AI_VECTOR_CORE", "Ascend"});
+       // torch_npu quotes times; its device's events come last.
+       const bool quoted = contains_any(beginning, {"\"ts\": \"1", "\"ts\":\"1"});
+       return on_npu || (quoted && contains_any(beginning, {"aten::"}) && !contains_any(beginning, {"cuda", "hip"}));
      },
      "GPUs of NVIDIA, AMD and Intel are supported"},
     {"a table of nvprof, which is not imported",
@@ -97,7 +100,9 @@ constexpr OtherFile kOtherFiles[] = {
      },
      "record with nsys profile --trace cuda, then nsys export --type sqlite; FLOPs and bytes: ncu --set roofline"},
     {"a database of rocprof (v1); its table of kernels is imported",
-     [](auto, auto beginning) { return is_sqlite(beginning) && contains_any(beginning, {"CREATE TABLE KERN "}); },
+     [](auto, auto beginning) {
+       return is_sqlite(beginning) && contains_any(beginning, {"CREATE TABLE KERN ", "CREATE TABLE rocTX "});
+     },
      "rocprof --timestamp on, and import results.csv; or rocprofv3 --kernel-trace --output-format json"},
     {"a table of torch.profiler (key_averages) for reading; its trace is imported",
      [](auto, auto beginning) {

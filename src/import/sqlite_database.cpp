@@ -1,6 +1,9 @@
 // SQLite's limits, settings and errors.
 #include "import/sqlite_database.hpp"
 
+#include <array>
+#include <fstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -50,6 +53,16 @@ void require_no_changes_beside(const fs::path& file) {
   }
 }
 
+/// SQLite reads parts of a file in any order.
+void require_uncompressed(const fs::path& file) {
+  std::array<char, 2> magic = {};
+  std::ifstream(file, std::ios::binary).read(magic.data(), magic.size());
+  const std::string_view first(magic.data(), magic.size());
+  if (first != "\x1f\x8b" && first != "\x28\xb5") return;
+  throw UsageError(fmt::format("{}: a compressed database", file.string()),
+                   "decompress it (gunzip, or zstd -d), and import that");
+}
+
 }  // namespace
 
 std::string SqliteRow::text_of(sqlite3_stmt* statement, int column) {
@@ -60,6 +73,7 @@ std::string SqliteRow::text_of(sqlite3_stmt* statement, int column) {
 }
 
 SqliteDatabase::SqliteDatabase(const fs::path& file, std::string hint) : name_(file.string()), hint_(std::move(hint)) {
+  require_uncompressed(file);
   require_no_changes_beside(file);
   // Read-only and immutable: no journal is opened, nothing is written.
   const std::string uri = "file:" + escaped(fs::absolute(file).string()) + "?mode=ro&immutable=1";

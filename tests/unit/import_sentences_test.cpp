@@ -265,6 +265,8 @@ TEST(ImportSentences, TablesForReadingNameTheFileToImport) {
   EXPECT_THAT(refusal("----\nCPU name:\tAMD EPYC\nCPU type:\tAMD K19\nCPU clock:\t3.70 GHz\n----\nGroup 1: L2\n"),
               AllOf(HasSubstr("likwid-perfctr"), HasSubstr("-O")));
   EXPECT_THAT(refusal(R"([{"name": "MatMul", "ph": "X", "args": {"Task Type": "AI_CORE"}}])"), HasSubstr("Ascend"));
+  EXPECT_THAT(refusal(R"([{"ph": "X", "name": "aten::mm", "ts": "17364124747144.39", "dur": 1, "cat": "cpu_op"}])"),
+              HasSubstr("Ascend"));
   EXPECT_THAT(refusal("[7/8] Executing 'cuda_gpu_kern_sum' stats report\n\n Time (%)  Total Time (ns)  Instances\n"),
               HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("Time(%),Time,Calls,Avg,Min,Max,Name\n47.79%,542.36ms,45,12.052ms,12.007ms,12.110ms,axpy\n"),
@@ -299,6 +301,15 @@ TEST(ImportSentences, DatabasesOfOtherToolsAreNamed) {
   EXPECT_THAT(refusal("CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT NOT NULL)"),
               AllOf(HasSubstr("nvprof"), HasSubstr("nsys profile")));
   EXPECT_THAT(refusal("CREATE TABLE notes (text TEXT)"), HasSubstr("Nsight Systems"));
+}
+
+TEST(ImportSentences, CompressedDatabasesAreNamed) {
+  // The first 100 bytes of an empty database, as gzip.
+  constexpr unsigned char kBytes[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x0b, 0x0e, 0xf4,
+                                      0xc9, 0x2c, 0x49, 0x55, 0x48, 0xcb, 0x2f, 0xca, 0x4d, 0x2c, 0x51, 0x30, 0x66,
+                                      0xa0, 0x05, 0x00, 0x00, 0xb7, 0xa1, 0x57, 0x85, 0x64, 0x00, 0x00, 0x00};
+  const std::string bytes(reinterpret_cast<const char*>(kBytes), sizeof kBytes);
+  EXPECT_THAT(refusal_of("step.sqlite.gz", bytes), HasSubstr("compressed"));
 }
 
 TEST(Roofs, OfAmdArePerDeviceAndDense) {
