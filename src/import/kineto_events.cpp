@@ -46,8 +46,10 @@ class EventReader {
     ChromeTrace trace = read_chrome_trace(source_, wanted, [this](ChromeEvent& event) { take(event); });
     if (events_.gpu.empty() && events_.spans.empty() && events_.calls.empty()) {
       const std::string categories = events_.categories.list();
-      source_.fail("no torch.profiler events in this trace; its categories: " +
-                   (categories.empty() ? "none" : categories));
+      std::vector<std::string> notes = notes_of(events_.time_defects);
+      notes.insert(notes.begin(), "no torch.profiler events in this trace; its categories: " +
+                                      (categories.empty() ? "none" : categories));
+      source_.fail(fmt::format("{}", fmt::join(notes, "; ")));
     }
     events_.devices = std::move(trace.devices);
     events_.rank = trace.rank;

@@ -1,7 +1,6 @@
 #include "import/ncu_repeats.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <functional>
 

@@ -245,6 +245,12 @@ TEST(ImportedTimes, AFileOfRecordsWithoutTimesNamesThem) {
   }
 }
 
+TEST(ImportedTimes, EventsWithoutTimesAreNamedWhereThereAreNoOthers) {
+  const std::string text = trace_of_events(
+      {R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": "soon", "dur": 2, "args": {}})"});
+  EXPECT_THAT(refusal_of("trace.json", text), testing::HasSubstr("aten::mm"));
+}
+
 TEST(ImportedTimes, QuotedSizesAreNumbers) {
   const Report report = report_of_text(trace_of_events(
       {R"({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "ts": 1, "dur": 2, "args": {"bytes": "4096"}})"}));
