@@ -40,13 +40,29 @@ constexpr std::array<std::pair<WaitFor, std::string_view>, 21> kShares = {{
     {WaitFor::ready, "wait.ready.share"},
 }};
 
+const SampledWait* wait_for(const SampledKind& sampled, WaitFor what) {
+  const auto found = std::ranges::find(sampled.waits, what, &SampledWait::what);
+  return found == sampled.waits.end() ? nullptr : &*found;
+}
+
 /// Waits for loads, and at a barrier for warps that are late because they wait for those loads.
 double explained_by_loads(const SampledKind& sampled) {
-  const auto find = [&](WaitFor what) { return std::ranges::find(sampled.waits, what, &SampledWait::what); };
-  const auto load = find(WaitFor::global_load), barrier = find(WaitFor::barrier);
-  if (load == sampled.waits.end()) return 0;
-  const bool late = barrier != sampled.waits.end() && !load->line.empty() && barrier->used_line == load->line;
+  const SampledWait *load = wait_for(sampled, WaitFor::global_load), *barrier = wait_for(sampled, WaitFor::barrier);
+  if (load == nullptr) return 0;
+  const bool late = barrier != nullptr && !load->line.empty() && barrier->used_line == load->line;
   return load->share + (late ? barrier->share : 0);
+}
+
+/// Waits for atomic operations, and at their line for their fences and for the other warps of the block.
+double explained_by_atomics(const SampledKind& sampled) {
+  const SampledWait* const atomic = wait_for(sampled, WaitFor::global_atomic);
+  if (atomic == nullptr) return 0;
+  double share = atomic->share;
+  for (const WaitFor behind : {WaitFor::fence, WaitFor::barrier}) {
+    const SampledWait* const wait = wait_for(sampled, behind);
+    if (wait != nullptr && !wait->line.empty() && wait->line == atomic->line) share += wait->share;
+  }
+  return share;
 }
 
 }  // namespace
@@ -63,6 +79,7 @@ void add_samples(QuantityCollector& out, const Point& point) {
   }
   out.flag_is("library", is_library_kernel(point.profiled->full_name));
   out.set("load.explains", explained_by_loads(sampled));
+  out.set("atomic.explains", explained_by_atomics(sampled));
   out.set("store.explains", out.get("wait.global_store.share"));
   out.set("wait.shared.share", *out.get("wait.shared_load.share") + *out.get("wait.shared_store.share"));
   out.set("wait.latency.share", *out.get("wait.result.share") + *out.get("wait.immediate.share"));
