@@ -270,6 +270,31 @@ TEST(Diagnosis, CausesAreSortedByWhatTheyExplain) {
   EXPECT_EQ(rules_in_order(quantities).front(), "uncoalesced-loads");
 }
 
+/// Atomic operations wait for their fences, products for loads; idle threads cost time where warps do not wait.
+TEST(Diagnosis, AtomicsLoadsOfProductsAndIdleThreadsComeBeforeWhatFollowsFromThem) {
+  const Quantities common = {
+      {"library", 0}, {"roof.reached", 0}, {"roof.fraction", 0.3}, {"roof.known", 1}, {"levels.utilization", 0.4}};
+  const auto first = [&common](Quantities quantities) {
+    quantities.insert(common.begin(), common.end());
+    return rules_in_order(quantities).front();
+  };
+  const Quantities atomics = {{"wait.global_atomic.share", 0.2}, {"atomic.explains", 0.4}, {"wait.fence.share", 0.2}};
+  EXPECT_EQ(first(atomics), "global-atomic-waits");
+  EXPECT_EQ(first({{"wait.global_atomic.share", 0.02}, {"atomic.explains", 0.4}, {"wait.fence.share", 0.2}}),
+            "fence-waits")
+      << "few atomics behind a fence";
+  const Quantities product = {{"tensor.active", 0.36}, {"load.explains", 0.7}, {"wait.barrier.share", 0.3}};
+  EXPECT_EQ(first(product), "product-waits-for-loads");
+  EXPECT_EQ(first({{"tensor.active", 0}, {"load.explains", 0.7}, {"wait.barrier.share", 0.3}}), "barrier-waits");
+  EXPECT_EQ(first({{"tensor.active", 0.36}, {"load.explains", 0.2}, {"wait.barrier.share", 0.3}}), "barrier-waits");
+  const auto divergent = [&first](double explains) {
+    return first(
+        {{"lanes.active", 8}, {"blocks.per_sm", 8}, {"lanes.explains", explains}, {"wait.special.share", 0.5}});
+  };
+  EXPECT_EQ(divergent(0.7), "divergence");
+  EXPECT_EQ(divergent(0.1), "special-waits");
+}
+
 /// What crosses a full roof for no use is found; what caches serve is none of its bytes.
 TEST(Diagnosis, AtTheRoofOnlyBytesOfMainMemoryAreExcess) {
   Quantities quantities = {{"roof.fraction", 0.98}, {"roof.known", 1},    {"store.excess", 8},

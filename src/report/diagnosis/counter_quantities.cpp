@@ -187,7 +187,10 @@ void add_excess(QuantityCollector& out, const Point& point, const Machine& machi
 
 void add_stalls(QuantityCollector& out, const Counters& counters) {
   out.set("issue.active", counters.find("issue.active"));
-  out.set("lanes.active", counters.ratio("thread.instructions", "warp.instructions"));
+  const std::optional<double> lanes = counters.ratio("thread.instructions", "warp.instructions");
+  out.set("lanes.active", lanes);
+  const std::optional<double> waits = out.get("wait.others.share");
+  if (lanes && waits) out.set("lanes.explains", (1 - *lanes / 32) * (1 - *waits));
   double all = 0;
   for (const auto& [id, value] : counters.values) {
     if (id.starts_with("stall.") && id != "stall.selected") all += value;

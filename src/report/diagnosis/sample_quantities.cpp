@@ -65,6 +65,17 @@ double explained_by_atomics(const SampledKind& sampled) {
   return share;
 }
 
+/// Waits for memory, atomics and other warps, in which idle threads cost nothing.
+double waits_for_others(const SampledKind& sampled) {
+  double share = 0;
+  for (const WaitFor what : {WaitFor::global_load, WaitFor::global_store, WaitFor::global_atomic, WaitFor::local_memory,
+                             WaitFor::shared_load, WaitFor::shared_store, WaitFor::shared_atomic, WaitFor::constant,
+                             WaitFor::barrier, WaitFor::fence}) {
+    if (const SampledWait* const wait = wait_for(sampled, what)) share += wait->share;
+  }
+  return std::min(1.0, share);
+}
+
 }  // namespace
 
 void add_samples(QuantityCollector& out, const Point& point) {
@@ -85,6 +96,7 @@ void add_samples(QuantityCollector& out, const Point& point) {
   out.set("wait.latency.share", *out.get("wait.result.share") + *out.get("wait.immediate.share"));
   out.set("wait.issue.share",
           *out.get("wait.issuing.share") + *out.get("wait.ready.share") + *out.get("wait.arithmetic.share"));
+  out.set("wait.others.share", waits_for_others(sampled));
   const double fraction = point.fraction_of_roof();
   out.flag_is("roof.reached", fraction >= kAtRoof);
 }
