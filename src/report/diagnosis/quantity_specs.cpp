@@ -1,13 +1,8 @@
-// The vocabulary of quantities, and their values as text.
-#include <fmt/format.h>
-
+// The vocabulary of quantities.
 #include <algorithm>
 #include <iterator>
 
 #include "report/diagnosis/quantities.hpp"
-#include "report/gpu_units.hpp"
-#include "report/titles.hpp"
-#include "text/format.hpp"
 
 namespace roofline {
 namespace {
@@ -348,62 +343,12 @@ constexpr QuantitySpec kSpecs[] = {
     {"wait.ready.share", "ready, not chosen", kFraction, "of the samples of its warps"},
 };
 
-/// "FP32 pipe", "BF16 tensor cores", "special function pipe".
-std::string pipe_name(double value) {
-  const auto pipe = static_cast<Pipe>(value);
-  if (pipe == Pipe::sfu) return "special function pipe";
-  return title_of_pipe(to_string(pipe)) + " pipe";
-}
-
-std::string level_name(double value) { return title_of(static_cast<Level>(value)); }
-
 }  // namespace
 
 const QuantitySpec* find_quantity(std::string_view name) {
   const auto* found =
       std::find_if(std::begin(kSpecs), std::end(kSpecs), [&](const QuantitySpec& spec) { return spec.name == name; });
   return found == std::end(kSpecs) ? nullptr : found;
-}
-
-std::string occupancy_text(double share) { return share > 1 ? "full" : percent(share); }
-
-std::string quantity_text(std::string_view name, double value) {
-  if (name == "occupancy") return occupancy_text(value);
-  const QuantitySpec* spec = find_quantity(name);
-  switch (spec == nullptr ? kNumber : spec->unit) {
-    case kFraction:
-      return percent(value);
-    case kFactor:
-      return factor(value);
-    case kHertz:
-      return si(value, "Hz");
-    case kBytes:
-      return binary_bytes(value);
-    case kBandwidth:
-      return rate(value, CeilingKind::bandwidth);
-    case kSeconds:
-      return duration(value);
-    case kPipe:
-      return pipe_name(value);
-    case kLevel:
-      return level_name(value);
-    case kGpuUnit: {
-      constexpr auto kLast = static_cast<double>(GpuVendor::intel);
-      const GpuUnitName unit = gpu_unit_name(static_cast<GpuVendor>(std::clamp(value, 0.0, kLast)));
-      return std::string(name == "gpu.unit" ? unit.one : unit.many);
-    }
-    default:
-      return number(value, 3);
-  }
-}
-
-std::string quantity_range_text(std::string_view name, double low, double high) {
-  const std::string from = quantity_text(name, low), to = quantity_text(name, high);
-  if (from == to) return to;
-  // "1.36 GHz", "1.75 GHz": the unit once where both have the same.
-  const std::size_t unit = from.rfind(' '), other = to.rfind(' ');
-  const bool once = unit != std::string::npos && other != std::string::npos && from.substr(unit) == to.substr(other);
-  return (once ? from.substr(0, unit) : from) + "\u2013" + to;
 }
 
 }  // namespace roofline

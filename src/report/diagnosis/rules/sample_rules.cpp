@@ -1,0 +1,115 @@
+// Rules on sampled instructions of GPU kernels.
+#include "report/diagnosis/rules/rule_terms.hpp"
+
+namespace roofline::rule_parts {
+namespace {
+
+/// Bank conflicts would be seen by their own rule.
+constexpr Condition kSharedNotCounted = is("shared.counted", false);
+constexpr std::string_view kCombineAtomics =
+    "Combine values in registers (shuffles) and shared memory first, then one atomic per block; spread the addresses.";
+constexpr std::string_view kLibraryAtomics =
+    "Library kernel. Options: sort by index and reduce segments, count (bincount), multiply by a one-hot matrix, "
+    "or more rows to add to.";
+constexpr std::string_view kLibraryDouble =
+    "If single precision is enough: arrays in fp32 (.float(), torch.set_default_dtype; NumPy's are float64).";
+
+// One entry per rule, not one line per member.
+// clang-format off
+constexpr Rule kSampleRules[] = {
+    // Samples of instructions: they need no roof, and say at which line.
+    {"local-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.local_memory.share", 0.2)},
+     "Warps spend {wait.local_memory.share} of their time waiting for local memory: spilled registers, or an array "
+     "that is indexed at run time.",
+     "Index arrays with constants (unrolled loops) or keep them in shared memory. Against spills: smaller tiles, or more "
+     "registers per thread (__launch_bounds__, -maxrregcount).",
+     kSampled, RuleKind::cause, {}, "wait.local_memory.share"},
+    {"global-atomic-waits", kGpu, {kNotAtRoof, above("wait.global_atomic.share", 0.25)},
+     "Warps spend {wait.global_atomic.share} of their time waiting for atomic operations on global memory.",
+     kCombineAtomics,
+     kSampled, RuleKind::cause, kLibraryAtomics, "wait.global_atomic.share"},
+    {"shared-atomic-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.shared_atomic.share", 0.25)},
+     "Warps spend {wait.shared_atomic.share} of their time waiting for atomic operations on shared memory.",
+     "Give each warp, or each lane, counters of its own and add them up at the end; combine equal keys in a warp first.",
+     kSampled, RuleKind::cause, {}, "wait.shared_atomic.share"},
+    {"fence-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.fence.share", 0.15)},
+     "Warps spend {wait.fence.share} of their time waiting for memory fences.",
+     "Use one fence after the last store, of the smallest scope that works (__threadfence_block), or none.", kSampled,
+     RuleKind::cause, {}, "wait.fence.share"},
+    {"constant-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.constant.share", 0.25)},
+     "Warps spend {wait.constant.share} of their time waiting for constant memory: reads of different addresses "
+     "within a warp are serialised.",
+     "Put tables that lanes index differently into shared or global memory.", kSampled, RuleKind::cause, {}, "wait.constant.share"},
+    {"double-among-single", kGpu, {kNotAtRoof, kOwnKernel, is("fp64.mixed"), above("wait.double.share", 0.3)},
+     "Computes in double precision between values of single precision: conversions, divisions and FP64 operations take "
+     "{wait.double.share} of its warps' time.",
+     "If single precision is meant: constants with an f (0.5f) and functions of float.", kSampled, RuleKind::cause, {},
+     "wait.double.share"},
+    {"division-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.division.share", 0.3)},
+     "Warps spend {wait.division.share} of their time in divisions, remainders, or functions that replace an "
+     "instruction.",
+     "Divide once outside the loop, by a constant or a power of two; multiply by a reciprocal; index in 32 bits.",
+     kSampled, RuleKind::cause, {}, "wait.division.share"},
+    {"fp64-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.fp64.share", 0.3)},
+     "Warps spend {wait.fp64.share} of their time waiting for the double precision pipe.",
+     "If single precision is meant: constants with an f (0.5f) and functions of float; else fewer FP64 operations.",
+     kSampled, RuleKind::cause, {}, "wait.fp64.share"},
+    {"special-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.special.share", 0.2)},
+     "Warps spend {wait.special.share} of their time waiting for special functions (exponentials, reciprocals, "
+     "roots).",
+     "Compute them once per value, in half precision, or a part of them as polynomials on the FP32 pipe.", kSampled,
+     RuleKind::cause, {}, "wait.special.share"},
+    {"conversion-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.conversion.share", 0.2)},
+     "Warps spend {wait.conversion.share} of their time waiting for conversions between integers, single and double "
+     "precision.",
+     "Convert once per value. A constant without an f (0.5) makes single precision arithmetic double: write 0.5f.",
+     kSampled, RuleKind::cause, {}, "wait.conversion.share"},
+    {"shared-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, kSharedNotCounted, above("wait.shared.share", 0.4)},
+     "Warps spend {wait.shared.share} of their time waiting for shared memory: bank conflicts, or many narrow "
+     "accesses.",
+     "Let the lanes of a warp access different banks (a row length of 33 instead of 32, or a swizzle); load 16 bytes at a "
+     "time; keep values in registers.",
+     kSampled, RuleKind::cause, {}, "wait.shared.share"},
+    {"result-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.latency.share", 0.5), below("wait.ready.share", 0.1)},
+     "Warps spend {wait.latency.share} of their time waiting for the preceding result or a constant: a chain of "
+     "dependent instructions, with too few other warps.",
+     "Use several independent accumulators per thread, and more warps per SM.", kSampled, RuleKind::cause, {},
+     "wait.latency.share"},
+    {"immediate-constant-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.immediate.share", 0.3)},
+     "Warps spend {wait.immediate.share} of their time waiting for constants of instructions (kernel arguments, "
+     "__constant__ data, literals) that miss the immediate constant cache.",
+     "Keep a loop's constants in registers (fewer constants, less unrolling); more warps per SM hide the latency.", kSampled,
+     RuleKind::cause, {}, "wait.immediate.share"},
+    {"barrier-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.barrier.share", 0.25)},
+     "Warps spend {wait.barrier.share} of their time at barriers, waiting for late warps of the block.",
+     "Give all warps of a block equal work between barriers; else smaller blocks, or several blocks per SM.", kSampled,
+     RuleKind::cause, {}, "wait.barrier.share"},
+    // Warps do not wait for an atomic addition whose result is unused. Instead, loads wait behind it in the memory queue.
+    {"atomic-queues", kGpu,
+     {is("atomics.sampled"), above("atomic.share", 0.15), below("roof.fraction", 0.3), below("levels.utilization", 0.3)},
+     "Atomic operations ({atomic.share} of its L1 traffic) at few addresses are serialised, and loads wait behind them.",
+     kCombineAtomics,
+     kSampled, RuleKind::cause, kLibraryAtomics},
+    // Divergent branches of a warp are serialised. If memory limits the kernel, idle lanes cost nothing.
+    {"divergence", kGpu,
+     {kUnderRoof, kOwnKernel, below("lanes.active", 22), below("levels.utilization", 0.5), above("blocks.per_sm", 1)},
+     "{lanes.active} of a warp's 32 threads are active per instruction: divergent branches, or threads without work.",
+     "Let all threads of a warp take the same branch: group elements by kind, or compute both values without a branch.",
+     kBestPractices},
+    // Kernels whose samples don't say so.
+    {"atomic-adds", kGpu, {is("adds_by_index"), above("atomic.share", 0.3), below("roof.fraction", 0.3)},
+     "Atomic additions at given indices ({atomic.share} of its L1 traffic) are serialised where indices are equal.",
+     "Combine values in registers and shared memory first, then one atomic per block.", kField, RuleKind::cause,
+     kLibraryAtomics},
+    {"double-precision", kGpu, {is("fp64.mixed"), above("fp64.busy", 0.3), above("fp64.needless", 0.15)},
+     "Computes in double precision ({fp64.busy} busy); single precision is {fp64.rate} as fast on this GPU.",
+     "If single precision is enough: float variables and accumulators (Triton: tl.float32), constants with an f (0.5f).",
+     kMeasured, RuleKind::cause, kLibraryDouble},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Rule> sample_rules() { return kSampleRules; }
+
+}  // namespace roofline::rule_parts

@@ -1,0 +1,105 @@
+// Rules on bytes and operations in excess of the model.
+#include "report/diagnosis/rules/rule_terms.hpp"
+
+namespace roofline::rule_parts {
+namespace {
+
+/// SMs without a block matter only where they are a good part of what is missing.
+constexpr Condition kIdleSms = above("blocks.explains", 0.25);
+/// The access pattern matters only if a memory level is busy.
+constexpr Condition kMemoryMatters = above("levels.utilization", 0.3);
+/// At the roof of main memory, excess bytes cost time only if they come from there.
+constexpr Condition kExcessCosts = is("excess.costs");
+/// Excess bytes cost time only where DRAM is what the other levels wait for.
+constexpr Condition kDramLimits = above("memory.utilization", 0.5);
+constexpr std::string_view kCoalesce =
+    "Let consecutive threads read consecutive addresses; stage strided data through shared memory.";
+constexpr std::string_view kCoalesceStores =
+    "Let consecutive threads write consecutive addresses (an array per field, or a transpose in shared memory first).";
+
+// One entry per rule, not one line per member.
+// clang-format off
+constexpr Rule kSectorRules[] = {
+    // Excess traffic precedes the roof that it fills and the waits that it causes. A load of one address by all threads
+    // uses little of its one sector, but no other order would improve it.
+    {"uncoalesced-loads", kGpu,
+     {above("load.excess", 1.5), above("load.sectors", 2), above("load.share", 0.2), kMemoryMatters, kExcessCosts},
+     "Uncoalesced loads fetch {load.excess} the requested bytes ({load.sectors} sectors per request).", kCoalesce,
+     kBestPractices, RuleKind::cause, kLibraryStream, "load.explains"},
+    // Each sector takes a slot in the load queue, however few bytes cross a level for it.
+    {"scattered-loads", kGpu, {above("load.excess", 4), above("load.sectors", 8), is("load.queue")},
+     "Scattered loads take {load.sectors} sectors per request ({load.excess} the requested bytes).", kCoalesce,
+     kBestPractices, RuleKind::cause, kLibraryStream, "load.explains"},
+    {"uncoalesced-stores", kGpu,
+     {above("store.excess", 1.5), above("store.sectors", 2), above("store.share", 0.2), kMemoryMatters, kExcessCosts},
+     "Uncoalesced stores touch {store.excess} the written bytes ({store.sectors} sectors per request).", kCoalesceStores,
+     kBestPractices, RuleKind::cause, kLibraryStream, "store.explains"},
+    {"scattered-stores", kGpu, {above("store.excess", 4), above("store.sectors", 8), is("store.queue")},
+     "Scattered stores take {store.sectors} sectors per request ({store.excess} the written bytes).", kCoalesceStores,
+     kBestPractices, RuleKind::cause, kLibraryStream, "store.explains"},
+};
+
+constexpr Rule kExcessWorkRules[] = {
+    {"no-tensor-cores", kGpu, {is("matrix.work"), kNoTensorWork},
+     "Matrix product without tensor cores.",
+     "Use mma or wgmma, or cuBLAS: the tensor roof is {tensor.gain} that of FP32.", kMeasured},
+    {"small-triton-tiles", kGpu, {below("wgmma.share", 0.5), is("wgmma.available"), is("python.kernel")},
+     "Uses mma.sync ({wgmma.share} through wgmma), which can't reach this chip's full rate.",
+     "Larger tiles: Triton uses wgmma where BLOCK_M is a multiple of 64 and num_warps of 4 (128 × 128 × 64, "
+     "num_warps=8, num_stages=3).",
+     kMeasured},
+    {"mma-sync", kGpu, {below("wgmma.share", 0.5), is("wgmma.available"), is("python.kernel", false)},
+     "Uses mma.sync ({wgmma.share} through wgmma), which can't reach this chip's full rate.",
+     "Use wgmma with operands in shared memory (CUTLASS 3, or Triton for sm_90).", kMeasured, RuleKind::cause,
+     "Library kernel older than this chip. Options: a newer version, or its kernels for sm_90."},
+    {"too-few-blocks", kGpu, {below("blocks.per_sm", 1), kIdleSms},
+     "A grid of {blocks} blocks leaves some of the {sms} {gpu.units} idle.",
+     "Split the work more finely (split-K, shorter rows per block), or increase the problem size.", kBestPractices,
+     RuleKind::cause, kLibraryGrid},
+    {"small-grid", kGpu, {kUnderRoof, kMemoryBound, below("grid.fill", 0.75), below("occupancy", 0.6)},
+     "The grid fills {grid.fill} of the block slots ({occupancy} occupancy): too few loads in flight.",
+     "Launch more or larger blocks, or issue several loads per thread before the first use.", kBestPractices,
+     RuleKind::cause, kLibraryGrid},
+    {"spills", kGpu, {above("local.share", 0.05), above("levels.utilization", 0.05)},
+     "Local memory (spilled registers, dynamically indexed arrays) is {local.share} of L1 traffic.",
+     "Unroll so that arrays stay in registers, or allow more registers per thread (__launch_bounds__).", kNsight,
+     RuleKind::cause, kLibraryKernel},
+    {"bank-conflicts", kGpu, {above("shared.excess", 1.3), above("shared.share", 0.2), kMemoryMatters},
+     "Bank conflicts cause {shared.excess} the ideal shared memory wavefronts.",
+     "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
+     kLibraryKernel},
+    // A sum that is kept in memory, because another pointer might point to it.
+    {"repeated-stores", kGpu, {kUnderRoof, kOwnKernel, kMemoryBound, above("store.repeats", 3), above("store.share", 0.1)},
+     "Stores write {store.repeats} the bytes that reach main memory: the same addresses are written again.",
+     "Sum in a register and store once. __restrict__ tells the compiler that pointers do not overlap.", kMeasured},
+    {"l2-misses", kGpu, {below("l2.hit_rate", 0.2), above("dram.over_model", 1.5), kDramLimits},
+     "The L2 hit rate is {l2.hit_rate}, and DRAM moves {dram.over_model} the compulsory bytes.",
+     "Improve L2 reuse: tile the loops, swizzle the block order so that concurrent blocks share data.", kField,
+     RuleKind::cause, kLibraryKernel},
+    {"extra-dram-traffic", kGpu, {above("dram.over_model", 1.25), above("l2.hit_rate", 0.2), kDramLimits},
+     "DRAM moves {dram.over_model} the compulsory bytes and is {memory.utilization} busy.",
+     "Remove extra passes, partially used sectors, and intermediate results in memory.", kMeasured, RuleKind::cause,
+     kLibraryStream},
+    {"traffic-by-design", kGpu, {above("traffic.by_design", 1.1), above("design.need", 0.5)},
+     "The algorithm moves {traffic.by_design} the compulsory bytes.",
+     "Keep intermediate results in registers or shared memory, like the fused implementations.", kMeasured},
+    {"traffic-by-design", kCpu, {above("traffic.by_design", 1.1), above("design.need", 0.5)},
+     "The algorithm moves {traffic.by_design} the compulsory bytes.",
+     "Keep intermediate results in registers or a cache, block by block, like the fused implementations.", kMeasured},
+    {"several-passes", kGpu,
+     {above("l2.over_model", 2), below("dram.over_model", 1.25), above("l2.utilization", 0.4), kMemoryBound},
+     "L2 delivers {l2.over_model} the compulsory bytes: inputs are read about that many times.",
+     "Keep a row in registers or shared memory instead of reading it again.", kMeasured, RuleKind::cause,
+     kLibraryKernel},
+    {"extra-flops", kAny, {above("flops.over_model", 1.1), kComputeBound},
+     "Executes {flops.over_model} the modelled FLOPs.",
+     "Look for padding, recomputation, and masked work that could be skipped.", kMeasured},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Rule> sector_rules() { return kSectorRules; }
+std::span<const Rule> excess_work_rules() { return kExcessWorkRules; }
+
+}  // namespace roofline::rule_parts
