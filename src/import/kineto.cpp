@@ -19,6 +19,7 @@
 #include "import/kineto_events.hpp"
 #include "import/kineto_origins.hpp"
 #include "import/op_work.hpp"
+#include "report/work_source.hpp"
 
 namespace roofline {
 namespace kineto {

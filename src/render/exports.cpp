@@ -11,6 +11,7 @@
 #include "render/prometheus_text.hpp"
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
+#include "report/work_source.hpp"
 
 namespace roofline {
 namespace {

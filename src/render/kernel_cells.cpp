@@ -15,6 +15,7 @@
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
 #include "report/roofs.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 

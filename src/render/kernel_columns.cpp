@@ -13,6 +13,7 @@
 #include "report/network.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 

@@ -14,6 +14,7 @@
 #include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/machine_findings.hpp"
+#include "report/profile_answer.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"

@@ -11,9 +11,11 @@
 #include "render/profile_columns.hpp"
 #include "render/rank_columns.hpp"
 #include "report/hotspots.hpp"
+#include "report/profile_answer.hpp"
 #include "report/profile_findings.hpp"
 #include "report/rank_findings.hpp"
 #include "report/step_findings.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 
 namespace roofline {

@@ -12,10 +12,9 @@
 #include "model/nan.hpp"
 #include "report/cpu_findings.hpp"
 #include "report/machine_findings.hpp"
-#include "report/rank_findings.hpp"
 #include "report/roofs.hpp"
-#include "report/step_findings.hpp"
 #include "report/titles.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -26,21 +25,6 @@ constexpr std::array<std::string_view, 7> kSavingNames = {"idle",    "copies", "
                                                           "traffic", "memory", "communication"};
 
 double positive(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
-
-std::string suite_answer(const Report& report) {
-  const std::vector<Budget> all = budgets(report);
-  if (all.empty()) return "No kernel was timed.";
-  const auto kernels = std::count_if(report.points.begin(), report.points.end(), [](const Point& point) {
-    return point.status == PointStatus::ok && point.time.has_value();
-  });
-  const Budget& budget = all.front();
-  const std::string takes = kernels == 1 ? fmt::format("The kernel takes {}", budget.text(budget.steps))
-                                         : fmt::format("The {} kernels take {}, one launch of each", count(kernels),
-                                                       budget.text(budget.steps));
-  if (!budget.has_roof()) return takes + ". No roof is known for any of them.";
-  return fmt::format("{}. At {} of this machine {} would take {}.", takes, kernels == 1 ? "the roof" : "the roofs",
-                     kernels == 1 ? "it" : "they", budget.text(budget.steps_of(WallPart::at_roof)));
-}
 
 std::string status_sentence(const Profile& profile) {
   if (profile.signal) return fmt::format("The program was terminated by signal {}.", *profile.signal);
@@ -150,74 +134,6 @@ std::optional<SavingKind> parse_saving_kind(std::string_view text) {
   return static_cast<SavingKind>(found - kSavingNames.begin());
 }
 
-std::string_view work_source(const Point& point) {
-  if (!point.profiled || (point.work.flops.empty() && point.work.bytes.empty())) return {};
-  return to_string(point.profiled->work_source);
-}
-
-bool bytes_is_lower_bound(const Point& point) {
-  return point.profiled && point.profiled->work_source == WorkSource::modelled;
-}
-
-std::string upper_bound_mark(const Point& point) { return bytes_is_lower_bound(point) ? "\u2264 " : ""; }
-
-std::string lower_bound_mark(const Point& point) {
-  const bool memory = point.bound.label == BoundLabel::memory && std::isfinite(point.fraction_of_roof());
-  return memory && bytes_is_lower_bound(point) ? "\u2265 " : "";
-}
-
-bool shows_sources(const Report& report) {
-  return std::any_of(report.points.begin(), report.points.end(), [](const Point& point) {
-    return point.profiled && (!point.profiled->sources.empty() || point.profiled->time_source != TimeSource::traced ||
-                              point.profiled->work_source > WorkSource::counted);
-  });
-}
-
-std::string where_figures_are_from(const Report& report) {
-  if (is_of_cpu(report)) return where_cpu_figures_are_from(report);
-  std::array<std::int64_t, 4> times = {};
-  std::array<std::int64_t, 5> work = {};
-  for (const Point& point : report.points) {
-    if (!point.profiled) continue;
-    ++times.at(static_cast<std::size_t>(point.profiled->time_source));
-    ++work.at(static_cast<std::size_t>(point.profiled->work_source));
-  }
-  const auto all = std::accumulate(times.begin(), times.end(), std::int64_t{0});
-  static constexpr std::array<std::string_view, 4> kTimes = {
-      "traced for every launch",
-      "replayed by a profiler, one launch at a time; in the program a launch may be faster or slower",
-      "means over launches", "sampled"};
-  // "counted by the hardware (73 rows)"; without the number where it is all rows.
-  const auto with_rows = [all](std::string_view what, std::int64_t rows) {
-    return rows == all ? std::string(what) : fmt::format("{} ({})", what, counted_noun(rows, "row", "rows"));
-  };
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < times.size(); ++i)
-    if (times.at(i) > 0) parts.push_back(with_rows(kTimes.at(i), times.at(i)));
-  std::string text = fmt::format("Times are {}.", fmt::join(parts, "; "));
-  static constexpr std::array<std::string_view, 5> kWork = {"not known", "counted by the hardware",
-                                                            "modelled from the shapes", "stated by the kernel author",
-                                                            "counted under emulation"};
-  parts.clear();
-  for (const WorkSource source : {WorkSource::counted, WorkSource::modelled, WorkSource::stated, WorkSource::none}) {
-    const auto i = static_cast<std::size_t>(source);
-    if (work.at(i) > 0) parts.push_back(with_rows(kWork.at(i), work.at(i)));
-  }
-  if (!parts.empty()) text += fmt::format(" FLOPs and bytes per launch are {}.", fmt::join(parts, "; "));
-  if (work.at(static_cast<std::size_t>(WorkSource::modelled)) > 0) {
-    text +=
-        " Modelled bytes count each input and output once and are a lower bound: intensities are upper bounds "
-        "(\u2264, arrow to the left), shares of a memory roof lower bounds (\u2265).";
-  }
-  return text;
-}
-
-std::string why_no_work(const Point& point) {
-  if (!point.profiled || !work_source(point).empty()) return {};
-  if (!point.profiled->not_counted.empty()) return clean_line(point.profiled->not_counted);
-  return point.profiled->in_graph ? "counted with its graph" : "not counted";
-}
-
 double fraction_of_roof(const CopySum& copy) {
   const bool known = copy.total_s > 0 && copy.roof_bytes_per_s > 0;
   return known ? moved_bytes(copy) / copy.total_s / copy.roof_bytes_per_s : kNaN;
@@ -243,95 +159,9 @@ std::string program_name(const Profile& profile) {
   return name.empty() ? "a program" : clean_line(name);
 }
 
-bool has_wall_time(const Report& report) {
-  return report.points.empty() || std::any_of(report.points.begin(), report.points.end(), [](const Point& point) {
-           return !point.profiled || point.profiled->time_source == TimeSource::traced;
-         });
-}
-
-std::string answer(const Report& report) {
-  if (!report.profile) return suite_answer(report);
-  const Profile& profile = *report.profile;
-  if (profile.ranks && profile.ranks->whole_run) {
-    const std::string wall = profile.wall_s > 0 ? duration(profile.wall_s) + " of wall time. " : "";
-    return wall + scaling_text(report);
-  }
-  if (is_of_host(report)) return host_answer(*profile.host);
-  if (is_of_cpu(report)) return cpu_answer(report);
-  if (profile.steps) return step_answer(report);
-  const auto budget = whole_budget(report);
-  if (!budget && !report.points.empty()) {
-    return counted_noun(static_cast<std::int64_t>(report.points.size()), "kernel was", "kernels were") +
-           " recorded without a time.";
-  }
-  if (!budget && !(profile.wall_s > 0) && !report.machine.ceilings.empty()) {
-    return "Roofs of a machine; no program was recorded.";
-  }
-  if (!budget) return fmt::format("{} of wall time; no GPU was used.", duration(profile.wall_s));
-  // Only imports have rows of a CPU without samples of the host.
-  const bool cpu = report.machine.device.kind == DeviceKind::cpu && !report.machine.device.name.empty();
-  const bool several = profile.devices.size() > 1;
-  const std::string gpus = several ? "the GPUs" : cpu ? "this CPU" : "this GPU";
-  const std::string roofs =
-      has_unmeasured_roofs(report) ? "At data-sheet peak (not measured here)" : "At the measured roofs of " + gpus;
-  const auto text_of = [&budget](WallPart part) {
-    const auto share = std::find_if(budget->shares.begin(), budget->shares.end(),
-                                    [part](const WallShare& of) { return of.part == part; });
-    return share == budget->shares.end() ? budget->text(std::int64_t{0}) : budget->text(*share);
-  };
-  if (!has_wall_time(report)) {
-    const std::string all = fmt::format("{} in all, without a timeline", duration(profile.kernel_s));
-    if (!budget->has_roof()) return fmt::format("The kernels take {}.", all);
-    return fmt::format("The kernels take {}. {} they would take {}.", all, roofs, text_of(WallPart::at_roof));
-  }
-  const std::string wall = several ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
-                                                 profile.devices.size(), budget->text(budget->steps))
-                                   : fmt::format("{} of wall time", budget->text(budget->steps));
-  if (budget->has_roof()) {
-    return fmt::format("{}. {} the kernels would take {}.", wall, roofs, text_of(WallPart::at_roof));
-  }
-  if (report.points.empty()) return wall + "; no kernel was recorded.";
-  return fmt::format("{}. {} ran kernels for {} of it ({}).", wall,
-                     several ? "The GPUs"
-                     : cpu   ? "The CPU"
-                             : "The GPU",
-                     text_of(WallPart::no_roof), percent(budget->seconds(WallPart::no_roof) / budget->wall_s));
-}
-
-std::string time_above_roofs(const Report& report) {
-  const auto budget = whole_budget(report);
-  if (!budget) return {};
-  const WallPart stated = budget->has_roof() ? WallPart::at_roof : WallPart::no_roof;
-  std::vector<WallShare> rest;
-  for (const WallShare& share : budget->shares)
-    if (share.part != stated) rest.push_back(share);
-  if (rest.empty()) return {};
-  std::stable_sort(rest.begin(), rest.end(),
-                   [](const WallShare& a, const WallShare& b) { return a.seconds > b.seconds; });
-  std::vector<std::string> parts;
-  for (const WallShare& share : rest) parts.push_back(fmt::format("{} {}", budget->text(share), name_of(share.part)));
-  const std::size_t gpus = budgets(report).size();
-  return fmt::format("The other {}{}: {}.", budget->text(budget->steps - budget->steps_of(stated)),
-                     gpus > 1 ? fmt::format(" of {} on {} GPUs together", budget->text(budget->steps), gpus) : "",
-                     fmt::join(parts, "; "));
-}
-
 bool is_of_host(const Report& report) {
   return !is_of_cpu(report) && report.profile && report.profile->host && report.points.empty() &&
          report.profile->devices.empty();
-}
-
-std::string why_no_roofs(const Report& report) {
-  const Profile& profile = *report.profile;
-  if (profile.counters || report.points.empty() || is_of_cpu(report)) return {};
-  const auto has_work = [](const Point& point) { return !work_source(point).empty(); };
-  if (std::any_of(report.points.begin(), report.points.end(), has_work)) return {};
-  const std::string why =
-      profile.why_no_counters.empty() ? "counters were not requested" : clean_line(profile.why_no_counters);
-  const std::string_view reason = std::string_view(why).substr(0, why.size() - (why.ends_with('.') ? 1 : 0));
-  // A file of another tool has its own times.
-  return fmt::format("No roofs, because FLOPs and bytes are not known: {}.{}", reason,
-                     shows_sources(report) ? "" : " The times below need no counters.");
 }
 
 double cost_of(const Point& point) {

@@ -20,24 +20,6 @@ inline constexpr double kMostInflation = 0.1;
 std::string_view to_string(SavingKind kind);
 std::optional<SavingKind> parse_saving_kind(std::string_view text);
 
-/// Source of a row's FLOPs and bytes: "counted", "modelled", "stated"; empty if it has none, and for suites.
-std::string_view work_source(const Point& point);
-
-/// True if the row's bytes are modelled, a lower bound: its intensity is an upper bound, its share of a memory roof a
-/// lower bound.
-bool bytes_is_lower_bound(const Point& point);
-/// "≤ " for such an intensity and "≥ " for such a share; empty if the figure is exact.
-std::string upper_bound_mark(const Point& point);
-std::string lower_bound_mark(const Point& point);
-
-/// True if some row was not traced and counted by roofline itself: each row then names its sources.
-bool shows_sources(const Report& report);
-/// Sources of times, FLOPs and bytes, as sentences.
-std::string where_figures_are_from(const Report& report);
-
-/// Why a profiled row has no work; empty if it has.
-std::string why_no_work(const Point& point);
-
 /// Bandwidth of the copies as a fraction of the roof; NaN without a roof.
 double fraction_of_roof(const CopySum& copy);
 /// Bytes that cross the limiting roof: a copy within one memory both reads and writes its size.
@@ -48,17 +30,8 @@ std::string rate_text(const CopySum& copy);
 /// "train.py --steps 100": the program and its arguments, without the folder.
 std::string program_name(const Profile& profile);
 
-/// True if launches have start times. Means, and launches replayed in isolation, have total times but no wall time.
-bool has_wall_time(const Report& report);
-/// Wall time (for a suite, kernel time), and the time of the same work at the roofs.
-std::string answer(const Report& report);
-/// "The other 5.81 s: 3.02 s kernels below their roof; …", largest first.
-std::string time_above_roofs(const Report& report);
 /// True if no GPU was used, so that host samples give the answer.
 bool is_of_host(const Report& report);
-/// Why there are no roofs, and how to get them; empty with counters or without kernels.
-std::string why_no_roofs(const Report& report);
-
 /// Kernel rows by total time, largest first, as indices into Report::points.
 std::vector<std::size_t> by_total_time(const Report& report);
 /// Fraction of the time of all kernels; NaN if unknown.

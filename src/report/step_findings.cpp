@@ -8,6 +8,7 @@
 
 #include "report/budget.hpp"
 #include "report/largest_line.hpp"
+#include "report/profile_answer.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"

@@ -8,8 +8,10 @@
 #include "profile/host_sums.hpp"
 #include "render/host_exports.hpp"
 #include "report/json/host_json.hpp"
+#include "report/profile_answer.hpp"
 #include "report/profile_findings.hpp"
 #include "report/runs.hpp"
+#include "report/work_source.hpp"
 
 namespace roofline {
 namespace {

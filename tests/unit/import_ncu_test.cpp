@@ -5,6 +5,7 @@
 #include "import/ncu_units.hpp"
 #include "import/protobuf.hpp"
 #include "report/profile_findings.hpp"
+#include "report/work_source.hpp"
 #include "tests/support/import_files.hpp"
 #include "tests/support/protobuf_message.hpp"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/profile_findings.hpp"
+#include "report/work_source.hpp"
 #include "tests/support/import_files.hpp"
 
 namespace roofline {

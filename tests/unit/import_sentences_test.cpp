@@ -7,9 +7,11 @@
 
 #include "import/roofs.hpp"
 #include "report/diagnosis/verdict.hpp"
+#include "report/profile_answer.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "report/step_findings.hpp"
+#include "report/work_source.hpp"
 #include "tests/support/import_files.hpp"
 
 namespace roofline {

@@ -13,6 +13,7 @@
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
+#include "report/work_source.hpp"
 #include "tests/support/import_files.hpp"
 
 namespace roofline {

@@ -8,6 +8,7 @@
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
+#include "report/profile_answer.hpp"
 #include "report/profile_findings.hpp"
 #include "tests/support/sample_report.hpp"
 

@@ -17,6 +17,7 @@
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
+#include "report/work_source.hpp"
 #include "tests/support/mentions.hpp"
 #include "tests/support/sample_report.hpp"
 #include "tests/support/values.hpp"

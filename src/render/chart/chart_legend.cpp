@@ -7,6 +7,7 @@
 #include "render/chart/chart.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "render/chart/chart.hpp"
 #include "report/profile_findings.hpp"
+#include "report/work_source.hpp"
 
 namespace roofline {
 namespace {

@@ -15,6 +15,7 @@
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 

@@ -8,9 +8,11 @@
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
 #include "report/hotspots.hpp"
+#include "report/profile_answer.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "report/step_findings.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 
 namespace roofline {

@@ -13,6 +13,7 @@
 #include "render/html/sections.hpp"
 #include "render/kernel_columns.hpp"
 #include "report/profile_findings.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 
 namespace roofline {

@@ -7,6 +7,7 @@
 #include "render/html/sections.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 
 namespace roofline {

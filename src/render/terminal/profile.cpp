@@ -16,9 +16,11 @@
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
 #include "report/memory_lines.hpp"
+#include "report/profile_answer.hpp"
 #include "report/profile_findings.hpp"
 #include "report/rank_findings.hpp"
 #include "report/step_findings.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 

@@ -19,6 +19,7 @@
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
 #include "report/titles.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 

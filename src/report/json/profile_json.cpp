@@ -15,6 +15,7 @@
 #include "report/json/memory_json.hpp"
 #include "report/json/ranks_json.hpp"
 #include "report/profile_findings.hpp"
+#include "report/work_source.hpp"
 
 namespace roofline {
 

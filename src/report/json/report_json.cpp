@@ -12,6 +12,7 @@
 #include "report/json/profile_json.hpp"
 #include "report/network.hpp"
 #include "report/profile_findings.hpp"
+#include "report/work_source.hpp"
 
 namespace roofline {
 void members(auto& io, Traffic& traffic) {

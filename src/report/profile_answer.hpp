@@ -1,0 +1,17 @@
+// What a report says first: wall time, the time of the same work at the roofs, and what the rest was spent on.
+#pragma once
+
+#include <string>
+
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// True if launches have start times. Means, and launches replayed in isolation, have total times but no wall time.
+bool has_wall_time(const Report& report);
+/// Wall time (for a suite, kernel time), and the time of the same work at the roofs.
+std::string answer(const Report& report);
+/// "The other 5.81 s: 3.02 s kernels below their roof; …", largest first.
+std::string time_above_roofs(const Report& report);
+
+}  // namespace roofline
