@@ -45,8 +45,6 @@ void ProbeRounds::visit(double slowed_share) {
       next.variant = static_cast<int>(i);
       tried_all_ = !visit(next);
       if (!tried_all_) variants_.push_back(std::move(next));
-      // Quick calibrations take the first variant, which is expected to be the fastest.
-      tried_all_ = tried_all_ || effort_.quick;
     } else if (!given_up(variants_[i], slowed_share)) {
       visit(variants_[i]);
     }

@@ -162,6 +162,20 @@ TEST(CpuProbes, QuickTriesFewerVariants) {
   }
 }
 
+/// Which of them is faster depends on the CPU.
+TEST(CpuProbes, MainMemoryIsTriedWithPrefetchesAndWithoutThem) {
+  CpuDevice device({}, best_isa(), small_machine());
+  for (const char* name : {"read", "copy", "triad", "update", "accumulate", "read.one_core", "copy.one_core",
+                           "triad.one_core", "update.one_core", "accumulate.one_core", "copy.small_pages"}) {
+    const Probe& probe = probe_of(fmt::format("dram.{}", name));
+    if (probe.unsupported && probe.unsupported(device)) continue;
+    std::string variants;
+    for (int i = 0; const auto made = probe.make(device, ProbeRequest{true, 1}, i); ++i) variants += made->variant;
+    EXPECT_THAT(variants, testing::HasSubstr("prefetched")) << name;
+    EXPECT_THAT(variants, testing::HasSubstr("plain")) << name;
+  }
+}
+
 TEST(CpuProbes, CompulsoryStreamsAreCountedAndExceedTheCaches) {
   CpuDevice device({}, best_isa(), small_machine());
   const struct {

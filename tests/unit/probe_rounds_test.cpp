@@ -62,8 +62,10 @@ decltype(Probe::make) with_clock(decltype(Probe::make) make, std::function<doubl
 
 class ProbeInRounds {
  public:
-  explicit ProbeInRounds(Probe probe)
-      : probe_(std::move(probe)), rounds_(probe_, device_, effort_, [] { return false; }) {}
+  explicit ProbeInRounds(Probe probe, bool quick = false)
+      : probe_(std::move(probe)), effort_{.quick = quick, .sustain_s = 0}, rounds_(probe_, device_, effort_, [] {
+          return false;
+        }) {}
 
   ProbeRounds& visit(int times, double slowed_share = 0) {
     for (int i = 0; i < times; ++i) rounds_.visit(slowed_share);
@@ -74,7 +76,7 @@ class ProbeInRounds {
  private:
   Probe probe_;
   FakeDevice device_;
-  Effort effort_{.quick = false, .sustain_s = 0};
+  Effort effort_;
   ProbeRounds rounds_;
 };
 
@@ -99,6 +101,11 @@ TEST(ProbeRounds, AQuietProbeSettlesInAFewRounds) {
   EXPECT_EQ(measured.ceiling.clocks.core_hz, 1e9);
   EXPECT_EQ(measured.ceiling.audit.status(), CheckStatus::pass);
   EXPECT_EQ(status_of(measured.ceiling, kDoublingCheck), CheckStatus::pass);
+}
+
+TEST(ProbeRounds, QuickOnesTakeTheFastestOfTheirVariants) {
+  ProbeInRounds probe(probe_of({{"prefetched", 1e6}, {"plain", 1.6e6}}), true);
+  EXPECT_EQ(probe.visit(2).best(), 1);
 }
 
 TEST(ProbeRounds, AVariantThatWasDisturbedAtFirstStillWins) {
