@@ -14,6 +14,7 @@
 
 #include "op/host_parallel.hpp"
 #include "op/sampling.hpp"
+#include "op/tolerance.hpp"
 
 namespace roofline {
 namespace {
@@ -162,7 +163,8 @@ Findings compare_some(const Op& op, const Workload& workload, std::span<const Ho
   Findings found(outputs.count());
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const auto [output, value] = outputs[indices[i]];
-    const auto& [expected, permitted, whole] = expectations[i];
+    const auto& [expected, granted, whole] = expectations[i];
+    const double permitted = permitted_for(value, outputs.spec(output).dtype, granted);
     if (std::isnan(permitted)) {
       ++found.unknown;
       continue;

@@ -23,11 +23,18 @@ double storage_error(DType dtype, double value) {
     if (value == std::floor(value)) return 0;
     return std::min(0.75, 0.5 + 0x1p-22 * std::abs(value));  // fp32 may take a fraction near a half for a half
   }
-  const double subnormal = dtype == DType::fp16 || dtype == DType::fp8
-                               ? kSmallestPositive.at(static_cast<std::size_t>(dtype)) / 2
-                           : dtype == DType::fp64 ? 0x1p-1022
-                                                  : 0x1p-126;
-  return unit_roundoff(dtype) * std::abs(value) + subnormal;
+  return unit_roundoff(dtype) * std::abs(value) + kSmallestPositive.at(static_cast<std::size_t>(dtype)) / 2;
+}
+
+double flush_error(DType dtype) {
+  if (is_integer(dtype) || dtype == DType::fp16 || dtype == DType::fp8) return 0;
+  return dtype == DType::fp64 ? 0x1p-1022 : 0x1p-126;
+}
+
+double permitted_for(double result, DType dtype, double permitted) {
+  const double flushed = flush_error(dtype);
+  const bool subnormal = result != 0 && std::abs(result) < flushed;
+  return subnormal && permitted >= flushed ? permitted - flushed : permitted;
 }
 
 Tolerance storage_tolerance(DType dtype, double magnitude, double roundings) {

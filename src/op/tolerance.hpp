@@ -13,9 +13,16 @@ double unit_roundoff(DType dtype);
 /// Unit roundoff of product operands of that type: 2^-11 for tf32.
 double operand_roundoff(DType dtype);
 
-/// The largest error of storing `value` as that type, results that are flushed to zero included. A fraction that is
-/// stored as an integer may be rounded to the nearest one, and a whole number is exact.
+/// The largest error of storing `value` as that type. A fraction that is stored as an integer may be rounded to the
+/// nearest one, and a whole number is exact.
 double storage_error(DType dtype, double value);
+
+/// What flushing subnormal numbers to zero changes at most: the smallest normal number; 0 for fp16, fp8 and integers.
+double flush_error(DType dtype);
+
+/// `permitted` for that result: without flush_error(), if the result is subnormal, which shows that such numbers are
+/// not flushed.
+double permitted_for(double result, DType dtype, double permitted);
 
 /// The tolerance of outputs of size `magnitude`, each from a chain of `roundings` rounded fp32 (fp64 for
 /// fp64) operations whose errors are about as large as the output's own unit roundoff:

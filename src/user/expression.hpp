@@ -46,6 +46,7 @@ class Expression {
     std::int64_t elements = 0;
     std::function<double(std::int64_t index)> at = {};
     std::function<Whole(std::int64_t index)> whole = {};  ///< empty: elements that a double represents
+    bool is_integer = false;                              ///< of an integer type
   };
   enum class NameKind : std::uint8_t {
     value,   ///< "n"; also a tensor's name without an index, which is its current element
@@ -72,8 +73,9 @@ class Expression {
     std::int64_t max_steps = 0;     ///< operations of reductions in one evaluation
     std::int64_t steps = 0;         ///< of the latest evaluation
     std::vector<std::int64_t> places = {};  ///< of the tensor's element that a value is
-    /// evaluate_bounded() counts floating-point operations here, and reports each element that it uses.
-    std::int64_t flops = 0;
+    /// evaluate_bounded() counts floating-point operations here, and reports each element that it uses. The least
+    /// leaves out arithmetic on integers and indices, and min and max; the most counts functions and powers as four.
+    std::int64_t flops_least = 0, flops_most = 0;
     std::function<void(const std::string& tensor, std::int64_t index)> on_read = {};
 
    private:
@@ -103,6 +105,7 @@ class Expression {
       Counts counts[3] = {};                                   ///< of values, of bounded ones, of whole ones
     };
     std::vector<Kept> reductions_ = {};
+    std::vector<std::optional<bool>> integral_ = {};  ///< by node: is_integral(), once it is known
     std::uint64_t evaluations_ = 0;
   };
 
@@ -202,6 +205,9 @@ class Expression {
   Bounded exact_of_indices(Index index, Bounded rounded, Operands& operands) const;
   /// True without elements of tensors and reductions.
   bool is_of_indices(Index index, const Operands& operands) const;
+  /// True if kernels compute it with integers: from indices, sizes, whole literals and tensors of integers.
+  bool is_integral(Index index, Operands& operands) const;
+  void count_operation(Index index, Operands& operands) const;
   static Bounded bounded_unary(const Node& node, Bounded a, double roundoff);
   static Bounded bounded_binary(const Node& node, Bounded a, Bounded b, double roundoff);
   Bounded bounded_logical(const Node& node, Operands& operands, double roundoff) const;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "op/tolerance.hpp"
 #include "user/expression.hpp"
 
 namespace roofline {
@@ -23,12 +24,18 @@ constexpr double kGranted = 4;
 /// The distance to the value at another operand, if there is one.
 double distance(double value, double other) { return std::isfinite(other) ? std::abs(other - value) : 0; }
 
+/// Error of a result of that size. Subnormal numbers have the spacing of the smallest normal ones.
+double granted_error(double value, double count, double roundoff) {
+  const double smallest_normal = roundoff > unit_roundoff(DType::fp64) ? 0x1p-126 : 0x1p-1022;
+  return kGranted * count * roundoff * std::max(std::abs(value), smallest_normal);
+}
+
 }  // namespace
 
 /// Whole numbers that the precision has are exact: indices, counts, integers as floats.
 double Expression::rounding(double value, double count, double roundoff) {
   if (value == std::floor(value) && is_representable(value, roundoff)) return 0;
-  return kGranted * count * roundoff * std::abs(value);
+  return granted_error(value, count, roundoff);
 }
 
 Expression::Bounded Expression::evaluate_bounded(Operands& operands, double roundoff) const {
@@ -60,6 +67,30 @@ Expression::Bounded Expression::exact_of_indices(Index index, Bounded rounded, O
   if (rounded.error == 0 || !is_of_indices(index, operands)) return rounded;
   const WholeResult exact = whole(index, operands);
   return exact.status == WholeStatus::exact ? Bounded{static_cast<double>(exact.value), 0} : rounded;
+}
+
+bool Expression::is_integral(Index index, Operands& operands) const {
+  const Node& node = nodes_[index];
+  const auto is_integer = [&](Index name) { return !operands.tensors[name].at || operands.tensors[name].is_integer; };
+  operands.integral_.resize(nodes_.size());
+  if (operands.integral_[index]) return *operands.integral_[index];
+  bool integral = node.kind == Kind::number                                ? node.number == std::floor(node.number)
+                  : node.kind == Kind::value || node.kind == Kind::element ? is_integer(node.operands[0])
+                  : node.kind == Kind::reduction ? is_integral(reductions_[node.operands[0]].body, operands)
+                  : node.kind == Kind::unary     ? node.whole_unary != nullptr
+                  : node.kind == Kind::binary    ? node.whole_binary != nullptr
+                                                 : true;
+  for (int i = 0; integral && i < operands_of(node.kind); ++i) integral = is_integral(node.operands[i], operands);
+  operands.integral_[index] = integral;
+  return integral;
+}
+
+void Expression::count_operation(Index index, Operands& operands) const {
+  const Node& node = nodes_[index];
+  const bool chooses = node.propagation == Propagation::choice;
+  if (node.roundings == 0 && !chooses) return;
+  operands.flops_most += chooses ? 1 : node.roundings;
+  operands.flops_least += chooses || is_integral(index, operands) ? 0 : 1;
 }
 
 Expression::Bounded Expression::bounded_unary(const Node& node, Bounded a, double roundoff) {
@@ -121,7 +152,7 @@ Expression::Bounded Expression::bounded(Index index, Operands& operands, double 
   const Node& node = nodes_[index];
   const auto operand = [&](int which) { return bounded(node.operands[which], operands, roundoff); };
   const auto stored = [&](double value) -> Bounded {
-    return {value, is_representable(value, roundoff) ? 0 : kGranted * roundoff * std::abs(value)};
+    return {value, is_representable(value, roundoff) ? 0 : granted_error(value, 1, roundoff)};
   };
   switch (node.kind) {
     case Kind::number:
@@ -138,10 +169,10 @@ Expression::Bounded Expression::bounded(Index index, Operands& operands, double 
     case Kind::reduction:
       return reduced(node.operands[0], operands, Arithmetic::ieee, roundoff);
     case Kind::unary:
-      operands.flops += node.roundings > 0 ? 1 : 0;
+      count_operation(index, operands);
       return bounded_unary(node, operand(0), roundoff);
     case Kind::binary: {
-      operands.flops += node.roundings > 0 || node.propagation == Propagation::choice ? 1 : 0;
+      count_operation(index, operands);
       const Bounded result = bounded_binary(node, operand(0), operand(1), roundoff);
       return node.propagation == Propagation::comparison ? exact_of_indices(index, result, operands) : result;
     }

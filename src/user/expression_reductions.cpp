@@ -155,7 +155,9 @@ Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& ope
     const Bounded term = term_of(reduction.body);
     fold.add(term.value);
     if (roundoff) {
-      ++operands.flops;
+      const bool adds = reduction.fold == Fold::sum || reduction.fold == Fold::avg;
+      ++operands.flops_most;
+      operands.flops_least += adds && !is_integral(reduction.body, operands) ? 1 : 0;
       fold.error.add(term.value, term.error, rounding(static_cast<double>(fold.total), 1, *roundoff));
       fold.worst = std::max(fold.worst, term.error);
     }

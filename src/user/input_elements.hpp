@@ -15,7 +15,10 @@ inline std::map<std::string, ElementFormula::Tensor> elements_of(std::span<const
   std::map<std::string, ElementFormula::Tensor> tensors;
   for (const HostTensor& input : inputs) {
     ElementFormula::Tensor& tensor = tensors[input.spec().name];
-    tensor = {.elements = input.spec().elements, .at = [&input](std::int64_t index) { return input[index]; }};
+    tensor = {.elements = input.spec().elements,
+              .at = [&input](std::int64_t index) { return input[index]; },
+              .whole = {},
+              .is_integer = is_integer(input.spec().dtype)};
     if (exceeds_double(input.spec().dtype)) tensor.whole = [&input](std::int64_t index) { return input.whole(index); };
   }
   return tensors;

@@ -80,7 +80,7 @@ class FormulaValues {
     }
     const auto [value, error] = formula_.bounded(i, roundoff_);
     if (stated_) return {value, stated_->permitted(value)};
-    const double permitted = storage_error(dtype_, value) + error;
+    const double permitted = storage_error(dtype_, value) + error + flush_error(dtype_);
     const bool rounded = is_integer(dtype_) && std::abs(value) > static_cast<double>(kLargestSize) &&
                          permitted < unit_roundoff(DType::fp64) * std::abs(value);
     return {value, rounded ? std::numeric_limits<double>::quiet_NaN() : permitted};

@@ -20,7 +20,7 @@ constexpr std::int64_t kMostSteps = std::int64_t{1} << 25;
 
 /// What evaluating one output's formula uses.
 struct Used {
-  double flops = 0;
+  double flops_least = 0, flops_most = 0;
   double changed = 0;                           ///< elements of the output that differ from what was there
   std::map<std::string, double> elements = {};  ///< different ones, by input
 };
@@ -95,21 +95,23 @@ void add_use(Used& used, Reads& reads, const Formula& formula, const TensorSpec&
   });
   SpreadOrder order(output.elements);
   std::int64_t evaluated = 0, changed = 0;
-  double flops = 0;
+  double flops_least = 0, flops_most = 0;
   for (; evaluated < count && evaluate.steps() < kMostSteps; ++evaluated) {
     place = order.next();
     now.clear();
     here.clear();
-    const std::int64_t flops_before = evaluate.flops();
+    const std::int64_t least_before = evaluate.flops_least(), most_before = evaluate.flops_most();
     const double value = evaluate.bounded(place, 0).value;
     if (before != nullptr && (*before)[place] == value) continue;
     ++changed;
-    flops += static_cast<double>(evaluate.flops() - flops_before);
+    flops_least += static_cast<double>(evaluate.flops_least() - least_before);
+    flops_most += static_cast<double>(evaluate.flops_most() - most_before);
     for (const auto& [tensor, index] : now) reads.add(*tensor, index);
     for (const std::string& tensor : here) ++in_place[tensor];
   }
   const double each = static_cast<double>(output.elements) / static_cast<double>(evaluated);
-  used.flops += flops * each;
+  used.flops_least += flops_least * each;
+  used.flops_most += flops_most * each;
   used.changed += static_cast<double>(changed) * each;
   for (const auto& [tensor, times] : in_place)
     used.elements[tensor] = std::max(used.elements[tensor], static_cast<double>(times) * each);
@@ -135,13 +137,13 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
       floating = false;
       continue;
     }
-    const double changed_before = used.changed, flops_before = used.flops;
+    const double changed_before = used.changed, flops_before = used.flops_most;
     add_use(used, reads, formula->second, tensor, values, inputs);
     const double changed = used.changed - changed_before;
     bounds.write_least += changed * static_cast<double>(element_size(tensor.dtype));
     outputs += changed;
     floating = floating && !is_integer(tensor.dtype);
-    if (is_integer(tensor.dtype)) of_integers += used.flops - flops_before;
+    if (is_integer(tensor.dtype)) of_integers += used.flops_most - flops_before;
     reduces = reduces || formula->second.has_reductions();
   }
   reads.count(used);
@@ -152,9 +154,9 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
   }
   if (of_integers > 0) bounds.integer_operations = of_integers;
   if (floating) {
-    bounds.flops_most = used.flops;
+    bounds.flops_most = used.flops_most;
     // A result of k values takes k - 1 operations of two; a formula without reductions says itself what is needed.
-    bounds.flops_least = reduces ? std::clamp(elements - outputs, 0.0, used.flops) : used.flops;
+    bounds.flops_least = reduces ? std::clamp(elements - outputs, 0.0, used.flops_least) : used.flops_least;
   }
   return bounds;
 }

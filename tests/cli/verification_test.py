@@ -85,6 +85,13 @@ TABLE = [
          "for (int64_t i = 0; i < n; ++i) { float a = 1 + x[i] * x[i]; int32_t b; memcpy(&b, &a, 4); "
          "b = 0x5f3759df - (b >> 1); float r; memcpy(&r, &b, 4); y[i] = r * (1.5f - a / 2 * r * r); }",
          {"y": "1/sqrt(1 + x*x)"}),
+    # Processors and GPUs may flush subnormal results to zero; a subnormal result shows that this one does not.
+    case("subnormal_results_off_by_a_tenth", each("y[i] = 1e-39f * x[i];"), each("y[i] = 1.1e-39f * x[i];"), {"y": "1e-39*x"}),
+    case("subnormal_results_of_another_sign",
+         each("y[i] = fabsf(1e-39f * x[i]) < 0x1p-126f ? 0 : 1e-39f * x[i];"), each("y[i] = -1e-39f * x[i];"),
+         {"y": "1e-39*x"}),
+    case("a_quotient_through_subnormal_numbers", each("{ float small = 1e-40f * x[i]; y[i] = small * 1e38f; }"),
+         each("y[i] = 0.0101f * x[i];"), {"y": "1e-40*x*1e38"}, ("input x fp32 n { range: [1, 2] }", Y)),
     # Precision and rounding.
     case("bf16_truncated", each("y[i] = nearest_bf16(1.5f * from_bf16(x[i]) + from_bf16(z[i]));"),
          each("y[i] = truncated_bf16(1.5f * from_bf16(x[i]) + from_bf16(z[i]));"), {"y": "1.5*x + z"},

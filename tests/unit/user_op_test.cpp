@@ -65,6 +65,50 @@ TEST(UserOpWork, FormulasReplaceTheBytesAndNotThePlace) {
   EXPECT_TRUE(traffic.in_place);
 }
 
+/// The work of y (fp32) by that formula of x (fp32) and k (int32).
+WorkBounds work_of(const std::string& formula) {
+  constexpr std::int64_t kElements = 100;
+  KernelSpec spec;
+  spec.name = "own";
+  spec.extents = {"n"};
+  spec.buffers = {buffer("x", TensorRole::input), buffer("k", TensorRole::input), buffer("y", TensorRole::output)};
+  spec.buffers[1].dtype = DType::int32;
+  spec.expect.formulas.emplace("y", Formula(formula, kOpPlace));
+  Workload workload;
+  workload.op = "own";
+  workload.shape = {{"n", kElements}};
+  std::vector<HostTensor> inputs;
+  for (const TensorSpec& tensor : tensors_of(spec, workload)) {
+    if (!is_read(tensor.role)) continue;
+    inputs.emplace_back(tensor);
+    inputs.back().fill_random(1);
+  }
+  WorkBounds bounds = work_of_formulas(spec, workload, inputs);
+  *bounds.flops_least /= kElements;
+  *bounds.flops_most /= kElements;
+  return bounds;
+}
+
+TEST(UserOpWork, FlopsAreNeededWhereFloatingPointIsComputed) {
+  const struct {
+    const char* formula;
+    double least, most;
+  } expected[] = {{"2*x + 1", 2, 2},
+                  {"max(x, 0)", 0, 1},
+                  {"(i*3 + 7) % 5 * 0.5", 1, 3},
+                  {"k*k + i", 0, 2},
+                  {"floor(i/7)*x", 1, 2},
+                  {"x^3", 1, 4},
+                  {"exp(x) * 2", 2, 5},
+                  {"max[j < 2](x[min(i + j, n - 1)])", 0, 2},
+                  {"sum[j < 2](k[min(i + j, n - 1)])", 0, 2}};
+  for (const auto& [formula, least, most] : expected) {
+    const WorkBounds bounds = work_of(formula);
+    EXPECT_EQ(*bounds.flops_least, least) << formula;
+    EXPECT_EQ(*bounds.flops_most, most) << formula;
+  }
+}
+
 /// Later elements of a running sum take more; where only some are evaluated, they stand for all.
 TEST(UserOpWork, FlopsOfAPartStandForAllElements) {
   constexpr std::int64_t kElements = 1 << 14;
