@@ -16,6 +16,7 @@
 #include "analyze/access_pattern.hpp"
 #include "analyze/choose_implementation.hpp"
 #include "analyze/compare_runs.hpp"
+#include "analyze/hot_loop.hpp"
 #include "analyze/placements.hpp"
 #include "analyze/recompiled.hpp"
 #include "analyze/scaled_workload.hpp"
@@ -35,6 +36,8 @@ namespace {
 constexpr double kLongestLaunchS = 0.25, kLargestBytes = 1.5e9, kCheapBytes = 256e6;
 /// Core's share of the time: above the first its instructions are examined, below the second its accesses.
 constexpr double kCoreMatters = 0.5, kMemoryMatters = 0.75;
+/// Time without vectors over that with them.
+constexpr double kScalar = 1.1;
 /// Share of the traced accesses.
 constexpr double kSplitsMatter = 0.05;
 /// Bytes of all tensors: more lines than a pattern's history has, and few enough accesses.
@@ -248,6 +251,10 @@ class RowExperiments {
     attempt([&] {
       recompiled(ExperimentKind::unvectorized, with_options(entry_, {"-fno-tree-vectorize", "-fno-tree-slp-vectorize"}),
                  "-fno-tree-vectorize");
+    });
+    attempt([&] {
+      if (found_.back().kind != ExperimentKind::unvectorized || found_.back().ratio > kScalar) return;
+      found_.back().remark = why_not_vectorized(entry_, *small_, one_);
     });
     publish_(found_);  // an index that was a remainder may be anywhere
     attempt([&] {

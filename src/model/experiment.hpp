@@ -41,6 +41,9 @@ struct Experiment {
   double ratio = 1;
   Interval ci95;           ///< interval of the ratio; NaN if there is none
   std::int64_t count = 0;  ///< staggered: the number of buffers; of a trace: accesses; else 0
+  /// Unvectorized: why the compiler did not vectorise the loop with most of the time: "scale.c:4: control flow in
+  /// loop."; empty: unknown, or vectorised.
+  std::string remark = {};
 };
 
 }  // namespace roofline

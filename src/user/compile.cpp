@@ -98,9 +98,9 @@ void compile_without_failed_forwards(const CompileRequest& request, std::vector<
   run_or_fail(request, assemble);
 }
 
-void compile_for_host(const CompileRequest& request, const fs::path& out) {
+/// Everything but the output. Writes the source to `text`, with the call that follows it.
+std::vector<std::string> host_command(const CompileRequest& request, const fs::path& text) {
   const bool c = request.kind == SourceKind::c;
-  const Temporary text(out.string() + (c ? ".c" : ".cpp"));
   const std::string name = request.source.string();
   // An #include has no escapes: such a file is included by the command line.
   const bool quoted = name.find('"') != std::string::npos;
@@ -109,7 +109,7 @@ void compile_for_host(const CompileRequest& request, const fs::path& out) {
                                  ? ""
                                  : fmt::format("#line 1 \"(the suite)\"\n{}#line 1 \"(the call of the kernel)\"\n",
                                                quoted ? "" : fmt::format("#include \"{}\"\n", name));
-  write_file(text.path(), request.prologue + source + request.epilogue);
+  write_file(text, request.prologue + source + request.epilogue);
   std::vector<std::string> command = host_compiler(request.kind);
   // Nobody replaces a function of the library: calls within it are direct and can be inlined, as in a program.
   for (const char* option : {"-shared", "-fPIC", "-fno-semantic-interposition", "-O3", "-march=native"})
@@ -121,8 +121,16 @@ void compile_for_host(const CompileRequest& request, const fs::path& out) {
   const auto more = preprocessor_options(request);
   command.insert(command.end(), more.begin(), more.end());
   if (has_source && quoted) command.insert(command.end(), {"-include", name});
-  command.push_back(text.path().string());
+  command.push_back(text.string());
   command.insert(command.end(), request.options.begin(), request.options.end());
+  return command;
+}
+
+std::string text_extension(const CompileRequest& request) { return request.kind == SourceKind::c ? ".c" : ".cpp"; }
+
+void compile_for_host(const CompileRequest& request, const fs::path& out) {
+  const Temporary text(out.string() + text_extension(request));
+  std::vector<std::string> command = host_command(request, text.path());
   if (request.without_failed_forwards) return compile_without_failed_forwards(request, std::move(command), out);
   command.insert(command.end(), {"-o", out.string(), "-lm"});
   run_or_fail(request, command);
@@ -245,6 +253,21 @@ fs::path compiled(const CompileRequest& request) {
   const auto failed = failures().find(key);
   if (failed != failures().end()) throw Error(failed->second);
   return compile_as(request, key);
+}
+
+std::string vectorizer_remarks(const CompileRequest& request) {
+  const Temporary out(kernel_folder() / fmt::format("remarks.{}.so", ::getpid()));
+  const Temporary text(out.path().string() + text_extension(request));
+  const std::vector<std::string> of_gcc = {"-fopt-info-vec-optimized-missed"};
+  const std::vector<std::string> of_clang = {"-Rpass=loop-vectorize", "-Rpass-missed=loop-vectorize",
+                                             "-Rpass-analysis=loop-vectorize"};
+  for (const std::vector<std::string>& options : {of_gcc, of_clang}) {
+    std::vector<std::string> command = host_command(request, text.path());
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {"-o", out.path().string(), "-lm"});
+    if (const CompilerRun run = run_compiler(command, request.limit_s); run.status == 0) return run.output;
+  }
+  return {};
 }
 
 void compile_ahead(const std::vector<CompileRequest>& requests, const std::function<void(std::size_t)>& progress) {

@@ -36,6 +36,9 @@ struct CompileRequest {
 /// compiler's message. Compiles only what is not in the cache.
 std::filesystem::path compiled(const CompileRequest& request);
 
+/// What GCC or Clang says of vectorised and other loops when it compiles C or C++; empty if it says nothing.
+std::string vectorizer_remarks(const CompileRequest& request);
+
 /// Compiles all requests, several at a time, each in its own process. A failed request fails again, at once, in
 /// compiled().
 void compile_ahead(const std::vector<CompileRequest>& requests, const std::function<void(std::size_t done)>& progress);

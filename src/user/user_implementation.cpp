@@ -227,6 +227,15 @@ std::vector<Implementation> user_implementations(const std::shared_ptr<const Ker
   return implementations;
 }
 
+std::string vectorizer_remarks(const KernelSpec& spec, std::string_view implementation,
+                               const std::string& architecture) {
+  for (const Configuration& configuration : configurations(spec)) {
+    if (name_of(spec, configuration) == implementation)
+      return vectorizer_remarks(compile_request(spec, configuration, architecture));
+  }
+  return {};
+}
+
 void check_bindings(const KernelSpec& spec, const Workload& workload) {
   const std::vector<TensorSpec> tensors = kernel_tensors(spec, workload);
   for (const Configuration& configuration : configurations(spec)) bind_kernel(spec, configuration, workload, tensors);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "op/op.hpp"
@@ -12,6 +14,10 @@ namespace roofline {
 /// One for each configuration. Named by the parameters that differ; kernels with `like:` are prefixed with the kernel's
 /// name.
 std::vector<Implementation> user_implementations(const std::shared_ptr<const KernelSpec>& spec);
+
+/// What the compiler says of the loops of a C or C++ kernel's configuration, given by its implementation's name.
+std::string vectorizer_remarks(const KernelSpec& spec, std::string_view implementation,
+                               const std::string& architecture);
 
 /// The tensors that the kernel works on for a workload: its own, or those of the op that it is like.
 std::vector<TensorSpec> kernel_tensors(const KernelSpec& spec, const Workload& workload);

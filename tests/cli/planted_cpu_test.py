@@ -259,6 +259,16 @@ class Planted(OnACpu):
         _, rules = self.analyze({"healthy": healthy}, 1)
         self.assertFalse(FAULTS & set(rules["healthy"]), rules)
 
+    def test_of_scalar_code_the_compiler_is_quoted(self):
+        _, kernel, twin, _ = PLANTED["scalar"]
+        rows, rules = self.analyze({"planted": kernel, "twin": twin}, 1)
+        of = lambda name: [one for one in rows[name].get("experiments", []) if one["kind"] == "unvectorized"]
+        if not of("planted") or of("planted")[0]["ratio"] > 1.1:
+            self.skipTest(f"other load: {rules['planted'][:1]}")
+        self.assertRegex(of("planted")[0].get("compiler_remark", ""), r"^planted\.c:\d+: \w")
+        for one in of("twin"):
+            self.assertNotIn("compiler_remark", one)
+
     def test_experiments_can_be_switched_off(self):
         rows, rules = self.analyze({"planted": PLANTED["dependent_sum"][1]}, 1, "--no-experiments")
         self.assertNotIn("experiments", rows["planted"])

@@ -1,5 +1,5 @@
 // Remarks of GCC and Clang about loops, by file and line; hostile files.
-#include "profile/cpu/compiler_remarks.hpp"
+#include "text/compiler_remarks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "model/error.hpp"
+#include "profile/cpu/loop_remarks.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/json/json.hpp"
 #include "tests/support/cpu_program.hpp"
@@ -54,6 +55,18 @@ TEST(CompilerRemarks, OfClangAreTheReasonBeforeTheLoop) {
       "flux.c:14:3: remark: vectorized loop (vectorization width: 4, interleaved count: 2) [-Rpass=loop-vectorize]\n");
   EXPECT_EQ(remarks.why_not("flux.c", 6), "call instruction cannot be vectorized");
   EXPECT_THAT(remarks.why_not("flux.c", 14), IsEmpty());
+}
+
+TEST(CompilerRemarks, OfALineAreThoseOfTheLoopAbove) {
+  const CompilerRemarks remarks = remarks_of(
+      "a.c:5:3: missed: couldn't vectorize loop\na.c:7:9: missed: not vectorized: control flow in loop.\n"
+      "a.c:20:3: optimized: loop vectorized using 16 byte vectors\n"
+      "b.c:1:3: missed: couldn't vectorize loop\nb.c:1:9: missed: not vectorized: bad data ref\n");
+  EXPECT_EQ(remarks.why_not_around("a.c", 5), "a.c:5: control flow in loop.");
+  EXPECT_EQ(remarks.why_not_around("a.c", 15), "a.c:5: control flow in loop.");
+  EXPECT_THAT(remarks.why_not_around("a.c", 25), IsEmpty()) << "that loop is vectorised";
+  EXPECT_THAT(remarks.why_not_around("a.c", 4), IsEmpty());
+  EXPECT_THAT(remarks.why_not_around("b.c", 0), IsEmpty()) << "the loop before is another file's";
 }
 
 TEST(CompilerRemarks, OfClangsRecords) {

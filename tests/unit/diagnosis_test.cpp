@@ -316,8 +316,12 @@ TEST(Diagnosis, WaitsInALibraryKernelAreNoCause) {
     quantities["library"] = 0;
     EXPECT_FALSE(diagnose(quantities, DeviceKind::cuda).empty()) << wait;
   }
-  const std::vector<Advice> atomics = diagnose(
-      {{"library", 1}, {"roof.reached", 0}, {"roof.known", 1}, {"wait.global_atomic.share", 0.5}}, DeviceKind::cuda);
+  const std::vector<Advice> atomics = diagnose({{"library", 1},
+                                                {"roof.reached", 0},
+                                                {"roof.known", 1},
+                                                {"wait.global_atomic.share", 0.5},
+                                                {"atomic.explains", 0.5}},
+                                               DeviceKind::cuda);
   ASSERT_EQ(atomics.size(), 1U);
   EXPECT_THAT(atomics[0].next, testing::HasSubstr("bincount"));
 }

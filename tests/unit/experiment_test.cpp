@@ -15,6 +15,7 @@
 #include "report/diagnosis/counted.hpp"
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/diagnosis/quantities.hpp"
+#include "report/diagnosis/verdict.hpp"
 #include "report/json/json.hpp"
 #include "tests/support/sample_report.hpp"
 
@@ -182,6 +183,7 @@ TEST(Experiments, AreReadAsTheyWereWritten) {
   Report report = row_below_roof(BoundLabel::memory);
   report.points.at(0).experiments = {kCore, result(Kind::staggered, 0.5, 17), result(Kind::multiplied, 1.5)};
   report.points[0].experiments[2].ci95 = {};
+  report.points[0].experiments[2].remark = "a.c:4: control flow in loop.";
   const Report read = parse_report(render_json(report), "r.json");
   ASSERT_EQ(read.points.size(), 1U);
   const std::vector<Experiment>& experiments = read.points[0].experiments;
@@ -192,7 +194,21 @@ TEST(Experiments, AreReadAsTheyWereWritten) {
   EXPECT_EQ(experiments[0].ci95.low, kCore.ci95.low);
   EXPECT_EQ(experiments[1].count, 17);
   EXPECT_FALSE(experiments[2].ci95.known());
+  EXPECT_EQ(experiments[2].remark, "a.c:4: control flow in loop.");
   EXPECT_EQ(render_json(read), render_json(report));
+}
+
+TEST(Experiments, OfScalarCodeQuoteTheCompiler) {
+  Report report = row_below_roof(BoundLabel::memory);
+  report.points.at(0).experiments = {kCore, result(Kind::unvectorized, 1)};
+  report.points[0].experiments[1].remark = "a.c:4: control flow in loop.";
+  const Verdict scalar = verdicts(report).at(0);
+  EXPECT_EQ(scalar.rule, "scalar-code");
+  EXPECT_THAT(scalar.finding, testing::HasSubstr("a.c:4"));
+  report.points[0].experiments.push_back(result(Kind::flushed_subnormals, 0.1));
+  const Verdict other = verdicts(report).at(0);
+  EXPECT_EQ(other.rule, "subnormals");
+  EXPECT_THAT(other.finding, testing::Not(testing::HasSubstr("a.c:4"))) << "vectors would not help";
 }
 
 TEST(Experiments, KindsAreSpelledOnce) {

@@ -34,7 +34,8 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"user", {"op", "device", "host", "text", "measure", "model"}},
     {"config", {"user", "op", "host", "text", "model"}},
     {"calibrate", {"report", "op", "device", "host", "text", "measure", "model"}},
-    {"analyze", {"calibrate", "config", "user", "report", "op", "device", "host", "text", "measure", "model"}},
+    {"analyze",
+     {"sample", "calibrate", "config", "user", "report", "op", "device", "host", "text", "measure", "model"}},
     {"profile", {"mpi", "sample", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
     {"problem", {"text", "model"}},
     {"import",
@@ -108,7 +109,7 @@ struct AllowedWords {
 };
 constexpr AllowedWords kAllowedWords[] = {
     {"src/import/", ""},                                // formats of other tools
-    {"src/profile/cpu/compiler_remarks.cpp", ""},       // the words of compilers
+    {"src/text/compiler_remarks.cpp", ""},              // the words of compilers
     {"src/model/ceiling.hpp", "data sheet"},            // how machine.json spells an origin
     {"src/device/cpu/topology.cpp", "hypervisor"},      // a flag in /proc/cpuinfo
     {"src/device/cuda/machine_code.cpp", "anonymous"},  // as demanglers write it

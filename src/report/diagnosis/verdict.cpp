@@ -202,13 +202,22 @@ std::vector<Advice>::const_iterator deciding(const std::vector<Advice>& advice, 
   return other_cause && lacks_more_than_idle_threads_cost(point, machine) ? next : first;
 }
 
+/// Empty: unknown.
+std::string_view compiler_remark(const Point& point) {
+  if (point.profiled && point.profiled->loop) return point.profiled->loop->remark;
+  const auto has_remark = [](const Experiment& experiment) { return !experiment.remark.empty(); };
+  const auto found = std::ranges::find_if(point.experiments, has_remark);
+  return found == point.experiments.end() ? std::string_view() : found->remark;
+}
+
 /// Why the compiler did not vectorise a loop, where scalar code or what it waits for is the cause.
 void add_remark(Verdict& verdict, const Point& point) {
-  static constexpr std::array<std::string_view, 5> kScalar = {"scalar-loop", "calling-loop", "chain-loop",
-                                                              "instruction-loop", "waiting-loop"};
-  if (!point.profiled || !point.profiled->loop || point.profiled->loop->remark.empty()) return;
-  if (std::ranges::find(kScalar, verdict.rule) == kScalar.end()) return;
-  verdict.finding += fmt::format(" The compiler: \"{}\".", clean_line(point.profiled->loop->remark));
+  static constexpr std::array<std::string_view, 8> kScalar = {"scalar-loop",      "calling-loop", "chain-loop",
+                                                              "instruction-loop", "waiting-loop", "scalar-code",
+                                                              "core-bound",       "no-vectors"};
+  const std::string_view remark = compiler_remark(point);
+  if (remark.empty() || std::ranges::find(kScalar, verdict.rule) == kScalar.end()) return;
+  verdict.finding += fmt::format(" The compiler: \"{}\".", clean_line(remark));
 }
 
 Verdict verdict_of(const Report& report, std::size_t row) {

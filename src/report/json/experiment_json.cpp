@@ -18,6 +18,7 @@ void members(auto& io, Experiment& experiment) {
   io("ratio", experiment.ratio);
   io.interval("ci95", experiment.ci95);
   io.positive("count", experiment.count);
+  io.text("compiler_remark", experiment.remark);
   io.absent("ci95", "too few samples for a 95 % interval, or counted");
 }
 

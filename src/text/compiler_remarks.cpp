@@ -1,4 +1,4 @@
-#include "profile/cpu/compiler_remarks.hpp"
+#include "text/compiler_remarks.hpp"
 
 #include <fmt/format.h>
 
@@ -190,17 +190,12 @@ std::string CompilerRemarks::why_not(std::string_view file, int line) const {
   return {};
 }
 
-void add_remarks(Report& report, const CompilerRemarks& remarks) {
-  for (Point& point : report.points) {
-    if (!point.profiled || !point.profiled->loop || !point.profiled->loop->loop) continue;
-    const std::string_view line = point.profiled->line;
-    const std::string_view place = line.substr(0, line.find(' '));
-    const std::size_t colon = place.rfind(':');
-    if (colon == std::string_view::npos) continue;
-    if (const auto number = line_number(place.substr(colon + 1))) {
-      point.profiled->loop->remark = remarks.why_not(place.substr(0, colon), *number);
-    }
-  }
+std::string CompilerRemarks::why_not_around(std::string_view file, int line) const {
+  auto after = loops_.upper_bound({std::string(file), line});
+  if (after == loops_.begin()) return {};
+  const auto& [place, loop] = *--after;
+  const std::string reason = place.first == file ? why_not(file, place.second) : "";
+  return reason.empty() ? "" : fmt::format("{}:{}: {}", place.first, place.second, reason);
 }
 
 }  // namespace roofline

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "report/report.hpp"
-
 namespace roofline {
 
 class CompilerRemarks {
@@ -21,6 +19,10 @@ class CompilerRemarks {
   /// vectorised.
   std::string why_not(std::string_view file, int line) const;
 
+  /// The same for the loop that begins last at or before that line, after its place: "scale.c:4: control flow in
+  /// loop.".
+  std::string why_not_around(std::string_view file, int line) const;
+
  private:
   friend class RemarksReader;
   struct Loop {
@@ -30,8 +32,5 @@ class CompilerRemarks {
   };
   std::map<std::pair<std::string, int>, Loop> loops_;
 };
-
-/// Loops of a CPU program, by file and line.
-void add_remarks(Report& report, const CompilerRemarks& remarks);
 
 }  // namespace roofline
