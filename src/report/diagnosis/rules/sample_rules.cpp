@@ -27,7 +27,7 @@ constexpr Rule kSampleRules[] = {
     {"global-atomic-waits", kGpu,
      {kNotAtRoof, above("wait.global_atomic.share", 0.1), above("atomic.explains", 0.25)},
      "Warps spend {atomic.explains} of their time waiting for atomic operations on global memory.",
-     "Combine values in registers (shuffles) and shared memory first, then one atomic per block; spread the addresses.",
+     kCombineAtomics,
      kSampled, RuleKind::cause, kLibraryAtomics, "atomic.explains"},
     {"shared-atomic-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.shared_atomic.share", 0.25)},
      "Warps spend {wait.shared_atomic.share} of their time waiting for atomic operations on shared memory.",
