@@ -59,6 +59,12 @@ class Expression {
     NameKind kind = NameKind::value;
     bool in_reduction = false;  ///< a reduction over all elements of the tensors in it sets this value
   };
+  /// Floating-point operations of evaluations.
+  struct Flops {
+    std::int64_t least = 0;    ///< without arithmetic on integers and indices, min and max
+    std::int64_t outside = 0;  ///< those of them outside of reductions, whose parts several outputs may share
+    std::int64_t most = 0;     ///< with those, and functions and powers as four
+  };
   /// A value, and how far arithmetic of a given precision may be from it.
   struct Bounded {
     double value = 0;
@@ -73,9 +79,8 @@ class Expression {
     std::int64_t max_steps = 0;     ///< operations of reductions in one evaluation
     std::int64_t steps = 0;         ///< of the latest evaluation
     std::vector<std::int64_t> places = {};  ///< of the tensor's element that a value is
-    /// evaluate_bounded() counts floating-point operations here, and reports each element that it uses. The least
-    /// leaves out arithmetic on integers and indices, and min and max; the most counts functions and powers as four.
-    std::int64_t flops_least = 0, flops_most = 0;
+    /// evaluate_bounded() counts here, and reports each element that it uses.
+    Flops flops = {};
     std::function<void(const std::string& tensor, std::int64_t index)> on_read = {};
 
    private:

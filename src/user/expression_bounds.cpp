@@ -89,8 +89,10 @@ void Expression::count_operation(Index index, Operands& operands) const {
   const Node& node = nodes_[index];
   const bool chooses = node.propagation == Propagation::choice;
   if (node.roundings == 0 && !chooses) return;
-  operands.flops_most += chooses ? 1 : node.roundings;
-  operands.flops_least += chooses || is_integral(index, operands) ? 0 : 1;
+  operands.flops.most += chooses ? 1 : node.roundings;
+  if (chooses || is_integral(index, operands)) return;
+  ++operands.flops.least;
+  ++operands.flops.outside;
 }
 
 Expression::Bounded Expression::bounded_unary(const Node& node, Bounded a, double roundoff) {

@@ -130,8 +130,10 @@ Expression::Bounded Expression::reduced(Index number, Operands& operands, Arithm
   const std::uint64_t now = state_of(reduction, operands);
   Operands::Kept& kept = kept_of(reduction, operands);
   if (kept.made_at != now) {
+    const std::int64_t outside = operands.flops.outside;
     kept.result = reduce(reduction, operands, arithmetic, roundoff);
     kept.made_at = now;
+    operands.flops.outside = outside;
   }
   return kept.result;
 }
@@ -156,8 +158,8 @@ Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& ope
     fold.add(term.value);
     if (roundoff) {
       const bool adds = reduction.fold == Fold::sum || reduction.fold == Fold::avg;
-      ++operands.flops_most;
-      operands.flops_least += adds && !is_integral(reduction.body, operands) ? 1 : 0;
+      ++operands.flops.most;
+      operands.flops.least += adds && !is_integral(reduction.body, operands) ? 1 : 0;
       fold.error.add(term.value, term.error, rounding(static_cast<double>(fold.total), 1, *roundoff));
       fold.worst = std::max(fold.worst, term.error);
     }

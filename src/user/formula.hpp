@@ -86,8 +86,7 @@ class ElementFormula {
     operands_.on_read = std::move(call);
   }
   /// Floating-point operations that bounded() has evaluated so far; those of indices do not count.
-  std::int64_t flops_least() const { return operands_.flops_least; }
-  std::int64_t flops_most() const { return operands_.flops_most; }
+  const Expression::Flops& flops() const { return operands_.flops; }
   /// Operations of reductions in all evaluations so far.
   std::int64_t steps() const { return steps_; }
 

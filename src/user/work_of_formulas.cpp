@@ -20,7 +20,7 @@ constexpr std::int64_t kMostSteps = std::int64_t{1} << 25;
 
 /// What evaluating one output's formula uses.
 struct Used {
-  double flops_least = 0, flops_most = 0;
+  double least_flops = 0, most_flops = 0, flops_outside = 0;  ///< as Expression::Flops
   double changed = 0;                           ///< elements of the output that differ from what was there
   std::map<std::string, double> elements = {};  ///< different ones, by input
 };
@@ -95,23 +95,25 @@ void add_use(Used& used, Reads& reads, const Formula& formula, const TensorSpec&
   });
   SpreadOrder order(output.elements);
   std::int64_t evaluated = 0, changed = 0;
-  double flops_least = 0, flops_most = 0;
+  Expression::Flops flops;
   for (; evaluated < count && evaluate.steps() < kMostSteps; ++evaluated) {
     place = order.next();
     now.clear();
     here.clear();
-    const std::int64_t least_before = evaluate.flops_least(), most_before = evaluate.flops_most();
+    const Expression::Flops flops_before = evaluate.flops();
     const double value = evaluate.bounded(place, 0).value;
     if (before != nullptr && (*before)[place] == value) continue;
     ++changed;
-    flops_least += static_cast<double>(evaluate.flops_least() - least_before);
-    flops_most += static_cast<double>(evaluate.flops_most() - most_before);
+    flops.least += evaluate.flops().least - flops_before.least;
+    flops.outside += evaluate.flops().outside - flops_before.outside;
+    flops.most += evaluate.flops().most - flops_before.most;
     for (const auto& [tensor, index] : now) reads.add(*tensor, index);
     for (const std::string& tensor : here) ++in_place[tensor];
   }
   const double each = static_cast<double>(output.elements) / static_cast<double>(evaluated);
-  used.flops_least += flops_least * each;
-  used.flops_most += flops_most * each;
+  used.least_flops += static_cast<double>(flops.least) * each;
+  used.flops_outside += static_cast<double>(flops.outside) * each;
+  used.most_flops += static_cast<double>(flops.most) * each;
   used.changed += static_cast<double>(changed) * each;
   for (const auto& [tensor, times] : in_place)
     used.elements[tensor] = std::max(used.elements[tensor], static_cast<double>(times) * each);
@@ -124,7 +126,7 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
   WorkBounds bounds;
   Used used;
   Reads reads(inputs);
-  bool floating = !spec.expect.formulas.empty(), reduces = false;
+  bool known = !spec.expect.formulas.empty(), floating = true, reduces = false;
   double outputs = 0, of_integers = 0;
   for (const TensorSpec& tensor : tensors_of(spec, workload)) {
     if (is_read(tensor.role)) bounds.read_most += static_cast<double>(tensor.bytes());
@@ -134,16 +136,16 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
     if (formula == spec.expect.formulas.end()) {
       // Compared with values from elsewhere, and all of it was written.
       if (tensor.role == TensorRole::output) bounds.write_least += static_cast<double>(tensor.bytes());
-      floating = false;
+      known = false;
       continue;
     }
-    const double changed_before = used.changed, flops_before = used.flops_most;
+    const double changed_before = used.changed, flops_before = used.most_flops;
     add_use(used, reads, formula->second, tensor, values, inputs);
     const double changed = used.changed - changed_before;
     bounds.write_least += changed * static_cast<double>(element_size(tensor.dtype));
     outputs += changed;
     floating = floating && !is_integer(tensor.dtype);
-    if (is_integer(tensor.dtype)) of_integers += used.flops_most - flops_before;
+    if (is_integer(tensor.dtype)) of_integers += used.most_flops - flops_before;
     reduces = reduces || formula->second.has_reductions();
   }
   reads.count(used);
@@ -153,10 +155,13 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
     elements += count;
   }
   if (of_integers > 0) bounds.integer_operations = of_integers;
-  if (floating) {
-    bounds.flops_most = used.flops_most;
-    // A result of k values takes k - 1 operations of two; a formula without reductions says itself what is needed.
-    bounds.flops_least = reduces ? std::clamp(elements - outputs, 0.0, used.flops_least) : used.flops_least;
+  if (known) {
+    bounds.flops_most = used.most_flops;
+    // A result of k values takes k - 1 operations of two; a formula without reductions says itself what is needed. How
+    // many of those of integers count as FLOPs is for the suite to say.
+    const double combined = std::clamp(elements - outputs, 0.0, used.least_flops);
+    const double least = reduces ? std::max(combined, used.flops_outside) : used.least_flops;
+    bounds.flops_least = floating ? least : 0;
   }
   return bounds;
 }

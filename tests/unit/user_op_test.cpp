@@ -101,6 +101,7 @@ TEST(UserOpWork, FlopsAreNeededWhereFloatingPointIsComputed) {
                   {"x^3", 1, 4},
                   {"exp(x) * 2", 2, 5},
                   {"max[j < 2](x[min(i + j, n - 1)])", 0, 2},
+                  {"sum[j < 2](x[min(i + j, n - 1)] * 2) / x", 1, 5},
                   {"sum[j < 2](k[min(i + j, n - 1)])", 0, 2}};
   for (const auto& [formula, least, most] : expected) {
     const WorkBounds bounds = work_of(formula);
