@@ -250,6 +250,8 @@ class Expression {
   /// An extreme and an average need at least one element.
   static void require_elements(const Reduction& reduction, const Range& range);
   void report_read(const Node& node, std::int64_t index, const Operands& operands) const;
+  /// The elements that an index or a bound uses for certain.
+  void report_reads(Index index, Operands& operands) const;
 
   std::vector<Node> nodes_ = {Node{}};
   std::vector<Name> names_;

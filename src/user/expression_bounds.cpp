@@ -150,6 +150,20 @@ void Expression::report_read(const Node& node, std::int64_t index, const Operand
   if (operands.on_read && operands.tensors[name].at) operands.on_read(names_[name].text, index);
 }
 
+void Expression::report_reads(Index index, Operands& operands) const {
+  if (!operands.on_read) return;
+  const Node& node = nodes_[index];
+  if (node.kind == Kind::value) report_read(node, operands.places[node.operands[0]], operands);
+  if (node.kind == Kind::element) {
+    const double place = value_of(node.operands[1], operands, Arithmetic::ieee);
+    report_read(node, static_cast<std::int64_t>(place), operands);
+    report_reads(node.operands[1], operands);
+  }
+  // What follows a condition may not exist.
+  const bool all = node.kind == Kind::unary || node.kind == Kind::binary;
+  for (int i = 0; i < (all ? operands_of(node.kind) : 0); ++i) report_reads(node.operands[i], operands);
+}
+
 Expression::Bounded Expression::bounded(Index index, Operands& operands, double roundoff) const {
   const Node& node = nodes_[index];
   const auto operand = [&](int which) { return bounded(node.operands[which], operands, roundoff); };
@@ -166,6 +180,7 @@ Expression::Bounded Expression::bounded(Index index, Operands& operands, double 
       const double place = value_of(node.operands[1], operands, Arithmetic::ieee);
       const double value = element(node, place, operands);
       report_read(node, static_cast<std::int64_t>(place), operands);
+      report_reads(node.operands[1], operands);
       return stored(value);
     }
     case Kind::reduction:

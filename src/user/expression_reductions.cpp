@@ -146,6 +146,8 @@ Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& ope
   };
   if (const auto count = counted(reduction, kept, operands, kept.counts[roundoff ? 1 : 0], term_of)) return {*count, 0};
   const Range range = range_of(reduction, operands, arithmetic);
+  for (const std::optional<Index>& limit : {reduction.low, reduction.high})
+    if (roundoff && limit) report_reads(*limit, operands);
   require_elements(reduction, range);
   RunningFold& fold = kept.fold;
   if (!kept.goes_on || fold.begin != range.begin || fold.end > range.end || fold.has_errors != roundoff.has_value()) {

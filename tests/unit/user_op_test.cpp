@@ -110,6 +110,12 @@ TEST(UserOpWork, FlopsAreNeededWhereFloatingPointIsComputed) {
   }
 }
 
+TEST(UserOpWork, IndicesAndBoundsAreRead) {
+  EXPECT_GT(work_of("x[k - k + 1]").read_least, 400) << "all of k, and an element of x";
+  EXPECT_EQ(work_of("x[1]").read_least, 4);
+  EXPECT_GT(work_of("sum[j < 1 + k[i] - k[i]](x[j])").read_least, 400);
+}
+
 /// Later elements of a running sum take more; where only some are evaluated, they stand for all.
 TEST(UserOpWork, FlopsOfAPartStandForAllElements) {
   constexpr std::int64_t kElements = 1 << 14;
