@@ -49,14 +49,14 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--machine", text("FILE", flags.machine),
               "Calibration file (default: the stored calibration of this device)");
   command.add("--warmup", seconds(options.warmup_s), "Start recording this long after the first launch, such as 10s");
-  command.add("--window", seconds(options.window_s),
+  command.add("--window", seconds(options.window_s, 1e-3),
               "Record for this long, such as 5s or 500ms, then stop the program");
   command.add("--record", one_of(options.sample, {std::pair("sample", true), {"all", false}}),
               "Record the start-up and a sample of the steps, and time the others, or record everything (default: "
               "sample; with --warmup or --window everything in the window)");
   command.add("--no-counters", flag(options.counters, false), "Record times only, without FLOPs and bytes");
   command.add("--count-time", seconds(flags.count_time_s),
-              "Limit on the run time that counting adds (default: 30s, with --emulate 10 minutes)");
+              "Limit on the run time that counting adds (default: 30s, with --emulate 10min)");
   command.add("--emulate", flag(flags.emulate),
               "Run a CPU program a second time under emulation, to count the FLOPs and bytes of each loop");
   command.add("--remarks", text("FILE", flags.remarks),

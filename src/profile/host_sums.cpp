@@ -256,9 +256,16 @@ HostSamples cut(HostSamples samples, std::uint64_t start, std::uint64_t end) {
   std::erase_if(samples.samples, [&](const HostSample& sample) { return sample.time < start || sample.time > end; });
   std::erase_if(samples.code.samples,
                 [&](const CodeSample& sample) { return sample.time < start || sample.time > end; });
-  samples.start = std::clamp(samples.start, start, end);
+  samples.start = std::clamp(samples.start, std::min(start, end), end);
   samples.end = std::clamp(samples.end, samples.start, end);
   return samples;
+}
+
+HostSamples after_warmup(HostSamples samples, double warmup_s, std::uint64_t start, std::uint64_t end) {
+  const bool had_samples = !samples.samples.empty();
+  HostSamples rest = cut(std::move(samples), start + static_cast<std::uint64_t>(warmup_s * 1e9), end);
+  if (had_samples && rest.samples.empty()) rest.why_none = "the program ended before --warmup had passed";
+  return rest;
 }
 
 HostProfile host_profile(const HostSamples& samples) { return HostSums(samples).profile(); }

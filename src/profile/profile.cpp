@@ -262,10 +262,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       SourceTexts sources;
       add_source_text(facts.instructions, sources);
       facts.host = std::move(run.host);
-      if (!gpu && facts.host) {
-        const auto warmup = static_cast<std::uint64_t>(options.warmup_s * 1e9);
-        facts.host = cut(*std::move(facts.host), run.start + warmup, run.end);
-      }
+      if (!gpu && facts.host) facts.host = after_warmup(*std::move(facts.host), options.warmup_s, run.start, run.end);
       facts.mpi = read_mpi_ranks(injected.spools, facts.host, defective);
       if (!options.spools.empty()) {
         keep_host_samples(facts.host, options.spools);
@@ -308,8 +305,7 @@ Report profile_running_process(const ProfileOptions& options, const Machine& mac
                         .untraced_s = {},
                         .counters_wanted = false,
                         .window = true};
-  const auto warmup = std::min(static_cast<std::uint64_t>(options.warmup_s * 1e9), process.run.end - process.run.start);
-  facts.host = cut(*std::move(process.run.host), process.run.start + warmup, process.run.end);
+  facts.host = after_warmup(*std::move(process.run.host), options.warmup_s, process.run.start, process.run.end);
   if (!options.spools.empty()) keep_host_samples(facts.host, options.spools);
   facts.run = std::move(process.run);
   facts.gpu = false;

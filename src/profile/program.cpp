@@ -33,6 +33,21 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * kMicro;
 }
 
+/// What to type instead of a program that the system refused to start.
+std::string how_to_start(const std::string& program, int error) {
+  std::error_code unknown;
+  const bool exists = fs::exists(program, unknown), is_path = program.find('/') != std::string::npos;
+  if (error == EACCES && fs::is_directory(program, unknown)) return "it is a directory";
+  if (error == EACCES || error == ENOEXEC) {
+    if (program.ends_with(".py")) return fmt::format("start its interpreter: -- python3 {}", program);
+    return fmt::format("make it executable: chmod +x {}", program);
+  }
+  if (error != ENOENT) return "see whether it starts without roofline";
+  if (exists && is_path) return "the interpreter that its first line names, or its loader, does not exist";
+  if (exists) return fmt::format("for the file in this folder: -- ./{}", program);
+  return is_path ? "check the path" : "no folder of $PATH has it; check the name, or pass its path";
+}
+
 /// Sum over all child processes reaped so far.
 ProcessUsage usage_of_children() {
   rusage usage = {};
@@ -106,8 +121,9 @@ class Program {
                                .standard_output = options_.quiet ? nowhere.get() : output,
                                .standard_error = nowhere.get()});
   } catch (const std::system_error& error) {
-    throw UsageError(fmt::format("can't start '{}': {}", options_.command.front(), error.code().message()),
-                     "the program and its arguments come after --");
+    const std::string& program = options_.command.front();
+    throw UsageError(fmt::format("can't start '{}': {}", program, error.code().message()),
+                     how_to_start(program, error.code().value()));
   }
 
   /// True if the program has ended, and with it all of its processes that record.

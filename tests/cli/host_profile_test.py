@@ -167,6 +167,11 @@ class Host(unittest.TestCase):
         self.assertGreater(self.function(host, "work"), 0.8 * sum(self.on_cpu(worker) for worker in workers))
         self.assertGreater(self.waiting(host, "<module>", "child"), 0.5)
 
+    def test_a_program_that_ends_within_the_warm_up(self):
+        host = self.profile(PROGRAM, "1", options=["--warmup", "1h"])
+        self.assertNotIn("lines", {key for key, value in host.items() if value})
+        self.assertIn("--warmup", host["why_none"])
+
     def test_functions_of_a_native_program(self):
         host = self.profile(PROGRAM, str(SECONDS))
         if "why_no_native" in host:

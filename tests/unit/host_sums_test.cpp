@@ -109,6 +109,18 @@ TEST(HostSums, APartOfTheTime) {
   EXPECT_TRUE(cut(samples, 9'000'000'000, 9'000'000'001).samples.empty());
 }
 
+TEST(HostSums, AWarmUpLongerThanTheRunLeavesNothingAndSaysSo) {
+  HostSamples samples = planted();
+  const HostSamples rest = after_warmup(samples, 1e-6, 0, 3000);
+  EXPECT_EQ(rest.start, 1000U);
+  EXPECT_FALSE(rest.samples.empty());
+  EXPECT_TRUE(rest.why_none.empty());
+  const HostSamples none = after_warmup(samples, 60, 0, 3000);
+  EXPECT_TRUE(none.samples.empty());
+  EXPECT_FALSE(none.why_none.empty());
+  EXPECT_LE(none.start, none.end);
+}
+
 TEST(HostSums, NoSamplesAreSaidWithTheirReason) {
   HostSamples none;
   none.why_none = "the program ended";
