@@ -32,7 +32,8 @@ std::string text_of_argument(const ToolParameter& parameter, const Json& value) 
 }
 
 std::vector<std::string> texts_of_argument(const ToolParameter& parameter, const Json& value) {
-  if (!value.is_array() || value.empty() || value.size() > kMostWords) refuse(parameter, "a list of strings");
+  if (!value.is_array() || value.empty() || value.size() > kMostWords)
+    refuse(parameter, "a list of at least one string");
   std::vector<std::string> texts;
   for (const Json& element : value) texts.push_back(text_of_argument(parameter, element));
   return texts;

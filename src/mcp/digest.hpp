@@ -52,6 +52,10 @@ void digest_host(const nlohmann::ordered_json& report, std::size_t offset, Diges
 void digest_memory(const nlohmann::ordered_json& report, Digest& digest);
 void digest_savings(const nlohmann::ordered_json& report, std::size_t offset, std::size_t most, Digest& digest);
 void digest_row(const nlohmann::ordered_json& row, std::size_t number, Digest& digest);
+/// What warps of the row's kernel wait for, and its hottest lines; nothing without samples.
+void digest_samples_of_row(const nlohmann::ordered_json& report, const nlohmann::ordered_json& row, Digest& digest);
+/// Kernels with their hottest lines, the most samples first.
+void digest_lines(const nlohmann::ordered_json& report, std::size_t offset, Digest& digest);
 void digest_machine(const nlohmann::ordered_json& machine, std::size_t offset, Digest& digest);
 void digest_node(const nlohmann::ordered_json& node, Digest& digest);
 void digest_comparison(const nlohmann::ordered_json& comparison, Digest& digest);

@@ -68,9 +68,9 @@ void digest_program_change(const Json& program, Digest& digest) {
 void digest_comparison(const Json& comparison, Digest& digest) {
   const Json& rows = list_fact(comparison, "rows");
   const auto side = [&](const char* key) {
-    return fmt::format("{} ({}, {:.0f} runs)", text_fact(comparison, std::string(key) + ".suite"),
-                       text_fact(comparison, std::string(key) + ".started_at"),
-                       number_fact_or(comparison, std::string(key) + ".runs", 1));
+    const double runs = number_fact_or(comparison, std::string(key) + ".runs", 1);
+    return fmt::format("{} ({}, {:.0f} {})", text_fact(comparison, std::string(key) + ".suite"),
+                       text_fact(comparison, std::string(key) + ".started_at"), runs, runs == 1 ? "run" : "runs");
   };
   digest.line(fmt::format("before {}, now {}", side("base"), side("now")));
   const double regressions = number_fact_or(comparison, "regressions", 0);

@@ -92,15 +92,32 @@ std::string states_of(const Json& seconds) {
   return text;
 }
 
+/// "train.py:40", "libc.so.6"; "no file" for code of unknown origin.
+std::string place_of(const Json& frame) {
+  const std::string file = shorten(text_fact(frame, "file"), 80);
+  const auto line = number_fact(frame, "line");
+  return file.empty() ? "no file" : line ? fmt::format("{}:{:.0f}", file, *line) : file;
+}
+
+/// Causes of time on the host, largest first, with their actions.
+void digest_host_causes(const Json& profile, std::size_t most, Digest& digest) {
+  const Json& causes = list_fact(profile, "host_causes");
+  if (!causes.empty()) digest.line("causes of host time:");
+  for (std::size_t i = 0; i < std::min(causes.size(), most); ++i) {
+    const std::string action = text_fact(causes[i], "action");
+    digest.item(
+        fmt::format("{}. {} {}: {}{}", i + 1, duration_fact(causes[i], "seconds"), text_fact(causes[i], "cause"),
+                    text_fact(causes[i], "what"), action.empty() ? "" : "\n   Next: " + action),
+        480);
+  }
+}
+
 void list_host_lines(const Json& host, std::size_t offset, std::size_t most, Digest& digest) {
   const Json& lines = list_fact(host, "lines");
   std::size_t at = std::min(offset, lines.size());
   const std::size_t end = std::min(lines.size(), at + most);
   for (; at < end; ++at) {
-    const std::string file = text_fact(lines[at], "file");
-    const auto line = number_fact(lines[at], "line");
-    const std::string place = line ? fmt::format("{}:{:.0f}", shorten(file, 80), *line) : shorten(file, 80);
-    if (!digest.item(fmt::format("  {} {}: {}", place, shorten(text_fact(lines[at], "function"), 60),
+    if (!digest.item(fmt::format("  {} {}: {}", place_of(lines[at]), shorten(text_fact(lines[at], "function"), 60),
                                  states_of(object_fact(lines[at], "seconds"))))) {
       break;
     }
@@ -114,8 +131,10 @@ void digest_host(const Json& report, std::size_t offset, Digest& digest) {
   const Json& host = object_fact(report, "profile.host");
   if (host.empty()) return digest.line("no samples of the host");
   if (const std::string why = text_fact(host, "why_none"); !why.empty()) digest.line("no samples: " + why);
-  digest.line(fmt::format("{:.0f} threads in {:.0f} processes: {}", number_fact_or(host, "thread_count", 0),
-                          number_fact_or(host, "process_count", 0), states_of(object_fact(host, "seconds"))));
+  digest_host_causes(object_fact(report, "profile"), kSectionLines, digest);
+  const double threads = number_fact_or(host, "thread_count", 0), processes = number_fact_or(host, "process_count", 0);
+  digest.line(fmt::format("{:.0f} {} in {:.0f} {}: {}", threads, threads == 1 ? "thread" : "threads", processes,
+                          processes == 1 ? "process" : "processes", states_of(object_fact(host, "seconds"))));
   digest.line("lines by time:");
   list_host_lines(host, offset, kSectionLines, digest);
 }
@@ -162,6 +181,7 @@ void digest_profile(const Json& report, Digest& digest) {
   const std::string why = text_fact(profile, "why_no_counters");
   if (!list_fact(report, "results").empty() && !why.empty()) digest.line("no counters: " + why);
   digest_savings(report, 0, kSummarySavings, digest);
+  digest_host_causes(profile, kSummarySavings, digest);
   if (find_fact(profile, "ranks") != nullptr) {
     for (const Json& rank : list_fact(profile, "ranks.ranks")) {
       if (number_fact_or(rank, "last_share", 0) < 0.5) continue;

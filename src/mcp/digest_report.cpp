@@ -173,6 +173,7 @@ void digest_report(const Json& report, const ReportView& view, Digest& digest) {
   if (!view.row.empty()) {
     const std::size_t at = find_row(rows, view.row);
     digest_row(rows[at], at + 1, digest);
+    digest_samples_of_row(report, rows[at], digest);
   } else if (view.section == "rows") {
     list_rows(rows, view.offset, kSectionRows, digest);
   } else if (view.section == "savings") {
@@ -181,6 +182,8 @@ void digest_report(const Json& report, const ReportView& view, Digest& digest) {
     digest_machine(object_fact(report, "machine"), view.offset, digest);
   } else if (view.section == "host") {
     digest_host(report, view.offset, digest);
+  } else if (view.section == "lines") {
+    digest_lines(report, view.offset, digest);
   } else if (view.section == "memory") {
     digest_memory(report, digest);
   } else {
@@ -195,8 +198,8 @@ void digest_report(const Json& report, const ReportView& view, Digest& digest) {
     }
     if (!view.report.empty()) {
       digest.footer(
-          fmt::format("report: {} (tool report: row=#N for one row; section=rows, savings, roofs, host, "
-                      "memory; compare two)",
+          fmt::format("report: {} (tool report: row=#N for one row; section=rows, savings, lines, roofs, "
+                      "host, memory; compare two)",
                       view.report));
     }
   }

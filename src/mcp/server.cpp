@@ -79,8 +79,9 @@ void McpServer::initialize(const RpcMessage& request) {
     send_(rpc_error(request.id, RpcError::invalid_request, "initialize was called before"));
     return;
   }
-  const auto known =
-      std::find(std::begin(kProtocolVersions), std::end(kProtocolVersions), version->get_ref<const std::string&>());
+  // Versions are dates. A client that is older than the newest version knows an earlier one, but no later one.
+  const auto& asked = version->get_ref<const std::string&>();
+  const auto known = std::ranges::find_if(kProtocolVersions, [&](std::string_view one) { return one <= asked; });
   const std::string_view spoken = known != std::end(kProtocolVersions) ? *known : kProtocolVersions[0];
   send_(rpc_result(request.id,
                    {{"protocolVersion", spoken},

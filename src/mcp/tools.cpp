@@ -159,27 +159,28 @@ Tool import_tool() {
 }
 
 Tool report_tool() {
-  return {
-      .name = "report",
-      .title = "Explain a report",
-      .description =
-          "Reads a report or calibration: the summary, a section, or everything about one row (a kernel: what "
-          "limits it, the evidence, what to do).",
-      .parameters = {{.name = "report",
-                      .kind = Kind::path,
-                      .description = "report.json, or the folder that holds it; a machine.json or node.json",
-                      .required = true},
-                     {.name = "row",
-                      .kind = Kind::view_text,
-                      .description = "A row: its number (#3), its id, or a part of its label that only one row has"},
-                     {.name = "section",
-                      .kind = Kind::view_text,
-                      .description = "Part of the report (default: summary)",
-                      .choices = {"summary", "rows", "savings", "roofs", "host", "memory"}},
-                     {.name = "offset",
-                      .kind = Kind::view_count,
-                      .description = "Skip this many lines of the section",
-                      .most = 1e6}}};
+  return {.name = "report",
+          .title = "Explain a report",
+          .description =
+              "Reads a report or calibration: the summary, a section, or everything about one row (a kernel: what "
+              "limits it, the evidence, what to do).",
+          .parameters = {
+              {.name = "report",
+               .kind = Kind::path,
+               .description = "report.json, or the folder that holds it; a machine.json or node.json",
+               .required = true},
+              {.name = "row",
+               .kind = Kind::view_text,
+               .description = "A row: its number (#3), its id, or a part of its label that only one row has"},
+              {.name = "section",
+               .kind = Kind::view_text,
+               .description = "Part of the report (default: summary); lines: of GPU kernels with what warps wait "
+                              "for; host: causes and lines of the host",
+               .choices = {"summary", "rows", "savings", "lines", "roofs", "host", "memory"}},
+              {.name = "offset",
+               .kind = Kind::view_count,
+               .description = "Skip this many lines of the section",
+               .most = 1e6}}};
 }
 
 Tool compare_tool() {

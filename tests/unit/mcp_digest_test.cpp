@@ -60,6 +60,34 @@ TEST(McpDigest, AProfileByItsSavings) {
   EXPECT_THAT(digest(profile, {.section = "savings", .offset = 1}), Not(HasSubstr("\n1. ")));
 }
 
+TEST(McpDigest, CausesOfTimeOnTheHost) {
+  Json profile = report_to_json(example::profile_report());
+  EXPECT_THAT(digest(profile), Not(HasSubstr("NumPy")));
+  profile["profile"]["host"] = {{"lines", Json::array({{{"function", "f"}, {"seconds", {{"running", 1.0}}}}})}};
+  profile["profile"]["host_causes"] = Json::parse(
+      R"([{"cause": "interpreted", "seconds": 1.25, "what": "a loop at a.py:4", "action": "use NumPy", "line": "a.py:4"}])");
+  for (const char* section : {"", "host"}) {
+    EXPECT_THAT(digest(profile, {.section = section}), mentions("1. 1.25 s interpreted", "a.py:4", "use NumPy"));
+  }
+  EXPECT_THAT(digest(profile, {.section = "host"}), HasSubstr("no file f"));
+}
+
+TEST(McpDigest, LinesOfSampledKernels) {
+  Json profile = report_to_json(example::profile_report());
+  EXPECT_THAT(digest(profile, {.section = "lines"}), HasSubstr("section=host"));
+  Json& row = profile["results"][0];
+  row["profiled"]["full_name"] = "copy<float>";
+  EXPECT_THAT(digest(profile, {.row = "#1"}), Not(HasSubstr("samples):")));
+  row["profiled"]["sampled"] = Json::parse(
+      R"({"samples": 200, "waits": [{"what": "global_load", "share": 0.5, "line": "a.cu:7", "used_line": "a.cu:9"}]})");
+  profile["profile"]["instructions"] = Json::parse(R"({"samples": 400, "kernels": [{"name": "copy<float>",
+    "samples": 200, "lines": [{"file": "/src/a.cu", "line": 7, "text": "y = x[i];", "samples": 150,
+    "waits": [{"what": "global_load", "samples": 100}]}]}]})");
+  EXPECT_THAT(digest(profile, {.row = "#1"}), mentions("global_load 50.0 % at a.cu:7 used at a.cu:9", "a.cu:7 75.0 %"));
+  EXPECT_THAT(digest(profile, {.section = "lines"}),
+              mentions("50.0 % of the samples: copy<float>", "a.cu:7 75.0 %", "global_load 66.7 %", "y = x[i];"));
+}
+
 TEST(McpDigest, RoofsAndWhatIsDoubtful) {
   Json machine = suite_document()["machine"];
   machine["ceilings"][0]["audit"] = {{"status", "fail"}};
@@ -73,7 +101,7 @@ TEST(McpDigest, IsShortHoweverLargeTheReport) {
   for (int i = 0; i < 3000; ++i) suite["results"].push_back(row);
   suite["results"][0]["label"] = std::string(100000, 'x');
   suite["notes"] = Json::array();
-  for (const char* section : {"summary", "rows", "savings", "roofs", "host", "memory"}) {
+  for (const char* section : {"summary", "rows", "savings", "lines", "roofs", "host", "memory"}) {
     EXPECT_LT(digest(suite, {.report = "r", .section = section}).size(), kDigestBytes + 1000) << section;
   }
   EXPECT_LT(digest(suite, {.row = "#1"}).size(), kDigestBytes);

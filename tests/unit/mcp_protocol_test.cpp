@@ -56,6 +56,16 @@ TEST_F(McpServerTest, AnUnknownVersionGetsTheNewest) {
   EXPECT_EQ(last()["result"]["protocolVersion"], std::string(kProtocolVersions[0]));
 }
 
+TEST_F(McpServerTest, AVersionInBetweenGetsTheOneBefore) {
+  initialize("2025-03-26");
+  EXPECT_EQ(last()["result"]["protocolVersion"], "2024-11-05");
+}
+
+TEST_F(McpServerTest, AFutureVersionGetsTheNewest) {
+  initialize("2999-01-01");
+  EXPECT_EQ(last()["result"]["protocolVersion"], std::string(kProtocolVersions[0]));
+}
+
 TEST_F(McpServerTest, InitializeComesFirstAndOnce) {
   receive({{"id", 1}, {"method", "ping"}});
   EXPECT_EQ(last()["result"], Json::object());
