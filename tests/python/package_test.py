@@ -62,6 +62,17 @@ class Reports(unittest.TestCase):
         self.assertIs(report.row(first.label), first)
         self.assertRaises(KeyError, report.row, "nvjet")  # several
 
+    def test_savings_of_a_cpu_program(self):
+        data = json.loads((TRAINING / "report.json").read_text())
+        data["profile"]["wins"] = []
+        self.assertEqual(roofline.Report.read(data).savings, ())
+        data["profile"]["host_causes"] = [
+            {"cause": "interpreted", "seconds": 1.5, "what": "a loop", "action": "compile it", "line": "a.py:4"}]
+        report = roofline.Report.read(data)
+        (saving,) = report.savings
+        self.assertEqual((saving.kind, saving.cause, saving.seconds, saving.line), ("host", "interpreted", 1.5, "a.py:4"))
+        self.assertIn("compile it", report._repr_html_())
+
     def test_reports_of_all_versions(self):
         for path in sorted((ROOT / "tests/corpus").glob("report-*.json")):
             with self.subTest(path.name):

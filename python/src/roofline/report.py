@@ -159,7 +159,7 @@ class Machine:
 class Saving:
     """A potential saving of a program: at most `seconds` in all steps, or in the run if it has none."""
 
-    kind: str
+    kind: str  #: "host" for what the threads of a CPU program lose time to
     cause: str
     seconds: float
     what: str
@@ -171,9 +171,10 @@ class Saving:
 
     @staticmethod
     def read(data: Json) -> "Saving":
+        kind = data.get("kind", "host")
         return Saving(
-            data["kind"],
-            data.get("cause", data["kind"]),
+            kind,
+            data.get("cause", kind),
             float(data["seconds"]),
             data["what"],
             data.get("evidence", ""),
@@ -240,7 +241,7 @@ class Program:
             float(data["wall_s"]),
             float(data.get("kernel_s", 0)),
             steps,
-            tuple(Saving.read(saving) for saving in data.get("wins", [])),
+            tuple(Saving.read(saving) for key in ("wins", "host_causes") for saving in data.get(key, [])),
             tuple(
                 HostLine(entry.get("file", ""), entry.get("line"), entry.get("function", ""), entry["seconds"],
                          bool(entry.get("own", False)))
