@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 import yaml
 
@@ -107,6 +108,34 @@ class Bill(unittest.TestCase):
             done = subprocess.run([sys.executable, place, BUILD], text=True, capture_output=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("libdeflate.a", done.stderr)
+
+
+class PythonPackage(unittest.TestCase):
+    def package(self, folder):
+        """A Debian package from a wheel that a zip file stands for."""
+        folder.mkdir()
+        wheel = folder / f"roofline-{VERSION}-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for path in sorted((ROOT / "python/src/roofline").glob("*.py")):
+                archive.write(path, f"roofline/{path.name}")
+            for name in ("METADATA", "RECORD"):
+                archive.writestr(f"roofline-{VERSION}.dist-info/{name}", "Name: roofline\n")
+        environment = dict(os.environ, SOURCE_DATE_EPOCH="1700000000")
+        subprocess.run([ROOT / "scripts/python-deb", wheel], check=True, env=environment)
+        return folder / f"python3-roofline_{VERSION}_all.deb"
+
+    @unittest.skipUnless(shutil.which("dpkg-deb"), "no dpkg-deb")
+    def test_a_debian_package_that_is_imported_and_the_same_every_time(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            first, again = self.package(folder / "a"), self.package(folder / "b")
+            self.assertEqual(first.read_bytes(), again.read_bytes())
+            subprocess.run(["dpkg-deb", "-x", first, folder / "root"], check=True)
+            place = folder / "root/usr/lib/python3/dist-packages"
+            done = subprocess.run([sys.executable, "-c", "import roofline; print(roofline.__file__)"], text=True,
+                                  capture_output=True, env=dict(os.environ, PYTHONPATH=str(place)))
+            self.assertTrue(done.stdout.startswith(str(place)), done.stderr)
+            self.assertFalse((place / f"roofline-{VERSION}.dist-info/RECORD").exists())
 
 
 class ReleaseFiles(unittest.TestCase):
