@@ -35,9 +35,9 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--threshold", percentage(flags.threshold),
               "Smallest slowdown that counts as a difference (default: 3%)");
   command.add("--max-time", seconds(flags.options.max_time_s, 0.1, 3600),
-              "Sampling time per workload (default: 3), up to three times as long if it may be slower or faster");
+              "Sampling time per workload (default: 3s), up to three times as long if it may be slower or faster");
   command.add("--row-limit", seconds(flags.options.round_limit_s, 0, 1e6),
-              "Time limit per round, after which the workload fails (default: 600; 0: none)");
+              "Time limit per round, after which the workload fails (default: 10min; 0: none)");
   command.add("--cache", one_of(flags.cache, {std::pair("cold", CacheMode::cold), {"hot", CacheMode::hot}}),
               "Override the cache mode of both suites");
   flags.output.add_to(command);

@@ -63,9 +63,9 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--only", text("OP", flags.only), "Run only workloads whose op or label matches this glob");
   flags.output.add_to(command, "reports/<suite>-<device>");
   command.add("--max-time", seconds(options.sampler.max_time_s, 0.01, 3600),
-              "Sampling time per workload (default: 3), up to three times as long for the first ten samples");
+              "Sampling time per workload (default: 3s), up to three times as long for the first ten samples");
   command.add("--row-limit", seconds(options.row_limit_s, 0, 1e6),
-              "Time limit per workload, after which it fails (default: 600 plus ten times --max-time; 0: none)");
+              "Time limit per workload, after which it fails (default: 10min plus ten times --max-time; 0: none)");
   command.add("--cache", one_of(flags.cache, {std::pair("cold", CacheMode::cold), {"hot", CacheMode::hot}}),
               "Override the cache mode of the suite");
   command.add("--raw", flag(options.raw), "Keep all samples in report.json");

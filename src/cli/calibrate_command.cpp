@@ -9,6 +9,7 @@
 #include "cli/calibrate_command.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/document_output.hpp"
 #include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
@@ -31,9 +32,9 @@ void add_options(CommandEntry& command, CalibrateFlags& flags) {
               "Measure only ceilings and sweeps whose name matches this glob");
   command.add(
       "--time", seconds(effort.time_s, 0.1, 86400),
-      "Time limit for calibrating a CPU (default: 60, less with --only); ends early once all values have converged");
+      "Time limit for calibrating a CPU (default: 60s, less with --only); ends early once all values have converged");
   command.add("--sustain", seconds(effort.sustain_s, 0, 3600),
-              "Time under load for each sustained ceiling; the second half is sampled (default: 2; 0: skip)");
+              "Time under load for each sustained ceiling; the second half is sampled (default: 2s; 0: skip)");
   command.add(
       "--once", flag(flags.once),
       "Run every probe once, verified, without timing; for use under a profiler (ncu --profile-from-start off)");
@@ -48,6 +49,7 @@ void add_options(CommandEntry& command, CalibrateFlags& flags) {
 void finish(CalibrateFlags& flags, GlobalOptions& global) {
   flags.device.finish();
   if (global.answer.json && flags.output.empty()) flags.output = "-";
+  if (!flags.output.ends_with(".json")) refuse_unknown_ending(flags.output, {"json"});
 }
 
 bool names_folder(const std::string& output) {

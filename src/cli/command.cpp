@@ -110,18 +110,23 @@ class Parser {
       if (!option.names.empty()) flags.push_back(option.names.back());
     }
     if (!word.starts_with('-') && chosen_.back()->rest_target != nullptr) {
-      throw UsageError(fmt::format("a program and its arguments come after --, not '{}'", word),
-                       fmt::format("{} [options] -- {}", called(), word));
+      const auto here = words_.begin() + static_cast<std::ptrdiff_t>(at_) - 1;
+      throw UsageError(
+          fmt::format("a program and its arguments come after --, not '{}'", word),
+          fmt::format("roofline {} -- {}", fmt::join(words_.begin(), here, " "), fmt::join(here, words_.end(), " ")));
     }
     throw UsageError(fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", word),
                      nearest_hint(name, flags, called() + " --help"));
   }
 
   void require_all() const {
-    if (!chosen_.back()->commands.empty()) throw UsageError("no command given");
-    for (const OptionEntry& option : chosen_.back()->options) {
+    const CommandEntry& command = *chosen_.back();
+    const std::string usage = fmt::format("usage: {} (see: {} --help)", usage_of(tree_, command), called());
+    if (&command == &tree_) throw UsageError("no command given");
+    if (!command.commands.empty()) throw UsageError("no command given", usage);
+    for (const OptionEntry& option : command.options) {
       if (option.required && !given_.contains(&option)) {
-        throw UsageError(fmt::format("missing argument '{}'", option.argument));
+        throw UsageError(fmt::format("missing argument {}", option.value), usage);
       }
     }
   }

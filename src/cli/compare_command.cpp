@@ -1,6 +1,7 @@
 // roofline compare: compares two sides row by row, each of one run or several. Its exit status makes it a gate for CI.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/answer.hpp"
@@ -66,6 +67,11 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const char* hint = "pass several runs per side, or time both with roofline ab";
   if (print_regressions(comparison, comparison.of_programs() ? "pass several runs per side" : hint)) {
     return ExitCode::regression;
+  }
+  if (!comparison.program && std::ranges::none_of(comparison.changes, is_compared)) {
+    print_problem({"failed", "no kernel was timed in both runs, so nothing was compared",
+                   "rows match by label, op, implementation, type, shape and cache mode"});
+    return ExitCode::workload_failed;
   }
   if (now.report.complete) return ExitCode::ok;
   print_problem({"unfinished", outcome_line(comparison), "complete the later run"});

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "host/host.hpp"
 #include "mcp/progress_lines.hpp"
 #include "model/error.hpp"
+#include "render/terminal/table.hpp"
 #include "report/json/json_value.hpp"
 #include "text/parse.hpp"
 #include "text/text.hpp"
@@ -110,7 +112,15 @@ void write_stdout(const std::string& text) {
 // Not fmt::print, which throws: a closed stderr must not stop the work.
 void print_rendered(const std::string& text) { static_cast<void>(std::fputs((text + '\n').c_str(), stderr)); }
 
-void print_status(const std::string& line) { print_rendered(clean(line)); }
+void print_status(const std::string& line) {
+  const std::string text = clean(line);
+  const TerminalStyle style = stderr_style(ColorMode::never);
+  if (::isatty(STDERR_FILENO) != 1 || display_width(text) <= style.columns) return print_rendered(text);
+  const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());
+  std::string lines = wrapped(std::string(indent, ' '), text.substr(indent), style, true);
+  lines.pop_back();  // the last line feed
+  print_rendered(lines);
+}
 
 void warn(const std::string& line) {
   print_status("note: " + line);

@@ -7,17 +7,17 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/device_flags.hpp"
+#include "render/terminal/table.hpp"
 #include "report/json/json.hpp"
 
 namespace roofline {
 namespace {
 
-std::string heading(const DeviceListing& listing) {
+std::string heading(const DeviceListing& listing, const TerminalStyle& style) {
   const DeviceInfo& info = listing.info;
-  const std::string name = device_word(info);
   const std::string what = info.name.empty() ? "CUDA" : info.name;
-  return listing.usable ? fmt::format("{}  {}\n", name, what)
-                        : fmt::format("{}  {}: not usable: {}\n", name, what, listing.reason);
+  return wrapped(device_word(info) + "  ",
+                 listing.usable ? what : fmt::format("{}: not usable: {}", what, listing.reason), style, true);
 }
 
 std::string cache_line(const CacheInfo& cache) {
@@ -52,10 +52,10 @@ nlohmann::ordered_json document_of(const std::vector<DeviceListing>& listings) {
   return document;
 }
 
-std::string text_of(const std::vector<DeviceListing>& listings) {
+std::string text_of(const std::vector<DeviceListing>& listings, const TerminalStyle& style) {
   std::string text;
   for (const DeviceListing& listing : listings) {
-    text += heading(listing);
+    text += heading(listing, style);
     if (listing.usable) text += details(listing.info);
   }
   return text;
@@ -63,9 +63,10 @@ std::string text_of(const std::vector<DeviceListing>& listings) {
 
 struct Flags {};
 
-ExitCode run(Flags&, const GlobalOptions&) {
+ExitCode run(Flags&, const GlobalOptions& global) {
   const std::vector<DeviceListing> listings = list_devices_isolated({});
-  print_result([&] { return document_of(listings); }, [&] { return text_of(listings); });
+  print_result([&] { return document_of(listings); },
+               [&] { return text_of(listings, stdout_table_style(global.color)); });
   return ExitCode::ok;
 }
 

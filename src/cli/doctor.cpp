@@ -6,6 +6,7 @@
 
 #include "cli/device_flags.hpp"
 #include "model/spelling.hpp"
+#include "render/terminal/table.hpp"
 
 namespace roofline {
 namespace {
@@ -107,7 +108,7 @@ HealthCheck emulation_check(const MachineFacts& facts) {
   const std::string name = "counts under emulation";
   if (!facts.count_tool.empty()) return {name, Health::works, facts.count_tool, {}, {}};
   return {name, Health::missing, facts.no_count_tool, "`roofline profile --emulate` does not run",
-          "apt install valgrind"};
+          "sudo apt-get install valgrind"};
 }
 
 HealthCheck gpu_counters_check(const MachineFacts& facts) {
@@ -180,15 +181,16 @@ std::vector<HealthCheck> checks_of(const MachineFacts& facts) {
   return checks;
 }
 
-std::string render_checks(const std::vector<HealthCheck>& checks) {
+std::string render_checks(const std::vector<HealthCheck>& checks, const TerminalStyle& style) {
   std::size_t width = 0;
   for (const HealthCheck& check : checks) width = std::max(width, check.name.size());
   std::string text;
   for (const HealthCheck& check : checks) {
     const std::string indent(width + 11, ' ');
-    text += fmt::format("{:<8} {:<{}}  {}\n", to_string(check.health), check.name, width, check.found);
-    if (!check.without.empty()) text += fmt::format("{}{}\n", indent, check.without);
-    if (!check.remedy.empty()) text += fmt::format("{}$ {}\n", indent, check.remedy);
+    text +=
+        wrapped(fmt::format("{:<8} {:<{}}  ", to_string(check.health), check.name, width), check.found, style, true);
+    if (!check.without.empty()) text += wrapped(indent, check.without, style, true);
+    if (!check.remedy.empty()) text += fmt::format("{}$ {}\n", indent, check.remedy);  // whole: it is copied
   }
   return text;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "render/render.hpp"
 
 namespace roofline {
 
@@ -64,6 +65,6 @@ struct MachineFacts {
 std::vector<HealthCheck> checks_of(const MachineFacts& facts);
 
 /// Text for the terminal.
-std::string render_checks(const std::vector<HealthCheck>& checks);
+std::string render_checks(const std::vector<HealthCheck>& checks, const TerminalStyle& style);
 
 }  // namespace roofline

@@ -161,9 +161,10 @@ nlohmann::ordered_json document_of(const std::vector<HealthCheck>& checks) {
 
 struct Flags {};
 
-ExitCode run(Flags&, const GlobalOptions&) {
+ExitCode run(Flags&, const GlobalOptions& global) {
   const std::vector<HealthCheck> checks = checks_of(collect_facts());
-  print_result([&] { return document_of(checks); }, [&] { return render_checks(checks); });
+  print_result([&] { return document_of(checks); },
+               [&] { return render_checks(checks, stdout_table_style(global.color)); });
   return ExitCode::ok;
 }
 

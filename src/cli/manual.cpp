@@ -17,7 +17,7 @@ extern "C" const char roofline_manual_begin[], roofline_manual_end[];
 namespace roofline {
 namespace {
 
-constexpr int kWidth = 100;                    // columns of a page in the terminal
+constexpr int kWidth = 80;                     // columns of a page in the terminal
 constexpr const char* kOverview = "overview";  // the chapter of roofline(1)
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -54,22 +54,8 @@ std::string form_of(const OptionEntry& option) {
   return fmt::format("{}{}{}", fmt::join(option.names, ", "), shown.empty() ? "" : " ", shown);
 }
 
-/// "roofline analyze [options] SUITE".
-std::string usage_of(const CommandEntry& tree, const CommandEntry& command) {
-  if (&tree == &command) return "roofline COMMAND [options]";
-  std::string usage = fmt::format("roofline {}", command.name);
-  for (const CommandEntry& below : command.commands) usage += " " + below.name;
-  usage += " [options]";
-  for (const OptionEntry& option : command.commands.empty() ? command.options : command.commands.front().options) {
-    if (!option.names.empty()) continue;
-    usage += option.required ? " " + form_of(option) : fmt::format(" [{}]", form_of(option));
-  }
-  if (!command.rest.empty()) usage += " -- " + command.rest;
-  return usage;
-}
-
 void add_entry(std::string& page, const std::string& left, const std::string& right) {
-  constexpr std::size_t kColumn = 30;
+  constexpr std::size_t kColumn = 26;
   const std::string head = "  " + left;
   const bool beside = head.size() + 2 <= kColumn;
   if (!beside) page += head + "\n";
@@ -95,14 +81,25 @@ std::string plain(std::string_view line) {
   return text;
 }
 
+/// Prose is filled to the width of a page; examples stay as they are.
 std::string terminal_text(const std::string& text) {
-  std::string page;
+  std::string page, mark, paragraph;
+  const auto end_paragraph = [&] {
+    if (!paragraph.empty()) page += wrapped(mark, paragraph, {.columns = kWidth});
+    paragraph.clear();
+  };
   for (const std::string_view line : lines_of(text)) {
-    page += line.starts_with("    ")  ? std::string(line)
-            : line.starts_with("## ") ? std::string(line.substr(3)) + ":"
-                                      : plain(line);
-    page += '\n';
+    const bool item = line.starts_with("- "), heading = line.starts_with("## ");
+    const bool verbatim = line.empty() || line.starts_with("    ") || heading;
+    if (verbatim || item) end_paragraph();
+    if (verbatim) {
+      page += (heading ? std::string(line.substr(3)) + ":" : std::string(line)) + "\n";
+      continue;
+    }
+    if (paragraph.empty()) mark = item ? "- " : "";
+    paragraph += (paragraph.empty() ? "" : " ") + plain(line.substr(item ? 2 : line.find_first_not_of(' ')));
   }
+  end_paragraph();
   return page;
 }
 
@@ -111,9 +108,13 @@ bool is_topic(const CommandEntry& tree, const Topic& topic) {
   return topic.name != kOverview && find_command(tree, topic.name) == nullptr;
 }
 
+std::string title(const std::string& name, const std::string& summary) {
+  return wrapped("", fmt::format("{}: {}", name, summary), {.columns = kWidth});
+}
+
 std::string overview(const CommandEntry& tree) {
-  std::string page = fmt::format("roofline: {}\n\nUsage: {}\n\nCommands (roofline help COMMAND):\n", tree.summary,
-                                 usage_of(tree, tree));
+  std::string page = title("roofline", tree.summary) +
+                     fmt::format("\nUsage: {}\n\nCommands (roofline help COMMAND):\n", usage_of(tree, tree));
   for (const CommandEntry& command : tree.commands) add_entry(page, command.name, command.summary);
   page += "\nTopics (roofline help TOPIC):\n";
   for (const Topic& topic : topics()) {
@@ -221,6 +222,19 @@ std::string see_also(const CommandEntry& tree, const std::string& but) {
 
 }  // namespace
 
+std::string usage_of(const CommandEntry& tree, const CommandEntry& command) {
+  if (&tree == &command) return "roofline COMMAND [options]";
+  std::string usage = fmt::format("roofline {}", command.name);
+  for (const CommandEntry& below : command.commands) usage += " " + below.name;
+  usage += " [options]";
+  for (const OptionEntry& option : command.commands.empty() ? command.options : command.commands.front().options) {
+    if (!option.names.empty()) continue;
+    usage += option.required ? " " + form_of(option) : fmt::format(" [{}]", form_of(option));
+  }
+  if (!command.rest.empty()) usage += " -- " + command.rest;
+  return usage;
+}
+
 const std::vector<Topic>& topics() {
   static const std::vector<Topic> all = parse_manual({roofline_manual_begin, roofline_manual_end});
   return all;
@@ -245,8 +259,8 @@ std::string help_page(const CommandEntry& tree, const std::string& name) {
     throw UsageError(fmt::format("no manual page for '{}'", name),
                      nearest_hint(name, help_names(tree), "roofline help"));
   }
-  if (command == nullptr) return fmt::format("{}: {}\n\n{}", name, topic->title, terminal_text(topic->text));
-  std::string page = fmt::format("roofline {}: {}\n\nUsage: {}\n", name, command->summary, usage_of(tree, *command));
+  if (command == nullptr) return title(name, topic->title) + "\n" + terminal_text(topic->text);
+  std::string page = title("roofline " + name, command->summary) + "\nUsage: " + usage_of(tree, *command) + "\n";
   if (topic != nullptr) page += "\n" + terminal_text(topic->text);
   page += "\nOptions:\n";
   add_options(page, *command);

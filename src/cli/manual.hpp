@@ -20,6 +20,9 @@ const std::vector<Topic>& topics();
 /// The topic of that name, or null.
 const Topic* find_topic(const std::string& name);
 
+/// "roofline analyze [options] SUITE".
+std::string usage_of(const CommandEntry& tree, const CommandEntry& command);
+
 /// Names of pages: commands, then topics.
 std::vector<std::string> help_names(const CommandEntry& tree);
 

@@ -80,6 +80,15 @@ double parse_number(const std::string& text, const std::string& option, double l
   return *value;
 }
 
+namespace {
+/// As a user writes it: "100ms", "60s", "24h".
+std::string duration_word(double seconds) {
+  constexpr double kHour = 3600;
+  if (seconds >= kHour) return fmt::format("{:g}h", seconds / kHour);
+  return seconds > 0 && seconds < 1 ? fmt::format("{:g}ms", seconds * 1e3) : fmt::format("{:g}s", seconds);
+}
+}  // namespace
+
 double parse_duration(const std::string& text, const std::string& option, double least, double most) {
   static constexpr std::pair<std::string_view, double> kUnits[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1},
                                                                    {"m", 60},    {"h", 3600}, {"", 1}};
@@ -90,8 +99,9 @@ double parse_duration(const std::string& text, const std::string& option, double
     if (value && *value * seconds >= least && *value * seconds <= most) return *value * seconds;
     break;
   }
-  throw UsageError(fmt::format("{} {}: expected a duration from {:g} s to {:g} s", option, text, least, most),
-                   fmt::format("for example: {} 5s, {} 500ms, {} 2min", option, option, option));
+  throw UsageError(
+      fmt::format("{} {}: expected a duration from {} to {}", option, text, duration_word(least), duration_word(most)),
+      fmt::format("for example: {} 5s, {} 500ms, {} 2min", option, option, option));
 }
 
 std::string nearest_hint(const std::string& given, const std::vector<std::string>& names, const std::string& help) {

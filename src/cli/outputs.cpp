@@ -24,6 +24,7 @@
 #include "render/documents.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
+#include "text/nearest_name.hpp"
 
 namespace roofline {
 namespace {
@@ -57,15 +58,16 @@ const Format* format_of_file(const std::string& path) {
 
 /// Names separated by commas, each format once.
 OptionValue format_list(std::vector<const Format*>& formats) {
-  const auto set = [&formats](const std::string& given, const std::string&) {
+  const auto set = [&formats](const std::string& given, const std::string& option) {
     std::vector<std::string> names;
     list("", names).set(given, "");
     for (const std::string& name : names) {
       const Format* const format = find_format(name);
       if (format == nullptr) {
         const std::vector<std::string> known = format_names();
-        throw UsageError(fmt::format("unknown format '{}' (supported: {})", name, fmt::join(known, ", ")),
-                         nearest_hint(name, known, "roofline report --help"));
+        const std::string near = nearest_name(name, known);
+        throw UsageError(fmt::format("{} {}: unknown format (supported: {})", option, name, fmt::join(known, ", ")),
+                         near.empty() ? "" : fmt::format("did you mean '{}'?", near));
       }
       if (!contains(formats, format)) formats.push_back(format);
     }

@@ -236,6 +236,14 @@ std::shared_ptr<const JobFolder> job_of_ranks(const Flags& flags) {
                                      *world);
 }
 
+/// True if --emulate would add to the report: of native code that ran to its end, where the tool that counts is
+/// installed.
+bool gains_by_emulation(const Report& report) {
+  if (!is_of_host(report) || report.profile->exit_status.value_or(1) != 0) return false;
+  const std::vector<HostLineSum>& lines = report.profile->host->lines;
+  return !lines.empty() && !lines.front().place.python && !find_count_tool().tool.empty();
+}
+
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   if (flags.emulate) {
     const CountTool found = find_count_tool();
@@ -284,7 +292,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   }
   if (flags.output.plot) print_rendered(render_terminal_plot(report, style));
   print_written(paths);
-  if (flags.from.empty() && !flags.options.pid && is_of_host(report)) {
+  if (flags.from.empty() && !flags.options.pid && gains_by_emulation(report)) {
     print_status("to place its loops under the roofs of this CPU: roofline profile --emulate -- PROGRAM");
   }
   return exit_code_of_program(report);

@@ -13,6 +13,7 @@
 // NOLINTBEGIN(readability-identifier-naming): the linker's names
 extern "C" const char roofline_report_schema_begin[], roofline_report_schema_end[];
 extern "C" const char roofline_machine_schema_begin[], roofline_machine_schema_end[];
+extern "C" const char roofline_comparison_schema_begin[], roofline_comparison_schema_end[];
 // NOLINTEND(readability-identifier-naming)
 
 namespace roofline {
@@ -32,6 +33,9 @@ RowSchema schema_of(const std::string& command) {
   }
   for (const char* name : {"calibrate", "machine"}) {
     if (command == name) return {Json::parse(roofline_machine_schema_begin, roofline_machine_schema_end), "ceiling"};
+  }
+  for (const char* name : {"compare", "ab"}) {
+    if (command == name) return {Json::parse(roofline_comparison_schema_begin, roofline_comparison_schema_end), "row"};
   }
   return {};
 }

@@ -267,7 +267,7 @@ constexpr Column<CeilingRow, CeilingTable> kCeilingColumns[] = {
      .left = true,
      .when = in_burst,
      .text = origin_terminal,
-     .terminal = {.ink = dim, .first_to = 16, .shrinks = true}},
+     .terminal = {.ink = dim, .rank = 9}},
     {.title = "Limited by",
      .in = kTerminal,
      .left = true,

@@ -88,12 +88,13 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
   }
   if (comparison.program) text += terminal_costs(*comparison.program, style);
   text += '\n';
-  if (!comparison.changes.empty()) {
-    text +=
-        terminal_table(comparison_columns(), comparison, comparison_rows(comparison, worst_first(comparison)), style) +
-        '\n';
+  std::vector<const PointChange*> listed = worst_first(comparison);
+  std::erase_if(listed,
+                [&](const PointChange* change) { return !is_compared(*change) && !comparison.is_regression(*change); });
+  if (!listed.empty()) {
+    text += terminal_table(comparison_columns(), comparison, comparison_rows(comparison, listed), style) + '\n';
   }
-  add_findings();
+  add_findings();  // which name the rows of one run
   return text;
 }
 

@@ -60,10 +60,10 @@ bool all_sustained(const Ceilings& ceilings) {
   return std::ranges::all_of(ceilings, [](const Ceiling* ceiling) { return ceiling->regime == Regime::sustained; });
 }
 
-/// "--time 120" or "--sustain 10": what measures these ceilings for longer.
+/// "--time 120s" or "--sustain 10s": what measures these ceilings for longer.
 std::string for_longer(const Machine& machine, const Ceilings& ceilings) {
-  if (all_sustained(ceilings)) return "--sustain 10";
-  return fmt::format("--time {}", number(2 * machine.time_s.value_or(kUsualTime_s), 3));
+  if (all_sustained(ceilings)) return "--sustain 10s";
+  return fmt::format("--time {}s", number(2 * machine.time_s.value_or(kUsualTime_s), 3));
 }
 
 /// With the measured load of others; files of earlier versions have none.
@@ -111,11 +111,10 @@ std::string not_yet_confirmed(const Machine& machine, const Ceilings& ceilings) 
   const std::string rounds = least == most ? count(most) : fmt::format("{} to {}", least, most);
   const std::string why = least < kEnoughRounds ? std::string("too few to confirm ") + (one ? "it" : "them")
                                                 : "which do not agree within 1 % yet";
-  const double took_s = machine.time_s.value_or(kUsualTime_s);
-  const bool usual = took_s < kUsualTime_s;
-  return fmt::format("{} provisional: measured in {} {}, {}. `roofline calibrate{}` ({} s) repeats {}.", names, rounds,
+  const bool usual = machine.time_s.value_or(kUsualTime_s) < kUsualTime_s;
+  return fmt::format("{} provisional: measured in {} {}, {}. `roofline calibrate{}`{} repeats {}.", names, rounds,
                      most == 1 ? "round" : "rounds", why, usual ? "" : " " + for_longer(machine, ceilings),
-                     number(usual ? kUsualTime_s : 2 * took_s, 3), one ? "it" : "them");
+                     usual ? fmt::format(" ({:g} s)", kUsualTime_s) : "", one ? "it" : "them");
 }
 
 double share_of_before(const Ceiling& ceiling) { return ceiling.value / ceiling.past_best->value; }

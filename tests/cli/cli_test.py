@@ -243,13 +243,35 @@ class Usage(Workspace):
         report = self.finished_run() / "report.json"
         self.check(self.run_tool("report", report, "-o", "out.pptx"), 2, "'.pptx'")
         self.check(self.run_tool("compare", report, report, "-o", "out.xlsx"), 2, "'.xlsx'")
-        self.assertFalse((self.folder / "out.pptx").exists() or (self.folder / "out.xlsx").exists())
+        self.check(self.run_tool("calibrate", "--device", "cpu", "-o", "out.jpg"), 2, "'.jpg'", "json")
+        for name in ("out.pptx", "out.xlsx", "out.jpg"):
+            self.assertFalse((self.folder / name).exists(), name)
         for name in ("run-1.5", "out.v2/"):
             self.check(self.run_tool("report", report, "-o", name, "--format", "md"), 0)
             self.assertTrue((self.folder / name / "report.md").exists(), name)
 
     def test_a_program_without_its_separator_is_named(self):
-        self.check(self.run_tool("profile", "python3", "train.py"), 2, "--", "'python3'")
+        self.check(self.run_tool("profile", "-o", "run", "python3", "train.py"), 2, "'python3'",
+                   "profile -o run -- python3 train.py")
+
+    def test_what_a_command_needs_is_shown_as_it_is_typed(self):
+        self.check(self.run_tool("ab", "ops"), 2, "SUITE", "roofline ab [options] SUITE SUITE")
+        self.check(self.run_tool("new"), 2, "roofline new kernel [options] FILE")
+        self.check(self.run_tool("analyze", "ops", "--format", "pmg"), 2, "--format pmg", "'png'")
+
+    def test_a_program_that_cannot_start(self):
+        script = self.folder / "script.py"
+        script.write_text("print(1)\n")
+        for program, *texts in (["./script.py", "python3 ./script.py"], ["script.py", "-- ./script.py"],
+                                ["no-such-program", "$PATH"], ["./no/such", "path"]):
+            self.check(self.run_tool("profile", "--device", "cpu", "--", program), 2, program, *texts)
+
+    def test_the_manual_fits_80_columns(self):
+        for page in ("", "analyze", "calibrate", "compare", "profile", "bound", "suites", "json"):
+            done = self.run_tool("help", *([page] if page else []))
+            self.check(done, 0)
+            wide = [line for line in done.stdout.splitlines() if len(line) > 80]
+            self.assertEqual(wide, [], page)
 
     def test_suites_by_name(self):
         done = self.run_tool("analyze", "opss", "--device", "cpu", "--machine", self.machine)
@@ -523,6 +545,14 @@ class Reports(Workspace):
         for command in ("report", "compare"):
             self.check(self.run_tool(command, self.reference(), cpu / "report.json"), 2, "cuda", "cpu")
         self.check(self.run_tool("compare", self.reference(), "nowhere.json"), 2, "nowhere.json")
+
+    def test_runs_without_a_common_kernel_are_no_success(self):
+        training = ROOT / "reports/reference/h200-train/report.json"
+        done = self.run_tool("compare", self.reference(), training)
+        self.check(done, 1)
+        self.assertIn("relu fp32 2^28", done.stdout)
+        renamed = self.scaled(1.0, "", lambda row: row.update(label="other " + row["label"], op="other"))
+        self.check(self.run_tool("compare", self.reference(), renamed), 1)
 
     def test_compare_is_a_gate(self):
         same = self.run_tool("compare", self.reference(), self.reference())

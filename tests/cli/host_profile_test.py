@@ -167,6 +167,18 @@ class Host(unittest.TestCase):
         self.assertGreater(self.function(host, "work"), 0.8 * sum(self.on_cpu(worker) for worker in workers))
         self.assertGreater(self.waiting(host, "<module>", "child"), 0.5)
 
+    def test_emulation_is_suggested_for_native_code_that_can_be_counted(self):
+        script = self.folder / "loop.py"
+        script.write_text("sum(i * i for i in range(3_000_000))\n")
+        run = lambda *program: subprocess.run([ROOFLINE, "profile", "--device", "cpu", "-o", "suggested", "--", *program],
+                                              cwd=self.folder, text=True, capture_output=True).stderr
+        checks = json.loads(subprocess.run([ROOFLINE, "doctor", "--json"], text=True, capture_output=True).stdout)
+        counts = any(check["name"] == "counts under emulation" and check["health"] == "works"
+                     for check in checks["data"]["checks"])
+        self.assertEqual("--emulate" in run(PROGRAM, "1"), counts)
+        self.assertNotIn("--emulate", run("sh", "-c", f"{PROGRAM} 1; exit 3"))
+        self.assertNotIn("--emulate", run(sys.executable, str(script)))
+
     def test_a_program_that_ends_within_the_warm_up(self):
         host = self.profile(PROGRAM, "1", options=["--warmup", "1h"])
         self.assertNotIn("lines", {key for key, value in host.items() if value})

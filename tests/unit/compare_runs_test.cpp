@@ -171,7 +171,8 @@ TEST(CompareRuns, NoCommonRowAndNoRowAtAll) {
   const Report before = example::sample_report();
   const Comparison comparison = comparison_of(before, other);
   EXPECT_THAT(comparison_findings(comparison),
-              ElementsAre(HasSubstr("no timed kernel"), HasSubstr("relu fp32 268435456")));
+              ElementsAre(HasSubstr("no timed kernel"), HasSubstr("not timed"),
+                          mentions("only before", "relu fp32 268435456"), HasSubstr("only now")));
   const Report nothing;
   EXPECT_THAT(render_comparison_terminal(comparison_of(nothing, nothing), {}), HasSubstr("no timed kernel"));
 }
@@ -201,7 +202,7 @@ TEST(Comparison, TheGateNamesWhatGotSlower) {
   EXPECT_THAT(comparison_findings(comparison),
               ElementsAre(mentions("2 of 22", "slower", "softmax fp32 32768x4096 (cuda)", "1.05\u00d7"),
                           mentions("1 of 22", "faster", "gemm fp16 4096x4096x4096 (cublas)", "0.90\u00d7"),
-                          mentions("19 of 22"), mentions("(not timed)"), mentions("one run")));
+                          mentions("19 of 22"), mentions("not timed", "gemm tf32"), mentions("one run")));
   EXPECT_EQ(verdict(comparison, comparison.changes[9]), "slower > 3 %");
   EXPECT_EQ(verdict(comparison, comparison.changes[10]), "slower");
   EXPECT_EQ(ratio_text(comparison.changes[9]), "1.050");

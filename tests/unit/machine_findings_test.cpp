@@ -46,7 +46,7 @@ TEST(MachineFindings, ManyCeilingsOfOneCauseAreOneSentence) {
   EXPECT_THAT(
       machine_findings(machine),
       ElementsAre(finding(FindingKind::noisy_ceilings,
-                          "hbm.read, hbm.write, hbm.copy, hbm.triad, l2.read, fp64 and 3 more", "--time 120.")));
+                          "hbm.read, hbm.write, hbm.copy, hbm.triad, l2.read, fp64 and 3 more", "--time 120s.")));
 }
 
 TEST(MachineFindings, AnotherCauseIsAnotherSentence) {
@@ -55,7 +55,7 @@ TEST(MachineFindings, AnotherCauseIsAnotherSentence) {
   fail(machine.ceilings[4], kLimitCheck);
   fail(machine.ceilings[4], kPlateauCheck);
   EXPECT_THAT(machine_findings(machine),
-              ElementsAre(finding(FindingKind::noisy_ceilings, "hbm.read", "--time 120"),
+              ElementsAre(finding(FindingKind::noisy_ceilings, "hbm.read", "--time 120s"),
                           finding(FindingKind::failed_check, "l2.read", std::string(kLimitCheck),
                                   "`roofline machine --verbose`")));
   EXPECT_THAT(failed_checks(machine), Contains("l2.read: " + std::string(kLimitCheck) + ": by 7 %"));
@@ -68,7 +68,7 @@ TEST(MachineFindings, WhatIsSustainedWantsLongerLoad) {
     if (ceiling.regime == Regime::sustained && ceiling.role == Role::roof) fail(ceiling, kSteadyCheck);
   }
   ASSERT_EQ(machine_findings(machine).size(), 1U);
-  EXPECT_THAT(machine_findings(machine)[0], finding(FindingKind::noisy_ceilings, "--sustain 10."));
+  EXPECT_THAT(machine_findings(machine)[0], finding(FindingKind::noisy_ceilings, "--sustain 10s."));
 }
 
 TEST(MachineFindings, AMachineThatWasFasterBeforeSaysWhenAndByHowMuch) {
@@ -137,7 +137,7 @@ TEST(MachineFindings, WhatIsNotYetConfirmedIsNoFault) {
               ElementsAre(finding(FindingKind::provisional_ceilings, "hbm.read and hbm.write", "1 to 2 rounds",
                                   "`roofline calibrate` (60 s)")));
   machine.time_s = 60;
-  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::provisional_ceilings, "--time 120")));
+  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::provisional_ceilings, "--time 120s")));
   fail(machine.ceilings[1], kLimitCheck);
   EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::failed_check, "hbm.write"),
                                                      finding(FindingKind::provisional_ceilings, "hbm.read is")));

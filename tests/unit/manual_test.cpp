@@ -34,6 +34,7 @@ TEST(Manual, EveryCommandHasAChapterAndEveryFlagAWord) {
       EXPECT_FALSE(option.help.empty()) << command.name << " " << option.argument;
       for (const std::string& name : option.names) EXPECT_THAT(page, HasSubstr(name)) << command.name;
     }
+    EXPECT_THAT(page, HasSubstr("    roofline ")) << "no example of " << command.name;
     EXPECT_THAT(man, HasSubstr(".SH OPTIONS"));
     EXPECT_THAT(man, HasSubstr("\\-\\-json"));
   }

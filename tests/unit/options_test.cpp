@@ -283,7 +283,7 @@ TEST(Options, MistakesSayWhatToDo) {
   EXPECT_THAT(mistake({"analyze"}), mentions("roofline analyze --help"));
   EXPECT_THAT(mistake({"calibrate", "--device", "cpu:1"}), mentions("cpu", "cuda:N"));
   EXPECT_THAT(mistake({"calibrate", "--device", "cuda:-1"}), mentions("cpu", "cuda:N"));
-  EXPECT_THAT(mistake({"report", "x", "--format", "gif"}), mentions("'gif'"));
+  EXPECT_THAT(mistake({"report", "x", "--format", "gif"}), mentions("--format gif", "svg"));
   EXPECT_THAT(mistake({"report", "x", "-o", "-", "--format", "png,svg"}), mentions("-o -"));
 }
 

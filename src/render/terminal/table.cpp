@@ -41,7 +41,7 @@ static bool is_command(std::string_view word) {
          name.starts_with('-');
 }
 
-std::string wrapped(std::string_view first, std::string_view text, const TerminalStyle& style) {
+std::string wrapped(std::string_view first, std::string_view text, const TerminalStyle& style, bool whole_words) {
   const int indent = display_width(first);
   const int room = std::max(20, style.columns - indent);
   std::string result(first);
@@ -52,7 +52,7 @@ std::string wrapped(std::string_view first, std::string_view text, const Termina
     std::string word = rest.substr(0, space);
     rest = space == std::string::npos ? "" : rest.substr(space + 1);
     // What a reader copies is never cut; the terminal breaks it where it is too long.
-    word = for_terminal(is_command(word) ? word : shorten(word, room), style);
+    word = for_terminal(whole_words || is_command(word) ? word : shorten(word, room), style);
     const int width = display_width(word);
     if (used > 0 && used + 1 + width > room) {
       result += '\n' + std::string(static_cast<std::size_t>(indent), ' ');

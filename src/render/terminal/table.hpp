@@ -52,8 +52,10 @@ class TerminalTable {
 /// `text` in its ink, when the style has colours.
 std::string inked(std::string_view text, Ink ink, const TerminalStyle& style);
 
-/// Breaks at spaces into lines of at most style.columns, the first after `first` and the others indented alike.
-std::string wrapped(std::string_view first, std::string_view text, const TerminalStyle& style);
+/// Breaks at spaces into lines of at most style.columns, the first after `first` and the others indented alike. Longer
+/// words are shortened, or with `whole_words` left to the terminal.
+std::string wrapped(std::string_view first, std::string_view text, const TerminalStyle& style,
+                    bool whole_words = false);
 
 /// Replaces our own symbols by ASCII ones, and other non-ASCII characters by '?', if the terminal lacks Unicode.
 std::string for_terminal(std::string text, const TerminalStyle& style);

@@ -1,6 +1,7 @@
 // Two runs of a suite side by side: which kernels got slower, and by how much. Pure arithmetic on times.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -27,6 +28,9 @@ struct PointChange {
   RatioBasis basis = RatioBasis::one_run;
   std::int64_t repetitions_before = 1, repetitions_now = 1;  ///< number of runs or rounds behind the ratio
 };
+
+/// True if both runs timed the row.
+inline bool is_compared(const PointChange& change) { return std::isfinite(change.time_ratio); }
 
 /// The rows of both runs, matched but not yet compared, in the order of compare_runs().
 std::vector<PointChange> match_rows(const Report& before, const Report& now);

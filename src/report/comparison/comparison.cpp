@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -30,8 +31,6 @@ bool same_time_source(const Point* before, const Point* now) {
   const auto replayed = [](const Point& point) { return point.profiled->time_source == TimeSource::replayed; };
   return replayed(*before) == replayed(*now);
 }
-
-bool is_compared(const PointChange& change) { return std::isfinite(change.time_ratio); }
 
 /// "a, b and 3 more".
 std::string some_of(const std::vector<std::string>& names) {
@@ -358,15 +357,19 @@ std::vector<std::string> comparison_findings(const Comparison& comparison) {
   if (comparison.of_steps()) return sentences;
   if (comparison.of_programs()) std::ranges::move(program_changes(comparison), std::back_inserter(sentences));
   std::vector<std::string> failed;
-  std::vector<std::string> missing;
+  std::map<std::string, std::vector<std::string>> missing;  // by reason
+  std::size_t uncompared = 0;
   for (const PointChange& change : comparison.changes) {
     if (is_compared(change)) continue;
-    const bool broke = comparison.is_regression(change);
     const std::string name = point_name(comparison.row(change));
-    if (broke) failed.push_back(name);
-    if (!broke) missing.push_back(fmt::format("{} ({})", name, verdict(comparison, change)));
+    ++uncompared;
+    if (comparison.is_regression(change)) {
+      failed.push_back(name);
+    } else {
+      missing[verdict(comparison, change)].push_back(name);
+    }
   }
-  const std::size_t compared = comparison.changes.size() - failed.size() - missing.size();
+  const std::size_t compared = comparison.changes.size() - uncompared;
   if (!failed.empty()) sentences.push_back(fmt::format("Timed before and failed now: {}.", some_of(failed)));
   if (compared == 0) sentences.emplace_back("The runs have no timed kernel in common.");
   for (const Change kind : {Change::slower, Change::faster}) {
@@ -382,13 +385,16 @@ std::vector<std::string> comparison_findings(const Comparison& comparison) {
   for (const PointChange& change : comparison.changes) {
     const std::string name = point_name(comparison.row(change));
     if (change.change == Change::undecided) undecided.push_back(name);
+    if (!is_compared(change)) continue;
     const std::string differs = conditions_text(conditions_of(comparison.before(change), comparison.after(change)));
     if (!differs.empty()) conditions.push_back(fmt::format("{} ({})", name, differs));
   }
   if (!undecided.empty()) {
     sentences.push_back(fmt::format("Undecided, as the interval is too wide: {}.", some_of(undecided)));
   }
-  if (!missing.empty()) sentences.push_back(fmt::format("Not compared: {}.", some_of(missing)));
+  for (const auto& [reason, names] : missing) {
+    sentences.push_back(fmt::format("Not compared, {}: {}.", reason, some_of(names)));
+  }
   if (!conditions.empty()) sentences.push_back(fmt::format("Other conditions: {}.", some_of(conditions)));
   if (std::string covered = covered_by_intervals(comparison); !covered.empty()) sentences.push_back(std::move(covered));
   return sentences;
