@@ -48,7 +48,8 @@ void digest_samples_of_row(const Json& report, const Json& row, Digest& digest) 
                          line.empty() ? "" : " at " + line, used.empty() ? "" : " used at " + used);
   }
   if (!waits.empty()) {
-    digest.line(fmt::format("warps wait for ({} samples): {}", count_fact(row, "profiled.sampled.samples"), waits), 400);
+    digest.line(fmt::format("warps wait for ({} samples): {}", count_fact(row, "profiled.sampled.samples"), waits),
+                400);
   }
   const std::string name = text_fact(row, "profiled.full_name");
   for (const Json& kernel : list_fact(report, "profile.instructions.kernels")) {

@@ -21,6 +21,11 @@ std::string range_text(const ProjectedTime& time) {
 }
 
 /// "1.3× as fast", "1.1× as long".
+/// Launches; those per step can be a fraction.
+std::string weight_text(double launches) {
+  return launches == std::floor(launches) ? count(static_cast<std::int64_t>(launches)) : number(launches, 3);
+}
+
 std::string change_text(double here, double there) {
   constexpr double kSame = 0.005;
   if (!(here > 0) || !(there > 0)) return "\u2013";
@@ -170,7 +175,7 @@ TextTable table_of_rows(const Report& report, const Projection& projection, std:
   if (rows.size() > most) rows.resize(most);
   for (const ProjectedRow* row : rows) {
     const bool known = row->why_range.empty();
-    table.rows.push_back({clean_line(report.points[row->point].workload.label), number(row->weight, 3),
+    table.rows.push_back({clean_line(report.points[row->point].workload.label), weight_text(row->weight),
                           duration(row->here_s * row->weight),
                           known ? duration(row->there.seconds * row->weight) : "\u2013",
                           range_text(row->there.times(row->weight)), known ? row->limit_here : "not known",

@@ -805,6 +805,15 @@ describe('report.html', { skip: reason ?? false }, () => {
     });
   });
 
+  test('a chart begins a printed page after a ranking, but not after the answer alone', async () => {
+    for (const [name, wanted] of [['h200.html', 'page'], ['two.html', 'auto']]) {
+      await on(name, {}, async page => {
+        await page.emulateMedia({ media: 'print' });
+        assert.equal(await page.locator('#chart').evaluate(chart => getComputedStyle(chart).breakBefore), wanted, name);
+      });
+    }
+  });
+
   test('chart and table of the suite print on one page', async () => {
     await on('h200.html', {}, async page => {
       await page.emulateMedia({ media: 'print' });

@@ -191,9 +191,12 @@ void draw_footer(Chart& chart, double left, double right, double y, bool whole, 
 /// The notice in an empty chart of a program.
 void draw_notice(Chart& chart) {
   const Vec middle = {chart.plot.x + chart.plot.width / 2, chart.plot.y + chart.plot.height * 0.55};
+  const bool unknown = std::ranges::all_of(chart.report->points, [](const Point& p) { return work_source(p).empty(); });
+  const char* const notice = unknown ? "No marks: FLOPs and bytes of the kernels are unknown"
+                                     : "No marks: no kernel's intensity is within the axes";
   Group group{.classes = "notice"};
-  group.items.push_back(Text{middle, "No marks: FLOPs and bytes of the kernels are unknown", 15, FontWeight::semibold,
-                             chart.colors->muted, Anchor::middle, 0, chart.colors->background});
+  group.items.push_back(
+      Text{middle, notice, 15, FontWeight::semibold, chart.colors->muted, Anchor::middle, 0, chart.colors->background});
   chart.scene.layers.push_back({"notice", {std::move(group)}});
 }
 
