@@ -11,6 +11,7 @@
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "report/titles.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
