@@ -208,6 +208,7 @@ TEST(SampleRules, NeedNoRoof) {
                                        {"wait.barrier.share", "barrier-waits"}}) {
     const auto with = [&](Quantities known) {
       known["library"] = 0;
+      if (known.contains("wait.global_atomic.share")) known["atomic.explains"] = known["wait.global_atomic.share"];
       return decides(known);
     };
     EXPECT_EQ(with({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.5}}), rule);
