@@ -169,7 +169,7 @@ class Host(unittest.TestCase):
 
     def test_emulation_is_suggested_for_native_code_that_can_be_counted(self):
         script = self.folder / "loop.py"
-        script.write_text("sum(i * i for i in range(3_000_000))\n")
+        script.write_text("sum(i * i for i in range(20_000_000))\n")
         run = lambda *program: subprocess.run([ROOFLINE, "profile", "--device", "cpu", "-o", "suggested", "--", *program],
                                               cwd=self.folder, text=True, capture_output=True).stderr
         checks = json.loads(subprocess.run([ROOFLINE, "doctor", "--json"], text=True, capture_output=True).stdout)
