@@ -141,7 +141,7 @@ class Usage(Workspace):
         self.check(self.run_tool("calibrate", "--cpus", "0-x"), 2, "--cpus 0-x", "--cpus 0-3,8")
         self.check(self.run_tool("calibrate", "--cpus", "8000"), 2, "CPU 8000", "--cpus ")
         self.check(self.run_tool(), 2, "roofline --help")
-        self.check(self.run_tool("report", "x.json", "--format", "pngg"), 2, "'pngg'", "'png'")
+        self.check(self.run_tool("report", "x.json", "--format", "pngg"), 2, "pngg", "'png'")
         self.check(self.run_tool("analyze", "x.yaml", "-o", "-"), 2, "--format")
         self.check(self.run_tool("calibrate", "--device", "cpu", "--only", "nothing*"), 2, "nothing*", "dram.copy")
 
@@ -1278,7 +1278,7 @@ def get_init_inputs():
             self.check(self.run_tool("machine", "--device", "all"), 2, "roofline calibrate --device all")
 
     def test_a_fleet_says_what_is_wrong_with_the_command(self):
-        self.check(self.run_tool("fleet"), 2, "paths")
+        self.check(self.run_tool("fleet"), 2, "PATH")
         self.check(self.run_tool("fleet", "nowhere"), 2, "nowhere")
         self.check(self.run_tool("fleet", self.folder, "--format", "pdf"), 2, "html", "json", "csv")
         (self.folder / "nothing").mkdir()
