@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "profile/causes/kernel_names.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -313,8 +314,7 @@ constexpr DetailRow kDetailRows[] = {
      "Do this on the GPU with cupy functions instead of .get() or cupy.asnumpy(); else do it less often."},
     {CauseDetail::host_gather, "GPU idle: the host gathers rows of a table and copies them",
      "Keep the table on the GPU and read its rows there; if it does not fit, gather the next rows on another thread, "
-     "into "
-     "pinned memory.",
+     "into pinned memory.",
      "Keep the table or data set on the GPU and index it there (nn.Embedding on cuda); if it does not fit, gather in "
      "worker processes: DataLoader(num_workers=8, pin_memory=True).",
      "Keep the table on the GPU (jax.device_put once) and index it in the jitted step; if it does not fit, gather the "
@@ -421,7 +421,7 @@ constexpr DetailRow kDetailRows[] = {
      "Add the gradients of all micro-batches, and reduce them once.",
      "Reduce once per update: model.no_sync() around all micro-batches but the last; in FSDP2 "
      "set_requires_gradient_sync(False).",
-     "Add the gradients of all micro-batches, and reduce them once.", ""},
+     "", ""},
     {CauseDetail::exposed_transfers, "Sends and receives without overlap",
      "Overlap them: send and receive on a stream of their own, and compute another micro-batch meanwhile; or cut the "
      "model where less is sent.",
@@ -485,8 +485,7 @@ Framework framework_of(const Recording& recording) {
   bool fusions = false;
   for (const LaunchGroup& group : recording.groups) {
     // at::native, c10, Inductor's and modules; XLA names its kernels after HLO instructions.
-    const bool torch =
-        contains_any(group.symbol, {"2at6native", "at::native", "c10", "triton_poi_", "triton_red_", "triton_per_"});
+    const bool torch = contains_any(group.symbol, {"2at6native", "at::native", "c10"}) || is_of_inductor(group.symbol);
     if (torch || !group.module.empty()) return Framework::torch;
     // cupy_add, cupyx_scipy_…; kernels of its users have their own names.
     if (group.symbol.starts_with("cupy")) return Framework::cupy;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "profile/collective_sums.hpp"
+#include "profile/micro_batches.hpp"
 
 namespace roofline {
 namespace {
@@ -98,7 +99,9 @@ double CommunicationKinds::waiting_s(spool::CollectiveKind kind) const {
 
 CommunicationKinds communication_kinds(const Job& job, const Recording& recording, const std::vector<Span>& steps,
                                        const Machine& machine) {
-  return KindsOfJob(job, recording, steps, machine).sum();
+  CommunicationKinds kinds = KindsOfJob(job, recording, steps, machine).sum();
+  kinds.micro_batches = reduced_micro_batches(job, recording, steps);
+  return kinds;
 }
 
 }  // namespace roofline

@@ -214,10 +214,8 @@ class IdleAttribution {
     }
     // Launches have lines all over the program, and one cause; a loop is a cause of its own.
     const bool one_part = launching || cause == SavingCause::late_stream || cause == SavingCause::unknown_idle;
-    const std::string& part = detail == CauseDetail::item_loop ? function_of_next(gap)
-                              : one_part                       ? std::string()
-                                                               : group;
-    IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, part, line, time, number, gap.seconds});
+    std::string part = detail == CauseDetail::item_loop ? function_of_next(gap) : one_part ? std::string() : group;
+    IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, std::move(part), line, time, number, gap.seconds});
     if (launching && !graph && cause != SavingCause::unfused_optimizer && launch_s_.contains(gap.device)) {
       sum.facts[fmt::format("median kernel {}, a launch every {}", duration(kernel_s_.at(gap.device)),
                             duration(launch_s_.at(gap.device)))] += time;

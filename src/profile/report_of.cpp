@@ -16,7 +16,6 @@
 #include "profile/job_traces.hpp"
 #include "profile/memory.hpp"
 #include "profile/memory_savings.hpp"
-#include "profile/micro_batches.hpp"
 #include "profile/mpi/mpi_ranks.hpp"
 #include "profile/phases.hpp"
 #include "profile/profile.hpp"
@@ -188,8 +187,7 @@ std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>&
   found.late = late_finding(*job, found.steps, recording, spans, parts, found.small);
   add_rank_parts(*job, found.steps, recording, rows, points, *profile.steps);
   profile.ranks = ranks_report(*job, found.steps, recording, spans, machine);
-  CommunicationKinds kinds = communication_kinds(*job, recording, spans, machine);
-  kinds.micro_batches = reduced_micro_batches(*job, recording, spans);
+  const CommunicationKinds kinds = communication_kinds(*job, recording, spans, machine);
   found.savings =
       rank_savings(*job, found.steps, found.late, found.small, kinds, *profile.ranks, rows, framework_of(recording));
   return found;

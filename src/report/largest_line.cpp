@@ -40,7 +40,7 @@ std::map<std::string, LineTime> line_times(const Report& report) {
   return lines;
 }
 
-/// "forward and backward", for a line whose kernels autograd launches as well.
+/// " (forward and backward)", where the line has kernels of the backward pass, too.
 std::string_view passes_of(const LineTime& line) {
   constexpr double kSome = 0.05;
   if (line.backward < kSome * line.all) return "";

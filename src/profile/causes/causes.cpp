@@ -30,6 +30,7 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_full_sorts,
     find_one_hot_products,
     find_unfavourable_transforms,
+    find_channels_first,
     find_layout_copies,
     find_default_streams,
     find_small_grids,

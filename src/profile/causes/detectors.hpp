@@ -59,6 +59,8 @@ std::vector<FoundCause> find_migrations(const CauseInputs& inputs);
 // casts.cpp
 std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs);
 // layouts.cpp
+/// Conversions around convolutions, and what batch normalisation takes above its roof in the same layout.
+std::vector<FoundCause> find_channels_first(const CauseInputs& inputs);
 std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs);
 // attention.cpp
 std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs);

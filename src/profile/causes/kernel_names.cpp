@@ -97,10 +97,14 @@ bool is_dense_embedding_gradient(std::string_view symbol) {
 
 bool is_of_tensor_lists(std::string_view symbol) { return has(symbol, "multi_tensor_apply_kernel"); }
 
+bool is_of_inductor(std::string_view symbol) {
+  return contains_any(symbol, {"triton_poi_", "triton_red_", "triton_per_"});
+}
+
 bool is_of_library(std::string_view symbol) {
-  return is_product(symbol) || is_collective(symbol) ||
+  return is_product(symbol) || is_collective(symbol) || is_of_inductor(symbol) ||
          contains_any(symbol, {"at6native", "at::native", "cudnn", "cublas", "cub_", "3cub", "cub::", "thrust", "cupy",
-                               "triton_poi_", "triton_red_", "triton_per_", "fusion", "flash", "fmha", "fft"});
+                               "fusion", "flash", "fmha", "fft"});
 }
 
 bool is_collective(std::string_view symbol) {

@@ -56,6 +56,9 @@ bool is_dense_embedding_gradient(std::string_view symbol);
 /// An operation on lists of tensors, with a different part in each launch: PyTorch's foreach and fused optimizers.
 bool is_of_tensor_lists(std::string_view symbol);
 
+/// A kernel that torch.compile's Inductor generates: one call of compiled code launches all of them at one line.
+bool is_of_inductor(std::string_view symbol);
+
 /// A kernel whose grid is chosen by a library or compiler: PyTorch, CuPy, cuBLAS, cuDNN, CUTLASS, CUB, Inductor or XLA.
 bool is_of_library(std::string_view symbol);
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <optional>
 
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
@@ -12,16 +11,17 @@
 namespace roofline {
 namespace {
 
-/// Conversions around convolutions, and what batch normalisation takes above its roof in the same layout.
-std::optional<FoundCause> channels_first_convolutions(const CauseInputs& inputs) {
+constexpr double kShareOfSteps = 0.9;
+
+}  // namespace
+
+std::vector<FoundCause> find_channels_first(const CauseInputs& inputs) {
   constexpr double kLeastShare = 0.05;  // of the kernel time
-  constexpr double kShareOfSteps = 0.9;
   const StepActivities& steps = inputs.steps;
   FaultyKernels kernels =
       faulty_kernels(inputs, [](const StepActivity& entry) { return is_channels_conversion(entry.symbol); });
-  const double conversions_s = kernels.sum.seconds;
-  if (kernels.sum.share_of_steps() < kShareOfSteps || conversions_s < kLeastShare * steps.kernel_s) return std::nullopt;
-  const std::string amount = kernels.amount(steps, "conversions");
+  if (kernels.sum.share_of_steps() < kShareOfSteps || kernels.sum.seconds < kLeastShare * steps.kernel_s) return {};
+  const std::string conversions = kernels.amount(steps, "conversions");
   double norms_s = 0;
   for (const StepActivity& entry : steps.all) {
     if (entry.activity->what != ActivityKind::kernel || !is_channels_first_norm(entry.symbol)) continue;
@@ -35,27 +35,19 @@ std::optional<FoundCause> channels_first_convolutions(const CauseInputs& inputs)
   }
   FoundCause found = kernels.cause(SavingCause::layout_copy, inputs, CauseDetail::channels_first);
   found.saving.what = what_is_lost(SavingCause::layout_copy, CauseDetail::channels_first);
-  found.saving.evidence = amount;
+  found.saving.evidence = conversions;
   if (norms_s > 0) {
     found.saving.evidence += fmt::format("; batch normalisation in NCHW {} above its roof", duration(norms_s));
   }
-  return found;
+  return {std::move(found)};
 }
-
-}  // namespace
 
 std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs) {
   constexpr double kLeastShare = 0.15;  // of the kernel time, at one line: attention in eager steps has a tenth
-  constexpr double kShareOfSteps = 0.9;
   const StepActivities& steps = inputs.steps;
   std::vector<FoundCause> found;
-  std::optional<FoundCause> convolutions = channels_first_convolutions(inputs);
-  if (convolutions) found.push_back(std::move(*convolutions));
-  const bool claimed = !found.empty();
-  const auto is_copy = [claimed](const StepActivity& entry) {
-    return is_layout_copy(entry.symbol) && !(claimed && is_channels_conversion(entry.symbol));
-  };
-  for (const auto& [line, copies] : faulty_kernels_by_line(inputs, is_copy)) {
+  for (const auto& [line, copies] :
+       faulty_kernels_by_line(inputs, [](const StepActivity& entry) { return is_layout_copy(entry.symbol); })) {
     const FaultyActivities& sum = copies.sum;
     if (sum.share_of_steps() < kShareOfSteps || sum.seconds < kLeastShare * steps.kernel_s) continue;
     FoundCause& cause = found.emplace_back(copies.cause(SavingCause::layout_copy, inputs));

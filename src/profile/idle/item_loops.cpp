@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "profile/actions.hpp"
-#include "text/text.hpp"
+#include "profile/causes/kernel_names.hpp"
 
 namespace roofline {
 namespace {
@@ -12,14 +12,6 @@ namespace {
 using PlaceOfProcess = std::pair<int, spool::Id>;
 
 PlaceOfProcess place_of(const StepActivity& entry) { return {entry.activity->process, entry.place.id}; }
-
-/// Kernels that Inductor generates: one call of compiled code launches all of them at one line.
-bool is_compiled(std::string_view symbol) {
-  return contains_any(symbol, {"triton_poi_", "triton_red_", "triton_per_"});
-}
-
-/// A launch for many tensors, as by torch._foreach_*.
-bool is_for_many(std::string_view symbol) { return contains_any(symbol, {"multi_tensor_apply"}); }
 
 }  // namespace
 
@@ -30,9 +22,9 @@ ItemLoops::ItemLoops(const StepActivities& activities) {
   std::map<std::pair<PlaceOfProcess, std::string_view>, double> launches;
   for (const StepActivity& entry : activities.all) {
     if (entry.activity->what != ActivityKind::kernel || entry.place.line == 0) continue;
-    if (is_compiled(entry.symbol)) compiled.insert(place_of(entry));
+    if (is_of_inductor(entry.symbol)) compiled.insert(place_of(entry));
     const bool by_autograd = entry.place.backward != 0 || entry.place.operation != 0;
-    if (!by_autograd && !is_for_many(entry.symbol)) ++launches[{place_of(entry), entry.symbol}];
+    if (!by_autograd && !is_of_tensor_lists(entry.symbol)) ++launches[{place_of(entry), entry.symbol}];
   }
   const double often = kOften * static_cast<double>(activities.steps.size());
   for (const auto& [kernel, count] : launches) {

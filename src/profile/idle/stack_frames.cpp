@@ -4,16 +4,14 @@
 
 #include "profile/symbols.hpp"
 #include "sample/function_roles.hpp"
+#include "text/source_place.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
 /// A function without its class: "get" of "Queue.get", which interpreters from 3.11 on give.
-std::string_view plain_function(const HostFrame& frame) {
-  const std::string_view name = frame.function;
-  return name.substr(name.rfind('.') + 1);
-}
+std::string_view plain_function(const HostFrame& frame) { return without_class(frame.function); }
 
 bool in_loader(const HostFrame& frame) { return contains_any(frame.file, {"torch/utils/data/"}); }
 

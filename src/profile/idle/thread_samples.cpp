@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "model/find.hpp"
+#include "text/source_place.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -54,8 +55,7 @@ namespace {
 
 /// A function by the name that its recorded calls and its samples share: "Loader.next" and "next" are one.
 std::pair<std::string, std::string> function_key(std::string_view file, std::string_view function) {
-  const std::size_t dot = function.rfind('.');
-  return {std::string(last_path_part(file)), std::string(function.substr(dot == std::string_view::npos ? 0 : dot + 1))};
+  return {std::string(last_path_part(file)), std::string(without_class(function))};
 }
 
 }  // namespace
