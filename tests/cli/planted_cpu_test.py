@@ -18,6 +18,7 @@ import unittest
 ROOFLINE = os.path.abspath(sys.argv.pop(1))
 X86_64 = platform.machine() == "x86_64"
 SHOWS = 1.25  # times the twin's time: a smaller fault is none
+EFFECT = 1.3  # the ratio of an experiment from which on a rule sees an effect
 NOTES = {"throttled", "few-threads", "from-cache", "suspect-roof-below"}
 LOAD = {"disturbed", "slow-machine", "at-the-pace", "drifting", "no-interval", "wide-interval", "suspect-roof",
         "above-suspect-roof", "above-provisional-roof"}
@@ -244,7 +245,7 @@ class Planted(OnACpu):
             self.skipTest(f"at its roof: {found[0]}")
         at_least = {one["kind"]: one.get("ci95", [one["ratio"]])[0] for one in rows["planted"].get("experiments", [])}
         kinds = set(at_least)
-        if name == "page_walks" and at_least.get("small_pages", 0) < SHOWS:
+        if name == "page_walks" and at_least.get("small_pages", 0) < EFFECT:
             self.skipTest("it is not certain that huge pages are faster here: half-used lines are left")
         traced_only = {"strided": "line_visits", "store_forward": "unforwarded"}
         if traced_only.get(name, "in_cache") not in kinds and found and found[0] not in LOAD and not X86_64:

@@ -171,12 +171,17 @@ TEST(Experiments, ProveNothingWhereTheyAreUncertain) {
   EXPECT_THAT(rules_after(BoundLabel::memory, {unknown}), testing::Not(testing::Contains("core-bound")));
 }
 
-TEST(Experiments, ProveAFactorThatIsFarFromOneAtBothEnds) {
+TEST(Experiments, ProveAnEffectThatBothEndsShow) {
   Experiment sorted = result(Kind::ascending_indices, 0.21);
   sorted.ci95 = {0.125, 0.224};
   EXPECT_THAT(rules_after(BoundLabel::memory, {kMemory, sorted}), testing::Contains("access-order"));
-  sorted.ci95 = {0.125, 0.7};
+  sorted.ci95 = {0.125, 0.8};
   EXPECT_THAT(rules_after(BoundLabel::memory, {kMemory, sorted}), testing::Not(testing::Contains("access-order")));
+  Experiment pages = result(Kind::small_pages, 1.95);
+  pages.ci95 = {1.68, 2.11};
+  EXPECT_THAT(rules_after(BoundLabel::memory, {kMemory, pages}), testing::Contains("page-walks"));
+  pages.ci95 = {1.2, 2.11};
+  EXPECT_THAT(rules_after(BoundLabel::memory, {kMemory, pages}), testing::Not(testing::Contains("page-walks")));
 }
 
 TEST(Experiments, AreReadAsTheyWereWritten) {

@@ -5,8 +5,8 @@
 namespace roofline {
 namespace {
 
-/// True if the interval allows a conclusion: as wide as a fifth of the ratio, or all of it far from no effect; of a
-/// share of the row's time, as wide as a fifth of that time.
+/// True if the interval allows a conclusion: at most as wide as a fifth of the ratio, or all of it where the rules see
+/// an effect; of a share of the row's time, at most as wide as a fifth of that time.
 bool is_certain(const Experiment& experiment) {
   constexpr double kWidest = 0.2;
   // A smaller size that costs more per unit of work has costs of its own.
@@ -14,9 +14,11 @@ bool is_certain(const Experiment& experiment) {
   const bool share = experiment.kind == ExperimentKind::in_cache || experiment.kind == ExperimentKind::in_l1;
   if (share && experiment.ratio > kComparable) return false;
   const double whole = share ? std::max(1.0, experiment.ratio) : experiment.ratio;
-  constexpr double kFar = 2;  // times as fast or as slow
+  const bool threads =
+      experiment.kind == ExperimentKind::all_threads || experiment.kind == ExperimentKind::slowest_thread;
+  const double effect = threads ? 2 : 1.3;  // times as fast or as slow: the largest that a rule asks for
   const Interval& interval = experiment.ci95;
-  const bool far = !share && interval.known() && (interval.high * kFar < 1 || interval.low > kFar);
+  const bool far = !share && interval.known() && (interval.high * effect < 1 || interval.low > effect);
   return experiment.ratio > 0 && (far || !(interval.known() && interval.width() > kWidest * whole));
 }
 
