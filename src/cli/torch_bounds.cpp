@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "host/files.hpp"
 #include "import/torch_problems.hpp"
 #include "model/error.hpp"
+#include "text/natural_order.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -23,29 +23,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr double kLimitSeconds = 300;
-
-/// "2_b" before "10_a": runs of digits are compared as numbers.
-bool natural_less(std::string_view a, std::string_view b) {
-  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  const auto number = [&](std::string_view& text) {
-    const auto end = std::ranges::find_if_not(text, digit);
-    std::string_view digits(text.begin(), end);
-    text.remove_prefix(digits.size());
-    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
-    return digits;
-  };
-  while (!a.empty() && !b.empty()) {
-    if (digit(a.front()) && digit(b.front())) {
-      const std::string_view left = number(a), right = number(b);
-      if (left != right) return left.size() != right.size() ? left.size() < right.size() : left < right;
-      continue;
-    }
-    if (a.front() != b.front()) return a.front() < b.front();
-    a.remove_prefix(1);
-    b.remove_prefix(1);
-  }
-  return a.size() < b.size();
-}
 
 std::vector<std::string> problem_files(const fs::path& folder) {
   constexpr std::size_t kMost = 10'000;

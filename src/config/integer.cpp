@@ -1,4 +1,4 @@
-// Strict spellings of whole numbers, and what to write instead of the others.
+// Strict spellings of integers, and suggestions for others.
 #include "config/integer.hpp"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 #include <limits>
 #include <utility>
 
+#include "text/parts.hpp"
+
 namespace roofline {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Decimal digits and nothing else, with no leading zero.
 std::optional<std::int64_t> parse_natural(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string_view>
 
 #include "host/library_path.hpp"
@@ -9,6 +10,11 @@
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace roofline {
+
+std::string environment_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
 
 std::vector<std::string> environment_with(std::map<std::string, std::string> changes) {
   // Where the program finds its libraries is the user's to say, not ours.

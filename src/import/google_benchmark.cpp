@@ -9,6 +9,7 @@
 #include "import/mean_rows.hpp"
 #include "import/other_tools.hpp"
 #include "profile/symbols.hpp"
+#include "text/parts.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -34,11 +35,6 @@ double flop_rate(const nlohmann::json& run) {
     }
   }
   return 0;
-}
-
-bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
 /// What a run measured.
@@ -89,13 +85,13 @@ class GoogleBenchmark {
     const double real = number_in(run, "real_time").value_or(0) * unit;
     const double cpu = number_in(run, "cpu_time").value_or(0) * unit;
     read.time_ns = real > 0 ? real : cpu;
-    const bool by_real_time = has_any(read.name, {"/real_time", "/manual_time"});
-    has_manual_times_ |= has_any(read.name, {"/manual_time"});
+    const bool by_real_time = contains_any(read.name, {"/real_time", "/manual_time"});
+    has_manual_times_ |= contains_any(read.name, {"/manual_time"});
     constexpr double kSeconds = 1e-9;
     const double seconds = (by_real_time || !(cpu > 0) ? real : cpu) * kSeconds;
     read.bytes = number_in(run, "bytes_per_second").value_or(0) * seconds;
     read.flops = flop_rate(run) * seconds;
-    if (has_any(lower_case(read.name), {"double", "fp64", "f64", "float64"})) read.pipe = Pipe::fp64;
+    if (contains_any(lower_case(read.name), {"double", "fp64", "f64", "float64"})) read.pipe = Pipe::fp64;
     has_flops_ |= read.flops > 0;
     runs_.push_back(std::move(read));
   }
@@ -163,8 +159,8 @@ class GoogleBenchmark {
 ImportedProfile read_google_benchmark(ByteSource& source) { return GoogleBenchmark(source).read(); }
 
 bool looks_like_google_benchmark(std::string_view beginning) {
-  const bool has_times = has_any(beginning, {"\"real_time\"", "\"cpu_time\"", "\"library_build_type\""});
-  return has_any(beginning, {"\"benchmarks\""}) && has_times;
+  const bool has_times = contains_any(beginning, {"\"real_time\"", "\"cpu_time\"", "\"library_build_type\""});
+  return contains_any(beginning, {"\"benchmarks\""}) && has_times;
 }
 
 }  // namespace roofline

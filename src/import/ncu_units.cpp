@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "text/parse.hpp"
+#include "text/parts.hpp"
 
 namespace roofline {
 namespace {
@@ -43,8 +44,6 @@ std::optional<double> time_scale(std::string_view word) {
   }
   return std::nullopt;
 }
-
-bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
 /// Without spaces around it and without the values of instances behind it: "4,096 (1: 2,048; 2: 2,048)".
 std::string_view number_text(std::string_view text) {

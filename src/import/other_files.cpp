@@ -6,19 +6,10 @@
 #include <initializer_list>
 
 #include "model/error.hpp"
+#include "text/parts.hpp"
 
 namespace roofline {
 namespace {
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
-
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [text](std::string_view beginning) { return text.starts_with(beginning); });
-}
 
 /// Where a table has its header.
 constexpr std::size_t kHeader = 512;

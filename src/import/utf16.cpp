@@ -1,28 +1,11 @@
 #include "import/utf16.hpp"
 
+#include "text/text.hpp"
+
 namespace roofline {
 namespace {
 
 constexpr std::uint32_t kReplacement = 0xfffd;
-
-void append_utf8(std::string& text, std::uint32_t code) {
-  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | (code >> shift & 0x3fU)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xc0U | code >> 6U);
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xe0U | code >> 12U);
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xf0U | code >> 18U);
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
 
 }  // namespace
 

@@ -2,11 +2,11 @@
 
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "inject/cupti_library.hpp"
 #include "inject/mix.hpp"
 #include "inject/thread_state.hpp"
+#include "text/parts.hpp"
 
 namespace roofline::inject {
 namespace {
@@ -19,12 +19,9 @@ constexpr std::uint32_t kTensorMapBytes = 128;
 
 /// Kernels that wait for others, on this GPU or another: serialised or replayed they may never end.
 bool waits_for_others(std::string_view symbol) {
-  for (const std::string_view part :
-       {"ncclDevKernel", "ncclKernel", "ncclSymk", "nvshmem", "multimem", "symm_mem", "symmetric_memory",
-        "one_shot_all_reduce", "two_shot_all_reduce", "cross_device_reduce", "allreduce_fusion"}) {
-    if (symbol.find(part) != std::string_view::npos) return true;
-  }
-  return false;
+  return contains_any(symbol,
+                      {"ncclDevKernel", "ncclKernel", "ncclSymk", "nvshmem", "multimem", "symm_mem", "symmetric_memory",
+                       "one_shot_all_reduce", "two_shot_all_reduce", "cross_device_reduce", "allreduce_fusion"});
 }
 
 /// A bit for each GiB of addresses in which device memory was allocated.
@@ -34,7 +31,7 @@ std::array<std::atomic<std::uint64_t>, (kAddressSpace >> kBlockBits) / 64> memor
 
 bool is_pointer(std::uint64_t word) {
   if (word >= kAddressSpace) return false;
-  // Where Linux maps libraries, and the driver what a program allocates unless it is asked for more than fits.
+  // Linux maps libraries there, and the driver maps allocations there that fit.
   if (word >> 40 == 0x7e || word >> 40 == 0x7f) return true;
   const std::uint64_t block = word >> kBlockBits;
   return (memory_blocks[block / 64].load(std::memory_order_relaxed) >> (block % 64) & 1) != 0;

@@ -15,20 +15,6 @@ constexpr std::size_t kMostNames = 1 << 18;
 constexpr int kAlikeSiblings = 64;
 constexpr std::size_t kLongestText = 4096;
 
-/// "step 17" becomes "step #".
-std::string without_digits(std::string_view text) {
-  std::string result;
-  for (const char letter : text) {
-    const bool digit = letter >= '0' && letter <= '9';
-    if (!digit) {
-      result += letter;
-    } else if (result.empty() || result.back() != '#') {
-      result += '#';
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 SpoolWriter::SpoolWriter() {
@@ -121,7 +107,7 @@ spool::Id SpoolWriter::range(spool::Id parent, std::string_view name, spool::Id 
     return range_locked(parent, known->second, domain);
   }
   if (ranges_.size() >= kMostNames) return parent;
-  const std::string alike = without_digits(name);
+  const std::string alike = without_numbers(name);
   if (alike == name) return range_locked(parent, text_locked(name), domain);
   const spool::Id pattern = text_locked(alike);
   if (++alike_[{parent, pattern, domain}] > kAlikeSiblings) return range_locked(parent, pattern, domain);

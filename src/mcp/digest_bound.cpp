@@ -1,10 +1,7 @@
 // Bounds and projections: times that nothing was run for.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <vector>
 
 #include "mcp/digest.hpp"
 #include "mcp/facts.hpp"
@@ -15,16 +12,6 @@ namespace roofline {
 namespace {
 
 constexpr std::size_t kMostParts = 12, kMostRows = 10;
-
-/// Indices of a list, those with the largest weight first.
-template <class Weight>
-std::vector<std::size_t> largest_first(const Json& list, const Weight& weight) {
-  std::vector<std::size_t> order(list.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return weight(list[a]) > weight(list[b]); });
-  return order;
-}
 
 void digest_phase(const Json& phase, Digest& digest) {
   digest.line(fmt::format("{}: at least {} ({}{}), each part as a kernel {}", text_fact(phase, "name"),

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "mcp/digest.hpp"
@@ -37,15 +35,6 @@ double weight_of(const Json& row) {
   return saving_of(row).value_or(number_fact_or(row, "profiled.total_s", 0));
 }
 
-/// Indices of the rows, the largest saving first.
-std::vector<std::size_t> order_of(const Json& rows) {
-  std::vector<std::size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return weight_of(rows[a]) > weight_of(rows[b]); });
-  return order;
-}
-
 std::string doubts_of(const Json& row) {
   std::string doubts;
   for (const char* doubt : {"suspect", "provisional", "above_roof", "not_cold"}) {
@@ -75,7 +64,7 @@ std::string row_line(const Json& row, std::size_t number) {
 }
 
 void list_rows(const Json& rows, std::size_t offset, std::size_t most, Digest& digest) {
-  const std::vector<std::size_t> order = order_of(rows);
+  const std::vector<std::size_t> order = largest_first(rows, weight_of);
   std::size_t at = std::min(offset, order.size());
   const std::size_t end = std::min(order.size(), at + most);
   for (; at < end && digest.has_room(); ++at) {
@@ -90,7 +79,7 @@ void list_rows(const Json& rows, std::size_t offset, std::size_t most, Digest& d
 void list_verdicts(const Json& rows, Digest& digest) {
   constexpr std::size_t kMostVerdicts = 4;
   std::vector<std::string> told;
-  for (const std::size_t at : order_of(rows)) {
+  for (const std::size_t at : largest_first(rows, weight_of)) {
     const Json& rules = list_fact(rows[at], "diagnosis");
     if (told.size() == kMostVerdicts || rules.empty()) continue;
     const std::string rule = text_fact(rules[0], "rule");

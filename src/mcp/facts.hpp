@@ -1,10 +1,13 @@
 // Single facts of a document by path; empty if absent or of another type.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace roofline {
 
@@ -22,6 +25,16 @@ bool flag_fact(const Json& document, std::string_view path);
 const Json& list_fact(const Json& document, std::string_view path);
 /// An object, or an empty one.
 const Json& object_fact(const Json& document, std::string_view path);
+
+/// Indices of a list's elements, largest weight first.
+template <class Weight>
+std::vector<std::size_t> largest_first(const Json& list, const Weight& weight) {
+  std::vector<std::size_t> order(list.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return weight(list[a]) > weight(list[b]); });
+  return order;
+}
 
 /// "12.3 ms", or "–".
 std::string duration_fact(const Json& document, std::string_view path);

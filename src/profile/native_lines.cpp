@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include "profile/symbols.hpp"
 #include "sample/native_names.hpp"
 #include "text/parse.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -60,13 +59,6 @@ std::string field(std::string_view text) {
   std::replace_if(
       result.begin(), result.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
   return result;
-}
-
-/// Removes the text up to a separator, and it.
-std::string_view take_until(std::string_view& text, char separator) {
-  const std::string_view part = text.substr(0, text.find(separator));
-  text.remove_prefix(std::min(part.size() + 1, text.size()));
-  return part;
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "host/environment.hpp"
 #include "host/files.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
@@ -45,11 +45,6 @@ void require_library() {
                     "build with the CUDA Toolkit installed (-DROOFLINE_CUDA=ON), or leave --no-host out");
 }
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 /// Writes the library and its files into the folder; returns the environment that loads it.
 std::map<std::string, std::string> prepare(const fs::path& folder, const ProfileOptions& options) {
   const fs::path library = folder / "libroofline_inject.so";
@@ -71,7 +66,7 @@ std::map<std::string, std::string> prepare(const fs::path& folder, const Profile
 }
 
 void check_environment() {
-  const std::string other = environment("CUDA_INJECTION64_PATH");
+  const std::string other = environment_variable("CUDA_INJECTION64_PATH");
   if (other.empty()) return;
   throw UsageError(fmt::format("another tool is injected into CUDA programs: CUDA_INJECTION64_PATH is {}", other),
                    "unset CUDA_INJECTION64_PATH; only one tool can be injected at a time");
@@ -320,7 +315,7 @@ Report profile_running_process(const ProfileOptions& options, const Machine& mac
 }
 
 void require_no_recording(const fs::path& folder) {
-  std::error_code hidden;  // a folder that cannot be listed cannot be written either, which is said elsewhere
+  std::error_code hidden;  // a folder that cannot be listed cannot be written either, which is reported later
   for (fs::recursive_directory_iterator entry(folder, hidden), end; entry != end; entry.increment(hidden)) {
     if (entry->path().extension() != spool::kExtension && entry->path().filename() != kHostSamplesFile) continue;
     throw UsageError(fmt::format("{}: contains a recording already ({})", folder.string(),

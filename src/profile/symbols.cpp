@@ -78,10 +78,6 @@ std::string_view argument_name(std::string_view argument) {
   return is_name && name != "true" && name != "false" ? name : std::string_view();
 }
 
-void erase_all(std::string& text, std::string_view what) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) text.erase(at, what.size());
-}
-
 }  // namespace
 
 std::string short_name(std::string_view demangled) {

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "model/nan.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -52,7 +53,7 @@ std::string html_class(std::string_view style) { return style.empty() ? "" : fmt
 double number_of(const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
   const auto* number = std::get_if<double>(&value);
-  return number != nullptr ? *number : std::nan("");
+  return number != nullptr ? *number : kNaN;
 }
 
 }  // namespace roofline

@@ -1,17 +1,13 @@
 #include "render/host_columns.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "model/nan.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
-
-double share_of_host(double part_s, double all_s) { return all_s > 0 ? part_s / all_s : std::nan(""); }
-
-std::string seconds_or_absent(double seconds) { return seconds > 0 ? duration(seconds) : kAbsent; }
 
 /// "waits for a lock 3.1 s": the state that took most of the time off the CPU.
 std::string wait_text(const HostTimes& times) {
@@ -50,10 +46,10 @@ constexpr Column<HostLineRow, HostProfile> kHostLineColumns[] = {
     {.title = "CPU",
      .meaning = "time on a CPU, all threads",
      .value = [](const HostLineRow& r) -> Value { return r.line.times.on_cpu(); },
-     .text = [](const HostLineRow& r) { return seconds_or_absent(r.line.times.on_cpu()); }},
+     .text = [](const HostLineRow& r) { return duration_or_absent(r.line.times.on_cpu()); }},
     {.title = "Share",
      .meaning = "of the CPU time of all threads",
-     .value = [](const HostLineRow& r) -> Value { return share_of_host(r.line.times.on_cpu(), r.cpu_s); },
+     .value = [](const HostLineRow& r) -> Value { return share_or_nan(r.line.times.on_cpu(), r.cpu_s); },
      .unit = Unit::share},
     {.title = "Waits",
      .meaning = "the longest kind of wait off the CPU",
@@ -72,14 +68,14 @@ constexpr Column<HostFunctionRow, HostProfile> kHostFunctionColumns[] = {
     {.title = "CPU",
      .meaning = "time on a CPU in the function itself",
      .value = [](const HostFunctionRow& r) -> Value { return r.function.times.on_cpu(); },
-     .text = [](const HostFunctionRow& r) { return seconds_or_absent(r.function.times.on_cpu()); }},
+     .text = [](const HostFunctionRow& r) { return duration_or_absent(r.function.times.on_cpu()); }},
     {.title = "Share",
      .meaning = "of the CPU time of all threads",
-     .value = [](const HostFunctionRow& r) -> Value { return share_of_host(r.function.times.on_cpu(), r.cpu_s); },
+     .value = [](const HostFunctionRow& r) -> Value { return share_or_nan(r.function.times.on_cpu(), r.cpu_s); },
      .unit = Unit::share},
     {.title = "With callees",
      .meaning = "share of the CPU time with what the function calls",
-     .value = [](const HostFunctionRow& r) -> Value { return share_of_host(r.function.inclusive_cpu_s, r.cpu_s); },
+     .value = [](const HostFunctionRow& r) -> Value { return share_or_nan(r.function.inclusive_cpu_s, r.cpu_s); },
      .unit = Unit::share,
      .terminal = {.rank = 1}},
 };
@@ -96,7 +92,7 @@ constexpr Column<HostThreadRow, HostProfile> kHostThreadColumns[] = {
     {.title = "On CPU",
      .meaning = "share of its time on a CPU",
      .value = [](const HostThreadRow& r) -> Value {
-       return share_of_host(r.thread.times.on_cpu(), r.thread.times.total());
+       return share_or_nan(r.thread.times.on_cpu(), r.thread.times.total());
      },
      .unit = Unit::share},
     {.title = "Hottest line",
@@ -105,14 +101,14 @@ constexpr Column<HostThreadRow, HostProfile> kHostThreadColumns[] = {
      .text =
          [](const HostThreadRow& r) {
            if (r.hottest.function.empty()) return std::string(kAbsent);
-           return fmt::format("{} {}", percent(share_of_host(r.thread.hottest_s, r.thread.times.on_cpu())),
+           return fmt::format("{} {}", percent(share_or_nan(r.thread.hottest_s, r.thread.times.on_cpu())),
                               place_text(r.hottest));
          },
      .terminal = {.first_to = 20, .shrinks = true},
      .page = {.html =
                   [](const HostThreadRow& r) {
                     if (r.hottest.function.empty()) return std::string(kAbsent);
-                    return fmt::format("{} {}", percent(share_of_host(r.thread.hottest_s, r.thread.times.on_cpu())),
+                    return fmt::format("{} {}", percent(share_or_nan(r.thread.hottest_s, r.thread.times.on_cpu())),
                                        html_name(place_text(r.hottest), 60));
                   }}},
     {.title = "Waits",
@@ -137,7 +133,7 @@ constexpr Column<HostProcessSum, HostProfile> kHostProcessColumns[] = {
     {.title = "CPU",
      .meaning = "time on a CPU, all threads",
      .value = [](const HostProcessSum& p) -> Value { return p.times.on_cpu(); },
-     .text = [](const HostProcessSum& p) { return seconds_or_absent(p.times.on_cpu()); }},
+     .text = [](const HostProcessSum& p) { return duration_or_absent(p.times.on_cpu()); }},
     {.title = "Waits",
      .left = true,
      .text = [](const HostProcessSum& p) { return wait_text(p.times); },

@@ -141,10 +141,7 @@ constexpr KernelColumn kKernelColumns[] = {
     kernel_csv<[](const KernelRow& r) { return to_string(r.point.status); }>("status"),
     kernel_csv<[](const KernelRow& r) { return r.point.reason; }>("reason"),
     kernel_csv<[](const KernelRow& r) { return r.point.work.total_flops(); }>("flops"),
-    kernel_csv<[](const KernelRow& r) {
-      const auto traffic = r.point.work.bytes.find(r.memory());
-      return traffic == r.point.work.bytes.end() ? kNaN : traffic->second.total();
-    }>("bytes"),
+    kernel_csv<[](const KernelRow& r) { return bytes_at(r, r.memory()); }>("bytes"),
     {.key = "arithmetic_intensity",
      .title = "AI",
      .meaning = "Arithmetic intensity at main memory, FLOP/byte; below: ridge point of its pipe, or rate",

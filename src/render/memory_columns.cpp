@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include "model/nan.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -30,7 +29,7 @@ constexpr Column<MemoryRow, Profile> kMemoryColumns[] = {
     {.title = "Memory", .in = kPage, .text = [](const MemoryRow& r) { return si(r.holder.bytes, "B"); }},
     {.title = "Share",
      .in = kPage,
-     .value = [](const MemoryRow& r) -> Value { return r.all > 0 ? r.holder.bytes / r.all : std::nan(""); },
+     .value = [](const MemoryRow& r) -> Value { return share_or_nan(r.holder.bytes, r.all); },
      .unit = Unit::share},
     {.title = "Blocks",
      .in = kPage,

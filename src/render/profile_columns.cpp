@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "model/nan.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
-
-double share_of(double part_s, double all_s) { return all_s > 0 ? part_s / all_s : std::nan(""); }
 
 /// The `most` elements with the largest `total_s`.
 template <class Sum>
@@ -47,12 +45,12 @@ constexpr Column<LineRow, Profile> kLineColumns[] = {
                   }}},
     {.title = "Kernels", .value = [](const LineRow& r) -> Value { return r.line.total_s; }, .unit = Unit::seconds},
     {.title = "Share",
-     .value = [](const LineRow& r) -> Value { return share_of(r.line.total_s, r.all_s); },
+     .value = [](const LineRow& r) -> Value { return share_or_nan(r.line.total_s, r.all_s); },
      .unit = Unit::share},
     {.title = "Backward",
      .text =
          [](const LineRow& r) {
-           return r.line.backward_s > 0 ? percent(share_of(r.line.backward_s, r.line.total_s)) : kAbsent;
+           return r.line.backward_s > 0 ? percent(share_or_nan(r.line.backward_s, r.line.total_s)) : kAbsent;
          },
      .terminal = {.rank = 2}},
     {.title = "Launches",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/nan.hpp"
 #include "render/host_columns.hpp"
 #include "render/kernel_columns.hpp"
 #include "render/profile_columns.hpp"
@@ -22,8 +23,6 @@ namespace roofline {
 namespace {
 
 constexpr std::size_t kMostKernels = 60, kMostRows = 30;
-
-std::string share(double seconds, double all) { return all > 0 ? percent(seconds / all) : std::string(kAbsent); }
 
 std::string budget_table(const Report& report) {
   std::string text;
@@ -90,7 +89,7 @@ std::string tree_table(const char* title, const std::vector<TreeSum>& nodes, dou
     const bool second = !root && nodes[static_cast<std::size_t>(node.parent)].parent < 0;
     if ((!root && !second) || ++rows > kMostRows) continue;
     append_markdown_row(text, {(second ? "\u00b7 " : "") + escape_markdown(node.name), duration(node.total_s),
-                               share(node.total_s, all), count(node.launches)});
+                               percent(share_or_nan(node.total_s, all)), count(node.launches)});
   }
   if (rows < nodes.size())
     text += fmt::format("\n{} deeper nodes not shown.\n", nodes.size() - std::min(rows, kMostRows));

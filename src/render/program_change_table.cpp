@@ -21,16 +21,14 @@ Ink difference_ink(double difference_s, double visible_s) {
   return difference_s < 0 ? Ink::good : Ink::warn;
 }
 
-std::string time_or_absent(double seconds) { return seconds > 0 ? duration(seconds) : kAbsent; }
-
 std::string change_word(CostChange change) {
   return change == CostChange::gone || change == CostChange::appeared ? std::string(to_string(change)) : std::string();
 }
 
 CostRow row_of_costs(std::string name, double before_s, double now_s, double visible_s) {
   return {.name = std::move(name),
-          .before = time_or_absent(before_s),
-          .now = time_or_absent(now_s),
+          .before = duration_or_absent(before_s),
+          .now = duration_or_absent(now_s),
           .difference = signed_duration(now_s - before_s),
           .ink = difference_ink(now_s - before_s, visible_s)};
 }

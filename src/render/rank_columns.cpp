@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "model/nan.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -108,7 +109,7 @@ constexpr Column<CollectiveSum, Ranks> kCollectiveColumns[] = {
      .when = roofs_known,
      .value =
          [](const CollectiveSum& s) {
-           return Value(s.attainable_s > 0 && s.transfer_s > 0 ? s.attainable_s / s.transfer_s : std::nan(""));
+           return Value(s.attainable_s > 0 && s.transfer_s > 0 ? s.attainable_s / s.transfer_s : kNaN);
          },
      .unit = Unit::share},
     {.title = "Without overlap",

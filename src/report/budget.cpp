@@ -8,13 +8,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/nan.hpp"
 #include "report/time_scale.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
-
-double usable_s(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
 
 /// Rounds the shares to whole steps that add up to the whole.
 void round_shares(Budget& budget) {
@@ -38,9 +37,9 @@ KernelTime kernel_time(const Report& report, const WallTime& wall) {
   // A file of an earlier version has these sums only once.
   const bool of_run = profile.devices.size() == 1 && &wall == profile.devices.data();
   if (of_run) time = {profile.kernel_s, profile.roofed_s, profile.at_roof_s};
-  time.all = usable_s(time.all);
-  time.roofed = std::min(usable_s(time.roofed), time.all);
-  time.at_roof = std::min(usable_s(time.at_roof), time.roofed);
+  time.all = positive_or_zero(time.all);
+  time.roofed = std::min(positive_or_zero(time.roofed), time.all);
+  time.at_roof = std::min(positive_or_zero(time.at_roof), time.roofed);
   return time;
 }
 
@@ -51,26 +50,27 @@ double& of(Parts& parts, WallPart part) { return parts.at(static_cast<std::size_
 Parts parts_of(const Report& report, const WallTime& wall, std::int64_t count) {
   Parts parts = {};
   const KernelTime time = kernel_time(report, wall);
-  of(parts, WallPart::rank_wait) = std::min(usable_s(wall.rank_wait_s), usable_s(wall.kernels_s));
-  of(parts, WallPart::communication) =
-      std::min(usable_s(wall.communication_s), usable_s(wall.kernels_s) - of(parts, WallPart::rank_wait));
-  const double kernels = usable_s(wall.kernels_s) - of(parts, WallPart::rank_wait) - of(parts, WallPart::communication);
+  of(parts, WallPart::rank_wait) = std::min(positive_or_zero(wall.rank_wait_s), positive_or_zero(wall.kernels_s));
+  of(parts, WallPart::communication) = std::min(positive_or_zero(wall.communication_s),
+                                                positive_or_zero(wall.kernels_s) - of(parts, WallPart::rank_wait));
+  const double kernels =
+      positive_or_zero(wall.kernels_s) - of(parts, WallPart::rank_wait) - of(parts, WallPart::communication);
   // Concurrent kernels share the time that they run in.
   const double once = time.all > 0 ? kernels / time.all : 0;
   of(parts, WallPart::at_roof) = time.at_roof * once;
   of(parts, WallPart::beyond) = (time.roofed - time.at_roof) * once;
   of(parts, WallPart::no_roof) = std::max(0.0, kernels - time.roofed * once);
   if (of(parts, WallPart::no_roof) < 1e-9 * kernels) of(parts, WallPart::no_roof) = 0;
-  of(parts, WallPart::copies) = usable_s(wall.copies_s);
-  of(parts, WallPart::launching) = usable_s(wall.idle_launching_s);
-  of(parts, WallPart::waiting) = usable_s(wall.idle_waiting_s);
-  of(parts, WallPart::elsewhere) = usable_s(wall.idle_elsewhere_s);
-  of(parts, WallPart::idle_unknown) = usable_s(wall.idle_unknown_s);
-  of(parts, WallPart::before) = usable_s(wall.before_s);
-  of(parts, WallPart::after) = usable_s(wall.after_s);
-  of(parts, WallPart::counting) = usable_s(wall.counting_s);
+  of(parts, WallPart::copies) = positive_or_zero(wall.copies_s);
+  of(parts, WallPart::launching) = positive_or_zero(wall.idle_launching_s);
+  of(parts, WallPart::waiting) = positive_or_zero(wall.idle_waiting_s);
+  of(parts, WallPart::elsewhere) = positive_or_zero(wall.idle_elsewhere_s);
+  of(parts, WallPart::idle_unknown) = positive_or_zero(wall.idle_unknown_s);
+  of(parts, WallPart::before) = positive_or_zero(wall.before_s);
+  of(parts, WallPart::after) = positive_or_zero(wall.after_s);
+  of(parts, WallPart::counting) = positive_or_zero(wall.counting_s);
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
-  const double left = usable_s(wall.wall_s) - usable_s(wall.recording_s) - sum;
+  const double left = positive_or_zero(wall.wall_s) - positive_or_zero(wall.recording_s) - sum;
   if (left > 1e-6 * sum) of(parts, WallPart::unknown) = left;
   for (double& part : parts) part /= static_cast<double>(count);
   return parts;
@@ -102,7 +102,7 @@ Parts parts_of_suite(const Report& report) {
   Parts parts = {};
   for (const Point& point : report.points) {
     if (point.status != PointStatus::ok || !point.time) continue;
-    const double time = usable_s(point.time->median), fraction = point.fraction_of_roof();
+    const double time = positive_or_zero(point.time->median), fraction = point.fraction_of_roof();
     of(parts, WallPart::at_roof) += std::isfinite(fraction) ? time * std::min(1.0, fraction) : 0;
     of(parts, WallPart::beyond) += std::isfinite(fraction) ? time * std::max(0.0, 1 - fraction) : 0;
     of(parts, WallPart::no_roof) += std::isfinite(fraction) ? 0 : time;

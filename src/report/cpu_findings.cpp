@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "model/nan.hpp"
 #include "report/profile_findings.hpp"
@@ -135,7 +134,7 @@ double vector_share(const Point& point, std::string_view width) {
     all += value;
     if (std::string_view(id).substr(id.rfind('.') + 1) == width) of_width += value;
   }
-  return all > 0 ? of_width / all : kNaN;
+  return share_or_nan(of_width, all);
 }
 
 std::string vector_text(const Point& point) {

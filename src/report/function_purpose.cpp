@@ -13,14 +13,6 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::ranges::find(names, name) != names.end();
 }
 
-bool begins_with(std::string_view name, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(parts, [name](std::string_view part) { return name.starts_with(part); });
-}
-
-void erase_all(std::string& text, std::string_view what) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) text.erase(at, what.size());
-}
-
 /// Functions whose names begin like that.
 struct PurposeNames {
   std::string_view begins;
@@ -31,9 +23,9 @@ bool is_allocation(std::string_view name) {
   return is_one_of(name,
                    {"malloc", "free", "cfree", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign",
                     "malloc_consolidate", "operator new", "operator new[]", "operator delete", "operator delete[]"}) ||
-         begins_with(name, {"_int_malloc", "_int_free", "__libc_malloc", "__libc_free", "__libc_calloc",
-                            "__libc_realloc", "__rust_alloc", "__rust_dealloc", "__rust_realloc", "__rdl_alloc",
-                            "__rdl_dealloc", "_gfortran_internal_malloc"});
+         starts_with_any(name, {"_int_malloc", "_int_free", "__libc_malloc", "__libc_free", "__libc_calloc",
+                                "__libc_realloc", "__rust_alloc", "__rust_dealloc", "__rust_realloc", "__rdl_alloc",
+                                "__rdl_dealloc", "_gfortran_internal_malloc"});
 }
 
 FunctionPurpose by_beginning(std::string_view name) {
@@ -325,7 +317,8 @@ std::string_view system_call_of(const HostFrame& frame) {
 
 bool is_flush(const HostFrame& frame) {
   const std::string name = qualified_name(frame.function);
-  return begins_with(name, {"std::endl", "std::ostream::flush", "std::basic_ostream::flush", "fflush", "_IO_fflush"});
+  return starts_with_any(name,
+                         {"std::endl", "std::ostream::flush", "std::basic_ostream::flush", "fflush", "_IO_fflush"});
 }
 
 }  // namespace roofline

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -23,8 +22,6 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kSavingNames = {"idle",    "copies", "kernel",       "fusion",
                                                           "traffic", "memory", "communication"};
-
-double positive(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
 
 std::string status_sentence(const Profile& profile) {
   if (profile.signal) return fmt::format("The program was terminated by signal {}.", *profile.signal);
@@ -64,8 +61,8 @@ std::string by_bound(const Report& report) {
   double all = 0;
   std::map<BoundLabel, double> seconds;
   for (const Point& point : report.points) {
-    all += positive(cost_of(point));
-    seconds[point.bound.label] += positive(cost_of(point));
+    all += positive_or_zero(cost_of(point));
+    seconds[point.bound.label] += positive_or_zero(cost_of(point));
   }
   std::vector<std::string> parts;
   for (const BoundLabel label : kBoundLabels) {
@@ -173,7 +170,7 @@ std::vector<std::size_t> by_total_time(const Report& report) {
   std::vector<std::size_t> order(report.points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return positive(cost_of(report.points[a])) > positive(cost_of(report.points[b]));
+    return positive_or_zero(cost_of(report.points[a])) > positive_or_zero(cost_of(report.points[b]));
   });
   return order;
 }

@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 
 #include "model/find.hpp"
 #include "report/host_cause_text.hpp"
 #include "report/python_work.hpp"
+#include "sample/python_files.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -76,16 +76,14 @@ bool gives_work(const HostFrame& frame) {
 
 /// "networkx" of ".../site-packages/networkx/algorithms/x.py", "statistics" of "/usr/lib/python3.11/statistics.py".
 std::string library_of(const HostFrame& frame) {
-  std::string_view path = frame.file;
-  for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3"}) {
-    const std::size_t at = path.find(folder);
-    if (at == std::string_view::npos) continue;
-    path.remove_prefix(at + folder.size());
-    if (folder == "/lib/python3") path.remove_prefix(std::min(path.size(), path.find('/') + 1));
-    path = path.substr(0, path.find('/'));
-    return std::string(path.substr(0, path.rfind(".py")));
+  constexpr std::string_view kStandard = "/lib/python3";
+  std::string_view path = path_in_packages(frame.file);
+  if (const std::size_t at = frame.file.find(kStandard); path.empty() && at != std::string::npos) {
+    path = std::string_view(frame.file).substr(at + kStandard.size());
+    path.remove_prefix(std::min(path.size(), path.find('/') + 1));
   }
-  return {};
+  path = path.substr(0, path.find('/'));
+  return std::string(path.substr(0, path.rfind(".py")));
 }
 
 /// Of running threads: at a line of the program, or in a function.

@@ -1,34 +1,27 @@
 #include "report/source_lines.hpp"
 
-#include <algorithm>
 #include <array>
 
+#include "text/parts.hpp"
+
 namespace roofline {
-namespace {
-
-template <std::size_t N>
-bool begins_with_any(std::string_view source, const std::array<std::string_view, N>& parts) {
-  return std::ranges::any_of(parts, [source](std::string_view part) { return source.starts_with(part); });
-}
-
-}  // namespace
 
 bool is_openmp_directive(std::string_view source) {
   static constexpr auto kDirectives = std::to_array<std::string_view>({"#pragma omp", "!$omp", "!$OMP"});
-  return begins_with_any(source, kDirectives);
+  return starts_with_any(source, kDirectives);
 }
 
 bool is_dynamic_loop(std::string_view source) {
   static constexpr auto kLoops =
       std::to_array<std::string_view>({"#pragma omp parallel for", "!$omp parallel do", "!$OMP PARALLEL DO"});
   const auto holds = [source](std::string_view part) { return source.find(part) != std::string_view::npos; };
-  return begins_with_any(source, kLoops) &&
+  return starts_with_any(source, kLoops) &&
          (holds("schedule(dynamic") || holds("schedule(guided") || holds("SCHEDULE(DYNAMIC"));
 }
 
 bool is_call_with_slice(std::string_view source) {
   static constexpr auto kCalls = std::to_array<std::string_view>({"call ", "CALL ", "Call "});
-  if (!begins_with_any(source, kCalls) || source.find('(') == std::string_view::npos) return false;
+  if (!starts_with_any(source, kCalls) || source.find('(') == std::string_view::npos) return false;
   // In the parentheses of an argument: an index, and a colon in a later dimension.
   int depth = 0;
   bool index = false;

@@ -27,7 +27,7 @@ struct CodeSamples {
   std::vector<SampledCode> code;
   std::vector<CodeSample> samples;
   double period_s = 0;   ///< 0: not sampled
-  std::string why_none;  ///< empty where there are samples, and where none were asked for
+  std::string why_none;  ///< empty where there are samples, and where none were requested
 };
 
 }  // namespace roofline

@@ -156,7 +156,7 @@ void ElfFile::visit_functions(std::uint64_t most, const std::function<void(const
 
 std::vector<ElfSymbol> ElfFile::functions_at(const std::vector<std::uint64_t>& addresses) const {
   std::vector<ElfSymbol> functions(addresses.size());
-  // A large library has millions of symbols and few that are asked for, so the symbols look for the addresses.
+  // A large library has millions of symbols, of which few are looked up: search the addresses for each symbol.
   visit_functions(kMostSymbolBytes, [&](const ElfFunction& symbol) {
     const auto first = std::ranges::lower_bound(addresses, symbol.address);
     for (auto at = first; at != addresses.end() && *at - symbol.address < symbol.size; ++at) {

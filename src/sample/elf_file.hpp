@@ -15,7 +15,7 @@ namespace roofline {
 
 struct ElfSymbol {
   std::uint64_t address = 0, size = 0;
-  std::string name;  ///< as it stands in the file
+  std::string name;  ///< as in the file
 };
 
 /// A function's symbol; the name is valid while it is visited.

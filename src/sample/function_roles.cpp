@@ -5,14 +5,15 @@
 #include <cstddef>
 #include <functional>
 
+#include "text/parts.hpp"
+#include "text/rust_names.hpp"
+
 namespace roofline {
 namespace {
 
 constexpr std::string_view kStubPrefix = "__device_stub_";
 
 bool is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-
 /// Removes an identifier with its length in front of it; empty if there is none.
 std::string_view take_identifier(std::string_view& mangled) {
   std::size_t length = 0, digits = 0;
@@ -65,28 +66,9 @@ bool is_cuda_call(std::string_view name) {
   });
 }
 
-/// Of Rust's own libraries: the first crate of a symbol of its v0 scheme, "_RNvNtCs1234_4core3fmt5write", or of the
-/// older one, which ends with a hash.
 bool is_rust_library(std::string_view symbol) {
-  static constexpr auto kLibraries = std::to_array<std::string_view>({"std", "core", "alloc"});
-  std::string_view crate;
-  if (symbol.starts_with("_R")) {
-    // The first crate of the path: "Cs" with a number and "_", and its length and name.
-    const std::size_t root = symbol.find("Cs");
-    const std::size_t end = root == std::string_view::npos ? root : symbol.find('_', root);
-    if (end == std::string_view::npos || end + 2 > symbol.size() || !is_digit(symbol[end + 1])) return false;
-    const auto length = static_cast<std::size_t>(symbol[end + 1] - '0');
-    if (end + 2 < symbol.size() && is_digit(symbol[end + 2])) return false;
-    crate = symbol.substr(end + 2, length);
-  } else {
-    constexpr std::string_view kBegins = "_ZN", kHash = "17h";
-    constexpr std::size_t kHashEnd = 20;  // "17h", 16 digits and "E"
-    if (!symbol.starts_with(kBegins) || symbol.size() < kHashEnd + kBegins.size() + 2) return false;
-    if (symbol.substr(symbol.size() - kHashEnd, kHash.size()) != kHash || !is_digit(symbol[kBegins.size()]))
-      return false;
-    crate = symbol.substr(kBegins.size() + 1, static_cast<std::size_t>(symbol[kBegins.size()] - '0'));
-  }
-  return std::ranges::find(kLibraries, crate) != kLibraries.end();
+  const std::string_view crate = rust_crate(symbol);
+  return crate == "std" || crate == "core" || crate == "alloc";
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr int kMostMisses = 20;
 constexpr std::size_t kFewRunning = 2;
 constexpr std::uint64_t kSameMoment = kNsPerSecond / 1000;
 
-/// The C library and the loader: a thread that waits is in one of their functions, and its state says why.
+/// The C library and the loader: a thread that waits is in one of their functions; its state is the reason.
 bool is_system_call_library(std::string_view path) {
   const std::string_view file = last_path_part(path);
   return file.starts_with("libc.") || file.starts_with("libc-") || file.starts_with("libpthread") ||

@@ -97,7 +97,7 @@ struct HostSamples {
   std::vector<HostSample> samples;
   std::vector<HostMemorySample> memory;
   std::vector<HostMemoryRise> rises;
-  CodeSamples code;                  ///< where they were asked for
+  CodeSamples code;                  ///< if requested
   std::uint64_t memory_bytes = 0;    ///< of the machine; 0: unknown
   double rate_hz = 0;                ///< measured samples per second of each thread
   double cost_s = 0;                 ///< CPU time of the sampler

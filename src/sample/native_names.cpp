@@ -14,6 +14,7 @@
 #include "sample/line_table.hpp"
 #include "sample/own_files.hpp"
 #include "text/demangle.hpp"
+#include "text/parts.hpp"
 
 namespace roofline {
 namespace {
@@ -159,8 +160,7 @@ bool waits_for_gpu(const HostFrame& frame) {
       {"Synchronize", "cuMemcpyDtoH", "cuMemcpyHtoD", "cudaMemcpy", "cuMemFree", "cuStreamWaitValue"});
   const std::string_view function = frame.function;
   if (frame.python || !function.starts_with("cu") || function.find("Async") != std::string_view::npos) return false;
-  return std::ranges::any_of(kWaits,
-                             [&](std::string_view part) { return function.find(part) != std::string_view::npos; });
+  return contains_any(function, kWaits);
 }
 
 }  // namespace roofline

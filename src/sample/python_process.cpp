@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "sample/generated_python.hpp"
+#include "sample/python_files.hpp"
 #include "sample/python_lines.hpp"
 #include "text/text.hpp"
 
@@ -70,38 +70,7 @@ std::optional<int> minor_version(const LoadedPython& python, const RemoteMemory&
   return std::nullopt;
 }
 
-void append_utf8(std::string& text, char32_t point) {
-  constexpr char32_t kOne = 0x80, kTwo = 0x800, kThree = 0x10000, kLast = 0x10ffff;
-  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | (point >> shift & 0x3fU)); };
-  if (point > kLast) point = '?';
-  if (point < kOne) {
-    text += static_cast<char>(point);
-  } else if (point < kTwo) {
-    text += static_cast<char>(0xc0U | point >> 6U);
-    tail(0);
-  } else if (point < kThree) {
-    text += static_cast<char>(0xe0U | point >> 12U);
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xf0U | point >> 18U);
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 }  // namespace
-
-bool is_own_python_file(const std::string& file) {
-  // "<__array_function__ internals>" and the like: code that a library has made. "<string>" is that of `python -c`.
-  const bool made = file.starts_with('<') && file != "<string>" && file != "<stdin>" && !file.starts_with("<ipython");
-  if (made || is_generated_python(file)) return false;
-  for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"}) {
-    if (file.find(part) != std::string::npos) return false;
-  }
-  return true;
-}
 
 std::unique_ptr<PythonProcess> PythonProcess::find(pid_t pid, ProcessCode& code) {
   const std::optional<LoadedPython> python = loaded_python(pid, code);
@@ -312,7 +281,7 @@ std::optional<std::string> PythonProcess::read_text(Address object) {
   for (std::size_t at = 0; at < raw.size(); at += width) {
     std::uint32_t point = 0;
     std::memcpy(&point, raw.data() + at, width);
-    append_utf8(text, point);
+    append_utf8(text, point > 0x10ffff ? '?' : point);
   }
   return text;
 }

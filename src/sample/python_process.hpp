@@ -80,7 +80,4 @@ class PythonProcess {
   std::uint64_t round_ = 0;
 };
 
-/// True if a Python file is the program's: neither of the standard library nor of an installed package.
-bool is_own_python_file(const std::string& file);
-
 }  // namespace roofline

@@ -107,6 +107,8 @@ std::string energy(const Ceiling& ceiling) {
   return si(*ceiling.power.joules_per_unit, integers ? "J/OP" : kUnits.at(static_cast<std::size_t>(ceiling.kind)));
 }
 
+std::string duration_or_absent(double seconds) { return seconds > 0 ? duration(seconds) : kAbsent; }
+
 std::string duration(double seconds) {
   if (!(std::abs(seconds) >= 59.95) || std::isinf(seconds)) return si(seconds, "s");
   const double whole = std::round(seconds);

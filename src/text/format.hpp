@@ -43,6 +43,8 @@ std::string energy(const Ceiling& ceiling);
 
 /// A duration: "1.9 µs", "24.1 ms", "1 min 12 s".
 std::string duration(double seconds);
+/// Absent unless positive.
+std::string duration_or_absent(double seconds);
 
 /// Bytes with a binary prefix: "60 MiB".
 std::string binary_bytes(double bytes);

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <utility>
+
+#include "text/parts.hpp"
 
 namespace roofline {
 namespace {
 
 constexpr int kDeepest = 64;
-
-bool is_digit(char letter) { return std::isdigit(static_cast<unsigned char>(letter)) != 0; }
 
 std::string joined(std::string_view before, std::string_view of, std::string_view after = {}) {
   std::string text(before);
@@ -272,6 +271,22 @@ std::string without_rust_escapes(std::string_view name) {
     name.remove_prefix(escape == kEscapes.end() ? 1 : escape->first.size());
   }
   return text;
+}
+
+std::string_view rust_crate(std::string_view symbol) {
+  if (symbol.starts_with("_R")) {
+    // The first crate of the path: "Cs" with a number and "_", and its length and name.
+    const std::size_t root = symbol.find("Cs");
+    const std::size_t end = root == std::string_view::npos ? root : symbol.find('_', root);
+    if (end == std::string_view::npos || end + 2 > symbol.size() || !is_digit(symbol[end + 1])) return {};
+    if (end + 2 < symbol.size() && is_digit(symbol[end + 2])) return {};
+    return symbol.substr(end + 2, static_cast<std::size_t>(symbol[end + 1] - '0'));
+  }
+  constexpr std::string_view kBegins = "_ZN", kHash = "17h";
+  constexpr std::size_t kHashEnd = 20;  // "17h", 16 digits and "E"
+  if (!symbol.starts_with(kBegins) || symbol.size() < kHashEnd + kBegins.size() + 2) return {};
+  if (symbol.substr(symbol.size() - kHashEnd, kHash.size()) != kHash || !is_digit(symbol[kBegins.size()])) return {};
+  return symbol.substr(kBegins.size() + 1, static_cast<std::size_t>(symbol[kBegins.size()] - '0'));
 }
 
 }  // namespace roofline

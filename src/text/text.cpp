@@ -218,11 +218,6 @@ bool matches_glob(const std::string& text, std::string_view glob) {
   return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
-
 std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -254,6 +249,35 @@ std::string escape_xml(std::string_view text) {
     escaped += special == kSpecial.npos ? std::string_view(&c, 1) : kEntities.at(special);
   }
   return escaped;
+}
+
+std::string_view take_until(std::string_view& text, char separator) {
+  const std::string_view part = text.substr(0, text.find(separator));
+  text.remove_prefix(std::min(part.size() + 1, text.size()));
+  return part;
+}
+
+void erase_all(std::string& text, std::string_view part) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) text.erase(at, part.size());
+}
+
+void append_utf8(std::string& text, char32_t point) {
+  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | (point >> shift & 0x3fU)); };
+  if (point < 0x80) {
+    text += static_cast<char>(point);
+  } else if (point < 0x800) {
+    text += static_cast<char>(0xc0U | point >> 6U);
+    tail(0);
+  } else if (point < 0x10000) {
+    text += static_cast<char>(0xe0U | point >> 12U);
+    tail(6);
+    tail(0);
+  } else {
+    text += static_cast<char>(0xf0U | point >> 18U);
+    tail(12);
+    tail(6);
+    tail(0);
+  }
 }
 
 }  // namespace roofline

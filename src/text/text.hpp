@@ -2,10 +2,11 @@
 // escaped.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "text/parts.hpp"
 
 namespace roofline {
 
@@ -51,8 +52,13 @@ std::string_view trimmed(std::string_view text);
 /// True if the whole text matches: '*' matches any characters, '?' one character, all others themselves.
 bool matches_glob(const std::string& text, std::string_view glob);
 
-/// True if the text contains one of the parts.
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);
+/// Removes what is before the separator, and the separator, and returns the former; all if there is none.
+std::string_view take_until(std::string_view& text, char separator);
+
+void erase_all(std::string& text, std::string_view part);
+
+/// A code point up to 0x10ffff.
+void append_utf8(std::string& text, char32_t point);
 
 /// With ASCII letters in the other case.
 std::string lower_case(std::string_view text);

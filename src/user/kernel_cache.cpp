@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "host/cache_folder.hpp"
+#include "host/environment.hpp"
 #include "host/files.hpp"
 #include "host/private_folder.hpp"
 #include "host/process.hpp"
@@ -102,8 +103,7 @@ void add_compiler(ContentHash& hash, const CompileRequest& request) {
   }
   for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH",
                            "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
-    const char* value = std::getenv(name);
-    hash.add(fmt::format("{}={}", name, value != nullptr ? value : ""));
+    hash.add(fmt::format("{}={}", name, environment_variable(name)));
   }
   hash.add(compiler_version(request));
 }
@@ -216,8 +216,7 @@ std::string key_of(const CompileRequest& request) {
 /// The one of the environment as it is now. compile_ahead() asks for it before it forks: all processes use one folder,
 /// and the first one removes a private one.
 const fs::path& kernel_folder() {
-  const auto text = [](const char* name) { return std::string(std::getenv(name) != nullptr ? std::getenv(name) : ""); };
-  return kernel_folders()[text("XDG_CACHE_HOME") + "\n" + text("HOME")].path;
+  return kernel_folders()[environment_variable("XDG_CACHE_HOME") + "\n" + environment_variable("HOME")].path;
 }
 
 std::string kernel_cache_problem() {

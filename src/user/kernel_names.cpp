@@ -1,17 +1,16 @@
 #include "user/kernel_names.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <span>
 #include <sstream>
 
 #include "device/cubin.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "text/demangle.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -19,11 +18,7 @@ namespace {
 
 /// "saxpy<float>" of "void saxpy<float>(float const*, float*)", without blanks.
 std::string base_name(const std::string& mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  if (status != 0 || text == nullptr) return mangled;
-  std::string name = text;
-  std::free(text);
+  std::string name = demangled(mangled);
   int depth = 0;
   std::size_t end = name.size();
   std::size_t begin = 0;

@@ -11,7 +11,6 @@
 
 #include "host/files.hpp"
 #include "render/compress.hpp"
-#include "render/html/natural_order.hpp"
 #include "render/html/sha256.hpp"
 #include "render/render.hpp"
 #include "report/diagnosis/verdict.hpp"
@@ -20,6 +19,7 @@
 #include "report/json/json.hpp"
 #include "tests/support/profile_report.hpp"
 #include "tests/support/sample_report.hpp"
+#include "text/natural_order.hpp"
 
 namespace roofline {
 namespace {

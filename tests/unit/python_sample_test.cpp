@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sample/python_files.hpp"
 #include "sample/python_layout.hpp"
 #include "sample/python_lines.hpp"
 #include "sample/python_process.hpp"

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <system_error>
 
+#include "host/environment.hpp"
 #include "host/files.hpp"
 #include "profile/cpu/counted_instructions.hpp"
 
@@ -20,18 +20,13 @@ constexpr const char* kToolName = "roofline_count";
 /// The program's own limit comes first; one that hangs is ended by roofline.
 constexpr double kGraceOfTool = 20;
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 bool is_executable(const fs::path& path) { return ::access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); }
 
 /// Valgrind's folder with what its core loads into programs; empty: not installed.
 fs::path valgrind_folder() {
   std::error_code hidden;
   for (const std::string& folder :
-       {variable("VALGRIND_LIB"), std::string("/usr/libexec/valgrind"), std::string("/usr/lib/valgrind"),
+       {environment_variable("VALGRIND_LIB"), std::string("/usr/libexec/valgrind"), std::string("/usr/lib/valgrind"),
         std::string("/usr/lib/x86_64-linux-gnu/valgrind"), std::string("/usr/local/libexec/valgrind")}) {
     for (const char* file : {"vgpreload_core-amd64-linux.so", "vgpreload_core-arm64-linux.so"}) {
       if (!folder.empty() && fs::exists(fs::path(folder) / file, hidden)) return folder;
@@ -62,7 +57,7 @@ std::vector<std::string> cache_options() {
 
 CountTool find_count_tool() {
   CountTool found;
-  if (const std::string named = variable(kCountToolVariable); !named.empty()) {
+  if (const std::string named = environment_variable(kCountToolVariable); !named.empty()) {
     if (is_executable(named)) {
       found.tool = fs::absolute(named);
     } else {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -43,12 +42,6 @@ std::string field(std::string_view text) {
 
 std::string fields_of(const HostFrame& place) {
   return fmt::format("{}\t{}\t{}\t{}", field(place.file), place.line, field(place.function), place.python ? 1 : 0);
-}
-
-std::string_view take_until(std::string_view& text, char separator) {
-  const std::string_view part = text.substr(0, text.find(separator));
-  text.remove_prefix(std::min(part.size() + 1, text.size()));
-  return part;
 }
 
 /// Returns an empty place if the function is missing or a number is invalid.

@@ -1,5 +1,4 @@
-// What the hardware counted beside what the model says: a row a kernel, in it a line a pipe, a level
-// and a share.
+// Counted beside modelled amounts: a row per kernel, with a line per pipe, level and share.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "render/chart/points.hpp"
-#include "render/html/natural_order.hpp"
 #include "render/html/sections.hpp"
 #include "render/kernel_columns.hpp"
 #include "report/profile_findings.hpp"
 #include "report/work_source.hpp"
 #include "text/format.hpp"
+#include "text/natural_order.hpp"
 
 namespace roofline {
 namespace {

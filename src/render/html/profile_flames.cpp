@@ -1,7 +1,6 @@
 // Flame graphs of a profile, which hang from the top: time of host threads on CPUs, their waits, and time of GPUs.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>

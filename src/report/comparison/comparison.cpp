@@ -21,10 +21,6 @@
 namespace roofline {
 namespace {
 
-std::string percent_limit(const Comparison& comparison) {
-  return fmt::format("{} %", number(100 * comparison.max_slowdown, 3));
-}
-
 /// A replayed launch takes longer than one in its program, which is not a slowdown.
 bool same_time_source(const Point* before, const Point* now) {
   if (before == nullptr || now == nullptr || !before->profiled || !now->profiled) return true;
@@ -208,8 +204,8 @@ Comparison comparison_of(const PooledRuns& base, const PooledRuns& now, double m
 Comparison comparison_of(const Runs& runs) { return comparison_of(runs.base(), runs.last()); }
 
 std::string verdict(const Comparison& comparison, const PointChange& change) {
-  const auto status_of = [](const Point* point, std::string_view when, std::string_view otherwise) {
-    if (point == nullptr) return std::string(otherwise);
+  const auto status_of = [](const Point* point, std::string_view when, std::string_view fallback) {
+    if (point == nullptr) return std::string(fallback);
     return fmt::format("{} {}", to_string(point->status), when);
   };
   switch (change.change) {
@@ -217,7 +213,8 @@ std::string verdict(const Comparison& comparison, const PointChange& change) {
       return "no difference";
     case Change::slower:
       if (is_repeated_change(change) && change.ratio_ci95.low <= 1 + comparison.max_slowdown) return "slower";
-      return comparison.is_regression(change) ? fmt::format("slower > {}", percent_limit(comparison)) : "slower";
+      return comparison.is_regression(change) ? fmt::format("slower > {}", slowdown_limit(comparison.max_slowdown))
+                                              : "slower";
     case Change::only_before:
       return status_of(comparison.after(change), "now", "only before");
     case Change::only_now:
@@ -339,8 +336,9 @@ std::string regression_line(const Comparison& comparison) {
   std::string text;
   if (!slower.empty()) {
     const std::string how =
-        repeated ? fmt::format("got slower, and their intervals reach {}", percent_limit(comparison))
-                 : fmt::format("got slower by more than {}, beyond the intervals", percent_limit(comparison));
+        repeated
+            ? fmt::format("got slower, and their intervals reach {}", slowdown_limit(comparison.max_slowdown))
+            : fmt::format("got slower by more than {}, beyond the intervals", slowdown_limit(comparison.max_slowdown));
     text = fmt::format("{} of {} {}: {}", slower.size(), kernels(compared), how, some_of(slower));
   }
   if (!failed.empty()) {

@@ -110,7 +110,7 @@ double mean_of_known(const std::vector<const ProgramCost*>& runs, double Program
     sum += run->*figure;
     known += 1;
   }
-  return known > 0 ? sum / known : kNaN;
+  return share_or_nan(sum, known);
 }
 
 }  // namespace

@@ -69,10 +69,6 @@ std::string covered_by_step_intervals(const ProgramChange& change) {
   return "The intervals cover the spread of steps within one run per side, not the scatter between runs.";
 }
 
-std::string limit_text(const ProgramChange& change) {
-  return fmt::format("{} %", number(100 * change.max_slowdown, 3));
-}
-
 /// "NVIDIA H200 (8)": each GPU that a program used, with its number.
 std::string gpus_of(const Profile& profile) {
   std::map<std::string, int> gpus;
@@ -90,6 +86,8 @@ void note_if_other(std::vector<std::string>& notes, std::string_view what, std::
 }
 
 }  // namespace
+
+std::string slowdown_limit(double max_slowdown) { return fmt::format("{} %", number(100 * max_slowdown, 3)); }
 
 std::string relative_change(double ratio) {
   if (!std::isfinite(ratio)) return kAbsent;
@@ -131,8 +129,8 @@ std::string step_regression(const ProgramChange& change) {
   if (!change.is_regression()) return {};
   const TimeChange& time = change.deciding();
   const std::string how = time.basis == RatioBasis::one_run
-                              ? fmt::format("by more than {}, beyond the interval", limit_text(change))
-                              : fmt::format("and its interval reaches {}", limit_text(change));
+                              ? fmt::format("by more than {}, beyond the interval", slowdown_limit(change.max_slowdown))
+                              : fmt::format("and its interval reaches {}", slowdown_limit(change.max_slowdown));
   return fmt::format("{} got slower {}: {}", &time == &change.mean ? "The mean step" : "A step", how, time_text(time));
 }
 
@@ -140,9 +138,10 @@ std::string step_outcome(const ProgramChange& change) {
   if (const std::string regression = step_regression(change); !regression.empty()) return "Fail: " + regression;
   const TimeChange& time = change.typical;
   if (time.change == Change::undecided && !(time.ratio_ci95.high < 1 + change.max_slowdown)) {
-    return fmt::format("Pass, but undecided: the interval of the step's time includes {}.", limit_text(change));
+    return fmt::format("Pass, but undecided: the interval of the step's time includes {}.",
+                       slowdown_limit(change.max_slowdown));
   }
-  return fmt::format("Pass: a step is not slower by more than {}.", limit_text(change));
+  return fmt::format("Pass: a step is not slower by more than {}.", slowdown_limit(change.max_slowdown));
 }
 
 std::vector<std::string> program_notes(const Report& base, const Report& now) {

@@ -8,6 +8,9 @@
 
 namespace roofline {
 
+/// "3 %".
+std::string slowdown_limit(double max_slowdown);
+
 /// "−24.7 %" for 0.753; "–" for NaN.
 std::string relative_change(double ratio);
 /// "+1.20 ms", "−1.20 ms"; "0 s" for zero.

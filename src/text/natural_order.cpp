@@ -1,15 +1,11 @@
-// Texts in the order of people.
-#include "render/html/natural_order.hpp"
+#include "text/natural_order.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <numeric>
-#include <string_view>
 
 namespace roofline {
-namespace {
 
-/// Digits as the number that they are; everything else as it is.
 bool natural_less(std::string_view a, std::string_view b) {
   const auto digits = [](std::string_view text) {
     const auto end = std::find_if(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) == 0; });
@@ -32,8 +28,6 @@ bool natural_less(std::string_view a, std::string_view b) {
   }
   return a.size() < b.size();
 }
-
-}  // namespace
 
 std::vector<double> natural_ranks(const std::vector<std::string>& texts) {
   std::vector<std::size_t> order(texts.size());
