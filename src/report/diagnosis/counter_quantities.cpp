@@ -151,7 +151,6 @@ void add_excess(QuantityCollector& out, const Point& point, const Machine& machi
     out.set("traffic.needless", std::max(0.0, std::min(1 - *asked / moved, 1 - *asked / *from_l2)));
   }
   const auto from_memory = counted_bytes(counters, main_memory(machine.device.kind));
-  if (from_memory) out.set("dram.over_requested", *from_memory / *asked);
   // Data written more often than it reaches main memory although the caches cannot hold it.
   const auto stored = counters.find("global.store_bytes"), written = counters.find("dram.write_bytes");
   const auto l2 = std::ranges::find(machine.device.caches, Level::l2, &CacheInfo::level);

@@ -84,13 +84,11 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
     const bool may_bypass = !point.non_temporal_stores && !traffic->second.in_place;
     if (comparable && may_bypass) out.set("regular.share", bytes / time / regular->value);
     if (const double cache = machine.largest_cache_bytes(); cache > 0) {
-      out.set("last_cache", cache);
       out.set("cache.multiple", bytes / cache);
       if (point.work.write_only) out.set("write_only.of_cache", *point.work.write_only / cache);
     }
   }
   out.set("regular.of_roof", share_of(machine, "dram.copy.regular", "dram.copy"));
-  out.set("pages.of_roof", share_of(machine, "dram.copy.small_pages", "dram.copy"));
   if (device.huge_page_share) out.flag_is("pages.small", !(*device.huge_page_share > 0));
   out.set("numa.nodes", number_of(device.attributes, AttributeKey::numa_nodes));
   out.set("numa.remote", share_of(machine, "numa.remote", "numa.local"));

@@ -93,12 +93,11 @@ void add_experiments(QuantityCollector& out, const Point& point, const Machine& 
       case ExperimentKind::line_visits:
         out.set("experiment.lines.visits", ratio);
         break;
-      case ExperimentKind::page_jumps:
-        out.set("experiment.pages.jumps", ratio);
-        break;
       case ExperimentKind::ascending_indices:
         out.set("experiment.order.gain", 1 / ratio);
         break;
+      case ExperimentKind::page_jumps:
+        break;  // read by stays_in_pages()
     }
   }
 }

@@ -1,4 +1,3 @@
-#include <cmath>
 
 #include "model/collective.hpp"
 #include "model/nan.hpp"
@@ -28,7 +27,6 @@ void add_network(QuantityCollector& out, const Point& point, const Machine& mach
     }
   }
   out.flag_is("product", product);
-  out.set("network.share", bytes_s / time);
   const double factor = bus_factor(collective.name, collective.ranks).value_or(kNaN);
   if (const auto rates = network_rates(point)) {
     out.set("network.bus", rates->bus);
