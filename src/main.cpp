@@ -1,5 +1,4 @@
 // Parses the command line, runs a command, and turns errors into messages and exit codes.
-#include <fmt/format.h>
 
 #include <cstdio>
 #include <cstdlib>

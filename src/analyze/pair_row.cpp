@@ -2,7 +2,6 @@
 #include "analyze/pair_row.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "host/host.hpp"
 #include "model/error.hpp"

@@ -15,7 +15,7 @@ Interval rates_of(double amount, const Interval& seconds);
 /// Core clocks in Hz.
 struct MeasuredClock {
   std::optional<double> after_work;  ///< right after the samples, as kernels' are read
-  std::optional<double> in_work;     ///< among the instructions; std::nullopt: not measured, and taken for the same
+  std::optional<double> in_work;     ///< among the instructions; std::nullopt: not measured, assumed to be the same
 };
 
 /// The ceiling of a case that took `seconds` per launch, within `ci95`, at that clock: everything except its audit

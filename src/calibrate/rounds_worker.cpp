@@ -1,5 +1,5 @@
 // Order of the measurements: a sweep that others depend on, rounds of the roofs, one visit to each reference, the
-// sweeps, rounds of what has not settled, and at the end, in reserved time, the sustained ceilings.
+// sweeps, rounds of what has not converged, and at the end, in reserved time, the sustained ceilings.
 #include "calibrate/rounds_worker.hpp"
 
 #include <algorithm>
@@ -105,7 +105,7 @@ std::optional<RoundsWorker::Step> RoundsWorker::next() {
   }
   const bool visits_first = !sweeps_left || !rounds_->visited_all();
   if (visits_first) {
-    if (const auto index = rounds_->next(now, [&](std::size_t member) { return settled(members_[member], now); })) {
+    if (const auto index = rounds_->next(now, [&](std::size_t member) { return converged(members_[member], now); })) {
       in_first_visits_ = rounds_->in_first_visits();
       return Step{&RoundsWorker::visit, &members_[*index]};
     }
@@ -235,10 +235,10 @@ double RoundsWorker::rounds_end_s() const {
 }
 
 /// True if another visit would change nothing. Probes that the same causes slow settle together: each of them alone
-/// would end at its first luck, and the share of slowed rounds would be known too badly (1.8 % of simulated ceilings
-/// were silently low, RoundsEvidence). Before a third of the time nothing has settled, because a transient of a few
-/// seconds must not determine a result.
-bool RoundsWorker::settled(const Member& member, double now_s) const {
+/// would end at its first fast round, and the share of slowed rounds would be too uncertain (1.8 % of simulated
+/// ceilings were silently low, RoundsEvidence). Before a third of the time nothing has converged, because a transient
+/// of a few seconds must not determine a result.
+bool RoundsWorker::converged(const Member& member, double now_s) const {
   if (member.over || lost(member)) return true;
   if (now_s < least_s_) return false;
   const double slowed = slowed_share(member);  // of all that count

@@ -53,7 +53,7 @@ class RoundsWorker {
   void send_ceiling(Member& member, const MessageWriter& writer) const;
   bool stopped() const;
   double slowed_share(const Member& member) const;
-  bool settled(const Member& member, double now_s) const;
+  bool converged(const Member& member, double now_s) const;
   bool comes_first(const Member& member) const;
   double rounds_end_s() const;
   std::int64_t visited() const;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "cli/option_values.hpp"
 #include "model/error.hpp"
 #include "text/format.hpp"

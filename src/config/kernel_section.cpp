@@ -101,7 +101,7 @@ class KernelReader {
     draft_.spec.kind = *kind;
   }
 
-  /// Triton says in a file beside its cubin what of the launch is compiled into it.
+  /// The part of the launch that Triton compiled into the cubin, from the file beside it.
   void read_triton(const YamlValue& source) {
     draft_.triton = triton_entry(draft_.spec.source);
     if (!draft_.triton) return;

@@ -31,7 +31,7 @@ struct ImplementationChoice {
 // NOLINTNEXTLINE(bugprone-exception-escape): a move of yaml-cpp's nodes may throw, and this one is not noexcept.
 struct EntrySettings {
   std::vector<ShapeSweep> shapes = {ShapeSweep{}};  ///< extents not named keep the op's default
-  std::optional<YamlValue> shape_where;             ///< the last `shape` that had a say
+  std::optional<YamlValue> shape_where;             ///< the last `shape` that was applied
   std::vector<DType> dtypes = {DType::fp32};
   std::vector<ImplementationChoice> implementations;  ///< empty: the best one
   std::vector<CacheMode> caches = {CacheMode::cold};

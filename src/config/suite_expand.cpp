@@ -112,14 +112,15 @@ std::vector<Chosen> choose(const EntrySettings& settings, const EntrySpec& entry
     return chosen;
   }
   if (here.empty()) return {{"", {}, name + " has no implementation on " + std::string(to_string(device))}};
-  std::vector<Implementation> ladder;
-  std::copy_if(here.begin(), here.end(), std::back_inserter(ladder), [&](const auto& i) { return supports(i, dtype); });
-  if (ladder.empty()) return {{"", {}, no_dtype_reason(name, dtype, here, device)}};
+  std::vector<Implementation> supported;
+  std::copy_if(here.begin(), here.end(), std::back_inserter(supported),
+               [&](const auto& i) { return supports(i, dtype); });
+  if (supported.empty()) return {{"", {}, no_dtype_reason(name, dtype, here, device)}};
   if (settings.implementations.empty() && entry.kernel == nullptr) {
-    // The ladder goes from the plainest to the fastest.
-    return {{ladder.back().name, ladder.back(), "", {ladder.rbegin() + 1, ladder.rend()}}};
+    // In the order of implementations: from the plainest to the fastest.
+    return {{supported.back().name, supported.back(), "", {supported.rbegin() + 1, supported.rend()}}};
   }
-  for (const Implementation& implementation : ladder) chosen.push_back({implementation.name, implementation, ""});
+  for (const Implementation& implementation : supported) chosen.push_back({implementation.name, implementation, ""});
   return chosen;
 }
 
@@ -308,7 +309,7 @@ std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
 void make_labels_unique(std::vector<SuiteEntry>& entries) {
   make_chosen_labels(entries);
   make_labels(entries);
-  // What is left is the same workload asked for again.
+  // The rest are duplicates of a workload.
   std::set<std::string> seen;
   for (SuiteEntry& entry : entries) {
     const std::string label = entry.workload.label;

@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// The schema. It knows the extents of `ops`, and allows others.
+/// The schema, with the extents of `ops`; others are allowed.
 nlohmann::ordered_json suite_schema(std::span<const Op* const> ops);
 /// The same as text; values that fit are written on one line.
 std::string suite_schema_text(std::span<const Op* const> ops);

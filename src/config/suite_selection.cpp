@@ -1,4 +1,4 @@
-// What of a suite is run: the part that was asked for, if it fits in memory.
+// Selects the part of a suite to run, if it fits in memory.
 #include <fmt/core.h>
 
 #include "config/suite.hpp"

@@ -9,9 +9,9 @@
 namespace roofline {
 namespace {
 
-std::int64_t integer_in(const nlohmann::json& json, const char* key, std::int64_t otherwise) {
+std::int64_t integer_in(const nlohmann::json& json, const char* key, std::int64_t fallback) {
   const auto found = json.find(key);
-  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
+  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : fallback;
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void YamlValue::collect(std::vector<YamlMember>& members, std::string_view what,
     const auto known = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key == key; });
     if (known == members.end()) members.push_back({key, name, value});
   }
-  // What a mapping says itself, and what an earlier merge says, wins.
+  // Keys of the mapping itself and of earlier merges take precedence.
   for (const YamlValue& source : merged) source.collect(members, "what is merged", depth + 1);
 }
 

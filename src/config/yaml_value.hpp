@@ -1,5 +1,5 @@
-// A YAML value that knows its file, line and column, so that every complaint can name the place. Reading
-// only; it adds what yaml-cpp 0.7 lacks: merge keys ("<<"), and refusing duplicate keys.
+// A YAML value with its file, line and column, so that every error names the place. Reading only; it adds what yaml-cpp
+// 0.7 lacks: merge keys ("<<"), and refusing duplicate keys.
 #pragma once
 
 #include <yaml-cpp/yaml.h>

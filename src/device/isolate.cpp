@@ -212,7 +212,7 @@ JobsEnd run_isolated(const Jobs& jobs) {
     Child child(jobs, first);
     if (follow(child, jobs)) return JobsEnd::interrupted;
     const std::string reason = child.wait();
-    // A process that says nothing would be started again without end, however it ended.
+    // A process that sends nothing would be restarted endlessly, however it ended.
     const bool silent = child.next_job() == first;
     const bool lost = child.in_job() || silent;
     const char* const unknown = child.in_job() ? "the process ended early" : "its messages could not be read";

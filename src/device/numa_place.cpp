@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 DevicePlace place_of(int device, const std::string& pci_address, const fs::path& sys) {
   DevicePlace place{.device = device, .pci_address = lower_case(pci_address), .numa_node = {}, .cpus = {}};
   const fs::path folder = sys / "bus/pci/devices" / place.pci_address;
-  // -1: the firmware has not said.
+  // -1: not given by the firmware.
   if (const auto node = number_in(folder / "numa_node"); node && *node >= 0) place.numa_node = static_cast<int>(*node);
   place.cpus = first_line(folder / "local_cpulist");
   return place;

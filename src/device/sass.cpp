@@ -1,6 +1,5 @@
 #include "device/sass.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// On how many machines each resource was judged: "no outlier" says nothing about a roof that was judged on none.
+// The number of machines on which each resource was judged: "no outlier" is meaningless for a roof judged on none.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>

@@ -75,7 +75,7 @@ std::string result_of_child(std::string_view failure, const std::function<std::s
   if (!in_time) throw Error(fmt::format("{}: its process hangs", failure));
   const std::optional<int> status = process.reap(kReapTimeout);
   throw Error(fmt::format("{}: its process {}", failure, status ? describe_end(*status) : "was lost"),
-              "free some memory and try again: libraries that draw may crash where it runs out");
+              "free some memory and try again: drawing libraries may crash without it");
 }
 
 }  // namespace roofline

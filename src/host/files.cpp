@@ -1,4 +1,4 @@
-// What the system says, with the fix in every message.
+// Errors of the system, each with its remedy.
 #include "host/files.hpp"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) {
-    throw UsageError(fmt::format("{}: can't make this folder: {}", folder.string(), error.message()),
+    throw UsageError(fmt::format("{}: can't create this folder: {}", folder.string(), error.message()),
                      "name another folder with -o");
   }
 }
@@ -78,7 +78,7 @@ void wait_for_writer(int descriptor, const fs::path& path, const std::string& hi
   constexpr int kPatienceMs = 30000;
   pollfd waiting{descriptor, POLLIN, 0};
   if (::poll(&waiting, 1, kPatienceMs) != 0) return;
-  throw UsageError(fmt::format("{}: this pipe sent nothing for {} s", path.string(), kPatienceMs / 1000), hint);
+  throw UsageError(fmt::format("{}: no data from this pipe for {} s", path.string(), kPatienceMs / 1000), hint);
 }
 
 /// 0, or the system's reason.

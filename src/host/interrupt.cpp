@@ -28,7 +28,7 @@ void count_interrupt(int signal, siginfo_t* about, void*) {
 
 void let_write_fail(int) {}
 
-/// For each signal that asks for an end. SIGHUP stays ignored where it is.
+/// For each signal that requests an end. SIGHUP stays ignored where it is.
 void on_request_to_end(const struct sigaction& action) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};

@@ -37,7 +37,7 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
-/// Somebody else may have put the link into a folder that is open to all.
+/// Another user may have put the link into a world-writable folder.
 bool is_strangers_link(const fs::path& link) {
   struct stat status {
   }, around{};
@@ -127,7 +127,7 @@ fs::path replaced_file(const fs::path& path) {
     const fs::path target = fs::read_symlink(file, none);
     if (none) return file;
     if (links == kMostLinks) refuse("too many symbolic links");
-    if (is_strangers_link(file)) refuse("is another user's symbolic link in a folder that is open to all");
+    if (is_strangers_link(file)) refuse("is another user's symbolic link in a world-writable folder");
     file = file.parent_path() / target;
   }
 }

@@ -108,7 +108,7 @@ PrivateFolder::PrivateFolder() {
   std::string name = (place / "roofline-XXXXXX").string();
   if (error || ::mkdtemp(name.data()) == nullptr) {
     throw UsageError(
-        fmt::format("can't make a folder in {}: {}", place.string(), error ? error.message() : std::strerror(errno)),
+        fmt::format("can't create a folder in {}: {}", place.string(), error ? error.message() : std::strerror(errno)),
         "set TMPDIR to a folder that can be written");
   }
   path_ = name;

@@ -84,14 +84,14 @@ constexpr long kPidfdSendSignal = 424, kPidfdOpen = 434;
 
 Channel Channel::pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(fmt::format("can't make a pipe: {}", std::strerror(errno)));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(fmt::format("can't create a pipe: {}", std::strerror(errno)));
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
 Channel Channel::sockets() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw Error(fmt::format("can't make a pair of sockets: {}", std::strerror(errno)));
+    throw Error(fmt::format("can't create a pair of sockets: {}", std::strerror(errno)));
   }
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }

@@ -1,5 +1,5 @@
-// The handshake. Every process has a nonce, so that a file of an earlier start, which may lie in the same folder, can
-// be told from one that answers this process:
+// The handshake. Every process has a nonce, which distinguishes files of an earlier start in the same folder from
+// those that answer this process:
 //
 //   hello.R  follower R's nonce
 //   offer    the leader's nonce, and every follower's as the leader has read it
@@ -60,7 +60,7 @@ void write_whole(const fs::path& path, const std::string& text) {
     const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (file.get() < 0 || !write_all(file.get(), text) || !write_all(file.get(), kEndMark))
       throw Error(fmt::format("can't write {}: {}", draft.string(), std::strerror(errno)),
-                  "is there room in the rendezvous folder?");
+                  "check the free space of the rendezvous folder");
   }
   std::error_code error;
   fs::rename(draft, path, error);
@@ -97,7 +97,7 @@ Rendezvous::Rendezvous(const fs::path& folder, World world, double patience_s)
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error)
-    throw UsageError(fmt::format("can't make {}: {}", folder_.string(), error.message()),
+    throw UsageError(fmt::format("can't create {}: {}", folder_.string(), error.message()),
                      "set ROOFLINE_RENDEZVOUS to a folder that all processes can write to");
 }
 

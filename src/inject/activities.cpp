@@ -2,7 +2,6 @@
 #include <cupti.h>
 #include <cupti_activity.h>
 
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>

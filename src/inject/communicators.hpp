@@ -18,13 +18,13 @@ struct KnownCommunicator {
   spool::Communicator about = {};
   std::uint64_t collectives = 0, exchanges = 0;  ///< calls so far; exchanges: groups of sends and receives
   std::uint64_t splits = 0;
-  bool asked = false;  ///< for its ranks, where its making was not seen or does not tell them
+  bool asked = false;  ///< the library was queried for its ranks
 };
 
 /// Communicators by their handles, which are reused. Thread-safe.
 class Communicators {
  public:
-  /// `hash`: the same on all of its ranks. `ranks` 0: the library is asked for them later.
+  /// `hash`: the same on all of its ranks. `ranks` 0: the library is queried for them later.
   void made(NcclComm handle, std::uint64_t hash, std::uint32_t rank, std::uint32_t ranks);
   void destroyed(NcclComm handle);
 

@@ -1,4 +1,4 @@
-// Counters around launches: what the trace asks of counting, from inside the callbacks of launches.
+// Counters around launches: the functions that the trace calls in the callbacks of launches.
 #pragma once
 
 #include <cuda.h>
@@ -14,7 +14,7 @@ struct LaunchSite {
   CUcontext context = nullptr;
   CUstream stream = nullptr;
   spool::Id kind = 0;
-  spool::Id alike = 0;          ///< the first kind that is alike, which may be this one: one of them is counted
+  spool::Id alike = 0;          ///< the first equivalent kind, which may be this one: only one of them is counted
   std::uint32_t flags = 0;      ///< the kind's, spool::KindFlag
   std::uint64_t number = 0;     ///< of this launch among those of its kind, from 1 on
   std::uint64_t usual = 0;      ///< ns of a launch of its kind on the GPU; 0: unknown

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "inject/clock.hpp"
 
@@ -10,10 +9,10 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::uint32_t kRoundsPatience = 2;  // launches of a kind in a round that does nothing for it
-constexpr std::uint32_t kOften = 4;         // launches in vain after which it is worth looking whether others may come
-constexpr std::uint32_t kBurst = 16;        // the same where there is one kind alone
-constexpr double kLeastShare = 0.01;        // of all kinds' time, that a change is worth without having waited
-constexpr std::uint32_t kMostFailures = 3;  // of a kind
+constexpr std::uint32_t kOften = 4;           // launches that nothing was counted of, before others are considered
+constexpr std::uint32_t kBurst = 16;          // the same where there is one kind alone
+constexpr double kLeastShare = 0.01;          // of all kinds' time, that a change is worth without having waited
+constexpr std::uint32_t kMostFailures = 3;    // of a kind
 constexpr std::uint32_t kMostOverlaps = 8;
 constexpr std::uint64_t kIdle = kSecond;
 constexpr std::uint64_t kChoicesOfARanking = 64;

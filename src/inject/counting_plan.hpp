@@ -65,7 +65,7 @@ class CountingPlan {
   void overlapped(spool::Id kind, std::uint64_t cost);
   /// Time spent on neither.
   void spent(std::uint64_t cost) { spent_ += cost; }
-  /// The session is over; the next one begins when enough asks for it.
+  /// The session is over; the next one begins when enough launches need it.
   void released() { current_.reset(); }
   /// No launches of this context can be counted.
   void lost(std::uint64_t context);
@@ -73,7 +73,7 @@ class CountingPlan {
   const std::optional<Configuration>& current() const { return current_; }
   /// True if no launch has needed the session for so long that it should be closed.
   bool idle(std::uint64_t time) const;
-  /// True if no launch has asked for counters for as long, with a session or without; false before the first launch.
+  /// True if no launch has needed counters for as long, with a session or without; false before the first launch.
   bool rests(std::uint64_t time) const;
   /// Counting was held until that time.
   void resumed(std::uint64_t time) { first_ = time; }
@@ -105,7 +105,7 @@ class CountingPlan {
     std::uint64_t round = 0;
     std::uint32_t launches_in_round = 0;
     std::uint64_t first = 0, last = 0;  ///< of its launches, among all
-    // All layers come close to each other, and then not until the next step: one of them tells how long a step is.
+    // All layers come close to each other, and then not until the next step: one of them suffices to measure a step.
     spool::Id layer = 0;
     std::uint64_t last_of_layer = 0;
     std::uint64_t gap = 0;  ///< between its last two; 0: unknown

@@ -30,7 +30,7 @@ struct Session;
 /// One per process, never freed.
 class InstructionSampling {
  public:
-  /// nullptr: not asked for, or CUPTI is too old.
+  /// nullptr: not requested, or CUPTI is too old.
   static InstructionSampling* make(Session& session);
 
   GpuModules& modules() { return modules_; }

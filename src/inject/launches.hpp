@@ -49,7 +49,7 @@ struct Kind {
 /// What a launch gives the driver.
 struct KernelLaunch {
   CUfunction function = nullptr;
-  const char* symbol = nullptr;  ///< nullptr: the driver is asked
+  const char* symbol = nullptr;  ///< nullptr: the driver is queried
   Geometry geometry;
   void** parameters = nullptr;
   void** extra = nullptr;
@@ -123,10 +123,10 @@ class Kinds {
   SpoolWriter& spool_;
   SameInputs inputs_;
   mutable std::mutex mutex_;
-  std::unordered_map<CUfunction, Function*> functions_;  ///< never freed: threads may hold what was forgotten
+  std::unordered_map<CUfunction, Function*> functions_;  ///< never freed: threads may still use removed entries
   std::atomic<std::uint32_t> epoch_ = 1;
   std::unordered_map<Key, Kind*, Hash> kinds_;
-  std::unordered_map<Key, spool::Id, Hash> alike_;  ///< the first kind of each signature, whatever the layer
+  std::unordered_map<Key, spool::Id, Hash> alike_;  ///< the first kind of each signature, in any layer
   std::unordered_map<Key, int, Hash> variants_;
   std::vector<Kind*> by_id_;  ///< from id 1 on
 

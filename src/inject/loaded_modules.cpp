@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kMostSymbolBytes = std::uint64_t{256} << 20U;
 
-/// The loader knows the program itself by an empty name, and others by the name that they were asked for with.
+/// The loader's name of the program itself is empty; that of a library is the one it was loaded by.
 std::string path_of(const char* name) {
   if (name == nullptr || *name == '\0') {
     std::array<char, 4096> target;

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <span>
 #include <unordered_map>
-#include <utility>
 
 #include "inject/clock.hpp"
 #include "inject/cupti_library.hpp"

@@ -3,7 +3,6 @@
 #define NVTX_NO_IMPL  // nothing of NVTX's own: this library is what it calls
 #include <nvtx3/nvToolsExt.h>
 
-#include <array>
 #include <cwchar>
 #include <mutex>
 #include <string>
@@ -41,7 +40,7 @@ StartedRanges& started_ranges() {
 }
 constexpr std::size_t kMostStarted = 1 << 16;
 
-/// What CUDA knows as UTF-8; NVTX's wide characters are code points.
+/// As UTF-8. NVTX's wide characters are code points.
 std::string narrow(const wchar_t* text) {
   std::string result;
   for (; text != nullptr && *text != 0; ++text) {

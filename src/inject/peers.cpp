@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "inject/clock.hpp"
 #include "inject/rank.hpp"
 

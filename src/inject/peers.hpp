@@ -1,5 +1,5 @@
-// The ranks of a job on this node: they record the same steps, so that their collectives can be matched. Each says that
-// it is ready by a folder beside the spools, because a file would need a descriptor.
+// The ranks of a job on this node: they record the same steps, so that their collectives can be matched. Each announces
+// that it is ready by a folder beside the spools, because a file would need a descriptor.
 #pragma once
 
 #include <cstdint>

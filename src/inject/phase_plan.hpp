@@ -33,7 +33,7 @@ class PhasePlan {
     std::uint64_t launches = 0;       ///< of the whole process so far
     std::uint64_t repetitions = 0;    ///< of the repeated part since this phase began; 0: nothing repeats
     std::uint64_t repeated = 0;       ///< how long all of them took, ns: a compiler that tunes kernels repeats briefly
-    bool counting_rests = false;      ///< nothing has asked for counters for some time
+    bool counting_rests = false;      ///< no launch has needed counters for some time
     bool counts_missing = false;      ///< some launch signature still lacks counts
     std::uint64_t counting_cost = 0;  ///< ns
     std::uint64_t counting_left = 0;  ///< ns, what the missing counts will cost at least

@@ -20,7 +20,7 @@ constexpr std::uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobalData = R_AARCH64
 constexpr std::uint32_t kJumpSlot = R_X86_64_JUMP_SLOT, kGlobalData = R_X86_64_GLOB_DAT;
 #endif
 
-/// What the dynamic section of a loaded library says of its imports.
+/// The imports of a loaded library, by its dynamic section.
 struct Imports {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;

@@ -1,8 +1,8 @@
 // The spool: what the library inside a profiled program writes, one file a process, and what `roofline profile` reads.
 //
 // A file is a sequence of records, each a Header, a struct of this file, and for some a tail of bytes; sizes are
-// multiples of 8. It only grows, by whole writes, so that whatever ends the process leaves a readable file: a record
-// cut off at the end is no error. What is named by an id (texts, ranges, lines, places, kinds) is defined before its
+// multiples of 8. It only grows, by whole writes, so that it is readable however the process ends: a record cut off at
+// the end is no error. What is named by an id (texts, ranges, lines, places, kinds) is defined before its
 // first use; id 0 is "none". Times are nanoseconds of CLOCK_MONOTONIC, on the host and on the GPU.
 #pragma once
 
@@ -14,7 +14,7 @@ inline constexpr std::uint64_t kMagic = 0x314c4f4f50534652;  ///< "RFSPOOL1", th
 /// A file is <folder>/<pid>.<start in ns>.spool. This variable names the folder; without it the library is inactive.
 inline constexpr const char* kFolderVariable = "ROOFLINE_SPOOL";
 
-/// What the parent asks of the library, as variables of the environment; an absent one means the default.
+/// Options that the parent passes to the library as environment variables; an absent one means the default.
 inline constexpr const char* kWarmupVariable = "ROOFLINE_WARMUP_S";         ///< 0; from the first launch on
 inline constexpr const char* kWindowVariable = "ROOFLINE_WINDOW_S";         ///< unlimited
 inline constexpr const char* kCountTimeVariable = "ROOFLINE_COUNT_TIME_S";  ///< seconds that counting may cost; 0: none
@@ -93,7 +93,7 @@ struct Process {
   // Tail: the command line, arguments separated by '\0'.
 };
 
-/// What the library has to say to a person, or that recording began or ended.
+/// A message for the user, or the beginning or end of recording.
 enum class NoteCode : std::uint32_t {
   recording = 1,  ///< trace is on: the sign of life
   not_traced,     ///< why nothing is recorded in this process
@@ -123,7 +123,7 @@ struct Text {
 struct Device {
   std::uint32_t index;  ///< as the process numbers it
   Id name;
-  Id chip;  ///< as CUPTI names it ("GH100"); 0 where it was not asked
+  Id chip;  ///< as CUPTI names it ("GH100"); 0 if it was not queried
   std::uint32_t sms;
   std::uint8_t uuid[16];
   std::uint32_t compute_major, compute_minor;
@@ -179,7 +179,7 @@ struct Code {
   std::uint64_t address;  ///< as the file is linked, of the last byte of the call
 };
 
-/// What launches have in common that are taken for alike: the function, its geometry, its scalar parameters, the place.
+/// What launches of one signature share: the function, its geometry, its scalar parameters, the place.
 struct Kind {
   Id id;
   Id name;  ///< text: the function's symbol, mangled
@@ -296,7 +296,7 @@ inline constexpr const char* kModuleLoading = "module loading";
 inline constexpr const char* kLazyLoading = "lazy function loading";
 inline constexpr const char* kDriverCompilation = "compilation by the driver";
 
-/// What CUPTI says that it or the driver needed: "lazy function loading", "buffer flush".
+/// Overhead of CUPTI or the driver, by CUPTI's name: "lazy function loading", "buffer flush".
 struct Overhead {
   std::uint64_t start, end;
   Id what;

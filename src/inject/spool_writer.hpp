@@ -91,7 +91,7 @@ class SpoolWriter {
   std::map<std::pair<spool::Id, std::uint64_t>, spool::Id> codes_;
   using PlaceKey = std::tuple<spool::Id, spool::Id, spool::Id, std::uint32_t, spool::Id, spool::Id>;
   std::map<PlaceKey, spool::Id> places_;
-  // By their ids, from 1 on: texts; the first range and the first place that are alike but for numbers.
+  // By their ids, from 1 on: texts; the first range and the first place that differ in numbers only.
   std::vector<const std::string*> text_of_ = {nullptr};
   std::vector<spool::Id> range_like_ = {0}, place_like_ = {0};
   std::map<std::string, spool::Id> modules_;  ///< the first one of those with blocks of other numbers

@@ -1,7 +1,5 @@
 #include "inject/subscription.hpp"
 
-#include <algorithm>
-
 #include "inject/cupti_library.hpp"
 #include "inject/spool_writer.hpp"
 

@@ -26,8 +26,8 @@ struct ThreadState {
     spool::Id place = 0;
     Kind* kind = nullptr;  ///< of a launch, and of a node that is being made
     bool recorded = false, captured = false, counted = false;
-    bool working = false;     ///< counting knows of it
-    bool sampled = false;     ///< the sampling of instructions knows of it
+    bool working = false;     ///< registered with counting
+    bool sampled = false;     ///< registered with instruction sampling
     bool same_input = false;  ///< of a launch
     LaunchSite site = {};     ///< of a counted launch
   };
@@ -61,7 +61,7 @@ struct ThreadState {
 
 ThreadState& thread_state(const Session& session);
 
-/// While it lives, the thread is in our own code.
+/// During its lifetime, the thread runs roofline's own code.
 class Working {
  public:
   explicit Working(ThreadState& state) : state_(state) { state_.working = true; }

@@ -36,7 +36,7 @@ bool is_captured(CUstream stream, bool per_thread) {
   if (captures.load(std::memory_order_relaxed) <= 0) return false;
   const auto ask = per_thread ? driver().stream_is_capturing_ptsz : driver().stream_is_capturing;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  // The legacy stream may not even be asked while another one is captured.
+  // Even a query of the legacy stream is an error while another stream is captured.
   return ask == nullptr || ask(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 

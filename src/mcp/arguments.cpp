@@ -81,7 +81,7 @@ fs::path new_report_folder(const fs::path& working_folder, const std::string& na
   }
 }
 
-/// The script of an interpreter says more than the interpreter.
+/// For an interpreter, the script identifies the program.
 std::string name_of_program(const std::vector<std::string>& words) {
   const std::string first = fs::path(words.front()).filename().string();
   const bool interpreter = first.starts_with("python") || first == "torchrun" || first == "bash" || first == "sh";

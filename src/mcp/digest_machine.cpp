@@ -1,7 +1,6 @@
 // Calibrations: the roofs of a device, and of a node.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "mcp/digest.hpp"

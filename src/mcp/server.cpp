@@ -44,7 +44,7 @@ void McpServer::receive(const std::string& line) {
       if (const auto id = message.params.find("requestId"); id != message.params.end()) cancel(*id);
       break;
     case RpcKind::response:
-      break;  // this server asks its client nothing
+      break;  // this server sends no requests
   }
 }
 

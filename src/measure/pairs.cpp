@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-/// Fewer pairs do not end the sampling by their interval, which may be narrow by luck.
+/// Fewer pairs do not end the sampling by their interval, which may be narrow by chance.
 constexpr std::int64_t kLeastToConverge = 16;
 constexpr double kMostLaunches = 1 << 20;
 

@@ -43,8 +43,7 @@ double squares_of(std::span<const Repetition> all) {
   return sum;
 }
 
-/// Mean variance that the repetitions know of themselves. The scatter between them contains it, so that a smaller
-/// scatter is luck.
+/// Mean variance within the repetitions. The scatter between them contains it, so that a smaller scatter is chance.
 double own_variance(std::span<const Repetition> a, std::span<const Repetition> b = {}) {
   double sum = 0;
   for (const auto& all : {a, b})

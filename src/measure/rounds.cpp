@@ -11,35 +11,35 @@ Rounds::Rounds(std::size_t roofs, std::size_t members, RoundTimes times)
   begin(Phase::roofs);
 }
 
-std::optional<std::size_t> Rounds::next(double now_s, const std::function<bool(std::size_t)>& settled) {
+std::optional<std::size_t> Rounds::next(double now_s, const std::function<bool(std::size_t)>& converged) {
   const bool finishing = times_.whole_first_visits && !visited_all();
   if (now_s >= times_.end_s && !finishing) return std::nullopt;
   if (phase_ == Phase::roofs) {
     const bool first_round = completed_ == 0 && place_ < order_.size();
     if (first_round || now_s < times_.roofs_end_s) {
-      if (const auto roof = pick(settled)) return roof;
+      if (const auto roof = pick(converged)) return roof;
     }
     if (completed_ == 0) ++completed_;
     begin(Phase::references);
   }
   if (phase_ == Phase::references) {
     while (place_ < order_.size()) {
-      if (const std::size_t reference = order_[place_++]; !settled(reference)) return reference;
+      if (const std::size_t reference = order_[place_++]; !converged(reference)) return reference;
     }
     begin(Phase::all);
     begin_round();
   }
-  return now_s < times_.end_s ? pick(settled) : std::nullopt;
+  return now_s < times_.end_s ? pick(converged) : std::nullopt;
 }
 
-/// The next one that is not settled, looking at each twice at most: a round may end in between.
-std::optional<std::size_t> Rounds::pick(const std::function<bool(std::size_t)>& settled) {
+/// The next one that is not converged, looking at each twice at most: a round may end in between.
+std::optional<std::size_t> Rounds::pick(const std::function<bool(std::size_t)>& converged) {
   for (std::size_t looked_at = 0; looked_at < 2 * order_.size(); ++looked_at) {
     if (place_ == order_.size()) {
       ++completed_;
       begin_round();
     }
-    if (const std::size_t member = order_[place_++]; !settled(member)) return member;
+    if (const std::size_t member = order_[place_++]; !converged(member)) return member;
   }
   return std::nullopt;
 }

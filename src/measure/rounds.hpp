@@ -17,16 +17,16 @@ struct RoundTimes {
   bool whole_first_visits = false;  ///< every member is visited once even if that exceeds end_s
 };
 
-/// Rounds of the roofs, then one visit to each reference, then rounds of all that have not settled.
+/// Rounds of the roofs, then one visit to each reference, then rounds of all that have not converged.
 class Rounds {
  public:
   /// The first `roofs` of the members are roofs, the others references.
   Rounds(std::size_t roofs, std::size_t members, RoundTimes times);
 
   /// The member to visit at `now_s`: in the members' order at first, in random order in later rounds, so that periodic
-  /// disturbances do not always hit the same member. Members for which `settled` is true are skipped. std::nullopt once
-  /// the time is over or all have settled.
-  std::optional<std::size_t> next(double now_s, const std::function<bool(std::size_t)>& settled);
+  /// disturbances do not always hit the same member. Members for which `converged` is true are skipped. std::nullopt
+  /// once the time is over or all have converged.
+  std::optional<std::size_t> next(double now_s, const std::function<bool(std::size_t)>& converged);
 
   /// Changes the end of the measurement.
   void end_at(double end_s) { times_.end_s = end_s; }
@@ -39,7 +39,7 @@ class Rounds {
  private:
   enum class Phase : std::uint8_t { roofs, references, all };
 
-  std::optional<std::size_t> pick(const std::function<bool(std::size_t)>& settled);
+  std::optional<std::size_t> pick(const std::function<bool(std::size_t)>& converged);
   void begin_round();
   void begin(Phase phase);
 

@@ -9,7 +9,7 @@ namespace roofline {
 
 bool MedianStop::converged(std::span<const double> series) {
   // Each evaluation sorts the series. Evaluating after another tenth limits the total to about 11 sorts of the
-  // final series, and reduces the chance of stopping by luck.
+  // final series, and reduces the chance of stopping by chance.
   const auto n = static_cast<std::int64_t>(series.size());
   next_look_ = n + std::max<std::int64_t>(1, n / 10);
   const MedianEstimate estimate = estimate_median(series);

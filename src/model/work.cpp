@@ -2,7 +2,6 @@
 #include "model/work.hpp"
 #include "model/find.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace roofline {

@@ -1,7 +1,6 @@
 // Buffers are told apart by size only: one of the same size has its pages on the same NUMA nodes, part by part.
 #include "op/buffer_pool.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 

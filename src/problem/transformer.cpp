@@ -103,25 +103,25 @@ class ConfigReader {
   }
 
   /// A size of the model, or `otherwise` where the file has none; without that it must have one.
-  std::int64_t size(std::initializer_list<const char*> keys, std::optional<std::int64_t> otherwise = {}) const {
+  std::int64_t size(std::initializer_list<const char*> keys, std::optional<std::int64_t> fallback = {}) const {
     constexpr std::int64_t kMost = 100'000'000;
     const Json* found = find(keys);
     if (found == nullptr) {
-      if (otherwise) return *otherwise;
+      if (fallback) return *fallback;
       fail(fmt::format("no \"{}\"", *keys.begin()), "expected the config.json of a decoder-only transformer");
     }
     const bool whole = found->is_number_integer() && !found->is_number_float();
     const std::int64_t value = whole ? found->get<std::int64_t>() : -1;
-    if (value < (otherwise ? 0 : 1) || value > kMost) {
+    if (value < (fallback ? 0 : 1) || value > kMost) {
       fail(fmt::format("\"{}\" is {}", *keys.begin(), found->dump().substr(0, 40)),
-           fmt::format("expected a whole number from {} to {}", otherwise ? 0 : 1, kMost));
+           fmt::format("expected a whole number from {} to {}", fallback ? 0 : 1, kMost));
     }
     return value;
   }
 
-  bool flag(const char* key, bool otherwise) const {
+  bool flag(const char* key, bool fallback) const {
     const Json* found = find({key});
-    return found != nullptr && found->is_boolean() ? found->get<bool>() : otherwise;
+    return found != nullptr && found->is_boolean() ? found->get<bool>() : fallback;
   }
 
   std::string word(std::initializer_list<const char*> keys) const {

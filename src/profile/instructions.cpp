@@ -1,7 +1,5 @@
 #include "profile/instructions.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>

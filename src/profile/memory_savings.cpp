@@ -59,7 +59,7 @@ Saving finding(SavingCause cause, std::string what, std::string evidence, std::s
           .action = std::move(action)};
 }
 
-std::string pace(const MemoryGrowth& growth) {
+std::string growth_rate(const MemoryGrowth& growth) {
   return growth.bytes_per_step ? fmt::format("{} per step", bytes_text(*growth.bytes_per_step))
                                : fmt::format("{} per second", bytes_text(growth.bytes_per_s));
 }
@@ -125,10 +125,11 @@ class MemoryFinder {
     const MemoryGrowth& growth = *most->growth;
     const bool soon = !growth.seconds_until_full || *growth.seconds_until_full < kSoon_s;
     const bool much = growth.bytes >= std::max(kMuchGrowth, kMuchGrowthOfGpu * most->capacity);
-    Saving saving = finding(SavingCause::memory_growth,
-                            fmt::format("GPU memory grows by {}{}", pace(growth), until_full(growth, most->capacity)),
-                            growth_evidence(growth, "not freed"), line_of(growth.kept),
-                            action_against(SavingCause::memory_growth, framework_of(*most)));
+    Saving saving =
+        finding(SavingCause::memory_growth,
+                fmt::format("GPU memory grows by {}{}", growth_rate(growth), until_full(growth, most->capacity)),
+                growth_evidence(growth, "not freed"), line_of(growth.kept),
+                action_against(SavingCause::memory_growth, framework_of(*most)));
     (soon && much ? found_.first : found_.last).push_back(std::move(saving));
   }
 
@@ -179,7 +180,7 @@ class MemoryFinder {
     const bool soon =
         growth.seconds_until_full ? *growth.seconds_until_full < kSoon_s : growth.bytes >= kMuchHostGrowth;
     Saving saving = finding(SavingCause::host_memory_growth,
-                            fmt::format("Host memory of process {} grows by {}{}", most->pid, pace(growth),
+                            fmt::format("Host memory of process {} grows by {}{}", most->pid, growth_rate(growth),
                                         until_full(growth, most->capacity)),
                             growth_evidence(growth, "rises"), line_of(growth.kept),
                             action_against(SavingCause::host_memory_growth, framework_));

@@ -271,7 +271,7 @@ std::string_view to_string(SpoolDefect defect) {
     case SpoolDefect::torn:
       return "torn";
     case SpoolDefect::no_process:
-      return "torn before its first record";
+      return "ends before its first record";
     case SpoolDefect::empty:
       return "empty";
     case SpoolDefect::other_format:
@@ -369,7 +369,7 @@ std::vector<std::string> notes_of(const std::vector<DefectiveSpool>& defective) 
                                 fmt::join(names.begin(), end, ", "),
                                 names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : ""));
   };
-  add(torn, "torn and read up to the tear");
+  add(torn, "incomplete, read up to the last whole record");
   add(left_out, "left out");
   return notes;
 }

@@ -6,7 +6,7 @@
 namespace roofline {
 namespace {
 
-/// What of an activity lies in spans that are asked for in the order of time.
+/// The part of each activity that lies in the spans; activities are passed in the order of time.
 class Clipper {
  public:
   explicit Clipper(const std::vector<Span>& within) : within_(within) {}

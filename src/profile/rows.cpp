@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "measure/statistics.hpp"
 #include "model/occupancy.hpp"

@@ -1,7 +1,6 @@
 #include "profile/step_sums.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "measure/statistics.hpp"
 #include "profile/idle/stack_frames.hpp"

@@ -1,7 +1,5 @@
 #include "profile/sums.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <tuple>

@@ -229,7 +229,7 @@ class Threads {
     of.calls.push_back(std::move(slice));
   }
 
-  /// Nanoseconds before its moment of which a sample tells. A thread that waits has done so since it ran last.
+  /// Nanoseconds before it that a sample covers. A waiting thread has waited since it last ran.
   std::uint64_t reach(const HostSample& sample) const {
     constexpr double kRunning = 0.01;  // seconds: where it ran before that is not known
     double length = sample.seconds > 0 ? sample.seconds : samples_.rate_hz > 0 ? 1 / samples_.rate_hz : 0;

@@ -77,7 +77,7 @@ struct Column {
   int place = 0;                          ///< among the columns for people; CSV has the order of the entries
   bool left = false;                      ///< aligned left: texts
   bool (*when)(const Table&) = nullptr;   ///< true if this table has the column; nullptr: each has
-  bool (*shown)(const Table&) = nullptr;  ///< and whether people are shown it
+  bool (*shown)(const Table&) = nullptr;  ///< true if tables for display show it
   Value (*value)(const Row&) = nullptr;   ///< exact, in SI base units
   Unit unit = Unit::none;
   std::string (*text)(const Row&) = nullptr;  ///< display text, if it is not the value with its unit

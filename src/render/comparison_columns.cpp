@@ -14,7 +14,7 @@ namespace roofline {
 namespace {
 
 bool of_programs(const Comparison& comparison) { return comparison.of_programs(); }
-/// Without a limit that someone asked for, no row passes or fails.
+/// Without a requested limit, no row passes or fails.
 bool rows_decide(const Comparison& comparison) { return comparison.gate && !comparison.of_steps(); }
 
 /// Values of the row in one run.

@@ -1,4 +1,4 @@
-// The formats that a report can be written in: one table, and all that is asked of a format is in its row.
+// The formats that a report can be written in: a table with one row per format.
 #pragma once
 
 #include <string>

@@ -172,7 +172,7 @@ std::vector<std::string> notes_of_problem(const ProblemBound& problem, const Mac
   return notes;
 }
 
-/// What a user asks: how soon the first token comes, and how many then.
+/// Time to the first token, and tokens per second after it.
 std::string headline_of(const ProblemBound& problem) {
   std::vector<std::string> parts;
   for (const PhaseBound& phase : problem.phases) {

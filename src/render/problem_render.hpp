@@ -1,4 +1,4 @@
-// Bounds of a problem for people.
+// Renderers of a problem's bounds.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Projections for people.
+// Renderers of projections.
 #pragma once
 
 #include <functional>

@@ -7,7 +7,7 @@
 namespace roofline {
 
 enum class GpuVendor : std::uint8_t { nvidia, amd, intel };
-/// NVIDIA where the name of the GPU tells no vendor.
+/// NVIDIA if the name of the GPU does not identify the vendor.
 GpuVendor gpu_vendor(std::string_view device);
 
 struct GpuUnitName {

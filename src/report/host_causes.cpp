@@ -235,8 +235,7 @@ class HostCauses {
     const double joins_s = sum_of(waiting_[FunctionPurpose::join]);
     if (joins_s >= kLeastWait * host_.wall_s && short_lived_threads()) {
       put("thread-starts", usage.system_s,
-          fmt::format("{} of the CPU time is in the kernel, which starts and ends threads that live for milliseconds",
-                      share),
+          fmt::format("{} of the CPU time is in the kernel: it starts and ends threads that last milliseconds", share),
           "they are awaited at", key_of_largest(waiting_[FunctionPurpose::join]),
           "Start threads once and hand them work (a thread pool, one #pragma omp parallel around the loop), in larger "
           "pieces.");
@@ -308,22 +307,20 @@ class HostCauses {
     const std::string share = percent(idle.state_s / host_.wall_s);
     constexpr double kWorks = 0.01;  // a program that only sleeps waits for its time
     if (idle.state == ThreadState::sleep && cpu_s_ > kWorks * host_.wall_s) {
-      put("sleep", idle.state_s, fmt::format("For {} of the time no thread works, because one sleeps", share),
-          "mostly at", line,
+      put("sleep", idle.state_s, fmt::format("For {} of the time no thread works: one sleeps", share), "mostly at",
+          line,
           "If it waits for another thread or process, wait for the event itself: a condition variable, a future, "
           "poll().");
     }
     if (idle.state == ThreadState::network) {
-      put("network", idle.state_s,
-          fmt::format("For {} of the time no thread works, because one waits for the network", share), "mostly at",
-          line, "Send requests ahead, or several at a time (threads, asyncio).");
+      put("network", idle.state_s, fmt::format("For {} of the time no thread works: one waits for the network", share),
+          "mostly at", line, "Send requests ahead, or several at a time (threads, asyncio).");
     }
     if (idle.state != ThreadState::disk || has("file-sync")) return;
     const double syncs_s = sum_of(syncs_);
     const bool syncs = syncs_s >= 0.5 * host_.times.of(ThreadState::disk);
     put(syncs ? "file-sync" : "disk", idle.state_s,
-        fmt::format("For {} of the time no thread works, because one waits for the disk{}", share,
-                    syncs ? " (fsync)" : ""),
+        fmt::format("For {} of the time no thread works: one waits for the disk{}", share, syncs ? " (fsync)" : ""),
         "mostly at", syncs ? key_of_largest(syncs_) : line,
         syncs ? std::string(kGroupCommit) : "Read ahead or write behind on another thread, in larger pieces.");
   }

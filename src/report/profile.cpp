@@ -1,7 +1,5 @@
 #include "report/profile.hpp"
 
-#include <algorithm>
-
 #include "model/spelling.hpp"
 
 namespace roofline {

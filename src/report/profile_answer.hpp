@@ -1,4 +1,4 @@
-// What a report says first: wall time, the time of the same work at the roofs, and what the rest was spent on.
+// The summary of a report: wall time, the time of the same work at the roofs, and the parts of the rest.
 #pragma once
 
 #include <string>

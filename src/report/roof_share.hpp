@@ -54,7 +54,7 @@ double time_at_roof_speed(const Point& point);
 /// machine.
 bool is_slowed(const Point& point);
 
-/// True if contention or background slowdown dominated the time, so that it says nothing about the kernel. Paired
+/// True if contention or background slowdown dominated the time, so that it does not characterise the kernel. Paired
 /// fractions are valid at any machine speed.
 bool is_under_contention(const Point& point);
 

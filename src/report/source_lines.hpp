@@ -1,4 +1,4 @@
-// What the text of a line in C, C++ or Fortran says about the code that compilers make of it.
+// Properties of compiled code that the text of a source line (C, C++, Fortran) shows.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace roofline {
 /// "#pragma omp for", "!$omp do".
 bool is_openmp_directive(std::string_view source);
 
-/// "#pragma omp parallel for schedule(dynamic)": threads ask for their next iterations.
+/// "#pragma omp parallel for schedule(dynamic)": threads request iterations.
 bool is_dynamic_loop(std::string_view source);
 
 /// "call adjust(t(c, :), n)": a Fortran call with a slice that is not contiguous.

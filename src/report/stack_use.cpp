@@ -20,7 +20,7 @@ StackUses::StackUses(const HostProfile& host) : host_(host) {
 }
 
 StackUse StackUses::use_of(const HostStackSum& stack) const {
-  // The outermost library function that the program's own code calls says what it is for, except for containers.
+  // The outermost library function called by the program determines the purpose, except for containers.
   StackUse use;
   FunctionPurpose container = FunctionPurpose::none;
   auto index = stack.frames.rbegin();

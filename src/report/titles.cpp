@@ -40,7 +40,7 @@ std::string short_device_name(std::string_view name) {
   for (const std::string_view vendor : kVendors) {
     if (text.starts_with(vendor) && text.size() > vendor.size()) text.erase(0, vendor.size());
   }
-  // What follows says how much memory, how many cores, which clock.
+  // The rest is the size of the memory, the number of cores and the clock.
   const auto ends_name = [](std::string_view word) {
     return word == "CPU" || word == "@" || word.ends_with("-Core") ||
            (word.ends_with("GB") && !word.empty() && word.front() >= '0' && word.front() <= '9');

@@ -11,7 +11,7 @@
 namespace roofline {
 namespace {
 
-// Version 1 says "no limit" with the largest multiple of a page in 63 bits.
+// Version 1 represents "no limit" by the largest multiple of a page in 63 bits.
 constexpr double kUnlimited = 9e18;
 
 void keep_least(std::optional<double>& least, double value) { least = least ? std::min(*least, value) : value; }

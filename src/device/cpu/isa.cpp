@@ -32,7 +32,7 @@ bool has_f16c() {
 
 Isa detect() {
 #if defined(__x86_64__)
-  // libgcc asks cpuid and, through xgetbv, whether the operating system saves the wide registers.
+  // libgcc queries cpuid and, through xgetbv, whether the operating system saves the wide registers.
   __builtin_cpu_init();
   const bool avx2 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c() && __builtin_cpu_supports("bmi2");

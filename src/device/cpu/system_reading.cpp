@@ -1,5 +1,5 @@
 // Files of /proc, whose formats are those of proc(5). getrusage(RUSAGE_THREAD) has the same counts of context switches,
-// but only for the thread that asks: the files of /proc/self/task have them for all, without waking one.
+// but only for the calling thread: the files of /proc/self/task have them for all, without waking one.
 #include "device/cpu/system_reading.hpp"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Candidates are asked for one by one; all that are found go into one configuration.
+// Candidates are queried one by one; all that are found go into one configuration.
 #include "device/cuda/counter_plan.hpp"
 
 #include <fmt/format.h>

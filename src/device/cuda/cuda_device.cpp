@@ -42,9 +42,10 @@ struct CudaDevice::State {
   DeviceInfo info;
   Stream stream;
   std::shared_ptr<Buffer> scratch;
-  std::unique_ptr<CublasHandle> cublas;                         // after the stream: it must go before it
-  std::map<int, std::unique_ptr<CudaDevice>> others;            ///< by rank
-  std::map<int, std::unique_ptr<Communicators>> communicators;  ///< by the number of ranks; they go before the others
+  std::unique_ptr<CublasHandle> cublas;               // after the stream: it must go before it
+  std::map<int, std::unique_ptr<CudaDevice>> others;  ///< by rank
+  std::map<int, std::unique_ptr<Communicators>>
+      communicators;  ///< by the number of ranks; destroyed before the other members
 };
 
 CudaDevice::CudaDevice(int index, std::shared_ptr<Rendezvous> others) : state_(std::make_unique<State>()) {

@@ -1,4 +1,4 @@
-// How the kernels of a launch are laid out: a captured graph, read node by node through the driver, which also knows
+// How the kernels of a launch are laid out: a captured graph, read node by node through the driver, which also has
 // the kernels of libraries. Copies and fills are left out.
 #include <cuda.h>
 #include <fmt/format.h>

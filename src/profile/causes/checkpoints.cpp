@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <tuple>
 
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"

@@ -60,7 +60,7 @@ std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs) {
 }
 
 std::vector<FoundCause> find_double_precision_products(const CauseInputs& inputs) {
-  // PyTorch's numbers are single unless somebody asks for others, often an array of NumPy's; elsewhere double is meant.
+  // PyTorch defaults to single precision: double often comes from a NumPy array. Elsewhere it is intended.
   if (inputs.framework != Framework::torch) return {};
   const FaultyKernels products =
       faulty_kernels(inputs, [](const StepActivity& entry) { return is_double_precision_product(entry.symbol); });

@@ -1,10 +1,7 @@
 #include "profile/cpu/cpu_rows.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "model/find.hpp"
 #include "profile/cpu/code_regions.hpp"

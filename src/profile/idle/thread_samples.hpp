@@ -1,4 +1,4 @@
-// Thread samples by thread and time, and what each says about why its thread did not launch.
+// Thread samples by thread and time, and the reason why the thread did not launch.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // A PNG or a PDF, drawn by Cairo. A picture's text is filled outlines of the embedded font: Cairo's own text interfaces
-// would ask the machine for fonts. A PDF's is text of that same font, embedded, so that it can be searched and copied.
+// would look up fonts of the machine. A PDF's is text of the same font, embedded, so that it can be searched and
+// copied.
 #pragma once
 
 #include <cstdint>

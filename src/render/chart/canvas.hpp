@@ -1,4 +1,4 @@
-// The interface that a scene is drawn on. A canvas knows shapes and text, not rooflines.
+// The interface that a scene is drawn on. A canvas has shapes and text only.
 #pragma once
 
 #include "render/chart/scene.hpp"

@@ -39,8 +39,8 @@ std::vector<CountedMark> level_marks(const Chart& chart, const PlottedPoint& p) 
 }
 
 /// The pipes that did a five-hundredth of the work (attention's softmax is a hundredth beside its products), or a
-/// twentieth where the model knows nothing of them (constants and conversions run on the half-precision pipe); where
-/// that is more than one.
+/// twentieth where the model has no operations on them (constants and conversions run on the half-precision pipe);
+/// where that is more than one.
 std::vector<CountedMark> pipe_marks(const Chart& chart, const PlottedPoint& p) {
   constexpr double kVisible = 0.002, kUnexpected = 0.05;
   const Work& work = p.point->work;

@@ -1,5 +1,4 @@
 // Two machines on one chart: the roofs of the first run's machine that differ from those of the last one's.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

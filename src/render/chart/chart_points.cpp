@@ -199,7 +199,7 @@ std::string numbers_of(std::size_t first, std::size_t count) {
 }
 
 void place_numbers(Chart& chart, std::span<const Cluster> which, Labels& labels) {
-  // Numbers are given after placing, so that they run without gaps: room for the widest is asked for.
+  // Numbers are given after placing, so that they run without gaps: placement reserves room for the widest.
   const std::string_view widest = chart.points.size() > 99 ? "888" : "88";
   std::vector<LabelRequest> requests;
   for (const Cluster& cluster : which) {

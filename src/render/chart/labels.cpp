@@ -237,7 +237,7 @@ class Annealer {
       const std::size_t label = movable[below(movable.size())];
       const std::size_t candidate = below(candidates_[label].size());
       if (!current[label]) current[label] = cost_of(label, choice_[label]);
-      // Drawn first: it says how much dearer the candidate may be, and most are found to be more on the way.
+      // Drawn first: it limits the candidate's cost, and most candidates exceed the limit early.
       const double dice = static_cast<double>(engine()) / 4294967296.0;
       const double most = *current[label] + (dice > 0 ? -std::log(dice) * temperature : kConflict * kConflict);
       const double cost = cost_of(label, candidate, most);

@@ -1,4 +1,4 @@
-// The colours of a chart, by role, in both themes. Every colour knows its role, which the SVG carries as a
+// The colours of a chart, by role, in both themes. Every colour has its role, which the SVG carries as a
 // class (f-ink, s-grid), so that a page can theme a chart whose own colours are literal.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Color {
   double alpha = 1;
   std::string_view role;
 
-  std::string hex() const;  ///< "#0072b2"; "#fff" where that says the same
+  std::string hex() const;  ///< "#0072b2"; "#fff" where that is equivalent
 };
 
 /// Shapes of points; they distinguish families together with the colour, also in grey scale.

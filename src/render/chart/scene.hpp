@@ -73,7 +73,7 @@ struct Group {
   std::vector<std::pair<std::string, std::string>> data = {};  ///< data-<first>="<second>"
   std::vector<Item> items = {};
   bool clipped = false;       ///< drawn inside Scene::clip only
-  bool shares_paint = false;  ///< its shapes may be painted alike, which an SVG then says once
+  bool shares_paint = false;  ///< its shapes may share their paint, which an SVG then states once
   bool hidden = false;        ///< not drawn; a page may show it
 };
 

@@ -9,7 +9,7 @@ class SvgCanvas : public Canvas {
  public:
   /// A page shows hidden groups, and paints by class: there no element names the colour of its role, and a layer names
   /// what most of its elements have in common.
-  /// `beside` a chart in the same page that has the titles and data of all groups with an id: they are said there.
+  /// `beside`: another chart of the same page has the titles and data of the groups with an id.
   explicit SvgCanvas(bool for_page = false, bool beside = false) : for_page_(for_page), beside_(beside) {}
 
   void begin(const Scene& scene) override;
@@ -24,7 +24,7 @@ class SvgCanvas : public Canvas {
   std::string finish() override;
 
  private:
-  /// What an element has that says nothing else: by default that of the root, which says nothing of sizes.
+  /// Attributes that elements inherit: by default those of the root, which has no sizes.
   struct Inherited {
     std::string stroke_width = "3", font_size, weight = "400", anchor = "start";
   };

@@ -111,7 +111,7 @@ std::string distribution(const CeilingNorm& norm, const std::vector<Named>& outl
   if (norm.threshold)
     svg += fmt::format("<path class=\"limit\" d=\"M{:.1f} 4V{}\"/>", range.x(-*norm.threshold), kChartBase + 4);
   svg += fmt::format("<text class=\"e\" x=\"{}\" y=\"{}\">{:+.1f} %</text>", kChartRight, bottom, 100 * range.high);
-  // Where there is an outlier, its own mark says how far it is.
+  // Where there is an outlier, its own mark shows the distance.
   if (outliers.empty())
     svg += fmt::format("<text x=\"{}\" y=\"{}\">{:+.1f} %</text>", kChartLeft, bottom, 100 * range.low);
   if (range.x(0) > 90 && range.x(0) < kChartRight - 90) {

@@ -1,4 +1,4 @@
-// A fleet for people and programs: each a pure function of it.
+// Renderers of a fleet, each a pure function of it.
 #pragma once
 
 #include <string>

@@ -305,7 +305,6 @@ std::string monitor_table(const Sample& sample, const TerminalStyle& style) {
 }
 
 /// At most `lines` lines (0: all) as wide as the screen: the next sample overwrites this one in place.
-/// lies.
 std::string cut_lines(const std::string& text, const TerminalStyle& style, int lines) {
   std::string result;
   int line = 0;

@@ -1,4 +1,4 @@
-// A node for people and programs: each a pure function of it. node.json is report/json/node_json.hpp.
+// Renderers of a node, each a pure function of it. node.json is report/json/node_json.hpp.
 #pragma once
 
 #include <string>

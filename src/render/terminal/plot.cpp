@@ -1,4 +1,4 @@
-// The roofline chart in characters: roofs as lines, kernels as letters, and a key below that says which is which.
+// The roofline chart in characters: roofs as lines, kernels as letters, and a key below.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -107,10 +107,10 @@ std::vector<const Roof*> shown(const std::vector<Roof>& roofs, const Plot& plot)
   return result;
 }
 
-double highest(const std::vector<const Roof*>& roofs, double otherwise) {
+double highest(const std::vector<const Roof*>& roofs, double fallback) {
   double value = 0;
   for (const Roof* roof : roofs) value = std::max(value, roof->ceiling->value);
-  return value > 0 ? value : otherwise;
+  return value > 0 ? value : fallback;
 }
 
 Ink roof_ink(const Roof& roof) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "measure/repeated_ratio.hpp"
 #include "report/comparison/match_costs.hpp"

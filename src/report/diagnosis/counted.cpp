@@ -3,7 +3,6 @@
 
 #include "report/diagnosis/cause_lines.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include "model/nan.hpp"

@@ -183,7 +183,7 @@ std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Ma
       busiest = std::max(busiest, {slower * count / time_at_roof_speed(point) / roof->value, pipe});
     }
   }
-  // A kernel with stated bytes only says nothing about FLOPs.
+  // A kernel with stated bytes only has no stated FLOPs.
   known &= !is_stated(point) || !point.work.flops.empty();
   return known || busiest.first > 0 ? std::optional(busiest) : std::nullopt;
 }

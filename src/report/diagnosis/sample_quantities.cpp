@@ -1,5 +1,4 @@
 // Quantities of samples of instructions.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -97,7 +97,7 @@ class JsonReader {
     if (number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) found->fail("out of range");
     value = static_cast<int>(number);
   }
-  void number_or(const char* key, double& value, double otherwise) { value = json.number_or(key, otherwise); }
+  void number_or(const char* key, double& value, double fallback) { value = json.number_or(key, fallback); }
   void text(const char* key, std::string& value) { value = json.text_or(key, ""); }
   void interval(const char* key, Interval& value) { value = json.optional_interval(key); }
   void unless_empty(const char* key, auto& value) { since(key, value); }

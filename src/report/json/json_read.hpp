@@ -1,4 +1,4 @@
-// The readers of machine.json and report.json, each from a value that knows its place in the document.
+// The readers of machine.json and report.json, each from a value with its path in the document.
 // Internal to src/report: other code calls parse_machine and parse_report.
 #pragma once
 

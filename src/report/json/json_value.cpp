@@ -104,14 +104,14 @@ Interval JsonValue::interval() const {
   return {bounds[0], bounds[1]};
 }
 
-double JsonValue::number_or(std::string_view key, double otherwise) const {
+double JsonValue::number_or(std::string_view key, double fallback) const {
   const std::optional<JsonValue> member = find(key);
-  return member ? member->number() : otherwise;
+  return member ? member->number() : fallback;
 }
 
-std::string JsonValue::text_or(std::string_view key, const std::string& otherwise) const {
+std::string JsonValue::text_or(std::string_view key, const std::string& fallback) const {
   const std::optional<JsonValue> member = find(key);
-  return member ? member->text() : otherwise;
+  return member ? member->text() : fallback;
 }
 
 std::optional<double> JsonValue::optional_number(std::string_view key) const {

@@ -1,4 +1,4 @@
-// A JSON value that knows its path in the document, for error messages. Reading only; writing uses
+// A JSON value with its path in the document, for error messages. Reading only; writing uses
 // nlohmann::ordered_json.
 #pragma once
 
@@ -47,8 +47,8 @@ class JsonValue {
   }
 
   // Members that may be absent.
-  double number_or(std::string_view key, double otherwise) const;
-  std::string text_or(std::string_view key, const std::string& otherwise) const;
+  double number_or(std::string_view key, double fallback) const;
+  std::string text_or(std::string_view key, const std::string& fallback) const;
   std::optional<double> optional_number(std::string_view key) const;
   Interval optional_interval(std::string_view key) const;
 

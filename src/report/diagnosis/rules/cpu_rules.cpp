@@ -7,7 +7,7 @@ namespace {
 // One entry per rule, not one line per member.
 // clang-format off
 constexpr Rule kCpuRateRules[] = {
-    // Half as fast as the roof of arithmetic may be one thread of two; a quarter, one lane of four.
+    // Half of the arithmetic roof may be one of two threads, a quarter one of four lanes.
     {"no-vectors", kCpu, {kUnderRoof, kComputeBound, below("scalar", 1.2), above("lanes", 1)},
      "Runs at scalar speed ({scalar} of the scalar rate); a vector holds {lanes} elements.",
      "Check that the inner loop is vectorised (-fopt-info-vec): unit stride, no aliasing, sums that may be reordered. "

@@ -108,7 +108,7 @@ constexpr Rule kExperimentRules[] = {
      "In L2 the same loop is {experiment.in_cache.gain} as fast: main memory limits it, at {roof.fraction} of its roof.",
      "Prefetch further ahead; else move fewer bytes (fusion, a smaller type).",
      kExperiment},
-    // Arithmetic, of which no roof says how much of the time it needs.
+    // Arithmetic without a roof: the share of time that it needs is unknown.
     {"integer-operations", kCpu,
      {kUnderRoof, kMemoryBound, is("integer.unmeasured"), is("cached.near", false),
       above("experiment.in_cache.share", 0.6)},

@@ -29,7 +29,7 @@ constexpr Rule kFallbackRules[] = {
      "Memory-bound, but no memory level is more than {levels.utilization} busy: too few bytes are in flight.",
      "Count what the loads wait for (perf stat: cache and TLB misses of each level) before changing the code.", kField,
      RuleKind::fallback},
-    // Two whose shares add up to more than the whole time overlap, and wait for each other.
+    // With shares that add up to more than 1, both overlap, and neither latency nor idle units are the cause.
     {"latency", kGpu,
      {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted},
      "Latency limits it: neither a pipe ({compute.utilization}) nor a memory level ({levels.utilization}) is busy.",

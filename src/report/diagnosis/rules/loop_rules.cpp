@@ -46,7 +46,7 @@ constexpr Rule kLoopRules[] = {
      "used.",
      "Let the innermost loop run over adjacent elements: exchange the loops, change the layout, or block both (tiles).",
      kMeasured, RuleKind::cause, kLibraryLoop},
-    // The walks of loads that wait for each other wait as well, and larger pages leave the rest.
+    // Page walks of dependent loads are serialised, too; larger pages do not remove the dependency.
     {"load-chain-loop", kCpu, {kUnderRoof, above("loop.load_chain_need", 0.25)},
      "Each load's address comes from the load before: these loads take at least {loop.load_chain_need} of the time, one "
      "after the other.",

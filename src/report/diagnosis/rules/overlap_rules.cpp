@@ -34,7 +34,7 @@ constexpr Rule kOverlapRules[] = {
      "Tensor cores are active in {tensor.active} of cycles.",
      "Feed them faster: asynchronous copies (TMA) into more stages, larger tiles, producer and consumer warps.", kField,
      RuleKind::cause, kLibraryKernel},
-    // The cycles are full and the seconds are not: what is missing is cycles per second.
+    // All cycles are used: the gap to the roof is a lower clock.
     {"clock-below-roof", kGpu,
      {above("tensor.active", 0.8), kUnderRoof, kComputeBound, above("clock.explains", 0.5), is("clock.known", false)},
      "Tensor cores are active in {tensor.active} of cycles: most of the gap to the roof is a lower clock.",
@@ -45,8 +45,8 @@ constexpr Rule kOverlapRules[] = {
      "Tensor cores idle {tensor.gap} of cycles (tile prologue and epilogue, or waiting for operands).",
      "Overlap each tile's epilogue with the next tile's MMAs (warp specialisation, ping-pong); prefetch deeper.",
      kMeasured, RuleKind::cause, kLibraryKernel},
-    // Beside a pipe that should always be busy, a level that is busy most of the time has no slack. Tensor cores are
-    // fed by copies that run by themselves.
+    // A level that is busy most of the time delays a pipe that should always be busy. Tensor cores are fed by
+    // asynchronous copies.
     {"level-beside", kGpu,
      {kUnderRoof, kComputeBound, kCounted, above("levels.utilization", 0.4), above("compute.utilization", 0.4),
       above("level.need", 0.6), kNoTensorWork},

@@ -105,7 +105,7 @@ constexpr Rule kSampleRules[] = {
      "{lanes.active} of a warp's 32 threads are active per instruction: divergent branches, or threads without work.",
      "Let all threads of a warp take the same branch: group elements by kind, or compute both values without a branch.",
      kBestPractices, RuleKind::cause, {}, "lanes.explains"},
-    // Kernels whose samples don't say so.
+    // Kernels without such samples.
     {"atomic-adds", kGpu, {is("adds_by_index"), above("atomic.share", 0.3), below("roof.fraction", 0.3)},
      "Atomic additions at given indices ({atomic.share} of its L1 traffic) are serialised where indices are equal.",
      "Combine values in registers and shared memory first, then one atomic per block.", kField, RuleKind::cause,
