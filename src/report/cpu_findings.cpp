@@ -7,6 +7,7 @@
 
 #include "model/nan.hpp"
 #include "report/profile_findings.hpp"
+#include "sample/own_files.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -64,10 +65,6 @@ std::string timeless_text(const Report& report) {
 }  // namespace
 
 bool is_of_cpu(const Report& report) { return report.profile && report.profile->emulated.has_value(); }
-
-bool is_openmp_runtime(std::string_view library) {
-  return library.starts_with("libgomp") || library.starts_with("libomp") || library.starts_with("libiomp");
-}
 
 std::string cpu_answer(const Report& report) {
   const Profile& profile = *report.profile;

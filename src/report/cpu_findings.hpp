@@ -14,9 +14,6 @@ namespace roofline {
 /// True if the rows are loops and functions of a CPU program.
 bool is_of_cpu(const Report& report);
 
-/// True for an OpenMP runtime library, in which idle threads spin (in the native run only).
-bool is_openmp_runtime(std::string_view library);
-
 /// One sentence: the time of the loops, and their time at the roofs.
 std::string cpu_answer(const Report& report);
 /// Source of the times, FLOPs and bytes.

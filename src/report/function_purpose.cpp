@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 
+#include "sample/own_files.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -263,8 +264,7 @@ FunctionPurpose purpose_of(const HostFrame& frame) {
   if (purpose != FunctionPurpose::none) return purpose;
   const std::string_view file = last_path_part(frame.file);
   // What these libraries do inside is mostly waiting, and distributions remove the names.
-  const bool teams = file.starts_with("libgomp") || file.starts_with("libomp") || file.starts_with("libiomp");
-  if (teams && name == "[unknown]") return FunctionPurpose::team;
+  if (is_openmp_runtime(file) && name == "[unknown]") return FunctionPurpose::team;
   return file.starts_with("libm.") || file.starts_with("libm-") ? FunctionPurpose::mathematics : FunctionPurpose::none;
 }
 

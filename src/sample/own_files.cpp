@@ -17,6 +17,11 @@ bool is_vendor_library(std::string_view path) {
   return std::ranges::any_of(kLibraries, [name](std::string_view library) { return name.starts_with(library); });
 }
 
+bool is_openmp_runtime(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("libgomp") || name.starts_with("libomp") || name.starts_with("libiomp");
+}
+
 bool is_own_native_file(std::string_view path) {
   if (!path.starts_with('/') || is_vendor_library(path)) return false;
   static constexpr auto kSystem = std::to_array<std::string_view>(

@@ -584,6 +584,28 @@ TEST_F(IdleDetails, ACollectiveOnTheCpu) {
   }
 }
 
+TEST_F(IdleDetails, OnlyAThreadThatWaitsForALockIsHeldByOne) {
+  struct Case {
+    const char *library, *waits;
+    SavingCause cause;
+  };
+  for (const Case& of : {Case{"libgomp-a34b3233.so.1", "[unknown]", SavingCause::host_native},
+                         Case{"libtorch_cpu.so", "torch::autograd::ReadyQueue::pop()", SavingCause::unknown_idle},
+                         Case{"libstdc++.so.6", "std::mutex::lock()", SavingCause::wait_lock}}) {
+    restart();
+    const int waits =
+        stack({SampleFrames::native("libc.so.6", "[unknown]"), SampleFrames::native(of.library, of.waits),
+               SampleFrames::native("libtorch_cpu.so", "at::native::AVX2::copy_kernel(at::TensorIterator&)")});
+    steps(20, [&](int) {
+      program_.launch(kernel_, 300 * kUs);
+      program_.host(20 * kMs, ThreadState::lock, waits);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, of.cause) << of.waits;
+    EXPECT_EQ(found.part.line, "train.py:30 step");
+  }
+}
+
 TEST_F(IdleDetails, AThreadOfGlooCopiesTensorsOfTheGpu) {
   for (const bool gloo : {true, false}) {
     restart();

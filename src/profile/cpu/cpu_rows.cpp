@@ -8,7 +8,7 @@
 #include "profile/cpu/count_end.hpp"
 #include "profile/cpu/region_times.hpp"
 #include "profile/cpu/thread_roofs.hpp"
-#include "report/cpu_findings.hpp"
+#include "sample/own_files.hpp"
 
 namespace roofline {
 namespace {

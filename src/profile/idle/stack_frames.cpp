@@ -4,6 +4,7 @@
 
 #include "profile/symbols.hpp"
 #include "sample/function_roles.hpp"
+#include "sample/own_files.hpp"
 #include "text/source_place.hpp"
 #include "text/text.hpp"
 
@@ -207,6 +208,16 @@ bool StackView::computes_on_cpu() const {
            (contains_any(of.file, {"libtorch_cpu"}) && of.function.starts_with("mkl_"));
   });
   return torch && !any([](const HostFrame& of) { return contains_any(of.file, {"libtorch_cuda", "libcuda"}); });
+}
+
+bool StackView::awaits_team() const {
+  std::size_t i = 0;
+  while (i < size_ && !frame(i).python && in_system_library(frame(i))) ++i;
+  return i < size_ && is_openmp_runtime(frame(i).file);
+}
+
+bool StackView::awaits_backward() const {
+  return any([](const HostFrame& of) { return contains_any(of.function, {"torch::autograd::ReadyQueue::pop"}); });
 }
 
 bool StackView::gathers_rows() const {

@@ -311,13 +311,16 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
     case ThreadState::gil:
       return {SavingCause::gil, holder_of_gil(index)};
     case ThreadState::lock: {
+      if (frames.awaits_team()) return ran(index, next);
       const int other = running_for(index);
       if (other >= 0 && sample(other).state == ThreadState::gil) return {SavingCause::gil, holder_of_gil(other)};
       if (other >= 0) return compiles(other) ? compilation(other) : ran(other, next);
       const int main = main_beside(index);
       if (main >= 0 && (sample(main).state != ThreadState::lock || awaits_queue(main))) return cause_of(main, next);
       // Both wait: one hands over to the other.
-      if (next.full_speed && main >= 0 && main != index) return {SavingCause::launch_rate, place};
+      const bool backward = frames.awaits_backward();
+      if (next.full_speed && (backward || (main >= 0 && main != index))) return {SavingCause::launch_rate, place};
+      if (backward) return {SavingCause::unknown_idle, place};
       return {SavingCause::wait_lock, place};
     }
     case ThreadState::network:

@@ -20,6 +20,7 @@
 #include "report/roof_share.hpp"
 #include "report/titles.hpp"
 #include "report/work_source.hpp"
+#include "sample/own_files.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
