@@ -89,11 +89,15 @@ class Expression {
       std::int64_t begin = 0, end = 0;
       WholeResult total = {WholeStatus::exact, 0};
     };
-    /// How often the iterations of "sum(x == i)" have each value.
-    struct Counts {
+    /// The iterations of "sum(x == i)", or of "sum(x == i ? y : 0)", that have one value of x.
+    struct Matches {
+      std::int64_t count = 0;
+      std::vector<std::int64_t> iterations = {};  ///< if they are needed
+    };
+    struct Keys {
       enum class State : std::uint8_t { none, made, impossible };
       State state = State::none;
-      std::unordered_map<double, std::int64_t> of = {};
+      std::unordered_map<double, Matches> of = {};
     };
     /// State of a reduction.
     struct Kept {
@@ -106,8 +110,9 @@ class Expression {
       bool goes_on = false;   ///< a term depends on its iteration alone, so that a fold may go on where it was
       RunningFold fold = {};
       WholeFold whole_fold = {};
-      std::optional<std::uint16_t> counted = {}, wanted = {};  ///< nodes: the sides of "x == i"
-      Counts counts[3] = {};                                   ///< of values, of bounded ones, of whole ones
+      std::optional<std::uint16_t> key = {}, wanted = {};  ///< nodes: the sides of "x == i"
+      bool selects = false;  ///< terms are added where they are equal; else equal ones count
+      Keys keys[3] = {};     ///< of values, of bounded ones, of whole ones
     };
     std::vector<Kept> reductions_ = {};
     std::vector<std::optional<bool>> integral_ = {};  ///< by node: is_integral(), once it is known
@@ -230,11 +235,13 @@ class Expression {
   /// True if its value may differ between evaluations, apart from iterations.
   bool changes(Index index, const Operands& operands) const;
   Operands::Kept& kept_of(const Reduction& reduction, Operands& operands) const;
+  /// Finds the equality that decides whether an iteration of a sum counts.
+  void find_key(const Reduction& reduction, Operands::Kept& kept, const Operands& operands) const;
   static std::optional<double> key_of(Bounded value);
-  /// How many iterations have the wanted value, if all of them are whole numbers without an error.
+  /// The iterations that have the wanted value, if all values are whole numbers without an error; else null.
   template <typename ValueOf>
-  std::optional<double> counted(const Reduction& reduction, Operands::Kept& kept, Operands& operands,
-                                Operands::Counts& counts, const ValueOf& value_of) const;
+  const Operands::Matches* matches(const Reduction& reduction, Operands::Kept& kept, Operands& operands,
+                                   Operands::Keys& keys, const ValueOf& value_of) const;
   /// Changes whenever a value that the reduction uses may have changed.
   std::uint64_t state_of(const Reduction& reduction, const Operands& operands) const;
   /// Sets the names of iteration `i`.

@@ -1,6 +1,6 @@
 // Reductions: loops over an index or over the elements of tensors. Elements of an output are mostly evaluated in
-// ascending order, and what one evaluation has found is kept for the next: a running sum goes on where it was, and
-// the elements of a histogram are counted once.
+// ascending order, and what one evaluation has found is kept for the next: a running sum goes on where it was, the
+// elements of a histogram are counted once, and those of a sparse matrix are found by their row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMostCounted = std::size_t{1} << 20;  // different values
+constexpr std::size_t kMostKeys = std::size_t{1} << 20;      // different values
+constexpr std::int64_t kMostListed = std::int64_t{1} << 24;  // iterations
 
 }  // namespace
 
@@ -77,22 +78,34 @@ Expression::Operands::Kept& Expression::kept_of(const Reduction& reduction, Oper
   // Names of enclosing reductions change from iteration to iteration. Each read is reported, and nothing is skipped.
   if (reduction.within || operands.on_read) return kept;
   kept.goes_on = !changes(reduction.body, operands);
-  const Node& body = nodes_[reduction.body];
   const bool has_fixed_range =
       !(reduction.low && changes(*reduction.low, operands)) && !(reduction.high && changes(*reduction.high, operands));
-  if (reduction.fold != Fold::sum || !has_fixed_range || body.whole_binary != whole_equal) return kept;
+  if (reduction.fold == Fold::sum && has_fixed_range) find_key(reduction, kept, operands);
+  return kept;
+}
+
+void Expression::find_key(const Reduction& reduction, Operands::Kept& kept, const Operands& operands) const {
   const auto reduces = [](const Node& node) { return node.kind == Kind::reduction; };
   const auto is_of_this = [&](const Node& node) {
     return node.kind == Kind::value && is_of_iteration(node.operands[0], operands);
   };
-  if (any_node(reduction.body, reduces)) return kept;
-  for (const int side : {0, 1}) {
-    const Index each = body.operands[side], wanted = body.operands[1 - side];
-    if (changes(each, operands) || any_node(wanted, is_of_this)) continue;
-    kept.counted = each;
-    kept.wanted = wanted;
-  }
-  return kept;
+  const auto is_zero = [](const Node& node) { return node.kind == Kind::number && node.number == 0; };
+  const auto examine = [&](const Node& condition) {
+    if (condition.whole_binary != whole_equal) return;
+    for (const int side : {0, 1}) {
+      const Index each = condition.operands[side], wanted = condition.operands[1 - side];
+      if (any_node(each, reduces) || any_node(wanted, reduces)) return;
+      if (changes(each, operands) || any_node(wanted, is_of_this)) continue;
+      kept.key = each;
+      kept.wanted = wanted;
+    }
+  };
+  const Node& body = nodes_[reduction.body];
+  kept.selects = body.kind == Kind::conditional && is_zero(nodes_[body.operands[2]]);
+  const Node& condition = kept.selects ? nodes_[body.operands[0]] : body;
+  examine(condition);
+  if (!kept.selects || condition.kind != Kind::logical_and) return;
+  for (int i = 0; i < 2 && !kept.key; ++i) examine(nodes_[condition.operands[i]]);
 }
 
 /// The key if the value is certainly a whole number.
@@ -102,25 +115,31 @@ std::optional<double> Expression::key_of(Bounded value) {
 }
 
 template <typename ValueOf>
-std::optional<double> Expression::counted(const Reduction& reduction, Operands::Kept& kept, Operands& operands,
-                                          Operands::Counts& counts, const ValueOf& value_of) const {
-  if (!kept.counted || counts.state == Operands::Counts::State::impossible) return std::nullopt;
-  if (counts.state == Operands::Counts::State::none) {
-    counts.state = Operands::Counts::State::impossible;
+const Expression::Operands::Matches* Expression::matches(const Reduction& reduction, Operands::Kept& kept,
+                                                         Operands& operands, Operands::Keys& keys,
+                                                         const ValueOf& value_of) const {
+  using State = Operands::Keys::State;
+  if (!kept.key || keys.state == State::impossible) return nullptr;
+  if (keys.state == State::none) {
+    keys.state = State::impossible;
     const Range range = range_of(reduction, operands, Arithmetic::ieee);
+    if (kept.selects && range.end - range.begin > kMostListed) return nullptr;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       begin_iteration(reduction, i, operands);
-      const std::optional<double> key = key_of(value_of(*kept.counted));
-      if (!key) return std::nullopt;
-      ++counts.of[*key];
-      if (counts.of.size() > kMostCounted) return std::nullopt;
+      const std::optional<double> key = key_of(value_of(*kept.key));
+      if (!key) return nullptr;
+      Operands::Matches& of_key = keys.of[*key];
+      ++of_key.count;
+      if (kept.selects) of_key.iterations.push_back(i);
+      if (keys.of.size() > kMostKeys) return nullptr;
     }
-    counts.state = Operands::Counts::State::made;
+    keys.state = State::made;
   }
   const std::optional<double> wanted = key_of(value_of(*kept.wanted));
-  if (!wanted) return std::nullopt;
-  const auto found = counts.of.find(*wanted);
-  return found == counts.of.end() ? 0 : static_cast<double>(found->second);
+  if (!wanted) return nullptr;
+  static const Operands::Matches kNone;
+  const auto found = keys.of.find(*wanted);
+  return found == keys.of.end() ? &kNone : &found->second;
 }
 
 /// A value that nothing has changed since it was computed is kept: the maximum in "exp(x - max(x))" is computed once.
@@ -144,17 +163,19 @@ Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& ope
   const auto term_of = [&](Index node) {
     return roundoff ? bounded(node, operands, *roundoff) : Bounded{value_of(node, operands, arithmetic), 0};
   };
-  if (const auto count = counted(reduction, kept, operands, kept.counts[roundoff ? 1 : 0], term_of)) return {*count, 0};
+  const Operands::Matches* const equal = matches(reduction, kept, operands, kept.keys[roundoff ? 1 : 0], term_of);
+  if (equal != nullptr && !kept.selects) return {static_cast<double>(equal->count), 0};
   const Range range = range_of(reduction, operands, arithmetic);
   for (const std::optional<Index>& limit : {reduction.low, reduction.high})
     if (roundoff && limit) report_reads(*limit, operands);
   require_elements(reduction, range);
   RunningFold& fold = kept.fold;
-  if (!kept.goes_on || fold.begin != range.begin || fold.end > range.end || fold.has_errors != roundoff.has_value()) {
+  if (equal != nullptr || !kept.goes_on || fold.begin != range.begin || fold.end > range.end ||
+      fold.has_errors != roundoff.has_value()) {
     fold = {.begin = range.begin, .end = range.begin, .has_errors = roundoff.has_value()};
   }
-  while (fold.end < range.end) {
-    begin_iteration(reduction, fold.end, operands);
+  const auto add = [&](std::int64_t i) {
+    begin_iteration(reduction, i, operands);
     ++kept.iterations;
     const Bounded term = term_of(reduction.body);
     fold.add(term.value);
@@ -168,7 +189,12 @@ Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& ope
     if (arithmetic == Arithmetic::exact && is_whole(term.value) && !(std::abs(fold.total) <= kLargestSize)) {
       throw ExpressionError(reduction.at, "is larger than 2^53");
     }
-    ++fold.end;
+  };
+  if (equal != nullptr) {
+    for (const std::int64_t i : equal->iterations) add(i);
+    fold.end = range.end;
+  } else {
+    for (; fold.end < range.end; ++fold.end) add(fold.end);
   }
   switch (reduction.fold) {
     case Fold::sum:
@@ -205,8 +231,19 @@ WholeResult Expression::whole_reduce(const Reduction& reduction, Operands& opera
     const bool is_exact = exact.status == WholeStatus::exact;
     return Bounded{static_cast<double>(exact.value), is_exact ? 0 : std::numeric_limits<double>::infinity()};
   };
-  if (const auto count = counted(reduction, kept, operands, kept.counts[2], whole_of))
-    return exactly(static_cast<Whole>(*count));
+  const Operands::Matches* const equal = matches(reduction, kept, operands, kept.keys[2], whole_of);
+  if (equal != nullptr && !kept.selects) return exactly(static_cast<Whole>(equal->count));
+  if (equal != nullptr) {
+    WholeResult total = exactly(0);
+    for (const std::int64_t i : equal->iterations) {
+      begin_iteration(reduction, i, operands);
+      ++kept.iterations;
+      const WholeResult term = whole(reduction.body, operands);
+      total = term.status == WholeStatus::exact ? whole_sum(total.value, term.value) : term;
+      if (total.status != WholeStatus::exact) break;
+    }
+    return total;
+  }
   const Range range = range_of(reduction, operands, Arithmetic::ieee);
   require_elements(reduction, range);
   const bool adds = reduction.fold == Fold::sum || reduction.fold == Fold::avg;
