@@ -152,6 +152,7 @@ std::string grounds_text(const Verdict& verdict) {
 
 std::string saving_text(double seconds) {
   if (!std::isfinite(seconds)) return "potential saving not known";
+  if (seconds == 0) return "no potential saving";
   return duration(seconds) + " potential saving";
 }
 
