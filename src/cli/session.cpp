@@ -143,7 +143,7 @@ Machine named_machine(const std::string& name, const std::string& option) {
   std::error_code ignored;
   if (std::filesystem::exists(name, ignored)) return parse_machine_of({}, read_file(name, kReportLimit), name);
   DeviceFacts device;
-  device.name = name;
+  device.name = name == lower_case(name) ? upper_case(name) : name;  // h100
   Machine machine = data_sheet_machine(device);
   if (machine.ceilings.empty()) {
     throw UsageError(fmt::format("{} {}: neither a file nor a GPU with a known data sheet", option, name),

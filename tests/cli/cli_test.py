@@ -1155,7 +1155,7 @@ def get_init_inputs():
 
     def test_a_report_is_projected_onto_other_machines(self):
         report = ROOT / "reports/reference/h200-ops/report.json"
-        data = self.data(self.run_tool("project", report, "--onto", f"{report},H100,B200", "--json"), "roofline.project/1")
+        data = self.data(self.run_tool("project", report, "--onto", f"{report},h100,B200", "--json"), "roofline.project/1")
         same, h100, b200 = data["onto"]
         self.assertEqual([of["measured_roofs"] for of in data["onto"]], [True, False, False])
         for row in same["rows"]:
