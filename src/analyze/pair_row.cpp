@@ -66,9 +66,10 @@ std::optional<PairedFraction> RowPairs::measure(const Point& row, const Bench& b
                                .launch_s = probe->amount() / probe->roof().value,
                                .lead_in = true,
                                .longest_s = kLongestProbeBlockS};
-    const std::optional<PairedRatio> pairs = sample_pairs(kernel, reference, wall_seconds, bench.cancelled, options);
-    if (!pairs) return std::nullopt;
     const double launches = equal_launches(limiting, probe->roof(), probe->amount());
+    const std::optional<PairedRatio> pairs =
+        sample_pairs_up_to(1 / launches, kernel, reference, wall_seconds, bench.cancelled, options);
+    if (!pairs) return std::nullopt;
     return PairedFraction{.ceiling = limiting.ceiling,
                           .fraction = launches * pairs->ratio,
                           .ci95 = {launches * pairs->ci95.low, launches * pairs->ci95.high},

@@ -120,4 +120,13 @@ std::optional<PairedRatio> sample_pairs(const PairedSide& kernel, const PairedSi
   return paired;
 }
 
+std::optional<PairedRatio> sample_pairs_up_to(double most, const PairedSide& kernel, const PairedSide& reference,
+                                              const std::function<double()>& now,
+                                              const std::function<bool()>& cancelled, const PairOptions& options) {
+  std::optional<PairedRatio> first = sample_pairs(kernel, reference, now, cancelled, options);
+  if (!first || !(first->ci95.low > most)) return first;
+  const std::optional<PairedRatio> second = sample_pairs(kernel, reference, now, cancelled, options);
+  return second ? second : first;
+}
+
 }  // namespace roofline

@@ -57,4 +57,10 @@ std::optional<PairedRatio> sample_pairs(const PairedSide& kernel, const PairedSi
                                         const std::function<double()>& now, const std::function<bool()>& cancelled,
                                         const PairOptions& options);
 
+/// As sample_pairs(); what is above `most` with its whole interval is sampled anew, and the second result counts: of
+/// kernels that are exactly at their limit, one interval in forty is above it by chance.
+std::optional<PairedRatio> sample_pairs_up_to(double most, const PairedSide& kernel, const PairedSide& reference,
+                                              const std::function<double()>& now,
+                                              const std::function<bool()>& cancelled, const PairOptions& options);
+
 }  // namespace roofline
