@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "import/clean_times.hpp"
+#include "import/event_pairs.hpp"
 #include "import/json_stream.hpp"
 #include "text/parse.hpp"
 
@@ -25,11 +26,12 @@ std::optional<JsonNumber> quoted_number(const std::string& text) {
 /// Both shapes: an array of events, or an object with them in "traceEvents".
 class Reader final : public JsonEvents {
  public:
-  Reader(ChromeTrace& trace, const std::function<bool(std::string_view)>& wanted,
+  Reader(ByteSource& source, ChromeTrace& trace, const std::function<bool(std::string_view)>& wanted,
          const std::function<void(ChromeEvent&)>& take)
-      : trace_(trace), wanted_(wanted), take_(take) {}
+      : trace_(trace), wanted_(wanted), pairs_(source, take) {}
 
   bool any() const { return any_; }
+  void finish() { pairs_.finish(); }
 
  private:
   enum class Part : std::uint8_t { other, events, devices, distributed };
@@ -63,7 +65,7 @@ class Reader final : public JsonEvents {
   void close(bool object) override {
     if (part_ == Part::events && depth() == base_) {
       event_.offset = source().offset();
-      if (!bad_) take_(event_);
+      if (!bad_) pairs_.add(event_);
     } else if (part_ == Part::events && depth() == base_ + 1) {
       in_arguments_ = false;
     } else if (collecting() && depth() >= base_ + 2) {
@@ -204,7 +206,7 @@ class Reader final : public JsonEvents {
 
   ChromeTrace& trace_;
   const std::function<bool(std::string_view)>& wanted_;
-  const std::function<void(ChromeEvent&)>& take_;
+  EventPairs pairs_;
   ChromeEvent event_;
   ChromeEvent::Argument* argument_ = nullptr;
   std::string key_;
@@ -276,9 +278,10 @@ void ChromeEvent::clear() {
 ChromeTrace read_chrome_trace(ByteSource& source, const std::function<bool(std::string_view)>& wanted,
                               const std::function<void(ChromeEvent&)>& take) {
   ChromeTrace trace;
-  Reader reader(trace, wanted, take);
+  Reader reader(source, trace, wanted, take);
   read_json(source, reader);
   if (!reader.any()) source.fail("JSON without \"traceEvents\": not a Chrome trace");
+  reader.finish();
   return trace;
 }
 

@@ -43,6 +43,10 @@ struct ChromeEvent {
   std::array<std::uint32_t, 3> extents(std::string_view wanted) const;
   /// Its start and end in ns; std::nullopt if they are no times (clean_times.hpp).
   std::optional<Span> times() const;
+  /// True for a begin or an end without its partner.
+  bool is_unpaired() const { return phase == "B" || phase == "E"; }
+  /// True for the begin of an asynchronous event, which belongs to no thread: no reader takes these.
+  bool is_asynchronous() const { return phase == "b" || phase == "S"; }
   void clear();
 };
 
@@ -53,7 +57,8 @@ struct ChromeTrace {
   std::int64_t base_ns = 0;  ///< "baseTimeNanoseconds", which times are relative to; 0: they are not
 };
 
-/// Calls `take` with each event. Only arguments that `wanted` accepts are kept.
+/// Calls `take` with each event, pairs of begins and ends as complete events (event_pairs.hpp). Only arguments that
+/// `wanted` accepts are kept.
 ChromeTrace read_chrome_trace(ByteSource& source, const std::function<bool(std::string_view)>& wanted,
                               const std::function<void(ChromeEvent&)>& take);
 

@@ -57,6 +57,8 @@ class TimeCleaner {
     remove_repeated(trace_.copies);
     remove_repeated(trace_.fills);
     cut_overlaps();
+    count_sizes(trace_.copies);
+    count_sizes(trace_.fills);
     for (const spool::Kernel& kernel : trace_.kernels) {
       if (!is_timed(kernel)) defects_.without_time.add(name_of(kernel.kind));
     }
@@ -194,6 +196,16 @@ class TimeCleaner {
     forget_empty_kernels();
   }
 
+  /// Readers write 0 for a size that is missing, negative or no number; tools record no empty copies.
+  void count_sizes(const auto& records) {
+    for (const auto& record : records) {
+      if (record.bytes > 0)
+        ++defects_.sized;
+      else
+        defects_.without_size.add(name_of(record));
+    }
+  }
+
   static bool in_graph(const spool::Kernel& kernel) { return kernel.graph_node != 0; }
   static bool in_graph(const auto&) { return false; }
   static spool::Id kind_of(const spool::Kernel& kernel) { return kernel.kind; }
@@ -246,6 +258,15 @@ std::vector<std::string> notes_of(const TimeDefects& defects) {
                    "copies and memsets were left out: their times are zero or invalid"));
   add(defects.host, counted_noun(defects.host.count, "host event was left out: its time is zero or invalid",
                                  "host events were left out: their times are zero or invalid"));
+  add(defects.unpaired, counted_noun(defects.unpaired.count, "begin or end event has no partner and was left out",
+                                     "begin and end events have no partner and were left out"));
+  add(defects.asynchronous,
+      counted_noun(defects.asynchronous.count, "asynchronous event was left out", "asynchronous events were left out") +
+          " (\"ph\": \"b\", \"e\"): only complete events (X) and pairs (B, E) are read");
+  add(defects.without_size,
+      fmt::format("{} of {} copies and memsets {} no valid size in the file: their bytes are unknown",
+                  count(defects.without_size.count), count(defects.without_size.count + defects.sized),
+                  defects.without_size.count == 1 ? "has" : "have"));
   add(defects.repeated, counted_noun(defects.repeated.count, "GPU record is in the file twice and was counted once",
                                      "GPU records repeat others and were left out"));
   add(defects.overlapping,

@@ -42,6 +42,10 @@ struct TimeDefects {
   DefectiveRecords without_time = {};  ///< kernels that count as launches and in no sum of times
   DefectiveRecords transfers = {};     ///< copies and memsets that were left out
   DefectiveRecords host = {};          ///< calls and ranges that were left out
+  DefectiveRecords unpaired = {};      ///< begins without an end, and ends without a begin, that were left out
+  DefectiveRecords asynchronous = {};  ///< asynchronous events of a Chrome trace, which are not read
+  DefectiveRecords without_size = {};  ///< copies and memsets: their bytes are unknown
+  std::int64_t sized = 0;              ///< copies and memsets with a size
   DefectiveRecords repeated = {};      ///< GPU records that are in the file twice: left out once
   DefectiveRecords overlapping = {};   ///< GPU records that were cut where the next one on their stream starts
   ShortenedRecords shortened = {};     ///< which these are

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "import/event_pairs.hpp"
 #include "import/op_work.hpp"
 
 namespace roofline::kineto {
@@ -71,6 +72,12 @@ class EventReader {
       const bool on_gpu = *kind == EventKind::kernel || *kind == EventKind::copy || *kind == EventKind::fill;
       if (!on_gpu && !event.times()) return events_.time_defects.host.add(event.name);
       take_span(event, *kind);
+    } else if (event.is_unpaired() || event.is_asynchronous()) {
+      // An end needs no category: it may be of any event.
+      const bool any = event.phase == "E" && event.category.empty();
+      if (any || kind_of_category(event.category).value_or(EventKind::unused) != EventKind::unused) {
+        count_left_out(event, events_.time_defects);
+      }
     } else if (event.category == "fwdbwd" && event.times()) {
       const Moment moment = {thread(event), event.times()->start};
       const Flow flow = {process(event), event.id};

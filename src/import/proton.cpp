@@ -1,5 +1,4 @@
 #include "import/proton.hpp"
-#include "import/clean_times.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +11,8 @@
 #include <vector>
 
 #include "import/chrome_events.hpp"
+#include "import/clean_times.hpp"
+#include "import/event_pairs.hpp"
 #include "import/json_stream.hpp"
 #include "report/gpu_units.hpp"
 #include "text/format.hpp"
@@ -274,6 +275,7 @@ ImportedProfile read_proton_trace(ByteSource& source) {
           }
           return;
         }
+        if (event.category == "kernel") count_left_out(event, profile.time_defects);
         if (event.phase != "X" || event.category != "kernel" || is_helper(event.name)) return;
         std::vector<std::string> scopes;
         const auto stack = nlohmann::json::parse(event.text("call_stack"), nullptr, false);

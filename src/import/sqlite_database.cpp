@@ -2,12 +2,14 @@
 #include "import/sqlite_database.hpp"
 
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "model/error.hpp"
+#include "text/parse.hpp"
 
 namespace roofline {
 namespace {
@@ -64,6 +66,14 @@ void require_uncompressed(const fs::path& file) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> SqliteRow::number_in(const std::string& text) {
+  if (const auto whole = parsed_number<std::int64_t>(text)) return whole;
+  const auto number = parsed_number<double>(text);  // "4096.0"
+  constexpr double kMost = 9e18;
+  if (!number || !(std::abs(*number) < kMost)) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
 
 std::string SqliteRow::text_of(sqlite3_stmt* statement, int column) {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));

@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,7 +30,9 @@ class SqliteRow {
     return places_[column] >= 0 && sqlite3_column_type(statement_, places_[column]) != SQLITE_NULL;
   }
   std::int64_t integer(std::size_t column, std::int64_t otherwise = 0) const {
-    return has(column) ? sqlite3_column_int64(statement_, places_[column]) : otherwise;
+    if (!has(column)) return otherwise;
+    if (is_text(column)) return number_in(text(column)).value_or(otherwise);
+    return sqlite3_column_int64(statement_, places_[column]);
   }
   std::uint32_t small(std::size_t column) const {
     return static_cast<std::uint32_t>(
@@ -44,9 +47,16 @@ class SqliteRow {
     return text_of(statement_, places_[column]);
   }
 
+  /// Text has to be a whole number: SQLite would read "1,234" as 1.
+  static std::optional<std::int64_t> number_in(const std::string& text);
   static std::string text_of(sqlite3_stmt* statement, int column);
 
  private:
+  bool is_text(std::size_t column) const {
+    const int type = sqlite3_column_type(statement_, places_[column]);
+    return type == SQLITE_TEXT || type == SQLITE_BLOB;
+  }
+
   sqlite3_stmt* statement_;
   const std::vector<int>& places_;
 };

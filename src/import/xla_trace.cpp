@@ -7,6 +7,7 @@
 
 #include "import/chrome_events.hpp"
 #include "import/clean_times.hpp"
+#include "import/event_pairs.hpp"
 #include "import/other_tools.hpp"
 #include "import/xla_details.hpp"
 #include "text/parse.hpp"
@@ -51,10 +52,12 @@ class XlaTrace {
       if (gpus_.size() < kMost) gpus_[event.process] = xla_number_behind(name, kGpu);
     } else if (event.phase == "M" && event.name == "thread_name" && name.find("Stream #") != std::string_view::npos) {
       if (streams_.size() < kMost) streams_[{event.process, event.thread}] = xla_number_behind(name, "Stream #");
-    } else if (event.phase == "X") {
+    } else if (event.phase == "X" || event.is_unpaired() || event.is_asynchronous()) {
       const auto gpu = gpus_.find(event.process);
       const auto stream = streams_.find({event.process, event.thread});
-      if (gpu != gpus_.end() && stream != streams_.end()) add(event, gpu->second, stream->second);
+      if (gpu == gpus_.end() || stream == streams_.end()) return;
+      if (event.phase == "X") return add(event, gpu->second, stream->second);
+      count_left_out(event, profile_.time_defects);
     }
   }
 

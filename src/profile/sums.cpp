@@ -162,8 +162,9 @@ std::vector<CallSum> sum_calls(const Recording& recording) {
 }
 
 std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machine, const std::vector<Span>& within) {
-  std::map<CopyPath, CopySum> sums;
-  std::map<CopyPath, std::map<std::string, double>> lines;
+  using Key = std::pair<CopyPath, bool>;  // size known: a rate is of bytes and of the time of these copies alone
+  std::map<Key, CopySum> sums;
+  std::map<Key, std::map<std::string, double>> lines;
   Within is_within(within);
   for (const Activity& activity : recording.activities) {
     if (activity.what == ActivityKind::kernel) continue;
@@ -171,17 +172,19 @@ std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machi
     const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(activity.process)];
     const bool copy = activity.what == ActivityKind::copy;
     const CopyPath path = copy ? copy_path(trace.copies[activity.index]) : CopyPath{.direction = CopyDirection::memset};
-    CopySum& sum = sums[path];
+    const std::uint64_t bytes = copy ? trace.copies[activity.index].bytes : trace.fills[activity.index].bytes;
+    const Key key = {path, bytes > 0};
+    CopySum& sum = sums[key];
     sum.path = path;
     ++sum.copies;
-    sum.bytes += static_cast<double>(copy ? trace.copies[activity.index].bytes : trace.fills[activity.index].bytes);
+    sum.bytes += static_cast<double>(bytes);
     sum.total_s += duration_of(activity);
-    lines[path][line_text(trace, recording.place(activity).line)] += duration_of(activity);
+    lines[key][line_text(trace, recording.place(activity).line)] += duration_of(activity);
   }
   std::vector<CopySum> list;
-  for (auto& [path, sum] : sums) {
-    sum.line = key_of_largest(lines[path]);
-    if (const Ceiling* roof = roof_of(path.direction, machine)) {
+  for (auto& [key, sum] : sums) {
+    sum.line = key_of_largest(lines[key]);
+    if (const Ceiling* roof = key.second ? roof_of(sum.path.direction, machine) : nullptr) {
       sum.roof = roof->name;
       sum.roof_bytes_per_s = roof->value;
     }

@@ -68,7 +68,9 @@ std::string share_cell(const KernelRow& row, const std::string& share, const std
 }
 
 std::string above_roof(const KernelRow& row) {
-  return row.point.above_roof() ? below("\u25b2 above its roof", "warn") : "";
+  if (!row.point.above_roof()) return "";
+  const std::string why = why_above_roof(row.point);
+  return below("\u25b2 above its roof" + (why.empty() ? "" : ": " + escape_html(why)), "warn");
 }
 
 /// The configurations of which the row's was chosen, folded.

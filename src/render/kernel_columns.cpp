@@ -396,7 +396,12 @@ constexpr KernelColumn kKernelColumns[] = {
      .when = of_program,
      .shown = shows_sources,
      .value = [](const KernelRow& r) { return to_value(work_source(r.point)); },
-     .text = [](const KernelRow& r) { return absent_if_empty(work_source(r.point)); }},
+     .text = [](const KernelRow& r) { return absent_if_empty(work_source(r.point)); },
+     .markdown = {.text =
+                      [](const KernelRow& r) {
+                        const std::string why = why_above_roof(r.point);
+                        return absent_if_empty(work_source(r.point)) + (why.empty() ? "" : "; above its roof: " + why);
+                      }}},
     kernel_csv<[](const KernelRow& r) { return r.launch().sources; }>("sources", of_program),
     {.key = "threads_together",
      .title = "Threads",

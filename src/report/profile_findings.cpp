@@ -137,6 +137,7 @@ double fraction_of_roof(const CopySum& copy) {
 }
 
 double moved_bytes(const CopySum& copy) {
+  if (!(copy.bytes > 0)) return kNaN;
   return copy.path.direction == CopyDirection::device_to_device ? 2 * copy.bytes : copy.bytes;
 }
 

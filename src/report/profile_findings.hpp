@@ -22,7 +22,8 @@ std::optional<SavingKind> parse_saving_kind(std::string_view text);
 
 /// Bandwidth of the copies as a fraction of the roof; NaN without a roof.
 double fraction_of_roof(const CopySum& copy);
-/// Bytes that cross the limiting roof: a copy within one memory both reads and writes its size.
+/// Bytes that cross the limiting roof: a copy within one memory both reads and writes its size. NaN
+/// where sizes are unknown.
 double moved_bytes(const CopySum& copy);
 /// moved_bytes() over time: "2.64 TB/s read + write".
 std::string rate_text(const CopySum& copy);

@@ -261,7 +261,7 @@ def imported(roofline, path):
     work = [(row["profiled"]["launches"], row.get("work") or {}) for row in rows]
     products = [row for row in rows if (row["profiled"].get("operation") or "").split("(")[0] in OPERANDS]
     return {"kernels": sum(row["profiled"]["launches"] for row in rows), "kernel_s": profile["kernel_s"],
-            "copies": sum(copy["copies"] for copy in copies), "bytes": sum(copy["bytes"] for copy in copies),
+            "copies": sum(copy["copies"] for copy in copies), "bytes": sum(copy.get("bytes", 0) for copy in copies),
             "flops": sum(sum(row["work"]["flops"].values()) * row["profiled"]["launches"] for row in products),
             "work_flops": sum(count * sum(one.get("flops", {}).values()) for count, one in work),
             "work_bytes": sum(count * sum(map(moved_bytes, one.get("bytes", {}).values())) for count, one in work),

@@ -174,7 +174,7 @@ static void members(auto& io, CallSum& call) {
 static void members(auto& io, CopySum& copy) {
   io("direction", copy.path);
   io("copies", copy.copies);
-  io("bytes", copy.bytes);
+  io.positive("bytes", copy.bytes);
   io.seconds("total_s", copy.total_s);
   io.derived("moved_bytes", moved_bytes(copy));
   io.text("line", copy.line);

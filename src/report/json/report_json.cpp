@@ -108,6 +108,7 @@ void put_bound(Json& json, const Point& point, Json& absent) {
   }
   put_number(json, "fraction_of_roof", point.fraction_of_roof());
   if (json.contains("fraction_of_roof")) json["above_roof"] = point.above_roof();
+  put_text(json, "why_above_roof", why_above_roof(point));
   json["resources"] = to_json_value(bound.resources);
 }
 
