@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "text/format.hpp"
+#include "text/text.hpp"
+
 namespace roofline {
 namespace {
 
@@ -25,7 +28,7 @@ bool MeanRows::add(const MeanRow& row) {
   constexpr std::uint64_t kEnd = 1'000'000'000'000'000'000;
   const bool has_time = row.time_ns > 0 && row.launches >= 1 && row.time_ns * row.launches < kLongest;
   if (!has_time) {
-    ++without_time_;
+    without_time_.add(row.detail.empty() ? row.name : row.detail);
     return false;
   }
   launches_ += row.launches;
@@ -61,7 +64,12 @@ ImportedProfile MeanRows::finish(std::vector<DeviceFacts> devices) {
   for (const DeviceFacts& device : devices) builder_.device(device, source_.name());
   builder_.finish();
   profile_.devices = std::move(devices);
-  if (without_time_ > 0) profile_.notes.push_back(fmt::format("{} rows without a valid time skipped", without_time_));
+  if (without_time_.count > 0) {
+    constexpr int kColumns = 60;
+    profile_.notes.push_back(fmt::format("{} left out: no valid time; the first: {}",
+                                         counted_noun(without_time_.count, "row was", "rows were"),
+                                         shorten(clean_line(without_time_.first), kColumns)));
+  }
   return std::move(profile_);
 }
 

@@ -44,7 +44,7 @@ class MeanRows {
   TraceBuilder builder_;
   std::uint64_t clock_ = 1;
   double launches_ = 0;
-  std::int64_t without_time_ = 0;
+  DefectiveRecords without_time_ = {};
 };
 
 /// Work that is stated as rates; std::nullopt if none is positive. Reads and writes are not distinguished: all bytes

@@ -42,6 +42,17 @@ constexpr OtherFile kOtherFiles[] = {
        return contains_any(beginning, {"Start (ns),Duration (ns)", "Start (ns)\",\"Duration (ns)"});
      },
      "nsys export --type sqlite REPORT.nsys-rep, and import that"},
+    {"a report of nsys stats without sums of kernels; the SQLite export has every launch",
+     [](auto, auto beginning) {
+       // cuda_kern_exec_sum and _trace, nvtx_gpu_proj_sum and _trace, nvtx_kern_sum; quoted where a spreadsheet wrote
+       // it
+       return contains_any(beginning, {"QAvg (ns)", "Kernel Dur (ns)", "Projected Duration (ns)", "Proj Avg (ns)",
+                                       "NVTX Inst,Kern Inst", "NVTX Inst\",\"Kern Inst"});
+     },
+     "nsys export --type sqlite REPORT.nsys-rep, and import that"},
+    {"text of DeepSpeed's FLOPs profiler, which has no kernels",
+     [](auto, auto beginning) { return contains_any(beginning, {"DeepSpeed Flops Profiler"}); },
+     "record with torch.profiler.profile(record_shapes=True), and import what export_chrome_trace writes"},
     {"tables of likwid-perfctr for reading; its CSV is imported",
      [](auto, auto beginning) {
        // likwid 4 prints both before its CSV, too.
@@ -122,6 +133,11 @@ constexpr OtherFile kOtherFiles[] = {
               contains_any(header, {"Start_Timestamp"});
      },
      "rocprofv3 --kernel-trace --output-format csv, and import kernel_trace.csv"},
+    {"a trace of rocprofv3 or rocprof-sys for Perfetto; that of kernels is imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"\"traceEvents\""}) && contains_any(beginning, {"\"kernel_dispatch\""});
+     },
+     "rocprofv3 --kernel-trace --output-format json, and import that"},
     {"a table of nvbench, which has no bytes and no exact times; its JSON is imported",
      [](auto, auto beginning) { return contains_any(beginning.substr(0, kHeader), {"Benchmark,Device,Device Name"}); },
      "run the benchmark with --json FILE, and import that"},

@@ -14,6 +14,7 @@
 #include "import/protobuf.hpp"
 #include "import/protobuf_stream.hpp"
 #include "import/xla_details.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -333,9 +334,15 @@ class XplaneReader {
           fmt::format("no kernel on a stream of a GPU (\"/device:GPU:0\"); its planes: {}", fmt::join(names, ", ")));
     }
     std::set<std::uint32_t> gpus;
+    std::set<std::string> others;
     for (const XlaPlane& plane : planes_) {
-      if (plane.is_gpu()) gpus.insert(xla_number_behind(plane.name, kGpuPlane));
+      if (plane.is_gpu()) {
+        gpus.insert(xla_number_behind(plane.name, kGpuPlane));
+      } else if (plane.name.starts_with("/device:")) {
+        others.insert(clean_line(plane.name.substr(0, 40)));
+      }
     }
+    if (!others.empty()) profile_.notes.push_back(fmt::format("devices left out: {}", fmt::join(others, ", ")));
     for (const std::uint32_t index : gpus) {
       profile_.devices.emplace_back();
       profile_.devices.back().index = index;

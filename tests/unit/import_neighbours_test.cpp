@@ -279,6 +279,11 @@ TEST(OtherFiles, HaveANextStep) {
       {"report.json", R"({ "schema": "roofline.report/1", "notes": [] })", "roofline report"},
       {"machine.json", R"({ "schema": "roofline.machine/1" })", "--machine"},
       {"times.json", R"([{"startComputeMs" : 1}])", "--exportProfile"},
+      {"exec.csv", "PID,TID,DevId,Count,QCount,TAvg (ns),QAvg (ns),KAvg (ns),Kernel Name\n1,1,0,2,2,9,3,5,k\n",
+       "--type sqlite"},
+      {"ranges.csv", "Name,Projected Start (ns),Projected Duration (ns),Style\nstep,1,2,PushPop\n", "--type sqlite"},
+      {"perfetto.json", R"({"traceEvents":[{"ph":"X","cat":"kernel_dispatch","name":"k"}]})", "--output-format json"},
+      {"flops.txt", "------- DeepSpeed Flops Profiler -------\nfwd latency: 1 ms\n", "export_chrome_trace"},
   };
   for (const auto& file : kFiles) EXPECT_THAT(hint_of(file.name, file.text), HasSubstr(file.next)) << file.name;
 }

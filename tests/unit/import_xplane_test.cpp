@@ -92,6 +92,14 @@ TEST(Xplane, WithoutAGpuItIsRefused) {
   EXPECT_THAT(refusal_of("step.xplane.pb", xplane_file("/device:TPU:0")), HasSubstr("/device:TPU:0"));
 }
 
+TEST(Xplane, OtherDevicesAreNamed) {
+  using testing::Contains;
+  const std::string gpu = xplane_file("/device:GPU:0");
+  EXPECT_THAT(import_text("step.xplane.pb", gpu + xplane_file("/device:TPU:0")).notes,
+              Contains(HasSubstr("/device:TPU:0")));
+  EXPECT_THAT(import_text("step.xplane.pb", gpu).notes, testing::Not(Contains(HasSubstr("/device:TPU"))));
+}
+
 TEST(Xplane, WhatIsBrokenIsRefused) {
   const std::string sums = bytes_field(4, number_field(1, 1) + number_field(5, 3) + number_field(3, 1000));
   EXPECT_THAT(refusal_of("step.xplane.pb", xplane_file("/device:GPU:0", sums)), HasSubstr("byte"));
