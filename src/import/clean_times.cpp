@@ -57,8 +57,8 @@ class TimeCleaner {
     remove_repeated(trace_.copies);
     remove_repeated(trace_.fills);
     cut_overlaps();
-    count_sizes(trace_.copies);
-    count_sizes(trace_.fills);
+    count_sizes(trace_.copies, "a copy");
+    count_sizes(trace_.fills, "a memset");
     for (const spool::Kernel& kernel : trace_.kernels) {
       if (!is_timed(kernel)) defects_.without_time.add(name_of(kernel.kind));
     }
@@ -197,13 +197,11 @@ class TimeCleaner {
   }
 
   /// Readers write 0 for a size that is missing, negative or no number; tools record no empty copies.
-  void count_sizes(const auto& records) {
+  void count_sizes(const auto& records, std::string_view name) {
     for (const auto& record : records) {
-      if (record.bytes > 0)
-        ++defects_.sized;
-      else
-        defects_.without_size.add(name_of(record));
+      if (record.bytes == 0) defects_.without_size.add(name);
     }
+    defects_.transfers_read += static_cast<std::int64_t>(records.size());
   }
 
   static bool in_graph(const spool::Kernel& kernel) { return kernel.graph_node != 0; }
@@ -265,7 +263,7 @@ std::vector<std::string> notes_of(const TimeDefects& defects) {
           " (\"ph\": \"b\", \"e\"): only complete events (X) and pairs (B, E) are read");
   add(defects.without_size,
       fmt::format("{} of {} copies and memsets {} no valid size in the file: their bytes are unknown",
-                  count(defects.without_size.count), count(defects.without_size.count + defects.sized),
+                  count(defects.without_size.count), count(defects.transfers_read),
                   defects.without_size.count == 1 ? "has" : "have"));
   add(defects.repeated, counted_noun(defects.repeated.count, "GPU record is in the file twice and was counted once",
                                      "GPU records repeat others and were left out"));

@@ -45,7 +45,7 @@ struct TimeDefects {
   DefectiveRecords unpaired = {};      ///< begins without an end, and ends without a begin, that were left out
   DefectiveRecords asynchronous = {};  ///< asynchronous events of a Chrome trace, which are not read
   DefectiveRecords without_size = {};  ///< copies and memsets: their bytes are unknown
-  std::int64_t sized = 0;              ///< copies and memsets with a size
+  std::int64_t transfers_read = 0;     ///< copies and memsets with and without one
   DefectiveRecords repeated = {};      ///< GPU records that are in the file twice: left out once
   DefectiveRecords overlapping = {};   ///< GPU records that were cut where the next one on their stream starts
   ShortenedRecords shortened = {};     ///< which these are

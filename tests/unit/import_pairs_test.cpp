@@ -13,6 +13,7 @@
 
 #include "import/above_roof.hpp"
 #include "import/roofs.hpp"
+#include "render/terminal/profile.hpp"
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
 #include "report/work_source.hpp"
@@ -155,7 +156,7 @@ TEST(ImportSizes, CopiesWithoutASizeAreCountedAndHaveNoRate) {
                                                copy_of(50, R"(, "bytes": "many")"), copy_of(70, "")}));
   const ImportedProfile profile = read_profile_file(file.path());
   EXPECT_EQ(profile.time_defects.without_size.count, 3);
-  EXPECT_EQ(profile.time_defects.sized, 1);
+  EXPECT_EQ(profile.time_defects.transfers_read, 4);
   const Report report = report_of_file(file.path());
   EXPECT_THAT(report.notes, Contains(HasSubstr("3 of 4 copies")));
   ASSERT_EQ(report.profile->copies.size(), 2U) << "those with a size, and the others";
@@ -192,28 +193,47 @@ TEST(ImportSizes, TextOfADatabaseIsAWholeNumberOrNone) {
   EXPECT_EQ(profile.time_defects.without_size.count, 4);
 }
 
+/// Element-wise copies of 1 GB each, which take so long.
+Report report_of_copies(const std::vector<std::string>& kernels, double us) {
+  std::vector<std::string> events;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const double start = 5 + 20000.0 * static_cast<double>(i);
+    events.push_back(fmt::format(
+        R"({{"ph": "X", "cat": "cpu_op", "name": "aten::copy_", "pid": 1, "tid": 1, "ts": {}, "dur": 100,
+            "args": {{"Input Dims": [[16384, 16384], [16384, 16384]], "Input type": ["float", "float"]}}}})",
+        start));
+    events.push_back(fmt::format(
+        R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": {}, "dur": 2,
+            "args": {{"correlation": {}}}}})",
+        start + 5, i + 1));
+    events.push_back(fmt::format(
+        R"({{"ph": "X", "cat": "kernel", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": {},
+            "args": {{"device": 0, "stream": 7, "correlation": {}}}}})",
+        kernels[i], start + 45, us, i + 1));
+  }
+  const TemporaryFile file("t.json", trace_of(events));
+  std::vector<ImportedProfile> profiles;
+  profiles.push_back(read_profile_file(file.path()));
+  std::vector<std::string> joined;
+  const ImportRoofs roofs = {.machine = data_sheet_machine(device_of(profiles)), .others = {}};
+  return report_of_imports(std::move(profiles), roofs, {"roofline", "import"}, joined);
+}
+
 TEST(ImportAboveRoof, TheReasonIsInTheRowOfTheReport) {
-  const auto row_of = [](double us) {
-    const TemporaryFile file(
-        "t.json",
-        trace_of({R"({"ph": "X", "cat": "cpu_op", "name": "aten::copy_", "pid": 1, "tid": 1, "ts": 5, "dur": 100,
-                      "args": {"Input Dims": [[16384, 16384], [16384, 16384]], "Input type": ["float", "float"]}})",
-                  R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 10,
-                      "dur": 2, "args": {"correlation": 1}})",
-                  fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "copy_kernel", "pid": 0, "tid": 7, "ts": 50,
-                      "dur": {}, "args": {{"device": 0, "stream": 7, "correlation": 1}}}})",
-                              us)}));
-    std::vector<ImportedProfile> profiles;
-    profiles.push_back(read_profile_file(file.path()));
-    std::vector<std::string> joined;
-    const ImportRoofs roofs = {.machine = data_sheet_machine(device_of(profiles)), .others = {}};
-    return report_to_json(report_of_imports(std::move(profiles), roofs, {"roofline", "import"}, joined))["results"][0];
-  };
-  const auto above = row_of(10), below = row_of(10000);
+  const auto above = report_to_json(report_of_copies({"copy_kernel"}, 10))["results"][0];
+  const auto below = report_to_json(report_of_copies({"copy_kernel"}, 10000))["results"][0];
   ASSERT_GT(above["fraction_of_roof"], kAboveRoof);
   EXPECT_THAT(above.value("why_above_roof", ""), Not(IsEmpty()));
   ASSERT_LT(below["fraction_of_roof"], 1);
   EXPECT_FALSE(below.contains("why_above_roof"));
+}
+
+TEST(ImportAboveRoof, TheTerminalNamesEveryRowThatIsShown) {
+  const std::vector<std::string> kernels = {"first_k", "second_k", "third_k", "fourth_k", "fifth_k"};
+  const std::string text = profile_terminal(report_of_copies(kernels, 10), {.columns = 2000});
+  for (const std::string& kernel : kernels) {
+    EXPECT_THAT(text, testing::ContainsRegex(kernel + " [0-9]+ %")) << "with its share of the roof";
+  }
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "render/kernel_columns.hpp"
@@ -164,6 +166,23 @@ std::string kernels_key(const Report& report) {
   return text;
 }
 
+/// Why rows are above their roof: a line for each reason, with its rows.
+std::string above_roof_lines(const std::vector<KernelRow>& rows, const TerminalStyle& style) {
+  constexpr int kColumns = 40;
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const KernelRow& row : rows) {
+    const std::string why = why_above_roof(row.point);
+    if (why.empty()) continue;
+    by_reason[why].push_back(fmt::format("{} {}", shorten(clean_line(point_name(row.point)), kColumns),
+                                         percent(row.point.fraction_of_roof())));
+  }
+  std::string text;
+  for (const auto& [why, above] : by_reason) {
+    text += wrapped("", for_terminal(fmt::format("above the roof, {}: {}", why, fmt::join(above, ", ")), style), style);
+  }
+  return text;
+}
+
 std::string kernels_table(const Report& report, const TerminalStyle& style) {
   std::vector<KernelRow> rows = program_rows(report);
   if (rows.empty()) return {};
@@ -173,7 +192,7 @@ std::string kernels_table(const Report& report, const TerminalStyle& style) {
   std::string text = terminal_table(kernel_columns(), report, rows, style);
   if (all > rows.size())
     text += for_terminal(fmt::format("and {} more, {} in all\n", all - rows.size(), duration(more_s)), style);
-  text += wrapped("", for_terminal(kernels_key(report), style), style);
+  text += above_roof_lines(rows, style) + wrapped("", for_terminal(kernels_key(report), style), style);
   if (shows_sources(report)) text += wrapped("", for_terminal(where_figures_are_from(report), style), style);
   return text + '\n';
 }
