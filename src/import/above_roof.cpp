@@ -8,7 +8,6 @@
 
 #include "model/find.hpp"
 #include "report/profile_findings.hpp"
-#include "report/work_source.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -95,7 +94,7 @@ std::string explain_rows_above_roof(Report& report, const ShortenedRecords& shor
     if (!reason) continue;
     rows.push_back({&point, *reason});
     time += point.profiled->total_s;
-    point.profiled->sources += std::string(kAboveRoofSource) + sentence_of(*reason, point, report);
+    point.profiled->why_above_roof = clean_line(sentence_of(*reason, point, report));
   }
   if (rows.empty()) return {};
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.order() < b.order(); });

@@ -69,7 +69,7 @@ std::string share_cell(const KernelRow& row, const std::string& share, const std
 
 std::string above_roof(const KernelRow& row) {
   if (!row.point.above_roof()) return "";
-  const std::string why = why_above_roof(row.point);
+  const std::string why = row.launch().why_above_roof;
   return below("\u25b2 above its roof" + (why.empty() ? "" : ": " + escape_html(why)), "warn");
 }
 

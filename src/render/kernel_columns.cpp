@@ -399,7 +399,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .text = [](const KernelRow& r) { return absent_if_empty(work_source(r.point)); },
      .markdown = {.text =
                       [](const KernelRow& r) {
-                        const std::string why = why_above_roof(r.point);
+                        const std::string why = r.launch().why_above_roof;
                         return absent_if_empty(work_source(r.point)) + (why.empty() ? "" : "; above its roof: " + why);
                       }}},
     kernel_csv<[](const KernelRow& r) { return r.launch().sources; }>("sources", of_program),

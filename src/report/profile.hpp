@@ -55,6 +55,7 @@ struct ProfiledKind {
   std::string mixed;         ///< why its launches seem to do different work; empty: they do not
   TimeSource time_source = TimeSource::traced;
   WorkSource work_source = WorkSource::none;
+  std::string why_above_roof = {};          ///< imported rows: why it is above its roof; empty: it is not
   std::string sources;                      ///< imported rows: which tool gave which figure; empty for own recordings
   std::optional<StepCost> step = {};        ///< std::nullopt if it is in no step, and in files of earlier versions
   std::optional<CpuLoop> loop = {};         ///< rows of a CPU program

@@ -75,13 +75,6 @@ std::string where_figures_are_from(const Report& report) {
   return text;
 }
 
-std::string why_above_roof(const Point& point) {
-  if (!point.profiled) return {};
-  const std::string_view sources = point.profiled->sources;
-  const std::size_t at = sources.rfind(kAboveRoofSource);
-  return at == std::string_view::npos ? std::string() : clean_line(sources.substr(at + kAboveRoofSource.size()));
-}
-
 std::string why_no_work(const Point& point) {
   if (!point.profiled || !work_source(point).empty()) return {};
   if (!point.profiled->not_counted.empty()) return clean_line(point.profiled->not_counted);

@@ -23,11 +23,6 @@ bool shows_sources(const Report& report);
 /// Sources of times, FLOPs and bytes, as sentences.
 std::string where_figures_are_from(const Report& report);
 
-/// Begins why an imported row is above its roof, at the end of its sources.
-inline constexpr std::string_view kAboveRoofSource = "; above its roof: ";
-/// Why an imported row is above its roof; empty if it is not.
-std::string why_above_roof(const Point& point);
-
 /// Why a profiled row has no work; empty if it has.
 std::string why_no_work(const Point& point);
 

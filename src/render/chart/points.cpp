@@ -281,6 +281,8 @@ std::vector<std::string> point_notes(const PlottedPoint& plotted) {
   if (p.bound.provisional) notes.emplace_back("the roof is provisional");
   if (bytes_is_lower_bound(p)) notes.emplace_back("modelled bytes (lower bound): the intensity is an upper bound");
   if (p.profiled && !p.profiled->sources.empty()) notes.push_back(clean_line(p.profiled->sources));
+  if (p.profiled && !p.profiled->why_above_roof.empty())
+    notes.push_back("above its roof: " + p.profiled->why_above_roof);
   return notes;
 }
 

@@ -171,7 +171,7 @@ std::string above_roof_lines(const std::vector<KernelRow>& rows, const TerminalS
   constexpr int kColumns = 40;
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const KernelRow& row : rows) {
-    const std::string why = why_above_roof(row.point);
+    const std::string& why = row.launch().why_above_roof;
     if (why.empty()) continue;
     by_reason[why].push_back(fmt::format("{} {}", shorten(clean_line(point_name(row.point)), kColumns),
                                          percent(row.point.fraction_of_roof())));

@@ -13,6 +13,7 @@
 #include "report/network.hpp"
 #include "report/profile_findings.hpp"
 #include "report/work_source.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 void members(auto& io, Traffic& traffic) {
@@ -108,7 +109,7 @@ void put_bound(Json& json, const Point& point, Json& absent) {
   }
   put_number(json, "fraction_of_roof", point.fraction_of_roof());
   if (json.contains("fraction_of_roof")) json["above_roof"] = point.above_roof();
-  put_text(json, "why_above_roof", why_above_roof(point));
+  put_text(json, "why_above_roof", point.profiled ? point.profiled->why_above_roof : "");
   json["resources"] = to_json_value(bound.resources);
 }
 
@@ -225,6 +226,7 @@ Point read_point(const JsonValue& json) {
   if (const auto tried = json.find("tried")) point.tried = read_value<std::vector<TriedConfiguration>>(*tried);
   if (const auto profiled = json.find("profiled")) point.profiled = read_profiled(*profiled);
   (point.profiled ? point.profiled->sources : point.implementation_summary) = json.text_or("impl_summary", "");
+  if (point.profiled) point.profiled->why_above_roof = clean_line(json.text_or("why_above_roof", ""));
   if (const auto stores = json.find("non_temporal_stores")) point.non_temporal_stores = stores->boolean();
   return point;
 }
