@@ -2,6 +2,7 @@
 """What `roofline profile` says about CPU programs with one known fault, and about healthy ones.
 
     run_cpu_programs.py ROOFLINE [--emulate] [--machine machine.json] [--only 'column_*,life_*'] [--output FOLDER]
+    run_cpu_programs.py ROOFLINE --twins [--only ...]  profiles the programs without their faults, with more work
     run_cpu_programs.py --plain [--only ...]          times of the programs with and without their faults
 
 Each program runs once under the profiler, and three times with and without its fault in alternation. A program prints its
@@ -31,6 +32,7 @@ def binary(source, fixed, folder):
     compilers = {
         ".c": ["mpicc" if ranks else "cc", *options, *define, *threads, "-o", out, source, "-lm"],
         ".cpp": ["c++", "-std=c++20", *options, *define, *threads, "-o", out, source],
+        ".F90": ["gfortran", *options, *define, "-o", out, source],
         ".f90": ["gfortran", *options, *define, "-J", folder, "-o", out, source],
         ".rs": ["rustc", "-O", "-g", *(["--cfg", "fixed"] if fixed else []), "-o", out, source],
     }
@@ -66,14 +68,15 @@ def words_of(work):
 
 
 def profile(arguments, source, folder):
-    work = WORK.get(source.stem, {}).get("emulated_work") if arguments.emulate else None
-    out = folder / f"{source.stem}{'.emulated' if arguments.emulate else '.native'}"
+    fixed = arguments.twins
+    work = WORK.get(source.stem, {}).get("twin_work" if fixed else "emulated_work") if fixed or arguments.emulate else None
+    out = folder / f"{source.stem}{'.twin' if fixed else ''}{'.emulated' if arguments.emulate else '.native'}"
     options = ["--emulate"] if arguments.emulate else ["--device", "cpu"]
     if arguments.machine:
         options += ["--machine", arguments.machine]
     done = subprocess.run([arguments.roofline, "profile", *options, *arguments.more, "-o", str(out), "--",
-                           *binary(source, False, folder), *words_of(work)],
-                          capture_output=True, text=True, env=environment(False))
+                           *binary(source, fixed, folder), *words_of(work)],
+                          capture_output=True, text=True, env=environment(fixed))
     (folder / f"{out.name}.txt").write_text(done.stdout + done.stderr)
     if done.returncode != 0:
         print(f"  failed: {done.stderr[-300:]}")
@@ -93,6 +96,7 @@ def main():
     parser.add_argument("roofline", nargs="?")
     parser.add_argument("--emulate", action="store_true")
     parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--twins", action="store_true")
     parser.add_argument("--machine")
     parser.add_argument("--only", default="*")
     parser.add_argument("--repeats", type=int, default=3)
@@ -102,7 +106,7 @@ def main():
     folder = pathlib.Path(arguments.output)
     folder.mkdir(parents=True, exist_ok=True)
     patterns = arguments.only.split(",")
-    for kind in ("faults", "healthy"):
+    for kind in ("faults",) if arguments.twins else ("faults", "healthy"):
         for source in sorted((FOLDER / kind).iterdir()):
             if not any(fnmatch.fnmatch(source.stem, pattern) for pattern in patterns):
                 continue
