@@ -20,7 +20,7 @@ struct CpuLoop {
   double share = 0;           ///< fraction of the user-code time of all threads
   std::int64_t threads = 0;   ///< threads with samples in it
   double together = 0;        ///< average number of threads in it at the same time
-  std::int64_t at_once = 0;   ///< maximum number of program threads that ran at the same time
+  std::int64_t at_once = 0;   ///< maximum number of program threads that ran or waited for a CPU at the same time
   double busiest = 0;         ///< time of the busiest thread over the mean of its threads; 0: unknown
   double entries = 0;         ///< executions of its first instruction from outside
   double iterations = 0;      ///< backward jumps

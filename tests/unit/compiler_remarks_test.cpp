@@ -8,6 +8,7 @@
 
 #include "model/error.hpp"
 #include "profile/cpu/loop_remarks.hpp"
+#include "report/diagnosis/remark_action.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/json/json.hpp"
 #include "tests/support/cpu_program.hpp"
@@ -120,9 +121,22 @@ TEST(CompilerRemarks, StandInTheVerdictOfTheLoop) {
   EXPECT_THAT(verdicts(report)[0].finding, Not(HasSubstr("compiler")));
   add_remarks(report, remarks);
   EXPECT_EQ(verdicts(report)[0].rule, "scalar-loop");
-  EXPECT_THAT(verdicts(report)[0].finding, HasSubstr("The compiler: \"control flow in loop.\""));
+  EXPECT_THAT(verdicts(report)[0].finding, HasSubstr("The compiler: \"control flow in loop\""));
+  EXPECT_EQ(verdicts(report)[0].action, action_for_remark("control flow in loop"));
   const Report again = parse_report(render_json(report), "again.json");
   EXPECT_EQ(again.points[0].profiled->loop->remark, "control flow in loop.");
+}
+
+TEST(CompilerRemarks, LeadToAnAction) {
+  for (const char* remark :
+       {"number of iterations cannot be computed.", "versioning for alias required", "control flow in loop.",
+        "unsafe dependent memory operations in loop", "cannot prove it is safe to reorder floating-point operations",
+        "statement clobbers memory: foo ();"}) {
+    EXPECT_THAT(action_for_remark(remark), Not(IsEmpty())) << remark;
+  }
+  for (const char* remark : {"", "no vectype for stmt", "loop not vectorized"}) {
+    EXPECT_THAT(action_for_remark(remark), IsEmpty()) << remark;
+  }
 }
 
 }  // namespace

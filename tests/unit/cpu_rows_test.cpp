@@ -12,12 +12,16 @@
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "tests/support/cpu_program.hpp"
+#include "tests/unit/host_samples_builder.hpp"
 
 namespace roofline {
 namespace {
 
+using example::counts_of;
 using example::cpu_program_report;
+using example::four_cores;
 using example::PlantedLoop;
+using example::samples_of;
 using testing::Contains;
 using testing::Field;
 using testing::IsEmpty;
@@ -147,6 +151,9 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
       {"uneven-loop",
        {{.counts = "flops.fp64.256=40000000000 load.bytes=64", .milliseconds = {900, 400, 400, 400}}},
        {{.counts = "flops.fp64.256=40000000000 load.bytes=64", .milliseconds = {500, 500, 500, 510}}}},
+      {"uneven-loop",
+       {{.counts = "flops.fp64.256=20000000000 load.bytes=64", .milliseconds = {900, 200}}},
+       {{.counts = "flops.fp64.256=20000000000 load.bytes=64", .milliseconds = {500, 510}}}},
       {"falsely-shared-loop",
        {{.counts =
              "flops.fp64.scalar=100000000 loads=200000000 stores=100000000 load.bytes=1600000000 falsely.shared=400",
@@ -238,6 +245,43 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
     EXPECT_LE(gain_of(faulty), faulty.points[0].profiled->total_s) << pair.rule;
     EXPECT_GE(gain_of(faulty), 0) << pair.rule;
   }
+}
+
+/// Two threads of which one waits for a CPU while the other runs: 50 ms of each in turn.
+TEST(CpuRows, OfASerialPartBesideOtherPrograms) {
+  for (const bool has_two : {true, false}) {
+    ProgramFacts facts = {.program = {"solver"}, .folder = "/planted", .run = {}, .untraced_s = {}};
+    facts.gpu = false;
+    const std::vector<PlantedLoop> loops = {
+        {.counts = "flops.fp64.256=10000000000 load.bytes=64", .milliseconds = {500}}};
+    HostSamplesBuilder builder;
+    const int first = builder.thread(10, 10), second = builder.thread(10, 11);
+    const int stack = builder.stack({HostSamplesBuilder::own("solver.c", 9, "step")});
+    for (std::uint64_t i = 1; i <= 100; ++i) {
+      builder.sample(first, i * 10'000'000, ThreadState::running, stack);
+      const bool ready = has_two && i % 2 == 0;
+      builder.sample(second, i * 10'000'000, ready ? ThreadState::runnable : ThreadState::lock, stack);
+    }
+    facts.host = builder.take();
+    facts.host->code = samples_of(loops).code;
+    facts.counted = counts_of(loops);
+    const Report report = report_of({}, facts, four_cores());
+    EXPECT_EQ(rule_of(report) == "serial-part", has_two);
+    for (std::size_t i = 0; i < facts.host->code.samples.size(); ++i)
+      facts.host->code.samples[i].thread = i / 50 % 2 == 0 ? 0 : 1;
+    EXPECT_NE(rule_of(report_of({}, facts, four_cores())), "serial-part") << "both threads run it, in turn";
+  }
+}
+
+TEST(CpuRows, WithoutAnExplanationHaveNoCause) {
+  const Report report = cpu_program_report({{.counts = "instructions=1000000000 loads=100000000 load.bytes=800000000 "
+                                                       "l1.fills=1000",
+                                             .milliseconds = {500}}});
+  const std::vector<Verdict> found = verdicts(report);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].rule, "unexplained-loop");
+  EXPECT_EQ(found[0].kind, VerdictKind::unknown);
+  EXPECT_FALSE(found[0].actionable);
 }
 
 /// A rep movs is a jump to itself.

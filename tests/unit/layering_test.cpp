@@ -110,6 +110,7 @@ struct AllowedWords {
 constexpr AllowedWords kAllowedWords[] = {
     {"src/import/", ""},                                // formats of other tools
     {"src/text/compiler_remarks.cpp", ""},              // the words of compilers
+    {"src/report/diagnosis/remark_action.cpp", ""},     // the same
     {"src/model/ceiling.hpp", "data sheet"},            // how machine.json spells an origin
     {"src/device/cpu/topology.cpp", "hypervisor"},      // a flag in /proc/cpuinfo
     {"src/device/cuda/machine_code.cpp", "anonymous"},  // as demanglers write it

@@ -138,6 +138,9 @@ class CpuRows {
     loop.threads = time.threads;
     loop.together = time.elapsed_s > 0 ? time.thread_s / time.elapsed_s : 0;
     loop.at_once = at_once_;
+    // Beside other programs, threads run in turn. Then those that wait for a CPU tell that one thread's loop is serial.
+    if (time.threads == 1 && report_.profile->host)
+      loop.at_once = std::max(at_once_, report_.profile->host->alone.at_once);
     loop.busiest = time.busiest;
     loop.entries = region.entries;
     loop.iterations = region.iterations;

@@ -15,6 +15,7 @@
 #include "model/spelling.hpp"
 #include "report/cpu_findings.hpp"
 #include "report/diagnosis/cause_lines.hpp"
+#include "report/diagnosis/remark_action.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
@@ -213,12 +214,19 @@ std::string_view compiler_remark(const Point& point) {
 
 /// Why the compiler did not vectorise a loop, where scalar code or what it waits for is the cause.
 void add_remark(Verdict& verdict, const Point& point) {
-  static constexpr std::array<std::string_view, 8> kScalar = {"scalar-loop",      "calling-loop", "chain-loop",
-                                                              "instruction-loop", "waiting-loop", "scalar-code",
+  static constexpr std::array<std::string_view, 8> kScalar = {"scalar-loop",      "calling-loop",     "chain-loop",
+                                                              "instruction-loop", "unexplained-loop", "scalar-code",
                                                               "core-bound",       "no-vectors"};
   const std::string_view remark = compiler_remark(point);
   if (remark.empty() || std::ranges::find(kScalar, verdict.rule) == kScalar.end()) return;
-  verdict.finding += fmt::format(" The compiler: \"{}\".", clean_line(remark));
+  std::string words = clean_line(remark);
+  if (words.ends_with('.')) words.pop_back();
+  verdict.finding += fmt::format(" The compiler: \"{}\".", words);
+  static constexpr std::array<std::string_view, 4> kByRemark = {"scalar-loop", "instruction-loop", "scalar-code",
+                                                                "no-vectors"};
+  const std::string_view action = action_for_remark(remark);
+  if (!action.empty() && verdict.actionable && std::ranges::find(kByRemark, verdict.rule) != kByRemark.end())
+    verdict.action = action;
 }
 
 Verdict verdict_of(const Report& report, std::size_t row) {

@@ -12,6 +12,8 @@ constexpr std::string_view kLibraryLoop =
     "Library code. Options: call it less often, for more data per call, or use another one.";
 constexpr std::string_view kFlush =
     "Flush them to zero (-ffast-math, or _MM_SET_FLUSH_ZERO_MODE in each thread), or rescale the data.";
+constexpr std::string_view kNoLoopAction =
+    "No action: the counts do not show the cause. `perf stat -d` may, on a CPU with counters.";
 constexpr std::string_view kInstructionTables = "instruction tables of Agner Fog";
 
 // One entry per rule, not one line per member.
@@ -19,13 +21,13 @@ constexpr std::string_view kInstructionTables = "instruction tables of Agner Fog
 constexpr Rule kLoopThreadRules[] = {
     // Loops of a program that was counted under emulation. Threads and unused bytes come before the roof that is reached
     // in spite of them.
+    {"uneven-loop", kCpu, {above("loop.busiest", kUneven), above("loop.together", 1.1)},
+     "Its busiest thread runs it for {loop.busiest} the mean time of its threads.",
+     "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).", kMeasured},
     {"serial-part", kCpu,
      {below("loop.together", 1.3), above("loop.program_threads", 1.7), above("loop.parallel_saving", 0.05)},
      "It runs on {loop.together} of {loop.program_threads} threads at a time.",
      "Divide its iterations over the threads (#pragma omp parallel for), or overlap it with other work.", kMeasured},
-    {"uneven-loop", kCpu, {above("loop.busiest", kUneven), above("loop.together", 1.3)},
-     "Its busiest thread runs it for {loop.busiest} the mean time of its threads.",
-     "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).", kMeasured},
     {"falsely-shared-loop", kCpu, {kUnderRoof, above("loop.falsely_shared", 0.05), above("loop.together", 1.3)},
      "{loop.falsely_shared} of its accesses go to cache lines in which other threads write other bytes (false "
      "sharing).",
@@ -123,11 +125,13 @@ constexpr Rule kLoopRules[] = {
      "It executes {loop.instructions} instructions per cycle, few of them full-width arithmetic.",
      "Execute fewer instructions: vectorise (-O3, -march=native), inline, and hoist loop-invariant code.",
      kField, RuleKind::fallback, kLibraryLoop},
-    {"waiting-loop", kCpu, {is("loop.counted"), below("roof.fraction", 0.6)},
-     "{roof.missing} unexplained, at {loop.instructions} instructions per cycle. Not counted: latencies "
-     "of loads.",
-     "Avoid chains of dependent loads.",
-     kMeasured, RuleKind::unexplained, kLibraryLoop},
+    // What is not counted may be anything: no cause, and no action that presumes one.
+    {"unexplained-loop", kCpu, {is("loop.counted"), below("roof.fraction", 0.6)},
+     "{roof.missing} unexplained, at {loop.instructions} instructions per cycle: no count limits it.",
+     kNoLoopAction, kMeasured, RuleKind::unexplained},
+    {"unexplained-rest-loop", kCpu, {kUnderRoof, kCounted, is("loop.counted")},
+     "{roof.missing} unexplained: the {pipe} is {compute.utilization} busy, {level} {levels.utilization}.", kNoLoopAction,
+     kMeasured, RuleKind::unexplained},
 };
 // clang-format on
 
