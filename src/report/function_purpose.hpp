@@ -20,6 +20,7 @@ enum class FunctionPurpose : std::uint8_t {
   references,  ///< reference counts of shared pointers
   atomics,
   clock,
+  calendar,  ///< dates of times: localtime, strftime
   random,
   cast,    ///< dynamic_cast
   string,  ///< length, search and comparison of C strings
@@ -27,6 +28,7 @@ enum class FunctionPurpose : std::uint8_t {
   ordered,  ///< ordered maps and sets (trees)
   list,     ///< linked lists
   table,    ///< hash tables
+  search,   ///< of a list or an array, entry by entry
   sort,
   packing,   ///< Fortran's copies of slices that are not contiguous
   dispatch,  ///< of OpenMP: a thread's next iterations

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "model/find.hpp"
+#include "report/busy_waiting.hpp"
 #include "report/cpu_findings.hpp"
 #include "report/function_purpose.hpp"
 #include "report/host_cause_text.hpp"
@@ -14,6 +15,7 @@
 #include "report/purpose_text.hpp"
 #include "report/python_causes.hpp"
 #include "report/stack_use.hpp"
+#include "report/system_call_text.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -23,6 +25,7 @@ namespace {
 constexpr double kLeastMutex = 0.15;       ///< of CPU time and waits for mutexes
 constexpr double kLeastAlone = 0.2;        ///< of wall time
 constexpr double kLeastKernel = 0.15;      ///< of CPU time
+constexpr double kLeastUnnamed = 0.3;      ///< of CPU time: no call seen, may be interrupts
 constexpr double kLeastWait = 0.2;         ///< of wall time
 constexpr double kLeastUnseen = 0.2;       ///< of CPU time: of processes and threads that end before they are sampled
 constexpr double kMostReady = 0.1;         ///< waiting for a CPU, over the time on one
@@ -61,6 +64,7 @@ class HostCauses {
     share_cpu_time();
     find_dispatch();
     std::ranges::copy_if(python_.causes, std::back_inserter(causes_), is_of_waits);
+    if (const auto spin = busy_waiting(host_)) causes_.push_back(*spin);
     find_mutex();
     // The kernel puts threads that wait for a mutex to sleep and wakes them.
     if (has("mutex") && !call_is_known_)
@@ -69,6 +73,9 @@ class HostCauses {
     // Threads that wait for a mutex leave the one that holds it alone.
     if (with_threads && !has("mutex") && !has("loop-dispatch") && !python_.waits_for_gil && !(python_.sent_s > 0))
       find_alone();
+    // A large share of little CPU time is little of a program that mostly waits.
+    constexpr double kLeastOfWall = 0.02;
+    std::erase_if(causes_, [&](const HostCause& cause) { return cause.seconds < kLeastOfWall * host_.wall_s; });
     std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
     return std::move(causes_);
   }
@@ -85,7 +92,7 @@ class HostCauses {
   void add(const HostStackSum& stack, bool claimed) {
     const StackUse use = uses_.use_of(stack);
     if (stack.state == ThreadState::running && (use.flush || !use.system_call.empty())) {
-      calls_[std::string(use.flush ? "flush" : use.system_call)][use.line] += stack.seconds;
+      calls_[call_of(use)][use.line] += stack.seconds;
       // What a stream writes is no conversion.
       if (use.purpose == FunctionPurpose::text) return;
     }
@@ -98,6 +105,12 @@ class HostCauses {
     const bool runs = stack.state == ThreadState::running || stack.state == ThreadState::runnable;
     if (stack.state == ThreadState::running) running_[use.purpose][use.line] += stack.seconds;
     if (!runs) waiting_[use.purpose][use.line] += stack.seconds;
+  }
+
+  /// What a system call is made for, if that decides what to do about it; else the call.
+  static std::string call_of(const StackUse& use) {
+    if (use.flush) return "flush";
+    return use.purpose == FunctionPurpose::calendar ? "localtime" : std::string(use.system_call);
   }
 
   template <typename... Parts>
@@ -215,8 +228,10 @@ class HostCauses {
   void find_short_lived() {
     const double used_s = host_.usage.cpu_s(), unseen_s = used_s - cpu_s_;
     if (!host_.usage.is_known() || unseen_s < kLeastUnseen * used_s) return;
+    constexpr double kMostOfOne = 1.5;
     const double children_s = sum_of(children_), joins_s = sum_of(waiting_[FunctionPurpose::join]);
-    if (children_s >= kLeastWait * host_.wall_s && children_s >= joins_s) {
+    if (children_s >= kLeastWait * host_.wall_s && children_s >= joins_s &&
+        children_s > kMostOfOne * longest_child_s(host_)) {
       put("process-starts", std::min(children_s, host_.wall_s),
           fmt::format("{} of the time is waiting for processes, most of which end within milliseconds",
                       percent(std::min(1.0, children_s / host_.wall_s))),
@@ -261,24 +276,17 @@ class HostCauses {
     if (const double syncs_s = sum_of(syncs_); syncs_s > kKnown * seconds && syncs_s > sampled_s)
       return put_syncs(syncs_s);
     if (most == calls_.end() || sampled_s < kKnown * seconds) {
+      if (seconds < kLeastUnnamed * host_.usage.cpu_s()) return;
       put("system-calls", seconds, fmt::format("{} of the CPU time is in the kernel, in system calls", share),
           "most CPU time is at", hottest_line(),
           "`strace -c -f` counts the system calls: make fewer and larger ones (buffers).");
       return;
     }
     call_is_known_ = true;
-    const std::string& call = most->first;
-    const bool reads = call.starts_with("read") || call.starts_with("pread") || call.starts_with("recv");
-    const bool writes = call.starts_with("write") || call.starts_with("pwrite") || call.starts_with("send");
+    const SystemCallText text = system_call_text(most->first);
     put("system-calls", seconds,
-        fmt::format("{} of the CPU time is in the kernel: system calls, mostly {}", share,
-                    call == "flush" ? "write, for streams that are flushed" : call),
-        "most of them called at", key_of_largest(most->second),
-        call == "flush" ? "Flush once at the end: write '\\n' instead of std::endl, and do not call flush() in a loop."
-        : reads ? "Read 64 KiB or more at a time into a buffer (fread, std::ifstream, BufReader), or map the file."
-        : writes
-            ? "Collect output in a buffer of 64 KiB or more (setvbuf, std::ofstream, BufWriter) and write it at once."
-            : "Make fewer and larger calls; `strace -c -f` counts them.");
+        fmt::format("{} of the CPU time is in the kernel: system calls, mostly {}", share, text.name),
+        "most of them called at", key_of_largest(most->second), std::string(text.action));
   }
 
   void put_syncs(double waits_s) {

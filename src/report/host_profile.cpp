@@ -81,6 +81,16 @@ std::string place_text(const HostFrame& frame) {
   return clean_line(file.empty() ? frame.function : fmt::format("{} ({})", frame.function, file));
 }
 
+double longest_child_s(const HostProfile& host) {
+  double longest = 0;
+  for (const HostProcessSum& process : host.processes) {
+    const auto parent = std::ranges::find(host.processes, process.parent, &HostProcessSum::pid);
+    if (parent == host.processes.end() || process.threads == 0) continue;
+    longest = std::max(longest, process.times.total() / static_cast<double>(process.threads));
+  }
+  return longest;
+}
+
 std::string host_answer(const HostProfile& host) {
   const HostThreadSum* const leading = leading_thread(host);
   if (leading == nullptr) return fmt::format("{} of wall time; no thread was sampled.", duration(host.wall_s));

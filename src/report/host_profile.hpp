@@ -103,6 +103,9 @@ struct HostProfile {
 /// "train.py:31 load_batch"; without the file if unknown.
 std::string place_text(const HostFrame& frame);
 
+/// Sampled time of the process that lives longest, of those that the program's other processes started; 0: none.
+double longest_child_s(const HostProfile& host);
+
 /// CPU time of the threads, the line or wait with the most time, and what to do about it.
 std::string host_answer(const HostProfile& host);
 

@@ -27,6 +27,10 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
       "Count in a local variable per thread and add it once; else spread the counters over cache lines."},
      {FunctionPurpose::clock, 0.1, "clock", "goes to reading the clock",
       "Read the clock once per batch instead of once per item."},
+     {FunctionPurpose::calendar, 0.15, "calendar", "goes to converting times to dates (localtime, strftime)",
+      "Convert once per second and keep the text. Set TZ (export TZ=:/etc/localtime): without it, glibc checks that "
+      "file "
+      "in each call."},
      {FunctionPurpose::random, 0.15, "random-numbers", "goes to random numbers of the C library, which take a lock",
       "Use one generator per thread (std::minstd_rand, xoshiro), and draw many numbers at a time."},
      {FunctionPurpose::cast, 0.1, "dynamic-cast", "goes to dynamic_cast",
@@ -44,6 +48,10 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
       "Check the hash function: if many keys share a bucket, mix all of their bits (load_factor(), bucket_size()). "
       "Else "
       "reserve(), look each key up once, or use a flat table with open addressing."},
+     {FunctionPurpose::search, 0.3, "linear-search", "goes to searches that compare entry by entry",
+      "Look entries up in a hash set or map (std::unordered_set, HashSet), or keep the array sorted and use binary "
+      "search "
+      "(std::lower_bound, binary_search)."},
      {FunctionPurpose::packing, 0.15, "array-temporaries", "goes to temporary copies of array slices",
       "Pass contiguous slices (swap the dimensions), or declare the dummy argument x(:) instead of x(n); "
       "-Warray-temporaries lists the lines."}});

@@ -88,7 +88,8 @@ std::string library_of(const HostFrame& frame) {
 
 /// Of running threads: at a line of the program, or in a function.
 struct Part {
-  double seconds = 0, native_s = 0, recursive_s = 0;
+  double seconds = 0, native_s = 0, numpy_s = 0, recursive_s = 0;
+  double counting_s = 0;  ///< at lines that count a loop: for i in range(n)
   ByLine lines;
   std::set<int> places;  ///< innermost Python frames
   std::vector<std::size_t> stacks;
@@ -101,7 +102,7 @@ struct Use {
   std::string line;  ///< of the innermost frame of the program
   int own = -1;      ///< that frame; -1: none
   const PythonWork* work = nullptr;
-  bool native = false, imports = false;
+  bool native = false, numpy = false, imports = false;
   std::string library;  ///< whose Python code runs; empty: the program's
 };
 
@@ -122,6 +123,7 @@ class Finder {
     find_objects();
     find_gil();
     if (!found_.waits_for_gil) find_interpreted();
+    find_elements();
     for (const auto& [library, part] : libraries_) put_library(library, part);
     return std::move(found_);
   }
@@ -142,6 +144,7 @@ class Finder {
       const HostFrame& one = frame(*index);
       if (one.own && one.line > 0) break;
       use.native = use.native || is_compiled_library(one);
+      use.numpy = use.numpy || is_numpy(one);
       if (one.python && !in_library) use.library = library_of(one);
       in_library = in_library || one.python;
       use.imports = use.imports || one.file.starts_with("<frozen importlib");
@@ -202,6 +205,8 @@ class Finder {
     part.lines[use.line] += stack.seconds;
     part.stacks.push_back(number);
     if (use.native) part.native_s += stack.seconds;
+    if (use.numpy) part.numpy_s += stack.seconds;
+    if (use.own >= 0 && !use.native && counts_loop(source_of(frame(use.own)))) part.counting_s += stack.seconds;
     const auto python = std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(),
                                              [&](int index) { return frame(index).python; });
     if (python != stack.frames.rend()) part.places.insert(*python);
@@ -318,6 +323,22 @@ class Finder {
         recursive ? "If it is called with the same arguments again, keep its results (functools.lru_cache); else "
                     "compile it (Numba, Cython)."
                   : "Vectorise this loop (NumPy), compile it (Numba, Cython), or divide it among processes.");
+  }
+
+  /// A loop that calls NumPy for each element. In one that calls it for whole arrays, the loop's own line takes no
+  /// time.
+  void find_elements() {
+    constexpr double kLeastCounting = 0.03;
+    for (const auto& [function, part] : functions_) {
+      if (part.seconds < kLeastInterpreted * cpu_s_ || part.counting_s < kLeastCounting * part.seconds) continue;
+      if (part.interpreted() || 2 * part.numpy_s < part.native_s) continue;
+      put("array-elements", part.seconds,
+          fmt::format("{} of the CPU time is a Python loop that calls NumPy for single elements",
+                      share_of(part.seconds)),
+          "mostly at", largest_line(part.lines),
+          "Compute with whole arrays or slices (np.where, np.clip, sums along an axis), or compile the loop with Numba "
+          "(@njit).");
+    }
   }
 
   void put_library(const std::string& library, const Part& part) {

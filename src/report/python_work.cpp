@@ -190,6 +190,8 @@ const PythonWork* python_work_at(std::string_view line) {
   return tests_membership(source) ? &kMember : nullptr;
 }
 
+bool counts_loop(std::string_view source) { return source.starts_with("for ") && has_call(source, "range("); }
+
 bool calls_built_in(std::string_view source) {
   constexpr auto kCalls = std::to_array<std::string_view>(
       {"sorted(", ".sort(", ".join(", ".split(", ".replace(", ".encode(", ".decode(", ".update(", ".digest(",

@@ -23,4 +23,7 @@ const PythonWork* python_work_at(std::string_view source);
 /// True if the line's time is in a function that the interpreter has in C, as sorted() and str.join().
 bool calls_built_in(std::string_view source);
 
+/// "for x in range(width):".
+bool counts_loop(std::string_view source);
+
 }  // namespace roofline

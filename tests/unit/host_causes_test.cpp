@@ -11,8 +11,11 @@
 namespace roofline {
 namespace {
 
+using testing::Contains;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 HostFrame own(int line, const std::string& function) { return {function, "/home/u/solver.cpp", line, false, true}; }
@@ -38,20 +41,27 @@ TEST(HostCauses, NameWhatTheProgramCallsLibrariesFor) {
     HostFrame called;
   };
   for (const Case& of :
-       {Case{"allocation", library("malloc")}, Case{"allocation", library("operator new(unsigned long)")},
-        Case{"copy", library("__memmove_avx_unaligned_erms")}, Case{"text", library("vfprintf")},
+       {Case{"allocation", library("malloc")},
+        Case{"allocation", library("operator new(unsigned long)")},
+        Case{"copy", library("__memmove_avx_unaligned_erms")},
+        Case{"text", library("vfprintf")},
         Case{"mathematics", library("exp", "/usr/lib/libm.so.6")},
         Case{"exceptions", library("_Unwind_RaiseException", "/usr/lib/libgcc_s.so.1")},
         Case{"pattern-compilation", library("std::__cxx11::basic_regex<char, std::__cxx11::regex_traits<char> >::"
                                             "basic_regex(char const*, std::regex_constants::syntax_option_type)")},
         Case{"reference-counts", library("std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::_M_release()")},
         Case{"atomics", library("std::__atomic_base<long>::fetch_add(long, std::memory_order)")},
-        Case{"clock", library("clock_gettime")}, Case{"random-numbers", library("rand")},
+        Case{"clock", library("clock_gettime")},
+        Case{"random-numbers", library("rand")},
         Case{"dynamic-cast", library("__dynamic_cast", "/usr/lib/libstdc++.so.6")},
         Case{"strings", library("__strlen_avx2")},
         Case{"hashing", library("std::_Hash_bytes(void const*, unsigned long, unsigned long)")},
         Case{"ordered-map",
              library("std::map<unsigned int, double, std::less<unsigned int> >::find(unsigned int const&) const")},
+        Case{"calendar", library("__tz_convert")},
+        Case{"pattern-compilation", library("regfree")},
+        Case{"linear-search", library("core::slice::<impl [T]>::contains")},
+        Case{"linear-search", library("int* std::__find_if<int*>(int*, int*)")},
         Case{"linked-list", library("std::_List_iterator<Event>::operator++()")}}) {
     const std::vector<HostCause> found = host_causes(running_in(of.called, 4, 6), true);
     ASSERT_THAT(found, SizeIs(1)) << of.id;
@@ -106,6 +116,69 @@ TEST(HostCauses, NameTheSystemCallAndItsLine) {
   EXPECT_THAT(host_causes(host, true), IsEmpty());
 }
 
+TEST(HostCauses, LeaveOutWhatIsLittleOfTheWallTime) {
+  HostProfile host = running_in(library("malloc"), 5, 5);
+  ASSERT_THAT(host_causes(host, true), SizeIs(1));
+  host.wall_s = 1000;
+  EXPECT_THAT(host_causes(host, true), IsEmpty());
+}
+
+TEST(HostCauses, NameWhatASystemCallIsFor) {
+  HostProfile host = running_in_stack({library("fstatat"), library("__tz_convert")});
+  host.usage = {.user_s = 6, .system_s = 4, .page_faults = 100};
+  const std::vector<HostCause> found = host_causes(host, true);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].id, "system-calls");
+  EXPECT_THAT(found[0].action, HasSubstr("TZ"));
+}
+
+TEST(HostCauses, DoNotCallUnseenKernelTimeSystemCallsUnlessItIsLarge) {
+  HostProfile host = running_in_stack({});
+  host.usage = {.user_s = 8, .system_s = 2, .page_faults = 100};
+  EXPECT_THAT(host_causes(host, true), IsEmpty()) << "interrupts, or a virtual machine";
+  host.usage = {.user_s = 5, .system_s = 5, .page_faults = 100};
+  EXPECT_EQ(host_causes(host, true).at(0).id, "system-calls");
+}
+
+/// Two threads; one is in line 7, which has this text, for some of ten seconds.
+std::vector<HostCause> causes_of_line(const std::string& source, int seconds, int threads = 2) {
+  HostSamplesBuilder builder;
+  const int works = builder.stack({own(9, "step")}), waits = builder.stack({own(7, "consume")});
+  for (int i = 0; i < threads; ++i) {
+    const int thread = builder.thread(10, 10 + i);
+    for (int tick = 1; tick <= 1000; ++tick) {
+      const bool there = i == threads - 1 && tick <= 100 * seconds;
+      builder.sample(thread, static_cast<std::uint64_t>(tick) * 10'000'000, ThreadState::running,
+                     there ? waits : works);
+    }
+  }
+  HostProfile host = host_profile(builder.take());
+  for (HostLineSum& line : host.lines) {
+    if (line.place.line == 7) line.source = source;
+  }
+  return host_causes(host, false);
+}
+
+TEST(HostCauses, NameALoopThatWaitsForAVariable) {
+  for (const char* source :
+       {"while (counter.load(std::memory_order_acquire) < value) {}", "while (!ready);",
+        "while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE)) _mm_pause();", "while (queue->tail == tail) { } // empty",
+        "while !READY.load(Ordering::Acquire) { std::hint::spin_loop(); }", "std::hint::spin_loop();"}) {
+    const std::vector<HostCause> found = causes_of_line(source, 8);
+    ASSERT_THAT(found, SizeIs(1)) << source;
+    EXPECT_EQ(found[0].id, "busy-waiting");
+    EXPECT_EQ(found[0].line, "solver.cpp:7 consume");
+    EXPECT_LE(found[0].seconds, 8.01);
+    EXPECT_THAT(causes_of_line(source, 2), IsEmpty()) << "a tenth of the CPU time";
+    EXPECT_THAT(causes_of_line(source, 8, 1), IsEmpty()) << "no other thread";
+  }
+  for (const char* source :
+       {"while (*to++ = *from++) {}", "while (step()) {}", "while (n -= 3) ;", "while (i < n) {", "while (low < high)",
+        "while (queue.pop(item)) {}", "for (;;) {}", "continue;", "", "while", "while (", "}"}) {
+    EXPECT_THAT(causes_of_line(source, 8), IsEmpty()) << source;
+  }
+}
+
 TEST(HostCauses, DoNotClaimTheSameTimeTwice) {
   HostProfile host = running_in_stack({library("__memset_avx2")}, 9);
   host.usage = {.user_s = 3, .system_s = 7, .page_faults = 8e6};
@@ -128,6 +201,15 @@ TEST(HostCauses, NameProcessesAndThreadsThatAreTooShortToBeSampled) {
   EXPECT_EQ(found[0].id, "process-starts");
   EXPECT_EQ(found[0].line, "solver.cpp:7 sizes");
   EXPECT_LE(found[0].seconds, host.wall_s);
+
+  HostProfile helped = host;
+  HostProcessSum helper;
+  helper.pid = 11;
+  helper.parent = 10;
+  helper.threads = 1;
+  helper.times.of(ThreadState::sleep) = 9.5;
+  helped.processes.push_back(helper);
+  EXPECT_THAT(host_causes(helped, true), Not(Contains(Field(&HostCause::id, "process-starts")))) << "one helper";
 
   HostSamplesBuilder threads;
   threads.thread(10, 10);

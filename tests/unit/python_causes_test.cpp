@@ -105,6 +105,23 @@ TEST(PythonCauses, RowsOfAFunctionThatPandasCallsBack) {
   EXPECT_EQ(found[0].line, "search.py:7 solve");
 }
 
+TEST(PythonCauses, LoopsOverElementsOfNumPyArrays) {
+  const HostFrame numpy = native("/x/numpy/_multiarray_umath.so", "array_subscript");
+  const std::vector<HostFrame> element = {numpy, own(8)};
+  const auto causes = [&](const std::string& source) {
+    HostProfile host = running({element, {own(8)}, element, {own(8)}, {own(7)}});
+    for (HostLineSum& line : host.lines) line.source = line.place.line == 7 ? source : "value = image[y, x]";
+    return host_causes(host, true);
+  };
+  const std::vector<HostCause> found = causes("for x in range(columns):");
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "array-elements");
+  EXPECT_EQ(found[0].line, "search.py:8 solve");
+  EXPECT_LE(found[0].seconds, 5.01);
+  EXPECT_THAT(causes("total = 0"), IsEmpty()) << "no loop that takes time";
+  EXPECT_THAT(causes("for batch in batches:"), IsEmpty()) << "the iterator's own work";
+}
+
 TEST(PythonCauses, InterpretedCode) {
   const std::vector<HostCause> loop = host_causes(running({{own(7)}, {own(8)}, {own(7)}}), true);
   ASSERT_THAT(loop, SizeIs(1));
