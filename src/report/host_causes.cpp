@@ -73,8 +73,7 @@ class HostCauses {
     // Threads that wait for a mutex leave the one that holds it alone.
     if (with_threads && !has("mutex") && !has("loop-dispatch") && !python_.waits_for_gil && !(python_.sent_s > 0))
       find_alone();
-    // A large share of little CPU time is little of a program that mostly waits.
-    constexpr double kLeastOfWall = 0.02;
+    constexpr double kLeastOfWall = 0.02;  // a large share of little CPU time is little of a program that waits
     std::erase_if(causes_, [&](const HostCause& cause) { return cause.seconds < kLeastOfWall * host_.wall_s; });
     std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
     return std::move(causes_);
@@ -119,7 +118,6 @@ class HostCauses {
   }
 
   static bool is_of_waits(const HostCause& cause) { return cause.id == "gil"; }
-
   bool has(std::string_view id) const { return std::ranges::find(causes_, id, &HostCause::id) != causes_.end(); }
 
   /// Samples are taken in user code, where a thread is assumed to be until the next one: a part of that was in the
@@ -351,6 +349,7 @@ class HostCauses {
     const double saved = alone.seconds * (1 - 1 / static_cast<double>(alone.at_once));
     const std::string line = text_of_line(alone.line);
     const std::string share = percent(alone.seconds / host_.wall_s);
+    const bool python = alone.line >= 0 && host_.lines[static_cast<std::size_t>(alone.line)].place.python;
     const bool shared = alone.line < 0 || alone.others_s > 0.5 * alone.line_s;
     // Beside other programs, or with more threads than CPUs, who still works and who waits is the scheduler's choice;
     // not where no other thread ever works.
@@ -363,7 +362,8 @@ class HostCauses {
     }
     put("serial-part", saved,
         fmt::format("For {} of the time only one thread is busy, of up to {}", share, alone.at_once), "mostly at", line,
-        "Divide this part over the threads (#pragma omp parallel for), or overlap it with other work.");
+        python ? "Divide this part among processes (multiprocessing), or overlap it with other work."
+               : "Divide this part over the threads (#pragma omp parallel for), or overlap it with other work.");
   }
 
   const HostProfile& host_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "report/cpu_findings.hpp"
 #include "report/host_causes.hpp"
@@ -72,6 +73,23 @@ void put_memory(std::vector<Hotspot>& all, const Report& report) {
   std::rotate(all.begin() + std::min(first, rest - all.begin()), rest, end_of_times);
 }
 
+/// A library function that is inlined into a loop is a cause of the host and a part of the loop: the loop's saving is
+/// at most the rest of its time.
+void share_lines(std::vector<Hotspot>& all, const Report& report, const std::vector<HostCause>& causes) {
+  for (Hotspot& hotspot : all) {
+    double total_s = 0, claimed_s = 0;
+    for (const std::size_t row : hotspot.rows) {
+      const std::optional<ProfiledKind>& kind = report.points[row].profiled;
+      if (!kind || !kind->loop) continue;
+      total_s += kind->total_s;
+      for (const HostCause& cause : causes)
+        claimed_s += cause.line == kind->line && !cause.line.empty() ? cause.seconds : 0;
+    }
+    if (claimed_s > 0) hotspot.seconds = std::min(hotspot.seconds, total_s - claimed_s);
+  }
+  std::erase_if(all, [](const Hotspot& hotspot) { return hotspot.seconds <= 0 && !hotspot.rows.empty(); });
+}
+
 }  // namespace
 
 std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict>& verdicts) {
@@ -116,7 +134,9 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
     if (saving.point >= 0 && static_cast<std::size_t>(saving.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(saving.point));
   }
-  for (HostCause& cause : host_causes(report)) {
+  std::vector<HostCause> causes = host_causes(report);
+  if (!causes.empty()) share_lines(all, report, causes);
+  for (HostCause& cause : causes) {
     all.push_back({.kind = VerdictKind::slow,
                    .what = "host",
                    .seconds = cause.seconds,

@@ -5,9 +5,11 @@
 #include <sstream>
 
 #include "model/error.hpp"
+#include "profile/host_sums.hpp"
 #include "render/render.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
+#include "report/hotspots.hpp"
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
@@ -271,6 +273,26 @@ TEST(CpuRows, OfASerialPartBesideOtherPrograms) {
       facts.host->code.samples[i].thread = i / 50 % 2 == 0 ? 0 : 1;
     EXPECT_NE(rule_of(report_of({}, facts, four_cores())), "serial-part") << "both threads run it, in turn";
   }
+}
+
+TEST(CpuRows, ShareTheTimeOfTheirLineWithInlinedLibraries) {
+  const auto sum_at = [](const std::string& line) {
+    Report report = cpu_program_report(
+        {{.counts = "flops.fp64.scalar=2000000000 load.bytes=16000000000 l1.fills=1000", .milliseconds = {500}}});
+    HostSamplesBuilder builder;
+    const int thread = builder.thread(10, 10);
+    const int stack =
+        builder.stack({HostSamplesBuilder::native("/usr/include/c++/12/bits/stl_algo.h", "std::__find_if"),
+                       {"step", "/home/u/solver.cpp", 7, false, true}});
+    for (std::uint64_t i = 1; i <= 40; ++i) builder.sample(thread, i * 10'000'000, ThreadState::running, stack);
+    report.profile->host = host_profile(builder.take());
+    report.points[0].profiled->line = line;
+    double sum = 0;
+    for (const Hotspot& hotspot : hotspots_of(report, verdicts(report))) sum += hotspot.seconds;
+    return sum;
+  };
+  EXPECT_LE(sum_at("solver.cpp:7 step"), 0.501);
+  EXPECT_GT(sum_at("solver.cpp:9 step"), 0.501) << "another line's time";
 }
 
 TEST(CpuRows, WithoutAnExplanationHaveNoCause) {

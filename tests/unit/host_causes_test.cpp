@@ -360,6 +360,7 @@ TEST(HostCauses, NameASerialPartAndUnequalWork) {
   EXPECT_EQ(serial[0].id, "serial-part");
   EXPECT_NEAR(serial[0].seconds, 2.5, 0.02);
   EXPECT_EQ(serial[0].line, "solver.cpp:30 write_result");
+  EXPECT_THAT(serial[0].action, HasSubstr("omp"));
   const std::vector<HostCause> unequal = host_causes(alone_in("step", 5, 5), true);
   ASSERT_THAT(unequal, SizeIs(1));
   EXPECT_EQ(unequal[0].id, "unequal-work");
