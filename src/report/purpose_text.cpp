@@ -9,28 +9,27 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
     {{FunctionPurpose::allocation, 0.1, "allocation", "goes to memory allocation (malloc, free)",
       "Allocate once outside the loop and reuse it: reserve() and clear(), a buffer passed in, or an arena."},
      {FunctionPurpose::copy, 0.25, "copy", "goes to memory copies (memcpy, memset)",
-      "Avoid copies (references, views, moves, appending in place), and copy few large blocks instead of many small "
-      "ones."},
+      "Avoid copies (references, views, moves, appending in place), and copy few large blocks instead of many "
+      "small ones."},
      {FunctionPurpose::text, 0.2, "text", "goes to conversions between numbers and text",
       "Read and write binary data, or convert with std::from_chars and std::to_chars, in large blocks."},
      {FunctionPurpose::mathematics, 0.3, "mathematics", "goes to math library functions",
-      "Use vector versions (-O3 -ffast-math with glibc's libmvec), single precision, or tables. Write small powers as "
-      "products."},
+      "Use vector versions (-O3 -ffast-math with glibc's libmvec), single precision, or tables. Write small powers "
+      "as products."},
      {FunctionPurpose::exception, 0.1, "exceptions", "goes to throwing and catching exceptions",
       "Return expected failures as values (std::optional, error codes, std::from_chars) and throw for rare ones."},
      {FunctionPurpose::pattern, 0.1, "pattern-compilation", "goes to compiling regular expressions",
       "Compile each pattern once, outside the loop (static const std::regex, re.compile), and reuse it."},
      {FunctionPurpose::references, 0.15, "reference-counts", "goes to the reference counts of shared pointers",
-      "Pass shared pointers by reference, or plain references if the callee keeps none; std::unique_ptr if there is "
-      "one owner."},
+      "Pass shared pointers by reference, or plain references if the callee keeps none; std::unique_ptr if there "
+      "is one owner."},
      {FunctionPurpose::atomics, 0.15, "atomics", "goes to atomic operations",
       "Count in a local variable per thread and add it once; else spread the counters over cache lines."},
      {FunctionPurpose::clock, 0.1, "clock", "goes to reading the clock",
       "Read the clock once per batch instead of once per item."},
      {FunctionPurpose::calendar, 0.15, "calendar", "goes to converting times to dates (localtime, strftime)",
-      "Convert once per second and keep the text. Set TZ (export TZ=:/etc/localtime): without it, glibc checks that "
-      "file "
-      "in each call."},
+      "Convert once per second and keep the text. Set TZ (export TZ=:/etc/localtime): without it, glibc checks "
+      "that file in each call."},
      {FunctionPurpose::random, 0.15, "random-numbers", "goes to random numbers of the C library, which take a lock",
       "Use one generator per thread (std::minstd_rand, xoshiro), and draw many numbers at a time."},
      {FunctionPurpose::cast, 0.1, "dynamic-cast", "goes to dynamic_cast",
@@ -46,12 +45,10 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
       "Use a std::vector: each step along a list waits for the previous one."},
      {FunctionPurpose::table, 0.5, "hash-table", "goes to walking the entries of hash tables",
       "Check the hash function: if many keys share a bucket, mix all of their bits (load_factor(), bucket_size()). "
-      "Else "
-      "reserve(), look each key up once, or use a flat table with open addressing."},
+      "Else reserve(), look each key up once, or use a flat table with open addressing."},
      {FunctionPurpose::search, 0.3, "linear-search", "goes to searches that compare entry by entry",
       "Look entries up in a hash set or map (std::unordered_set, HashSet), or keep the array sorted and use binary "
-      "search "
-      "(std::lower_bound, binary_search)."},
+      "search (std::lower_bound, binary_search)."},
      {FunctionPurpose::packing, 0.15, "array-temporaries", "goes to temporary copies of array slices",
       "Pass contiguous slices (swap the dimensions), or declare the dummy argument x(:) instead of x(n); "
       "-Warray-temporaries lists the lines."}});

@@ -8,19 +8,16 @@ namespace {
 
 constexpr std::string_view kAlias =
     "Declare the pointers restrict (__restrict in C++), and copy what the loop reads through pointers into local "
-    "variables "
-    "before it.";
+    "variables before it.";
 constexpr std::string_view kBound =
-    "Copy the loop's bound into a local variable before it: the compiler assumes that a store in the loop changes it. "
-    "Do "
-    "not leave the loop early.";
+    "Copy the loop's bound into a local variable before it: the compiler assumes that a store in the loop changes "
+    "it. Do not leave the loop early.";
 constexpr std::string_view kReduction =
     "Let the compiler reorder the sum: -ffast-math, or #pragma omp simd reduction(+:sum).";
 constexpr std::string_view kCall =
     "Let the compiler inline the call (define it in this file or a header, -flto), or move it out of the loop.";
 constexpr std::string_view kStride =
-    "Let consecutive iterations access adjacent elements: arrays of each field (SoA), or "
-    "another loop order.";
+    "Let consecutive iterations access adjacent elements: arrays of each field (SoA), or another loop order.";
 constexpr std::string_view kBranch = "Select values without branches (?:, std::min, std::max).";
 
 struct RemarkAction {
