@@ -21,7 +21,6 @@ namespace {
 
 using example::counts_of;
 using example::cpu_program_report;
-using example::four_cores;
 using example::PlantedLoop;
 using example::samples_of;
 using testing::Contains;
@@ -267,11 +266,11 @@ TEST(CpuRows, OfASerialPartBesideOtherPrograms) {
     facts.host = builder.take();
     facts.host->code = samples_of(loops).code;
     facts.counted = counts_of(loops);
-    const Report report = report_of({}, facts, four_cores());
+    const Report report = report_of({}, facts, example::four_cores());
     EXPECT_EQ(rule_of(report) == "serial-part", has_two);
     for (std::size_t i = 0; i < facts.host->code.samples.size(); ++i)
       facts.host->code.samples[i].thread = i / 50 % 2 == 0 ? 0 : 1;
-    EXPECT_NE(rule_of(report_of({}, facts, four_cores())), "serial-part") << "both threads run it, in turn";
+    EXPECT_NE(rule_of(report_of({}, facts, example::four_cores())), "serial-part") << "both threads run it, in turn";
   }
 }
 
