@@ -305,6 +305,18 @@ TEST(CpuRows, WithoutAnExplanationHaveNoCause) {
   EXPECT_FALSE(found[0].actionable);
 }
 
+TEST(CpuRows, WhoseCountsAreOfOtherWorkThanTheirTime) {
+  const auto kind_of = [](double iterations) {
+    const std::vector<Verdict> found =
+        verdicts(cpu_program_report({{.counts = "loads=100000000 load.bytes=800000000 l1.fills=1000",
+                                      .milliseconds = {500},
+                                      .iterations = iterations}}));
+    return found.empty() ? VerdictKind::at_roof : found[0].kind;
+  };
+  EXPECT_EQ(kind_of(1e11), VerdictKind::measure);
+  EXPECT_EQ(kind_of(1e9), VerdictKind::unknown);
+}
+
 /// A rep movs is a jump to itself.
 TEST(CpuRows, OfSmallCopies) {
   const auto rule = [](double bytes) {

@@ -90,6 +90,13 @@ void add_cycles(QuantityCollector& out, const Point& point, const Machine& machi
   const CpuLoop& loop = *point.profiled->loop;
   if (!hz || !(loop.thread_s > 0)) return;
   const double cycles = *hz * loop.thread_s;
+  // Counts of one run and the time of another; no core executes as many instructions.
+  constexpr double kMostPerCycle = 10;
+  const double per_cycle = point.counters->find("instructions").value_or(0) / cycles;
+  if (per_cycle > kMostPerCycle) {
+    out.set("loop.mismatch", per_cycle);
+    return;
+  }
   const auto share = [&](const char* id, double each) {
     return std::min(1.0, point.counters->find(id).value_or(0) * each / cycles);
   };
@@ -109,7 +116,7 @@ void add_cycles(QuantityCollector& out, const Point& point, const Machine& machi
   out.set("loop.mispredictions_need", share("mispredicted", kRefill));
   const double subnormals = point.counters->find("subnormals").value_or(0);
   if (subnormals > 0) out.set("loop.subnormal_cycles", cycles / subnormals);
-  out.set("loop.instructions", point.counters->find("instructions").value_or(0) / cycles);
+  out.set("loop.instructions", per_cycle);
 }
 
 }  // namespace

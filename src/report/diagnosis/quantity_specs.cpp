@@ -226,6 +226,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"loop.calls", "calls per iteration", kNumber, "of functions"},
     {"loop.string_bytes", "bytes per copy", kBytes, "of instructions that repeat themselves (rep movs, rep stos)"},
     {"loop.instructions", "instructions per cycle", kNumber, "at the highest clock that the machine was seen at"},
+    {"loop.mismatch", "instructions per cycle", kNumber,
+     "more than any CPU executes: counts and time do not belong together"},
     {"loop.integer_divides_need", "integer divisions", kFraction,
      "least time of its integer divisions and remainders over the time of its threads"},
     {"loop.divides_need", "divisions and roots", kFraction,
