@@ -103,7 +103,7 @@ class NineKernels(planted_cpu_test.OnACpu):
 
     def test_a_histogram_computes_with_integers(self):
         rule = self.check("histogram", "^(l[123]|dram)[.]", FAULTS - {"aliasing"})
-        self.assertIn(rule, (None, "integer-operations", "integer-uncounted"))
+        self.assertIn(rule, (None, "aliasing", "integer-operations", "integer-uncounted"))
         self.assertGreater(self.all_rows["histogram"]["verification"]["work"]["integer_operations"], 2 ** 18)
 
     def test_a_stencil_leaves_its_border_alone(self):

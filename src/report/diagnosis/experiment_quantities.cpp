@@ -5,8 +5,8 @@
 namespace roofline {
 namespace {
 
-/// True if the interval allows a conclusion: at most as wide as a fifth of the ratio, or all of it where the rules see
-/// an effect; of a share of the row's time, at most as wide as a fifth of that time.
+/// True if the interval allows a conclusion: at most as wide as a fifth of the ratio, or all of it far from no effect;
+/// of a share of the row's time, at most as wide as a fifth of that time.
 bool is_certain(const Experiment& experiment) {
   constexpr double kWidest = 0.2;
   // A smaller size that costs more per unit of work has costs of its own.
@@ -14,27 +14,36 @@ bool is_certain(const Experiment& experiment) {
   const bool share = experiment.kind == ExperimentKind::in_cache || experiment.kind == ExperimentKind::in_l1;
   if (share && experiment.ratio > kComparable) return false;
   const double whole = share ? std::max(1.0, experiment.ratio) : experiment.ratio;
-  const bool threads =
-      experiment.kind == ExperimentKind::all_threads || experiment.kind == ExperimentKind::slowest_thread;
-  const double effect = threads ? 2 : 1.3;  // times as fast or as slow: the largest that a rule asks for
+  constexpr double kFar = 2;  // times as fast or as slow
   const Interval& interval = experiment.ci95;
-  const bool far = !share && interval.known() && (interval.high * effect < 1 || interval.low > effect);
+  const bool far = !share && interval.known() && (interval.high * kFar < 1 || interval.low > kFar);
   return experiment.ratio > 0 && (far || !(interval.known() && interval.width() > kWidest * whole));
 }
 
-/// True if traced accesses stay within their pages. Small pages are then also slower, because prefetchers stop at a
-/// page's end.
-bool stays_in_pages(const Point& point) {
+/// True if traced accesses jump between pages. Small pages are slower without jumps, too: prefetchers stop at a page's
+/// end.
+bool jumps_between_pages(const Point& point) {
   constexpr double kJumps = 0.1;
   return std::any_of(point.experiments.begin(), point.experiments.end(), [](const Experiment& experiment) {
-    return experiment.kind == ExperimentKind::page_jumps && experiment.ratio < kJumps;
+    return experiment.kind == ExperimentKind::page_jumps && experiment.ratio >= kJumps;
   });
+}
+
+/// The ratio that other offsets of the buffers explain; at most 1. Whatever is compiled anew runs in other buffers.
+double ratio_of_placement(const Point& point) {
+  double ratio = 1;
+  for (const Experiment& experiment : point.experiments) {
+    if (experiment.kind == ExperimentKind::staggered && is_certain(experiment))
+      ratio = std::min(ratio, experiment.ratio);
+  }
+  return ratio;
 }
 
 }  // namespace
 
 void add_experiments(QuantityCollector& out, const Point& point, const Machine& machine) {
   const auto threads = static_cast<double>(machine.device.units);
+  const double placement = ratio_of_placement(point);
   for (const Experiment& experiment : point.experiments) {
     const double ratio = experiment.ratio;
     if (!is_certain(experiment)) continue;
@@ -63,10 +72,10 @@ void add_experiments(QuantityCollector& out, const Point& point, const Machine& 
         out.set("experiment.size.slowdown", ratio);
         break;
       case ExperimentKind::other_type:
-        out.set("experiment.type.slowdown", 1 / ratio);
+        out.set("experiment.type.slowdown", placement / ratio);
         break;
       case ExperimentKind::small_pages:
-        if (!stays_in_pages(point)) out.set("experiment.pages.slowdown", ratio);
+        if (jumps_between_pages(point)) out.set("experiment.pages.slowdown", ratio);
         break;
       case ExperimentKind::staggered:
         out.set("experiment.staggered.gain", 1 / ratio);
@@ -79,16 +88,16 @@ void add_experiments(QuantityCollector& out, const Point& point, const Machine& 
         out.set("experiment.subnormals.gain", 1 / ratio);
         break;
       case ExperimentKind::reassociated:
-        out.set("experiment.reassociated.gain", 1 / ratio);
+        out.set("experiment.reassociated.gain", placement / ratio);
         break;
       case ExperimentKind::unvectorized:
         out.set("experiment.unvectorized.slowdown", ratio);
         break;
       case ExperimentKind::multiplied:
-        out.set("experiment.divisions.gain", 1 / ratio);
+        out.set("experiment.divisions.gain", placement / ratio);
         break;
       case ExperimentKind::unforwarded:
-        out.set("experiment.forwarding.gain", 1 / ratio);
+        out.set("experiment.forwarding.gain", placement / ratio);
         break;
       case ExperimentKind::line_visits:
         out.set("experiment.lines.visits", ratio);
