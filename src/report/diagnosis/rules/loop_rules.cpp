@@ -21,7 +21,7 @@ constexpr std::string_view kInstructionTables = "instruction tables of Agner Fog
 constexpr Rule kLoopThreadRules[] = {
     // Loops of a program that was counted under emulation. Threads and unused bytes come before the roof that is reached
     // in spite of them.
-    {"mismatched-loop", kCpu, {above("loop.mismatch", 0)},
+    {"mismatched-loop", kCpu, {above("loop.mismatch", 10)},
      "Its counts and its time do not belong to the same work: {loop.mismatch} instructions per cycle are more than a CPU "
      "executes.",
      "Measure again with a run of several seconds that always does the same work.", kMeasured, RuleKind::measure},
