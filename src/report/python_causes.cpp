@@ -57,8 +57,7 @@ bool is_numpy(const HostFrame& frame) {
 }
 
 bool is_in(const HostFrame& frame, std::initializer_list<std::string_view> files) {
-  return frame.python && !frame.own &&
-         std::ranges::any_of(files, [&](std::string_view file) { return frame.file.find(file) != std::string::npos; });
+  return frame.python && !frame.own && contains_any(frame.file, files);
 }
 
 /// Pickles objects for another process, and sends them.

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <initializer_list>
+
+#include "report/source_lines.hpp"
 
 namespace roofline {
 namespace {
@@ -135,8 +136,6 @@ constexpr auto kText =
                              {"numpy.append(", &kGrow},    {"np.concatenate(", &kGrow}, {"np.vstack(", &kGrow},
                              {"np.hstack(", &kGrow},       {"np.array(", &kArray},      {"numpy.array(", &kArray},
                              {"np.asarray(", &kArray},     {"gc.collect(", &kGarbage}});
-
-bool is_of_name(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
 
 /// The place of a name that is not the end of a longer one; the text begins with it, or with a point.
 bool has_call(std::string_view source, std::string_view call) {

@@ -7,9 +7,10 @@
 #include "text/parts.hpp"
 
 namespace roofline {
-namespace {
 
-bool in_name(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
+bool is_of_name(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
+
+namespace {
 
 /// The parenthesis that closes the one at `open`.
 std::size_t end_of_parentheses(std::string_view source, std::size_t open) {
@@ -31,9 +32,9 @@ bool reads_only(std::string_view condition) {
     const char before = i > 0 ? condition[i - 1] : ' ';
     if ((letter == '+' || letter == '-') && next == letter) return false;
     if (letter == '=' && next != '=' && before != '=' && before != '!' && before != '<' && before != '>') return false;
-    if (letter != '(' || !in_name(before)) continue;
+    if (letter != '(' || !is_of_name(before)) continue;
     std::size_t begin = i;
-    while (begin > 0 && in_name(condition[begin - 1])) --begin;
+    while (begin > 0 && is_of_name(condition[begin - 1])) --begin;
     if (std::ranges::find(kReads, condition.substr(begin, i - begin)) == kReads.end()) return false;
   }
   return true;
@@ -56,7 +57,7 @@ bool only_pauses(std::string_view body) {
 
 /// A line that is nothing but a pause: the body of a loop that waits.
 bool is_pause(std::string_view source) {
-  const bool named = !source.empty() && in_name(source.front());
+  const bool named = !source.empty() && is_of_name(source.front());
   return named && !source.starts_with("continue") && only_pauses(source);
 }
 

@@ -5,6 +5,9 @@
 
 namespace roofline {
 
+/// True for what a name in a program consists of: letters, digits and '_'.
+bool is_of_name(char letter);
+
 /// "#pragma omp for", "!$omp do".
 bool is_openmp_directive(std::string_view source);
 

@@ -1,13 +1,12 @@
 #include "report/system_call_text.hpp"
 
-#include <algorithm>
 #include <array>
 
+#include "text/parts.hpp"
+
 namespace roofline {
+
 SystemCallText system_call_text(std::string_view call) {
-  const auto begins_with = [call](const auto& parts) {
-    return std::ranges::any_of(parts, [call](std::string_view part) { return call.starts_with(part); });
-  };
   static constexpr auto kReads = std::to_array<std::string_view>({"read", "pread", "recv"});
   static constexpr auto kWrites = std::to_array<std::string_view>({"write", "pwrite", "send"});
   if (call == "flush") {
@@ -18,10 +17,10 @@ SystemCallText system_call_text(std::string_view call) {
     return {"of localtime, which looks for the time zone's file each time",
             "Set TZ (export TZ=:/etc/localtime), or convert once per second and keep the text."};
   }
-  if (begins_with(kReads)) {
+  if (starts_with_any(call, kReads)) {
     return {call, "Read 64 KiB or more at a time into a buffer (fread, std::ifstream, BufReader), or map the file."};
   }
-  if (begins_with(kWrites)) {
+  if (starts_with_any(call, kWrites)) {
     return {call,
             "Collect output in a buffer of 64 KiB or more (setvbuf, std::ofstream, BufWriter) and write it at once."};
   }

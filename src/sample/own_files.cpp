@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "text/parts.hpp"
+
 namespace roofline {
 
 bool is_vendor_library(std::string_view path) {
@@ -14,12 +16,12 @@ bool is_vendor_library(std::string_view path) {
        "libstdc++",    "libgcc_s",    "libgomp",     "libomp",        "libiomp",  "libtbb",
        "libroofline_", "libmpi",      "libopen-pal", "libopen-rte",   "libpmix"});
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return std::ranges::any_of(kLibraries, [name](std::string_view library) { return name.starts_with(library); });
+  return starts_with_any(name, kLibraries);
 }
 
 bool is_openmp_runtime(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("libgomp") || name.starts_with("libomp") || name.starts_with("libiomp");
+  return starts_with_any(name, {"libgomp", "libomp", "libiomp"});
 }
 
 bool is_own_native_file(std::string_view path) {

@@ -120,10 +120,15 @@ HostPlace StackView::place() const {
   return {best->file, best->python ? best->function : without_parameters(best->function), best->line};
 }
 
-bool StackView::native() const {
-  // System functions called by the interpreter (a clock, string memory) are part of the Python code.
+std::size_t StackView::outside_system() const {
   std::size_t i = 0;
   while (i < size_ && !frame(i).python && in_system_library(frame(i))) ++i;
+  return i;
+}
+
+bool StackView::native() const {
+  // System functions called by the interpreter (a clock, string memory) are part of the Python code.
+  const std::size_t i = outside_system();
   return size_ > 0 && (i == size_ || !frame(i).python);
 }
 
@@ -211,8 +216,7 @@ bool StackView::computes_on_cpu() const {
 }
 
 bool StackView::awaits_team() const {
-  std::size_t i = 0;
-  while (i < size_ && !frame(i).python && in_system_library(frame(i))) ++i;
+  const std::size_t i = outside_system();
   return i < size_ && is_openmp_runtime(frame(i).file);
 }
 

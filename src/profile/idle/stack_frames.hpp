@@ -64,6 +64,8 @@ class StackView {
   template <typename Test>
   bool any(Test&& test) const;
   const HostFrame& frame(std::size_t index) const;
+  /// The innermost frame that is not native code of the system's libraries; the number of frames if there is none.
+  std::size_t outside_system() const;
 
   const HostSamples& samples_;
   const int* indices_ = nullptr;

@@ -106,7 +106,7 @@ void add_experiments(QuantityCollector& out, const Point& point, const Machine& 
         out.set("experiment.order.gain", 1 / ratio);
         break;
       case ExperimentKind::page_jumps:
-        break;  // read by stays_in_pages()
+        break;  // read by jumps_between_pages()
     }
   }
 }
