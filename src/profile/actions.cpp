@@ -439,6 +439,11 @@ constexpr DetailRow kDetailRows[] = {
      "Overlap it: reduce each layer's gradients (async_op=True, FSDP2's fully_shard) while backward goes on; or less "
      "often: gradient accumulation, bf16 gradients, a larger batch per rank.",
      "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or reduce less often.", ""},
+    {CauseDetail::whole_shards, "One collective holds the shards of the whole model",
+     "Split it by layers, so that one layer's transfer overlaps another layer's kernels.",
+     "Shard layer by layer: fully_shard(block) for each block before fully_shard(model), or an auto_wrap_policy in "
+     "FullyShardedDataParallel; one layer's transfer then overlaps another layer's kernels.",
+     "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or shard less.", ""},
     {CauseDetail::exposed_broadcasts, "Broadcasts without overlap",
      "Broadcast only what changes; send constants once, before the loop.",
      "Broadcast only what changes: DistributedDataParallel(broadcast_buffers=False) sends no buffers in each forward "

@@ -53,6 +53,7 @@ enum class CauseDetail : std::uint8_t {
   exposed_transfers,    ///< exposed_communication: mostly sends and receives
   exposed_gathers,      ///< exposed_communication: mostly all-gathers
   exposed_scatters,     ///< exposed_communication: mostly reduce-scatters
+  whole_shards,         ///< exposed_communication: parameters and gradients of the whole model in one collective each
   exposed_broadcasts,
   exposed_all_to_alls
 };

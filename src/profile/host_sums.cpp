@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profile/host_moments.hpp"
+#include "profile/idle/stack_frames.hpp"
 #include "profile/intervals.hpp"
 
 namespace roofline {
@@ -23,6 +24,10 @@ class HostSums {
  public:
   explicit HostSums(const HostSamples& samples) : samples_(samples) {
     for (const std::vector<int>& stack : samples.stacks) charged_.push_back(charged_frame(samples, stack));
+    for (int i = 0; i < static_cast<int>(samples.stacks.size()); ++i) {
+      const StackView frames(samples, i);
+      awaits_work_.push_back(frames.awaits_team() || frames.awaits_backward());
+    }
   }
 
   HostProfile profile() {
@@ -53,16 +58,24 @@ class HostSums {
     ByPlace on_cpu, off_cpu;
   };
 
+  /// Threads of a pool that have nothing to do sleep on a futex, as those do that wait for a lock.
+  ThreadState state_of(const HostSample& sample) const {
+    const bool idle = sample.state == ThreadState::lock && sample.stack >= 0 &&
+                      awaits_work_[static_cast<std::size_t>(sample.stack)];
+    return idle ? ThreadState::other : sample.state;
+  }
+
   void add(HostProfile& host, const HostSample& sample) {
     const double seconds = sample.seconds;
+    const ThreadState state = state_of(sample);
     const int place = sample.stack < 0 ? -1 : charged_[static_cast<std::size_t>(sample.stack)];
-    host.times.of(sample.state) += seconds;
-    lines_[place].of(sample.state) += seconds;
+    host.times.of(state) += seconds;
+    lines_[place].of(state) += seconds;
     OfThread& thread = threads_[sample.thread];
-    thread.times.of(sample.state) += seconds;
-    (sample.state == ThreadState::running ? thread.on_cpu : thread.off_cpu)[place] += seconds;
-    stacks_[{sample.thread, sample.stack, sample.state}] += seconds;
-    stack_times_[sample.stack].of(sample.state) += seconds;
+    thread.times.of(state) += seconds;
+    (state == ThreadState::running ? thread.on_cpu : thread.off_cpu)[place] += seconds;
+    stacks_[{sample.thread, sample.stack, state}] += seconds;
+    stack_times_[sample.stack].of(state) += seconds;
   }
 
   const HostFrame& frame(int index) const {
@@ -233,7 +246,8 @@ class HostSums {
   }
 
   const HostSamples& samples_;
-  std::vector<int> charged_;  ///< by stack
+  std::vector<int> charged_;       ///< by stack
+  std::vector<bool> awaits_work_;  ///< by stack: of a pool's thread between two tasks, or of who waits for that pool
   std::map<int, HostTimes> lines_;
   std::map<int, OfThread> threads_;
   std::map<int, HostTimes> stack_times_;

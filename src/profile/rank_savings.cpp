@@ -288,10 +288,30 @@ class RankClaims {
         saving.evidence += fmt::format(" at {} of its roof", percent(largest->attainable_s / largest->transfer_s));
       }
     }
-    saving.action = action_against(saving.cause, framework_, exposed_detail(kind->first));
+    const bool whole = shards_whole_model();
+    if (whole && saving.line.empty()) saving.line = line_of_shards();
+    saving.action =
+        action_against(saving.cause, framework_, whole ? CauseDetail::whole_shards : exposed_detail(kind->first));
     if (kinds_.micro_batches > 1) reduce_once(saving, exposed * ranks);
     add(std::move(saving));
   }
+
+  /// True if each step gathers all parameters once (twice: backward gathers them again) and scatters all gradients
+  /// once, and no kernel runs meanwhile, as where only the root module is sharded.
+  bool shards_whole_model() const {
+    constexpr double kMostOverlapped = 0.1;
+    const auto calls = [this](spool::CollectiveKind kind) {
+      const auto found = kinds_.kinds.find(kind);
+      return found == kinds_.kinds.end() ? 0 : found->second.calls / (count_ * static_cast<double>(job_.ranks.size()));
+    };
+    const auto about = [](double value, double least, double most) { return value > least - 0.1 && value < most + 0.1; };
+    return about(calls(spool::CollectiveKind::all_gather), 1, 2) &&
+           about(calls(spool::CollectiveKind::reduce_scatter), 1, 1) &&
+           mean_of(&RankParts::overlapped_s) <= kMostOverlapped * mean_of(&RankParts::transfer_s);
+  }
+
+  /// The line that gathers most; that of the scatter is unknown where autograd's thread launches it.
+  std::string line_of_shards() const { return key_of_largest(kinds_.kinds.at(spool::CollectiveKind::all_gather).lines); }
 
   /// Of exposed communication that reduces the gradients of each micro-batch.
   void reduce_once(Saving& saving, double exposed_s) const {

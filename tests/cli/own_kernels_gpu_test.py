@@ -204,8 +204,8 @@ __global__ void scale(const float* x, float* y, float f, long long n) {
         }
         self.check_ok(self.statuses(suite_of({name: kernel_of(name, "ways.cu", name, launch) for name, launch in right.items()})))
         wrong = {
-            "wide": ("{ grid: 1, block: 2048 }", "more than a GPU has"),
-            "high": ("{ grid: { x: 1, y: 100000 }, block: 256 }", "more than a GPU has"),
+            "wide": ("{ grid: 1, block: 2048 }", "a block of 2048 threads"),
+            "high": ("{ grid: { x: 1, y: 100000 }, block: 256 }", "a grid of 1 x 100000 x 1 blocks"),
             "greedy": ("{ grid: 1, block: 256, shared: 2^20 }", "bytes of shared memory"),
             "odd": ("{ grid: 3, block: 256, cluster: 2 }", "not a multiple"),
             "many": ("{ grid: 2^20, block: 256, cooperative: true }", "does not fit"),

@@ -98,6 +98,20 @@ TEST(HostSums, ThreadsAndProcesses) {
   EXPECT_DOUBLE_EQ(host.processes[0].times.total(), 11);
 }
 
+TEST(HostSums, AnIdleTeamWaitsForNoLock) {
+  HostSamples samples = planted();
+  samples.frames.push_back({"syscall", "/usr/lib/x86_64-linux-gnu/libc.so.6", 0, false, false});
+  samples.frames.push_back({"[unknown]", "/venv/lib/python3.12/site-packages/torch/lib/libgomp.so.1", 0, false, false});
+  samples.frames.push_back({"pthread_mutex_lock", "/usr/lib/x86_64-linux-gnu/libc.so.6", 0, false, false});
+  samples.stacks.push_back({5, 6});
+  samples.stacks.push_back({7, 4});
+  samples.samples.push_back({50'000, 1, 4, ThreadState::lock, -1, 90});
+  samples.samples.push_back({51'000, 1, 5, ThreadState::lock, -1, 3});
+  const HostProfile host = host_profile(samples);
+  EXPECT_DOUBLE_EQ(host.times.of(ThreadState::lock), 3.25);
+  EXPECT_DOUBLE_EQ(host.times.of(ThreadState::other), 90);
+}
+
 TEST(HostSums, APartOfTheTime) {
   HostSamples samples = planted();
   samples.start = 100;

@@ -203,6 +203,28 @@ TEST(CausesOfRanks, EachKindOfCollectiveHasItsAction) {
   }
 }
 
+/// Only the root is sharded; or each of four layers.
+TEST(CausesOfRanks, ShardsOfTheWholeModelInOneCollective) {
+  for (const int layers : {1, 4}) {
+    JobOfRanks job;
+    job.transfer = 8 * kJobMillisecond / static_cast<std::uint64_t>(layers);
+    for (auto& rank : job.all) rank->prepare = kJobMillisecond / 5;
+    job.step = [layers](JobOfRanks& of) {
+      for (int layer = 0; layer < layers; ++layer) {
+        of.collect(CollectiveKind::all_gather);
+        for (auto& rank : of.all) of.compute(*rank);
+      }
+      for (int layer = 0; layer < layers; ++layer) of.collect(CollectiveKind::reduce_scatter);
+    };
+    job.run();
+    const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
+    const std::string split =
+        action_against(SavingCause::exposed_communication, Framework::cuda, CauseDetail::whole_shards);
+    ASSERT_FALSE(exposed.action.empty());
+    EXPECT_EQ(exposed.action == split, layers == 1) << exposed.action;
+  }
+}
+
 /// Layers whose products are tiny, each with an all-reduce behind it.
 JobOfRanks split_layers(int layers, std::uint64_t kernel) {
   JobOfRanks job;
