@@ -98,6 +98,7 @@ class IdleAttribution {
       if (gap.rest_s > 0) add_rest(gap);
     }
     find_purposes();
+    sums_.gather_at_lines_of(CauseDetail::saved_state);
     return sums_.parts();
   }
 

@@ -139,7 +139,8 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
     if (of_all || !(excess > 0)) continue;
     // Events in several steps are recurring; late compilation occurs in one or two.
     const std::size_t several = of_loading(of.cause) ? 3 : 2;
-    const bool one_off = steps.slow.size() < several && !in_all(usual, of.cause);
+    const bool one_off =
+        steps.slow.size() < several && !in_all(usual, of.cause) && of.detail != CauseDetail::saved_state;
     claims.push_back(idle_claim(of, sum, excess, one_off, framework));
     if (!of_rare_work(of.cause) || of.line.empty()) continue;
     LostAtLine& at = lines[of.line];

@@ -61,7 +61,12 @@ class SequenceBuilder {
     }
     const Span host = host_of(activity);
     const Signature signature = signature_of(activity);
-    sequence_.elements.push_back({signature.kind, signature.exact, signature.update, host.start, host.end});
+    sequence_.elements.push_back({.kind = signature.kind,
+                                  .exact = signature.exact,
+                                  .update = signature.update,
+                                  .time = host.start,
+                                  .pause = host.end,
+                                  .copy = activity.what != ActivityKind::kernel});
     sequence_.on_gpu.push_back({activity.start, activity.end});
     sequence_.has_line.push_back(signature.has_line);
   }

@@ -79,15 +79,26 @@ Typical typical_of(const Elements& elements, const Positions& begins, std::size_
   return typical;
 }
 
-/// Number of typical elements in each segment.
-std::vector<std::int64_t> shared_with(const Typical& typical, const Elements& elements, const Positions& begins) {
+/// Numbers of elements in a segment.
+struct SegmentContent {
+  std::int64_t shared = 0;  ///< typical ones
+  std::int64_t copies = 0;  ///< not typical
+  std::int64_t others = 0;  ///< not typical, and no copies
+};
+
+std::vector<SegmentContent> contents_of(const Typical& typical, const Elements& elements, const Positions& begins) {
+  std::vector<bool> copies(typical.counts.size(), false);
+  for (const SequenceElement& element : elements) copies[element.kind] = element.copy;
   ContentCounter counter(typical.counts.size());
-  std::vector<std::int64_t> shared(begins.size() - 1, 0);
-  for (std::size_t i = 0; i < shared.size(); ++i) {
-    counter.count(elements, begins[i], begins[i + 1],
-                  [&](std::uint32_t kind, std::int64_t count) { shared[i] += std::min(count, typical.counts[kind]); });
+  std::vector<SegmentContent> contents(begins.size() - 1);
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    counter.count(elements, begins[i], begins[i + 1], [&](std::uint32_t kind, std::int64_t count) {
+      const std::int64_t shared = std::min(count, typical.counts[kind]);
+      contents[i].shared += shared;
+      (copies[kind] ? contents[i].copies : contents[i].others) += count - shared;
+    });
   }
-  return shared;
+  return contents;
 }
 
 /// The occurrences of a kind as beginnings of steps.
@@ -167,13 +178,13 @@ void judge(Candidate& candidate, const Elements& elements, std::size_t kinds, co
   const Positions& begins = candidate.begins;
   candidate.typical = typical_of(elements, begins, kinds);
   const Typical& typical = candidate.typical;
-  const std::vector<std::int64_t> shared = shared_with(typical, elements, begins);
+  const std::vector<SegmentContent> contents = contents_of(typical, elements, begins);
   const auto whole_ns = static_cast<double>(elements.back().time - elements.front().time);
   double covered = 0, covered_ns = 0;
   std::size_t updated = 0;
-  for (std::size_t i = 0; i < shared.size(); ++i) {
+  for (std::size_t i = 0; i < contents.size(); ++i) {
     const auto length = static_cast<double>(begins[i + 1] - begins[i]);
-    const auto overlap = static_cast<double>(shared[i]);
+    const auto overlap = static_cast<double>(contents[i].shared);
     if (overlap < kSimilar * (length + static_cast<double>(typical.elements) - overlap)) continue;
     ++candidate.alike;
     covered += length;
@@ -279,13 +290,12 @@ Segments segments_at(const Elements& elements, Positions begins, const Repetitio
   Segments segments = {.begins = std::move(begins), .steady = {}};
   if (segments.begins.size() < 2) return segments;
   const Typical typical = typical_of(elements, segments.begins, kinds_of(elements));
-  const std::vector<std::int64_t> shared = shared_with(typical, elements, segments.begins);
   constexpr double kAlways = 2;  // elements more, also of a step of one launch
   const auto usual = static_cast<double>(typical.elements);
-  for (std::size_t i = 0; i < shared.size(); ++i) {
-    const auto length = static_cast<double>(segments.begins[i + 1] - segments.begins[i]);
-    segments.steady.push_back(usual > 0 && static_cast<double>(shared[i]) >= tolerance.contained * usual &&
-                              length <= tolerance.longest * usual + kAlways);
+  for (const SegmentContent& content : contents_of(typical, elements, segments.begins)) {
+    const auto shared = static_cast<double>(content.shared);
+    segments.steady.push_back(usual > 0 && shared >= tolerance.contained * usual &&
+                              shared + static_cast<double>(content.others) <= tolerance.longest * usual + kAlways);
   }
   return segments;
 }

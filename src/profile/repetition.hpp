@@ -15,12 +15,14 @@ struct SequenceElement {
   std::uint64_t time = 0;    ///< host time, ns
   std::uint64_t pause = 0;   ///< ns from the end of the previous call to its start
   std::uint64_t on_gpu = 0;  ///< ns on the GPU
+  bool copy = false;         ///< a copy or memset
 };
 
 /// A sequence in segments: segment i begins at `begins[i]` and ends before `begins[i + 1]`.
 struct Segments {
   std::vector<std::size_t> begins;  ///< number of segments plus one
-  std::vector<bool> steady;         ///< per segment: it contains the typical content, plus at most half as much
+  std::vector<bool> steady;         ///< per segment: it contains the typical content, plus at most half as much, and
+                                    ///< copies (a checkpoint)
   bool by_update = false;           ///< each segment has a parameter update
 };
 

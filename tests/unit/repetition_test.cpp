@@ -103,6 +103,14 @@ TEST(Repetition, AnEvaluationIsNotASteadyStep) {
   EXPECT_LE(steady_segments(*found), 4 * 20U);
 }
 
+TEST(Repetition, ACheckpointIsAPartOfAStepAndAnEvaluationIsNot) {
+  const std::string epoch = times_over("fghbcQ", 20) + times_over("v", 24);
+  std::vector<SequenceElement> elements = launches_named(times_over(epoch, 4));
+  EXPECT_LE(steady_segments(*find_repetition(elements)), 4 * 19U);
+  for (SequenceElement& element : elements) element.copy = element.kind == 'v';
+  EXPECT_GE(steady_segments(*find_repetition(elements)), 4 * 20U - 2U);
+}
+
 TEST(Repetition, LengthsMayVaryALittle) {
   std::mt19937 random(7);
   std::string all = "startup";

@@ -46,6 +46,10 @@ class IdleSums {
   void rename(int device, SavingCause from, const std::string& line, SavingCause to,
               CauseDetail detail = CauseDetail::none);
 
+  /// Adds what is nearly all at one line of the file to the part with that detail there, whatever its cause: calls and
+  /// launches of torch.save's line are parts of saving.
+  void gather_at_lines_of(CauseDetail detail);
+
  private:
   std::map<std::tuple<int, SavingCause, CauseDetail, std::string>, Sum> sums_;
 };
