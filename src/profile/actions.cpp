@@ -343,6 +343,12 @@ constexpr DetailRow kDetailRows[] = {
      "iteration needs the one before: torch.compile(mode=\"reduce-overhead\") or torch.cuda.CUDAGraph.",
      "",
      "One operation for all items: an array with a batch axis; where an iteration needs the one before: a CUDA graph."},
+    {CauseDetail::collective_loop, "GPU idle: a loop starts a collective for each tensor",
+     "One collective for all: copy the tensors into one buffer, or put ncclGroupStart and ncclGroupEnd around the "
+     "loop.",
+     "One collective for all: DistributedDataParallel reduces gradients in buckets while backward goes on; else one "
+     "all_reduce of a flat tensor, or torch.distributed._coalescing_manager around the loop.",
+     "", "One collective for all: copy the arrays into one buffer, or use groupStart and groupEnd around the loop."},
     {CauseDetail::kernel_loop, "GPU idle: a loop in the compiled step launches its kernels one by one",
      "Fuse the loop's kernels, or capture it in a CUDA graph.", "",
      "Instead of lax.scan, fori_loop or while_loop: lax.associative_scan if the operation is associative, "
@@ -405,6 +411,12 @@ constexpr DetailRow kDetailRows[] = {
      "Give every rank the same work: equal shares of what is exchanged.",
      "Give every rank the same work: balance the routing of tokens to experts (auxiliary loss, a fresh bias, a "
      "capacity factor), or put a busy expert on several ranks.",
+     "", ""},
+    {CauseDetail::lone_work, "A rank does work that the others do not",
+     "Divide this work among all ranks, do it less often, or do it in another process.",
+     "Divide it among all ranks (a validation: a part of the data on each, then one all_reduce of the sums), do it "
+     "less "
+     "often, or do it in another process, from a checkpoint.",
      "", ""},
     {CauseDetail::dependent_messages, "Many small collectives, limited by latency",
      "Use fewer and larger ones: more work per step and rank, no split of layers that are this small, and a CUDA "

@@ -34,6 +34,7 @@ enum class CauseDetail : std::uint8_t {
   requests,             ///< wait_network: a server waits for requests
   answers,              ///< host_python, host_native: a server works on a request while requests are few
   item_loop,            ///< tiny_kernels, launch_rate: a loop of the program, as over the tensors of a list
+  collective_loop,      ///< tiny_kernels, launch_rate: such a loop with a collective for each item
   kernel_loop,          ///< tiny_kernels, launch_rate: a loop inside compiled code
   graph_launches,       ///< launch_rate: of CUDA graphs
   imports,              ///< module_load: Python modules, by an import or a framework's first use
@@ -47,6 +48,7 @@ enum class CauseDetail : std::uint8_t {
   fewer_cpus,           ///< late_rank: its process may run on fewer CPUs than other ranks
   pipeline_stages,      ///< uneven_ranks: pipeline stages wait for each other's sends
   unequal_tokens,       ///< unequal_work: unequal amounts received in an all-to-all
+  lone_work,            ///< unequal_work: lines that no other rank runs, such as a validation
   dependent_messages,   ///< small_messages: each needs results of kernels, as with split layers
   batch_norm_messages,  ///< small_messages: PyTorch's SyncBatchNorm
   micro_batches,        ///< exposed_communication: gradients are reduced in each of several micro-batches

@@ -60,8 +60,8 @@ class HostSums {
 
   /// Threads of a pool that have nothing to do sleep on a futex, as those do that wait for a lock.
   ThreadState state_of(const HostSample& sample) const {
-    const bool idle = sample.state == ThreadState::lock && sample.stack >= 0 &&
-                      awaits_work_[static_cast<std::size_t>(sample.stack)];
+    const bool idle =
+        sample.state == ThreadState::lock && sample.stack >= 0 && awaits_work_[static_cast<std::size_t>(sample.stack)];
     return idle ? ThreadState::other : sample.state;
   }
 

@@ -184,7 +184,7 @@ class IdleAttribution {
 
   CauseDetail loop_of(const IdleGap& gap) const {
     if (loops_.contains(gap.device)) return CauseDetail::kernel_loop;
-    return item_loops_.contains(recording_, *gap.next) ? CauseDetail::item_loop : CauseDetail::none;
+    return item_loops_.kind_at(recording_, *gap.next);
   }
 
   /// True if the gap is one between many small copies: then what the host did in it is the making of the next copy.
@@ -215,7 +215,8 @@ class IdleAttribution {
     }
     // Launches have lines all over the program, and one cause; a loop is a cause of its own.
     const bool one_part = launching || cause == SavingCause::late_stream || cause == SavingCause::unknown_idle;
-    std::string part = detail == CauseDetail::item_loop ? function_of_next(gap) : one_part ? std::string() : group;
+    const bool loop = detail == CauseDetail::item_loop || detail == CauseDetail::collective_loop;
+    std::string part = loop ? function_of_next(gap) : one_part ? std::string() : group;
     IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, std::move(part), line, time, number, gap.seconds});
     if (launching && !graph && cause != SavingCause::unfused_optimizer && launch_s_.contains(gap.device)) {
       sum.facts[fmt::format("median kernel {}, a launch every {}", duration(kernel_s_.at(gap.device)),

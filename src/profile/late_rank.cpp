@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/find.hpp"
+#include "profile/lone_work.hpp"
 #include "profile/rows.hpp"
 #include "text/parse.hpp"
 
@@ -168,7 +169,7 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
   const std::vector<RankWork> work = rank_work(job, recording, spans);
   LateFinding finding = {*late, cause_of_late_rank(steps, *late, work)};
   const LateReason reason = finding.cause.reason;
-  if (late->seldom && reason != LateReason::host && reason != LateReason::copies) return std::nullopt;
+  if (late->seldom && reason == LateReason::slow_gpu) return std::nullopt;
   for (const int rank : late->ranks) finding.devices.push_back(job.ranks[static_cast<std::size_t>(rank)].device);
   finding.typical_device = job.ranks[static_cast<std::size_t>(finding.cause.other)].device;
   if (reason == LateReason::host || reason == LateReason::more_launches) {
@@ -177,7 +178,13 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
   if (reason == LateReason::unequal_work || reason == LateReason::more_launches) {
     const auto here = static_cast<std::size_t>(finding.cause.rank),
                there = static_cast<std::size_t>(finding.cause.other);
-    finding.line = line_of_more(recording, work[here], work[there], reason == LateReason::unequal_work);
+    finding.line = line_of_lone_work(job, recording, spans, work, finding.cause.rank, finding.cause.other);
+    finding.lone = !finding.line.empty();
+    // Unequal work of few steps is chance, unless one rank alone does it.
+    if (late->seldom && !finding.lone) return std::nullopt;
+    if (!finding.lone) {
+      finding.line = line_of_more(recording, work[here], work[there], reason == LateReason::unequal_work);
+    }
   }
   if (reason == LateReason::copies) name_copies(finding, recording, spans);
   if (reason == LateReason::host) {

@@ -19,6 +19,7 @@ struct LateFinding {
   std::vector<int> devices = {};  ///< devices of the late ranks
   int typical_device = 0;         ///< device of the rank that they are compared with
   std::string line = {};          ///< line that launches its additional work or copies; empty: unknown
+  bool lone = false;              ///< no other rank runs that line
   bool pageable = false;          ///< its copies use pageable memory
   int cpus = 0, other_cpus = 0;   ///< CPUs of a late host with fewer than the typical one; 0: not fewer
 };

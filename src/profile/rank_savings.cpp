@@ -158,6 +158,10 @@ class RankClaims {
       saving.action = postpone ? action_against(SavingCause::slow_steps, framework_)
                                : action_against(finding.idle->cause, framework_, finding.idle->detail);
     }
+    if (finding.lone) {
+      reason += "; no other rank runs this line";
+      saving.action = action_against(saving.cause, framework_, CauseDetail::lone_work);
+    }
     if (finding.cpus > 0) {
       const std::string fewer = fmt::format("It may run on {} CPU{}, rank {} on {}", finding.cpus,
                                             finding.cpus == 1 ? "" : "s", other, finding.other_cpus);
@@ -304,14 +308,18 @@ class RankClaims {
       const auto found = kinds_.kinds.find(kind);
       return found == kinds_.kinds.end() ? 0 : found->second.calls / (count_ * static_cast<double>(job_.ranks.size()));
     };
-    const auto about = [](double value, double least, double most) { return value > least - 0.1 && value < most + 0.1; };
+    const auto about = [](double value, double least, double most) {
+      return value > least - 0.1 && value < most + 0.1;
+    };
     return about(calls(spool::CollectiveKind::all_gather), 1, 2) &&
            about(calls(spool::CollectiveKind::reduce_scatter), 1, 1) &&
            mean_of(&RankParts::overlapped_s) <= kMostOverlapped * mean_of(&RankParts::transfer_s);
   }
 
   /// The line that gathers most; that of the scatter is unknown where autograd's thread launches it.
-  std::string line_of_shards() const { return key_of_largest(kinds_.kinds.at(spool::CollectiveKind::all_gather).lines); }
+  std::string line_of_shards() const {
+    return key_of_largest(kinds_.kinds.at(spool::CollectiveKind::all_gather).lines);
+  }
 
   /// Of exposed communication that reduces the gradients of each micro-batch.
   void reduce_once(Saving& saving, double exposed_s) const {

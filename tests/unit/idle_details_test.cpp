@@ -531,10 +531,12 @@ TEST_F(IdleDetails, ALoopInsideOfACompiledStep) {
 TEST_F(IdleDetails, ALoopOverItemsIsNoModelAndNoCompiledFunction) {
   struct Case {
     std::string kernel;
-    bool other_kernels = false, layers = false, backward = false, loop = false;
+    bool other_kernels = false, layers = false, backward = false;
+    CauseDetail loop = CauseDetail::none;
   };
   for (const Case& of :
-       {Case{.kernel = "at::native::reduce_kernel", .loop = true},
+       {Case{.kernel = "at::native::reduce_kernel", .loop = CauseDetail::item_loop},
+        Case{.kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL", .loop = CauseDetail::collective_loop},
         Case{.kernel = "at::native::reduce_kernel", .layers = true},
         Case{.kernel = "at::native::reduce_kernel", .backward = true},
         Case{.kernel = "at::native::reduce_kernel", .other_kernels = true},
@@ -552,7 +554,7 @@ TEST_F(IdleDetails, ALoopOverItemsIsNoModelAndNoCompiledFunction) {
     });
     const Largest found = largest();
     EXPECT_EQ(found.part.cause, SavingCause::tiny_kernels);
-    EXPECT_EQ(found.part.detail == CauseDetail::item_loop, of.loop) << of.kernel;
+    EXPECT_EQ(found.part.detail, of.loop) << of.kernel;
     EXPECT_EQ(found.part.line, "train.py:61 clip_gradients");
   }
 }

@@ -186,6 +186,33 @@ TEST(CausesOfRanks, ARankWithMoreOfTheTokensHasMoreWork) {
   }
 }
 
+/// Rank 0 validates now and then; it has more to do in all steps, and logs as often.
+TEST(CausesOfRanks, WorkThatOneRankDoesAlone) {
+  for (const bool validates : {true, false}) {
+    JobOfRanks job;
+    for (auto& rank : job.all) rank->prepare = kJobMillisecond / 5;
+    const spool::Id at =
+        job.all[0]->spool.place({.line = job.all[0]->spool.line("/home/user/project/train.py", 47, "validate")});
+    const spool::Id lone = job.all[0]->spool.kind("argmax_kernel", at);
+    int number = 0;
+    job.step = [&](JobOfRanks& of) {
+      const bool now = number++ % 10 == 5;
+      for (auto& rank : of.all) of.compute(*rank);
+      JobOfRanks::Rank& first = *of.all[0];
+      if (now) JobOfRanks::launch(first, lone, 10 * kJobMicrosecond);
+      for (int i = 0; i < (validates ? (now ? 50 : 0) : 5); ++i)
+        JobOfRanks::launch(first, first.compute, kJobMillisecond);
+      of.collect();
+    };
+    job.run();
+    const Saving unequal = saving_of(job.report(), SavingCause::unequal_work);
+    ASSERT_GT(unequal.seconds, 0) << validates;
+    EXPECT_EQ(unequal.line.find("train.py:47") != std::string::npos, validates) << unequal.line;
+    EXPECT_EQ(unequal.action == action_against(SavingCause::unequal_work, Framework::cuda, CauseDetail::lone_work),
+              validates);
+  }
+}
+
 TEST(CausesOfRanks, EachKindOfCollectiveHasItsAction) {
   for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::broadcast}) {
     JobOfRanks job;

@@ -68,8 +68,7 @@ void IdleSums::gather_at_lines_of(CauseDetail detail) {
     Sum& sum = of->second;
     const std::string line = sum.line();
     const auto whole = wholes.find({std::get<0>(of->first), place(line)});
-    const bool moves =
-        whole != wholes.end() && whole->second != &sum && sum.lines.at(line) >= kNearlyAll * sum.seconds;
+    const bool moves = whole != wholes.end() && whole->second != &sum && sum.lines.at(line) >= kNearlyAll * sum.seconds;
     if (moves) merge(*whole->second, sum);
     of = moves ? sums_.erase(of) : std::next(of);
   }

@@ -1,6 +1,6 @@
 #include "profile/idle/item_loops.hpp"
 
-#include <map>
+#include <set>
 #include <string_view>
 
 #include "profile/actions.hpp"
@@ -32,16 +32,19 @@ ItemLoops::ItemLoops(const StepActivities& activities) {
     if (count < often || compiled.contains(kernel.first)) continue;
     const ProcessTrace& trace = activities.recording.traces[static_cast<std::size_t>(process)];
     const spool::Line& line = trace.line(trace.place(place).line);
-    functions_.emplace(process, line.file, line.function);
+    CauseDetail& kind =
+        functions_.try_emplace({process, line.file, line.function}, CauseDetail::item_loop).first->second;
+    if (is_collective(kernel.second)) kind = CauseDetail::collective_loop;
   }
 }
 
-bool ItemLoops::contains(const Recording& recording, const Activity& launched) const {
-  if (functions_.empty()) return false;
+CauseDetail ItemLoops::kind_at(const Recording& recording, const Activity& launched) const {
+  if (functions_.empty()) return CauseDetail::none;
   const spool::Place& place = recording.place(launched);
-  if (place.line == 0 || place.backward != 0) return false;
+  if (place.line == 0 || place.backward != 0) return CauseDetail::none;
   const spool::Line& line = recording.traces[static_cast<std::size_t>(launched.process)].line(place.line);
-  return functions_.contains({launched.process, line.file, line.function});
+  const auto found = functions_.find({launched.process, line.file, line.function});
+  return found == functions_.end() ? CauseDetail::none : found->second;
 }
 
 }  // namespace roofline

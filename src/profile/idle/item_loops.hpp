@@ -1,9 +1,10 @@
 // Functions of the program that launch kernels one by one in a loop, as over the tensors of a list.
 #pragma once
 
-#include <set>
+#include <map>
 #include <tuple>
 
+#include "profile/cause_detail.hpp"
 #include "profile/causes/step_activities.hpp"
 
 namespace roofline {
@@ -15,12 +16,12 @@ class ItemLoops {
   /// and outside of backward passes. Layers of a model are other modules on the same line.
   explicit ItemLoops(const StepActivities& activities);
 
-  /// True if the function that launched it has one.
-  bool contains(const Recording& recording, const Activity& launched) const;
+  /// What kind of loop the function that launched it has: item_loop, or collective_loop; else none.
+  CauseDetail kind_at(const Recording& recording, const Activity& launched) const;
 
  private:
   using Function = std::tuple<int, spool::Id, spool::Id>;  ///< process, file, name
-  std::set<Function> functions_;
+  std::map<Function, CauseDetail> functions_;
 };
 
 }  // namespace roofline
