@@ -47,8 +47,8 @@ struct StepLaunches {
 
 std::string line_of_lone_work(const Job& job, const Recording& recording, const std::vector<Span>& steps,
                               const std::vector<RankWork>& work, int rank, int other) {
-  constexpr double kMost = 0.8;         // of what the rank launches more
-  constexpr double kOften = 0.5;        // of the steps: then their number alone tells nothing
+  constexpr double kMost = 0.8;          // of what the rank launches more
+  constexpr double kOften = 0.5;         // of the steps: then their number alone tells nothing
   constexpr double kLeastOfMore = 0.05;  // then lone launches are at least this share of what it launches more
   constexpr double kLeastMore = 0.05;    // of the other's launches
   const auto here = static_cast<std::size_t>(rank), there = static_cast<std::size_t>(other);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "measure/audit.hpp"
@@ -76,6 +77,32 @@ TEST(MeasureProbe, KeepsTheFastestVariant) {
   EXPECT_FALSE(ceiling.suspect());
   EXPECT_TRUE(std::isinf(measured.intensity));
   EXPECT_EQ(measured.pipe, Pipe::fp32);
+}
+
+/// The rate depends on the pages that the buffers get, of the case and of twice its work.
+TEST(MeasureProbe, TheFastestOfSeveralPlacementsCounts) {
+  for (const int placements : {1, 4}) {
+    Probe probe = probe_of({{"copy", 3e6, 1e-3, 2e-3}});
+    probe.placements = placements;
+    probe.make = [made = 0](Device&, const ProbeRequest& request, int index) mutable -> std::optional<ProbeCase> {
+      if (index > 0) return std::nullopt;
+      constexpr std::array kSlower = {1.1, 1.0, 1.05, 1.1, 1.15, 1.2, 1.0, 1.1};
+      const double slower = kSlower.at(static_cast<std::size_t>(made++));
+      ProbeCase of;
+      of.amount = 3e6 * request.scale;
+      of.work.flops[Pipe::fp32] = of.amount;
+      of.run = [] {};
+      of.batch = [seconds = 1e-3 * request.scale * slower](std::int64_t launches) {
+        return Reading{.seconds = seconds * static_cast<double>(launches), .clock_hz = 1e9};
+      };
+      of.verify = [] { return std::nullopt; };
+      return of;
+    };
+    probe.kind = CeilingKind::bandwidth;
+    const Ceiling ceiling = std::get<MeasuredProbe>(measure(probe)).ceiling;
+    EXPECT_NEAR(ceiling.value, placements == 1 ? 3e9 / 1.1 : 3e9, 3e9 * 1e-6);
+    EXPECT_EQ(find(ceiling.audit, kDoublingCheck)->status, placements == 1 ? CheckStatus::fail : CheckStatus::pass);
+  }
 }
 
 TEST(MeasureProbe, AWrongVariantNeverWins) {

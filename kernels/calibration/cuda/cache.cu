@@ -188,6 +188,7 @@ Probe cache_probe(Level level, Pattern pattern, decltype(Probe::make) make) {
   Probe probe = bandwidth_probe(DeviceKind::cuda, name, level, pattern);
   // An SM's port to L2 can take more than L2 gives to all SMs together: no probe approaches that limit.
   probe.least_of_limit = level == Level::l1 ? 0.85 : 0;
+  probe.placements = level == Level::l2 ? 4 : 1;
   probe.make = std::move(make);
   probe.limit = [bytes = level == Level::l1 ? kL1PortBytes : kL2PortBytes](
                     const Device& device, std::optional<double> hz) { return port_limit(device, bytes, hz); };
