@@ -280,6 +280,14 @@ Positions aligned(const Elements& elements, const Segments& segments) {
   return begins;
 }
 
+/// True if `fewer` has the content and nearly the coverage of `all` at some of its beginnings: what begins at the
+/// others is short, such as the graphs that a compiler tries before those of the steps.
+bool suffices(const Candidate& fewer, const Candidate& all) {
+  constexpr double kNearly = 0.95;
+  return fewer.begins.size() < all.begins.size() && fewer.typical.counts == all.typical.counts &&
+         fewer.covered >= kNearly * all.covered && std::ranges::includes(all.begins, fewer.begins);
+}
+
 std::size_t steady_count(const Segments& segments) {
   return static_cast<std::size_t>(std::count(segments.steady.begin(), segments.steady.end(), true));
 }
@@ -322,7 +330,8 @@ std::optional<Segments> find_repetition(const Elements& elements) {
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return a.alike != b.alike ? a.alike > b.alike : a.covered > b.covered;
   });
-  const Candidate* step = &all.front();
+  const auto sufficing = std::ranges::find_if(all, [&](const Candidate& of) { return suffices(of, all.front()); });
+  const Candidate* step = sufficing != all.end() ? &*sufficing : &all.front();
   const std::vector<double> gpu_times = mean_gpu_times(elements, kinds);
   for (const Candidate& outer : all) {
     if (!training && outer.begins.size() < step->begins.size() && encloses(outer, *step, elements, gpu_times))

@@ -135,6 +135,23 @@ TEST(Repetition, SizesMayVary) {
   EXPECT_EQ(usual_length(find_repetition(launches_named(all))), 7U);
 }
 
+/// A compiler tries short graphs of all sizes, then each step is one graph.
+TEST(Repetition, WhatACompilerTriesBeforeIsNoStep) {
+  std::vector<SequenceElement> elements = launches_named(std::string(300, '1') + std::string(200, '7'));
+  std::uint64_t time = 0;
+  for (SequenceElement& element : elements) {
+    element.time = time;
+    time += element.exact == '7' ? 10'000'000 : 5'000;
+  }
+  const auto found = find_repetition(elements);
+  ASSERT_TRUE(found);
+  EXPECT_GE(steady_segments(*found), 198U);
+  EXPECT_LE(steady_segments(*found), 200U);
+  // Sizes that take as long are steps, whichever comes first.
+  for (std::size_t i = 0; i < elements.size(); ++i) elements[i].time = i * 10'000'000;
+  EXPECT_GE(steady_segments(*find_repetition(elements)), 498U);
+}
+
 TEST(Repetition, TwoNetworksThatTakeTurnsAreOneStep) {
   EXPECT_EQ(usual_length(find_repetition(launches_named(times_over("abcdefMhijklM", 30)))), 13U);
 }
