@@ -555,6 +555,31 @@ TEST_F(Causes, KernelsThatALibraryChoseForItsArguments) {
   }
 }
 
+/// Where bytes are known, they decide: the kernel after the sort has many threads in both cases.
+TEST_F(Causes, SortsOfWhichASliceIsUsed) {
+  constexpr const char* kSort =
+      "_ZN2at6native18radixSortKVInPlaceILi2ELin1ELi128ELi32EfljEEvNS_4cuda6detail10TensorInfo";
+  constexpr const char* kCopy =
+      "_ZN2at6native18elementwise_kernelILi128ELi2EZNS0_22gpu_kernel_impl_nocastIZNS0_23direct_copy_kernel_cudaERN";
+  constexpr double kSorted = 1600e6;
+  for (const double used : {5e6, 270e6}) {  // a slice, or all indices
+    program_ = SimulatedProgram();
+    const spool::Id sort = kernel(kSort, line(14), 16384), copy = kernel(kCopy, line(20), 1024);
+    steps(10, [&](int) {
+      program_.launch(sort, kMillis);
+      program_.launch(copy, 10 * kMicros);
+    });
+    const std::vector<Saving> found = causes({}, [&](Point& point) {
+      const bool sorts = point.profiled->full_name.find("radixSort") != std::string::npos;
+      point.work.bytes[Level::l2] = {.read = (sorts ? kSorted : used) / 2, .write = (sorts ? kSorted : used) / 2};
+    });
+    ASSERT_EQ(found.size(), used < 10e6 ? 1U : 0U) << used;
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::full_sort);
+    EXPECT_EQ(found[0].line, "train.py:14 step");
+  }
+}
+
 TEST_F(Causes, ProductsWithOneHotVectors) {
   constexpr const char* kZeros =
       "_ZN2at6native29vectorized_elementwise_kernelILi2ENS0_11FillFunctorIlEESt5arrayIPcLm1EEEEviT0_T1_";

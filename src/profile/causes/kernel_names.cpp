@@ -37,8 +37,9 @@ bool is_unaligned_product(std::string_view symbol) {
 bool is_indexed_sum(std::string_view symbol) { return has(symbol, "indexing_backward_kernel"); }
 
 bool is_sort(std::string_view symbol) {
-  return contains_any(symbol, {"RadixSort", "radix_sort", "MergeSort", "merge_sort", "SegmentedSort", "segmented_sort",
-                               "bitonicSort", "SortStable", "sortKeyValue", "BlockSort", "block_sort"});
+  return contains_any(
+      symbol, {"RadixSort", "radixSort", "radix_sort", "MergeSort", "merge_sort", "SegmentedSort", "segmented_sort",
+               "bitonicSort", "SortStable", "sortKeyValue", "BlockSort", "block_sort"});
 }
 
 bool is_integer_fill(std::string_view symbol) { return contains_any(symbol, {"FillFunctorIl", "FillFunctor<long>"}); }
@@ -82,7 +83,8 @@ bool is_layout_copy(std::string_view symbol) {
 }
 
 bool is_elementwise(std::string_view symbol) {
-  return contains_any(symbol, {"elementwise", "dropout", "triton_poi"}) && !is_softmax(symbol);
+  return (contains_any(symbol, {"elementwise", "dropout", "triton_poi"}) || symbol.starts_with("cupy")) &&
+         !is_softmax(symbol);
 }
 
 bool is_reduction(std::string_view symbol) {

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
 
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
@@ -65,6 +68,36 @@ std::vector<Sort> sorts_of(const CauseInputs& inputs) {
   return sorts;
 }
 
+/// Bytes of a launch that pass the caches of the SMs, or main memory; 0: unknown.
+double bytes_of(const StepActivity& kernel, const std::vector<Point>& points) {
+  const int row = kernel.activity->group;
+  if (row < 0 || static_cast<std::size_t>(row) >= points.size()) return 0;
+  const auto& bytes = points[static_cast<std::size_t>(row)].work.bytes;
+  for (const Level level : {Level::l2, Level::hbm}) {
+    const auto found = bytes.find(level);
+    if (found != bytes.end()) return found->second.total();
+  }
+  return 0;
+}
+
+/// By bytes: the kernel after the sort works on a small part of what was sorted. Using all indices of sorted pairs
+/// moves at least a tenth of the bytes of a pass of the sort. std::nullopt if they are not known.
+std::optional<bool> uses_few_bytes(const Sort& sort, const std::vector<Point>& points) {
+  constexpr double kLittle = 32;
+  double sorted = 0;
+  for (const StepActivity* kernel : sort.kernels) sorted = std::max(sorted, bytes_of(*kernel, points));
+  const double next = sort.next == nullptr ? 0 : bytes_of(*sort.next, points);
+  return sorted > 0 && next > 0 ? std::optional(next < sorted / kLittle) : std::nullopt;
+}
+
+/// The same by threads.
+bool uses_few_threads(const Sort& sort) {
+  constexpr std::int64_t kLittle = 64;
+  std::int64_t threads = 0;
+  for (const StepActivity* kernel : sort.kernels) threads = std::max(threads, threads_of(kernel->kind));
+  return sort.next != nullptr && threads_of(sort.next->kind) <= threads / kLittle;
+}
+
 /// The lines of products that directly follow the expansion of indices to one-hot vectors, and its own lines.
 std::set<std::string> lines_of_one_hot(const CauseInputs& inputs) {
   std::set<std::string> lines;
@@ -115,18 +148,22 @@ std::vector<FoundCause> find_indexed_sums(const CauseInputs& inputs) {
 }
 
 std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs) {
-  constexpr std::int64_t kLittle = 64;  // what follows works on less than this part of what was sorted
-  constexpr double kSaved = 0.7;        // a selection reads all once or twice; a sort reads and writes it several times
+  constexpr double kSaved = 0.7;  // a selection reads all once or twice; a sort reads and writes it several times
+  const std::vector<Sort> sorts = sorts_of(inputs);
+  std::set<std::string> lines;
+  for (const Sort& sort : sorts) {
+    const bool little = uses_few_bytes(sort, inputs.points).value_or(uses_few_threads(sort));
+    if (little) lines.insert(inputs.steps.line(*sort.kernels.front()));
+  }
   FaultyKernels kernels;
-  for (const Sort& sort : sorts_of(inputs)) {
-    std::int64_t threads = 0;
-    for (const StepActivity* kernel : sort.kernels) threads = std::max(threads, threads_of(kernel->kind));
-    if (sort.next == nullptr || threads_of(sort.next->kind) > threads / kLittle) continue;
+  for (const Sort& sort : sorts) {
+    const bool of_line = lines.contains(inputs.steps.line(*sort.kernels.front()));
+    if (!of_line || !uses_few_bytes(sort, inputs.points).value_or(true)) continue;
     for (const StepActivity* kernel : sort.kernels) kernels.add(inputs.steps, *kernel);
   }
   std::vector<FoundCause> found = found_if_large(kernels, inputs, SavingCause::full_sort, kSaved, "kernels of sorts");
   for (FoundCause& one : found) {
-    one.saving.evidence += fmt::format("; the kernel after a sort has less than a {}th of its threads", kLittle);
+    one.saving.evidence += "; the kernel after a sort works on a small part of the result";
   }
   return found;
 }
