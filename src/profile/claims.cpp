@@ -9,6 +9,9 @@
 namespace roofline {
 namespace {
 
+/// Specific causes first, then fusions, which any cause of their kernels precedes.
+int rank_of(const SavingClaim& claim) { return claim.general ? 2 : claim.saving.cause == SavingCause::fusion ? 1 : 0; }
+
 double usable(double seconds) { return std::isfinite(seconds) && seconds > 0 ? seconds : 0; }
 
 /// Remaining time that claims can be made on.
@@ -63,7 +66,7 @@ std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimi
     return of_start_up(a) != of_start_up(b) ? of_start_up(b) : a.seconds > b.seconds;
   };
   std::stable_sort(claims.begin(), claims.end(), [&](const SavingClaim& a, const SavingClaim& b) {
-    if (a.general != b.general) return b.general;
+    if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
     return usable(a.saving.seconds) > usable(b.saving.seconds);
   });
   SavingPools pools(std::move(limits));

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <tuple>
 
 #include "profile/causes/kernel_names.hpp"
 #include "text/format.hpp"
+#include "text/parse.hpp"
+#include "text/source_place.hpp"
 
 namespace roofline {
 namespace {
@@ -45,6 +48,44 @@ std::string chain_text(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(texts, " → "));
 }
 
+/// The number in "model.py:10 forward".
+std::optional<std::int64_t> number_of_line(std::string_view place) {
+  const std::string_view line = line_of_place(place);
+  const std::size_t colon = line.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  return parsed_number<std::int64_t>(line.substr(colon + 1));
+}
+
+/// Sequences of kernels at the lines of one function.
+struct Sequences {
+  std::int64_t times = 0;  ///< of the one that ran most often
+  std::int64_t sequences = 1;
+  std::vector<std::string> names = {};       ///< of the kernels of the largest one
+  double bytes = 0;                          ///< saved traffic, all times
+  std::map<int, double> rows = {};           ///< seconds saved
+  std::map<std::string, double> lines = {};  ///< of `function`: seconds saved
+  std::string function = {};
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;  ///< lines; first > last: not known
+
+  double seconds() const {
+    double sum = 0;
+    for (const auto& [row, saved] : rows) sum += saved;
+    return sum;
+  }
+  bool overlaps(const Sequences& other) const {
+    return function == other.function && first <= other.last && other.first <= last;
+  }
+  void add(const Sequences& other) {
+    times = std::max(times, other.times);
+    sequences += other.sequences;
+    bytes += other.bytes;
+    for (const auto& [row, saved] : other.rows) rows[row] += saved;
+    for (const auto& [line, saved] : other.lines) lines[line] += saved;
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
+};
+
 class FusionFinder {
  public:
   FusionFinder(const Recording& recording, const std::vector<Point>& points, const Machine& machine)
@@ -60,7 +101,7 @@ class FusionFinder {
             static_cast<std::int64_t>(chain.size() / period);
       chain.clear();
     };
-    constexpr std::size_t kLongest = 24;
+    constexpr std::size_t kLongest = 128;
     Within within(spans);
     for (const Activity& activity : recording_.activities) {
       if (!within(activity.start)) continue;
@@ -70,8 +111,10 @@ class FusionFinder {
       if (streams) chain.push_back(activity.group);
     }
     for (auto& [stream, chain] : running) close(chain);
+    std::vector<Sequences> all;
+    for (const auto& [chain, times] : chains) all.push_back(sequences_of(chain, times));
     std::vector<SavingClaim> claims;
-    for (const auto& [chain, times] : chains) claims.push_back(claim_of(chain, times, framework));
+    for (const Sequences& of_place : merged(std::move(all))) claims.push_back(claim_of(of_place, framework));
     return claims;
   }
 
@@ -94,29 +137,97 @@ class FusionFinder {
     return 2 * std::min(wrote.write, streaming(after)->work.bytes.at(Level::hbm).read);
   }
 
-  SavingClaim claim_of(const std::vector<int>& chain, std::int64_t times, Framework framework) const {
+  /// An elementwise kernel with coalesced accesses. What it takes above its roof is the latency of its few loads and
+  /// operations, which fusion removes.
+  bool is_light(int group) const {
+    const std::string& symbol = recording_.groups[static_cast<std::size_t>(group)].symbol;
+    if (!is_elementwise(symbol) || is_reduction(symbol)) return false;
+    constexpr double kSector = 32, kMostExcess = 1.5;
+    const std::optional<Counters>& counters = streaming(group)->counters;
+    const auto sectors = counters ? counters->sum({"global.load_sectors", "global.store_sectors"}) : std::nullopt;
+    const auto bytes = counters ? counters->sum({"global.load_bytes", "global.store_bytes"}) : std::nullopt;
+    return !sectors || !bytes || *sectors * kSector <= kMostExcess * *bytes;
+  }
+
+  /// Seconds of a launch that fusion saves, of which `handed` bytes are passed on in registers. A light kernel adds
+  /// only the rest of its traffic or its arithmetic to the fused one.
+  double saved_seconds(int group, double handed, double rate) const {
+    const Point& point = *streaming(group);
+    const double traffic_s = handed / rate;
+    if (!point.time || !is_light(group)) return traffic_s;
+    double rest_s = std::max(0.0, point.work.bytes.at(Level::hbm).total() - handed) / rate;
+    for (const ResourceTime& resource : point.bound.resources)
+      if (resource.kind == CeilingKind::compute) rest_s = std::max(rest_s, resource.time_s);
+    return std::max(traffic_s, point.time->median - rest_s);
+  }
+
+  /// The function with most of the saving, and its lines in the chain.
+  static void place(Sequences& of, const std::map<std::string, double>& lines) {
+    std::map<std::string, double> functions;
+    for (const auto& [line, saved] : lines) functions[function_of_place(line)] += saved;
+    const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+    of.function = std::ranges::max_element(functions, less)->first;
+    for (const auto& [line, saved] : lines) {
+      if (function_of_place(line) != of.function) continue;
+      of.lines[line] = saved;
+      const std::optional<std::int64_t> number = number_of_line(line);
+      if (!number) continue;
+      of.first = std::min(of.first, *number);
+      of.last = std::max(of.last, *number);
+    }
+  }
+
+  Sequences sequences_of(const std::vector<int>& chain, std::int64_t times) const {
     const std::optional<MixRoof> roof = machine_.bandwidth(Level::hbm, {.read = 1, .write = 1});
     const double rate = roof && roof->value > 0 ? roof->value : std::nan("");
-    const auto often = static_cast<double>(times);
-    SavingClaim claim;
-    double saved_bytes = 0;
-    std::vector<std::string> names;
+    Sequences found = {.times = times};
+    std::map<std::string, double> lines;
+    double handed_in = 0;
     for (std::size_t i = 0; i < chain.size(); ++i) {
-      names.push_back(streaming(chain[i])->workload.op);
-      if (i == 0) continue;
-      const double handed = handed_over(chain[i - 1], chain[i]);
-      saved_bytes += handed;
-      if (!(rate > 0)) continue;
-      claim.saving.seconds += often * handed / rate;
-      for (const int row : {chain[i - 1], chain[i]}) claim.rows.emplace_back(row, often * handed / rate / 2);
+      const double handed_on = i + 1 < chain.size() ? handed_over(chain[i], chain[i + 1]) / 2 : 0;
+      const double handed = handed_in + handed_on, saved = saved_seconds(chain[i], handed, rate);
+      handed_in = handed_on;
+      found.names.push_back(streaming(chain[i])->workload.op);
+      found.bytes += static_cast<double>(times) * handed;
+      if (!(saved > 0)) continue;
+      found.rows[chain[i]] += static_cast<double>(times) * saved;
+      lines[streaming(chain[i])->profiled->line] += static_cast<double>(times) * saved;
     }
+    if (!lines.empty()) place(found, lines);
+    return found;
+  }
+
+  /// One entry for the sequences of a function whose lines overlap, those with the largest saving first.
+  static std::vector<Sequences> merged(std::vector<Sequences> all) {
+    std::ranges::stable_sort(all, [](const Sequences& a, const Sequences& b) { return a.seconds() > b.seconds(); });
+    std::vector<Sequences> places;
+    for (Sequences& one : all) {
+      const auto same = std::ranges::find_if(places, [&](const Sequences& of) { return of.overlaps(one); });
+      if (same == places.end()) {
+        places.push_back(std::move(one));
+      } else {
+        same->add(one);
+      }
+    }
+    return places;
+  }
+
+  SavingClaim claim_of(const Sequences& of, Framework framework) const {
+    SavingClaim claim = {.saving = {}, .rows = {of.rows.begin(), of.rows.end()}};
     claim.saving.kind = SavingKind::fusion;
     claim.saving.cause = SavingCause::fusion;
-    claim.saving.point = chain.front();
-    claim.saving.line = streaming(chain.front())->profiled->line;
-    claim.saving.what = fmt::format("{} kernels in sequence, all memory-bound: {}", chain.size(), chain_text(names));
-    claim.saving.evidence =
-        fmt::format("{} times; fusion saves {} of traffic each time", count(times), si(saved_bytes, "B"));
+    claim.saving.seconds = of.seconds();
+    const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+    if (!of.rows.empty()) claim.saving.point = std::ranges::max_element(of.rows, less)->first;
+    if (!of.lines.empty()) claim.saving.line = std::ranges::max_element(of.lines, less)->first;
+    const std::string more =
+        of.sequences == 1
+            ? ""
+            : fmt::format(" (and {})", counted_noun(of.sequences - 1, "shorter sequence", "shorter sequences"));
+    claim.saving.what =
+        fmt::format("{} kernels in sequence{}, all memory-bound: {}", of.names.size(), more, chain_text(of.names));
+    claim.saving.evidence = fmt::format("{} times; fusion saves {} of traffic each time", count(of.times),
+                                        si(of.bytes / static_cast<double>(of.times), "B"));
     claim.saving.action = action_against(SavingCause::fusion, framework);
     return claim;
   }

@@ -12,8 +12,9 @@
 
 namespace roofline {
 
-/// A claim for each such sequence that begins in `spans` (sorted, disjoint; empty: anywhere). `points` are the
-/// recording's groups in order.
+/// A claim for the sequences at the lines of each function, of those that begin in `spans` (sorted, disjoint; empty:
+/// anywhere). Elementwise kernels save all but the time of the traffic that is left; others save the traffic that they
+/// pass on. `points` are the recording's groups in order.
 std::vector<SavingClaim> fusions_of(const Recording& recording, const std::vector<Point>& points,
                                     const Machine& machine, const std::vector<Span>& spans, Framework framework);
 

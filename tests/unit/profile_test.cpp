@@ -544,6 +544,43 @@ TEST_F(FirstSaving, OfStreamingKernelsInARowIsTheirFusion) {
   EXPECT_THAT(saving.what, testing::AllOf(HasSubstr("2 kernels"), HasSubstr("scale \u2192 relu")));
 }
 
+/// Light kernels at half of their roof: a fused one takes the time of the traffic that is left. Of others only the
+/// traffic is saved. Each kernel reads and writes 100 MB (25 us at the roof) in 50 us.
+TEST_F(FirstSaving, OfAChainOfLightKernelsIsAllButTheRemainingTraffic) {
+  constexpr std::size_t kChain = 36;
+  for (const std::string name : {"cupy_multiply__float32", "my_kernel"}) {
+    SpoolBuilder spool;
+    std::vector<spool::Id> kinds;
+    for (std::uint32_t k = 0; k < kChain; ++k) {
+      const spool::Id place =
+          spool.place({.line = spool.line("book.py", 28 + k / 4, k % 9 == 8 ? "helper" : "revalue")});
+      kinds.push_back(spool.kind(name + std::to_string(k), place));
+    }
+    const spool::Id product = spool.kind("product");
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      std::uint64_t at = i * 2000 * kUs;
+      for (const spool::Id kind : kinds) {
+        spool.launch(kind, at, at, at, at + 50 * kUs);
+        at += 50 * kUs;
+      }
+      spool.launch(product, at, at, at, at + 100 * kUs);
+    }
+    for (const spool::Id kind : kinds) spool.counts(kind, {{"dram.read_bytes", 50e6}, {"dram.write_bytes", 50e6}});
+    spool.end(101 * kMs);
+    const Report done = report(spool);
+    const std::vector<Saving>& savings = done.profile->savings;
+    const auto is_fusion = [](const Saving& saving) { return saving.kind == SavingKind::fusion; };
+    ASSERT_EQ(std::ranges::count_if(savings, is_fusion), 1) << name;
+    const Saving& fusion = *std::ranges::find_if(savings, is_fusion);
+    const auto steps = static_cast<double>(done.profile->steps->count);
+    const double traffic_s = (kChain - 1) * 25e-6, remaining_s = 25e-6;
+    const bool light = name.starts_with("cupy");
+    EXPECT_NEAR(fusion.seconds / steps, light ? kChain * 50e-6 - remaining_s : traffic_s, 1e-6) << name;
+    EXPECT_TRUE(fusion.line.ends_with(" revalue")) << fusion.line;
+    EXPECT_TRUE(!light || savings.front().kind == SavingKind::fusion);
+  }
+}
+
 TEST_F(FirstSaving, EachGpuHasTheRoofsOfItsOwnKernels) {
   const auto gpu = [](std::uint32_t pid, std::uint8_t uuid, std::uint64_t launches) {
     SpoolBuilder spool(pid, uuid);
