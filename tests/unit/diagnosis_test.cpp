@@ -402,6 +402,21 @@ TEST(Diagnosis, DivergentWarpsAreCounted) {
   EXPECT_FALSE(fired(17.5, 0.8)) << "memory limits it";
 }
 
+/// Several frameworks call CUB: without a module, its name does not tell which.
+TEST(CauseLines, ALibraryKernelIsFusedByTheToolOfItsFramework) {
+  const auto tool = [](const std::string& name, const std::string& module) {
+    ProfiledKind kernel;
+    kernel.full_name = name;
+    kernel.module = module;
+    const std::optional<double> found = fusing_tool_of(kernel);
+    return found ? quantity_text("fusing.tool", *found) : "";
+  };
+  EXPECT_EQ(tool("cupy_multiply__float32_float32_float32", ""), "cupy.fuse");
+  EXPECT_EQ(tool("void at::native::reduce_kernel<512, 1>(int)", ""), "torch.compile");
+  EXPECT_EQ(tool("void cub::DeviceReduceKernel<float>(int)", "head"), "torch.compile");
+  EXPECT_EQ(tool("void cub::DeviceReduceKernel<float>(int)", ""), "");
+}
+
 /// Where stores conflict, loads wait behind them; where loads do, stores hardly wait.
 TEST(CauseLines, BankConflictsAreAtTheStoreThatWaits) {
   const auto line = [](double store, double load) {

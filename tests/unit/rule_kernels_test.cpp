@@ -33,7 +33,8 @@ constexpr Pair kPairs[] = {
     {"good-enough", "tensor.bf16", "transpose"},
     {"good-enough", "stream", "stream 16 MiB in L2"},  // is above its roof
     {"no-tensor-cores", "product on CUDA cores", "product by mma.sync"},
-    {"mma-sync", "product by mma.sync", "tensor.bf16"},
+    {"mma-sync", "tensor.bf16.mma_sync", "tensor.bf16"},
+    {"mma-sync", "tensor.bf16.mma_sync", "product by mma.sync"},  // far below what mma.sync reaches
     {"tensor-idle", "product by mma.sync", "tensor.bf16.mma_sync"},
     {"too-few-blocks", "stream by 16 blocks", "stream"},
     {"tail", "1.2 waves", "2 waves"},
@@ -106,7 +107,8 @@ constexpr Pair kPairs[] = {
     // Hold-out kernels: atomics at sixteen addresses, constants without an f, and tiles that are too small for wgmma.
     {"atomic-queues", "centroid_sums_faulty", "centroid_sums_mended"},
     {"double-among-single", "gravity_faulty", "gravity_mended"},
-    {"small-triton-tiles", "linear_gelu_kernel", "half_product_mended"},
+    {"small-tiles", "linear_gelu_kernel", "half_product_mended"},
+    {"small-tiles", "linear_gelu_kernel", "tensor.bf16.mma_sync"},  // has its operands in registers
     {"atomic-adds", "indexFuncLargeIndex<float, long, int>", "leaky_mended"},
     // Another hold-out, on an H100: a product without stages, atomics with fences, four branches in a warp.
     {"product-waits-for-loads", "proj_faulty", "half_product_mended"},
@@ -157,6 +159,47 @@ TEST(RuleKernels, EachFaultIsFoundAndIsGoneWhenItIsMended) {
     // By itself: not because a rule before it ended the diagnosis.
     EXPECT_FALSE(fires(rule_named(pair.rule), of.at(pair.silent_on))) << pair.rule << " on " << pair.silent_on;
   }
+}
+
+/// Shared memory that is busy with bank conflicts reads operands no more often.
+TEST(RuleKernels, SmallTilesAreToldFromBankConflicts) {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
+  const Report report = parse_report(read_file(path), path);
+  const auto is_product = [](const Point& one) { return one.workload.label == "linear_gelu_kernel"; };
+  const auto recorded = std::ranges::find_if(report.points, is_product);
+  ASSERT_NE(recorded, report.points.end());
+  const double full = report.machine.slope(Level::shared)->value * recorded->time->median / 128;  // wavefronts
+  for (const double conflicts : {0.0, 0.8}) {
+    Counters counters = *recorded->counters;
+    counters.values["shared.wavefronts"] = 0.8 * full;
+    counters.values["shared.bank_conflicts"] = 0.8 * full * conflicts;
+    const Quantities quantities = quantities_of(*recorded, report.machine, &counters);
+    EXPECT_EQ(fires(rule_named("small-tiles"), quantities), conflicts == 0);
+    EXPECT_EQ(fires(rule_named("bank-conflicts"), quantities), conflicts > 0);
+  }
+}
+
+/// Functions in double precision are sampled as divisions. With most operations in it, and data of at most 4 bytes,
+/// literals are the cause; with data of 8 bytes, or with few such operations, the divisions are.
+TEST(RuleKernels, FunctionsInDoublePrecisionByLiterals) {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
+  const Report report = parse_report(read_file(path), path);
+  const auto is_gravity = [](const Point& one) { return one.workload.label == "gravity_faulty"; };
+  const auto recorded = std::ranges::find_if(report.points, is_gravity);
+  ASSERT_NE(recorded, report.points.end());
+  const auto first = [&](double fp64, double fp32, double stored) {
+    Point point = *recorded;
+    point.work.flops = {{Pipe::fp64, fp64}, {Pipe::fp32, fp32}};
+    point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+    point.profiled->sampled->waits = {
+        {.what = WaitFor::division, .share = 0.86, .line = "a.cu:22", .used_line = {}, .line_share = 0.66}};
+    Counters counters;
+    counters.values = {{"global.store_bytes", 32 * stored}, {"global.store_instructions", 1}};
+    return diagnose(quantities_of(point, report.machine, &counters), DeviceKind::cuda).front().rule;
+  };
+  EXPECT_EQ(first(3e6, 1.7e6, 4), "double-among-single");
+  EXPECT_EQ(first(3e6, 1.7e6, 8), "division-waits");
+  EXPECT_EQ(first(1e6, 1.7e6, 4), "division-waits");
 }
 
 TEST(RuleKernels, NoRuleIsLeftOut) {

@@ -17,9 +17,9 @@ bool is_library_kernel(std::string_view kernel) {
                        "pytorch_flash", "flash_fwd", "flash_bwd", "multi_tensor_apply", "ncclDevKernel", "cupy_"});
 }
 
-bool is_python_kernel(const SampledKind& sampled) {
-  return std::ranges::any_of(sampled.waits,
-                             [](const SampledWait& wait) { return wait.line.find(".py:") != std::string::npos; });
+std::optional<double> fusing_tool_of(const ProfiledKind& kernel) {
+  if (!kernel.module.empty() || contains_any(kernel.full_name, {"at::native", "at6native", "c10::"})) return 0;
+  return kernel.full_name.starts_with("cupy") ? std::optional(1.0) : std::nullopt;
 }
 
 bool adds_by_index(std::string_view kernel) {

@@ -1,6 +1,8 @@
 // The lines of causes, from samples of instructions.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,8 +14,12 @@ namespace roofline {
 /// True for kernels that the user did not write: only the call can be changed.
 bool is_library_kernel(std::string_view kernel);
 
-/// True if its samples have lines of a Python file: written with Triton or Numba.
-bool is_python_kernel(const SampledKind& sampled);
+/// Tools of PyTorch and CuPy that fuse kernels.
+inline constexpr std::array<std::string_view, 2> kFusingTools = {"torch.compile", "cupy.fuse"};
+
+/// The index in kFusingTools of that of the kernel's framework. std::nullopt where its name does not tell: several
+/// frameworks call cuBLAS and CUB.
+std::optional<double> fusing_tool_of(const ProfiledKind& kernel);
 
 /// True for PyTorch kernels that add values at given indices with atomic operations.
 bool adds_by_index(std::string_view kernel);

@@ -184,6 +184,14 @@ void add_excess(QuantityCollector& out, const Point& point, const Machine& machi
   queue("store", kStoreWaits);
 }
 
+/// Operands of products: the busiest level's time without bank conflicts, over that of the tensor cores.
+void add_operands(QuantityCollector& out) {
+  const auto busy = out.get("levels.utilization"), level = out.get("level"), active = out.get("tensor.active");
+  if (!busy || !level || !active || !(*active > 0)) return;
+  const bool of_shared = static_cast<Level>(*level) == Level::shared;
+  out.set("operands.need", *busy / (of_shared ? out.get("shared.excess").value_or(1) : 1) / *active);
+}
+
 void add_stalls(QuantityCollector& out, const Counters& counters) {
   out.set("issue.active", counters.find("issue.active"));
   const std::optional<double> lanes = counters.ratio("thread.instructions", "warp.instructions");
@@ -212,6 +220,7 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   add_tensor(out, point, machine, counters);
   add_layout(out, point, machine, counters);
   add_memory(out, point, machine, counters);
+  add_operands(out);
   add_excess(out, point, machine, counters);
   add_stalls(out, counters);
   // A short kernel's time has the launch in it.

@@ -33,7 +33,17 @@ double operations_on(Pipe pipe, const Work& work) {
   return found == all.end() ? 0 : found->second;
 }
 
-void add_double_precision(QuantityCollector& out, const Point& point, const Machine& machine) {
+/// Each thread loads and stores at most 4 bytes at a time. Stores decide: bytes of addresses that threads share are
+/// counted once, so that loads can seem narrow.
+bool has_narrow_data(const QuantityCollector& out, const Counters& counters) {
+  constexpr double kSingle = 4, kWarp = 32;
+  const auto stored = counters.ratio("global.store_bytes", "global.store_instructions");
+  const auto loaded = out.get("load.width");
+  return stored && *stored <= kSingle * kWarp && loaded.value_or(0) <= kSingle;
+}
+
+void add_double_precision(QuantityCollector& out, const Point& point, const Machine& machine,
+                          const Counters& counters) {
   const double vector = operations_on(Pipe::fp64, point.work), tensor = operations_on(Pipe::tensor_fp64, point.work);
   if (!(vector + tensor > 0)) return;
   const bool products = tensor > vector;
@@ -45,12 +55,16 @@ void add_double_precision(QuantityCollector& out, const Point& point, const Mach
   constexpr double kDouble = 8, kSome = 0.02;  // bytes; of the operations
   const auto width = out.get("load.width");
   const bool single_data = width && *width < kDouble;
-  const bool mixed = operations_on(Pipe::fp32, point.work) > kSome * (vector + tensor);
+  const double single = operations_on(Pipe::fp32, point.work);
+  const bool mixed = single > kSome * (vector + tensor);
   out.flag_is("fp64.mixed", !products && (single_data || mixed));
-  // Divisions of such a kernel are in double precision, too, if it converts.
+  // Divisions and functions of such a kernel are in double precision, too, if it converts, or if most of its
+  // operations are in it although its data is not.
   constexpr double kConverts = 0.1;
   const double double_waits = out.get("wait.conversion.share").value_or(0) + out.get("wait.fp64.share").value_or(0);
-  if (double_waits > kConverts) out.set("wait.double.share", double_waits + out.get("wait.division.share").value_or(0));
+  const bool by_literals = !products && vector > single && has_narrow_data(out, counters);
+  if (double_waits > kConverts || by_literals)
+    out.set("wait.double.share", double_waits + out.get("wait.division.share").value_or(0));
   out.set("fp64.busy", std::max(vector, tensor) / now / time_at_roof_speed(point));
   out.set("fp64.rate", then / now);
   out.set("fp64.needless", time_saved(from, to, point, machine));
@@ -83,7 +97,7 @@ void add_products(QuantityCollector& out, const Point& point, const Machine& mac
 void add_pipes(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
   // The type of an op's row was chosen.
   if (!point.profiled || machine.device.kind != DeviceKind::cuda) return;
-  add_double_precision(out, point, machine);
+  add_double_precision(out, point, machine, counters);
   add_products(out, point, machine, counters);
 }
 

@@ -228,7 +228,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   out.set("gpu.units", vendor);
   out.flag_is("library", false);
   out.flag_is("loop.counted", false);
-  out.flag_is("python.kernel", point.profiled && point.profiled->sampled && is_python_kernel(*point.profiled->sampled));
+  if (point.profiled) out.set("fusing.tool", fusing_tool_of(*point.profiled));
   add_measurement(out, point, machine);
   add_contention(out, point);
   add_network(out, point, machine);

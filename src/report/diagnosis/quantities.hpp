@@ -14,7 +14,7 @@ namespace roofline {
 
 /// How a quantity is written: 0.31 as "31 %", "0.31×", "0.31", "0.31 GHz", "0.31 GB/s", …; a flag is 0 or 1 and is
 /// never written. A pipe and a level are the numbers of their names: "FP32 pipe", "shared memory". So is a GPU's
-/// vendor, which names the units of its GPUs: "SM", "compute units".
+/// vendor, which names the units of its GPUs: "SM", "compute units"; and a tool that fuses kernels: "torch.compile".
 enum class QuantityUnit : std::uint8_t {
   fraction,
   factor,
@@ -26,7 +26,8 @@ enum class QuantityUnit : std::uint8_t {
   flag,
   pipe,
   level,
-  gpu_unit
+  gpu_unit,
+  fusing_tool
 };
 
 struct QuantitySpec {

@@ -1,6 +1,7 @@
 // Values of quantities as text.
 #include <algorithm>
 
+#include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/quantities.hpp"
 #include "report/gpu_units.hpp"
 #include "report/titles.hpp"
@@ -46,6 +47,10 @@ std::string quantity_text(std::string_view name, double value) {
       constexpr auto kLast = static_cast<double>(GpuVendor::intel);
       const GpuUnitName unit = gpu_unit_name(static_cast<GpuVendor>(std::clamp(value, 0.0, kLast)));
       return std::string(name == "gpu.unit" ? unit.one : unit.many);
+    }
+    case QuantityUnit::fusing_tool: {
+      constexpr auto kLast = static_cast<double>(kFusingTools.size() - 1);
+      return std::string(kFusingTools[static_cast<std::size_t>(std::clamp(value, 0.0, kLast))]);
     }
     default:
       return number(value, 3);

@@ -12,7 +12,7 @@ constexpr std::string_view kLibraryAtomics =
     "Library kernel. Options: sort by index and reduce segments, count (bincount), multiply by a one-hot matrix, "
     "or more rows to add to.";
 constexpr std::string_view kLibraryDouble =
-    "If single precision is enough: arrays in fp32 (.float(), torch.set_default_dtype; NumPy's are float64).";
+    "If single precision is enough: arrays in fp32 (dtype float32; NumPy's default is float64).";
 
 // One entry per rule, not one line per member.
 // clang-format off
@@ -44,8 +44,9 @@ constexpr Rule kSampleRules[] = {
     {"double-among-single", kGpu, {kNotAtRoof, kOwnKernel, is("fp64.mixed"), above("wait.double.share", 0.3)},
      "Computes in double precision between values of single precision: conversions, divisions and FP64 operations take "
      "{wait.double.share} of its warps' time.",
-     "If single precision is meant: constants with an f (0.5f) and functions of float.", kSampled, RuleKind::cause, {},
-     "wait.double.share"},
+     "If single precision is meant: float literals and functions (0.5f, sqrtf, logf, cospif; __logf where its accuracy "
+     "is enough).",
+     kSampled, RuleKind::cause, {}, "wait.double.share"},
     {"division-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.division.share", 0.3)},
      "Warps spend {wait.division.share} of their time in divisions, remainders, or functions that replace an "
      "instruction.",

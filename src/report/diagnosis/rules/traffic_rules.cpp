@@ -43,15 +43,20 @@ constexpr Rule kExcessWorkRules[] = {
     {"no-tensor-cores", kGpu, {is("matrix.work"), kNoTensorWork},
      "Matrix product without tensor cores.",
      "Use mma or wgmma, or cuBLAS: the tensor roof is {tensor.gain} that of FP32.", kMeasured},
-    {"small-triton-tiles", kGpu, {below("wgmma.share", 0.5), is("wgmma.available"), is("python.kernel")},
-     "Uses mma.sync ({wgmma.share} through wgmma), which can't reach this chip's full rate.",
-     "Larger tiles: Triton uses wgmma where BLOCK_M is a multiple of 64 and num_warps of 4 (128 × 128 × 64, "
-     "num_warps=8, num_stages=3).",
+    // A caller of a library's kernel can't change its tiles.
+    {"small-tiles", kGpu,
+     {kOwnKernel, is("matrix.work"), is("tensor.executed"), below("tensor.active", 0.5), above("levels.utilization", 0.4),
+      below("memory.utilization", 0.5), above("operands.need", 2)},
+     "Small tiles: operands are read again for few products. Tensor cores are active in {tensor.active} of cycles, "
+     "{level} is {levels.utilization} busy.",
+     "Larger tiles. Triton: BLOCK_M, BLOCK_N and BLOCK_K of 128 × 128 × 64 or more, num_warps=8, num_stages=3, chosen by "
+     "triton.autotune. CUDA C++: more rows and columns per warp, in registers.",
      kMeasured},
-    {"mma-sync", kGpu, {below("wgmma.share", 0.5), is("wgmma.available"), is("python.kernel", false)},
+    // Only near the rate that mma.sync can reach, wgmma is what is missing.
+    {"mma-sync", kGpu, {below("wgmma.share", 0.5), is("wgmma.available"), above("tensor.active", 0.6)},
      "Uses mma.sync ({wgmma.share} through wgmma), which can't reach this chip's full rate.",
-     "Use wgmma with operands in shared memory (CUTLASS 3, or Triton for sm_90).", kMeasured, RuleKind::cause,
-     "Library kernel older than this chip. Options: a newer version, or its kernels for sm_90."},
+     "Use wgmma with operands in shared memory (CUTLASS 3; Triton: BLOCK_M a multiple of 64, num_warps of 4).", kMeasured,
+     RuleKind::cause, "Library kernel older than this chip. Options: a newer version, or its kernels for sm_90."},
     {"too-few-blocks", kGpu, {below("blocks.per_sm", 1), kIdleSms},
      "A grid of {blocks} blocks leaves some of the {sms} {gpu.units} idle.",
      "Split the work more finely (split-K, shorter rows per block), or increase the problem size.", kBestPractices,
