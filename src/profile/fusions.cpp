@@ -223,7 +223,7 @@ class FusionFinder {
     const std::string more =
         of.sequences == 1
             ? ""
-            : fmt::format(" (and {})", counted_noun(of.sequences - 1, "shorter sequence", "shorter sequences"));
+            : fmt::format(" (and {})", counted_noun(of.sequences - 1, "other sequence", "other sequences"));
     claim.saving.what =
         fmt::format("{} kernels in sequence{}, all memory-bound: {}", of.names.size(), more, chain_text(of.names));
     claim.saving.evidence = fmt::format("{} times; fusion saves {} of traffic each time", count(of.times),

@@ -412,6 +412,7 @@ TEST(CauseLines, ALibraryKernelIsFusedByTheToolOfItsFramework) {
     return found ? quantity_text("fusing.tool", *found) : "";
   };
   EXPECT_EQ(tool("cupy_multiply__float32_float32_float32", ""), "cupy.fuse");
+  EXPECT_TRUE(is_library_kernel("cupyx_scipy_special_erf__float32_float32"));
   EXPECT_EQ(tool("void at::native::reduce_kernel<512, 1>(int)", ""), "torch.compile");
   EXPECT_EQ(tool("void cub::DeviceReduceKernel<float>(int)", "head"), "torch.compile");
   EXPECT_EQ(tool("void cub::DeviceReduceKernel<float>(int)", ""), "");
