@@ -268,6 +268,13 @@ constexpr DetailRow kDetailRows[] = {
      "Allocate or register it once before the loop (cudaHostAlloc, cudaHostRegister) and reuse it.",
      "Call pin_memory() once before the loop and reuse the buffer, or use DataLoader(pin_memory=True).", "",
      "Allocate it once with cupyx.empty_pinned(), and reuse it."},
+    {CauseDetail::memory_returns, "GPU idle: freed memory is given back to the driver in the loop, and allocated again",
+     "Keep freed memory for the next step instead of cudaFree.",
+     "Remove torch.cuda.empty_cache() from the loop (once after a peak is enough): PyTorch reuses freed memory without "
+     "cudaFree and cudaMalloc.",
+     "",
+     "Remove free_all_blocks() from the loop (once after a peak is enough): CuPy's pool reuses freed memory without "
+     "cudaFree and cudaMalloc."},
     {CauseDetail::streams, "GPU idle: streams or events are created in the loop",
      "Create streams and events once before the loop and reuse them.",
      "Create torch.cuda.Stream and torch.cuda.Event once before the loop and reuse them.", "",
@@ -349,6 +356,15 @@ constexpr DetailRow kDetailRows[] = {
      "One collective for all: DistributedDataParallel reduces gradients in buckets while backward goes on; else one "
      "all_reduce of a flat tensor, or torch.distributed._coalescing_manager around the loop.",
      "", "One collective for all: copy the arrays into one buffer, or use groupStart and groupEnd around the loop."},
+    {CauseDetail::recurrent_cells, "GPU idle: a loop steps a recurrent cell, kernel by kernel",
+     "Give cuDNN the whole sequence in one call (cudnnRNNForward); else capture the loop in a CUDA graph.",
+     "Give the whole sequence to nn.LSTM, nn.GRU or nn.RNN (cuDNN) instead of stepping the cell; where an output is "
+     "the next input: torch.cuda.CUDAGraph or torch.compile(mode=\"reduce-overhead\").",
+     "", ""},
+    {CauseDetail::eager_programs, "GPU idle: operations are dispatched one by one outside of jax.jit",
+     "Put all of them into one jax.jit, with donate_argnums for what is replaced: the whole update, or the step with "
+     "its gradient.",
+     "", "", ""},
     {CauseDetail::kernel_loop, "GPU idle: a loop in the compiled step launches its kernels one by one",
      "Fuse the loop's kernels, or capture it in a CUDA graph.", "",
      "Instead of lax.scan, fori_loop or while_loop: lax.associative_scan if the operation is associative, "
@@ -373,6 +389,13 @@ constexpr DetailRow kDetailRows[] = {
      "Launch graphs back to back: put several steps into one graph, or more work into each.", "", "", ""},
     {CauseDetail::imports, "GPU idle: Python imports modules",
      "One-time cost: find slow imports with python -X importtime, and import before the work begins.", "", "", ""},
+    {CauseDetail::grown_tensors, "A tensor is grown by concatenation, which copies all of it each time",
+     "Allocate for the largest length once, and write what is new in place.",
+     "Allocate for the largest length once, and write what is new in place: x[:, position] = new, or index_copy_; read "
+     "a slice of it.",
+     "Allocate for the largest length once, and write what is new with jax.lax.dynamic_update_slice, in a jit with "
+     "donate_argnums.",
+     "Allocate for the largest length once, and write what is new in place: x[position] = new; read a slice of it."},
     {CauseDetail::long_sums, "Reductions with too few blocks to fill the GPU",
      "Split each reduction: partial results of many blocks and a second kernel, or cub::DeviceReduce.",
      "Reduce in two stages, so that more blocks work: x.view(k, -1).sum(1).sum(0), or a matrix product.",

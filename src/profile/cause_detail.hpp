@@ -13,6 +13,7 @@ enum class CauseDetail : std::uint8_t {
   readback,             ///< pageable_copy: from the GPU to the host
   unified_memory,       ///< copies: pages migrated by the driver while kernels run
   host_memory,          ///< allocation: of pinned host memory
+  memory_returns,       ///< allocation: a framework's allocator gives its memory back, and allocates it again
   streams,              ///< allocation: CUDA streams or events
   graphs,               ///< allocation: executable CUDA graphs
   anomaly_mode,         ///< item_sync: autograd's anomaly mode checks each gradient
@@ -35,10 +36,13 @@ enum class CauseDetail : std::uint8_t {
   answers,              ///< host_python, host_native: a server works on a request while requests are few
   item_loop,            ///< tiny_kernels, launch_rate: a loop of the program, as over the tensors of a list
   collective_loop,      ///< tiny_kernels, launch_rate: such a loop with a collective for each item
+  recurrent_cells,      ///< tiny_kernels, launch_rate: a recurrent cell is stepped through a sequence in Python
+  eager_programs,       ///< tiny_kernels, launch_rate: operations of JAX outside of jit
   kernel_loop,          ///< tiny_kernels, launch_rate: a loop inside compiled code
   graph_launches,       ///< launch_rate: of CUDA graphs
   imports,              ///< module_load: Python modules, by an import or a framework's first use
   channels_first,       ///< layout_copy: cuDNN's conversions around convolutions of tensors in NCHW
+  grown_tensors,        ///< copies: a tensor is grown by concatenation, which copies all of it
   long_sums,            ///< small_batch: a reduction with few results
   optimizer_passes,     ///< unfused_optimizer: a kernel for each operation, on all parameters
   dense_embedding,      ///< unfused_optimizer: most work is for embedding rows that the batch does not use

@@ -13,9 +13,11 @@
 #include "measure/statistics.hpp"
 #include "profile/actions.hpp"
 #include "profile/causes/detectors.hpp"
+#include "profile/idle/eager_programs.hpp"
 #include "profile/idle/idle_gaps.hpp"
 #include "profile/idle/idle_sums.hpp"
 #include "profile/idle/item_loops.hpp"
+#include "profile/idle/memory_returns.hpp"
 #include "profile/idle/thread_samples.hpp"
 #include "profile/rows.hpp"
 #include "text/format.hpp"
@@ -66,6 +68,8 @@ class IdleAttribution {
       : recording_(recording), samples_(samples, recording), activities_(recording, steps) {
     for (const ProcessTrace& trace : recording.traces) calls_.emplace_back(trace);
     gaps_ = idle_gaps(recording, calls_, steps);
+    memory_returns_ = MemoryReturns(recording, steps);
+    eager_ = EagerPrograms(activities_);
     small_copies_ = places_of_small_copies(activities_);
     for (const OptimizerRun& run : optimizer_runs(activities_)) {
       for (const StepActivity* launch : run.launches) optimizer_.insert(launch->activity);
@@ -183,8 +187,9 @@ class IdleAttribution {
   }
 
   CauseDetail loop_of(const IdleGap& gap) const {
+    if (eager_.launched(recording_, *gap.next)) return CauseDetail::eager_programs;
     if (loops_.contains(gap.device)) return CauseDetail::kernel_loop;
-    return item_loops_.kind_at(recording_, *gap.next);
+    return item_loops_.of(recording_, *gap.next);
   }
 
   /// True if the gap is one between many small copies: then what the host did in it is the making of the next copy.
@@ -203,6 +208,11 @@ class IdleAttribution {
     const auto number = static_cast<std::size_t>(&gap - gaps_.data());
     if (before_small_copy(gap, cause)) {
       const std::string& copied_at = next_line(gap);
+      // Operations outside of jit send their scalars: nobody wrote these copies.
+      if (copied_at.empty() && eager_.in_process(gap.process)) {
+        return sums_.add(
+            {gap.device, launch_cause(gap), CauseDetail::eager_programs, "", "", time, number, gap.seconds});
+      }
       return sums_.add({gap.device, SavingCause::copies, CauseDetail::small_copies, copied_at, copied_at, time, number,
                         gap.seconds});
     }
@@ -299,11 +309,17 @@ class IdleAttribution {
   }
 
   void add_known(const IdleGap& gap, const KnownPart& part) {
-    const std::string line = part.place != 0 ? line_at(gap, part.place) : std::string();
+    const bool returned = part.cause == SavingCause::allocation && part.detail == CauseDetail::none &&
+                          memory_returns_.concerns(gap.process, part.place);
+    const spool::Id place = returned ? memory_returns_.place(gap.process) : part.place;
+    const std::string line = place != 0 ? line_at(gap, place) : std::string();
     const bool checks = part.cause == SavingCause::item_sync && samples_.traces_anomalies() &&
                         trace(gap).place(part.place).backward != 0;
     const SavingCause cause = loads_again(gap, part) ? SavingCause::recompilation : part.cause;
-    IdleSums::Sum& sum = add(gap, cause, line, line, part.seconds, checks ? CauseDetail::anomaly_mode : part.detail);
+    const CauseDetail detail = checks     ? CauseDetail::anomaly_mode
+                               : returned ? CauseDetail::memory_returns
+                                          : part.detail;
+    IdleSums::Sum& sum = add(gap, cause, line, line, part.seconds, detail);
     if (part.call != 0) sum.calls[fmt::format("in or after {}", trace(gap).text(part.call))] += part.seconds;
   }
 
@@ -433,8 +449,11 @@ class IdleAttribution {
       // Inputs that clients send are in no data set.
       const SavingCause cause = serves && sampled == SavingCause::data_loading ? SavingCause::host_python : sampled;
       const double time = gap.rest_s * share.weight / evidence->weight;
-      if (cause == SavingCause::launch_rate) {
-        add(gap, cause, "", next_line(gap), time);
+      // Between operations outside of jit, JAX's own threads wait for each other.
+      const bool of_runtime =
+          cause == SavingCause::wait_lock && gap.work.full_speed && eager_.launched(recording_, *gap.next);
+      if (cause == SavingCause::launch_rate || of_runtime) {
+        add(gap, SavingCause::launch_rate, "", next_line(gap), time);
         continue;
       }
       const bool answers = mostly_requests_ && (cause == SavingCause::host_python || cause == SavingCause::host_native);
@@ -580,6 +599,8 @@ class IdleAttribution {
   std::vector<HostCalls> calls_;
   std::set<int> loops_;
   ItemLoops item_loops_;
+  MemoryReturns memory_returns_;
+  EagerPrograms eager_;
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
   std::set<CopyPlace> small_copies_;

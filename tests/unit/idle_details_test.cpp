@@ -559,6 +559,101 @@ TEST_F(IdleDetails, ALoopOverItemsIsNoModelAndNoCompiledFunction) {
   }
 }
 
+/// What an allocator gives back it must allocate again. Without that, with an allocator that has run out of memory,
+/// and without such an allocator, the calls are those of their lines.
+TEST_F(IdleDetails, MemoryThatIsGivenBackInTheLoop) {
+  struct Case {
+    const char* kernel;
+    std::uint32_t freed_at = 0;  // 0: nowhere
+    bool returns = false;
+  };
+  for (const Case& of :
+       {Case{"at::native::reduce_kernel", 69, true}, Case{"cupy_add", 69, true}, Case{"at::native::reduce_kernel", 30},
+        Case{"at::native::reduce_kernel"}, Case{"my_kernel", 69}}) {
+    restart();
+    kernel_ = program_.spool().kind(of.kernel, program_.place("train.py", 10, "step"));
+    const spool::Id allocates = program_.place("train.py", 30, "forward");
+    const spool::Id frees = program_.place("train.py", of.freed_at, "step");
+    steps(20, [&](int) {
+      for (int i = 0; i < 5; ++i) {
+        program_.call("cuMemAlloc_v2", spool::CallKind::allocate, kMs, of.freed_at == 30 ? frees : allocates);
+        program_.launch(kernel_, 100 * kUs);
+      }
+      if (of.freed_at == 0) return;
+      program_.wait("cuCtxSynchronize", frees);
+      for (int i = 0; i < 5; ++i) program_.call("cuMemFree_v2", spool::CallKind::release, 400 * kUs, frees);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::allocation);
+    EXPECT_EQ(found.part.detail == CauseDetail::memory_returns, of.returns) << of.kernel << ' ' << of.freed_at;
+    if (!of.returns) continue;
+    EXPECT_EQ(found.part.line, "train.py:69 step");
+    EXPECT_GT(found.share, 0.9);
+    EXPECT_LE(found.share, 1.0);
+  }
+}
+
+/// Operations of JAX outside of jit, each a program of one kernel, and a jitted step of the same kernels.
+TEST_F(IdleDetails, OperationsOutsideOfJit) {
+  for (const bool eager : {true, false}) {
+    restart();
+    const spool::Id program = program_.spool().range("XlaModule:#hlo_module=jit_multiply#", 0);
+    const spool::Id line = program_.spool().line("/home/user/project/train.py", 38, "adam");
+    const spool::Id kernel =
+        program_.spool().kind("loop_multiply_fusion", program_.spool().place({.range = program, .line = line}));
+    const spool::Id unknown = program_.spool().place({});
+    const int waits = stack({SampleFrames::native("libc.so.6", "[unknown]")});
+    const auto executed = [&](spool::Id range, std::uint64_t since) {
+      program_.spool().add(spool::Type::range_time, spool::RangeTime{since, program_.now(), range, 1});
+    };
+    steps(10, [&](int) {
+      const std::uint64_t start = program_.now();
+      for (int i = 0; i < 100; ++i) {
+        const std::uint64_t call = program_.now();
+        program_.copy_in(4, spool::Memory::pageable, 2 * kUs, unknown, false);
+        program_.host(60 * kUs, ThreadState::lock, waits);
+        program_.launch(kernel, 3 * kUs);
+        if (eager) executed(program, call);
+      }
+      if (!eager) executed(program, start);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.detail == CauseDetail::eager_programs, eager);
+    if (!eager) continue;
+    EXPECT_EQ(found.part.line, "train.py:38 adam");
+    EXPECT_GT(found.share, 0.8);
+  }
+}
+
+/// Two layers of cells on two lines of one loop, forward and backward; a loop over other items; cuDNN's own layers.
+TEST_F(IdleDetails, ARecurrentCellThatIsSteppedInALoop) {
+  struct Case {
+    const char* kernel;
+    bool cells = false;
+  };
+  for (const Case& of : {Case{"at::native::lstm_cell_forward", true}, Case{"at::native::gru_cell_forward", true},
+                         Case{"at::native::reduce_kernel"}, Case{"void elemWiseRNNcell<float>"}}) {
+    restart();
+    std::vector<spool::Id> kernels;
+    for (const bool backward : {false, true}) {
+      for (const std::uint32_t line : {24U, 25U}) {
+        const spool::Id place = program_.place("train.py", line, "forward", backward);
+        kernels.push_back(program_.spool().kind(backward ? "at::native::cell_backward" : of.kernel, place));
+      }
+    }
+    steps(10, [&](int) {
+      for (int i = 0; i < 400; ++i) {
+        program_.host(40 * kUs, ThreadState::running, -1);
+        program_.launch(kernels[static_cast<std::size_t>(i < 200 ? i % 2 : 2 + i % 2)], 3 * kUs);
+      }
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::tiny_kernels);
+    EXPECT_EQ(found.part.detail == CauseDetail::recurrent_cells, of.cells) << of.kernel;
+    EXPECT_TRUE(!of.cells || found.share > 0.9) << found.share;
+  }
+}
+
 TEST_F(IdleDetails, ACollectiveOnTheCpu) {
   struct Case {
     const char *waits, *called;

@@ -87,6 +87,10 @@ bool is_elementwise(std::string_view symbol) {
          !is_softmax(symbol);
 }
 
+bool is_recurrent_cell(std::string_view symbol) {
+  return contains_any(symbol, {"lstm_cell_forward", "gru_cell_forward"});
+}
+
 bool is_reduction(std::string_view symbol) {
   if (is_product(symbol) || is_collective(symbol) || is_softmax(symbol) || has(symbol, "splitK")) return false;
   return contains_any(symbol, {"reduce", "Reduce", "argmin", "argmax", "_sum", "_mean", "_prod", "_amin", "_amax",

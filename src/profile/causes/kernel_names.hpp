@@ -44,6 +44,9 @@ bool is_channels_first_norm(std::string_view symbol);
 /// A copy of a tensor that changes its strides but not its type.
 bool is_layout_copy(std::string_view symbol);
 
+/// PyTorch's kernel of one time step of a recurrent cell, forward.
+bool is_recurrent_cell(std::string_view symbol);
+
 /// An elementwise kernel.
 bool is_elementwise(std::string_view symbol);
 

@@ -35,16 +35,19 @@ ItemLoops::ItemLoops(const StepActivities& activities) {
     CauseDetail& kind =
         functions_.try_emplace({process, line.file, line.function}, CauseDetail::item_loop).first->second;
     if (is_collective(kernel.second)) kind = CauseDetail::collective_loop;
+    if (is_recurrent_cell(kernel.second)) kind = CauseDetail::recurrent_cells;
   }
 }
 
-CauseDetail ItemLoops::kind_at(const Recording& recording, const Activity& launched) const {
+CauseDetail ItemLoops::of(const Recording& recording, const Activity& launched) const {
   if (functions_.empty()) return CauseDetail::none;
   const spool::Place& place = recording.place(launched);
-  if (place.line == 0 || place.backward != 0) return CauseDetail::none;
+  if (place.line == 0) return CauseDetail::none;
   const spool::Line& line = recording.traces[static_cast<std::size_t>(launched.process)].line(place.line);
   const auto found = functions_.find({launched.process, line.file, line.function});
-  return found == functions_.end() ? CauseDetail::none : found->second;
+  if (found == functions_.end()) return CauseDetail::none;
+  const bool backward = place.backward != 0 && found->second != CauseDetail::recurrent_cells;
+  return backward ? CauseDetail::none : found->second;
 }
 
 }  // namespace roofline

@@ -1,4 +1,5 @@
-// Functions of the program that launch kernels one by one in a loop, as over the tensors of a list.
+// Functions of the program that launch kernels one by one in a loop, as over the tensors of a list or the time steps of
+// a sequence.
 #pragma once
 
 #include <map>
@@ -16,8 +17,9 @@ class ItemLoops {
   /// and outside of backward passes. Layers of a model are other modules on the same line.
   explicit ItemLoops(const StepActivities& activities);
 
-  /// What kind of loop the function that launched it has: item_loop, or collective_loop; else none.
-  CauseDetail kind_at(const Recording& recording, const Activity& launched) const;
+  /// The kind of loop in the function that launched it: item_loop, collective_loop, recurrent_cells (also in its backward
+  /// pass) or none.
+  CauseDetail of(const Recording& recording, const Activity& launched) const;
 
  private:
   using Function = std::tuple<int, spool::Id, spool::Id>;  ///< process, file, name
