@@ -275,6 +275,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   count_instructions(options, plain, facts);
   facts.defective_spools = std::move(defective);
   facts.gpu = gpu;
+  facts.source = read_source;
   if (options.job) add_other_ranks(*options.job, options, traces, facts);
   Report report = report_of(traces, facts, machine);
   SourceTexts sources;

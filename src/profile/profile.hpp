@@ -79,7 +79,8 @@ struct ProgramFacts {
   std::optional<CountedInstructions> counted = {};  ///< counts of the emulated run
   double emulated_s = 0;                            ///< wall time of that run
   std::vector<ProcessTrace> condensed = {};         ///< further ranks of a job
-  std::vector<MpiProcess> mpi = {};                 ///< ranks of an MPI job, by rank
+  std::function<std::string(const std::string&)> source = {};  ///< contents of a source file; empty: not read
+  std::vector<MpiProcess> mpi = {};                            ///< ranks of an MPI job, by rank
 };
 
 /// The report of these traces. Pure.

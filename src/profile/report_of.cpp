@@ -25,6 +25,7 @@
 #include "profile/row_times.hpp"
 #include "profile/rows.hpp"
 #include "profile/savings.hpp"
+#include "profile/source_text.hpp"
 #include "profile/step_sums.hpp"
 #include "profile/steps.hpp"
 #include "profile/sums.hpp"
@@ -216,8 +217,9 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
     if (ranks && ranks->late) take_out_late(parts, *ranks->late, ranks->steps, steady, spans);
     return parts;
   };
+  SourceTexts sources(facts.source);
   profile.savings = savings_of(recording, found, points, rows, machine, profile, idle_of_ranks,
-                               ranks ? std::move(ranks->savings) : RankSavings());
+                               ranks ? std::move(ranks->savings) : RankSavings(), facts.source ? &sources : nullptr);
   profile.timeline = timeline_of(recording, found, samples);
   add_memory(profile, recording, found, facts);
 }

@@ -28,13 +28,14 @@ namespace {
 class SavingFinder {
  public:
   SavingFinder(const Recording& recording, const FoundSteps& found, const std::vector<Point>& points,
-               const RowTimes& rows, const Machine& machine, const Profile& profile)
+               const RowTimes& rows, const Machine& machine, const Profile& profile, SourceTexts* sources)
       : recording_(recording),
         found_(found),
         spans_(found.steady()),
         points_(points),
         machine_(machine),
         profile_(profile),
+        sources_(sources),
         devices_(profile.steps ? profile.steps->devices : profile.devices),
         framework_(framework_of(recording)),
         rows_(points.size()) {
@@ -51,7 +52,7 @@ class SavingFinder {
     if (inflation(profile_).value_or(0) <= kMostInflation) {
       add(without_recording(idle_savings(found_, active_spans(recording_), idle, framework_)));
     }
-    add(causes_of(recording_, found_, points_, machine_));
+    add(causes_of(recording_, found_, points_, machine_, sources_));
     add_copies();
     advise_on_gathered_copies();
     add_kernels();
@@ -233,6 +234,7 @@ class SavingFinder {
   const std::vector<Point>& points_;
   const Machine& machine_;
   const Profile& profile_;
+  SourceTexts* sources_;  ///< null: unknown
   const std::vector<WallTime>& devices_;
   Framework framework_;
   std::vector<RowTime> rows_;  ///< of all devices
@@ -246,8 +248,8 @@ class SavingFinder {
 
 std::vector<Saving> savings_of(const Recording& recording, const FoundSteps& found, const std::vector<Point>& points,
                                const RowTimes& rows, const Machine& machine, const Profile& profile,
-                               const IdleParts& idle, RankSavings of_ranks) {
-  return SavingFinder(recording, found, points, rows, machine, profile).find(idle, std::move(of_ranks));
+                               const IdleParts& idle, RankSavings of_ranks, SourceTexts* sources) {
+  return SavingFinder(recording, found, points, rows, machine, profile, sources).find(idle, std::move(of_ranks));
 }
 
 }  // namespace roofline

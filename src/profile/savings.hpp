@@ -12,6 +12,8 @@
 
 namespace roofline {
 
+class SourceTexts;
+
 /// Losses of ranks by each other.
 struct RankSavings {
   std::vector<SavingClaim> claims = {};  ///< claims on the time of collectives
@@ -21,9 +23,9 @@ struct RankSavings {
 /// Potential savings in the uncounted steps, or in the whole recording without steps: largest first, disjoint, each at
 /// most its part of the wall time, none below a thousandth of the total. `points` are the recording's groups in order,
 /// with bounds; `rows` their times within the steps. Idle time is excluded if the profiler slowed the program by more
-/// than `kMostInflation`.
+/// than `kMostInflation`. `sources`: null where the program's source text is not known.
 std::vector<Saving> savings_of(const Recording& recording, const FoundSteps& found, const std::vector<Point>& points,
                                const RowTimes& rows, const Machine& machine, const Profile& profile,
-                               const IdleParts& idle, RankSavings of_ranks = {});
+                               const IdleParts& idle, RankSavings of_ranks = {}, SourceTexts* sources = nullptr);
 
 }  // namespace roofline

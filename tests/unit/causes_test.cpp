@@ -10,8 +10,10 @@
 
 #include "profile/actions.hpp"
 #include "profile/causes/causes.hpp"
+#include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "profile/savings.hpp"
+#include "profile/source_text.hpp"
 #include "simulated_program.hpp"
 
 namespace roofline {
@@ -53,7 +55,8 @@ class Causes : public testing::Test {
     program_.launch(first, 10 * kMicros);
   }
 
-  std::vector<Saving> causes(const Machine& machine = {}, const std::function<void(Point&)>& change = {}) {
+  std::vector<Saving> causes(const Machine& machine = {}, const std::function<void(Point&)>& change = {},
+                             SourceTexts* sources = nullptr) {
     program_.spool().end(program_.now() + kMillis);
     const std::vector<ProcessTrace> traces = {read_spool(program_.spool().write(folder_ / "100.1.spool"))};
     const Recording recording(traces);
@@ -69,7 +72,7 @@ class Causes : public testing::Test {
       points[i].profiled.emplace().full_name = recording.groups[i].symbol;
       change(points[i]);
     }
-    for (SavingClaim& claim : causes_of(recording, found, points, machine)) {
+    for (SavingClaim& claim : causes_of(recording, found, points, machine, sources)) {
       savings.push_back(std::move(claim.saving));
     }
     double total = 0, length = 0;
@@ -577,6 +580,58 @@ TEST_F(Causes, SortsOfWhichASliceIsUsed) {
     if (found.empty()) continue;
     EXPECT_EQ(found[0].cause, SavingCause::full_sort);
     EXPECT_EQ(found[0].line, "train.py:14 step");
+  }
+}
+
+TEST_F(Causes, ALineThatGrowsATensor) {
+  struct Case {
+    const char* text;
+    Growth growth;
+  };
+  for (const Case& one :
+       {Case{"self.k = torch.cat([self.k, k], dim=2)", Growth::kept},
+        Case{"cache[i] = jnp.concatenate((cache[i], new), axis=1)", Growth::kept},
+        Case{"this->keys = torch::cat({this->keys, k}, 2);", Growth::kept},
+        Case{"seen = np.append(seen, row)", Growth::local}, Case{"x = torch.cat([x, skip], dim=1)", Growth::local},
+        Case{"x = torch.cat([skip, x], dim=1)", Growth::none}, Case{"self.k = torch.cat([self.keys, k])", Growth::none},
+        Case{"y = torch.cat([x, y2])", Growth::none}, Case{"if x == torch.cat([x, y]):", Growth::none},
+        Case{"x = torch.stack([x, y])", Growth::none}, Case{"x =", Growth::none}, Case{"", Growth::none}}) {
+    EXPECT_EQ(growth_at(one.text), one.growth) << one.text;
+  }
+}
+
+/// A cache of each layer; another concatenation; skip connections, which are few; in training; little time.
+TEST_F(Causes, TensorsGrownByConcatenation) {
+  struct Case {
+    const char* text;
+    int launches = 24;
+    bool training = false, known = true, found = false;
+    std::uint64_t length = 100 * kMicros;
+  };
+  constexpr const char* kCat = "_ZN2at6native44_GLOBAL__N__19CatArrayBatchedCopyINS1_10OpaqueTypeILj2EEEjLi4EEEvPT_";
+  for (const Case& one :
+       {Case{.text = "self.k = torch.cat([self.k, k], dim=2)", .found = true},
+        Case{.text = "self.k = torch.cat([self.k, k], dim=2)", .launches = 2, .found = true, .length = kMillis},
+        Case{.text = "ids = torch.cat([ids, new], dim=1)", .found = true},
+        Case{.text = "x = torch.cat([x, skip], dim=1)", .launches = 4, .length = kMillis},
+        Case{.text = "y = torch.cat([q, k], dim=1)"},
+        Case{.text = "self.k = torch.cat([self.k, k], dim=2)", .training = true},
+        Case{.text = "self.k = torch.cat([self.k, k], dim=2)", .known = false},
+        Case{.text = "self.k = torch.cat([self.k, k], dim=2)", .length = kMicros}}) {
+    program_ = SimulatedProgram();
+    const spool::Id grows = kernel(kCat, line(18)), gradient = kernel(kAdd, line(18, true));
+    steps(10, [&](int) {
+      for (int i = 0; i < one.launches; ++i) program_.launch(grows, one.length);
+      program_.launch(kernel(kGemm, line(40)), 2 * kMillis);
+      if (one.training) program_.launch(gradient, kMicros);
+    });
+    SourceTexts sources([&](const std::string&) { return std::string(17, '\n') + "    " + one.text + "\n"; });
+    const std::vector<Saving> found = causes({}, {}, one.known ? &sources : nullptr);
+    const auto of = std::ranges::find(found, SavingCause::repeated_copy, &Saving::cause);
+    ASSERT_EQ(of != found.end(), one.found) << one.text << ' ' << one.launches;
+    if (of == found.end()) continue;
+    EXPECT_EQ(of->line, "train.py:18 step");
+    EXPECT_LE(of->seconds, 10 * one.launches * static_cast<double>(one.length) * 1e-9);
   }
 }
 

@@ -18,6 +18,7 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_repeated_copies,
     find_small_copies,
     find_pageable_copies,
+    find_grown_tensors,
     find_repeated_casts,
     find_unfused_optimizers,
     find_unfused_attention,
@@ -54,12 +55,15 @@ SavingClaim claim_of(FoundCause found) {
 }  // namespace
 
 std::vector<SavingClaim> causes_of(const Recording& recording, const FoundSteps& steps,
-                                   const std::vector<Point>& points, const Machine& machine) {
+                                   const std::vector<Point>& points, const Machine& machine, SourceTexts* sources) {
   const StepActivities activities(recording, steps.steady());
   std::vector<SavingClaim> claims;
   if (activities.steps.empty()) return claims;
-  CauseInputs inputs = {
-      .steps = activities, .points = points, .machine = machine, .framework = framework_of(recording)};
+  CauseInputs inputs = {.steps = activities,
+                        .points = points,
+                        .machine = machine,
+                        .framework = framework_of(recording),
+                        .sources = sources};
   for (const Detector detector : kDetectors) {
     for (FoundCause& found : detector(inputs)) {
       if (found.saving.seconds < kLeastShareOfSteps * activities.total_s) continue;

@@ -11,10 +11,13 @@
 
 namespace roofline {
 
+class SourceTexts;
+
 /// Causes visible in the trace of the uncounted steps, with line, evidence and action. Each saving is at most the time
 /// of its copies or kernels, and each of these belongs to one saving only. `points` are the rows of recording.groups,
-/// in order. Idle time is not included: see idle_parts().
+/// in order. Idle time is not included: see idle_parts(). `sources`: null where the program's source text is not known.
 std::vector<SavingClaim> causes_of(const Recording& recording, const FoundSteps& steps,
-                                   const std::vector<Point>& points, const Machine& machine);
+                                   const std::vector<Point>& points, const Machine& machine,
+                                   SourceTexts* sources = nullptr);
 
 }  // namespace roofline

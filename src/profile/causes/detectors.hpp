@@ -1,6 +1,7 @@
 // Detectors for causes_of(), one file per family.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -14,6 +15,8 @@
 #include "report/report.hpp"
 
 namespace roofline {
+
+class SourceTexts;
 
 /// A cause, and the copies and kernels whose time it would save.
 struct FoundCause {
@@ -40,6 +43,7 @@ struct CauseInputs {
   const std::vector<Point>& points;
   const Machine& machine;
   Framework framework = Framework::cuda;
+  SourceTexts* sources = nullptr;          ///< null: the program's source text is not known
   std::set<const Activity*> claimed = {};  ///< claimed by earlier causes: excluded
 
   bool free(const StepActivity& activity) const { return !claimed.contains(activity.activity); }
@@ -56,6 +60,15 @@ std::vector<FoundCause> find_small_copies(const CauseInputs& inputs);
 std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs);
 // migrations.cpp
 std::vector<FoundCause> find_migrations(const CauseInputs& inputs);
+// growth.cpp
+/// What an assignment such as "self.k = torch.cat([self.k, k])" grows.
+enum class Growth : std::uint8_t {
+  none,
+  local,  ///< a local variable, as also in networks that concatenate features
+  kept    ///< an attribute or an element, which outlives the call
+};
+Growth growth_at(std::string_view text);
+std::vector<FoundCause> find_grown_tensors(const CauseInputs& inputs);
 // casts.cpp
 std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs);
 // layouts.cpp
