@@ -17,8 +17,8 @@ class ItemLoops {
   /// and outside of backward passes. Layers of a model are other modules on the same line.
   explicit ItemLoops(const StepActivities& activities);
 
-  /// The kind of loop in the function that launched it: item_loop, collective_loop, recurrent_cells (also in its backward
-  /// pass) or none.
+  /// The kind of loop in the function that launched it: item_loop, collective_loop, recurrent_cells (also in its
+  /// backward pass) or none.
   CauseDetail of(const Recording& recording, const Activity& launched) const;
 
  private:
