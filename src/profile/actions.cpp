@@ -438,8 +438,7 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::lone_work, "A rank does work that the others do not",
      "Divide this work among all ranks, do it less often, or do it in another process.",
      "Divide it among all ranks (a validation: a part of the data on each, then one all_reduce of the sums), do it "
-     "less "
-     "often, or do it in another process, from a checkpoint.",
+     "less often, or do it in another process, from a checkpoint.",
      "", ""},
     {CauseDetail::dependent_messages, "Many small collectives, limited by latency",
      "Use fewer and larger ones: more work per step and rank, no split of layers that are this small, and a CUDA "
