@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "profile/idle/stack_frames.hpp"
 #include "report/function_purpose.hpp"
 
 namespace roofline {
@@ -36,10 +37,13 @@ struct Moment {
   std::map<int, int> busy;  ///< on a CPU or ready, and not waiting for a team: their places
   std::vector<const HostSample*> waiting;
   double seconds = 0;
+  bool imports = false;  ///< a thread imports modules
 };
 
 std::map<std::uint64_t, Moment> moments_of(const HostSamples& samples, const std::vector<int>& charged) {
   const std::vector<bool> waits = stacks_that_wait(samples);
+  std::vector<bool> imports;
+  for (int i = 0; i < static_cast<int>(samples.stacks.size()); ++i) imports.push_back(StackView(samples, i).imports());
   std::map<std::uint64_t, Moment> moments;
   for (const HostSample& sample : samples.samples) {
     Moment& moment = moments[sample.time];
@@ -48,6 +52,7 @@ std::map<std::uint64_t, Moment> moments_of(const HostSamples& samples, const std
       moment.waiting.push_back(&sample);
     } else if (sample.stack < 0 || !waits[stack]) {
       moment.busy[sample.thread] = sample.stack < 0 ? -1 : charged[stack];
+      moment.imports |= sample.stack >= 0 && imports[stack];
       moment.seconds = std::max(moment.seconds, static_cast<double>(sample.seconds));
     }
   }
@@ -88,6 +93,8 @@ HostAlone host_alone(const HostSamples& samples, const std::vector<int>& charged
   double busy_s = 0;
   for (const auto& [time, moment] : moments_of(samples, charged)) {
     if (moment.busy.empty()) continue;
+    // The start of an interpreter can be divided among no threads.
+    if (moment.busy.size() == 1 && moment.imports) continue;
     by_threads[moment.busy.size()] += moment.seconds;
     busy_s += moment.seconds;
     for (const auto& [thread, place] : moment.busy) {

@@ -343,7 +343,10 @@ HostProfile alone_in(const std::string& function, int together, int alone,
   HostSamplesBuilder builder;
   const int first = builder.thread(10, 10), second = builder.thread(10, 11);
   const int parallel = builder.stack({own(9, "step")}),
-            last = builder.stack({own(function == "step" ? 9 : 30, function)});
+            last = function == "import"
+                       ? builder.stack({{"_find_and_load", "<frozen importlib._bootstrap>", 1360, true, false},
+                                        own(3, "<module>")})
+                       : builder.stack({own(function == "step" ? 9 : 30, function)});
   std::uint64_t time = 0;
   for (int i = 0; i < 100 * together; ++i) {
     time += 10'000'000;
@@ -366,6 +369,7 @@ TEST(HostCauses, NameASerialPartAndUnequalWork) {
   EXPECT_EQ(unequal[0].id, "unequal-work");
   EXPECT_THAT(host_causes(alone_in("write_result", 5, 5), false), IsEmpty()) << "found by loop";
   EXPECT_THAT(host_causes(alone_in("write_result", 9, 1), true), IsEmpty());
+  EXPECT_THAT(host_causes(alone_in("import", 5, 5), true), IsEmpty()) << "the start of an interpreter";
   EXPECT_THAT(host_causes(alone_in("write_result", 0, 5), true), IsEmpty()) << "a program of one thread";
   EXPECT_THAT(host_causes(alone_in("step", 5, 5, ThreadState::runnable), true), IsEmpty()) << "too few CPUs";
   EXPECT_THAT(host_causes(alone_in("write_result", 5, 5, ThreadState::runnable), true), SizeIs(1))
