@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "measure/statistics.hpp"
+#include "profile/between_steps.hpp"
 #include "profile/idle/stack_frames.hpp"
 #include "profile/phases.hpp"
 #include "profile/slow_steps.hpp"
@@ -112,6 +113,7 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   }
   take_out_recording(steps);
   steps.slow = explain_slow_steps(recording, found, samples);
+  steps.between = work_between_steps(recording, found);
   return steps;
 }
 

@@ -302,6 +302,14 @@ struct SlowStep {
   bool apart = false;     ///< contains a single event far longer than any step: excluded from all figures
 };
 
+/// Recurring work between steps, such as an evaluation.
+struct WorkBetweenSteps {
+  double seconds = 0;  ///< without the profiler's time
+  double share = 0;    ///< of the time from the first step to the last, without the profiler's
+  std::int64_t times = 0;
+  std::string line;  ///< that launches most of what no step launches
+};
+
 /// The steady, uncounted steps of a program: repetitions between start-up and end, without single events that took far
 /// longer.
 struct Steps {
@@ -318,6 +326,7 @@ struct Steps {
   std::optional<double> untouched_s;           ///< median step outside the recording
   Interval untouched_ci95 = {};                ///< interval of that median
   std::vector<WallTime> devices;               ///< over these steps; the parts of each add up to total_s
+  std::optional<WorkBetweenSteps> between;     ///< in none of the other figures
   std::vector<SlowStep> slow;
 };
 

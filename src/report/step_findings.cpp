@@ -113,6 +113,13 @@ std::string rest_of_function(const Report& report, const std::vector<Hotspot>& h
                      function.substr(function.rfind(' ') + 1));
 }
 
+/// " Between steps, other work takes 2.1 s, 38.0 % of the loop (train.py:47 validate)."
+std::string between_text(const Steps& steps) {
+  if (!steps.between) return {};
+  return fmt::format(" Between steps, other work takes {}, {} of the loop ({}).", duration(steps.between->seconds),
+                     percent(steps.between->share), clean_line(steps.between->line));
+}
+
 }  // namespace
 
 std::string_view name_of(StartUpPart part) { return text_of_start_up(part).name; }
@@ -127,18 +134,19 @@ std::string step_answer(const Report& report) {
   std::string text = steps.untouched_s ? fmt::format("A step takes {} ({} while recorded: {}).",
                                                      duration(*steps.untouched_s), duration(steps.median_s), range)
                                        : fmt::format("A step takes {} ({}).", duration(steps.median_s), range);
+  const std::string between = between_text(steps);
   const std::optional<Budget> budget = whole_budget(report);
-  if (!budget) return text;
+  if (!budget) return text + between;
   if (steps.devices.size() > 1) text += fmt::format(" {} GPUs work on it.", steps.devices.size());
   if (budget->has_roof()) {
     const bool measured = !has_unmeasured_roofs(report);
-    return fmt::format("{} At {} {}{}.", text, measured ? "the roofs" : "data-sheet peak (not measured here)",
-                       duration(steps.at_roof_s), steps.devices.size() > 1 ? " together" : "");
+    return fmt::format("{} At {} {}{}.{}", text, measured ? "the roofs" : "data-sheet peak (not measured here)",
+                       duration(steps.at_roof_s), steps.devices.size() > 1 ? " together" : "", between);
   }
   const double kernels = budget->seconds(WallPart::no_roof);
-  if (!(kernels > 0)) return text;
-  return fmt::format("{} {} kernels for {} of it.", text, steps.devices.size() > 1 ? "The GPUs run" : "The GPU runs",
-                     percent(kernels / budget->wall_s));
+  if (!(kernels > 0)) return text + between;
+  return fmt::format("{} {} kernels for {} of it.{}", text, steps.devices.size() > 1 ? "The GPUs run" : "The GPU runs",
+                     percent(kernels / budget->wall_s), between);
 }
 
 std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {

@@ -68,8 +68,11 @@ class FakeProgram {
   }
 
   FakeProgram& run(const std::string& name, std::uint64_t us, std::uint32_t flags = 0) {
+    return run(kind(name), us, flags);
+  }
+  FakeProgram& run(spool::Id kind, std::uint64_t us, std::uint32_t flags = 0) {
     const std::uint64_t start = at_ + 2 * kMicrosecond;
-    spool_.launch(kind(name), at_, at_ + kMicrosecond, start, start + us * kMicrosecond, flags);
+    spool_.launch(kind, at_, at_ + kMicrosecond, start, start + us * kMicrosecond, flags);
     at_ = start + us * kMicrosecond;
     return *this;
   }
@@ -224,6 +227,35 @@ TEST_F(StepsTest, AnEvaluationIsNoStep) {
   EXPECT_GE(found.all.size(), 70U);
   EXPECT_LE(found.all.size(), 80U);
   EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(358e-6, 1e-12)));
+}
+
+/// With a line of its own, without one, once, and short.
+TEST_F(StepsTest, AnEvaluationIsWorkBetweenSteps) {
+  struct Case {
+    bool own_line = true;
+    int epochs = 4, batches = 60;
+    bool found = false;
+  };
+  for (const Case& one : {Case{.found = true}, Case{.own_line = false}, Case{.epochs = 1}, Case{.batches = 6}}) {
+    traces_.clear();
+    FakeProgram program;
+    const spool::Id line = program.spool().line("/home/user/project/train.py", 47, "validate");
+    const spool::Id accuracy =
+        program.spool().kind("accuracy", program.spool().place({.line = one.own_line ? line : 0}));
+    const auto epoch = [&](int) { program.repeat(20, [&](int) { program.forward_and_backward().update(); }); };
+    for (int i = 0; i < one.epochs; ++i) {
+      epoch(i);
+      program.repeat(one.batches, [&](int) { program.run("conv", 100).run(accuracy, 5); });
+    }
+    program.repeat(one.epochs == 1 ? 3 : 1, epoch);
+    const Steps steps = sums_of(steps_of(program)).value();
+    ASSERT_EQ(steps.between.has_value(), one.found) << one.epochs << ' ' << one.batches << ' ' << one.own_line;
+    if (!one.found) continue;
+    EXPECT_EQ(steps.between->times, 4);
+    EXPECT_THAT(steps.between->line, HasSubstr("train.py:47"));
+    EXPECT_NEAR(steps.between->seconds, 4 * 60 * 109e-6, 0.02 * 4 * 60 * 109e-6);
+    EXPECT_NEAR(steps.between->share, 4 * 60 * 109. / (4 * 60 * 109. + 100 * 358.), 0.02);
+  }
 }
 
 TEST_F(StepsTest, AGraphIsOneLaunch) {

@@ -106,6 +106,13 @@ static void members(auto& io, WallTime& wall) {
   io.positive("idle_unknown_s", wall.idle_unknown_s);
 }
 
+static void members(auto& io, WorkBetweenSteps& work) {
+  io.seconds("seconds", work.seconds);
+  io("share", work.share);
+  io("times", work.times);
+  io.text("line", work.line);
+}
+
 static void members(auto& io, Steps& steps) {
   io("source", steps.source);
   io("count", steps.count);
@@ -124,6 +131,7 @@ static void members(auto& io, Steps& steps) {
   io.interval("untouched_ci95", steps.untouched_ci95);
   io("devices", steps.devices);
   io("slow", steps.slow);
+  io.optional("between", steps.between);
   io.require([&](const JsonValue& json) {
     if (steps.count < 1) json["count"].fail("there is at least one step");
   });
