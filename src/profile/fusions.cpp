@@ -112,6 +112,7 @@ class FusionFinder {
     }
     for (auto& [stream, chain] : running) close(chain);
     std::vector<Sequences> all;
+    all.reserve(chains.size());
     for (const auto& [chain, times] : chains) all.push_back(sequences_of(chain, times));
     std::vector<SavingClaim> claims;
     for (const Sequences& of_place : merged(std::move(all))) claims.push_back(claim_of(of_place, framework));

@@ -42,8 +42,8 @@ struct Moment {
 
 std::map<std::uint64_t, Moment> moments_of(const HostSamples& samples, const std::vector<int>& charged) {
   const std::vector<bool> waits = stacks_that_wait(samples);
-  std::vector<bool> imports;
-  for (int i = 0; i < static_cast<int>(samples.stacks.size()); ++i) imports.push_back(StackView(samples, i).imports());
+  std::vector<bool> imports(samples.stacks.size());
+  for (std::size_t i = 0; i < imports.size(); ++i) imports[i] = StackView(samples, static_cast<int>(i)).imports();
   std::map<std::uint64_t, Moment> moments;
   for (const HostSample& sample : samples.samples) {
     Moment& moment = moments[sample.time];

@@ -100,7 +100,7 @@ class HostSums {
     std::map<Name, HostFunctionSum> functions;
     std::vector<HostFunctionSum*> known(samples_.frames.size() + 1, nullptr);  // by frame + 1: -1 is not known
     const auto sum_of = [&](int index) -> HostFunctionSum& {
-      HostFunctionSum*& sum = known[static_cast<std::size_t>(index + 1)];
+      HostFunctionSum*& sum = known[static_cast<std::size_t>(index) + 1];
       if (sum != nullptr) return *sum;
       const HostFrame& one = frame(index);
       sum = &functions[{one.function, one.file, one.python}];
@@ -109,8 +109,8 @@ class HostSums {
       return *sum;
     };
     for (const auto& [stack, times] : stack_times_) {
-      static const std::vector<int> kNone = {-1};
-      const std::vector<int>& frames = stack < 0 ? kNone : samples_.stacks[static_cast<std::size_t>(stack)];
+      static const std::vector<int> none = {-1};
+      const std::vector<int>& frames = stack < 0 ? none : samples_.stacks[static_cast<std::size_t>(stack)];
       HostFunctionSum& self = sum_of(frames.front());
       for (const ThreadState state : kThreadStates) self.times.of(state) += times.of(state);
       std::set<const HostFunctionSum*> seen;  // recursion counts once
@@ -180,8 +180,8 @@ class HostSums {
     for (const auto& [seconds, key] : sorted) {
       const auto& [thread, stack, state] = key;
       HostStackSum sum = {.thread = threads.at(thread), .frames = {}, .state = state, .seconds = seconds};
-      static const std::vector<int> kNone;
-      const std::vector<int>& own = stack < 0 ? kNone : samples_.stacks[static_cast<std::size_t>(stack)];
+      static const std::vector<int> none;
+      const std::vector<int>& own = stack < 0 ? none : samples_.stacks[static_cast<std::size_t>(stack)];
       for (auto index = own.rbegin(); index != own.rend(); ++index) {
         const auto [place, is_new] = frames.try_emplace(*index, static_cast<int>(host.frames.size()));
         if (is_new) host.frames.push_back(frame(*index));

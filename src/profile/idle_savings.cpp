@@ -96,6 +96,7 @@ SavingClaim idle_claim(const PartKey& of, const SumOfParts& sum, double seconds,
 
 double median_length(const std::vector<Span>& spans) {
   std::vector<double> lengths;
+  lengths.reserve(spans.size());
   for (const Span& span : spans) lengths.push_back(seconds(span.length()));
   return median(std::move(lengths));
 }

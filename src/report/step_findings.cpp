@@ -151,7 +151,7 @@ std::string step_answer(const Report& report) {
 
 std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {
   const Hotspot* const memory = !hotspots.empty() && hotspots.front().memory ? &hotspots.front() : nullptr;
-  const std::string memory_text =
+  std::string memory_text =
       memory == nullptr ? "" : fmt::format("First: {} {}", whole_sentences(memory->text), memory->action);
   if (!report.profile) return memory_text;
   const auto could_be = [&report](const Hotspot& hotspot) {
