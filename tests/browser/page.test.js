@@ -43,7 +43,7 @@ describe('report.html', { skip: reason ?? false }, () => {
       assert.equal(await page.locator('#counted').isVisible(), false, 'folded');
       await page.locator('.toc a', { hasText: 'Counters' }).click();
       assert.equal(await page.locator('#counted tbody tr:visible').count(), 22);
-      assert.match(await page.locator('#verdict-13').innerText(), /attention fp16[\s\S]*mma\.sync[\s\S]*Use wgmma/);
+      assert.match(await page.locator('#verdict-13').innerText(), /attention fp16[\s\S]*41\.0 %[\s\S]*tensor-idle/);
       const shown = page.locator('.overlay [data-of="13"]:is(.hierarchy, .pipes)');
       assert.equal(await page.locator('.hierarchy:visible, .pipes:visible').count(), 0, 'hidden until asked for');
       await page.locator('#point-13').hover({ force: true });
