@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "measure/statistics.hpp"
@@ -32,18 +31,18 @@ class BetweenSteps {
   std::optional<WorkBetweenSteps> find(double step_s) const {
     constexpr std::int64_t kAgain = 2;
     constexpr double kLeastShare = 0.1;
-    const std::set<std::string> of_steps = lines_of_steps();
-    std::map<std::string, double> lines;
+    const std::set<spool::Id> of_steps = lines_of_steps();
+    std::map<spool::Id, double> lines;
     std::set<std::size_t> with_work;
     for_launches([&](const Activity& activity) {
       const std::size_t gap = span_at(gaps_, activity.start);
       if (gap == gaps_.size()) return;
-      const std::string line = line_at(activity);
-      if (line.empty() || of_steps.contains(line)) return;
+      const spool::Id line = recording_.place(activity).line;
+      if (line == 0 || of_steps.contains(line)) return;
       ++lines[line];
       with_work.insert(gap);
     });
-    WorkBetweenSteps work = {.times = static_cast<std::int64_t>(with_work.size()), .line = key_of_largest(lines)};
+    WorkBetweenSteps work = {.times = static_cast<std::int64_t>(with_work.size()), .line = {}};
     for (const std::size_t gap : with_work) {
       // A step that other work follows is not told from it.
       const double whole = seconds(total_length(parts_within(gaps_[gap], programs_)));
@@ -52,6 +51,7 @@ class BetweenSteps {
     const double loop_s = seconds(total_length(programs_));
     if (work.times < kAgain || !(loop_s > 0) || work.seconds < kLeastShare * loop_s) return std::nullopt;
     work.share = work.seconds / loop_s;
+    work.line = line_text(trace_, key_of_largest(lines));
     return work;
   }
 
@@ -63,12 +63,10 @@ class BetweenSteps {
     }
   }
 
-  std::string line_at(const Activity& activity) const { return line_text(trace_, recording_.place(activity).line); }
-
-  std::set<std::string> lines_of_steps() const {
-    std::set<std::string> lines;
+  std::set<spool::Id> lines_of_steps() const {
+    std::set<spool::Id> lines;
     for_launches([&](const Activity& activity) {
-      if (span_at(steps_, activity.start) < steps_.size()) lines.insert(line_at(activity));
+      if (span_at(steps_, activity.start) < steps_.size()) lines.insert(recording_.place(activity).line);
     });
     return lines;
   }

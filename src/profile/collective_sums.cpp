@@ -78,7 +78,7 @@ class CollectiveSums {
     sum.exposed_s = entry.exposed_s / of_rank;
     sum.transfer_s = median(std::move(entry.transfers));
     const auto group = largest_entry(entry.groups);
-    if (group != entry.groups.end()) sum.line = line_of_collective(recording, group->first);
+    if (group != entry.groups.end()) sum.line = line_of_group(recording, group->first);
     if (const auto bound = bound_of_collective(sum.name, sum.ranks, sum.bytes, machine)) {
       sum.roof = bound->limiting_ceiling;
       sum.attainable_s = bound->attainable_time_s;
@@ -110,7 +110,7 @@ std::optional<Bound> bound_of_collective(std::string_view name, int ranks, doubl
   return std::isfinite(bound.attainable_time_s) ? std::optional(std::move(bound)) : std::nullopt;
 }
 
-std::string line_of_collective(const Recording& recording, int group) {
+std::string line_of_group(const Recording& recording, int group) {
   if (group < 0) return {};
   const LaunchGroup& launch = recording.groups[static_cast<std::size_t>(group)];
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(launch.process)];

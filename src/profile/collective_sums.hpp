@@ -20,7 +20,7 @@ std::optional<Work> work_of_collective(std::string_view name, int ranks, double 
 std::optional<Bound> bound_of_collective(std::string_view name, int ranks, double bytes, const Machine& machine);
 
 /// The line that launches the collectives of a group; empty: unknown.
-std::string line_of_collective(const Recording& recording, int group);
+std::string line_of_group(const Recording& recording, int group);
 
 /// Collectives in the steps, most waiting and exposed time first.
 std::vector<CollectiveSum> collective_sums(const Job& job, const Recording& recording, const std::vector<Span>& steps,

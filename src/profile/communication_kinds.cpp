@@ -41,7 +41,7 @@ class KindsOfJob {
     double waiting = exposed_s({kernel.span.start, from}, timeline);
     double transfer = exposed_s({from, kernel.span.end}, timeline);
     if (!(waiting + transfer > 0)) return;
-    const std::string line = line_of_collective(recording_, kernel.group);
+    const std::string line = line_of_group(recording_, kernel.group);
     if (of_stages(kernel)) {
       if (begin == 0) {
         waiting = std::max(0.0, transfer - most_transfer_s(kernel));

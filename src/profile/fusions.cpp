@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "model/find.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "text/format.hpp"
 #include "text/parse.hpp"
@@ -166,8 +167,7 @@ class FusionFinder {
   static void place(Sequences& of, const std::map<std::string, double>& lines) {
     std::map<std::string, double> functions;
     for (const auto& [line, saved] : lines) functions[function_of_place(line)] += saved;
-    const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
-    of.function = std::ranges::max_element(functions, less)->first;
+    of.function = key_of_largest(functions);
     for (const auto& [line, saved] : lines) {
       if (function_of_place(line) != of.function) continue;
       of.lines[line] = saved;
@@ -218,9 +218,8 @@ class FusionFinder {
     claim.saving.kind = SavingKind::fusion;
     claim.saving.cause = SavingCause::fusion;
     claim.saving.seconds = of.seconds();
-    const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
-    if (!of.rows.empty()) claim.saving.point = std::ranges::max_element(of.rows, less)->first;
-    if (!of.lines.empty()) claim.saving.line = std::ranges::max_element(of.lines, less)->first;
+    if (!of.rows.empty()) claim.saving.point = key_of_largest(of.rows);
+    claim.saving.line = key_of_largest(of.lines);
     const std::string more =
         of.sequences == 1
             ? ""

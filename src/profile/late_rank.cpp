@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/find.hpp"
+#include "profile/collective_sums.hpp"
 #include "profile/lone_work.hpp"
 #include "profile/rows.hpp"
 #include "text/parse.hpp"
@@ -83,10 +84,8 @@ std::string line_of_more(const Recording& recording, const RankWork& here, const
   double more = 0;
   const auto add = [&](const RankWork& work, double sign) {
     for (const auto& [group, of] : work) {
-      const LaunchGroup& launch = recording.groups[static_cast<std::size_t>(group)];
-      const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(launch.process)];
       const double amount = sign * (by_time ? of.seconds : of.launches);
-      lines[line_text(trace, trace.place(launch.kind.place).line)] += amount;
+      lines[line_of_group(recording, group)] += amount;
       more += amount;
     }
   };

@@ -1,22 +1,13 @@
 #include "profile/lone_work.hpp"
 
-#include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
-#include <utility>
 
 #include "model/find.hpp"
-#include "profile/rows.hpp"
+#include "profile/collective_sums.hpp"
 
 namespace roofline {
 namespace {
-
-std::string line_of_group(const Recording& recording, int group) {
-  const LaunchGroup& launch = recording.groups[static_cast<std::size_t>(group)];
-  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(launch.process)];
-  return line_text(trace, trace.place(launch.kind.place).line);
-}
 
 /// Launches by line.
 using Lines = std::map<std::string, double>;
@@ -66,10 +57,9 @@ std::string line_of_lone_work(const Job& job, const Recording& recording, const 
     const auto of = [&](std::size_t index) {
       return job.ranks[index].process == activity.process && job.ranks[index].device == activity.device;
     };
-    const auto after = std::upper_bound(steps.begin(), steps.end(), activity.start,
-                                        [](std::uint64_t time, const Span& step) { return time < step.start; });
-    if (after == steps.begin() || activity.start >= std::prev(after)->end) continue;
-    StepLaunches& step = launches[static_cast<std::size_t>(std::prev(after) - steps.begin())];
+    const std::size_t in = span_at(steps, activity.start);
+    if (in == steps.size()) continue;
+    StepLaunches& step = launches[in];
     if (of(here)) {
       ++step.more;
       step.lone += lone_groups.contains(activity.group) ? 1 : 0;

@@ -82,7 +82,6 @@ Typical typical_of(const Elements& elements, const Positions& begins, std::size_
 /// Numbers of elements in a segment.
 struct SegmentContent {
   std::int64_t shared = 0;  ///< typical ones
-  std::int64_t copies = 0;  ///< not typical
   std::int64_t others = 0;  ///< not typical, and no copies
 };
 
@@ -95,7 +94,7 @@ std::vector<SegmentContent> contents_of(const Typical& typical, const Elements& 
     counter.count(elements, begins[i], begins[i + 1], [&](std::uint32_t kind, std::int64_t count) {
       const std::int64_t shared = std::min(count, typical.counts[kind]);
       contents[i].shared += shared;
-      (copies[kind] ? contents[i].copies : contents[i].others) += count - shared;
+      if (!copies[kind]) contents[i].others += count - shared;
     });
   }
   return contents;

@@ -116,7 +116,7 @@ class MessagesOfJob {
     const auto exposed = [&](const Span& span) { return seconds(uncovered_length(span, timeline.compute)); };
     const double waited = exposed({kernel.span.start, std::min(kernel.span.end, collective.start)});
     const double transfer = exposed({std::max(kernel.span.start, collective.start), kernel.span.end});
-    const std::string line = line_of_collective(recording_, kernel.group);
+    const std::string line = line_of_group(recording_, kernel.group);
     const auto add_to = [&](Sum& sum) {
       sum.messages.waited_s += waited;
       sum.waits[span_at(spans_, collective.start)].push_back(waited);

@@ -7,6 +7,7 @@
 #include "measure/statistics.hpp"
 #include "model/find.hpp"
 #include "text/format.hpp"
+#include "text/source_place.hpp"
 
 namespace roofline {
 namespace {
@@ -55,19 +56,18 @@ void IdleSums::rename(int device, SavingCause from, const std::string& line, Sav
 
 void IdleSums::gather_at_lines_of(CauseDetail detail) {
   constexpr double kNearlyAll = 0.8;
-  // "data.py:31" of "data.py:31 load_batch": samples know the class of a function, launches do not.
-  const auto place = [](const std::string& line) { return line.substr(0, line.find(' ')); };
-  std::map<std::pair<int, std::string>, Sum*> wholes;  // by device and line of the file
+  // By device and line of the file: samples know the class of a function, launches do not.
+  std::map<std::pair<int, std::string>, Sum*> wholes;
   for (auto& [key, sum] : sums_) {
     const std::string line = sum.line();
     if (std::get<2>(key) != detail || line.empty()) continue;
-    Sum*& whole = wholes[{std::get<0>(key), place(line)}];
+    Sum*& whole = wholes[{std::get<0>(key), std::string(line_of_place(line))}];
     if (whole == nullptr || sum.seconds > whole->seconds) whole = &sum;
   }
   for (auto of = sums_.begin(); of != sums_.end();) {
     Sum& sum = of->second;
     const std::string line = sum.line();
-    const auto whole = wholes.find({std::get<0>(of->first), place(line)});
+    const auto whole = wholes.find({std::get<0>(of->first), std::string(line_of_place(line))});
     const bool moves = whole != wholes.end() && whole->second != &sum && sum.lines.at(line) >= kNearlyAll * sum.seconds;
     if (moves) merge(*whole->second, sum);
     of = moves ? sums_.erase(of) : std::next(of);
