@@ -8,6 +8,7 @@
 #include "analyze/choose_implementation.hpp"
 #include "analyze/count_rows.hpp"
 #include "analyze/count_workload.hpp"
+#include "analyze/executed_work.hpp"
 #include "analyze/experiments.hpp"
 #include "analyze/invocation.hpp"
 #include "analyze/own_kernels.hpp"
@@ -183,6 +184,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     report.invocation.counting_s = wall_seconds() - counting;
     report.invocation.duration_s = wall_seconds() - begin;
   }
+  if (!report.cancelled && !lost) check_executed_work(suite, options, report);
   if (!report.cancelled && !lost) run_experiments(suite, options, report);
   report.invocation.duration_s = wall_seconds() - begin;
   keep_fastest(suite, report);

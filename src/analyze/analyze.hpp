@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +19,15 @@
 
 namespace roofline {
 
+/// A command to run under emulation, and the file whose code is to be counted with the libraries that it calls.
+struct EmulatedCode {
+  std::vector<std::string> command;
+  std::map<std::string, std::string> environment;  ///< variables to set or replace
+  std::filesystem::path module;
+};
+/// All operations of the run; std::nullopt if it was not counted to its end.
+using CountOperations = std::function<std::optional<ExecutedOperations>(const EmulatedCode& code)>;
+
 struct AnalyzeOptions {
   DeviceChoice device;
   SamplerOptions sampler;
@@ -27,6 +38,8 @@ struct AnalyzeOptions {
   std::optional<CounterSet> counters = {};
   /// On a CPU without counters: seconds for experiments on rows that nothing explains (docs/method.md); 0: none.
   double experiments_s = 10;
+  /// Counts what own kernels of a CPU without counters execute; empty: not counted.
+  CountOperations count_operations = {};
   /// The processes that hold the other ranks, if this one leads several; otherwise null.
   std::shared_ptr<Rendezvous> together = {};
   std::vector<std::string> command = {};  ///< argv, for the report

@@ -75,14 +75,18 @@ void compile_own_kernels(const Suite& suite, const std::string& architecture,
   compile_ahead(requests, progress);
 }
 
+void take_flops(Point& point, std::map<Pipe, double> flops, const Machine& machine) {
+  point.work.flops = std::move(flops);
+  point.paired.reset();  // a fraction for other work
+  point.bound = bound_of(point.work, machine, point.time ? point.time->clock_hz : std::nullopt);
+}
+
 void take_counted_work(const Suite& suite, Report& report) {
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     Point& point = report.points[i];
     const SuiteOp* own = as_suite_op(*suite.entries[i].op);
     if (own == nullptr || !own->wants_counted_work() || !point.counters) continue;
-    point.work.flops = counted_flops(*point.counters);
-    point.paired.reset();  // a fraction for other work
-    point.bound = bound_of(point.work, report.machine, point.time ? point.time->clock_hz : std::nullopt);
+    take_flops(point, counted_flops(*point.counters), report.machine);
     report.notes.push_back(
         fmt::format("{}: operations from hardware counters, bytes from buffer sizes", point.workload.label));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ void compile_own_kernels(const Suite& suite, const std::string& architecture,
 /// Sets the counted operations, and a bound from them, for rows of kernels that do not state their operations. Rows
 /// must be those of the suite's entries, in order.
 void take_counted_work(const Suite& suite, Report& report);
+
+/// Sets the FLOPs of a row, and a bound from them.
+void take_flops(Point& point, std::map<Pipe, double> flops, const Machine& machine);
 
 /// For each row, whether another configuration of its kernel at the same shape was faster. Rows must be those of the
 /// suite's entries, in order.

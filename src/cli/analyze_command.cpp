@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/analyze.hpp"
+#include "analyze/executed_work.hpp"
 #include "analyze/follow.hpp"
 #include "analyze/journal.hpp"
 #include "analyze/own_kernels.hpp"
@@ -20,6 +21,7 @@
 #include "cli/session.hpp"
 #include "cli/suites.hpp"
 #include "config/suite.hpp"
+#include "host/environment.hpp"
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "host/output_file.hpp"
@@ -27,6 +29,8 @@
 #include "host/world.hpp"
 #include "model/error.hpp"
 #include "op/layout.hpp"
+#include "profile/cpu/emulator.hpp"
+#include "profile/cpu/executed_operations.hpp"
 #include "render/documents.hpp"
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
@@ -232,6 +236,16 @@ class EndOthers {
   std::shared_ptr<Rendezvous> together_;
 };
 
+/// How own kernels' operations are counted on a CPU whose counters are not read; empty without the tool for it.
+CountOperations count_operations_of(const Flags& flags) {
+  constexpr double kLimitS = 30;
+  const std::filesystem::path tool = find_count_tool().tool;
+  if (tool.empty() || flags.no_experiments) return {};
+  return [tool](const EmulatedCode& code) {
+    return count_operations(tool, code.command, code.environment, code.module, kLimitS);
+  };
+}
+
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   const bool to_stdout = flags.output.to_stdout();
   const std::shared_ptr<Rendezvous> together = find_ranks();
@@ -239,6 +253,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
       choose_device(together ? request_of_rank(flags.device, together->world()) : flags.device);
   // Report every mistake in the request before measuring anything.
   Suite suite = load_for(device.info.kind, flags.suite, flags.only, flags.cache);
+  if (const std::string shape = environment_variable(kShapeVariable); flags.once && !shape.empty())
+    take_shape(suite, shape);
   require_memory(suite,
                  {.bytes = device.last_level_cache_bytes,
                   .device = device.info.kind,
@@ -289,6 +305,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   analysis.together = together;
   analysis.sampler.least_samples = kMinSamples;
   analysis.row_limit_s = row_limit_of(flags, suite);
+  analysis.count_operations = count_operations_of(flags);
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
   Journal journal(kept);
   const MeasuringLock measuring(device.info);

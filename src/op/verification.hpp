@@ -30,6 +30,8 @@ struct Verification {
   std::string failure;       ///< what is wrong, with the first bad element; empty when passed
   std::vector<OutputError> worst = {};  ///< per output, unless several processes share them
   std::optional<WorkBounds> work = {};  ///< set for a suite's kernel, from its buffers and formulas
+  /// Of a suite's kernel on a CPU without counters, where roofline_count was found.
+  std::optional<ExecutedFlops> executed = {};
 
   /// True if some element was compared. Without a reference, only guard zones and inputs are checked.
   bool compared() const { return checked > 0; }

@@ -174,14 +174,36 @@ std::string describe(const WorkMismatch& mismatch) {
   return fmt::format("{} {}, its {} {}", stated, words.stated, words.source, si(mismatch.allowed, words.unit));
 }
 
-/// Rows whose stated work their buffers or formulas contradict, with both numbers.
+/// "2 MFLOP stated for n=64, its code executes 20 MFLOP"
+std::string describe(const ExecutedFlops& flops) {
+  std::string shape;
+  for (const auto& [name, extent] : flops.shape)
+    shape += fmt::format("{}{}={}", shape.empty() ? "" : " ", name, extent);
+  const std::string stated = flops.stated == 0 ? std::string("no FLOPs") : si(flops.stated, "FLOP");
+  return fmt::format("{} stated for {}, its code executes {}", stated, clean_line(shape), si(flops.executed, "FLOP"));
+}
+
+/// The stated amounts of a row that its buffers, its formula or its code contradict.
+std::vector<std::string> wrong_amounts(const Point& point) {
+  std::vector<std::string> parts;
+  if (!point.verification) return parts;
+  bool flops_known = false;
+  if (point.verification->work) {
+    for (const WorkMismatch& wrong : mismatches(point.work, *point.verification->work)) {
+      parts.push_back(describe(wrong));
+      flops_known = flops_known || wrong.quantity == WorkQuantity::flops;
+    }
+  }
+  const std::optional<ExecutedFlops>& executed = point.verification->executed;
+  if (executed && !flops_known && contradicts(*executed)) parts.push_back(describe(*executed));
+  return parts;
+}
+
+/// Rows whose stated work is contradicted, with both numbers.
 void add_work_mismatches(Findings& found, const Report& report) {
   std::vector<std::string> rows;
   for (const Point& point : report.points) {
-    if (!point.verification || !point.verification->work) continue;
-    std::vector<std::string> parts;
-    for (const WorkMismatch& mismatch : mismatches(point.work, *point.verification->work))
-      parts.push_back(describe(mismatch));
+    const std::vector<std::string> parts = wrong_amounts(point);
     if (!parts.empty()) rows.push_back(fmt::format("{} ({})", point_name(point), fmt::join(parts, "; ")));
   }
   if (rows.empty()) return;

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <limits>
 
+#include "device/cpu/isa.hpp"
+#include "host/environment.hpp"
 #include "op/tensor.hpp"
 #include "user/call_source.hpp"
 
@@ -277,6 +279,7 @@ CompileRequest compile_request(const KernelSpec& spec, const Configuration& conf
     request.prologue = spec.prologue;
     request.without_failed_forwards = spec.without_failed_forwards;
     request.epilogue = call_source(spec, configuration);
+    if (!environment_variable(kIsaVariable).empty()) request.architecture = architecture;
     return request;
   }
   request.architecture = cuda_architecture(architecture);

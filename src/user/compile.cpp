@@ -98,6 +98,14 @@ void compile_without_failed_forwards(const CompileRequest& request, std::vector<
   run_or_fail(request, assemble);
 }
 
+/// The compilers' name of an instruction set.
+std::string march_of(const std::string& isa) {
+  static const std::map<std::string, std::string> names = {
+      {"sse2", "x86-64"}, {"avx2", "x86-64-v3"}, {"avx512", "x86-64-v4"}, {"neon", "armv8-a"}};
+  const auto found = names.find(isa);
+  return found == names.end() ? "native" : found->second;
+}
+
 /// Everything but the output. Writes the source to `text`, with the call that follows it.
 std::vector<std::string> host_command(const CompileRequest& request, const fs::path& text) {
   const bool c = request.kind == SourceKind::c;
@@ -123,6 +131,8 @@ std::vector<std::string> host_command(const CompileRequest& request, const fs::p
   if (has_source && quoted) command.insert(command.end(), {"-include", name});
   command.push_back(text.string());
   command.insert(command.end(), request.options.begin(), request.options.end());
+  // The last one counts: a suite's own -march is for this CPU.
+  if (!request.architecture.empty()) command.push_back("-march=" + march_of(request.architecture));
   return command;
 }
 

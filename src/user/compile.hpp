@@ -20,7 +20,8 @@ struct CompileRequest {
   std::string name = {};  ///< of the source in messages, as the suite writes it; empty: its path
   SourceKind kind = SourceKind::c;
   CudaCompiler compiler = CudaCompiler::automatic;
-  std::string architecture;  ///< "sm_90" for CUDA
+  /// CUDA: "sm_90". Otherwise an instruction set, as DeviceInfo::isa names it; empty: that of this CPU.
+  std::string architecture;
   std::vector<std::string> options;
   std::vector<std::filesystem::path> include;
   std::vector<std::pair<std::string, std::string>> defines;

@@ -64,6 +64,8 @@ class Expression {
     std::int64_t least = 0;    ///< without arithmetic on integers and indices, min and max
     std::int64_t outside = 0;  ///< those of them outside of reductions, whose parts several outputs may share
     std::int64_t most = 0;     ///< with those, and functions and powers as four
+    /// Divisions, roots, functions and powers among `least`: machine code may need several operations for one of them.
+    std::int64_t compound = 0;
   };
   /// A value, and how far arithmetic of a given precision may be from it.
   struct Bounded {

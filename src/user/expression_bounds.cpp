@@ -93,6 +93,8 @@ void Expression::count_operation(Index index, Operands& operands) const {
   if (chooses || is_integral(index, operands)) return;
   ++operands.flops.least;
   ++operands.flops.outside;
+  const bool samples = node.propagation == Propagation::sampled;  // functions and powers
+  if (samples || node.propagation == Propagation::quotient) ++operands.flops.compound;
 }
 
 Expression::Bounded Expression::bounded_unary(const Node& node, Bounded a, double roundoff) {

@@ -167,6 +167,13 @@ std::string name_of(const KernelSpec& spec, const Configuration& configuration) 
   return configuration.text.empty() ? spec.name : spec.name + " " + configuration.text;
 }
 
+std::optional<Configuration> configuration_of(const KernelSpec& spec, std::string_view implementation) {
+  for (const Configuration& configuration : configurations(spec)) {
+    if (name_of(spec, configuration) == implementation) return configuration;
+  }
+  return std::nullopt;
+}
+
 std::vector<DType> dtypes_of(const KernelSpec& spec) {
   if (spec.like != nullptr) return spec.dtypes;
   std::vector<DType> all;
@@ -229,11 +236,16 @@ std::vector<Implementation> user_implementations(const std::shared_ptr<const Ker
 
 std::string vectorizer_remarks(const KernelSpec& spec, std::string_view implementation,
                                const std::string& architecture) {
-  for (const Configuration& configuration : configurations(spec)) {
-    if (name_of(spec, configuration) == implementation)
-      return vectorizer_remarks(compile_request(spec, configuration, architecture));
-  }
-  return {};
+  const std::optional<Configuration> configuration = configuration_of(spec, implementation);
+  return configuration ? vectorizer_remarks(compile_request(spec, *configuration, architecture)) : std::string();
+}
+
+std::filesystem::path compiled_for(const KernelSpec& spec, std::string_view implementation, const std::string& isa) {
+  const std::optional<Configuration> configuration = configuration_of(spec, implementation);
+  if (!configuration) throw Error(fmt::format("'{}' has no implementation '{}'", spec.name, implementation));
+  CompileRequest request = compile_request(spec, *configuration, isa);
+  request.architecture = isa;
+  return compiled(request);
 }
 
 void check_bindings(const KernelSpec& spec, const Workload& workload) {

@@ -1,6 +1,7 @@
 // A configuration of a user's kernel as an implementation of its own op, or of the op given by `like`.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ std::vector<Implementation> user_implementations(const std::shared_ptr<const Ker
 /// What the compiler says of the loops of a C or C++ kernel's configuration, given by its implementation's name.
 std::string vectorizer_remarks(const KernelSpec& spec, std::string_view implementation,
                                const std::string& architecture);
+
+/// The loadable file of a CPU kernel's configuration, given by its implementation's name, for an instruction set as
+/// DeviceInfo::isa names it. Throws Error with the compiler's message.
+std::filesystem::path compiled_for(const KernelSpec& spec, std::string_view implementation, const std::string& isa);
 
 /// The tensors that the kernel works on for a workload: its own, or those of the op that it is like.
 std::vector<TensorSpec> kernel_tensors(const KernelSpec& spec, const Workload& workload);

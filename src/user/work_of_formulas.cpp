@@ -20,7 +20,7 @@ constexpr std::int64_t kMostSteps = std::int64_t{1} << 25;
 
 /// What evaluating one output's formula uses.
 struct Used {
-  double least_flops = 0, most_flops = 0, flops_outside = 0;  ///< as Expression::Flops
+  double least_flops = 0, most_flops = 0, flops_outside = 0, compound = 0;  ///< as Expression::Flops
   double changed = 0;                           ///< elements of the output that differ from what was there
   std::map<std::string, double> elements = {};  ///< different ones, by input
 };
@@ -107,6 +107,7 @@ void add_use(Used& used, Reads& reads, const Formula& formula, const TensorSpec&
     flops.least += evaluate.flops().least - flops_before.least;
     flops.outside += evaluate.flops().outside - flops_before.outside;
     flops.most += evaluate.flops().most - flops_before.most;
+    flops.compound += evaluate.flops().compound - flops_before.compound;
     for (const auto& [tensor, index] : now) reads.add(*tensor, index);
     for (const std::string& tensor : here) ++in_place[tensor];
   }
@@ -114,6 +115,7 @@ void add_use(Used& used, Reads& reads, const Formula& formula, const TensorSpec&
   used.least_flops += static_cast<double>(flops.least) * each;
   used.flops_outside += static_cast<double>(flops.outside) * each;
   used.most_flops += static_cast<double>(flops.most) * each;
+  used.compound += static_cast<double>(flops.compound) * each;
   used.changed += static_cast<double>(changed) * each;
   for (const auto& [tensor, times] : in_place)
     used.elements[tensor] = std::max(used.elements[tensor], static_cast<double>(times) * each);
@@ -162,6 +164,7 @@ WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, st
     const double combined = std::clamp(elements - outputs, 0.0, used.least_flops);
     const double least = reduces ? std::max(combined, used.flops_outside) : used.least_flops;
     bounds.flops_least = floating ? least : 0;
+    bounds.compound_operations = used.compound;
   }
   return bounds;
 }

@@ -88,7 +88,7 @@ std::string lacking_levels(Isa cpu, Isa highest) {
 }
 
 Isa best_isa() {
-  const char* wanted = std::getenv("ROOFLINE_ISA");
+  const char* wanted = std::getenv(kIsaVariable);
   return isa_in_use(cpu_isa(), kHighestIsa, wanted == nullptr ? "" : wanted);
 }
 

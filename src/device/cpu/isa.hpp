@@ -30,6 +30,9 @@ Isa isa_in_use(Isa cpu, Isa highest, std::string_view wanted);
 /// "no kernels for avx512, which this CPU supports: …"; empty if the build has kernels for all levels of the CPU.
 std::string lacking_levels(Isa cpu, Isa highest);
 
+/// Environment variable with the highest level to use.
+inline constexpr const char* kIsaVariable = "ROOFLINE_ISA";
+
 /// isa_in_use of this CPU, this build and $ROOFLINE_ISA.
 Isa best_isa();
 

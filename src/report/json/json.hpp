@@ -29,6 +29,7 @@ nlohmann::ordered_json report_to_json(const Report& report);
 nlohmann::ordered_json point_to_json(const Point& point, const Machine& machine);
 /// A row as sent from the child process to its parent.
 nlohmann::ordered_json outcome_to_json(const Outcome& outcome);
+nlohmann::ordered_json executed_flops_to_json(const ExecutedFlops& flops);
 nlohmann::ordered_json experiments_to_json(const std::vector<Experiment>& experiments);
 nlohmann::ordered_json ceiling_to_json(const Ceiling& ceiling);
 nlohmann::ordered_json sweep_to_json(const Sweep& sweep);
@@ -38,6 +39,7 @@ Sweep sweep_from_json(const nlohmann::ordered_json& json);
 Ceiling ceiling_from_json(const nlohmann::ordered_json& json);
 DeviceInfo device_from_json(const nlohmann::ordered_json& json);
 Outcome outcome_from_json(const nlohmann::ordered_json& json);
+ExecutedFlops executed_flops_from_json(const nlohmann::ordered_json& json);
 std::vector<Experiment> experiments_from_json(const nlohmann::ordered_json& json);
 
 /// Parses and checks a file's text. `source` is its name in messages. Throws UsageError.

@@ -31,6 +31,15 @@ void members(auto& io, WorkBounds& work) {
   io.optional("flops_least", work.flops_least);
   io.optional("flops_most", work.flops_most);
   io.optional("integer_operations", work.integer_operations);
+  io.positive("compound_operations", work.compound_operations);
+}
+
+void members(auto& io, ExecutedFlops& flops) {
+  io("shape", flops.shape);
+  io("stated", flops.stated);
+  io("executed", flops.executed);
+  io("least", flops.least);
+  io("most", flops.most);
 }
 
 void members(auto& io, Verification& verification) {
@@ -48,6 +57,7 @@ void members(auto& io, Verification& verification) {
   io.text("failure", verification.failure);
   io.unless_empty("worst", verification.worst);
   io.optional("work", verification.work);
+  io.optional("executed", verification.executed);
   io.absent("error", "not a finite number");
 }
 
@@ -108,6 +118,10 @@ void members(auto& io, PairedFraction& paired) {
 }
 
 Json summary_to_json(const Summary& time) { return to_json_value(time); }
+
+Json executed_flops_to_json(const ExecutedFlops& flops) { return to_json_value(flops); }
+
+ExecutedFlops executed_flops_from_json(const Json& json) { return read_value<ExecutedFlops>(JsonValue(json)); }
 
 void put_status(Json& json, const Outcome& outcome) {
   json["status"] = to_string(outcome.status);
