@@ -319,6 +319,18 @@ constexpr DetailRow kDetailRows[] = {
      "less often.",
      "Do this inside the jitted step (jax.lax.top_k, jnp.where, lax.scan); else do it less often.",
      "Do this on the GPU with cupy functions instead of .get() or cupy.asnumpy(); else do it less often."},
+    {CauseDetail::decompression, "GPU idle: the launching process decompresses input data",
+     "Decompress it once before the loop, or on another thread, or store it uncompressed.",
+     "Decompress it once before the loop (arr = np.load(\"x.npz\")[\"arr\"]: each access reads it anew), store it "
+     "uncompressed (.npy, mmap_mode=\"r\"), or load in worker processes: DataLoader(num_workers=8).",
+     "Decompress it once before the loop (arr = np.load(\"x.npz\")[\"arr\"]: each access reads it anew), store it "
+     "uncompressed (.npy, mmap_mode=\"r\"), or prefetch batches in the background.",
+     "Decompress it once before the loop (arr = np.load(\"x.npz\")[\"arr\"]: each access reads it anew), or store it "
+     "uncompressed (.npy, mmap_mode=\"r\")."},
+    {CauseDetail::mixed_precision, "Arrays of single precision are computed in double precision",
+     "If single precision is enough: make both operands float.", "", "",
+     "If single precision is enough: convert the float64 operand once, .astype(cupy.float32). Windows (cupy.hanning), "
+     "linspace, random numbers and NumPy arrays are float64."},
     {CauseDetail::host_gather, "GPU idle: the host gathers rows of a table and copies them",
      "Keep the table on the GPU and read its rows there; if it does not fit, gather the next rows on another thread, "
      "into pinned memory.",

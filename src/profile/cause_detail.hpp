@@ -25,6 +25,8 @@ enum class CauseDetail : std::uint8_t {
   made_on_host,         ///< host_native: a model's forward creates tensors on the host, which are then copied
   host_random,          ///< host_native: random numbers are drawn on the host
   host_results,         ///< host_python, host_native: computes with values that it has read back
+  decompression,        ///< data_loading: the launching thread decompresses what it reads
+  mixed_precision,      ///< double_precision: an operation of single and double precision makes its result double
   host_gather,          ///< data_loading: rows of a table in host memory are gathered by their indices
   workers_started,      ///< data_loading: worker processes are started in the loop
   deep_copies,          ///< host_python: Python deep-copies a model or another object

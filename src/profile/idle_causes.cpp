@@ -71,6 +71,7 @@ class IdleAttribution {
     memory_returns_ = MemoryReturns(recording, steps);
     eager_ = EagerPrograms(activities_);
     small_copies_ = places_of_small_copies(activities_);
+    repeated_copies_ = repeated_copies(activities_);
     for (const OptimizerRun& run : optimizer_runs(activities_)) {
       for (const StepActivity* launch : run.launches) optimizer_.insert(launch->activity);
     }
@@ -456,9 +457,16 @@ class IdleAttribution {
         add(gap, SavingCause::launch_rate, "", next_line(gap), time);
         continue;
       }
+      const std::string copied_at = next_line(gap);  // unknown where a runtime's own thread copies
+      const bool same_data = cause == SavingCause::data_loading && repeated_copies_.contains(gap.next);
       const bool answers = mostly_requests_ && (cause == SavingCause::host_python || cause == SavingCause::host_native);
       for (const auto& [line, weight] : share.lines) {
         const double part = time * weight / share.weight;
+        // What the host does at the line of the copy is a part of it, such as converting an array.
+        if (same_data && (copied_at.empty() || line == copied_at)) {
+          add(gap, SavingCause::repeated_copy, function, line, part);
+          continue;
+        }
         add(gap, cause, function, line, part, answers ? CauseDetail::answers : detail).facts[share.fact] += part;
       }
     }
@@ -604,6 +612,7 @@ class IdleAttribution {
   std::vector<IdleGap> gaps_;
   std::set<const Activity*> optimizer_;
   std::set<CopyPlace> small_copies_;
+  std::set<const Activity*> repeated_copies_;
   std::set<std::pair<int, spool::Id>> reloading_;                   ///< process and place
   std::map<int, std::map<std::uint64_t, SampledCause>> compilers_;  ///< by thread
   std::map<int, bool> does_collectives_;                            ///< threads

@@ -125,6 +125,21 @@ void name_late_line(SampledKernel& kernel, const std::map<KernelLine, std::map<W
   }
 }
 
+std::int64_t issued(const std::vector<ReasonCount>& reasons) {
+  const auto found = std::ranges::find(reasons, "selected", &ReasonCount::reason);
+  return found == reasons.end() ? 0 : found->samples;
+}
+
+double special_share(const SampledKernel& kernel) {
+  constexpr std::int64_t kFewest = 400;  // for 5 %
+  std::int64_t special = 0;
+  for (const SampledInstruction& instruction : kernel.instructions) {
+    const bool is_special = instruction.name == "MUFU" || instruction.name.starts_with("MUFU.");
+    if (is_special) special += issued(instruction.reasons);
+  }
+  return special < kFewest ? 0 : static_cast<double>(special) / static_cast<double>(issued(kernel.reasons));
+}
+
 /// A file's name in a recording is not trusted.
 bool is_plain_name(std::string_view name) {
   return name.ends_with(spool::kCubinExtension) && name.find('/') == std::string_view::npos;
@@ -209,6 +224,7 @@ SampledKind sampled_kind(const SampledKernel& kernel) {
   result.samples = kernel.samples;
   std::copy_if(kernel.waits.begin(), kernel.waits.end(), std::back_inserter(result.waits),
                [](const SampledWait& wait) { return wait.share >= kLeastShare; });
+  result.special = special_share(kernel);
   return result;
 }
 

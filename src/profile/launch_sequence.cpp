@@ -40,6 +40,7 @@ class SequenceBuilder {
       if (activity.process == process_) take(activity);
     }
     sort();
+    mark_tuner();
     return std::move(sequence_);
   }
 
@@ -94,6 +95,28 @@ class SequenceBuilder {
     sequence_ = std::move(sorted);
   }
 
+  /// Marks what XLA launches to choose among candidates for a kernel, all from the line whose code it compiles. A check
+  /// of the memory around the candidate's buffers follows each.
+  void mark_tuner() {
+    constexpr std::uint64_t kLongestPause = 100'000'000;  // ns
+    std::vector<Span> tuning;
+    for (const Activity& activity : recording_.activities) {
+      if (activity.process != process_ || activity.what != ActivityKind::kernel) continue;
+      const std::string_view symbol = trace_.text(kind_of(activity).name);
+      if (symbol.find("RedzoneAllocatorKernel") == std::string_view::npos) continue;
+      const Span check = host_of(activity);
+      if (!tuning.empty() && check.start < tuning.back().end + kLongestPause) {
+        tuning.back().end = std::max(tuning.back().end, check.end);
+      } else {
+        tuning.push_back(check);
+      }
+    }
+    for (const SequenceElement& element : sequence_.elements) {
+      sequence_.of_tuner.push_back(std::ranges::any_of(
+          tuning, [&](const Span& span) { return span.start <= element.time && element.time <= span.end; }));
+    }
+  }
+
   bool migrates(const Activity& activity) const {
     if (activity.what != ActivityKind::copy) return false;
     const spool::Copy& copy = trace_.copies[activity.index];
@@ -118,14 +141,17 @@ class SequenceBuilder {
     return {activity.start, activity.start};
   }
 
+  /// A kernel's. Imported launches have no signature of their own.
+  const spool::Kind& kind_of(const Activity& kernel) const {
+    const bool known_launch = kernel.launch != nullptr && kernel.launch->kind != 0;
+    return trace_.kind(known_launch ? kernel.launch->kind : trace_.kernels[kernel.index].kind);
+  }
+
   Signature signature_of(const Activity& activity) {
     if (activity.what == ActivityKind::kernel) {
-      const spool::Id own = trace_.kernels[activity.index].kind;
-      // Imported launches of kernels have no signature of their own.
-      const bool known_launch = activity.launch != nullptr && activity.launch->kind != 0;
-      const spool::Id kind = known_launch ? activity.launch->kind : own;
-      const auto [signature, is_new] = of_kinds_.try_emplace(kind);
-      if (is_new) signature->second = signature_of(trace_.kind(kind));
+      const spool::Kind& kind = kind_of(activity);
+      const auto [signature, is_new] = of_kinds_.try_emplace(kind.id);
+      if (is_new) signature->second = signature_of(kind);
       return signature->second;
     }
     const bool copy = activity.what == ActivityKind::copy;
@@ -174,6 +200,7 @@ LaunchSequence elements_where(const LaunchSequence& sequence, Test&& test) {
     kept.elements.push_back(sequence.elements[i]);
     kept.on_gpu.push_back(sequence.on_gpu[i]);
     kept.has_line.push_back(sequence.has_line[i]);
+    kept.of_tuner.push_back(sequence.of_tuner[i]);
     kept.position.push_back(sequence.position[i]);
   }
   return kept;
@@ -185,8 +212,8 @@ LaunchSequence launch_sequence(const Recording& recording, int process) {
   return SequenceBuilder(recording, process).build();
 }
 
-LaunchSequence with_lines(const LaunchSequence& sequence) {
-  return elements_where(sequence, [&](std::size_t i) { return sequence.has_line[i]; });
+LaunchSequence of_program(const LaunchSequence& sequence) {
+  return elements_where(sequence, [&](std::size_t i) { return sequence.has_line[i] && !sequence.of_tuner[i]; });
 }
 
 LaunchSequence launched_within(const LaunchSequence& sequence, const Span& time) {

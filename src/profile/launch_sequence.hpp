@@ -16,6 +16,7 @@ struct LaunchSequence {
   // By element.
   std::vector<Span> on_gpu;           ///< from the start of its first activity to the end of its last
   std::vector<bool> has_line;         ///< true if its line in the program is known
+  std::vector<bool> of_tuner;         ///< true if a compiler launched it to choose among candidates for a kernel
   std::vector<std::size_t> position;  ///< its number among all launches of the process
 };
 
@@ -24,9 +25,9 @@ struct LaunchSequence {
 /// range, the number of kernels of a graph, or bytes.
 LaunchSequence launch_sequence(const Recording& recording, int process);
 
-/// Elements with a line in the program, which excludes launches from a runtime's own threads, such as a compiler that
-/// tunes kernels.
-LaunchSequence with_lines(const LaunchSequence& sequence);
+/// Elements with a line in the program, which excludes launches from a runtime's own threads, and without those of a
+/// tuner.
+LaunchSequence of_program(const LaunchSequence& sequence);
 /// Elements launched within that time.
 LaunchSequence launched_within(const LaunchSequence& sequence, const Span& time);
 

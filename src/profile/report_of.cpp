@@ -269,6 +269,19 @@ void add_notes(Report& report, const std::vector<DefectiveSpool>& defective, boo
   for (std::string& note : notes_of(defective)) notes.push_back(std::move(note));
 }
 
+/// The samples of its kernel, which rows of one kernel share. No counter of the standard set counts special functions:
+/// they are the samples' share of its instructions.
+void take_samples(Point& row, const KernelSamples& samples, const Machine& machine) {
+  const SampledKernel* const kernel = samples.find(row.profiled->full_name);
+  if (kernel == nullptr) return;
+  row.profiled->sampled = sampled_kind(*kernel);
+  constexpr double kWarp = 32;
+  const auto instructions = row.counters ? row.counters->find("warp.instructions") : std::nullopt;
+  if (!instructions || row.work.operations().empty() || !(row.profiled->sampled->special > 0)) return;
+  row.work.uncounted[Pipe::sfu] = kWarp * *instructions * row.profiled->sampled->special;
+  row.bound = bound_of(row.work, machine);
+}
+
 /// Rows of the recording's groups, each under the roofs of its own GPU model; those of a model without roofs have none.
 void add_rows(Report& report, const Recording& recording, const std::string& why_not_counted) {
   std::vector<std::string_view> names;
@@ -282,7 +295,9 @@ void add_rows(Report& report, const Recording& recording, const std::string& why
     const auto device = static_cast<std::size_t>(group.device);
     const Machine* machine = roofs[device];
     const bool others = machine != &report.machine && machine != nullptr && !machine->ceilings.empty();
-    Point row = row_of(group, recording, machine != nullptr ? *machine : without_roofs, why_not_counted);
+    if (machine == nullptr) machine = &without_roofs;
+    Point row = row_of(group, recording, *machine, why_not_counted);
+    take_samples(row, report.profile->instructions, *machine);
     if (machine != &report.machine) {
       const std::string name = names[device].empty() ? "an unnamed GPU" : clean_line(names[device]);
       ++(others ? own : rows)[name];
@@ -303,16 +318,6 @@ void add_rows(Report& report, const Recording& recording, const std::string& why
     report.notes.push_back(fmt::format("{} on {} and {} under its roofs; the chart has those of {}",
                                        counted_noun(number, "row ran", "rows ran"), name, number == 1 ? "is" : "are",
                                        main_name));
-  }
-}
-
-/// Rows of one kernel share its samples.
-void add_samples(Report& report) {
-  for (Point& point : report.points) {
-    ProfiledKind& kind = *point.profiled;
-    if (const SampledKernel* const kernel = report.profile->instructions.find(kind.full_name)) {
-      kind.sampled = sampled_kind(*kernel);
-    }
   }
 }
 
@@ -357,7 +362,6 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   for (const LaunchGroup& group : recording.groups) profile.counters |= !group.values.empty();
   profile.instructions = facts.instructions;
   add_rows(report, recording, profile.why_no_counters);
-  add_samples(report);
   if (facts.counted && facts.host) {
     const std::int64_t signal = facts.run ? facts.run->signal.value_or(0) : 0;
     add_cpu_rows(report, *facts.counted, facts.host->code, {.seconds = facts.emulated_s, .signal = signal});

@@ -194,16 +194,20 @@ FoundSteps repeated_steps(const Recording& recording, FoundSteps found, const La
   return steps_in(recording, std::move(found), sequence, segments);
 }
 
-/// Of the times without a load of code, from the first launch on, that in which the GPU works longest: a compiler may
-/// need more time than all steps.
-Span busiest_without_loads(const Recording& recording, int process, const LaunchSequence& sequence) {
-  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(process)];
+std::vector<Span> loads_of_code(const ProcessTrace& trace) {
   std::vector<Span> loads;
   for (const spool::Call& call : trace.calls) {
     if (call.kind == spool::CallKind::load) loads.push_back({call.start, call.end});
   }
+  return covered(std::move(loads));
+}
+
+/// Of the times without a load of code, from the first launch on, that in which the GPU works longest: a compiler may
+/// need more time than all steps.
+Span busiest_without_loads(const Recording& recording, int process, const LaunchSequence& sequence,
+                           const std::vector<Span>& loads) {
   const std::uint64_t first = sequence.elements.empty() ? 0 : sequence.elements.front().time;
-  const std::vector<Span> without = uncovered({{first, recording.end}}, covered(std::move(loads)));
+  const std::vector<Span> without = uncovered({{first, recording.end}}, loads);
   Span busiest;
   std::uint64_t most = 0;
   auto activity = recording.activities.begin();
@@ -219,19 +223,25 @@ Span busiest_without_loads(const Recording& recording, int process, const Launch
   return busiest;
 }
 
-/// True if steps like these `segments` of `within` were also there before or after that time without a load: then code
-/// is loaded again and again, and the time between is the program's.
+/// True if steps like these `segments` of `within` were also there before or after that time without a load, and `often`
+/// or more loads came between steps: then code is loaded again and again, and the time between is the program's.
 bool repeats_outside(const LaunchSequence& sequence, const LaunchSequence& within, const Segments& segments,
-                     const Span& time) {
+                     const Span& time, const std::vector<Span>& loads, std::size_t often) {
   constexpr std::size_t kSeveral = 10;
   constexpr double kAlike = 0.1;  // difference of the launches in a step
   const std::uint32_t anchor = within.elements[segments.begins.front()].kind;
   std::vector<std::size_t> before, after;
+  std::size_t interrupted = 0;
+  std::uint64_t last = 0;
   for (std::size_t i = 0; i < sequence.elements.size(); ++i) {
+    const std::uint64_t at = sequence.elements[i].time;
     if (sequence.elements[i].kind != anchor) continue;
-    if (sequence.elements[i].time < time.start) before.push_back(i);
-    if (sequence.elements[i].time >= time.end) after.push_back(i);
+    if (last != 0 && !common({{last, at}}, loads).empty()) ++interrupted;
+    last = at;
+    if (at < time.start) before.push_back(i);
+    if (at >= time.end) after.push_back(i);
   }
+  if (interrupted < often) return false;
   const auto usual_length = [](const std::vector<std::size_t>& at) {
     std::vector<double> lengths;
     for (std::size_t i = 1; i < at.size(); ++i) lengths.push_back(static_cast<double>(at[i] - at[i - 1]));
@@ -244,18 +254,34 @@ bool repeats_outside(const LaunchSequence& sequence, const LaunchSequence& withi
   return alike(before) || alike(after);
 }
 
+/// True if a tuner launched something in most of these steps.
+bool are_of_tuner(const FoundSteps& found, const LaunchSequence& sequence) {
+  std::vector<Span> steps;
+  for (const Step& step : found.all) steps.push_back(step.span);
+  std::vector<bool> tuned(steps.size());
+  for (std::size_t i = 0; i < sequence.elements.size(); ++i) {
+    const std::size_t step = sequence.of_tuner[i] ? span_at(steps, sequence.on_gpu[i].start) : steps.size();
+    if (step < steps.size()) tuned[step] = true;
+  }
+  return 2 * std::ranges::count(tuned, true) > std::ssize(tuned);
+}
+
 /// A compiler that tunes kernels launches more than the steps of a short run do, and between them where it compiles
 /// again. What the program launches itself, and what it launches in its busiest time without a load of code, shows
 /// steps nevertheless. So small a part of the launches needs more steps for evidence.
 FoundSteps steps_beside_start_up(const Recording& recording, const FoundSteps& found, const LaunchSequence& sequence) {
   constexpr std::size_t kFewestBeside = 10;
-  const Span quiet = busiest_without_loads(recording, found.process, sequence);
-  const LaunchSequence own = with_lines(sequence);
-  for (const LaunchSequence& part : {own, launched_within(own, quiet), launched_within(sequence, quiet)}) {
+  constexpr std::size_t kOften = 3;  // the first evaluation compiles, too, and the first checkpoint
+  const std::vector<Span> loads = loads_of_code(recording.traces[static_cast<std::size_t>(found.process)]);
+  const Span quiet = busiest_without_loads(recording, found.process, sequence, loads);
+  const LaunchSequence own = of_program(sequence);
+  const LaunchSequence parts[] = {own, launched_within(own, quiet), launched_within(sequence, quiet)};
+  for (const LaunchSequence& part : parts) {
     if (part.elements.size() == sequence.elements.size()) continue;
+    const std::size_t often = &part == &parts[0] ? 0 : kOften;
     const std::optional<Segments> segments = find_repetition(part.elements);
     FoundSteps steps = repeated_steps(recording, found, part, segments);
-    if (steps.all.size() >= kFewestBeside && !repeats_outside(sequence, part, *segments, quiet)) return steps;
+    if (steps.all.size() >= kFewestBeside && !repeats_outside(sequence, part, *segments, quiet, loads, often)) return steps;
   }
   return without_steps(found, {});
 }
@@ -301,11 +327,12 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
   }
   FoundSteps of_all = repeated_steps(recording, found, sequence, find_repetition(sequence.elements));
   const double share = gpu_share(of_all, recording);
-  if (share >= kMostOfGpuTime) return of_all;
+  const bool tuner = are_of_tuner(of_all, sequence);
+  if (share >= kMostOfGpuTime && !tuner) return of_all;
   FoundSteps beside = steps_beside_start_up(recording, found, sequence);
   if (beside.all.empty()) return of_all;
-  // Launches of a tuner also repeat, but not for most of the GPU time.
-  return of_all.all.empty() || gpu_share(beside, recording) > share ? beside : of_all;
+  // Launches of a tuner also repeat, but rarely for most of the GPU time.
+  return of_all.all.empty() || tuner || gpu_share(beside, recording) > share ? beside : of_all;
 }
 
 FoundSteps find_undisturbed_steps(Recording& recording, const std::string& range) {

@@ -57,6 +57,8 @@ struct SampledWait {
 struct SampledKind {
   std::int64_t samples = 0;
   std::vector<SampledWait> waits;  ///< largest first
+  /// Fraction of the issued instructions that the special function unit executes; 0 with too few samples of them.
+  double special = 0;
 };
 
 struct WaitCount {

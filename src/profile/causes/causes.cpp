@@ -19,6 +19,7 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_small_copies,
     find_pageable_copies,
     find_grown_tensors,
+    find_promotions,
     find_repeated_casts,
     find_unfused_optimizers,
     find_unfused_attention,

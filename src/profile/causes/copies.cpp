@@ -106,16 +106,17 @@ std::vector<FoundCause> find_small_copies(const CauseInputs& inputs) {
   return found;
 }
 
-std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs) {
+/// Copies of tensors that nearly every step copies, each tensor's by itself. `wanted`: which copies count.
+template <typename Wanted>
+std::vector<Copies> repeated_tensors(const StepActivities& steps, Wanted&& wanted) {
   constexpr double kShareOfSteps = 0.9;
   constexpr std::size_t kFewestSteps = 4;
-  const StepActivities& steps = inputs.steps;
   if (steps.steps.size() < kFewestSteps) return {};
   const std::vector<Sources> sources = sources_of(steps.recording);
   // One tensor: the same contents, sent to one device from one line.
   std::map<std::tuple<int, int, spool::Id, std::uint64_t, std::uint64_t>, Copies> tensors;
   for (const StepActivity& entry : steps.all) {
-    if (entry.activity->what != ActivityKind::copy || !inputs.free(entry)) continue;
+    if (entry.activity->what != ActivityKind::copy || !wanted(entry)) continue;
     const spool::Copy& copy = copy_record(steps, entry);
     const auto process = static_cast<std::size_t>(entry.activity->process);
     const auto source = sources[process].find(copy.correlation);
@@ -123,9 +124,23 @@ std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs) {
     tensors[{entry.activity->process, entry.activity->device, entry.place.line, source->second->digest, copy.bytes}]
         .add(steps, entry, static_cast<double>(copy.bytes));
   }
-  std::map<std::string, std::pair<Copies, int>> lines;  // with the number of tensors
+  std::vector<Copies> repeated;
   for (auto& [key, tensor] : tensors) {
-    if (tensor.sum.share_of_steps() < kShareOfSteps) continue;
+    if (tensor.sum.share_of_steps() >= kShareOfSteps) repeated.push_back(std::move(tensor));
+  }
+  return repeated;
+}
+
+std::set<const Activity*> repeated_copies(const StepActivities& steps) {
+  std::set<const Activity*> all;
+  for (Copies& tensor : repeated_tensors(steps, [](const StepActivity&) { return true; })) all.merge(tensor.activities);
+  return all;
+}
+
+std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs) {
+  const StepActivities& steps = inputs.steps;
+  std::map<std::string, std::pair<Copies, int>> lines;  // with the number of tensors
+  for (Copies& tensor : repeated_tensors(steps, [&](const StepActivity& entry) { return inputs.free(entry); })) {
     auto& [all, count] = lines[tensor.sum.line()];
     ++count;
     all.sum.seconds += tensor.sum.seconds;

@@ -60,6 +60,10 @@ std::vector<FoundCause> find_small_copies(const CauseInputs& inputs);
 std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs);
 // migrations.cpp
 std::vector<FoundCause> find_migrations(const CauseInputs& inputs);
+// promotions.cpp
+/// An elementwise kernel of CuPy that combines an array of single precision with one of double precision.
+bool promotes_to_double(std::string_view symbol);
+std::vector<FoundCause> find_promotions(const CauseInputs& inputs);
 // growth.cpp
 /// What an assignment such as "self.k = torch.cat([self.k, k])" grows.
 enum class Growth : std::uint8_t {
@@ -106,6 +110,9 @@ struct CopyPlace {
   auto operator<=>(const CopyPlace&) const = default;
 };
 std::set<CopyPlace> places_of_small_copies(const StepActivities& steps);
+
+/// Copies of tensors that nearly every step copies to a GPU with the same contents.
+std::set<const Activity*> repeated_copies(const StepActivities& steps);
 
 /// Launches of one optimizer update that uses a kernel per parameter and operation.
 struct OptimizerRun {

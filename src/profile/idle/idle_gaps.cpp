@@ -150,6 +150,23 @@ class GapSplit {
     }
   }
 
+  struct Capture {
+    const HostCall* instantiate = nullptr;  ///< null: none
+    Span span;                              ///< within gap_.host
+  };
+  /// From the first launch that a graph is captured from until the graph is instantiated. Launches that are executed
+  /// would have ended the gap.
+  Capture capture_by(std::uint32_t thread) const {
+    Capture capture;
+    std::optional<std::uint64_t> first;
+    for (const HostCall& call : calls_.within(thread, gap_.host)) {
+      if (call.kind == spool::CallKind::launch && !first) first = call.span.start;
+      if (call.detail != CauseDetail::graphs || call.span.start >= gap_.host.end) continue;
+      capture = {&call, overlap({first.value_or(call.span.start), call.span.end}, gap_.host)};
+    }
+    return capture;
+  }
+
   /// `host`: seconds before the launch that what is in gap_.host explains.
   void calls_in_host(double host, Delay& delay) {
     const std::uint64_t length = gap_.host.length();
@@ -166,8 +183,13 @@ class GapSplit {
       take({cause, static_cast<double>(time) * scale, call.place, name, call.detail});
     };
     for (const std::uint32_t thread : threads_) {
+      const Capture capture = capture_by(thread);
+      if (capture.instantiate != nullptr) {
+        explain(SavingCause::allocation, capture.span.length(), *capture.instantiate, capture.instantiate->name);
+      }
       for (const HostCall& call : calls_.within(thread, gap_.host)) {
         if (&call == gap_.wait || call.span.start >= gap_.host.end) continue;
+        if (capture.instantiate != nullptr && overlap(call.span, capture.span).length() > 0) continue;
         const std::uint64_t time = overlap(call.span, gap_.host).length();
         switch (call.kind) {
           case spool::CallKind::load:

@@ -224,6 +224,24 @@ bool StackView::awaits_backward() const {
   return any([](const HostFrame& of) { return contains_any(of.function, {"torch::autograd::ReadyQueue::pop"}); });
 }
 
+bool StackView::decompresses() const {
+  const auto reads = [](const HostFrame& of) {
+    if (!of.python) {
+      return contains_any(of.function, {"inflate", "BZ2_bzDecompress", "lzma_decode", "ZSTD_decompress",
+                                        "LZ4_decompress", "blosc_decompress", "snappy::RawUncompress"});
+    }
+    const bool module = contains_any(of.file, {"/zipfile.py", "/zipfile/", "/gzip.py", "/bz2.py", "/lzma.py",
+                                               "/_compression.py", "compression/", "numcodecs/"});
+    const std::string_view function = plain_function(of);
+    return module && (function.starts_with("read") || function.starts_with("_read") || function.starts_with("peek") ||
+                      function.starts_with("decompress") || function.starts_with("_decompress"));
+  };
+  const auto decodes_image = [](const HostFrame& of) {
+    return contains_any(of.file, {"/PIL/", "libpng", "libtiff", "cv2", "torchvision", "imageio"});
+  };
+  return any(reads) && !any(decodes_image);
+}
+
 bool StackView::gathers_rows() const {
   return any([](const HostFrame& of) {
     if (of.python) return of.function == "embedding" && of.file.ends_with("torch/nn/functional.py");

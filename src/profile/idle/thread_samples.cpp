@@ -271,6 +271,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   if (frames.profiles()) return {SavingCause::profiler_on, place};
   if (frames.starts_workers()) return {SavingCause::data_loading, place, CauseDetail::workers_started};
   if (frames.copies_deeply()) return {SavingCause::host_python, place, CauseDetail::deep_copies};
+  if (frames.decompresses()) return {SavingCause::data_loading, place, CauseDetail::decompression};
   if (frames.loads_data()) return {SavingCause::data_loading, place};
   if (next.full_speed && (frames.empty() || frames.dispatches() ||
                           launching_lines_.contains({std::string(last_path_part(place.file)), place.line}))) {

@@ -16,6 +16,7 @@ void members(auto& io, SampledWait& wait) {
 void members(auto& io, SampledKind& sampled) {
   io("samples", sampled.samples);
   io("waits", sampled.waits);
+  io.positive("special", sampled.special);
 }
 
 void members(auto& io, WaitCount& wait) {
