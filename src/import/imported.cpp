@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <bit>
 #include <limits>
 
 #include "report/titles.hpp"
@@ -44,6 +45,24 @@ void for_all_times(ProcessTrace& trace, Visit&& visit) {
 TraceBuilder::TraceBuilder(ProcessTrace& trace) : trace_(trace) {
   // Id 0 means none.
   trace_.texts.resize(1);
+std::uint64_t work_identity(const Work& work) {
+  std::uint64_t identity = 0;
+  const auto mix = [&identity](std::uint64_t value) {
+    constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15;
+    identity = (identity ^ (value + kMixer + (identity << 6U) + (identity >> 2U))) * kMixer;
+  };
+  for (const auto& [pipe, flops] : work.flops) {
+    mix(static_cast<std::uint64_t>(pipe));
+    mix(std::bit_cast<std::uint64_t>(flops));
+  }
+  for (const auto& [level, bytes] : work.bytes) {
+    mix(static_cast<std::uint64_t>(level));
+    mix(std::bit_cast<std::uint64_t>(bytes.read));
+    mix(std::bit_cast<std::uint64_t>(bytes.write));
+  }
+  return identity;
+}
+
   trace_.ranges.resize(1);
   trace_.lines.resize(1);
   trace_.places.resize(1);

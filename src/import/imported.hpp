@@ -14,6 +14,7 @@
 #include "import/clean_times.hpp"
 #include "import/whole_graphs.hpp"
 #include "model/machine.hpp"
+#include "model/work.hpp"
 #include "profile/process_trace.hpp"
 
 namespace roofline {
@@ -95,6 +96,9 @@ struct ImportedCall {
 
 /// Builds a trace; each text, range, place and launch signature is stored once.
 class TraceBuilder {
+/// Identity of FLOPs and bytes, for ImportedKernel::scalars.
+std::uint64_t work_identity(const Work& work);
+
  public:
   explicit TraceBuilder(ProcessTrace& trace);
 

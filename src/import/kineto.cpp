@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <optional>
 #include <set>
@@ -151,27 +150,8 @@ class ProfileWriter {
       of.work = work;
       of.by = "Inductor (kernel_flop, kernel_num_gb)";
     }
-    if (of.work) of.identity = identity_of(of.work->work);
+    if (of.work) of.identity = work_identity(of.work->work);
     return of;
-  }
-
-  /// Identity of the FLOPs and bytes, which another type or stride changes.
-  static std::uint64_t identity_of(const Work& work) {
-    std::uint64_t identity = 0;
-    const auto mix = [&identity](std::uint64_t value) {
-      constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15;
-      identity = (identity ^ (value + kMixer + (identity << 6U) + (identity >> 2U))) * kMixer;
-    };
-    for (const auto& [pipe, flops] : work.flops) {
-      mix(static_cast<std::uint64_t>(pipe));
-      mix(std::bit_cast<std::uint64_t>(flops));
-    }
-    for (const auto& [level, bytes] : work.bytes) {
-      mix(static_cast<std::uint64_t>(level));
-      mix(std::bit_cast<std::uint64_t>(bytes.read));
-      mix(std::bit_cast<std::uint64_t>(bytes.write));
-    }
-    return identity;
   }
 
   void write_gpu(ImportedProfile& profile, TraceBuilder& builder) {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
 
 #include "import/ncu_metrics.hpp"
+#include "model/counters.hpp"
 
 namespace roofline {
 namespace {
@@ -46,13 +46,12 @@ DeviceFacts device_of(const NcuLaunch& launch) {
   return device;
 }
 
-/// A hash of the operation counts: launches of one kernel and grid with different work are different rows.
-std::uint64_t work_hash(const std::map<std::string_view, double>& values) {
-  std::uint64_t hash = 0;
-  for (const auto& [quantity, amount] : values) {
-    if (quantity.ends_with("_ops")) hash = hash * 1'000'003 + std::hash<double>()(amount);
-  }
-  return hash;
+double flops_of(const std::map<std::string_view, double>& values) {
+  Counters counters;
+  for (const auto& [quantity, amount] : values) counters.values.emplace(quantity, amount);
+  double sum = 0;
+  for (const auto& [pipe, flops] : counted_flops(counters)) sum += flops;
+  return sum;
 }
 
 /// The metrics that a bound needs and the report lacks.
@@ -142,8 +141,18 @@ class NcuTrace {
                       whole_value(launch, "launch__cluster_dim_z")};
     kernel.dynamic_shared = whole_value(launch, "launch__shared_mem_per_block_dynamic");
     kernel.place = builder_.place(place);
-    kernel.scalars = work_hash(values);
+    kernel.scalars = variant_of(builder_.kind(kernel), flops_of(values));
     return builder_.kind(kernel);
+  }
+
+  /// Launches of one kernel and grid with different FLOPs are different rows. Those of rates are rounded, so that equal
+  /// launches may differ a little. 0: the first variant.
+  std::uint64_t variant_of(spool::Id kind, double flops) {
+    constexpr double kEqual = 1.02;
+    std::map<double, std::uint64_t>& variants = variants_[kind];
+    const auto near = variants.lower_bound(flops / kEqual);
+    if (near != variants.end() && near->first <= flops * kEqual) return near->second;
+    return variants.emplace(flops, variants.size()).first->second;
   }
 
   void add_kernel(const NcuLaunch& launch, spool::Id kind, const std::map<std::string_view, double>& values) {
@@ -195,6 +204,7 @@ class NcuTrace {
   ProcessTrace& trace_;
   TraceBuilder builder_;
   std::map<std::uint32_t, DeviceFacts> devices_;
+  std::map<spool::Id, std::map<double, std::uint64_t>> variants_;  ///< by FLOPs
   std::set<std::string> short_of_;
   std::vector<spool::Id> whole_;  ///< kinds with all that a bound needs
   std::uint64_t clock_ = 1;

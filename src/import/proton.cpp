@@ -43,7 +43,8 @@ std::optional<Work> work_of(const Metrics& metrics, double launches) {
   const auto stated = [&](std::string_view name) {
     const auto found = metrics.find(name);
     const double value = found == metrics.end() ? 0 : found->second / std::max(1.0, launches);
-    return std::isfinite(value) && value > 0 ? value : 0;
+    if (!std::isfinite(value) || !(value > 0)) return 0.0;
+    return value < 1 ? value : std::round(value);  // whole, so that equal launches of two scopes have equal work
   };
   for (const auto& [name, pipe] : kPipes) {
     if (stated(name) > 0) work.flops[pipe] += stated(name);
@@ -60,6 +61,8 @@ spool::Id add_kind(ProcessTrace& trace, TraceBuilder& builder, const std::vector
     if (scope != "ROOT" && !scope.empty()) place.range = builder.range(place.range, scope);
   }
   const spool::Id kind = builder.kind({.name = name, .place = builder.place(place)});
+  const spool::Id kind =
+      builder.kind({.name = name, .place = builder.place(place), .scalars = work ? work_identity(*work) : 0});
   const auto work = work_of(metrics, launches);
   if (work && !trace.models.contains(kind))
     trace.models[kind] = {.work = *work, .by = kAuthor, .source = WorkSource::stated};

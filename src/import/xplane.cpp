@@ -309,14 +309,13 @@ class XplaneReader {
       // No type is stated: of all pipes this one has a roof that is not too low.
       if (operation.cost.flops > 0) work.flops[Pipe::tensor_fp16] = operation.cost.flops;
       if (operation.cost.bytes > 0) work.bytes[Level::hbm] = {.read = operation.cost.bytes, .write = 0};
-      trace.models[*operation.kinds.begin()] = {
-          .work = std::move(work), .by = "XLA's cost model", .source = WorkSource::modelled};
+      const spool::Id kind = *operation.kinds.begin();  // of modules whose names differ in numbers alone
+      trace.kinds[kind].scalars = work_identity(work);
+      trace.models[kind] = {.work = std::move(work), .by = "XLA's cost model", .source = WorkSource::modelled};
     }
     std::set<spool::Id> shared;
     for (const auto& [name, operation] : operations_) {
-      if (operation.cost.known() && operation.kinds.size() > 1) {
-        shared.insert(operation.kinds.begin(), operation.kinds.end());
-      }
+      if (operation.cost.known()) shared.insert(operation.kinds.begin(), operation.kinds.end());
     }
     for (const spool::Kind& kind : trace.kinds) {
       if (kind.id == 0 || trace.models.contains(kind.id)) continue;

@@ -6,6 +6,7 @@
 
 #include "measure/statistics.hpp"
 #include "profile/recording_builder.hpp"
+#include "text/parts.hpp"
 
 namespace roofline {
 namespace {
@@ -25,6 +26,11 @@ bool have_same_model(const LaunchGroup& a, const LaunchGroup& b) {
          });
 }
 
+/// Work, which does not depend on what caches hold.
+bool counts_operations(std::string_view quantity) {
+  return quantity.ends_with("_ops") || starts_with_any(quantity, {"fp64.", "fp32.", "half."});
+}
+
 /// True if launches of two groups that differ only in scalar parameters do the same work, by models, times and
 /// counters. `a` is not the slower one.
 bool make_no_difference(const LaunchGroup& a, const LaunchGroup& b) {
@@ -36,7 +42,7 @@ bool make_no_difference(const LaunchGroup& a, const LaunchGroup& b) {
   const double fast = median_time(a), slow = median_time(b);
   if (fast > 0 && slow > same_time * fast) return false;
   return std::all_of(a.values.begin(), a.values.end(), [&b](const auto& counted) {
-    if (!counted.first.ends_with("_ops")) return true;  // work, which does not depend on what caches hold
+    if (!counts_operations(counted.first)) return true;
     const auto other = b.values.find(counted.first);
     if (other == b.values.end()) return true;
     const double here = median(counted.second), there = median(other->second);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "report/profile_findings.hpp"
 #include "report/work_source.hpp"
 #include "tests/support/import_files.hpp"
@@ -93,6 +95,33 @@ TEST(Proton, HostileTreesAreRefused) {
   EXPECT_THAT(
       refusal_of("a.hatchet", R"json([{"frame": {"name": "a"}, "metrics": {"time (ns)": -5}, "children": []}])json"),
       HasSubstr("no kernel"));
+}
+
+/// Two scopes whose numbers differ, around one kernel each: four and two launches.
+std::string scopes_of_a_product(std::string_view first, std::string_view second) {
+  return fmt::format(R"json([{{"frame": {{"name": "ROOT", "type": "function"}}, "metrics": {{}}, "children": [
+    {{"frame": {{"name": "blas [K=384]", "type": "function"}}, "metrics": {{"flops16": {}}}, "children": [
+      {{"frame": {{"name": "gemm", "type": "function"}}, "metrics": {{"count": 4, "time (ns)": 8000}}, "children": []}}]}},
+    {{"frame": {{"name": "blas [K=512]", "type": "function"}}, "metrics": {{"flops16": {}}}, "children": [
+      {{"frame": {{"name": "gemm", "type": "function"}}, "metrics": {{"count": 2, "time (ns)": 4000}},
+        "children": []}}]}}]}}])json",
+                     first, second);
+}
+
+TEST(Proton, LaunchesOfDifferentWorkAreDifferentRows) {
+  const auto flops_in = [](const Report& report) {
+    double flops = 0;
+    for (const Point& point : report.points) {
+      flops += point.work.total_flops() * static_cast<double>(point.profiled->launches);
+    }
+    return flops;
+  };
+  const Report different = report_of_file(TemporaryFile("a.hatchet", scopes_of_a_product("4000", "8000")).path());
+  EXPECT_EQ(different.points.size(), 2U);
+  EXPECT_EQ(flops_in(different), 12000);
+  const Report equal = report_of_file(TemporaryFile("a.hatchet", scopes_of_a_product("4000", "2000")).path());
+  EXPECT_EQ(equal.points.size(), 1U) << "numbers of ranges are ignored";
+  EXPECT_EQ(flops_in(equal), 6000);
 }
 
 }  // namespace
