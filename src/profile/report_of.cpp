@@ -290,6 +290,7 @@ void add_rows(Report& report, const Recording& recording, const std::string& why
   const std::string main_name = clean_line(report.machine.device.name);
   Machine without_roofs;
   without_roofs.device = report.machine.device;
+  const std::vector<int> numbers = device_numbers(recording);
   std::map<std::string, std::int64_t> rows, own;  ///< without roofs, and with those of their model, by its name
   for (const LaunchGroup& group : recording.groups) {
     const auto device = static_cast<std::size_t>(group.device);
@@ -298,6 +299,7 @@ void add_rows(Report& report, const Recording& recording, const std::string& why
     if (machine == nullptr) machine = &without_roofs;
     Point row = row_of(group, recording, *machine, why_not_counted);
     take_samples(row, report.profile->instructions, *machine);
+    row.profiled->device = numbers[device];
     if (machine != &report.machine) {
       const std::string name = names[device].empty() ? "an unnamed GPU" : clean_line(names[device]);
       ++(others ? own : rows)[name];
@@ -386,6 +388,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   make_labels_unique(report.points);
   add_row_sums(profile, report.points);
   add_steps(profile, recording, report.points, facts, machine, job, found);
+  number_devices(profile, device_numbers(recording));
   add_mpi_ranks(report, facts.mpi);
   if (profile.emulated) profile.why_no_steps.clear();  // its rows are of the whole run
   sort_rows(report);

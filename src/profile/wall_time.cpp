@@ -1,6 +1,7 @@
 #include "profile/wall_time.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -100,6 +101,33 @@ WallTime wall_time_of(const Recording& recording, int device, const std::vector<
 }
 
 }  // namespace
+
+std::vector<int> device_numbers(const Recording& recording) {
+  std::vector<int> numbers(recording.devices.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const std::set<int> used = used_devices(recording);
+  std::set<std::uint32_t> ordinals;
+  for (const int device : used) ordinals.insert(recording.devices[static_cast<std::size_t>(device)].about.index);
+  if (ordinals.size() < used.size()) return numbers;
+  for (const int device : used) {
+    numbers[static_cast<std::size_t>(device)] =
+        static_cast<int>(recording.devices[static_cast<std::size_t>(device)].about.index);
+  }
+  return numbers;
+}
+
+void number_devices(Profile& profile, const std::vector<int>& numbers) {
+  const auto renumber = [&numbers](auto& list) {
+    for (auto& entry : list) {
+      const auto position = static_cast<std::size_t>(entry.device);
+      if (entry.device >= 0 && position < numbers.size()) entry.device = numbers[position];
+    }
+  };
+  renumber(profile.devices);
+  renumber(profile.memory.devices);
+  if (profile.steps) renumber(profile.steps->devices);
+  if (profile.ranks) renumber(profile.ranks->ranks);
+}
 
 std::vector<WallTime> wall_times(const Recording& recording, const std::vector<Span>& steps) {
   std::vector<WallTime> walls;

@@ -9,6 +9,13 @@
 
 namespace roofline {
 
+/// The number that each of the recording's devices is shown with: its ordinal if those of the used devices differ
+/// (ranks may each see one GPU 0), else its position.
+std::vector<int> device_numbers(const Recording& recording);
+
+/// Replaces positions in the recording by these numbers.
+void number_devices(Profile& profile, const std::vector<int>& numbers);
+
 /// One entry per active device. Its parts add up to the length of `steps` (sorted, disjoint), or of the recording
 /// without steps.
 std::vector<WallTime> wall_times(const Recording& recording, const std::vector<Span>& steps = {});
