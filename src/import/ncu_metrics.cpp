@@ -16,7 +16,8 @@ namespace {
 
 /// The GPU has one such unit: its sum is its mean.
 constexpr std::string_view kTimeMetrics[] = {"gpu__time_duration.sum", "gpu__time_duration.avg",
-                                             "gpu__time_duration.max", "gpu__time_active.sum", "gpu__time_active.avg"};
+                                             "gpu__time_duration.max", "gpu__time_active.sum",
+                                             "gpu__time_active.avg",   "gpu__time_duration"};
 constexpr std::string_view kDram = "dram__bytes.sum";
 constexpr std::string_view kSum = ".sum";
 constexpr std::string_view kPerSecond = ".per_second";
@@ -41,7 +42,7 @@ struct OtherSpelling {
   double scale = 1;
 };
 
-constexpr double kSector = 32;
+constexpr double kSector = 32, kPercent = 0.01;
 constexpr OtherSpelling kOtherSpellings[] = {
     {"dram.read_bytes", "dram__sectors_read.sum", kSector},
     {"dram.write_bytes", "dram__sectors_write.sum", kSector},
@@ -63,6 +64,24 @@ constexpr OtherSpelling kOtherSpellings[] = {
     {"half.add", "sm__sass_thread_inst_executed_op_hadd_pred_on.sum"},
     {"half.mul", "sm__sass_thread_inst_executed_op_hmul_pred_on.sum"},
     {"half.fma", "sm__sass_thread_inst_executed_op_hfma_pred_on.sum"},
+    // ncu 2018 and 2019 on Pascal.
+    {"dram.read_bytes", "dram__read_bytes"},
+    {"dram.read_bytes", "dram__read_sectors", kSector},
+    {"dram.write_bytes", "dram__write_bytes"},
+    {"dram.write_bytes", "dram__write_sectors", kSector},
+    {"occupancy", "sm__active_warps_avg_per_active_cycle_pct", kPercent},
+    {"instructions", "smsp__inst_executed_sum"},
+    {"issue.active", "smsp__issue_active_per_active_cycle_pct", kPercent},
+    {"issue.eligible_warps", "smsp__eligible_warps_avg_per_active_cycle"},
+    {"stall.long_scoreboard", "smsp__warp_cycles_per_issue_stall_long_scoreboard"},
+    {"stall.short_scoreboard", "smsp__warp_cycles_per_issue_stall_short_scoreboard"},
+    {"stall.barrier", "smsp__warp_cycles_per_issue_stall_barrier"},
+    {"stall.wait", "smsp__warp_cycles_per_issue_stall_wait"},
+    {"stall.math_pipe", "smsp__warp_cycles_per_issue_stall_math_pipe_throttle"},
+    {"stall.mio", "smsp__warp_cycles_per_issue_stall_mio_throttle"},
+    {"stall.not_selected", "smsp__warp_cycles_per_issue_stall_not_selected"},
+    {"stall.no_instruction", "smsp__warp_cycles_per_issue_stall_no_instructions"},
+    {"stall.selected", "smsp__warp_cycles_per_issue_stall_selected"},
 };
 
 /// What the roofline sections count where the metric itself was not asked for: with and without sparsity.
