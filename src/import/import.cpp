@@ -24,6 +24,7 @@
 #include "profile/instructions.hpp"
 #include "profile/intervals.hpp"
 #include "profile/profile.hpp"
+#include "report/work_source.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -116,12 +117,11 @@ void use_main_memory_of(const Machine& machine, std::vector<ProcessTrace>& trace
   }
 }
 
-/// No kernel moves no bytes, and an author who states bytes alone states no FLOPs: the intensity is then not known.
+/// No kernel moves no bytes, and of some only the bytes are known: the intensity is then not known.
 void forget_unknown_intensities(Report& report) {
   for (Point& point : report.points) {
     if (!point.profiled || point.profiled->work_source == WorkSource::none) continue;
-    const bool no_flops = point.profiled->work_source == WorkSource::stated && point.work.flops.empty();
-    if (!point.work.bytes.empty() && !no_flops) continue;
+    if (!point.work.bytes.empty() && !lacks_flops(point)) continue;
     point.bound.arithmetic_intensity = std::numeric_limits<double>::quiet_NaN();
   }
 }

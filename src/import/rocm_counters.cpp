@@ -169,6 +169,10 @@ std::vector<std::string> RocmCounters::put_work(ProcessTrace& trace, TraceBuilde
     without_flops += result.has_flops ? 0 : 1;
     without_bytes += result.has_bytes ? 0 : 1;
     matrix_fp32 += result.work.flops.contains(Pipe::tensor_tf32) ? 1 : 0;
+    if (!result.has_flops || !result.has_bytes) {
+      builder.without_work(kind,
+                           fmt::format("the file has no counters of its {}", result.has_bytes ? "FLOPs" : "bytes"));
+    }
     trace.models[kind] = {.work = std::move(result.work), .by = by, .source = WorkSource::counted};
   }
   std::vector<std::string> notes;

@@ -121,15 +121,28 @@ ProfiledKind kind_of(const LaunchGroup& group, const Recording& recording, const
 }
 
 /// Which tool measured what of an imported row; empty for own recordings.
-std::string sources_of(const LaunchGroup& group, const Recording& recording, bool counted) {
+std::string sources_of(const LaunchGroup& group, const Recording& recording, const Point& point) {
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
   if (trace.times_by.empty()) return {};
   std::string text = fmt::format("time: {} by {}", to_string(trace.times), trace.times_by);
-  if (counted) text += fmt::format("; FLOPs and bytes: counted by {}", trace.counts_by);
+  const bool counted = point.profiled->work_source == WorkSource::counted && point.counters;
+  const bool in_part = counted && !point.profiled->complete;
+  const std::string_view what = !in_part                   ? "FLOPs and bytes"
+                                : point.work.flops.empty() ? "bytes"
+                                                           : "bytes and part of the FLOPs";
+  if (counted) text += fmt::format("; {}: counted by {}", what, trace.counts_by);
   if (!counted && group.model != nullptr) {
     text += fmt::format("; FLOPs and bytes: {} by {}", to_string(group.model->source), group.model->by);
   }
   return text;
+}
+
+/// Other tools have the bytes of all launches or of none, so that the share of the memory roof is right without FLOPs.
+/// In own recordings a part of the counters is missing by chance, and a bound would be a guess.
+bool counts_bytes_alone(const LaunchGroup& group, const Recording& recording, const Counters& counters) {
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
+  return !trace.counts_by.empty() && group.model == nullptr && group.folded == 0 && !group.missing.empty() &&
+         counters.find("dram.read_bytes") && counters.find("dram.write_bytes");
 }
 
 }  // namespace
@@ -183,8 +196,7 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
   Point point;
   point.profiled = kind_of(group, recording, why_not_counted);
   point.counters = counters_of(group, recording, why_not_counted);
-  // With only part of the work a bound would be a guess.
-  const bool counted = group.complete(recording);
+  const bool counted = group.complete(recording) || counts_bytes_alone(group, recording, *point.counters);
   if (counted) {
     point.work = work_of(*point.counters);
     point.profiled->work_source = WorkSource::counted;
@@ -193,9 +205,9 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
     point.work = group.model->work;
     point.profiled->work_source = group.model->source;
     point.counters.reset();  // what is modelled is not shown as counted
-    point.profiled->not_counted.clear();
+    if (group.model->source != WorkSource::counted || group.missing.empty()) point.profiled->not_counted.clear();
   }
-  point.profiled->sources = sources_of(group, recording, counted);
+  point.profiled->sources = sources_of(group, recording, point);
   point.work.launches = 0;  // times are the kernel's own, launching is no part of them
   point.bound = bound_of(point.work, machine);
   point.workload.op = group.graph() || group.folded > 0 ? group.symbol : short_name(point.profiled->full_name);

@@ -121,6 +121,15 @@ std::string share_fact(std::string_view done, double without, double all) {
   return fmt::format("{} for {} of the kernel time", done, percent(std::max(0.0, 1 - without / all)));
 }
 
+/// "read for no kernel; in part for 80 % of the kernel time".
+std::string counters_fact(const Report& report) {
+  const Profile& profile = *report.profile;
+  std::string text = share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s);
+  double in_part = 0;
+  for (const Point& point : report.points) in_part += is_counted_in_part(point) ? cost_of(point) : 0;
+  return in_part > 0 ? text + "; " + share_fact("in part", profile.kernel_s - in_part, profile.kernel_s) : text;
+}
+
 }  // namespace
 
 std::string_view to_string(SavingKind kind) { return kSavingNames.at(static_cast<std::size_t>(kind)); }
@@ -194,12 +203,14 @@ std::string where_from(const ProfiledKind& kind) {
 }
 
 std::string off_chart(const Report& report) {
-  std::int64_t uncounted = 0, flopless = 0, elsewhere = 0, other = 0;
+  std::int64_t uncounted = 0, flopless = 0, in_part = 0, elsewhere = 0, other = 0;
   const bool counted = !shows_sources(report);
   for (const Point& point : report.points) {
     if (has_mark(report, point)) continue;
     if (work_source(point).empty()) {
       ++uncounted;
+    } else if (lacks_flops(point)) {
+      ++in_part;
     } else if (!(point.work.total_flops() > 0)) {
       ++flopless;
     } else if (ran_on_other_model(report, point)) {
@@ -208,7 +219,7 @@ std::string off_chart(const Report& report) {
       ++other;
     }
   }
-  const std::int64_t off = uncounted + flopless + elsewhere + other;
+  const std::int64_t off = uncounted + flopless + in_part + elsewhere + other;
   if (off == 0) return {};
   if (uncounted == static_cast<std::int64_t>(report.points.size()))
     return counted ? "No kernel is on the chart: none was counted."
@@ -220,6 +231,7 @@ std::string off_chart(const Report& report) {
                                           : uncounted == 1 ? " was not counted"
                                                            : " were not counted"));
   }
+  if (in_part > 0) reasons.push_back(count(in_part) + (in_part == 1 ? " has" : " have") + " bytes without known FLOPs");
   if (elsewhere > 0) reasons.push_back(count(elsewhere) + " ran on a GPU of another model, which has other roofs");
   if (other > 0) reasons.push_back(count(other) + (other == 1 ? " has" : " have") + " an intensity outside the axes");
   return fmt::format("{} of {} {} not on the chart: {}.", count(off),
@@ -245,11 +257,10 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
   const bool import_without_kernels = report.points.empty() && profile.folder.empty();
   if (import_without_kernels) return facts;
   facts.emplace_back("Launches", launches_fact(launches_of(profile)));
-  facts.emplace_back("Counters",
-                     profile.counters
-                         ? share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s)
-                         : "none: " + (profile.why_no_counters.empty() ? std::string("not requested")
-                                                                       : clean_line(profile.why_no_counters)));
+  facts.emplace_back("Counters", profile.counters ? counters_fact(report)
+                                                  : "none: " + (profile.why_no_counters.empty()
+                                                                    ? std::string("not requested")
+                                                                    : clean_line(profile.why_no_counters)));
   const bool own = !shows_sources(report);  // other tools write neither
   if (own) {
     facts.emplace_back("Profiler overhead", inflation_fact(profile));

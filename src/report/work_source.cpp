@@ -18,6 +18,21 @@ std::string_view work_source(const Point& point) {
   return to_string(point.profiled->work_source);
 }
 
+bool is_counted_in_part(const Point& point) {
+  return work_source(point) == to_string(WorkSource::counted) && !point.profiled->not_counted.empty();
+}
+
+bool lacks_flops(const Point& point) {
+  const bool only_bytes = point.work.flops.empty() && work_source(point) == to_string(WorkSource::stated);
+  return only_bytes || (is_counted_in_part(point) && !point.work.bytes.empty());
+}
+
+bool did_nothing(const Point& point) {
+  const bool any = std::ranges::any_of(point.work.bytes, [](const auto& level) { return level.second.total() > 0; });
+  return work_source(point) == to_string(WorkSource::counted) && !is_counted_in_part(point) && !any &&
+         !(point.work.total_flops() > 0);
+}
+
 bool bytes_is_lower_bound(const Point& point) {
   return point.profiled && point.profiled->work_source == WorkSource::modelled;
 }
@@ -40,10 +55,11 @@ std::string where_figures_are_from(const Report& report) {
   if (is_of_cpu(report)) return where_cpu_figures_are_from(report);
   std::array<std::int64_t, 4> times = {};
   std::array<std::int64_t, 5> work = {};
+  std::int64_t in_part = 0;
   for (const Point& point : report.points) {
     if (!point.profiled) continue;
     ++times.at(static_cast<std::size_t>(point.profiled->time_source));
-    ++work.at(static_cast<std::size_t>(point.profiled->work_source));
+    ++(is_counted_in_part(point) ? in_part : work.at(static_cast<std::size_t>(point.profiled->work_source)));
   }
   const auto all = std::accumulate(times.begin(), times.end(), std::int64_t{0});
   static constexpr std::array<std::string_view, 4> kTimes = {
@@ -66,6 +82,7 @@ std::string where_figures_are_from(const Report& report) {
     const auto i = static_cast<std::size_t>(source);
     if (work.at(i) > 0) parts.push_back(with_rows(kWork.at(i), work.at(i)));
   }
+  if (in_part > 0) parts.push_back(with_rows("counted by the hardware in part", in_part));
   if (!parts.empty()) text += fmt::format(" FLOPs and bytes per launch are {}.", fmt::join(parts, "; "));
   if (work.at(static_cast<std::size_t>(WorkSource::modelled)) > 0) {
     text +=

@@ -11,6 +11,14 @@ namespace roofline {
 /// Source of a row's FLOPs and bytes: "counted", "modelled", "stated"; empty if it has none, and for suites.
 std::string_view work_source(const Point& point);
 
+/// True if a counter of the row's FLOPs or bytes is missing; `not_counted` names it.
+bool is_counted_in_part(const Point& point);
+/// True if the row has bytes and not all of its FLOPs are known: its intensity is not known either.
+bool lacks_flops(const Point& point);
+
+/// True if all was counted, and is zero.
+bool did_nothing(const Point& point);
+
 /// True if the row's bytes are modelled, a lower bound: its intensity is an upper bound, its share of a memory roof a
 /// lower bound.
 bool bytes_is_lower_bound(const Point& point);

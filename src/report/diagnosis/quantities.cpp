@@ -7,6 +7,7 @@
 #include "report/diagnosis/quantity_groups.hpp"
 #include "report/gpu_units.hpp"
 #include "report/roof_share.hpp"
+#include "report/work_source.hpp"
 
 namespace roofline {
 namespace {
@@ -162,6 +163,13 @@ std::map<Pipe, double> operations_of(const Work& work, const Counters* counters)
   return operations;
 }
 
+/// True if the row's operations are known on all pipes, also where there are none: a copy's are modelled as none.
+bool knows_operations(const Point& point, const Counters* counters) {
+  if (lacks_flops(point)) return false;
+  if (counters != nullptr && !counted_flops(*counters).empty()) return true;
+  return !point.work.flops.empty() || !point.work.bytes.empty();
+}
+
 /// The busiest pipe and its utilization; std::nullopt if no pipe with operations has a roof.
 std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Machine& machine,
                                                     const Counters* counters) {
@@ -170,7 +178,7 @@ std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Ma
     busiest.first = loop_utilization(point, CeilingKind::compute, std::nullopt).value_or(0);
     return busiest;
   }
-  bool known = true;
+  bool known = knows_operations(point, counters);
   for (const auto& [pipe, count] : operations_of(point.work, counters)) {
     if (!(count > 0)) continue;
     const Ceiling* roof = machine.compute_at(pipe, point.time->clock_hz, point.work.threads);
@@ -183,8 +191,6 @@ std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Ma
       busiest = std::max(busiest, {slower * count / time_at_roof_speed(point) / roof->value, pipe});
     }
   }
-  // A kernel with stated bytes only has no stated FLOPs.
-  known &= !is_stated(point) || !point.work.flops.empty();
   return known || busiest.first > 0 ? std::optional(busiest) : std::nullopt;
 }
 
