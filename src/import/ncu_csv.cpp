@@ -194,7 +194,7 @@ class NcuCsv {
   std::string key_of(const std::vector<std::string>& fields) const {
     std::string key =
         fmt::format("{}/{}/{}", tables_, table_->field(fields, "Process ID"), table_->field(fields, "ID"));
-    if (table_->form != NcuForm::summary) return key;
+    if (table_->form != NcuForm::summary) return key + '/' + table_->field(fields, "Kernel Name");
     for (const auto& [name, index] : table_->columns) {
       if (name.starts_with("Metric ") || name.starts_with("Rule ") || name == "Section Name") continue;
       if (name == "Minimum" || name == "Maximum" || name == "Average" || name == "Body Item Label") continue;

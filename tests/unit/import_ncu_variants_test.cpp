@@ -3,12 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "import/ncu.hpp"
 #include "import/ncu_messages.hpp"
 #include "import/ncu_metrics.hpp"
 #include "import/ncu_table.hpp"
 #include "import/ncu_units.hpp"
+#include "import/roofs.hpp"
 #include "import/text_lines.hpp"
+#include "report/diagnosis/verdict.hpp"
+#include "report/work_source.hpp"
 #include "tests/support/import_files.hpp"
 
 namespace roofline {
@@ -251,7 +256,15 @@ TEST(NcuSpellings, OfAFactGiveTheSame) {
       {"l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum", "byte", "288", "global.load_sectors", 9},
       {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", "9", "global.store_sectors", 9},
       {"smsp__inst_executed_op_global_st.sum", "inst", "9", "global.store_instructions", 9},
-      {"lts__t_sectors.sum", "sector", "3", "l2.all_bytes", 96}};
+      {"lts__t_sectors.sum", "sector", "3", "l2.all_bytes", 96},
+      // ncu 2018 and 2019 on Pascal
+      {"dram__read_bytes", "Mbyte", "80", "dram.read_bytes", 80e6},
+      {"dram__read_sectors", "sector", "2000", "dram.read_bytes", 64000},
+      {"dram__write_bytes", "Kbyte", "64", "dram.write_bytes", 64000},
+      {"dram__write_sectors", "sector", "2000", "dram.write_bytes", 64000},
+      {"smsp__inst_executed_sum", "inst", "70", "instructions", 70},
+      {"sm__active_warps_avg_per_active_cycle_pct", "%", "25", "occupancy", 0.25},
+      {"smsp__warp_cycles_per_issue_stall_wait", "cycle", "4.5", "stall.wait", 4.5}};
   for (const Spelled& spelled : spellings) {
     const std::string text = details({{"0", kTime, "us", "1"}, {"0", spelled.metric, spelled.unit, spelled.value}});
     EXPECT_NEAR(counted(text, spelled.quantity), spelled.expected, 1e-6) << spelled.metric;
@@ -266,7 +279,7 @@ TEST(NcuSpellings, OfAFactGiveTheSame) {
 
 TEST(NcuSpellings, OfTimeGiveTheSame) {
   for (const char* metric : {"gpu__time_duration.sum", "gpu__time_duration.avg", "gpu__time_active.sum",
-                             "gpu__time_active.avg", "Duration"}) {
+                             "gpu__time_active.avg", "gpu__time_duration", "Duration"}) {
     EXPECT_THAT(times_in(details({{"0", metric, "usecond", "2.5"}})), ElementsAre(2500)) << metric;
   }
   EXPECT_THAT(times_in(details({{"0", "sm__cycles_elapsed.avg", "cycle", "3000"},
@@ -298,6 +311,80 @@ TEST(NcuRepeats, IdsThatStartAgainAreOtherLaunches) {
   // Metrics of a launch in two places of the file are of one launch.
   EXPECT_THAT(times_in(details({first[0], first[1], {"0", "dram__bytes_read.sum", "byte", "64"}})),
               ElementsAre(500, 700));
+}
+
+TEST(NcuRepeats, AnotherKernelOfThatIdIsAnotherLaunch) {
+  const std::string first = detail_rows({{"0", kTime, "ns", "5000"}, {"0", "dram__bytes_read.sum", "byte", "64"}});
+  std::string second = detail_rows({{"0", kTime, "ns", "7000"}, {"0", "dram__bytes_read.sum", "byte", "64"}});
+  EXPECT_THAT(times_in(kDetailHeader + first + first), ElementsAre(5000));
+  for (std::size_t at = second.find("k("); at != std::string::npos; at = second.find("k(", at + 1)) second[at] = 'j';
+  EXPECT_THAT(times_in(kDetailHeader + first + second), ElementsAre(5000, 7000));
+}
+
+/// An A100 whose launch of 1 ms has these metrics besides.
+Report launch_on_a100(std::vector<MetricRow> rows) {
+  rows.push_back({"0", kTime, "ns", "1000000"});
+  const TemporaryFile file("a.csv", details(rows));
+  return report_of_file(file.path(), data_sheet_machine({.name = "NVIDIA A100-SXM4-80GB"}));
+}
+
+std::vector<MetricRow> with(std::vector<MetricRow> rows, const std::vector<MetricRow>& more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
+TEST(NcuParts, BytesAreKnownWithoutFlops) {
+  const std::vector<MetricRow> bytes = {{"0", "dram__bytes_read.sum", "byte", "800000000"},
+                                        {"0", "dram__bytes_write.sum", "byte", "200000000"}};
+  const std::vector<MetricRow> flops = {{"0", "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "inst", "1000"},
+                                        {"0", "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "inst", "1000"},
+                                        {"0", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "1000"},
+                                        {"0", "sm__inst_executed_pipe_tensor.sum", "inst", "0"}};
+  const Report part = launch_on_a100(bytes), whole = launch_on_a100(with(bytes, flops)), none = launch_on_a100(flops);
+  const Point& row = part.points.at(0);
+  EXPECT_EQ(row.work.bytes.at(Level::hbm).total(), 1e9);
+  EXPECT_EQ(row.bound.label, BoundLabel::memory);
+  EXPECT_NEAR(row.fraction_of_roof(), whole.points.at(0).fraction_of_roof(), 1e-9);
+  EXPECT_FALSE(std::isfinite(row.bound.arithmetic_intensity));
+  EXPECT_THAT(row.profiled->not_counted, AllOf(HasSubstr("FP32"), HasSubstr("tensor")));
+  EXPECT_TRUE(is_counted_in_part(row));
+  EXPECT_FALSE(is_counted_in_part(whole.points.at(0)));
+  EXPECT_TRUE(std::isfinite(whole.points.at(0).bound.arithmetic_intensity));
+  EXPECT_EQ(work_source(none.points.at(0)), "") << "FLOPs alone give no bound";
+  for (const Verdict& verdict : verdicts(part)) {
+    for (const auto& [what, value] : verdict.evidence) EXPECT_THAT(what, testing::Not(HasSubstr("FP32")));
+  }
+}
+
+TEST(NcuParts, AKernelThatDoesNothingNeedsNoOtherReport) {
+  const Report report = launch_on_a100({{"0", "dram__bytes_read.sum", "byte", "0"},
+                                        {"0", "dram__bytes_write.sum", "byte", "0"},
+                                        {"0", "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "inst", "0"},
+                                        {"0", "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "inst", "0"},
+                                        {"0", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "0"},
+                                        {"0", "sm__inst_executed_pipe_tensor.sum", "inst", "0"}});
+  ASSERT_EQ(verdicts(report).size(), 1U);
+  EXPECT_THAT(verdicts(report)[0].action, testing::Not(HasSubstr("ncu")));
+  const Report unknown = launch_on_a100({});
+  EXPECT_THAT(verdicts(unknown).at(0).action, HasSubstr("ncu"));
+}
+
+TEST(NcuParts, LaunchesOfDifferentWorkAreDifferentRows) {
+  const auto launches_of = [](const char* first, const char* second) {
+    std::vector<MetricRow> rows;
+    for (const auto& [id, count] : {std::pair("0", first), std::pair("1", second)}) {
+      rows.push_back({id, "dram__bytes.sum", "byte", "1000000"});
+      for (const char* operation : {"dadd", "dmul", "dfma"}) {
+        rows.push_back(
+            {id, fmt::format("smsp__sass_thread_inst_executed_op_{}_pred_on.sum", operation), "inst", count});
+      }
+      rows.push_back({id, kTime, "ns", "1000"});
+    }
+    const TemporaryFile file("a.csv", details(rows));
+    return report_of_file(file.path()).points.size();
+  };
+  EXPECT_EQ(launches_of("1000", "5000"), 2U);
+  EXPECT_EQ(launches_of("1000", "1001"), 1U) << "rates are rounded";
 }
 
 }  // namespace
