@@ -278,10 +278,11 @@ bool ByteSource::line(std::string& text) {
   return any;
 }
 
-void ByteSource::fail(const std::string& what) const { fail_at(offset(), what); }
+void ByteSource::fail(const std::string& what, const std::string& hint) const { fail_at(offset(), what, hint); }
 
-void ByteSource::fail_at(std::uint64_t offset, const std::string& what) const {
-  throw UsageError(fmt::format("{}: byte {}{}: {}", name_, offset, unpacker_->packed ? " (decompressed)" : "", what));
+void ByteSource::fail_at(std::uint64_t offset, const std::string& what, const std::string& hint) const {
+  throw UsageError(fmt::format("{}: byte {}{}: {}", name_, offset, unpacker_->packed ? " (decompressed)" : "", what),
+                   hint);
 }
 
 std::string first_bytes(const fs::path& path, std::size_t size) {

@@ -33,9 +33,9 @@ class ByteSource {
   /// Offset of the next byte, unpacked.
   std::uint64_t offset() const { return before_ + static_cast<std::uint64_t>(next_ - begin_); }
   const std::string& name() const { return name_; }
-  /// Throws UsageError: "trace.json.gz: byte 4711 (unpacked): " and the problem.
-  [[noreturn]] void fail(const std::string& what) const;
-  [[noreturn]] void fail_at(std::uint64_t offset, const std::string& what) const;
+  /// Throws UsageError: "trace.json.gz: byte 4711 (unpacked): " and the problem; `hint`: what to do next.
+  [[noreturn]] void fail(const std::string& what, const std::string& hint = {}) const;
+  [[noreturn]] void fail_at(std::uint64_t offset, const std::string& what, const std::string& hint = {}) const;
 
   struct Unpacker;
 

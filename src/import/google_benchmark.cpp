@@ -54,7 +54,9 @@ class GoogleBenchmark {
               "the benchmark states no bytes or FLOPs (SetBytesProcessed, a rate counter \"FLOPS\")") {}
 
   ImportedProfile read() {
-    read_json_values(source_, {{"benchmarks", "*"}}, [this](std::size_t, const nlohmann::json& run) { take(run); });
+    read_json_values(
+        source_, {{"benchmarks", "*"}}, [this](std::size_t, const nlohmann::json& run) { take(run); },
+        JsonDocuments::several);
     std::map<std::string, BenchmarkRun::Kind> best;  // of each benchmark: repetitions, else the median, else the mean
     for (const BenchmarkRun& run : runs_) {
       const auto [found, is_new] = best.try_emplace(run.name, run.kind);

@@ -33,6 +33,21 @@ bool in_scalar(int byte) {
          byte == '+' || byte == '.';
 }
 
+/// False at the end of the file.
+bool starts_document(ByteSource& source) {
+  for (int byte = source.peek(); byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n'; byte = source.peek()) {
+    source.skip();
+  }
+  const int byte = source.peek();
+  if (byte >= 0 && byte != '{' && byte != '[') source.fail("invalid JSON: text behind its end");
+  return byte >= 0;
+}
+
+[[noreturn]] void fail_second(const ByteSource& source) {
+  source.fail("another JSON document begins here; one is expected",
+              fmt::format("write a file for each, and import them: jq -c . {} | split -l 1 - part-", source.name()));
+}
+
 }  // namespace
 
 /// A file's bytes as the parser wants them: numbers that JSON can't write come as null, with their value beside.
@@ -63,8 +78,9 @@ class JsonBytes {
       escaped_ = byte == '\\' && !escaped_;
     } else {
       in_string_ = byte == '"';
+      open_ += byte == '{' || byte == '[' ? 1 : byte == '}' || byte == ']' ? -1 : 0;
     }
-    if (!in_string_) read_scalar();
+    if (!in_string_ && open_ > 0) read_scalar();
     return *this;
   }
   bool operator==(const JsonBytes& other) const { return at_end() == other.at_end(); }
@@ -104,6 +120,7 @@ class JsonBytes {
   std::string scalar_;  ///< read ahead
   std::size_t next_ = 0;
   bool in_string_ = false, escaped_ = false;
+  int open_ = 0;  ///< arrays and objects: what follows the outermost one is not read
 };
 
 std::optional<std::int64_t> thousandths_of(std::string_view decimal) {
@@ -149,10 +166,14 @@ bool JsonEvents::closed(bool object) {
   });
 }
 
-void read_json(ByteSource& source, JsonEvents& events) {
+void read_json(ByteSource& source, JsonEvents& events, JsonDocuments documents) {
   events.source_ = &source;
-  events.token_begin_ = source.offset();
-  nlohmann::json::sax_parse(JsonBytes(events), JsonBytes(), &events);
+  constexpr bool kWhole = false;  // more may follow
+  for (bool first = true; first || starts_document(source); first = false) {
+    if (!first && documents == JsonDocuments::one) fail_second(source);
+    events.token_begin_ = source.offset();
+    nlohmann::json::sax_parse(JsonBytes(events), JsonBytes(), &events, nlohmann::json::input_format_t::json, kWhole);
+  }
 }
 
 }  // namespace roofline

@@ -26,6 +26,9 @@ struct JsonNumber {
 /// "1700000000123456.789" in thousandths; std::nullopt for other notations and values out of range.
 std::optional<std::int64_t> thousandths_of(std::string_view decimal);
 
+/// `several`: one after another, as programs write them that append to a file.
+enum class JsonDocuments : std::uint8_t { one, several };
+
 /// Events of nlohmann's parser, with limits on token size and nesting. Readers override on_key(), on_text(),
 /// on_number() and on_null() for values, open() and close() for arrays and objects.
 class JsonEvents {
@@ -73,7 +76,7 @@ class JsonEvents {
   const ByteSource& source() const { return *source_; }
 
  private:
-  friend void read_json(ByteSource& source, JsonEvents& events);
+  friend void read_json(ByteSource& source, JsonEvents& events, JsonDocuments documents);
   friend class JsonBytes;
 
   template <typename Do>
@@ -94,7 +97,8 @@ class JsonEvents {
   std::optional<double> not_finite_;  ///< the number that the parser was given a null for
 };
 
-/// Reads all of it. Throws UsageError with the byte at which it is no JSON, or too much of it.
-void read_json(ByteSource& source, JsonEvents& events);
+/// Reads all of it. Throws UsageError with the byte at which it is no JSON, or too much of it, or at which a second
+/// document begins where only one is read.
+void read_json(ByteSource& source, JsonEvents& events, JsonDocuments documents = JsonDocuments::one);
 
 }  // namespace roofline

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "import/json_stream.hpp"
 #include "text/parse.hpp"
 
 namespace roofline {
@@ -112,9 +111,10 @@ class ValueReader final : public JsonEvents {
 }  // namespace
 
 void read_json_values(ByteSource& source, const std::vector<JsonPath>& paths,
-                      const std::function<void(std::size_t path, const nlohmann::json& value)>& take) {
+                      const std::function<void(std::size_t path, const nlohmann::json& value)>& take,
+                      JsonDocuments documents) {
   ValueReader reader(paths, take);
-  read_json(source, reader);
+  read_json(source, reader, documents);
 }
 
 std::optional<double> number_in(const nlohmann::json& object, std::string_view key) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "import/byte_source.hpp"
+#include "import/json_stream.hpp"
 
 namespace roofline {
 
@@ -20,7 +21,8 @@ using JsonPath = std::vector<std::string_view>;
 /// Calls `take` with each value at one of the paths, and the path's index, in the order of the file. Throws UsageError
 /// with the byte at which the file is no JSON, or a part too large.
 void read_json_values(ByteSource& source, const std::vector<JsonPath>& paths,
-                      const std::function<void(std::size_t path, const nlohmann::json& value)>& take);
+                      const std::function<void(std::size_t path, const nlohmann::json& value)>& take,
+                      JsonDocuments documents = JsonDocuments::one);
 
 /// A finite number, also one written as a string ("1e-3"); true is 1.
 std::optional<double> number_in(const nlohmann::json& object, std::string_view key);
