@@ -1,12 +1,15 @@
 #include "import/imported.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
-#include <bit>
 #include <limits>
 
 #include "report/titles.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
@@ -42,9 +45,6 @@ void for_all_times(ProcessTrace& trace, Visit&& visit) {
 
 }  // namespace
 
-TraceBuilder::TraceBuilder(ProcessTrace& trace) : trace_(trace) {
-  // Id 0 means none.
-  trace_.texts.resize(1);
 std::uint64_t work_identity(const Work& work) {
   std::uint64_t identity = 0;
   const auto mix = [&identity](std::uint64_t value) {
@@ -63,6 +63,9 @@ std::uint64_t work_identity(const Work& work) {
   return identity;
 }
 
+TraceBuilder::TraceBuilder(ProcessTrace& trace) : trace_(trace) {
+  // Id 0 means none.
+  trace_.texts.resize(1);
   trace_.ranges.resize(1);
   trace_.lines.resize(1);
   trace_.places.resize(1);
@@ -237,9 +240,17 @@ void delay(ProcessTrace& trace, std::uint64_t by_ns) {
   trace.tally.time = trace.last_time;
 }
 
+std::string why_no_kernels(const ProcessTrace& trace, std::string_view remedy, std::string_view otherwise) {
+  if (trace.launches.empty()) return std::string(otherwise);
+  return fmt::format("{}, but no kernel record: {}",
+                     counted_noun(static_cast<std::int64_t>(trace.launches.size()), "launch", "launches"), remedy);
+}
+
 void note_no_counters(ProcessTrace& trace, std::string_view tool, const std::vector<DeviceFacts>& devices) {
-  const bool amd = std::any_of(devices.begin(), devices.end(), [](auto& of) { return is_gpu_of_amd(of.name); });
-  const bool intel = std::any_of(devices.begin(), devices.end(), [](auto& of) { return is_gpu_of_intel(of.name); });
+  const bool amd =
+      std::any_of(devices.begin(), devices.end(), [](auto& of) { return of.is_amd || is_gpu_of_amd(of.name); });
+  const bool intel =
+      std::any_of(devices.begin(), devices.end(), [](auto& of) { return of.is_intel || is_gpu_of_intel(of.name); });
   const std::string_view where = amd     ? "; rocprof-compute counts them, in a report of its own"
                                  : intel ? ""
                                          : "; add an ncu report of the program";

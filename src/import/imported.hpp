@@ -22,8 +22,9 @@ namespace roofline {
 /// A GPU as a file describes it; 0 and empty: not in the file.
 struct DeviceFacts {
   std::uint32_t index = 0;
-  bool is_cpu = false;  ///< of tools that measure programs of the CPU
-  bool is_amd = false;  ///< of tools for AMD's GPUs that do not name them
+  bool is_cpu = false;    ///< of tools that measure programs of the CPU
+  bool is_amd = false;    ///< of tools for AMD's GPUs that do not name them
+  bool is_intel = false;  ///< the same of Intel's
   std::string name = {};
   std::string chip = {};  ///< "gh100"
   std::uint32_t compute_major = 0, compute_minor = 0;
@@ -36,6 +37,7 @@ struct DeviceFacts {
 
 /// The name of a machine whose file tells the vendor alone.
 inline constexpr std::string_view kUnnamedAmdGpu = "AMD GPU not named in the file";
+inline constexpr std::string_view kUnnamedIntelGpu = "Intel GPU not named in the file";
 
 /// The tool that wrote a file: counters come from `ncu` alone, times of a program from the others.
 enum class ImportedKind : std::uint8_t {
@@ -94,11 +96,11 @@ struct ImportedCall {
   std::uint32_t correlation = 0, thread = 0;
 };
 
-/// Builds a trace; each text, range, place and launch signature is stored once.
-class TraceBuilder {
 /// Identity of FLOPs and bytes, for ImportedKernel::scalars.
 std::uint64_t work_identity(const Work& work);
 
+/// Builds a trace; each text, range, place and launch signature is stored once.
+class TraceBuilder {
  public:
   explicit TraceBuilder(ProcessTrace& trace);
 
@@ -136,6 +138,9 @@ std::uint64_t work_identity(const Work& work);
 
 /// Moves a recording to later times: of several, to the one that began first.
 void delay(ProcessTrace& trace, std::uint64_t by_ns);
+
+/// "41 launches, but no kernel record: " and what to do about it; `otherwise` for traces without launches.
+std::string why_no_kernels(const ProcessTrace& trace, std::string_view remedy, std::string_view otherwise);
 
 /// Notes that a tool has no counters, and where to get those of these GPUs.
 void note_no_counters(ProcessTrace& trace, std::string_view tool, const std::vector<DeviceFacts>& devices = {});

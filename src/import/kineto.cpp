@@ -19,6 +19,7 @@
 #include "import/kineto_origins.hpp"
 #include "import/op_work.hpp"
 #include "report/work_source.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace kineto {
@@ -70,6 +71,10 @@ class ProfileWriter {
       DeviceFacts unknown = events_.devices.empty() || !one_model ? DeviceFacts{} : events_.devices.front();
       unknown.index = index;
       profile.devices.push_back(unknown);
+    }
+    for (DeviceFacts& device : profile.devices) {
+      device.is_amd = device.name.empty() && events_.categories.has_prefix("hip_");
+      device.is_intel = device.name.empty() && events_.categories.has_prefix("xpu_");
     }
     std::erase_if(profile.devices, [&](const DeviceFacts& device) { return !used.contains(device.index); });
     for (const DeviceFacts& device : profile.devices) builder.device(device, source_.name());
@@ -347,13 +352,22 @@ class ProfileWriter {
     }
   }
 
+  /// What to do about a trace without GPU events. With calls of CUDA in it, the activity of the device was on.
+  std::string how_to_record(const ProcessTrace& trace) const {
+    if (lower_case(events_.categories.list_unknown()).find("privateuse1") != std::string::npos) {
+      return "events of its device (PrivateUse1) are not imported: GPUs of NVIDIA, AMD and Intel are supported";
+    }
+    return why_no_kernels(
+        trace, "record without another profiler (nsys, ncu, DCGM), with a PyTorch and CUPTI for the installed driver",
+        events_.calls.empty() ? "record with the activity of the device, such as activities=[ProfilerActivity.CUDA]"
+                              : "it has calls of the GPU's runtime, but no launch: record a part with kernels");
+  }
+
   void add_notes(ImportedProfile& profile) const {
     note_no_counters(profile.trace, "torch.profiler", profile.devices);
     if (events_.gpu.empty()) {
-      profile.notes.push_back(
-          fmt::format("no valid GPU event among its categories: {}; record with the activity of the device, such as "
-                      "activities=[ProfilerActivity.CUDA]",
-                      events_.categories.list()));
+      profile.notes.push_back(fmt::format("no valid GPU event among its categories: {}; {}", events_.categories.list(),
+                                          how_to_record(profile.trace)));
     } else if (const std::string unknown = events_.categories.list_unknown(); !unknown.empty()) {
       profile.notes.push_back("events of unknown categories were left out: " + unknown);
     }

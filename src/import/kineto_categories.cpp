@@ -72,6 +72,10 @@ void CategoryCounts::add(std::string_view category) {
   }
 }
 
+bool CategoryCounts::has_prefix(std::string_view prefix) const {
+  return std::any_of(counts_.begin(), counts_.end(), [&](const auto& one) { return one.first.starts_with(prefix); });
+}
+
 std::string CategoryCounts::list(bool only_unknown) const {
   std::vector<std::pair<std::string_view, std::int64_t>> listed;
   for (const auto& [category, count] : counts_) {

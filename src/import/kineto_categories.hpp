@@ -31,6 +31,8 @@ class CategoryCounts {
   /// "cpu_op (12), mtia_ccp_events (3)": of all of them, or of those that are not known; the most frequent first.
   std::string list() const { return list(false); }
   std::string list_unknown() const { return list(true); }
+  /// True if there is a category of that device: "xpu_".
+  bool has_prefix(std::string_view prefix) const;
 
  private:
   std::string list(bool only_unknown) const;

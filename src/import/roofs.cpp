@@ -253,7 +253,10 @@ Machine data_sheet_machine(const DeviceFacts& device) {
   Machine machine;
   machine.device.kind = device.is_cpu ? DeviceKind::cpu : DeviceKind::cuda;
   machine.device.index = static_cast<int>(device.index);
-  const std::string_view unnamed = device.is_cpu ? kUnnamedCpu : device.is_amd ? kUnnamedAmdGpu : kUnnamedGpu;
+  const std::string_view unnamed = device.is_cpu     ? kUnnamedCpu
+                                   : device.is_amd   ? kUnnamedAmdGpu
+                                   : device.is_intel ? kUnnamedIntelGpu
+                                                     : kUnnamedGpu;
   machine.device.name = device.name.empty() ? std::string(unnamed) : device.name;
   machine.device.identity = "not-measured";
   machine.device.units = device.sms;

@@ -120,6 +120,13 @@ std::vector<CallRow> call_rows(const Profile& profile, std::size_t most) {
   return rows;
 }
 
+std::string_view runtime_name(const Profile& profile) {
+  const auto any = [&](std::string_view prefix) {
+    return std::ranges::any_of(profile.calls, [&](const CallSum& call) { return call.name.starts_with(prefix); });
+  };
+  return any("cu") ? "CUDA" : any("hip") ? "HIP" : "runtime";
+}
+
 std::span<const Column<LineRow, Profile>> line_columns() { return kLineColumns; }
 std::span<const Column<CopySum, Profile>> copy_columns() { return kCopyColumns; }
 std::span<const Column<CallRow, Profile>> call_columns() { return kCallColumns; }

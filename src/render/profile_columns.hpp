@@ -1,6 +1,7 @@
 // The columns of a profile's sums: by line, by direction of copies, by call.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "render/columns.hpp"
@@ -23,6 +24,9 @@ struct CallRow {
 std::vector<LineRow> line_rows(const Profile& profile, std::size_t most);
 /// The costliest `most` calls.
 std::vector<CallRow> call_rows(const Profile& profile, std::size_t most);
+
+/// Whose functions the calls are: "CUDA", "HIP"; "runtime" of others.
+std::string_view runtime_name(const Profile& profile);
 
 std::span<const Column<LineRow, Profile>> line_columns();
 std::span<const Column<CopySum, Profile>> copy_columns();

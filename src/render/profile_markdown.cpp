@@ -111,8 +111,8 @@ std::string copies_table(const Profile& profile) {
 
 std::string calls_table(const Profile& profile) {
   if (profile.calls.empty()) return {};
-  return "\n## By CUDA call\n\n" + markdown_table(call_columns(), profile, call_rows(profile, kMostRows)) +
-         and_more(profile.calls.size());
+  return fmt::format("\n## By {} call\n\n", runtime_name(profile)) +
+         markdown_table(call_columns(), profile, call_rows(profile, kMostRows)) + and_more(profile.calls.size());
 }
 
 }  // namespace

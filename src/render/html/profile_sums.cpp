@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostSums = 60;  // the rest is summed up in one row
 
 template <class Row>
-std::string section(const char* id, const char* title, const std::string& lead, const char* caption,
+std::string section(const char* id, const std::string& title, const std::string& lead, const std::string& caption,
                     std::span<const Column<Row, Profile>> columns, const Profile& profile,
                     const std::vector<Row>& rows) {
   return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n{2}{3}</section>\n",
@@ -64,8 +64,10 @@ std::string html_calls(const Report& report) {
     rows.resize(kMostSums);
     rows.push_back(rest);
   }
-  return section("calls", "By CUDA call", "Host time in CUDA calls, summed over all threads.",
-                 "CUDA calls by host time", call_columns(), profile, rows);
+  const std::string_view runtime = runtime_name(profile);
+  return section("calls", fmt::format("By {} call", runtime),
+                 fmt::format("Host time in {} calls, summed over all threads.", runtime),
+                 fmt::format("{} calls by host time", runtime), call_columns(), profile, rows);
 }
 
 }  // namespace roofline

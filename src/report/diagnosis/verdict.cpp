@@ -149,6 +149,12 @@ std::string reach(const Point& point, const Machine& machine) {
 void advise_on_import(Verdict& verdict, const Report& report, const Point& point) {
   const Machine& machine = machine_of(report, point);
   if (machine.device.kind == DeviceKind::cpu) return;
+  if (verdict.kind == VerdictKind::no_roof && !work_source(point).empty()) {
+    const bool idle = did_nothing(point);
+    verdict.finding = idle ? "It executed no FLOPs and moved no DRAM bytes." : "No known roof of its GPU limits it.";
+    verdict.action = idle ? "No action: its counters are zero." : "Pass the roofs of its GPU: --machine machine.json.";
+    return;
+  }
   const bool to_count = verdict.kind == VerdictKind::no_roof || verdict.rule.starts_with("uncounted") ||
                         verdict.rule.starts_with("stated") || verdict.rule == "unknown";
   if (is_gpu_of_amd(machine.device.name)) {
@@ -156,7 +162,9 @@ void advise_on_import(Verdict& verdict, const Report& report, const Point& point
     if (verdict.rule.starts_with("unexplained")) verdict.action = "Inspect its stalls: rocprof-compute analyze.";
     return;
   }
-  if (to_count) verdict.action = "Add an ncu report of the program (ncu --set roofline).";
+  const bool intel = is_gpu_of_intel(machine.device.name);
+  if (to_count && intel) verdict.action = "No action: counters of Intel GPUs are not imported.";
+  if (to_count && !intel) verdict.action = "Add an ncu report of the program (ncu --set roofline).";
 }
 
 /// The reason why a profiled row has no work.
