@@ -280,7 +280,7 @@ ChromeTrace read_chrome_trace(ByteSource& source, const std::function<bool(std::
   ChromeTrace trace;
   Reader reader(source, trace, wanted, take);
   read_json(source, reader);
-  if (!reader.any()) source.fail("JSON without \"traceEvents\": not a Chrome trace");
+  if (!reader.any()) source.fail("JSON without \"traceEvents\": not a Chrome trace", kKnownTraces);
   reader.finish();
   return trace;
 }

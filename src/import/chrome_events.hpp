@@ -57,6 +57,12 @@ struct ChromeTrace {
   std::int64_t base_ns = 0;  ///< "baseTimeNanoseconds", which times are relative to; 0: they are not
 };
 
+/// What to do about JSON that is no trace of a known tool.
+inline constexpr const char* kKnownTraces =
+    "JSON of torch.profiler (export_chrome_trace), JAX, Triton Proton, rocprofv3, nvbench, Google Benchmark and "
+    "trtexec "
+    "is imported";
+
 /// Calls `take` with each event, pairs of begins and ends as complete events (event_pairs.hpp). Only arguments that
 /// `wanted` accepts are kept.
 ChromeTrace read_chrome_trace(ByteSource& source, const std::function<bool(std::string_view)>& wanted,

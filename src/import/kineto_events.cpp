@@ -48,9 +48,10 @@ class EventReader {
     if (events_.gpu.empty() && events_.spans.empty() && events_.calls.empty()) {
       const std::string categories = events_.categories.list();
       std::vector<std::string> notes = notes_of(events_.time_defects);
-      notes.insert(notes.begin(), "no torch.profiler events in this trace; its categories: " +
-                                      (categories.empty() ? "none" : categories));
-      source_.fail(fmt::format("{}", fmt::join(notes, "; ")));
+      notes.insert(notes.begin(), !has_phases_ ? "JSON without trace events"
+                                               : "no torch.profiler events in this trace; its categories: " +
+                                                     (categories.empty() ? "none" : categories));
+      source_.fail(fmt::format("{}", fmt::join(notes, "; ")), kKnownTraces);
     }
     events_.devices = std::move(trace.devices);
     events_.rank = trace.rank;
@@ -65,6 +66,7 @@ class EventReader {
 
  private:
   void take(ChromeEvent& event) {
+    has_phases_ |= !event.phase.empty();
     if (event.phase == "X") {
       events_.categories.add(event.category);
       const std::optional<EventKind> kind = kind_of_category(event.category);
@@ -243,6 +245,7 @@ class EventReader {
 
   ByteSource& source_;
   Events events_;
+  bool has_phases_ = false;  ///< as all events have
   std::map<Signature, std::uint32_t> signature_ids_;
   std::map<std::int64_t, std::uint32_t> processes_;
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> threads_;

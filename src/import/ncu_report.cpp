@@ -47,10 +47,14 @@ class NcuReport {
   }
 
  private:
+  [[noreturn]] void fail_cut(const std::string& where) const {
+    source_.fail("the file ends " + where, "the file is truncated: copy it again, or let ncu end before it is read");
+  }
+
   std::uint32_t length(const char* of) {
     const std::uint64_t at = source_.offset();
     unsigned char bytes[4] = {};
-    if (source_.read(reinterpret_cast<char*>(bytes), 4) != 4) source_.fail("the file ends before a length");
+    if (source_.read(reinterpret_cast<char*>(bytes), 4) != 4) fail_cut("before a length");
     const std::uint32_t value = bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8U |
                                 static_cast<std::uint32_t>(bytes[2]) << 16U |
                                 static_cast<std::uint32_t>(bytes[3]) << 24U;
@@ -67,7 +71,7 @@ class NcuReport {
     while (left > 0) {
       const std::size_t piece = std::min(left, kPiece), before = bytes_.size();
       bytes_.resize(before + piece);
-      if (source_.read(bytes_.data() + before, piece) != piece) source_.fail(fmt::format("the file ends in {}", of));
+      if (source_.read(bytes_.data() + before, piece) != piece) fail_cut(fmt::format("in {}", of));
       left -= piece;
     }
     return bytes_;
@@ -129,7 +133,7 @@ class NcuReport {
     others_ += others;
     if (source_.offset() > end) source_.fail(fmt::format("a block is longer than its {} bytes", payload));
     const std::uint64_t left = end - source_.offset();
-    if (source_.pass_over(left) != left) source_.fail("the file ends in a block");
+    if (source_.pass_over(left) != left) fail_cut("in a block");
   }
 
   /// Code that was loaded together. What another version has in the place of its files and kernels is skipped.

@@ -7,6 +7,7 @@
 
 #include "model/error.hpp"
 #include "text/parts.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -33,6 +34,38 @@ struct OtherFile {
 };
 
 constexpr OtherFile kOtherFiles[] = {
+    {"a pointer of Git LFS instead of the file",
+     [](auto, auto beginning) { return beginning.starts_with("version https://git-lfs"); },
+     "git lfs pull, and import {0} again"},
+    {"an HTML page instead of the file",
+     [](auto, auto beginning) {
+       const std::string first = lower_case(beginning.substr(0, kHeader));
+       const std::size_t text = std::min(first.find_first_not_of(" \t\r\n\xef\xbb\xbf"), first.size());
+       return starts_with_any(std::string_view(first).substr(text), {"<!doctype html", "<html"});
+     },
+     "download the file itself (of GitHub: the raw file), and import that"},
+    {"samples of perf, which have no GPU activity",
+     [](auto, auto beginning) { return beginning.starts_with("PERFILE2"); }, "roofline profile PROGRAM samples a CPU"},
+    {"a trace of Perfetto in its binary format, which is not imported",
+     [](std::string_view file, auto) { return file.ends_with(".pftrace") || file.ends_with(".perfetto-trace"); },
+     "rocprofv3 --kernel-trace --output-format json, and import that; of other tools their Chrome trace (JSON)"},
+    {"an execution trace of PyTorch or Chakra, which has no GPU activity",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"\"schema\""}) && contains_any(beginning, {"\"ctrl_deps\"", "\"rf_id\""});
+     },
+     "import the trace of torch.profiler (export_chrome_trace) of the same run"},
+    {"a summary of rocpd for reading; the database is imported",
+     [](auto, auto beginning) { return contains_any(beginning.substr(0, kHeader), {"KERNELS_SUMMARY:"}); },
+     "import the .db file of rocprofv3"},
+    {"a database of VTune or Advisor, which has no GPU activity",
+     [](std::string_view file, auto beginning) { return is_sqlite(beginning) && file.ends_with("dicer.db"); },
+     "roofline profile PROGRAM samples a CPU"},
+    {"outputs of a network by trtexec, without times",
+     [](auto, auto beginning) {
+       return contains_any(beginning.substr(0, kHeader), {"\"dimensions\""}) &&
+              contains_any(beginning.substr(0, kHeader), {"\"values\""});
+     },
+     "trtexec --exportProfile=layers.json --separateProfileRun, and import that"},
     {"a report of Nsight Systems, which is imported as its SQLite export", is_report_of_nsys,
      "nsys export --type sqlite -o {1}.sqlite {0}, and import that"},
     {"an nsys export as JSON, which lacks names; the SQLite export is imported", is_json_of_nsys,
@@ -116,7 +149,7 @@ constexpr OtherFile kOtherFiles[] = {
        return contains_any(beginning, {"\"pid\": \"CPU functions\"", "\"pid\": \"CUDA functions\""});
      },
      "record with torch.profiler.profile(record_shapes=True), then export_chrome_trace"},
-    {"sums of rocprof (--stats), which do not tell kernels from API calls; a trace of kernels is imported",
+    {"sums of rocprof (--stats), which have no launches; a trace of kernels is imported",
      [](auto, auto beginning) {
        return contains_any(beginning.substr(0, kHeader), {"\"TotalDurationNs\"", "Name,Calls,TotalDurationNs"});
      },

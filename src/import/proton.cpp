@@ -60,10 +60,9 @@ spool::Id add_kind(ProcessTrace& trace, TraceBuilder& builder, const std::vector
   for (const std::string& scope : scopes) {
     if (scope != "ROOT" && !scope.empty()) place.range = builder.range(place.range, scope);
   }
-  const spool::Id kind = builder.kind({.name = name, .place = builder.place(place)});
+  const auto work = work_of(metrics, launches);
   const spool::Id kind =
       builder.kind({.name = name, .place = builder.place(place), .scalars = work ? work_identity(*work) : 0});
-  const auto work = work_of(metrics, launches);
   if (work && !trace.models.contains(kind))
     trace.models[kind] = {.work = *work, .by = kAuthor, .source = WorkSource::stated};
   if (!work) builder.without_work(kind, "launch_metadata states no FLOPs or bytes");
@@ -251,7 +250,9 @@ ImportedProfile read_proton_tree(ByteSource& source) {
       trace.kernels.push_back(kernel);
     }
   }
-  if (trace.kernels.empty()) source.fail("no kernels with times in this tree");
+  if (trace.kernels.empty()) {
+    source.fail("no kernels with times in this tree", "run kernels between proton.start() and proton.finalize()");
+  }
   profile.devices = reader.devices;
   if (profile.devices.empty()) profile.devices.emplace_back();
   name_different_models(profile.devices);

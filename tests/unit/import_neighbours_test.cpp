@@ -10,6 +10,7 @@
 namespace roofline {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -283,9 +284,40 @@ TEST(OtherFiles, HaveANextStep) {
        "--type sqlite"},
       {"ranges.csv", "Name,Projected Start (ns),Projected Duration (ns),Style\nstep,1,2,PushPop\n", "--type sqlite"},
       {"perfetto.json", R"({"traceEvents":[{"ph":"X","cat":"kernel_dispatch","name":"k"}]})", "--output-format json"},
+      {"kernels.ncu-rep", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 2\n", "git lfs pull"},
+      {"trace.json", "\n<!DOCTYPE html>\n<html></html>\n", "raw"},
+      {"perf.data", "PERFILE2h", "roofline profile"},
+      {"x.pftrace", "\n\n", "--output-format json"},
+      {"et.json", R"({"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 1, "ctrl_deps": 1}]})", "export_chrome_trace"},
+      {"summary.txt", "KERNELS_SUMMARY:\n   Name  Calls\n", ".db"},
+      {"out.json", R"([{"name": "prob", "dimensions": "1000x1x1", "values": [1]}])", "--exportProfile"},
+      {"bench.json", R"([{"cpu": "a", "tests": [{"gflops": 3.5}]}])", "torch.profiler"},
+      {"own.json", R"([{"ph": "X", "name": "k", "ts": 1, "dur": 2}])", "torch.profiler"},
       {"flops.txt", "------- DeepSpeed Flops Profiler -------\nfwd latency: 1 ms\n", "export_chrome_trace"},
   };
   for (const auto& file : kFiles) EXPECT_THAT(hint_of(file.name, file.text), HasSubstr(file.next)) << file.name;
+}
+
+TEST(OtherFiles, JsonWithoutEventsIsNoTrace) {
+  EXPECT_THAT(refusal_of("a.json", R"([{"cpu": "a", "tests": [{"gflops": 3.5}]}])"), Not(HasSubstr("this trace")));
+  EXPECT_THAT(refusal_of("a.json", R"([{"ph": "X", "cat": "toplevel", "name": "k", "ts": 1, "dur": 2}])"),
+              AllOf(HasSubstr("this trace"), HasSubstr("toplevel (1)")));
+}
+
+TEST(JsonDocuments, OneAfterAnotherAreReadOrNamed) {
+  const std::string layers = R"([{"count": 10}, {"name": "conv", "timeMs": 5, "averageMs": 0.5, "percentage": 100}])";
+  const Report twice = report_of_text("layers.json", layers + "\n" + layers);
+  ASSERT_EQ(twice.points.size(), 1U);
+  EXPECT_EQ(twice.points[0].profiled->launches, 2);
+  EXPECT_NEAR(twice.points[0].time->median, 0.5e-3, 1e-9);
+  EXPECT_EQ(report_of_text("layers.json", layers).points.at(0).profiled->launches, 1);
+  const std::string trace = R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2}]})";
+  EXPECT_THAT(hint_of("t.json", trace + "\n" + trace), AllOf(HasSubstr("jq -c"), HasSubstr("split")));
+  EXPECT_THAT(refusal_of("t.json", trace + "\n" + trace), HasSubstr(fmt::format("byte {}:", trace.size() + 1)));
+  EXPECT_THAT(refusal_of("t.json", trace + " \n"), IsEmpty());
+  for (const char* rest : {"5", "x", "]", "null"}) {
+    EXPECT_THAT(refusal_of("t.json", trace + rest), HasSubstr("invalid JSON")) << rest;
+  }
 }
 
 TEST(OtherFiles, ReportsAreToldFromProfiles) {
