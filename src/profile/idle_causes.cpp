@@ -75,6 +75,7 @@ class IdleAttribution {
     for (const OptimizerRun& run : optimizer_runs(activities_)) {
       for (const StepActivity* launch : run.launches) optimizer_.insert(launch->activity);
     }
+    find_first_launches();
     find_rates();
     find_reloading(steps);
   }
@@ -122,6 +123,16 @@ class IdleAttribution {
     return fmt::format("{}:{}", of.text(line.file), of.text(line.function));
   }
   const std::string& next_line(const IdleGap& gap) { return line_at(gap, recording_.place(*gap.next).id); }
+
+  /// The first launch of a kernel by a process may load its code: it says nothing about the rate of launches.
+  void find_first_launches() {
+    std::set<std::pair<int, std::string_view>> known;
+    for (const Activity& activity : recording_.activities) {
+      if (activity.what != ActivityKind::kernel || activity.graph >= 0) continue;
+      const std::string_view kernel = recording_.groups[static_cast<std::size_t>(activity.group)].symbol;
+      if (known.emplace(activity.process, kernel).second) first_launches_.insert(&activity);
+    }
+  }
 
   /// Finds the time of kernels and of their launches by the host, for each device.
   void find_rates() {
@@ -216,6 +227,12 @@ class IdleAttribution {
       }
       return sums_.add({gap.device, SavingCause::copies, CauseDetail::small_copies, copied_at, copied_at, time, number,
                         gap.seconds});
+    }
+    if (cause == SavingCause::launch_rate && first_launches_.contains(gap.next)) {
+      IdleSums::Sum& sum =
+          sums_.add({gap.device, SavingCause::unknown_idle, detail, "", line, time, number, gap.seconds});
+      sum.facts["each ends with the first launch of a kernel"] += time;
+      return sum;
     }
     const bool launching = cause == SavingCause::launch_rate;
     const bool graph = launching && by_graph(*gap.next);
@@ -610,7 +627,7 @@ class IdleAttribution {
   MemoryReturns memory_returns_;
   EagerPrograms eager_;
   std::vector<IdleGap> gaps_;
-  std::set<const Activity*> optimizer_;
+  std::set<const Activity*> optimizer_, first_launches_;
   std::set<CopyPlace> small_copies_;
   std::set<const Activity*> repeated_copies_;
   std::set<std::pair<int, spool::Id>> reloading_;                   ///< process and place

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -241,6 +243,37 @@ TEST(ImportAttribution, KernelsWithoutValidTimesAreLaunchesWithoutATime) {
   const Report good = report_of_text(trace_with({kernel("good", 10, "5", 1, 1), kernel("good_too", 20, "5", 2, 2)}));
   EXPECT_EQ(good.points.size(), 2U);
   EXPECT_THAT(all_notes(good), testing::Not(HasSubstr("good_too")));
+}
+
+/// Kernels of these names, 400 us apart, each launched by a call that takes 380 us.
+std::string slow_launches(const std::vector<std::string>& kernels) {
+  std::string events;
+  int number = 0;
+  for (const std::string& kernel : kernels) {
+    const int ts = 400 * ++number;
+    events += fmt::format(
+        R"({}{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": {}, "dur": 380,
+            "args": {{"correlation": {}}}}},
+           {{"ph": "X", "cat": "kernel", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": 5,
+            "args": {{"device": 0, "stream": 7, "correlation": {}}}}})",
+        events.empty() ? "" : ",", ts - 390, number, kernel, ts, number);
+  }
+  return events;
+}
+
+TEST(ImportAttribution, TheFirstLaunchOfAKernelTellsNothingOfItsRate) {
+  const auto launching_s = [](const std::vector<std::string>& kernels) {
+    const TemporaryFile file("t.json", "{\"traceEvents\": [" + slow_launches(kernels) + "]}");
+    const Report report = report_of_file(file.path());
+    double sum = 0;
+    for (const Saving& saving : report.profile->savings) {
+      const bool rate = saving.cause == SavingCause::launch_rate || saving.cause == SavingCause::tiny_kernels;
+      sum += rate ? saving.seconds : 0;
+    }
+    return sum;
+  };
+  EXPECT_EQ(launching_s({"a", "b", "c"}), 0);
+  EXPECT_GT(launching_s({"a", "a", "a"}), 0);
 }
 
 }  // namespace
