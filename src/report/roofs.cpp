@@ -157,9 +157,12 @@ void add_compute(Roofs& roofs, const Machine& machine, const Usage& usage) {
     const bool limits = usage.limited_by(c);
     roofs.compute.push_back({&c, name_of(c), limits || (c.pipe && usage.pipes.contains(*c.pipe)), false, {}, limits});
   }
-  // The main ceiling is the highest that limits these kernels, so that its ridge is one that they can meet.
+  // The main ceiling is the highest that limits these kernels, so that its ridge is one that they can meet. Integer
+  // operations are no FLOPs: without kernels that use them they have no ridge.
   const auto rank = [](const Roof& r) {
-    return std::tuple(r.limits, r.used, r.ceiling->regime == Regime::burst, r.ceiling->value);
+    const bool integer = r.ceiling->pipe && (*r.ceiling->pipe == Pipe::int8 || *r.ceiling->pipe == Pipe::int32 ||
+                                             *r.ceiling->pipe == Pipe::tensor_int8);
+    return std::tuple(r.limits, r.used, !integer, r.ceiling->regime == Regime::burst, r.ceiling->value);
   };
   const auto top = std::max_element(roofs.compute.begin(), roofs.compute.end(),
                                     [&](const Roof& a, const Roof& b) { return rank(a) < rank(b); });

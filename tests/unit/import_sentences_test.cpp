@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "import/roofs.hpp"
+#include "render/render.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/profile_answer.hpp"
 #include "report/profile_findings.hpp"
@@ -337,6 +338,47 @@ TEST(Roofs, OfAmdArePerDeviceAndDense) {
   }
   EXPECT_EQ(data_sheet_machine({.name = "AMD Instinct MI300X"}).largest_cache_bytes(), 256e6) << "Infinity Cache";
   EXPECT_TRUE(data_sheet_machine({.name = "AMD Radeon RX 7900 XTX"}).ceilings.empty());
+}
+
+TEST(ImportSentences, APipeIsNotIdleBecauseNothingWasCounted) {
+  const auto evidence_of = [](const std::string& events) {
+    std::string text;
+    for (const Verdict& verdict : verdicts(report_with_sheets("t.json", trace_on("NVIDIA H100 80GB HBM3", events)))) {
+      for (const auto& [what, value] : verdict.evidence) text += what + "\n";
+    }
+    return text;
+  };
+  EXPECT_THAT(evidence_of(launched("k", 10, 5, 1)), Not(HasSubstr("FP32")));
+  EXPECT_THAT(evidence_of(product_at(10, 1)), HasSubstr("FP32"));
+}
+
+TEST(ImportSentences, ModelledRowsOfAnUnknownGpuNeedItsRoofs) {
+  const Report nvidia = report_with_sheets("t.json", trace_on("", product_at(10, 1)));
+  ASSERT_EQ(verdicts(nvidia).size(), 1U);
+  EXPECT_THAT(verdicts(nvidia)[0].action, AllOf(HasSubstr("--machine"), Not(HasSubstr("ncu"))));
+  const Report uncounted = report_with_sheets("t.json", trace_on("", launched("k", 10, 5, 1)));
+  EXPECT_THAT(verdicts(uncounted).at(0).action, HasSubstr("ncu"));
+}
+
+TEST(ImportSentences, ATraceOfAnIntelGpuIsNotOneOfCuda) {
+  std::string events = launched("k", 10, 5, 1);
+  for (const auto& [from, to] :
+       {std::pair("cuda_runtime", "xpu_runtime"), std::pair("cudaLaunchKernel", "urEnqueue")}) {
+    events.replace(events.find(from), std::string_view(from).size(), to);
+  }
+  const Report report = report_with_sheets("t.json", trace_on("", events));
+  EXPECT_THAT(report.machine.device.name, HasSubstr("Intel"));
+  EXPECT_THAT(verdicts(report).at(0).action, Not(HasSubstr("ncu")));
+  EXPECT_THAT(report.profile->why_no_counters, Not(HasSubstr("ncu")));
+  const std::string page = render_markdown(report);
+  EXPECT_THAT(page, Not(HasSubstr("CUDA call")));
+}
+
+TEST(ImportSentences, IntegersHaveNoRidgeWithoutKernelsThatUseThem) {
+  const Report report = report_with_sheets("t.json", trace_on("NVIDIA A100-SXM4-80GB", launched("k", 10, 5, 1)));
+  ASSERT_NE(report.machine.compute(Pipe::tensor_int8), nullptr);
+  const std::string label = ridge_label(roofs_of(report));
+  EXPECT_THAT(label, AllOf(Not(IsEmpty()), Not(HasSubstr("int8"))));
 }
 
 }  // namespace
