@@ -13,6 +13,8 @@
 
 #include "import/sqlite_database.hpp"
 #include "model/error.hpp"
+#include "text/parts.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -65,8 +67,11 @@ class Nsys {
     profile_.whole_graphs = whole_graphs_of(profile_.trace, whole_graphs_);
     note_no_counters(profile_.trace, "nsys");
     if (profile_.trace.kernels.empty()) {
-      profile_.notes.emplace_back("the file has no kernels (record with nsys profile --trace cuda,nvtx)");
+      profile_.notes.push_back(why_no_kernels(
+          profile_.trace, "let the program end by itself, after cudaDeviceSynchronize(); use an nsys for its driver",
+          "the file has no kernels (record with nsys profile --trace cuda,nvtx)"));
     }
+    quote_messages_about_lost_records();
     return std::move(profile_);
   }
 
@@ -79,6 +84,16 @@ class Nsys {
       });
     }
     return text;
+  }
+
+  void quote_messages_about_lost_records() {
+    std::set<std::string> quoted;
+    database_.rows("DIAGNOSTIC_EVENT", {"text"}, [&](const SqliteRow& row) {
+      const std::string text = shorten(clean_line(row.text(0)), 240);
+      const bool lost = contains_any(text, {"dropped", "not supported"}) && !contains_any(text, {"dropped: 0"});
+      if (!lost || !contains_any(text, {"CUDA", "CUPTI"}) || quoted.size() == 4) return;
+      if (quoted.insert(text).second) profile_.notes.push_back(fmt::format("nsys: \"{}\"", text));
+    });
   }
 
   void read_strings() {
@@ -321,22 +336,10 @@ class Nsys {
   }
 
   static spool::Memory memory(std::int64_t kind) {
-    switch (kind) {
-      case 0:
-        return spool::Memory::pageable;
-      case 1:
-        return spool::Memory::pinned;
-      case 2:
-      case 5:  // __device__ variables
-        return spool::Memory::device;
-      case 3:
-        return spool::Memory::array;
-      case 4:
-      case 6:  // __managed__ ones
-        return spool::Memory::managed;
-      default:
-        return spool::Memory::unknown;
-    }
+    using enum spool::Memory;
+    constexpr spool::Memory kKinds[] = {pageable, pinned, device, array, managed, device /* __device__ */, managed};
+    const auto index = static_cast<std::size_t>(kind);
+    return kind >= 0 && index < std::size(kKinds) ? kKinds[index] : spool::Memory::unknown;
   }
 
   void read_transfers(TraceBuilder& builder) {

@@ -163,5 +163,53 @@ TEST(Kineto, ModelledBytesAreTheLeastEverywhere) {
   EXPECT_THAT(render_csv(report), AllOf(HasSubstr("time_source,work_source,sources"), HasSubstr(",traced,modelled,")));
 }
 
+std::string kernel_on(int device, int ts) {
+  return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "k{0}", "pid": {0}, "tid": 7, "ts": {1}, "dur": 5,
+      "args": {{"device": {0}, "stream": 7}}}})",
+                     device, ts);
+}
+
+std::vector<int> gpus_of(const Report& report) {
+  std::vector<int> gpus;
+  for (const WallTime& wall : report.profile->devices) gpus.push_back(wall.device);
+  return gpus;
+}
+
+TEST(Kineto, GpusHaveTheirOrdinals) {
+  const Report one = report_of_file(TemporaryFile("t.json", trace_of(kernel_on(3, 10))).path());
+  EXPECT_THAT(gpus_of(one), testing::ElementsAre(3));
+  EXPECT_EQ(one.points.at(0).profiled->device, 3);
+  const Report two =
+      report_of_file(TemporaryFile("t.json", trace_of(kernel_on(5, 10) + "," + kernel_on(0, 30))).path());
+  EXPECT_THAT(gpus_of(two), testing::UnorderedElementsAre(0, 5));
+  for (const Point& point : two.points) {
+    EXPECT_EQ(point.profiled->full_name, fmt::format("k{}", point.profiled->device));
+  }
+}
+
+TEST(Kineto, RanksThatEachSeeOneGpuAreTold) {
+  const TemporaryFile first("a.json", trace_of(kernel_on(0, 10))), second("b.json", trace_of(kernel_on(0, 10)));
+  std::vector<std::string> joined;
+  EXPECT_THAT(gpus_of(report_of_files({first.path(), second.path()}, joined)), testing::ElementsAre(0, 1));
+}
+
+/// What a trace without GPU events is to be recorded with.
+std::string how_to_record(const std::string& events) {
+  std::string text;
+  for (const std::string& note : import_text("t.json", trace_of(events)).notes) text += note + "\n";
+  return text;
+}
+
+TEST(Kineto, LaunchesWithoutKernelsAreNotForALackingActivity) {
+  const std::string op = R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 9})";
+  const std::string launch = R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+      "ts": 2, "dur": 1, "args": {"correlation": 1}})";
+  const std::string other =
+      R"({"ph": "X", "cat": "PrivateUse1", "name": "mul", "pid": 1, "tid": 7, "ts": 5, "dur": 1})";
+  EXPECT_THAT(how_to_record(op), HasSubstr("ProfilerActivity.CUDA"));
+  EXPECT_THAT(how_to_record(op + "," + launch), AllOf(HasSubstr("1 launch,"), Not(HasSubstr("ProfilerActivity"))));
+  EXPECT_THAT(how_to_record(op + "," + other), AllOf(HasSubstr("PrivateUse1)"), Not(HasSubstr("ProfilerActivity"))));
+}
+
 }  // namespace
 }  // namespace roofline

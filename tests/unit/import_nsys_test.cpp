@@ -166,5 +166,35 @@ TEST(Nsys, HostileOnesAreRefusedWithTheirRow) {
   EXPECT_THAT(refusal_of("a.nsys-rep", "anything"), HasSubstr("export"));
 }
 
+TEST(Nsys, TheNumberOfAGpuIsItsOrdinalAndNotItsPlace) {
+  const Export file(std::string(kStrings) + kKernels +
+                    R"(CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, smCount INT, cuDevice INT);
+                       INSERT INTO TARGET_INFO_GPU VALUES (0, 'b', 8, 2), (1, 'c', 8, 1), (2, 'a', 8, 0);)");
+  const Report report = report_of_file(file.path());
+  ASSERT_EQ(report.profile->devices.size(), 1U);
+  EXPECT_EQ(report.profile->devices[0].device, 0);
+  EXPECT_EQ(report.profile->devices[0].device_name, "a");
+}
+
+TEST(Nsys, LostKernelsAreTold) {
+  const auto notes_of_file = [](const std::string& statements) {
+    const Export file(statements);
+    std::string text;
+    for (const std::string& note : read_profile_file(file.path()).notes) text += note + "\n";
+    return text;
+  };
+  const std::string messages = R"(CREATE TABLE DIAGNOSTIC_EVENT (timestamp INT, text TEXT);
+    INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 'Number of incomplete CUPTI events dropped: 2.'),
+      (2, 'Installed CUDA driver version (13.3) is not supported'), (3, 'CUPTI events dropped: 0.'),
+      (4, 'CPU sampling is not supported'), (5, 'Profiling has started.');)";
+  const std::string lost = notes_of_file(std::string(kStrings) + kRuntime + messages);
+  EXPECT_THAT(lost, testing::AllOf(HasSubstr("1 launch,"), HasSubstr("dropped: 2"), HasSubstr("13.3"),
+                                   testing::Not(HasSubstr("--trace"))));
+  EXPECT_THAT(lost, testing::Not(testing::AnyOf(HasSubstr("dropped: 0"), HasSubstr("CPU"), HasSubstr("started"))));
+  EXPECT_THAT(notes_of_file(std::string(kStrings)), HasSubstr("--trace cuda"));
+  EXPECT_THAT(notes_of_file(whole() + messages), HasSubstr("dropped: 2")) << "also beside kernels";
+  EXPECT_THAT(notes_of_file(whole()), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace roofline
