@@ -7,6 +7,8 @@
 
 #include "measure/statistics.hpp"
 #include "model/find.hpp"
+#include "profile/actions.hpp"
+#include "profile/idle/stack_frames.hpp"
 #include "profile/phases.hpp"
 #include "profile/rows.hpp"
 #include "profile/wall_time.hpp"
@@ -42,7 +44,8 @@ class BetweenSteps {
       ++lines[line];
       with_work.insert(gap);
     });
-    WorkBetweenSteps work = {.times = static_cast<std::int64_t>(with_work.size()), .line = {}};
+    WorkBetweenSteps work;
+    work.times = static_cast<std::int64_t>(with_work.size());
     for (const std::size_t gap : with_work) {
       // A step that other work follows is not told from it.
       const double whole = seconds(total_length(parts_within(gaps_[gap], programs_)));
@@ -78,12 +81,78 @@ class BetweenSteps {
   std::vector<Span> programs_;  ///< time of the loop without the profiler's
 };
 
+/// Checkpoints of one thread: a recording of a few seconds has one of them, if any, but the host was sampled for longer.
+class Checkpoints {
+ public:
+  Checkpoints(const HostSamples& samples, int thread) : samples_(samples) {
+    for (std::size_t i = 0; i < samples.samples.size(); ++i) {
+      const HostSample& sample = samples.samples[i];
+      if (sample.thread == thread) add(sample);
+    }
+  }
+
+  /// `loop`: the program's own time from its first step on.
+  std::optional<WorkBetweenSteps> within(const std::vector<Span>& loop) const {
+    constexpr std::int64_t kAgain = 3;
+    constexpr double kLeastShare = 0.1;
+    WorkBetweenSteps work;
+    for (const Span& span : spans_) {
+      const double seconds_of = seconds(total_length(parts_within(span, loop)));
+      work.times += seconds_of > 0 ? 1 : 0;
+      work.seconds += seconds_of;
+    }
+    const double loop_s = seconds(total_length(loop));
+    if (work.times < kAgain || !(loop_s > 0) || work.seconds < kLeastShare * loop_s) return std::nullopt;
+    work.share = work.seconds / loop_s;
+    work.line = key_of_largest(lines_);
+    return work;
+  }
+
+ private:
+  void add(const HostSample& sample) {
+    constexpr std::uint64_t kSame = 100'000'000;  // ns: between two samples of one checkpoint
+    const StackView stack(samples_, sample.stack);
+    if (!stack.saves_state()) return;
+    ++lines_[stack.place().text()];
+    const auto length = static_cast<std::uint64_t>(sample.seconds * 1e9F);
+    const std::uint64_t begin = sample.time - std::min(sample.time, length);
+    if (spans_.empty() || begin > spans_.back().end + kSame) spans_.push_back({begin, begin});
+    spans_.back().end = sample.time;
+  }
+
+  const HostSamples& samples_;
+  std::vector<Span> spans_;
+  std::map<std::string, std::int64_t> lines_;
+};
+
+std::optional<WorkBetweenSteps> checkpoints(const Recording& recording, const FoundSteps& found,
+                                            const HostSamples& samples) {
+  std::uint64_t end = found.all.back().span.end;
+  for (const Activity& activity : recording.activities) end = std::max(end, std::min(activity.end, recording.end));
+  const Span whole = {found.all.front().span.start, end};
+  const std::vector<Span> loop = uncovered({whole}, covered(counting_spans(recording, found.process)));
+  std::set<int> threads;
+  for (const HostSample& sample : samples.samples) {
+    if (StackView(samples, sample.stack).saves_state()) threads.insert(sample.thread);
+  }
+  std::optional<WorkBetweenSteps> most;
+  for (const int thread : threads) {
+    const std::optional<WorkBetweenSteps> work = Checkpoints(samples, thread).within(loop);
+    if (work && (!most || work->seconds > most->seconds)) most = work;
+  }
+  if (most) most->action = action_against(SavingCause::host_native, framework_of(recording), CauseDetail::saved_state);
+  return most;
+}
+
 }  // namespace
 
-std::optional<WorkBetweenSteps> work_between_steps(const Recording& recording, const FoundSteps& found) {
+std::optional<WorkBetweenSteps> work_between_steps(const Recording& recording, const FoundSteps& found,
+                                                   const HostSamples& samples) {
   std::vector<double> lengths = steady_seconds(found.all);
   if (lengths.empty()) return std::nullopt;
-  return BetweenSteps(recording, found).find(median(std::move(lengths)));
+  const std::optional<WorkBetweenSteps> launched = BetweenSteps(recording, found).find(median(std::move(lengths)));
+  const std::optional<WorkBetweenSteps> saved = checkpoints(recording, found, samples);
+  return launched && (!saved || launched->share >= saved->share) ? launched : saved;
 }
 
 }  // namespace roofline

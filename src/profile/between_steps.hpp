@@ -6,11 +6,14 @@
 #include "profile/recording.hpp"
 #include "profile/steps.hpp"
 #include "report/profile.hpp"
+#include "sample/host_samples.hpp"
 
 namespace roofline {
 
-/// Recurring work between steps that has a line of its own; std::nullopt if there is none, or if it takes less than a
+/// Recurring work between steps that has a line of its own, such as an evaluation, or the checkpoints that `samples` of
+/// the host show in the whole run, whichever takes longer. std::nullopt if there is none, or if it takes less than a
 /// tenth of the time from the first step to the last.
-std::optional<WorkBetweenSteps> work_between_steps(const Recording& recording, const FoundSteps& found);
+std::optional<WorkBetweenSteps> work_between_steps(const Recording& recording, const FoundSteps& found,
+                                                   const HostSamples& samples);
 
 }  // namespace roofline

@@ -113,7 +113,7 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   }
   take_out_recording(steps);
   steps.slow = explain_slow_steps(recording, found, samples);
-  steps.between = work_between_steps(recording, found);
+  steps.between = work_between_steps(recording, found, samples);
   return steps;
 }
 

@@ -194,10 +194,14 @@ FoundSteps repeated_steps(const Recording& recording, FoundSteps found, const La
   return steps_in(recording, std::move(found), sequence, segments);
 }
 
-std::vector<Span> loads_of_code(const ProcessTrace& trace) {
+/// Loads of code, and a tuner's launches of candidates.
+std::vector<Span> loads_of_code(const ProcessTrace& trace, const LaunchSequence& sequence) {
   std::vector<Span> loads;
   for (const spool::Call& call : trace.calls) {
     if (call.kind == spool::CallKind::load) loads.push_back({call.start, call.end});
+  }
+  for (std::size_t i = 0; i < sequence.elements.size(); ++i) {
+    if (sequence.of_tuner[i]) loads.push_back({sequence.elements[i].time, sequence.on_gpu[i].end});
   }
   return covered(std::move(loads));
 }
@@ -272,7 +276,7 @@ bool are_of_tuner(const FoundSteps& found, const LaunchSequence& sequence) {
 FoundSteps steps_beside_start_up(const Recording& recording, const FoundSteps& found, const LaunchSequence& sequence) {
   constexpr std::size_t kFewestBeside = 10;
   constexpr std::size_t kOften = 3;  // the first evaluation compiles, too, and the first checkpoint
-  const std::vector<Span> loads = loads_of_code(recording.traces[static_cast<std::size_t>(found.process)]);
+  const std::vector<Span> loads = loads_of_code(recording.traces[static_cast<std::size_t>(found.process)], sequence);
   const Span quiet = busiest_without_loads(recording, found.process, sequence, loads);
   const LaunchSequence own = of_program(sequence);
   const LaunchSequence parts[] = {own, launched_within(own, quiet), launched_within(sequence, quiet)};

@@ -307,7 +307,8 @@ struct WorkBetweenSteps {
   double seconds = 0;  ///< without the profiler's time
   double share = 0;    ///< of the time from the first step to the last, without the profiler's
   std::int64_t times = 0;
-  std::string line;  ///< that launches most of what no step launches
+  std::string line;    ///< that launches most of what no step launches, or saves the program's state
+  std::string action;  ///< against saving the program's state; empty for other work
 };
 
 /// The steady, uncounted steps of a program: repetitions between start-up and end, without single events that took far

@@ -113,11 +113,23 @@ std::string rest_of_function(const Report& report, const std::vector<Hotspot>& h
                      function.substr(function.rfind(' ') + 1));
 }
 
-/// " Between steps, other work takes 2.1 s, 38.0 % of the loop (train.py:47 validate)."
-std::string between_text(const Steps& steps) {
-  if (!steps.between) return {};
-  return fmt::format(" Between steps, other work takes {}, {} of the loop ({}).", duration(steps.between->seconds),
-                     percent(steps.between->share), clean_line(steps.between->line));
+/// "Between steps, other work takes 2.1 s, 38.0 % of the loop (train.py:47 validate)."
+std::string between_text(const WorkBetweenSteps& work) {
+  return fmt::format("Between steps, {} takes {}, {} of the loop ({}).",
+                     work.action.empty() ? "other work" : "saving the program's state", duration(work.seconds),
+                     percent(work.share), clean_line(work.line));
+}
+
+/// Checkpoints that take more of the loop than `first`, the largest potential saving, does of a step: what to do first.
+/// Empty if they do not.
+std::string checkpoints_first(const Report& report, const Hotspot* first) {
+  const std::optional<Steps>& steps = report.profile->steps;
+  if (!steps || !steps->between || steps->between->action.empty()) return {};
+  const Shortening shortening = first != nullptr ? shortening_of(report, *first) : Shortening{};
+  const double in_steps = shortening.of_s > 0 ? shortening.seconds / shortening.of_s : 0;
+  const WorkBetweenSteps& work = *steps->between;
+  if (in_steps * (1 - work.share) >= work.share) return {};
+  return fmt::format("First: {} {}", between_text(work), work.action);
 }
 
 }  // namespace
@@ -134,7 +146,7 @@ std::string step_answer(const Report& report) {
   std::string text = steps.untouched_s ? fmt::format("A step takes {} ({} while recorded: {}).",
                                                      duration(*steps.untouched_s), duration(steps.median_s), range)
                                        : fmt::format("A step takes {} ({}).", duration(steps.median_s), range);
-  const std::string between = between_text(steps);
+  const std::string between = steps.between ? " " + between_text(*steps.between) : "";
   const std::optional<Budget> budget = whole_budget(report);
   if (!budget) return text + between;
   if (steps.devices.size() > 1) text += fmt::format(" {} GPUs work on it.", steps.devices.size());
@@ -175,6 +187,7 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
   const bool time_first = memory != nullptr && memory->cause == SavingCause::fragmentation && first != nullptr &&
                           stands_out(*first, kBeforeMemory);
   if (memory != nullptr && !time_first) return memory_text;
+  if (std::string checkpoints = checkpoints_first(report, first); !checkpoints.empty()) return checkpoints;
   if (largest == nullptr) {
     // Time without an action may be most of it.
     const auto item = std::find_if(hotspots.begin(), hotspots.end(), [&](const Hotspot& one) {

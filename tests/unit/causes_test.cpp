@@ -477,6 +477,33 @@ TEST_F(Causes, ProductsInDoublePrecision) {
   }
 }
 
+/// CuPy computes with a float64 window in double precision; a Python number makes nothing double, and arrays that are
+/// all double are meant to be.
+TEST_F(Causes, ArraysThatAnotherMakesDouble) {
+  struct Case {
+    const char* first;
+    bool promotes;
+  };
+  for (const auto& [first, promotes] :
+       {Case{"cupy_multiply__float32_float64_float64", true}, Case{"cupy_multiply__float32_float_float32", false},
+        Case{"cupy_multiply__float64_float64_float64", false}, Case{"cupy_add__complex64_float64_complex128", true}}) {
+    program_ = SimulatedProgram();
+    const spool::Id multiply = kernel(first, line(33)), square = kernel("cupy_square__float64_float64", line(34));
+    const spool::Id single = kernel("cupy_exp__float32_float32", line(35));
+    steps(10, [&](int) {
+      program_.launch(multiply, kMillis);
+      program_.launch(square, kMillis);
+      program_.launch(single, kMillis);
+    });
+    const std::vector<Saving> found = causes();
+    const auto of = std::ranges::find(found, SavingCause::double_precision, &Saving::cause);
+    EXPECT_EQ(of != found.end(), promotes) << first;
+    if (of == found.end()) continue;
+    EXPECT_EQ(of->line, "train.py:33 step");
+    EXPECT_NEAR(of->seconds, 10e-3, 1e-5) << "half of what is double";
+  }
+}
+
 TEST_F(Causes, TheDefaultStreamSeparatesOthers) {
   for (const std::uint32_t stream_of_update : {7U, 20U}) {
     program_ = SimulatedProgram();

@@ -6,6 +6,7 @@
 
 #include "profile/cpu/count_end.hpp"
 #include "profile/cpu/counted_instructions.hpp"
+#include "profile/cpu/executed_operations.hpp"
 
 namespace roofline {
 namespace {
@@ -105,6 +106,23 @@ TEST(CountedInstructions, NameEachKeyOnce) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < kCountKeys; ++i) names.insert(to_string(static_cast<CountKey>(i)));
   EXPECT_THAT(names, SizeIs(kCountKeys));
+}
+
+/// A library's part is what the kernel's calls caused, of an instruction that others use as well.
+TEST(ExecutedOperations, AreThoseOfOneFileAndOfItsCalls) {
+  const CountedInstructions counted = counted_in(
+      "roofline-counts\t1\npid\t1\t0\ncommand\tx\n"
+      "module\t1\t0x0\t/k/kernel.so\nmodule\t2\t0x0\t/lib/libm.so.6\nmodule\t3\t0x0\t/bin/roofline\n"
+      "i\t1\t0x10\t1000\tflops.fp32.256=16000\tload.bytes=32000\n"
+      "i\t1\t0x20\t1000\tflops.fp64.scalar=1000\tint=500\n"
+      "i\t2\t0x30\t4000\tflops.fp64.scalar=4000\n"
+      "i\t3\t0x40\t9000\tflops.fp32.scalar=9000\n"
+      "via\t2\t0x30\t1\t0x24\tflops.fp64.scalar=1000\nvia\t2\t0x30\t3\t0x44\tflops.fp64.scalar=3000\nend\tcomplete\n");
+  const ExecutedOperations executed = executed_operations(counted, "/k/kernel.so");
+  EXPECT_EQ(executed.flops, (std::map<Pipe, double>{{Pipe::fp32, 16000}, {Pipe::fp64, 1000}}));
+  EXPECT_DOUBLE_EQ(executed.library_flops, 1000);
+  EXPECT_DOUBLE_EQ(executed.integers, 500);
+  EXPECT_TRUE(executed_operations(counted, "/k/other.so").flops.empty());
 }
 
 }  // namespace

@@ -97,6 +97,79 @@ TEST_F(IdleDetails, WhatIsCreatedInTheLoop) {
   }
 }
 
+/// The launches that a graph is captured from, until it is instantiated; not what the host does before them.
+TEST_F(IdleDetails, CapturingAGraphInTheLoop) {
+  for (const std::uint64_t before : {std::uint64_t{0}, 6 * kMs}) {
+    restart();
+    const spool::Id line = program_.place("serve.py", 51, "capture");
+    const int preparing = stack({SampleFrames::own("serve.py", 12, "prepare")});
+    steps(20, [&](int) {
+      program_.launch(kernel_, 300 * kUs);
+      program_.item(line);
+      program_.host(before, ThreadState::running, preparing);
+      for (int i = 0; i < 8; ++i) {
+        program_.call("cuLaunchKernel", spool::CallKind::launch, 10 * kUs, line);
+        program_.host(490 * kUs, ThreadState::running, stack({SampleFrames::library("torch/nn/modules/linear.py", "forward")}));
+      }
+      program_.call("cuGraphInstantiateWithFlags", spool::CallKind::load, kMs, line);
+    });
+    const Largest found = largest();
+    if (before != 0) {
+      EXPECT_NE(found.part.detail, CauseDetail::graphs);
+      EXPECT_NEAR(found.share, 6.0 / 11, 0.1);
+      continue;
+    }
+    EXPECT_EQ(found.part.detail, CauseDetail::graphs);
+    EXPECT_GT(found.share, 0.9);
+  }
+}
+
+/// From a runtime's own thread, whose copies have no line: the host converts the array in each call.
+TEST_F(IdleDetails, WhatTheHostDoesForACopyOfTheSameContents) {
+  struct Case {
+    bool same = false, own_line = false;
+    SavingCause cause = SavingCause::data_loading;
+  };
+  for (const Case& one : {Case{.same = true, .cause = SavingCause::repeated_copy}, Case{}, Case{.same = true, .own_line = true}}) {
+    restart();
+    const spool::Id line = one.own_line ? program_.place("train.py", 99, "other") : 0;
+    const int converting = stack({SampleFrames::native("libc.so.6", "memcpy")});
+    steps(10, [&](int i) {
+      program_.host(20 * kMs, ThreadState::running, converting);
+      program_.copy_in(8 << 20, spool::Memory::pinned, 500 * kUs, line, false,
+                       one.same ? 77 : 100 + static_cast<std::uint64_t>(i));
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, one.cause) << one.same << one.own_line;
+    EXPECT_GT(found.share, 0.9);
+  }
+}
+
+TEST_F(IdleDetails, InputThatTheHostDecompresses) {
+  const std::vector<std::pair<std::vector<HostFrame>, CauseDetail>> stacks = {
+      {{SampleFrames::native("libz.so.1", "inflate"), SampleFrames::library("python3.12/zipfile/__init__.py", "ZipExtFile.read")},
+       CauseDetail::decompression},
+      {{SampleFrames::library("python3.11/gzip.py", "read")}, CauseDetail::decompression},
+      {{SampleFrames::native("libzstd.so", "ZSTD_decompressBlock_internal")}, CauseDetail::decompression},
+      {{SampleFrames::native("libz.so.1", "inflate"), SampleFrames::library("site-packages/PIL/Image.py", "load")},
+       CauseDetail::none},
+      {{SampleFrames::library("python3.11/gzip.py", "write")}, CauseDetail::none}};
+  for (const auto& [frames, detail] : stacks) {
+    restart();
+    const spool::Id line = program_.place("train.py", 30, "step");
+    const int reading = stack(frames);
+    steps(10, [&](int) {
+      program_.host(20 * kMs, ThreadState::running, reading);
+      program_.copy_in(8 << 20, spool::Memory::pageable, 500 * kUs, line, false);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::data_loading) << frames.front().function;
+    EXPECT_EQ(found.part.detail, detail) << frames.front().function;
+  }
+}
+
 TEST_F(IdleDetails, OtherCallsCreateNothing) {
   for (const char* call : {"cuCtxCreate", "cuLaunchHostFunc"}) {
     EXPECT_NE(of_call(call, spool::CallKind::other).part.cause, SavingCause::allocation) << call;

@@ -83,6 +83,22 @@ TEST(WaitFor, IsWhatSetsTheScoreboard) {
   EXPECT_EQ(wait("a reason of a later GPU", fp32, {}), WaitFor::other);
 }
 
+/// Warps are sampled as often as they issue: the samples in which they do tell how many instructions are of a kind.
+TEST(SampledKind, SpecialFunctionsAreAShareOfWhatIsIssued) {
+  for (const auto& [special, share] : {std::pair<std::int64_t, double>{2500, 0.25}, {300, 0.0}}) {
+    SampledKernel kernel;
+    kernel.samples = 30'000;
+    kernel.reasons = {{"short_scoreboard", 20'000}, {"selected", 10'000}};
+    SampledInstruction function, other;
+    function.name = "MUFU";
+    function.reasons = {{"selected", special}, {"short_scoreboard", 15'000}};
+    other.name = "FFMA";
+    other.reasons = {{"selected", 10'000 - special}, {"short_scoreboard", 5'000}};
+    kernel.instructions = {function, other};
+    EXPECT_DOUBLE_EQ(sampled_kind(kernel).special, share) << "too few samples say nothing";
+  }
+}
+
 TEST(ExplainSamples, ALoadIsNamedWithTheLineThatUsesIt) {
   Assembled code;
   code.add(kLdg, 10, 2);

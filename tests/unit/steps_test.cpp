@@ -258,6 +258,41 @@ TEST_F(StepsTest, AnEvaluationIsWorkBetweenSteps) {
   }
 }
 
+/// Saved by torch.save while nothing was recorded, as in most of a run: often enough, once, and too short to matter.
+TEST_F(StepsTest, CheckpointsOfTheWholeRunAreWorkBetweenSteps) {
+  FakeProgram program;
+  program.repeat(200, [&](int) { program.forward_and_backward().update().wait(2000); });
+  const FoundSteps found = steps_of(program);
+  ASSERT_FALSE(found.all.empty());
+  std::vector<Point> points;
+  for (const LaunchGroup& group : recording_->groups) points.push_back(row_of(group, *recording_, gpu_of_steps(), ""));
+  struct Case {
+    int times = 4, samples = 5;
+    bool saves = true, found = false;
+  };
+  for (const Case& one : {Case{.found = true}, Case{.times = 1}, Case{.samples = 1}, Case{.saves = false}}) {
+    HostSamplesBuilder samples;
+    const int main = samples.thread(100, 100);
+    const HostFrame caller = HostSamplesBuilder::own("train.py", 48, "save");
+    const HostFrame frame = HostSamplesBuilder::library("torch/serialization.py", one.saves ? "save" : "load");
+    const int saving = samples.stack({frame, caller}), other = samples.stack({caller});
+    const std::uint64_t begin = found.all.front().span.start;
+    for (std::uint64_t i = 0; i < 44; ++i) {
+      const bool saves = i % 11 < static_cast<std::uint64_t>(one.samples) && i < 11 * static_cast<std::uint64_t>(one.times);
+      samples.sample(main, begin + (i + 1) * 10 * kMillisecond, ThreadState::running, saves ? saving : other);
+    }
+    const HostSamples taken = samples.take();
+    const Steps steps = sum_steps(*recording_, found, row_times(*recording_, found.steady()), points, taken).value();
+    ASSERT_EQ(steps.between.has_value(), one.found) << one.times << ' ' << one.samples << ' ' << one.saves;
+    if (!one.found) continue;
+    EXPECT_EQ(steps.between->times, 4);
+    EXPECT_THAT(steps.between->line, HasSubstr("train.py:48"));
+    EXPECT_NE(steps.between->action, "");
+    EXPECT_NEAR(steps.between->seconds, 0.2, 0.02);
+    EXPECT_NEAR(steps.between->share, 20. / 44, 0.08);
+  }
+}
+
 TEST_F(StepsTest, AGraphIsOneLaunch) {
   FakeProgram program;
   program.repeat(30, [&](int) { program.graph(100).wait(10); });
@@ -386,6 +421,26 @@ TEST_F(StepsTest, ATunersLoopsAreNoStepsWhereTheGpuWorksElsewhere) {
   const FoundSteps found = steps_of(program);
   EXPECT_GE(found.all.size(), 55U);
   EXPECT_THAT(step_lengths(found), Each(testing::Lt(25e-3)));
+}
+
+/// XLA's tuner launches from the line of the step, for most of the GPU's time, and the first evaluation compiles too.
+TEST_F(StepsTest, CandidatesOfXlasTunerAreNoSteps) {
+  FakeProgram program;
+  const spool::Id place = program.spool().place({.line = program.spool().line("/home/user/project/train.py", 55, "main")});
+  const spool::Id candidate = program.spool().kind("gemm_fusion_dot", place), step = program.spool().kind("train", place);
+  const auto tune = [&](int times) {
+    program.repeat(times, [&](int) {
+      program.run(candidate, 400).call("cuModuleLoadData", spool::CallKind::load, 500);
+      program.run("stream_executor::cuda::RedzoneAllocatorKernelImpl", 20).run(candidate, 400);
+    });
+  };
+  tune(200);
+  program.repeat(25, [&](int) { program.run(step, 3000); });
+  tune(40);
+  program.repeat(40, [&](int) { program.run(step, 3000); });
+  const FoundSteps found = steps_of(program);
+  EXPECT_GE(found.all.size(), 35U);
+  EXPECT_THAT(step_lengths(found), Each(testing::DoubleNear(3e-3, 0.1e-3)));
 }
 
 TEST_F(StepsTest, AFewLaunchesBesideACompilerAreNoSteps) {

@@ -56,6 +56,45 @@ TEST(WorkBounds, WithoutAFormulaFlopsAreNotJudged) {
   EXPECT_TRUE(wrong(stated(20e6, 8e6, 4e6), bounds).empty());
 }
 
+/// A product of 64 x 64 matrices: the formula needs an operation for each element, and as it is written 2 n^3.
+TEST(ExecutedFlops, ContradictWhatIsStatedOfAProduct) {
+  const WorkBounds formula = {.flops_least = 65536, .flops_most = 2 * 64. * 64 * 64};
+  const ExecutedOperations executed = {.flops = {{Pipe::fp32, 2 * 64. * 64 * 64}}, .library_flops = 0, .integers = 9e4};
+  const auto is_wrong = [&](double flops) {
+    return contradicts(executed_flops(executed, stated(flops, 32768, 16384), formula));
+  };
+  EXPECT_FALSE(is_wrong(2 * 64. * 64 * 64));
+  EXPECT_FALSE(is_wrong(64. * 64 * 64)) << "a multiply-add counted once";
+  EXPECT_TRUE(is_wrong(0.2 * 64 * 64 * 64));
+  EXPECT_TRUE(is_wrong(20 * 64. * 64 * 64));
+  EXPECT_TRUE(is_wrong(0));
+}
+
+/// Exponentials are calls of a library, or twenty operations in a row: a suite counts them as one or as what they are.
+TEST(ExecutedFlops, LeaveFunctionsToTheSuite) {
+  const double n = 1e4;
+  const WorkBounds formula = {.flops_least = 2 * n, .flops_most = 3000 * n, .compound_operations = 1000 * n};
+  const ExecutedOperations called = {.flops = {{Pipe::fp32, 4 * n}}, .library_flops = 15 * n, .integers = 0};
+  const ExecutedOperations inlined = {.flops = {{Pipe::fp32, 24 * n}}, .library_flops = 0, .integers = 0};
+  for (const ExecutedOperations& executed : {called, inlined}) {
+    for (const double flops : {5 * n, 20 * n})
+      EXPECT_FALSE(contradicts(executed_flops(executed, stated(flops, 4 * n, 4 * n), formula))) << flops;
+    EXPECT_TRUE(contradicts(executed_flops(executed, stated(50 * n, 4 * n, 4 * n), formula)));
+  }
+}
+
+TEST(ExecutedFlops, ComparisonsAndIntegersMayCount) {
+  const double n = 1e4;
+  const ExecutedOperations compares = {.flops = {}, .library_flops = 0, .integers = 2 * n};
+  EXPECT_FALSE(contradicts(executed_flops(compares, stated(n, 4 * n, 4 * n), {.flops_least = n, .flops_most = n})));
+  Work integers = stated(0, 4 * n, 4 * n);
+  integers.flops[Pipe::int32] = 2 * n;
+  const WorkBounds formula = {.flops_least = 0, .flops_most = 2 * n, .integer_operations = 2 * n};
+  EXPECT_FALSE(contradicts(executed_flops(compares, integers, formula)));
+  EXPECT_FALSE(contradicts(executed_flops({.flops = {{Pipe::fp64, 3}}}, stated(0, 4 * n, 4 * n), {})))
+      << "three operations of a whole launch";
+}
+
 TEST(WorkBounds, AnUntouchedBorderMayBeLeftOut) {
   WorkBounds bounds = saxpy_bounds();
   bounds.read_least = 7e6;

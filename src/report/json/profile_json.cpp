@@ -111,6 +111,7 @@ static void members(auto& io, WorkBetweenSteps& work) {
   io("share", work.share);
   io("times", work.times);
   io.text("line", work.line);
+  io.text("action", work.action);
 }
 
 static void members(auto& io, Steps& steps) {
