@@ -47,16 +47,24 @@ fs::path module_of(const KernelSpec& spec, std::string_view implementation, cons
 
 std::string text_of(const Shape& shape) {
   std::string text;
-  for (const auto& [name, extent] : shape.extents()) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, extent);
+  for (const auto& [name, extent] : shape.extents())
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, extent);
   return text;
 }
 
 std::optional<ExecutedOperations> emulate(const SuiteEntry& entry, const Shape& shape, const Suite& suite,
                                           const AnalyzeOptions& options) {
   const std::string isa(to_string(std::min(best_isa(), kHighestEmulated)));
-  const std::vector<std::string> command = {fs::read_symlink("/proc/self/exe").string(), "analyze", "--once",
-                                            suite.path, "--only", entry.workload.label, "--device", "cpu",
-                                            "--cache", "hot"};
+  const std::vector<std::string> command = {fs::read_symlink("/proc/self/exe").string(),
+                                            "analyze",
+                                            "--once",
+                                            suite.path,
+                                            "--only",
+                                            entry.workload.label,
+                                            "--device",
+                                            "cpu",
+                                            "--cache",
+                                            "hot"};
   std::optional<ExecutedOperations> executed =
       options.count_operations({.command = command,
                                 .environment = {{kIsaVariable, isa}, {kShapeVariable, text_of(shape)}},
@@ -134,8 +142,7 @@ std::vector<std::size_t> rows_to_emulate(const Suite& suite, const Report& repor
     const SuiteOp* op = as_suite_op(*entry.op);
     const Point& point = report.points[i];
     if (op == nullptr || !entry.kernel || point.status != PointStatus::ok || point.counters || dropped[i]) continue;
-    const bool is_new =
-        seen.emplace(entry.kernel.get(), entry.workload.implementation, entry.workload.dtype).second;
+    const bool is_new = seen.emplace(entry.kernel.get(), entry.workload.implementation, entry.workload.dtype).second;
     if (is_new || op->wants_counted_work()) rows.push_back(i);
   }
   return rows;

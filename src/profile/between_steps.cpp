@@ -81,7 +81,8 @@ class BetweenSteps {
   std::vector<Span> programs_;  ///< time of the loop without the profiler's
 };
 
-/// Checkpoints of one thread: a recording of a few seconds has one of them, if any, but the host was sampled for longer.
+/// Checkpoints of one thread: a recording of a few seconds has one of them, if any, but the host was sampled for
+/// longer.
 class Checkpoints {
  public:
   Checkpoints(const HostSamples& samples, int thread) : samples_(samples) {

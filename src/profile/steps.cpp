@@ -227,8 +227,9 @@ Span busiest_without_loads(const Recording& recording, int process, const Launch
   return busiest;
 }
 
-/// True if steps like these `segments` of `within` were also there before or after that time without a load, and `often`
-/// or more loads came between steps: then code is loaded again and again, and the time between is the program's.
+/// True if steps like these `segments` of `within` were also there before or after that time without a load, and
+/// `often` or more loads came between steps: then code is loaded again and again, and the time between is the
+/// program's.
 bool repeats_outside(const LaunchSequence& sequence, const LaunchSequence& within, const Segments& segments,
                      const Span& time, const std::vector<Span>& loads, std::size_t often) {
   constexpr std::size_t kSeveral = 10;
@@ -285,7 +286,8 @@ FoundSteps steps_beside_start_up(const Recording& recording, const FoundSteps& f
     const std::size_t often = &part == &parts[0] ? 0 : kOften;
     const std::optional<Segments> segments = find_repetition(part.elements);
     FoundSteps steps = repeated_steps(recording, found, part, segments);
-    if (steps.all.size() >= kFewestBeside && !repeats_outside(sequence, part, *segments, quiet, loads, often)) return steps;
+    if (steps.all.size() >= kFewestBeside && !repeats_outside(sequence, part, *segments, quiet, loads, often))
+      return steps;
   }
   return without_steps(found, {});
 }

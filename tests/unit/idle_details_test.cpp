@@ -109,7 +109,8 @@ TEST_F(IdleDetails, CapturingAGraphInTheLoop) {
       program_.host(before, ThreadState::running, preparing);
       for (int i = 0; i < 8; ++i) {
         program_.call("cuLaunchKernel", spool::CallKind::launch, 10 * kUs, line);
-        program_.host(490 * kUs, ThreadState::running, stack({SampleFrames::library("torch/nn/modules/linear.py", "forward")}));
+        program_.host(490 * kUs, ThreadState::running,
+                      stack({SampleFrames::library("torch/nn/modules/linear.py", "forward")}));
       }
       program_.call("cuGraphInstantiateWithFlags", spool::CallKind::load, kMs, line);
     });
@@ -130,7 +131,8 @@ TEST_F(IdleDetails, WhatTheHostDoesForACopyOfTheSameContents) {
     bool same = false, own_line = false;
     SavingCause cause = SavingCause::data_loading;
   };
-  for (const Case& one : {Case{.same = true, .cause = SavingCause::repeated_copy}, Case{}, Case{.same = true, .own_line = true}}) {
+  for (const Case& one :
+       {Case{.same = true, .cause = SavingCause::repeated_copy}, Case{}, Case{.same = true, .own_line = true}}) {
     restart();
     const spool::Id line = one.own_line ? program_.place("train.py", 99, "other") : 0;
     const int converting = stack({SampleFrames::native("libc.so.6", "memcpy")});
@@ -148,7 +150,8 @@ TEST_F(IdleDetails, WhatTheHostDoesForACopyOfTheSameContents) {
 
 TEST_F(IdleDetails, InputThatTheHostDecompresses) {
   const std::vector<std::pair<std::vector<HostFrame>, CauseDetail>> stacks = {
-      {{SampleFrames::native("libz.so.1", "inflate"), SampleFrames::library("python3.12/zipfile/__init__.py", "ZipExtFile.read")},
+      {{SampleFrames::native("libz.so.1", "inflate"),
+        SampleFrames::library("python3.12/zipfile/__init__.py", "ZipExtFile.read")},
        CauseDetail::decompression},
       {{SampleFrames::library("python3.11/gzip.py", "read")}, CauseDetail::decompression},
       {{SampleFrames::native("libzstd.so", "ZSTD_decompressBlock_internal")}, CauseDetail::decompression},

@@ -278,7 +278,8 @@ TEST_F(StepsTest, CheckpointsOfTheWholeRunAreWorkBetweenSteps) {
     const int saving = samples.stack({frame, caller}), other = samples.stack({caller});
     const std::uint64_t begin = found.all.front().span.start;
     for (std::uint64_t i = 0; i < 44; ++i) {
-      const bool saves = i % 11 < static_cast<std::uint64_t>(one.samples) && i < 11 * static_cast<std::uint64_t>(one.times);
+      const bool saves =
+          i % 11 < static_cast<std::uint64_t>(one.samples) && i < 11 * static_cast<std::uint64_t>(one.times);
       samples.sample(main, begin + (i + 1) * 10 * kMillisecond, ThreadState::running, saves ? saving : other);
     }
     const HostSamples taken = samples.take();
@@ -426,8 +427,10 @@ TEST_F(StepsTest, ATunersLoopsAreNoStepsWhereTheGpuWorksElsewhere) {
 /// XLA's tuner launches from the line of the step, for most of the GPU's time, and the first evaluation compiles too.
 TEST_F(StepsTest, CandidatesOfXlasTunerAreNoSteps) {
   FakeProgram program;
-  const spool::Id place = program.spool().place({.line = program.spool().line("/home/user/project/train.py", 55, "main")});
-  const spool::Id candidate = program.spool().kind("gemm_fusion_dot", place), step = program.spool().kind("train", place);
+  const spool::Id place =
+      program.spool().place({.line = program.spool().line("/home/user/project/train.py", 55, "main")});
+  const spool::Id candidate = program.spool().kind("gemm_fusion_dot", place),
+                  step = program.spool().kind("train", place);
   const auto tune = [&](int times) {
     program.repeat(times, [&](int) {
       program.run(candidate, 400).call("cuModuleLoadData", spool::CallKind::load, 500);
