@@ -49,6 +49,7 @@ class SequenceBuilder {
     std::uint32_t kind = 0, exact = 0;
     bool update = false;
     bool has_line = false;
+    bool check = false;  ///< of memory, by XLA's tuner
   };
 
   void take(const Activity& activity) {
@@ -70,6 +71,7 @@ class SequenceBuilder {
                                   .copy = activity.what != ActivityKind::kernel});
     sequence_.on_gpu.push_back({activity.start, activity.end});
     sequence_.has_line.push_back(signature.has_line);
+    sequence_.of_tuner.push_back(signature.check);
   }
 
   /// Sorts by host time; the end of each call determines the pause before the next.
@@ -90,30 +92,24 @@ class SequenceBuilder {
       sorted.elements.push_back(element);
       sorted.on_gpu.push_back(sequence_.on_gpu[i]);
       sorted.has_line.push_back(sequence_.has_line[i]);
+      sorted.of_tuner.push_back(sequence_.of_tuner[i]);
       sorted.position.push_back(sorted.position.size());
     }
     sequence_ = std::move(sorted);
   }
 
-  /// Marks what XLA launches to choose among candidates for a kernel, all from the line whose code it compiles. A check
-  /// of the memory around the candidate's buffers follows each.
+  /// What XLA launches to choose among candidates for a kernel, all from the line whose code it compiles: between its
+  /// checks of the memory around their buffers, which are marked already, come a few launches each time.
   void mark_tuner() {
-    constexpr std::uint64_t kLongestPause = 100'000'000;  // ns
-    std::vector<Span> tuning;
-    for (const Activity& activity : recording_.activities) {
-      if (activity.process != process_ || activity.what != ActivityKind::kernel) continue;
-      const std::string_view symbol = trace_.text(kind_of(activity).name);
-      if (symbol.find("RedzoneAllocatorKernel") == std::string_view::npos) continue;
-      const Span check = host_of(activity);
-      if (!tuning.empty() && check.start < tuning.back().end + kLongestPause) {
-        tuning.back().end = std::max(tuning.back().end, check.end);
-      } else {
-        tuning.push_back(check);
+    constexpr std::size_t kMostBetween = 8;
+    std::vector<bool>& of_tuner = sequence_.of_tuner;
+    std::size_t last = of_tuner.size();
+    for (std::size_t i = 0; i < of_tuner.size(); ++i) {
+      if (!of_tuner[i]) continue;
+      if (last < i && i - last - 1 <= kMostBetween) {
+        for (std::size_t between = last + 1; between < i; ++between) of_tuner[between] = true;
       }
-    }
-    for (const SequenceElement& element : sequence_.elements) {
-      sequence_.of_tuner.push_back(std::ranges::any_of(
-          tuning, [&](const Span& span) { return span.start <= element.time && element.time <= span.end; }));
+      last = i;
     }
   }
 
@@ -161,7 +157,7 @@ class SequenceBuilder {
     const std::uint64_t bytes = copy ? trace_.copies[activity.index].bytes : trace_.fills[activity.index].bytes;
     const spool::Place& place = recording_.place(activity);
     const std::string at = text_of(place);
-    return {kinds_.of(what + at), exact_.of(fmt::format("{}{}|{}", what, at, bytes)), false, place.line != 0};
+    return {kinds_.of(what + at), exact_.of(fmt::format("{}{}|{}", what, at, bytes)), false, place.line != 0, false};
   }
 
   Signature signature_of(const spool::Kind& kind) {
@@ -174,7 +170,8 @@ class SequenceBuilder {
         fmt::format("{}{}", graph ? without_numbers(symbol) : std::string(symbol), text_of(place));
     const std::string exact = fmt::format("{}{}|{}|{}|{}", symbol, text_of(place), fmt::join(kind.grid, "x"),
                                           fmt::join(kind.block, "x"), without_numbers(range_path(trace_, place.range)));
-    return {kinds_.of(coarse), exact_.of(exact), is_update(symbol), place.line != 0};
+    const bool check = contains_any(symbol, {"RedzoneAllocatorKernel"});
+    return {kinds_.of(coarse), exact_.of(exact), is_update(symbol), place.line != 0, check};
   }
 
   std::string text_of(const spool::Place& place) const {

@@ -261,7 +261,7 @@ TEST_F(StepsTest, AnEvaluationIsWorkBetweenSteps) {
 /// Saved by torch.save while nothing was recorded, as in most of a run: often enough, once, and too short to matter.
 TEST_F(StepsTest, CheckpointsOfTheWholeRunAreWorkBetweenSteps) {
   FakeProgram program;
-  program.repeat(200, [&](int) { program.forward_and_backward().update().wait(2000); });
+  program.repeat(400, [&](int) { program.forward_and_backward().update().wait(2000); });
   const FoundSteps found = steps_of(program);
   ASSERT_FALSE(found.all.empty());
   std::vector<Point> points;
@@ -280,7 +280,7 @@ TEST_F(StepsTest, CheckpointsOfTheWholeRunAreWorkBetweenSteps) {
     for (std::uint64_t i = 0; i < 44; ++i) {
       const bool saves =
           i % 11 < static_cast<std::uint64_t>(one.samples) && i < 11 * static_cast<std::uint64_t>(one.times);
-      samples.sample(main, begin + (i + 1) * 10 * kMillisecond, ThreadState::running, saves ? saving : other);
+      samples.sample(main, begin + (i + 1) * 20 * kMillisecond, ThreadState::running, saves ? saving : other);
     }
     const HostSamples taken = samples.take();
     const Steps steps = sum_steps(*recording_, found, row_times(*recording_, found.steady()), points, taken).value();
@@ -289,8 +289,8 @@ TEST_F(StepsTest, CheckpointsOfTheWholeRunAreWorkBetweenSteps) {
     EXPECT_EQ(steps.between->times, 4);
     EXPECT_THAT(steps.between->line, HasSubstr("train.py:48"));
     EXPECT_NE(steps.between->action, "");
-    EXPECT_NEAR(steps.between->seconds, 0.2, 0.02);
-    EXPECT_NEAR(steps.between->share, 20. / 44, 0.08);
+    EXPECT_NEAR(steps.between->seconds, 4 * 90e-3, 0.02) << "five samples, 20 ms apart, of 10 ms each";
+    EXPECT_NEAR(steps.between->share, 4 * 90e-3 / (400 * 2.358e-3), 0.02);
   }
 }
 
