@@ -279,7 +279,7 @@ constexpr DetailRow kDetailRows[] = {
      "Create streams and events once before the loop and reuse them.",
      "Create torch.cuda.Stream and torch.cuda.Event once before the loop and reuse them.", "",
      "Create cupy.cuda.Stream and cupy.cuda.Event once before the loop and reuse them."},
-    {CauseDetail::graphs, "GPU idle: CUDA graphs are instantiated in the loop",
+    {CauseDetail::graphs, "GPU idle: CUDA graphs are captured or instantiated in the loop",
      "Instantiate the graph once before the loop and launch it; change arguments with "
      "cudaGraphExecKernelNodeSetParams.",
      "Capture torch.cuda.CUDAGraph once before the loop; copy new inputs into its static tensors and call replay().",
@@ -320,13 +320,13 @@ constexpr DetailRow kDetailRows[] = {
      "Do this inside the jitted step (jax.lax.top_k, jnp.where, lax.scan); else do it less often.",
      "Do this on the GPU with cupy functions instead of .get() or cupy.asnumpy(); else do it less often."},
     {CauseDetail::decompression, "GPU idle: the launching process decompresses input data",
-     "Decompress it once before the loop, or on another thread, or store it uncompressed.",
-     "Decompress it once before the loop (arr = np.load(\"x.npz\")[\"arr\"]: each access reads it anew), store it "
-     "uncompressed (.npy, mmap_mode=\"r\"), or load in worker processes: DataLoader(num_workers=8).",
-     "Decompress it once before the loop (arr = np.load(\"x.npz\")[\"arr\"]: each access reads it anew), store it "
-     "uncompressed (.npy, mmap_mode=\"r\"), or prefetch batches in the background.",
-     "Decompress it once before the loop (arr = np.load(\"x.npz\")[\"arr\"]: each access reads it anew), or store it "
-     "uncompressed (.npy, mmap_mode=\"r\")."},
+     "Decompress it on another thread, or once before the loop, or store it uncompressed.",
+     "Load in worker processes: DataLoader(num_workers=8); or store it uncompressed (.npy, mmap_mode=\"r\"). Take an "
+     "array out of np.load(\"x.npz\") once before the loop: each access decompresses it anew.",
+     "Prefetch batches in the background, or store them uncompressed (.npy, mmap_mode=\"r\"). Take an array out of "
+     "np.load(\"x.npz\") once before the loop: each access decompresses it anew.",
+     "Decompress on another thread, or store it uncompressed (.npy, mmap_mode=\"r\"). Take an array out of "
+     "np.load(\"x.npz\") once before the loop: each access decompresses it anew."},
     {CauseDetail::mixed_precision, "Arrays of single precision are computed in double precision",
      "If single precision is enough: make both operands float.", "", "",
      "If single precision is enough: convert the float64 operand once, .astype(cupy.float32). Windows (cupy.hanning), "

@@ -241,7 +241,8 @@ bool encloses(const Candidate& outer, const Candidate& inner, const Elements& el
   const Besides rest = besides(outer.typical, inner.typical, usual.first, gpu_times);
   // A graph is one element, and may be most of the work.
   if (median_ns(inner, elements) < kShortNs) return rest.elements >= kLittle || rest.gpu_time >= kSome;
-  return rest.elements >= kSome && (usual.first <= kFewInner || outer_count >= kManyOuter);
+  const bool work = outer_count >= kManyOuter && rest.gpu_time >= kSome;
+  return rest.elements >= kSome && (usual.first <= kFewInner || work);
 }
 
 /// The anchor of the same repetition that the host pauses longest before: where its loop begins.

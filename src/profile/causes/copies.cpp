@@ -110,7 +110,7 @@ std::vector<FoundCause> find_small_copies(const CauseInputs& inputs) {
 template <typename Wanted>
 std::vector<Copies> repeated_tensors(const StepActivities& steps, Wanted&& wanted) {
   constexpr double kShareOfSteps = 0.9;
-  constexpr std::size_t kFewestSteps = 4;
+  constexpr std::size_t kFewestSteps = 3;
   if (steps.steps.size() < kFewestSteps) return {};
   const std::vector<Sources> sources = sources_of(steps.recording);
   // One tensor: the same contents, sent to one device from one line.
