@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@
 #include "analyze/scaled_workload.hpp"
 #include "device/cpu/isa.hpp"
 #include "device/isolate.hpp"
+#include "host/host.hpp"
 #include "model/error.hpp"
 #include "op/case.hpp"
 #include "op/suite_op.hpp"
@@ -35,7 +37,7 @@ using Json = nlohmann::ordered_json;
 constexpr double kEmulationLimitS = 60;
 /// Bytes of all tensors, smallest first: an interaction of all pairs of elements is still fast, and a kernel that needs
 /// whole tiles finds its own at a larger one.
-constexpr double kSmallest = 65536, kLargest = 67108864, kNext = 4;
+constexpr std::array<double, 6> kSizes = {65536, 262144, 1048576, 4194304, 16777216, 67108864};
 /// Valgrind does not run AVX-512.
 constexpr Isa kHighestEmulated = Isa::avx2;
 
@@ -81,11 +83,12 @@ class EmulatingWorker {
  public:
   EmulatingWorker(const Suite& suite, const AnalyzeOptions& options) : suite_(suite), options_(options) {}
 
-  /// Sends what is found, if anything.
-  AfterJob run(const SuiteEntry& entry, const Send& send) {
+  /// Sends what is found, if anything, at that size.
+  AfterJob run(const SuiteEntry& entry, std::size_t size, const Send& send) {
+    const bool stated = !as_suite_op(*entry.op)->wants_counted_work();
+    if (!stated && size > 0) return AfterJob::next;  // at its own shape only
     try {
-      const SuiteOp& op = *as_suite_op(*entry.op);
-      const Json found = op.wants_counted_work() ? flops(entry) : comparison(entry);
+      const Json found = stated ? comparison(entry, size) : flops(entry);
       if (!found.is_null()) send(found.dump());
     } catch (const std::exception&) {
       return AfterJob::fresh_process;  // the row stays as it is
@@ -96,25 +99,23 @@ class EmulatingWorker {
  private:
   Json flops(const SuiteEntry& entry) {
     const std::optional<ExecutedOperations> executed = emulate(entry, entry.workload.shape, suite_, options_);
-    if (!executed || executed->library_flops > 0) return {};  // whose types are not known
+    if (!executed || executed->library_flops > 0) return Json::object();  // whose types are not known
     Json json = Json::object();
     for (const auto& [pipe, count] : executed->flops) json["flops"][std::string(to_string(pipe))] = count;
     return json;
   }
 
-  Json comparison(const SuiteEntry& entry) {
-    for (double bytes = kSmallest; bytes <= kLargest; bytes *= kNext) {
-      const std::optional<Workload> small = shrunk(entry, bytes, true);
-      if (!small) continue;
-      const std::optional<WorkBounds> bounds = verified(entry, *small);
-      if (!bounds) continue;
-      const std::optional<ExecutedOperations> executed = emulate(entry, small->shape, suite_, options_);
-      if (!executed) return {};
-      ExecutedFlops flops = executed_flops(*executed, entry.op->work(*small, DeviceKind::cpu), *bounds);
-      for (const auto& [name, extent] : small->shape.extents()) flops.shape[name] = extent;
-      return Json({{"executed", executed_flops_to_json(flops)}});
-    }
-    return {};
+  Json comparison(const SuiteEntry& entry, std::size_t size) {
+    const std::optional<Workload> small = shrunk(entry, kSizes.at(size), true);
+    const std::optional<Workload> tried = size > 0 ? shrunk(entry, kSizes.at(size - 1), true) : std::nullopt;
+    if (!small || (tried && tried->shape == small->shape)) return {};
+    const std::optional<WorkBounds> bounds = verified(entry, *small);
+    if (!bounds) return {};
+    const std::optional<ExecutedOperations> executed = emulate(entry, small->shape, suite_, options_);
+    if (!executed) return Json::object();  // nor is it at a larger size
+    ExecutedFlops flops = executed_flops(*executed, entry.op->work(*small, DeviceKind::cpu), *bounds);
+    for (const auto& [name, extent] : small->shape.extents()) flops.shape[name] = extent;
+    return Json({{"executed", executed_flops_to_json(flops)}});
   }
 
   /// What the formulas need at that shape, if the kernel is right there: it may be written for other shapes.
@@ -181,23 +182,40 @@ void check_executed_work(const Suite& suite, const AnalyzeOptions& options, Repo
   if (!options.count_operations || report.machine.device.kind != DeviceKind::cpu) return;
   const std::vector<std::size_t> rows = rows_to_emulate(suite, report);
   EmulatingWorker worker(suite, options);
+  // A job is a row at one size: the kernel may crash at the smaller ones. Rows are done in the process that emulates
+  // them and in this one.
+  std::set<std::size_t> answered;
   std::size_t done = 0;
-  const auto row_of = [&](std::int64_t job) { return rows[static_cast<std::size_t>(job)]; };
+  double since = wall_seconds();  // the last outcome
+  const auto row_of = [&](std::int64_t job) { return rows[static_cast<std::size_t>(job) / kSizes.size()]; };
   Jobs jobs;
-  jobs.count = static_cast<std::int64_t>(rows.size());
+  jobs.count = static_cast<std::int64_t>(rows.size() * kSizes.size());
   jobs.run = [&](std::int64_t job, const Send& send) {
-    const SuiteEntry& entry = suite.entries[row_of(job)];
-    return worker.run(with_implementation(entry, report.points[row_of(job)].workload.implementation), send);
+    const std::size_t row = row_of(job);
+    if (answered.contains(row)) return AfterJob::next;
+    const auto answer = [&](std::string_view text) {
+      answered.insert(row);
+      send(text);
+    };
+    return worker.run(with_implementation(suite.entries[row], report.points[row].workload.implementation),
+                      static_cast<std::size_t>(job) % kSizes.size(), answer);
   };
   jobs.on_message = [&](std::int64_t job, std::string_view text) {
-    done = static_cast<std::size_t>(job) + 1;
+    done = static_cast<std::size_t>(job) / kSizes.size() + 1;
+    answered.insert(row_of(job));
+    since = wall_seconds();
     take(Json::parse(text), report.points[row_of(job)], report);
   };
-  jobs.on_lost = [](std::int64_t, const std::string&) {};  // the row stays as it is
+  // A crash at one size says nothing of the next one. A kernel that hangs would do so at each.
+  jobs.on_lost = [&](std::int64_t job, const std::string&) {
+    constexpr double kHangs = 10;
+    if (wall_seconds() - since > kHangs) answered.insert(row_of(job));
+    since = wall_seconds();
+  };
   jobs.limit_s = [](std::int64_t) { return kEmulationLimitS; };
   jobs.on_tick = [&] {
     if (done >= rows.size()) return;
-    options.progress({static_cast<std::int64_t>(done), jobs.count,
+    options.progress({static_cast<std::int64_t>(done), static_cast<std::int64_t>(rows.size()),
                       "emulating: " + report.points[rows[done]].workload.label, std::nullopt});
   };
   report.cancelled = run_isolated(jobs) == JobsEnd::interrupted || report.cancelled;
