@@ -98,7 +98,9 @@ std::string clean(std::string_view text) {
   while (!text.empty()) {
     const CodePoint point = decode(text);
     const bool kept = point.value == '\n' || point.value == '\t';
-    if (point.value == kReplacement || (is_control(point.value) && !kept)) {
+    if (turns_direction(point.value)) {
+      // Left out.
+    } else if (point.value == kReplacement || (is_control(point.value) && !kept)) {
       result += kReplacementUtf8;
     } else {
       result += text.substr(0, point.bytes);

@@ -10,8 +10,8 @@
 
 namespace roofline {
 
-/// Valid UTF-8 with a replacement character for every malformed byte and control character; tabs and line feeds are
-/// kept. Prevents escape sequences in terminals and invalid JSON.
+/// Valid UTF-8 with a replacement character for every malformed byte and control character, without characters that
+/// turn the direction of text; tabs and line feeds are kept. Prevents escape sequences in terminals and invalid JSON.
 std::string clean(std::string_view text);
 
 /// Cleans text for one line: white space becomes one space, and characters that reverse the text direction are dropped.

@@ -24,6 +24,7 @@ TEST(Text, CleanKeepsValidTextAndReplacesTheRest) {
             "a\uFFFD"
             "b");
   EXPECT_EQ(clean("a\tb\nc"), "a\tb\nc");
+  EXPECT_EQ(clean("in\u202Epmc.yaml\u2066"), "inpmc.yaml");  // reads as "inlmay.cmp"
 }
 
 TEST(Text, OneLine) {
