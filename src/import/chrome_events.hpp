@@ -60,8 +60,7 @@ struct ChromeTrace {
 /// What to do about JSON that is no trace of a known tool.
 inline constexpr const char* kKnownTraces =
     "JSON of torch.profiler (export_chrome_trace), JAX, Triton Proton, rocprofv3, nvbench, Google Benchmark and "
-    "trtexec "
-    "is imported";
+    "trtexec is imported";
 
 /// Calls `take` with each event, pairs of begins and ends as complete events (event_pairs.hpp). Only arguments that
 /// `wanted` accepts are kept.

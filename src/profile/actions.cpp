@@ -315,8 +315,7 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::host_results, "GPU idle: the host computes with results that it reads back",
      "Do this on the GPU, in the same stream; else do it less often.",
      "Do this on the GPU with tensors (topk, gather, where, masks) instead of .tolist(), .cpu() or .numpy(); else do "
-     "it "
-     "less often.",
+     "it less often.",
      "Do this inside the jitted step (jax.lax.top_k, jnp.where, lax.scan); else do it less often.",
      "Do this on the GPU with cupy functions instead of .get() or cupy.asnumpy(); else do it less often."},
     {CauseDetail::decompression, "GPU idle: the launching process decompresses input data",
