@@ -23,6 +23,7 @@
 #include "host/host.hpp"
 #include "model/error.hpp"
 #include "op/case.hpp"
+#include "op/extents_text.hpp"
 #include "op/suite_op.hpp"
 #include "report/json/json.hpp"
 #include "text/parse.hpp"
@@ -47,13 +48,6 @@ fs::path module_of(const KernelSpec& spec, std::string_view implementation, cons
   return fs::canonical(spec.kind == SourceKind::shared_library ? spec.source : compiled);
 }
 
-std::string text_of(const Shape& shape) {
-  std::string text;
-  for (const auto& [name, extent] : shape.extents())
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, extent);
-  return text;
-}
-
 std::optional<ExecutedOperations> emulate(const SuiteEntry& entry, const Shape& shape, const Suite& suite,
                                           const AnalyzeOptions& options) {
   const std::string isa(to_string(std::min(best_isa(), kHighestEmulated)));
@@ -69,7 +63,7 @@ std::optional<ExecutedOperations> emulate(const SuiteEntry& entry, const Shape& 
                                             "hot"};
   std::optional<ExecutedOperations> executed =
       options.count_operations({.command = command,
-                                .environment = {{kIsaVariable, isa}, {kShapeVariable, text_of(shape)}},
+                                .environment = {{kIsaVariable, isa}, {kShapeVariable, extents_text(shape.extents())}},
                                 .module = module_of(*entry.kernel, entry.workload.implementation, isa)});
   if (!executed) return std::nullopt;
   for (auto& [pipe, count] : executed->flops) count /= kProfiledLaunches;

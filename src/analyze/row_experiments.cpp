@@ -25,6 +25,7 @@
 #include "device/cpu/subnormals.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
+#include "op/extents_text.hpp"
 #include "op/layout.hpp"
 #include "user/index_inputs.hpp"
 #include "user/user_op.hpp"
@@ -48,10 +49,7 @@ constexpr std::int64_t kMostSorted = std::int64_t{1} << 24;
 
 /// "n=32768", with what else differs.
 std::string variant_text(const Workload& workload, std::string_view more) {
-  std::string text;
-  for (const auto& [name, extent] : workload.shape.extents()) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, extent);
-  }
+  std::string text = extents_text(workload.shape.extents());
   if (!more.empty()) text += (text.empty() ? "" : ", ") + std::string(more);
   return text;
 }

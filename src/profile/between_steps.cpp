@@ -16,6 +16,14 @@
 namespace roofline {
 namespace {
 
+/// Sets the share of a loop of that length. False: it is too little, or does not recur.
+bool matters(WorkBetweenSteps& work, std::int64_t least_times, double loop_s) {
+  constexpr double kLeastShare = 0.1;
+  if (work.times < least_times || !(loop_s > 0) || work.seconds < kLeastShare * loop_s) return false;
+  work.share = work.seconds / loop_s;
+  return true;
+}
+
 /// Gaps between steps, and the launches in them from lines that no step runs.
 class BetweenSteps {
  public:
@@ -32,7 +40,6 @@ class BetweenSteps {
 
   std::optional<WorkBetweenSteps> find(double step_s) const {
     constexpr std::int64_t kAgain = 2;
-    constexpr double kLeastShare = 0.1;
     const std::set<spool::Id> of_steps = lines_of_steps();
     std::map<spool::Id, double> lines;
     std::set<std::size_t> with_work;
@@ -51,9 +58,7 @@ class BetweenSteps {
       const double whole = seconds(total_length(parts_within(gaps_[gap], programs_)));
       work.seconds += std::max(0.0, whole - step_s);
     }
-    const double loop_s = seconds(total_length(programs_));
-    if (work.times < kAgain || !(loop_s > 0) || work.seconds < kLeastShare * loop_s) return std::nullopt;
-    work.share = work.seconds / loop_s;
+    if (!matters(work, kAgain, seconds(total_length(programs_)))) return std::nullopt;
     work.line = line_text(trace_, key_of_largest(lines));
     return work;
   }
@@ -81,65 +86,46 @@ class BetweenSteps {
   std::vector<Span> programs_;  ///< time of the loop without the profiler's
 };
 
-/// Checkpoints of one thread: a recording of a few seconds has one of them, if any, but the host was sampled for
-/// longer.
-class Checkpoints {
- public:
-  Checkpoints(const HostSamples& samples, int thread) : samples_(samples) {
-    for (std::size_t i = 0; i < samples.samples.size(); ++i) {
-      const HostSample& sample = samples.samples[i];
-      if (sample.thread == thread) add(sample);
-    }
-  }
+/// Checkpoints of one thread.
+struct Checkpoints {
+  std::vector<Span> spans;
+  std::map<std::string, std::int64_t> lines;  ///< samples of each
 
-  /// `loop`: the program's own time from its first step on.
-  std::optional<WorkBetweenSteps> within(const std::vector<Span>& loop) const {
-    constexpr std::int64_t kAgain = 3;
-    constexpr double kLeastShare = 0.1;
-    WorkBetweenSteps work;
-    for (const Span& span : spans_) {
-      const double seconds_of = seconds(total_length(parts_within(span, loop)));
-      work.times += seconds_of > 0 ? 1 : 0;
-      work.seconds += seconds_of;
-    }
-    const double loop_s = seconds(total_length(loop));
-    if (work.times < kAgain || !(loop_s > 0) || work.seconds < kLeastShare * loop_s) return std::nullopt;
-    work.share = work.seconds / loop_s;
-    work.line = key_of_largest(lines_);
-    return work;
-  }
-
- private:
-  void add(const HostSample& sample) {
+  void add(const HostSample& sample, const StackView& stack) {
     constexpr std::uint64_t kSame = 100'000'000;  // ns: between two samples of one checkpoint
-    const StackView stack(samples_, sample.stack);
-    if (!stack.saves_state()) return;
-    ++lines_[stack.place().text()];
+    ++lines[stack.place().text()];
     const auto length = static_cast<std::uint64_t>(sample.seconds * 1e9F);
     const std::uint64_t begin = sample.time - std::min(sample.time, length);
-    if (spans_.empty() || begin > spans_.back().end + kSame) spans_.push_back({begin, begin});
-    spans_.back().end = sample.time;
+    if (spans.empty() || begin > spans.back().end + kSame) spans.push_back({begin, begin});
+    spans.back().end = sample.time;
   }
-
-  const HostSamples& samples_;
-  std::vector<Span> spans_;
-  std::map<std::string, std::int64_t> lines_;
 };
 
+/// A recording of a few seconds has one checkpoint, if any, but the host was sampled for longer.
 std::optional<WorkBetweenSteps> checkpoints(const Recording& recording, const FoundSteps& found,
                                             const HostSamples& samples) {
+  constexpr std::int64_t kAgain = 3;
+  std::map<int, Checkpoints> threads;
+  for (const HostSample& sample : samples.samples) {
+    const StackView stack(samples, sample.stack);
+    if (stack.saves_state()) threads[sample.thread].add(sample, stack);
+  }
+  if (threads.empty()) return std::nullopt;
   std::uint64_t end = found.all.back().span.end;
   for (const Activity& activity : recording.activities) end = std::max(end, std::min(activity.end, recording.end));
   const Span whole = {found.all.front().span.start, end};
   const std::vector<Span> loop = uncovered({whole}, covered(counting_spans(recording, found.process)));
-  std::set<int> threads;
-  for (const HostSample& sample : samples.samples) {
-    if (StackView(samples, sample.stack).saves_state()) threads.insert(sample.thread);
-  }
   std::optional<WorkBetweenSteps> most;
-  for (const int thread : threads) {
-    const std::optional<WorkBetweenSteps> work = Checkpoints(samples, thread).within(loop);
-    if (work && (!most || work->seconds > most->seconds)) most = work;
+  for (const auto& [thread, saved] : threads) {
+    WorkBetweenSteps work;
+    for (const Span& span : saved.spans) {
+      const double in_loop = seconds(total_length(parts_within(span, loop)));
+      work.times += in_loop > 0 ? 1 : 0;
+      work.seconds += in_loop;
+    }
+    if (!matters(work, kAgain, seconds(total_length(loop))) || (most && work.seconds <= most->seconds)) continue;
+    work.line = key_of_largest(saved.lines);
+    most = work;
   }
   if (most) most->action = action_against(SavingCause::host_native, framework_of(recording), CauseDetail::saved_state);
   return most;

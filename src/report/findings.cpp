@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "op/extents_text.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/machine_findings.hpp"
 #include "report/profile_findings.hpp"
@@ -176,11 +177,9 @@ std::string describe(const WorkMismatch& mismatch) {
 
 /// "2 MFLOP stated for n=64, its code executes 20 MFLOP"
 std::string describe(const ExecutedFlops& flops) {
-  std::string shape;
-  for (const auto& [name, extent] : flops.shape)
-    shape += fmt::format("{}{}={}", shape.empty() ? "" : " ", name, extent);
   const std::string stated = flops.stated == 0 ? std::string("no FLOPs") : si(flops.stated, "FLOP");
-  return fmt::format("{} stated for {}, its code executes {}", stated, clean_line(shape), si(flops.executed, "FLOP"));
+  return fmt::format("{} stated for {}, its code executes {}", stated, clean_line(extents_text(flops.shape)),
+                     si(flops.executed, "FLOP"));
 }
 
 /// The stated amounts of a row that its buffers, its formula or its code contradict.

@@ -98,11 +98,9 @@ std::string clean(std::string_view text) {
   while (!text.empty()) {
     const CodePoint point = decode(text);
     const bool kept = point.value == '\n' || point.value == '\t';
-    if (turns_direction(point.value)) {
-      // Left out.
-    } else if (point.value == kReplacement || (is_control(point.value) && !kept)) {
+    if (point.value == kReplacement || (is_control(point.value) && !kept)) {
       result += kReplacementUtf8;
-    } else {
+    } else if (!turns_direction(point.value)) {
       result += text.substr(0, point.bytes);
     }
     text.remove_prefix(point.bytes);
@@ -155,7 +153,7 @@ std::vector<std::string> clean_lines(std::string_view text, std::size_t most) {
     std::string& line = lines.emplace_back();
     for (CodePoint point; !rest.empty(); rest.remove_prefix(point.bytes)) {
       point = decode(rest);
-      if (turns_direction(point.value) || point.value == '\r') continue;
+      if (point.value == '\r') continue;
       line += is_space(point.value) ? " " : clean(rest.substr(0, point.bytes));
     }
     line.erase(line.find_last_not_of(' ') + 1);

@@ -10,8 +10,8 @@
 
 namespace roofline {
 
-/// Valid UTF-8 with a replacement character for every malformed byte and control character, without characters that
-/// turn the direction of text; tabs and line feeds are kept. Prevents escape sequences in terminals and invalid JSON.
+/// Replaces malformed bytes and control characters by U+FFFD, drops characters that reverse the text direction, and
+/// keeps tabs and line feeds. Prevents escape sequences in terminals and invalid JSON.
 std::string clean(std::string_view text);
 
 /// Cleans text for one line: white space becomes one space, and characters that reverse the text direction are dropped.
