@@ -51,7 +51,9 @@ RoofProbe* RowPairs::probe_of(const Bound& bound) {
 
 std::optional<PairedFraction> RowPairs::measure(const Point& row, const Bench& bench, const PairOptions& options) {
   const DeviceInfo& device = device_.info();
-  if (device.kind != DeviceKind::cpu || machine_.device.identity != device.identity) return std::nullopt;
+  if (machine_.device.identity != device.identity) return std::nullopt;
+  // A GPU's speed is its own, and only a power or temperature limit makes it wander.
+  if (device.kind != DeviceKind::cpu && !badly_measured(row)) return std::nullopt;
   if (!row.time || row.bound.label == BoundLabel::unknown || row.work.collective) return std::nullopt;
   const ResourceTime& limiting = row.bound.resources.front();
   try {
@@ -61,7 +63,8 @@ std::optional<PairedFraction> RowPairs::measure(const Point& row, const Bench& b
     const bool short_launch = row.time->median < options.block_s;
     const PairedSide kernel{.batch = bench.batch,
                             .launch_s = row.time->median,
-                            .lead_in = short_launch || row.workload.cache == CacheMode::hot};
+                            .lead_in = short_launch || row.workload.cache == CacheMode::hot,
+                            .launch_quantum = bench.launch_quantum};
     const PairedSide reference{.batch = [&](std::int64_t launches) { return probe->time(launches); },
                                .launch_s = probe->amount() / probe->roof().value,
                                .lead_in = true,

@@ -30,9 +30,9 @@ class RowPairs {
   /// Frees the probe of the previous row if the next one may need its memory.
   void make_room();
 
-  /// Fraction of the roof of a timed row with a known bound, from its own batch of launches. std::nullopt on a GPU,
-  /// under the ceilings of another machine, without a limiting roof, if its probe cannot be made, or if there is no
-  /// time for six pairs.
+  /// Fraction of the roof of a timed row with a known bound, from its own batch of launches. std::nullopt on a GPU
+  /// unless its time alone allows no conclusion, under the ceilings of another machine, without a limiting roof, if
+  /// its probe cannot be made, or if there is no time for six pairs.
   std::optional<PairedFraction> measure(const Point& row, const Bench& bench, const PairOptions& options);
 
  private:

@@ -251,8 +251,7 @@ void initialize() {
   if (driver().version != nullptr) driver().version(&driver_version);
   const bool found = open_cupti(driver_version);
   write_process(*started, driver_version);
-  if (found && started->sampling != nullptr)
-    started->sampling->sample_instructions(InstructionSampling::make(*started));
+  if (found && started->sampling != nullptr) started->sampling->begin(InstructionSampling::make(*started));
   const std::string reason = found ? start_trace(*started) : std::string(kCuptiNotFound) + ": " + kCuptiRemedy;
   if (reason.empty()) {
     look_for_python(*started);

@@ -89,13 +89,16 @@ RunPhase PhasePlan::next(const Progress& progress) {
   return phase_;
 }
 
-void PhasePlan::sample_instructions() {
-  instructions_ = true;
-  phase_ = RunPhase::instructions;
+void PhasePlan::begin(bool instructions, bool in_job) {
+  const RunPhase first = in_job ? RunPhase::glimpse : RunPhase::start_up;
+  instructions_ = instructions;
+  after_sampled_ = first;
+  glimpsed_ = in_job;
+  phase_ = instructions ? RunPhase::instructions : first;
 }
 
 RunPhase PhasePlan::after_instructions(const Progress& progress) const {
-  const bool steady = after_sampled_ != RunPhase::start_up;
+  const bool steady = after_sampled_ == RunPhase::quiet;
   const std::uint64_t least = steady ? kSteadyInstructions : kFirstInstructions;
   const bool enough =
       progress.repetitions >= kFewOfInstructions && sampled_since_ != 0 && progress.time - sampled_since_ >= least;
@@ -115,7 +118,7 @@ RunPhase PhasePlan::after_start_up(const Progress& progress) const {
 }
 
 RunPhase PhasePlan::after_glimpse(const Progress& progress) const {
-  const bool in_vain = progress.repetitions == 0 && progress.time - since_ >= kLongestGlimpse;
+  const bool in_vain = progress.repetitions == 0 && launching_ >= kLongestGlimpse;
   const bool enough = progress.repetitions >= kGlimpsed && progress.time - since_ >= kShortestGlimpse;
   return enough || in_vain ? RunPhase::start_up : RunPhase::glimpse;
 }

@@ -4,8 +4,9 @@
 // Where instructions are sampled, a short phase of that comes first, until something repeats, for programs that end
 // soon; one of steady steps follows when the sample and all counts have been taken. Counting begins after the
 // first, so that short programs have counts. It is interrupted for a few steps in which nothing is counted, as a short
-// program with slow steps would have none of them, and if it takes long for a sample. A program in which nothing
-// repeats is recorded completely.
+// program with slow steps would have none of them, and if it takes long for a sample. The ranks of a job begin with
+// these few steps, because one that counts delays the others. A program in which nothing repeats is recorded
+// completely.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,9 @@ class PhasePlan {
     bool peers_missing = false;       ///< in sample: not all of them are in it yet
   };
 
-  /// Instructions are to be sampled, too. Before anything else.
-  void sample_instructions();
+  /// Before anything else. `instructions` are to be sampled, too. In a job each rank's counting delays all others: the
+  /// few steps without counting come first.
+  void begin(bool instructions, bool in_job);
   /// The phase from now on. Call it a few times per second.
   RunPhase next(const Progress& progress);
   RunPhase phase() const { return phase_; }

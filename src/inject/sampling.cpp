@@ -87,11 +87,10 @@ std::uint64_t Sampling::tick(std::uint64_t time) {
   return time + std::clamp<std::uint64_t>(marker->interval / 8, kLatest / 250, kLatest);
 }
 
-void Sampling::sample_instructions(InstructionSampling* instructions) {
-  if (instructions == nullptr) return;
+void Sampling::begin(InstructionSampling* instructions) {
   session_.instructions = instructions;
-  plan_.sample_instructions();
-  held_ = counting_holds();
+  plan_.begin(instructions != nullptr, !peers_.alone());
+  held_ = !counts(plan_.phase()) && counting_holds();
 }
 
 /// The GPU has its counters for one thing at a time: counting is held meanwhile.

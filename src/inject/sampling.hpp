@@ -31,7 +31,7 @@ class Sampling {
   explicit Sampling(Session& session);
 
   /// Before the first launch; nullptr: there will be no samples of instructions.
-  void sample_instructions(InstructionSampling* instructions);
+  void begin(InstructionSampling* instructions);
 
   // From the thread that writes.
   /// Enables or disables the callbacks of a paced mark. Returns the latest time of its next call.

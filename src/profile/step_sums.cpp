@@ -1,6 +1,7 @@
 #include "profile/step_sums.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "measure/statistics.hpp"
 #include "profile/between_steps.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kFewestUntouched = 5;  // steps whose median means something
 constexpr double kSameSteps = 1.1;           // longer than the recorded ones: they did something else
+constexpr double kLeastOfWork = 0.9;         // of the GPU's work in a step: what is shorter is no step
 
 /// Times in which a thread of the process ran a compiler, or its main thread waited for one.
 std::vector<Span> compiling_spans(const HostSamples& samples, std::int64_t pid) {
@@ -62,7 +64,28 @@ std::vector<StartUpShare> start_up_of(const Recording& recording, int process, s
   return shares;
 }
 
+/// Seconds per step in which the GPU that works longest runs kernels or copies.
+double work_per_step(const Steps& steps) {
+  double most = 0;
+  for (const WallTime& wall : steps.devices) most = std::max(most, wall.kernels_s + wall.copies_s);
+  return most / static_cast<double>(steps.count);
+}
+
 }  // namespace
+
+void time_untouched(Steps& steps, const std::vector<double>& marks_s) {
+  if (marks_s.size() < kFewestUntouched) return;
+  const double least = kLeastOfWork * work_per_step(steps);
+  double length = median(std::vector<double>(marks_s));
+  Interval interval = estimate_median(marks_s).ci95;
+  if (length < least) {
+    length = std::reduce(marks_s.begin(), marks_s.end()) / static_cast<double>(marks_s.size());
+    interval = mean_interval(marks_s);
+  }
+  if (length < least || length > kSameSteps * steps.median_s) return;
+  steps.untouched_s = length;
+  steps.untouched_ci95 = interval;
+}
 
 void take_out_recording(Steps& steps) {
   if (!steps.untouched_s) return;
@@ -102,15 +125,7 @@ std::optional<Steps> sum_steps(const Recording& recording, const FoundSteps& fou
   steps.devices = wall_times(recording, found.steady());
   add_roofs(steps.devices, rows, points);
   for (const WallTime& wall : steps.devices) steps.at_roof_s += wall.at_roof_s / static_cast<double>(steps.count);
-  std::vector<double> untouched = untouched_steps(recording, found.steady());
-  if (untouched.size() >= kFewestUntouched) {
-    steps.untouched_ci95 = estimate_median(untouched).ci95;
-    steps.untouched_s = median(std::move(untouched));
-  }
-  if (steps.untouched_s && *steps.untouched_s > kSameSteps * steps.median_s) {
-    steps.untouched_s.reset();
-    steps.untouched_ci95 = {};
-  }
+  time_untouched(steps, untouched_steps(recording, found.steady()));
   take_out_recording(steps);
   steps.slow = explain_slow_steps(recording, found, samples);
   steps.between = work_between_steps(recording, found, samples);

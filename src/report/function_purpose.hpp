@@ -13,7 +13,8 @@ enum class FunctionPurpose : std::uint8_t {
   none,
   allocation,
   copy,
-  text,  ///< conversion between numbers and text
+  text,    ///< conversion between numbers and text
+  stream,  ///< creation and destruction of string streams
   mathematics,
   exception,   ///< throwing and catching
   pattern,     ///< compilation of regular expressions

@@ -33,6 +33,9 @@ constexpr double kSecondsPerFault = 7e-7;  ///< to map and clear a page of 4 KiB
 
 constexpr std::string_view kGroupCommit = "Call fsync once for many records (group commit), or on another thread.";
 
+/// The body of an OpenMP region, as GCC and Clang name it.
+bool is_parallel_body(std::string_view function) { return contains_any(function, {"._omp_fn.", "omp_outlined"}); }
+
 /// What one function of the program copies and destroys: CPU time of running threads.
 struct OfObjects {
   double copies_s = 0, ends_s = 0;
@@ -295,9 +298,14 @@ class HostCauses {
         "mostly at", key_of_largest(syncs_), std::string(kGroupCommit));
   }
 
-  /// Threads that the sampler saw for a moment, or never.
+  /// Threads that the sampler saw for a moment, or never: a thread that it saw began or ended between two samples.
   bool short_lived_threads() const {
-    double named_s = 0;
+    constexpr double kMoment = 2.5;  // samples of a thread
+    double named_s = 0, main_s = 0;
+    for (const HostThreadSum& thread : host_.threads) main_s += thread.thread.main ? thread.times.of(ThreadState::running) : 0;
+    const double others_s = host_.times.of(ThreadState::running) - main_s;
+    const auto others = static_cast<double>(host_.thread_count - host_.process_count);
+    if (others_s * host_.rate_hz > kMoment * others) return false;
     for (const HostStackSum& stack : host_.stacks) {
       if (stack.state == ThreadState::running && !stack.frames.empty()) named_s += stack.seconds;
     }
@@ -331,10 +339,10 @@ class HostCauses {
         syncs ? std::string(kGroupCommit) : "Read ahead or write behind on another thread, in larger pieces.");
   }
 
+  const HostLineSum& line_of(int index) const { return host_.lines.at(static_cast<std::size_t>(index)); }
+
   /// `index`: into the lines; empty if negative.
-  std::string text_of_line(int index) const {
-    return index < 0 ? std::string() : short_place(host_.lines.at(static_cast<std::size_t>(index)).place);
-  }
+  std::string text_of_line(int index) const { return index < 0 ? std::string() : short_place(line_of(index).place); }
 
   std::string hottest_line() const {
     const auto hottest =
@@ -349,8 +357,10 @@ class HostCauses {
     const double saved = alone.seconds * (1 - 1 / static_cast<double>(alone.at_once));
     const std::string line = text_of_line(alone.line);
     const std::string share = percent(alone.seconds / host_.wall_s);
-    const bool python = alone.line >= 0 && host_.lines[static_cast<std::size_t>(alone.line)].place.python;
-    const bool shared = alone.line < 0 || alone.others_s > 0.5 * alone.line_s;
+    const bool python = alone.line >= 0 && line_of(alone.line).place.python;
+    constexpr double kAlsoRuns = 0.01;  // a body of a parallel region that the other threads run, too
+    const bool parallel = alone.line >= 0 && is_parallel_body(line_of(alone.line).place.function);
+    const bool shared = alone.line < 0 || alone.others_s > (parallel ? kAlsoRuns : 0.5) * alone.line_s;
     // Beside other programs, or with more threads than CPUs, who still works and who waits is the scheduler's choice;
     // not where no other thread ever works.
     if (shared && host_.times.of(ThreadState::runnable) > kMostReady * host_.times.of(ThreadState::running)) return;

@@ -13,6 +13,10 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
       "small ones."},
      {FunctionPurpose::text, 0.2, "text", "goes to conversions between numbers and text",
       "Read and write binary data, or convert with std::from_chars and std::to_chars, in large blocks."},
+     {FunctionPurpose::stream, 0.15, "string-streams", "goes to creating and destroying string streams",
+      "Convert with std::from_chars and std::to_chars (or std::stoi), or reuse one stream (str(), clear()): each new "
+      "one "
+      "copies a locale."},
      {FunctionPurpose::mathematics, 0.3, "mathematics", "goes to math library functions",
       "Use vector versions (-O3 -ffast-math with glibc's libmvec), single precision, or tables. Write small powers "
       "as products."},

@@ -148,7 +148,8 @@ class Finder {
       in_library = in_library || one.python;
       use.imports = use.imports || one.file.starts_with("<frozen importlib");
       // The outermost one, which the program calls.
-      if (const PythonWork* const work = python_work_of(one)) use.work = work;
+      const PythonWork* const work = python_work_of(one);
+      if (work != nullptr && (use.work == nullptr || !use.work->inner)) use.work = work;
     }
     if (index == stack.frames.rend()) return use;
     use.own = *index;

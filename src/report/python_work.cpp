@@ -34,6 +34,14 @@ constexpr PythonWork kPattern = {
     "Test with `in` or str.startswith() before, split with str.split(), or join the patterns to one (\"a|b\"); compile "
     "it once with re.compile().",
     0.4};
+constexpr PythonWork kCompile = {"pattern-compilation",
+                                 "goes to compiling regular expressions",
+                                 "Compile each pattern once, before the loop (re.compile), and call the methods of the "
+                                 "result: the re module keeps at "
+                                 "most 512 patterns.",
+                                 0.2,
+                                 false,
+                                 true};
 constexpr PythonWork kOpen = {
     "file-opens", "goes to opening files",
     "Open each file once, outside the loop, and keep its contents (functools.lru_cache on the function that reads it).",
@@ -94,6 +102,10 @@ constexpr auto kCode = std::to_array<LibraryCode>({{"/copy.py", "deepcopy", &kDe
                                                    {"/numpy/_core/shape_base.py", "vstack", &kGrow},
                                                    {"/numpy/core/shape_base.py", "hstack", &kGrow},
                                                    {"/numpy/_core/shape_base.py", "hstack", &kGrow},
+                                                   {"/re/_compiler.py", "", &kCompile},
+                                                   {"/re/_parser.py", "", &kCompile},
+                                                   {"/sre_compile.py", "", &kCompile},
+                                                   {"/sre_parse.py", "", &kCompile},
                                                    {"/re/__init__.py", "", &kPattern},
                                                    {"/re.py", "", &kPattern},
                                                    {"/_strptime.py", "", &kDate},

@@ -12,6 +12,7 @@ struct PythonWork {
   std::string_view id, finding, action;
   double least;             ///< share of the CPU time from which on it is named
   bool calls_back = false;  ///< the library calls functions of the program: their time is the library's, too
+  bool inner = false;       ///< it says more than the call of the same library around it
 };
 
 /// Of a library's frame, which the program's line calls; null: nothing in particular.

@@ -45,7 +45,7 @@ struct Outcome {
   double resident_bytes = 0;
   std::optional<Contention> contention;           ///< other load while it was timed, if significant
   std::optional<ReferenceRates> reference_rates;  ///< rates of the reference probes beside it, if measured
-  std::optional<PairedFraction> paired;  ///< std::nullopt on GPUs, and if the roof's probe could not run beside it
+  std::optional<PairedFraction> paired;  ///< std::nullopt: a GPU's steady row, or the probe could not run beside it
   int attempts = 1;                      ///< 2 if it was timed again because of contention or poor precision
 };
 

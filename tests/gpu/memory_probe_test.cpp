@@ -19,14 +19,14 @@ namespace {
 
 using MemoryProbeTest = GpuTest;
 
-struct Point {
+struct SweptSize {
   double bytes = 0;
   double rate = 0;
 };
 
-std::vector<Point> sweep(CudaDevice& device) {
+std::vector<SweptSize> sweep(CudaDevice& device) {
   const Probe& probe = probe_named("sweep.read");
-  std::vector<Point> points;
+  std::vector<SweptSize> points;
   for (int variant = 0;; ++variant) {
     const auto made = probe.make(device, ProbeRequest{}, variant);
     if (!made) return points;
@@ -37,10 +37,10 @@ std::vector<Point> sweep(CudaDevice& device) {
 }
 
 /// The mean rate of the points from `from` to `to` bytes.
-double level(const std::vector<Point>& points, double from, double to) {
+double level(const std::vector<SweptSize>& points, double from, double to) {
   double sum = 0;
   int count = 0;
-  for (const Point& point : points) {
+  for (const SweptSize& point : points) {
     if (point.bytes < from || point.bytes > to) continue;
     sum += point.rate;
     ++count;
@@ -72,7 +72,7 @@ Bounds bounds_at(double bytes, double l1, double l2, double near, double middle,
 }
 
 TEST_F(MemoryProbeTest, TheSweepGoesDownFromLevelToLevel) {
-  const std::vector<Point> points = sweep(gpu());
+  const std::vector<SweptSize> points = sweep(gpu());
   ASSERT_GT(points.size(), 20u);
   EXPECT_EQ(points.front().bytes, 16384);
   const double l1 = l1_of_an_sm(gpu());

@@ -141,7 +141,7 @@ PhasePlan::Progress sampling_instructions(bool on) {
 
 TEST(PhasePlan, InstructionsAreSampledFirstAndInSteadySteps) {
   Asked asked;
-  asked.plan.sample_instructions();
+  asked.plan.begin(true, false);
   EXPECT_EQ(asked.plan.phase(), RunPhase::instructions);
   EXPECT_LT(asked.pass(sampling_instructions(true), 100, 10 * kS), kS);
   // A launch must have ended the sampling before counters are read.
@@ -168,7 +168,7 @@ TEST(PhasePlan, InstructionsAreSampledFirstAndInSteadySteps) {
 
 TEST(PhasePlan, InstructionsThatAreRefusedTakeNoTime) {
   Asked asked;
-  asked.plan.sample_instructions();
+  asked.plan.begin(true, false);
   PhasePlan::Progress refused = sampling_instructions(false);
   refused.no_instructions = true;
   EXPECT_LE(asked.pass(refused, 100, 10 * kS), kS / 4);
@@ -178,7 +178,7 @@ TEST(PhasePlan, InstructionsThatAreRefusedTakeNoTime) {
 
 TEST(PhasePlan, AProgramThatNeverRepeatsIsSampledForShort) {
   Asked asked;
-  asked.plan.sample_instructions();
+  asked.plan.begin(true, false);
   EXPECT_LE(asked.pass(sampling_instructions(true), 0, 10 * kS), 4 * kS);
   EXPECT_EQ(asked.plan.phase(), RunPhase::closing);
 }
@@ -186,7 +186,7 @@ TEST(PhasePlan, AProgramThatNeverRepeatsIsSampledForShort) {
 /// Imports and compilers launch little: the samples are to be of what comes after them.
 TEST(PhasePlan, AStartUpWithoutLaunchesDoesNotUseUpTheTimeOfInstructions) {
   Asked asked;
-  asked.plan.sample_instructions();
+  asked.plan.begin(true, false);
   asked.pass(sampling_instructions(true), 0, kS / 2);
   asked.launches_per_look = 0;
   EXPECT_GE(asked.pass(sampling_instructions(true), 0, 20 * kS), 20 * kS);
@@ -220,6 +220,41 @@ TEST(PhasePlan, WhatDoesNotRepeatIsRecordedWhole) {
   asked.pass(resting(), 0, kS);
   asked.pass(resting(), 0, 3600 * kS);
   EXPECT_EQ(asked.plan.phase(), RunPhase::sample);
+}
+
+/// Counting in one rank delays all others: in a job of 60 steps none was without it.
+TEST(PhasePlan, AJobHasStepsWithoutCountingFirst) {
+  for (const bool instructions : {true, false}) {
+    Asked asked;
+    asked.plan.begin(instructions, true);
+    PhasePlan::Progress progress = sampling_instructions(instructions);
+    progress.in_job = true;
+    if (instructions) {
+      asked.pass(progress, 100, kS);
+      ASSERT_EQ(asked.plan.phase(), RunPhase::closing);
+      progress.instructions_on = progress.instructions_taken = false;
+      asked.pass(progress, 100, kS);
+    }
+    ASSERT_EQ(asked.plan.phase(), RunPhase::glimpse);
+    EXPECT_FALSE(counts(asked.plan.phase()));
+    EXPECT_GE(asked.pass(progress, 30, 10 * kS), kS / 2);
+    ASSERT_EQ(asked.plan.phase(), RunPhase::start_up);
+    progress.counting_cost = 3 * kS / 2;
+    asked.pass(progress, 30, kS);
+    EXPECT_EQ(asked.plan.phase(), RunPhase::start_up) << "not once more";
+  }
+}
+
+TEST(PhasePlan, AJobThatStartsSlowlyIsNotGivenUpBeforeItLaunches) {
+  Asked asked;
+  asked.plan.begin(false, true);
+  asked.launches_per_look = 0;
+  PhasePlan::Progress progress = {};
+  progress.in_job = true;
+  EXPECT_GE(asked.pass(progress, 0, 20 * kS), 20 * kS);
+  asked.launches_per_look = 10;
+  EXPECT_LE(asked.pass(progress, 0, 20 * kS), 4 * kS) << "nothing repeats";
+  EXPECT_EQ(asked.plan.phase(), RunPhase::start_up);
 }
 
 TEST(PhasePlan, LongCountingIsInterruptedForUncountedSteps) {

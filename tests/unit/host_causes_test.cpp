@@ -96,6 +96,21 @@ TEST(HostCauses, TakeTheOutermostPurposeExceptOfContainers) {
   EXPECT_EQ(host_causes(running_in_stack({library("malloc"), pattern}), true).at(0).id, "pattern-compilation");
 }
 
+/// A stream's constructor looks its facets up by dynamic_cast; conversions of a stream that is kept do not count.
+TEST(HostCauses, TellStringStreamsFromCastsAndConversions) {
+  const HostFrame cast = library("__dynamic_cast"),
+                  facet = library("bool std::has_facet<std::ctype<char> >(std::locale const&)"),
+                  init = library("std::basic_ios<char, std::char_traits<char> >::init(std::basic_streambuf<char>*)"),
+                  stream = library(
+                      "std::__cxx11::basic_istringstream<char, std::char_traits<char>, std::allocator<char> >::"
+                      "basic_istringstream(std::string const&, std::_Ios_Openmode)"),
+                  extract = library("std::istream& std::istream::_M_extract<double>(double&)");
+  EXPECT_EQ(host_causes(running_in_stack({cast, facet, init, stream}), true).at(0).id, "string-streams");
+  EXPECT_EQ(host_causes(running_in_stack({cast, facet, init}), true).at(0).id, "string-streams");
+  EXPECT_EQ(host_causes(running_in_stack({cast, extract}), true).at(0).id, "text");
+  EXPECT_EQ(host_causes(running_in_stack({cast}), true).at(0).id, "dynamic-cast");
+}
+
 TEST(HostCauses, NameTheSystemCallAndItsLine) {
   const HostFrame endl = library(
       "std::basic_ostream<char, std::char_traits<char> >& std::endl<char, std::char_traits<char> >"
@@ -223,6 +238,26 @@ TEST(HostCauses, NameProcessesAndThreadsThatAreTooShortToBeSampled) {
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, "thread-starts");
   EXPECT_EQ(found[0].line, "solver.cpp:8 step");
+}
+
+/// Threads of 80 ms are seen by eight samples each, whatever the kernel does meanwhile.
+TEST(HostCauses, ThreadsThatLastLongerAreNoThreadStarts) {
+  for (const int samples : {1, 8}) {
+    HostSamplesBuilder threads;
+    threads.thread(10, 10);
+    const int joins = threads.stack({library("pthread_join"), own(8, "step")}), works = threads.stack({own(9, "scan")});
+    for (int i = 0; i < 800; ++i) {
+      const std::uint64_t time = static_cast<std::uint64_t>(i + 1) * 10'000'000;
+      if (i % samples == 0) threads.thread(10, 11 + i);
+      threads.sample(0, time, ThreadState::lock, joins);
+      if (i % 8 < samples) threads.sample(1 + i / samples, time, ThreadState::running, works);
+    }
+    HostProfile host = host_profile(threads.take());
+    host.usage = {.user_s = 9, .system_s = 16, .page_faults = 100};
+    const std::vector<HostCause> found = host_causes(host, true);
+    ASSERT_THAT(found, Not(IsEmpty()));
+    EXPECT_EQ(found[0].id == "thread-starts", samples == 1) << found[0].id;
+  }
 }
 
 /// A thread works for some of each 100 ms, and waits for the rest.
@@ -364,6 +399,22 @@ TEST(HostCauses, NameASerialPartAndUnequalWork) {
   EXPECT_NEAR(serial[0].seconds, 2.5, 0.02);
   EXPECT_EQ(serial[0].line, "solver.cpp:30 write_result");
   EXPECT_THAT(serial[0].action, HasSubstr("omp"));
+  // The body of a parallel region, which one thread has nearly all of.
+  EXPECT_EQ(host_causes(alone_in("step [clone ._omp_fn.0]", 0, 9), true).size(), 0U) << "no other thread";
+  for (const char* function : {"count_all(Graph const&) [clone ._omp_fn.0]", "count_all(Graph const&)"}) {
+    HostSamplesBuilder one_has_most;
+    const int first = one_has_most.thread(10, 10), second = one_has_most.thread(10, 11);
+    const int body = one_has_most.stack({own(9, function)}),
+              waits = one_has_most.stack({library("[unknown]", "/usr/lib/libgomp.so.1"), library("start_thread")});
+    for (std::uint64_t i = 1; i <= 1000; ++i) {
+      one_has_most.sample(first, i * 10'000'000, ThreadState::running, body);
+      one_has_most.sample(second, i * 10'000'000, ThreadState::running, i % 10 == 0 ? body : waits);
+    }
+    const std::vector<HostCause> found = host_causes(host_profile(one_has_most.take()), true);
+    ASSERT_THAT(found, SizeIs(1));
+    const bool parallel = std::string_view(function).ends_with("]");
+    EXPECT_EQ(found[0].id, parallel ? "unequal-work" : "serial-part");
+  }
   const std::vector<HostCause> unequal = host_causes(alone_in("step", 5, 5), true);
   ASSERT_THAT(unequal, SizeIs(1));
   EXPECT_EQ(unequal[0].id, "unequal-work");

@@ -75,6 +75,13 @@ TEST(PythonCauses, NameTheLibraryThatALineCalls) {
               IsEmpty());
 }
 
+TEST(PythonCauses, PatternsThatAreCompiledAgain) {
+  const HostFrame search = library("/usr/lib/python3.11/re/__init__.py", "search");
+  EXPECT_EQ(host_causes(half_in({search}), true).at(0).id, "pattern-matching");
+  const HostFrame parse = library("/usr/lib/python3.11/re/_parser.py", "_parse");
+  EXPECT_EQ(host_causes(half_in({parse, search}), true).at(0).id, "pattern-compilation");
+}
+
 TEST(PythonCauses, NameWhatALineCallsInC) {
   struct Case {
     const char *id, *source;

@@ -785,6 +785,31 @@ TEST_F(StepsTest, WhatRecordingAddsIsNoIdleTimeOfTheProgram) {
   EXPECT_EQ(faster.devices[0].recording_s, 0);
 }
 
+/// A host that queues 60 graphs in 12 ms and then waits for them sets 59 of 60 marks closer than steps are.
+TEST_F(StepsTest, MarksOfAHostThatRunsAheadAreNoSteps) {
+  Steps steps;
+  steps.count = 100;
+  steps.median_s = 15.8e-3;
+  steps.devices = {WallTime{.wall_s = 1.58, .kernels_s = 1.57}};
+  std::vector<double> marks;
+  for (int burst = 0; burst < 5; ++burst) {
+    marks.insert(marks.end(), 59, 0.2e-3);
+    marks.push_back(60 * 15.8e-3 - 59 * 0.2e-3);
+  }
+  Steps in_bursts = steps;
+  time_untouched(in_bursts, marks);
+  ASSERT_TRUE(in_bursts.untouched_s);
+  EXPECT_NEAR(*in_bursts.untouched_s, 15.8e-3, 1e-6);
+  Steps without_waits = steps;
+  time_untouched(without_waits, std::vector<double>(200, 0.2e-3));
+  EXPECT_FALSE(without_waits.untouched_s) << "the marks at which the host waits were not seen";
+  Steps one_by_one = steps;
+  marks.assign(200, 15.75e-3);
+  marks.push_back(1);
+  time_untouched(one_by_one, marks);
+  EXPECT_EQ(one_by_one.untouched_s, 15.75e-3);
+}
+
 // A program of random launches, copies, waits and calls, which may have steps or not: what the parts of the bar have is
 // all that there is to save.
 TEST_F(StepsTest, CodeThatIsCompiledLateIsASingleEventAndInSeveralStepsIsNot) {
