@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "inject/mix.hpp"
+#include "inject/padding.hpp"
 
 namespace roofline::inject {
 namespace {
@@ -53,7 +54,8 @@ void follow_transfer(Session& session, const DriverCall& call, const CUpti_Callb
       if (!recorded || copy.ByteCount < kLeast || copy.srcHost == nullptr) break;
       session.spool.write(spool::Type::copy_source,
                           spool::CopySource{reinterpret_cast<std::uintptr_t>(copy.srcHost), copy.ByteCount,
-                                            digest_of(copy.srcHost, copy.ByteCount), data.correlationId, 0});
+                                            digest_of(copy.srcHost, copy.ByteCount), data.correlationId,
+                                            padding_of(copy.srcHost, copy.ByteCount)});
       break;
     }
     case Arguments::written_to:

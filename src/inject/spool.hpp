@@ -347,7 +347,7 @@ struct CopySource {
   std::uint64_t bytes;
   std::uint64_t digest;  ///< of all bytes up to 16 KiB, of larger sources of 32 cache lines; 0: no information
   std::uint32_t correlation;
-  std::uint32_t reserved;
+  std::uint32_t padding;  ///< thousandths of its values that pad its rows (padding.hpp); 0: none, or unknown
 };
 
 /// `call` of a marker that is a launch of a graph.

@@ -83,7 +83,8 @@ constexpr CauseRow kCauseRows[] = {
      "Compile before the loop (cuModuleLoad, nvrtc) and keep the module.",
      "Avoid new shapes: pad inputs, or torch.compile(dynamic=True), mark_dynamic; TORCH_LOGS=recompiles names the "
      "reason.",
-     "Avoid new shapes: pad inputs to a few sizes, or use static_argnums; call jax.jit once, outside the loop.",
+     "Call jax.jit once, outside the loop, and avoid new shapes: pad inputs to a few sizes. A static argument "
+     "(static_argnums) compiles for each value: pass what changes as an array.",
      "Build ElementwiseKernel, RawKernel and RawModule once before the loop; each new source or type compiles."},
     {SavingCause::checkpointing, "Backward repeats the forward pass (gradient checkpointing)",
      "Keep activations where memory allows.",
@@ -117,6 +118,13 @@ constexpr CauseRow kCauseRows[] = {
      "Use the indices: F.embedding(indices, weight) instead of F.one_hot(indices) @ weight; F.cross_entropy with class "
      "indices instead of one-hot targets.",
      "Use the indices: weight[indices] (jnp.take) instead of jax.nn.one_hot(indices) @ weight.", ""},
+    {SavingCause::padding, "Kernels compute on padding",
+     "Batch rows of similar length and pad to the longest of a batch, or concatenate the rows and pass their offsets.",
+     "Sort or bucket rows by length, and pad each batch to its longest row (DataCollatorWithPadding, "
+     "pad_to_multiple_of=8); or pack rows: flash_attn_varlen_func, torch.nested.",
+     "Bucket rows by length and pad to a few lengths, one compilation each; or pack several rows into one, with "
+     "segment ids in the mask.",
+     "Sort rows by length and pad each batch to its longest row, or concatenate the rows and pass their offsets."},
     {SavingCause::fft_length, "Fourier transforms of an unfavourable length",
      "Pad to a length without prime factors above 7 (for a convolution the result is the same).",
      "Pad to a length without prime factors above 7: scipy.fft.next_fast_len, torch.fft.rfft(x, n=…).",
@@ -254,12 +262,15 @@ constexpr DetailRow kDetailRows[] = {
      "Use cudaMemcpyAsync on another stream instead of cudaMemcpy, and wait with an event where the data is needed.",
      "The memory is pinned: use .to(device, non_blocking=True) without a synchronisation behind it.", "",
      "The memory is pinned: use array.set(pinned, stream=…) on a non-blocking stream."},
-    {CauseDetail::readback, "Copies to pageable memory",
-     "Copy into pinned memory (cudaHostAlloc) with cudaMemcpyAsync, and wait once when the values are needed.",
-     "Copy into pinned memory (torch.empty(…, pin_memory=True)) with non_blocking=True, and synchronise once when "
-     "the values are needed.",
-     "Call copy_to_host_async() first, and np.asarray when the values are needed.",
-     "Copy into pinned memory: array.get(out=cupyx.empty_pinned(…), blocking=False)."},
+    {CauseDetail::readback, "Copies from the GPU to pageable memory",
+     "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory (cudaHostAlloc) with "
+     "cudaMemcpyAsync, and wait once when the values are needed.",
+     "Compute on the GPU with what is copied (averaged weights: torch._foreach_lerp_; metrics: torch.bincount), or do "
+     "this less often; else copy into pinned memory with non_blocking=True, and synchronise once.",
+     "Compute in jit with what is copied, or do this less often; else call copy_to_host_async() first, and np.asarray "
+     "when the values are needed.",
+     "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory: "
+     "array.get(out=cupyx.empty_pinned(…), blocking=False)."},
     {CauseDetail::unified_memory, "Pages of unified memory migrate in the loop",
      "Prefetch before the kernel (cudaMemPrefetchAsync), set the location (cudaMemAdvise), or use cudaMalloc and "
      "copies.",
@@ -361,6 +372,14 @@ constexpr DetailRow kDetailRows[] = {
      "iteration needs the one before: torch.compile(mode=\"reduce-overhead\") or torch.cuda.CUDAGraph.",
      "",
      "One operation for all items: an array with a batch axis; where an iteration needs the one before: a CUDA graph."},
+    {CauseDetail::grouped_loop, "GPU idle: a loop reads the size of each group back and launches short kernels for it",
+     "Handle all groups in one launch: sort by group once, and give a grouped product or a kernel the groups' offsets, "
+     "which stay on the GPU.",
+     "Handle all groups in one call: sort by group once (argsort, bincount, cumsum), then a grouped product "
+     "(torch._grouped_mm, or bmm with a fixed capacity); torch.where, nonzero and boolean masks wait for the GPU.",
+     "",
+     "Handle all groups in one call: sort by group once (argsort, bincount), then one operation with the groups' "
+     "offsets; where, nonzero and boolean masks wait for the GPU."},
     {CauseDetail::collective_loop, "GPU idle: a loop starts a collective for each tensor",
      "One collective for all: copy the tensors into one buffer, or put ncclGroupStart and ncclGroupEnd around the "
      "loop.",
@@ -400,6 +419,22 @@ constexpr DetailRow kDetailRows[] = {
      "Launch graphs back to back: put several steps into one graph, or more work into each.", "", "", ""},
     {CauseDetail::imports, "GPU idle: Python imports modules",
      "One-time cost: find slow imports with python -X importtime, and import before the work begins.", "", "", ""},
+    {CauseDetail::sparse_build, "A sparse matrix is built from its indices in each step, which sorts them",
+     "Build it once before the loop while its indices stay the same; else sort them once and change the values only.",
+     "Build it once before the loop while its indices stay the same (coalesce(), to_sparse_csr()), and pass it on; else "
+     "aggregate without it: index_add_ or scatter_add_.",
+     "Build it once before the loop while its indices stay the same (BCOO.sort_indices, sum_duplicates); else "
+     "jax.ops.segment_sum.",
+     "Build it once before the loop while its indices stay the same (coo_matrix.tocsr(), sum_duplicates()), and change "
+     "only .data."},
+    {CauseDetail::repeated_values, "Each value is written several times, for an operation that could read it several "
+     "times",
+     "Let the operation index one copy several times (stride 0), instead of writing several.",
+     "Broadcast instead: scaled_dot_product_attention(enable_gqa=True) for heads that share keys and values, else a "
+     "dimension of size 1 or expand(), which copies nothing.",
+     "Broadcast instead: a dimension of size 1, jnp.einsum or jnp.broadcast_to; jax.nn.dot_product_attention takes fewer "
+     "key heads than query heads.",
+     "Broadcast instead: an axis of size 1 or cupy.broadcast_to, which copies nothing."},
     {CauseDetail::grown_tensors, "A tensor is grown by concatenation, which copies all of it each time",
      "Allocate for the largest length once, and write what is new in place.",
      "Allocate for the largest length once, and write what is new in place: x[:, position] = new, or index_copy_; read "

@@ -37,13 +37,16 @@ enum class CauseDetail : std::uint8_t {
   requests,             ///< wait_network: a server waits for requests
   answers,              ///< host_python, host_native: a server works on a request while requests are few
   item_loop,            ///< tiny_kernels, launch_rate: a loop of the program, as over the tensors of a list
+  grouped_loop,         ///< tiny_kernels, launch_rate: such a loop that reads values back for each item
   collective_loop,      ///< tiny_kernels, launch_rate: such a loop with a collective for each item
   recurrent_cells,      ///< tiny_kernels, launch_rate: a recurrent cell is stepped through a sequence in Python
   eager_programs,       ///< tiny_kernels, launch_rate: operations of JAX outside of jit
-  kernel_loop,          ///< tiny_kernels, launch_rate: a loop inside compiled code
+  kernel_loop,          ///< tiny_kernels, launch_rate: a loop inside compiled code; small_batch: its short kernels
   graph_launches,       ///< launch_rate: of CUDA graphs
   imports,              ///< module_load: Python modules, by an import or a framework's first use
   channels_first,       ///< layout_copy: cuDNN's conversions around convolutions of tensors in NCHW
+  sparse_build,         ///< layout_copy: a sparse matrix is built from indices
+  repeated_values,      ///< layout_copy: of each value several times, as repeat_interleave() does
   grown_tensors,        ///< copies: a tensor is grown by concatenation, which copies all of it
   long_sums,            ///< small_batch: a reduction with few results
   optimizer_passes,     ///< unfused_optimizer: a kernel for each operation, on all parameters

@@ -122,9 +122,11 @@ class FusionFinder {
 
  private:
   /// A kernel that only moves memory, not a product on tensor cores. Launches for parts of tensor lists pass nothing
-  /// on.
+  /// on; transforms and sorts need all of their input before they give anything on.
   const Point* streaming(int group) const {
-    if (group < 0 || is_of_tensor_lists(recording_.groups[static_cast<std::size_t>(group)].symbol)) return nullptr;
+    if (group < 0) return nullptr;
+    const std::string& symbol = recording_.groups[static_cast<std::size_t>(group)].symbol;
+    if (is_of_tensor_lists(symbol) || is_fourier_transform(symbol) || is_sort(symbol)) return nullptr;
     const Point& point = points_[static_cast<std::size_t>(group)];
     const bool streams =
         point.bound.label == BoundLabel::memory && level_of(point.bound.limiting_ceiling) == Level::hbm;

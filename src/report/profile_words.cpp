@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 53> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 54> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -29,6 +29,7 @@ constexpr std::array<std::string_view, 53> kSavingCauses = {"data_loading",
                                                             "indexed_sum",
                                                             "full_sort",
                                                             "one_hot",
+                                                            "padding",
                                                             "fft_length",
                                                             "layout_copy",
                                                             "small_batch",

@@ -35,6 +35,8 @@ constexpr int kMostMisses = 20;
 /// interrupt, so that it reads Python frames at the same time as native ones. A wake-up costs about 10 us.
 constexpr std::size_t kFewRunning = 2;
 constexpr std::uint64_t kSameMoment = kNsPerSecond / 1000;
+/// So long a thread that runs is assumed to block where it was last seen to.
+constexpr std::uint64_t kSameWork = kNsPerSecond;
 
 /// The C library and the loader: a thread that waits is in one of their functions; its state is the reason.
 bool is_system_call_library(std::string_view path) {
@@ -275,6 +277,7 @@ class HostSampler::Loop {
     if (times == thread.times && !thread.seen_running && is_waiting(thread) && is_known) {
       // It has had no CPU since its last sample, so it still waits there.
       ++thread.idle;
+      if (thread.last_wait) thread.last_wait->time = now;
       add(thread, thread.state, now, 1);
       return true;
     }
@@ -309,7 +312,9 @@ class HostSampler::Loop {
       add(thread, state, now, part);
     };
     if (time.blocked > 0) {
-      const LastWait wait = thread.last_wait.value_or(LastWait{});
+      // Of a thread that has run for longer the last wait that was seen says nothing: it was elsewhere.
+      const bool recent = thread.last_wait && now - thread.last_wait->time <= kSameWork;
+      const LastWait wait = recent ? *thread.last_wait : LastWait{};
       thread.stack = wait.stack;
       add_part(wait.state, time.blocked);
     }
@@ -345,7 +350,7 @@ class HostSampler::Loop {
     };
     if (!python.empty() && std::ranges::all_of(native, is_system_call)) native.clear();
     thread.stack = stack_of(process, std::move(native), python);
-    thread.last_wait = LastWait{thread.state, thread.stack};
+    thread.last_wait = LastWait{now, thread.state, thread.stack};
     thread.unaccounted = std::max<std::int64_t>(0, thread.unaccounted - static_cast<std::int64_t>(used));
     add(thread, thread.state, now, 1);
   }

@@ -29,6 +29,7 @@ struct RunningStack {
 };
 
 struct LastWait {
+  std::uint64_t time = 0;  ///< at which it was seen there last, ns
   ThreadState state = ThreadState::other;
   int stack = -1;
 };

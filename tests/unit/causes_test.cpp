@@ -662,6 +662,86 @@ TEST_F(Causes, TensorsGrownByConcatenation) {
   }
 }
 
+/// A graph's matrix is sorted and summed in each step, or once; the sort alone is another cause.
+TEST_F(Causes, SparseMatricesThatAreBuiltInEachStep) {
+  constexpr const char* kCoalesces = "_ZN2at6native5apply20coalesceValuesKernelIffEEvPlS3_PT_S5_lll";
+  for (const int every : {1, 10}) {
+    program_ = SimulatedProgram();
+    const spool::Id coalesces = kernel(kCoalesces, line(31)), sorts = kernel("DeviceMergeSortMergeKernel", line(31)),
+                    product = kernel(kGemm, line(40));
+    steps(20, [&](int step) {
+      if (step % every == 0) {
+        program_.launch(sorts, 300 * kMicros);
+        program_.launch(coalesces, 400 * kMicros);
+      }
+      program_.launch(product, kMillis);
+    });
+    const std::vector<Saving> found = causes();
+    const auto of = std::ranges::find(found, SavingCause::layout_copy, &Saving::cause);
+    ASSERT_EQ(of != found.end(), every == 1);
+    if (of == found.end()) continue;
+    EXPECT_EQ(of->line, "train.py:31 step");
+    EXPECT_NEAR(of->seconds, 20 * 700e-6, 1e-5);
+    EXPECT_EQ(of->action,
+              action_against(SavingCause::layout_copy, Framework::torch, CauseDetail::sparse_build));
+  }
+}
+
+/// A part of the time of all kernels but the optimizer's, beside other causes in the rest.
+TEST_F(Causes, BatchesThatArePadded) {
+  for (const std::uint32_t padding : {800U, 150U, 0U}) {
+    program_ = SimulatedProgram();
+    const spool::Id product = kernel(kGemm, line(40)),
+                    update = kernel("at::native::multi_tensor_apply_kernel<FusedAdam>", line(50)), input = line(20);
+    std::uint64_t digest = 1;
+    steps(20, [&](int) {
+      program_.copy_in(512 << 10, spool::Memory::pinned, 20 * kMicros, input, false, ++digest, padding);
+      program_.launch(product, kMillis);
+      program_.launch(update, kMillis);
+    });
+    const std::vector<Saving> found = causes();
+    const auto of = std::ranges::find(found, SavingCause::padding, &Saving::cause);
+    ASSERT_EQ(of != found.end(), padding == 800);
+    if (of == found.end()) continue;
+    EXPECT_EQ(of->line, "train.py:20 step");
+    EXPECT_NEAR(of->seconds, 0.8 * 20 * 1.01e-3, 1e-5);
+  }
+}
+
+/// XLA's loop launches a graph of a few kernels per iteration; the same in PyTorch, seldom, and long ones are none.
+TEST_F(Causes, LoopsOfShortKernelsInCompiledCode) {
+  struct Case {
+    const char* range;
+    int launches;
+    std::uint64_t length;
+    bool found;
+  };
+  for (const Case& one : {Case{"Thunk:#hlo_op=while.3#", 500, 5 * kMicros, true},
+                          {"Thunk:#hlo_op=fusion.3#", 500, 5 * kMicros, false},
+                          {"Thunk:#hlo_op=while.3#", 20, 5 * kMicros, false},
+                          {"Thunk:#hlo_op=while.3#", 500, 50 * kMicros, false}}) {
+    program_ = SimulatedProgram();
+    const spool::Id module = program_.spool().range("XlaModule:#hlo_module=jit_step#", 0),
+                    loop = program_.spool().range(one.range, module),
+                    at = program_.spool().line("/home/user/project/train.py", 86, "main");
+    const spool::Id body = program_.spool().kind("loop_add_fusion", program_.spool().place({.range = loop, .line = at}));
+    const spool::Id product = program_.spool().kind(kGemm, program_.spool().place({.range = module, .line = at}));
+    steps(10, [&](int) {
+      for (int i = 0; i < one.launches; ++i) program_.launch(body, one.length);
+      program_.launch(product, kMillis);
+    });
+    const std::vector<Saving> found = causes();
+    const auto of = std::ranges::find_if(found, [](const Saving& saving) {
+      return saving.what.find("loop") != std::string::npos;
+    });
+    ASSERT_EQ(of != found.end(), one.found) << one.range << ' ' << one.launches;
+    if (of == found.end()) continue;
+    EXPECT_EQ(of->line, "train.py:86 main");
+    EXPECT_LE(of->seconds, 10 * 500 * 5e-6 + 1e-9);
+    EXPECT_EQ(of->action, action_against(SavingCause::small_batch, Framework::jax, CauseDetail::kernel_loop));
+  }
+}
+
 TEST_F(Causes, ProductsWithOneHotVectors) {
   constexpr const char* kZeros =
       "_ZN2at6native29vectorized_elementwise_kernelILi2ENS0_11FillFunctorIlEESt5arrayIPcLm1EEEEviT0_T1_";
@@ -719,6 +799,29 @@ TEST_F(Causes, CopiesThatChangeTheLayoutInEachStep) {
     EXPECT_EQ(found[0].cause, SavingCause::layout_copy);
     EXPECT_EQ(found[0].line, "train.py:64 step");
     EXPECT_NEAR(found[0].seconds, 20 * 400e-6, 1e-5);
+  }
+}
+
+/// The text of the line tells heads that are repeated from a change of the layout.
+TEST_F(Causes, CopiesThatWriteEachValueSeveralTimes) {
+  constexpr const char* kStrided =
+      "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastIZZZNS0_23direct_copy_kernel_cudaERN";
+  for (const char* text : {"keys = self.k.repeat_interleave(8, dim=1)", "x = x.repeat(1, 4, 1, 1)",
+                           "y = x.permute(0, 2, 1).contiguous()", ""}) {
+    program_ = SimulatedProgram();
+    const spool::Id copy = kernel(kStrided, line(18)), product = kernel(kGemm, line(40));
+    steps(20, [&](int) {
+      program_.launch(product, kMillis);
+      program_.launch(copy, 400 * kMicros);
+    });
+    SourceTexts sources([&](const std::string&) { return std::string(17, '\n') + "    " + text + "\n"; });
+    const std::vector<Saving> found = causes({}, {}, &sources);
+    ASSERT_EQ(found.size(), 1U) << text;
+    EXPECT_EQ(found[0].cause, SavingCause::layout_copy);
+    const bool repeats = std::string_view(text).find("repeat") != std::string_view::npos;
+    EXPECT_EQ(found[0].action, action_against(SavingCause::layout_copy, Framework::torch,
+                                              repeats ? CauseDetail::repeated_values : CauseDetail::none))
+        << text;
   }
 }
 

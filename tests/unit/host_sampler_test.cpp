@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <mutex>
@@ -21,6 +22,14 @@ void host_sampler_spin(double seconds) {
   while (std::chrono::steady_clock::now() < end) {
     for (int i = 0; i < 20'000; ++i) sum = sum * 1.0000001 + 1e-9;
   }
+}
+
+__attribute__((noinline)) void host_sampler_wait(double seconds);
+
+void host_sampler_wait(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  volatile int more = 1;  // no tail call: the function stays on the stack
+  static_cast<void>(more);
 }
 
 namespace {
@@ -79,6 +88,36 @@ TEST(HostSampler, AThreadThatRunsIsInItsFunction) {
     }
   }
   EXPECT_GT(within, 0.8 * ready);
+}
+
+/// Short waits between two samples are assumed to be the last one that was seen, but not for long.
+TEST(HostSampler, AThreadThatHasRunForLongIsNotWhereItOnceWaited) {
+  const HostSamples samples = sampled([] {
+    host_sampler_wait(0.3);
+    for (int i = 0; i < 400; ++i) {
+      host_sampler_spin(8e-3);
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  });
+  expect_sound(samples);
+  if (!samples.why_no_native.empty()) GTEST_SKIP() << samples.why_no_native;
+  const auto waited = [&](const HostSample& sample) {
+    if (sample.stack < 0) return false;
+    return std::ranges::any_of(samples.stacks[static_cast<std::size_t>(sample.stack)], [&](int frame) {
+      return samples.frames[static_cast<std::size_t>(frame)].function.find("host_sampler_wait") != std::string::npos;
+    });
+  };
+  std::uint64_t first_after = 0;  // a sample of the work after the wait
+  bool seen = false;
+  for (const HostSample& sample : samples.samples) {
+    seen = seen || waited(sample);
+    if (seen && first_after == 0 && sample.state == ThreadState::running) first_after = sample.time;
+  }
+  if (first_after == 0) GTEST_SKIP() << "the wait was not sampled";
+  constexpr std::uint64_t kLater = 1'500'000'000;
+  for (const HostSample& sample : samples.samples) {
+    EXPECT_FALSE(sample.time > first_after + kLater && waited(sample)) << sample.time - first_after;
+  }
 }
 
 TEST(HostSampler, AThreadThatWaitsIsInItsState) {

@@ -630,6 +630,31 @@ TEST_F(IdleDetails, ALoopOverItemsIsNoModelAndNoCompiledFunction) {
   }
 }
 
+/// A loop over experts waits for the number of its tokens; autograd launches for the loop's line, and for another one.
+TEST_F(IdleDetails, ALoopOverGroupsReadsTheirSizesBack) {
+  for (const auto& [reads, of_loop] : {std::pair{true, true}, {true, false}, {false, true}, {false, false}}) {
+    restart();
+    const spool::Id select = program_.place("train.py", 38, "route");
+    const spool::Id forward = program_.spool().kind("at::native::reduce_kernel", program_.place("train.py", 41, "route"));
+    const spool::Id backward =
+        program_.spool().kind("at::native::mul_kernel", program_.place("train.py", of_loop ? 41 : 90, "route", true));
+    steps(10, [&, reads = reads](int) {
+      for (int i = 0; i < 64; ++i) {
+        if (reads) program_.item(select, 8);
+        program_.launch(forward, 3 * kUs);
+      }
+      for (int i = 0; i < 200; ++i) {
+        program_.host(40 * kUs, ThreadState::running, -1);
+        program_.launch(backward, 3 * kUs);
+      }
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::tiny_kernels);
+    const CauseDetail loop = reads ? CauseDetail::grouped_loop : CauseDetail::item_loop;
+    EXPECT_EQ(found.part.detail, of_loop ? loop : CauseDetail::none) << reads << of_loop;
+  }
+}
+
 /// What an allocator gives back it must allocate again. Without that, with an allocator that has run out of memory,
 /// and without such an allocator, the calls are those of their lines.
 TEST_F(IdleDetails, MemoryThatIsGivenBackInTheLoop) {

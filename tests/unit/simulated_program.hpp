@@ -54,12 +54,12 @@ class SimulatedProgram {
 
   /// From the host: asynchronous, or with a wait as frameworks do it.
   void copy_in(std::uint64_t bytes, spool::Memory from, std::uint64_t length, spool::Id place, bool waits,
-               std::uint64_t digest = 0) {
+               std::uint64_t digest = 0, std::uint32_t padding = 0) {
     const std::uint64_t call = now_;
     now_ += kLaunch;
     const std::uint64_t start = run(length);
     if (digest != 0) {
-      spool_.copy_of(digest, bytes, from, call, start, start + length, place);
+      spool_.copy_of(digest, bytes, from, call, start, start + length, place, padding);
     } else {
       spool_.copy(bytes, from, spool::Memory::device, call, start, start + length, place);
     }

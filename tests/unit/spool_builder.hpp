@@ -164,9 +164,9 @@ class SpoolBuilder {
   }
   /// The same from the host's memory, with the contents that it had.
   void copy_of(std::uint64_t digest, std::uint64_t bytes, spool::Memory from, std::uint64_t call, std::uint64_t start,
-               std::uint64_t end, spool::Id place = 0) {
+               std::uint64_t end, spool::Id place = 0, std::uint32_t padding = 0) {
     copy(bytes, from, spool::Memory::device, call, start, end, place);
-    add(spool::Type::copy_source, spool::CopySource{0x1000, bytes, digest, correlation_, 0});
+    add(spool::Type::copy_source, spool::CopySource{0x1000, bytes, digest, correlation_, padding});
   }
 
   /// Later launches and calls are that thread's.

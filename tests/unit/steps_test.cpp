@@ -790,7 +790,7 @@ TEST_F(StepsTest, MarksOfAHostThatRunsAheadAreNoSteps) {
   Steps steps;
   steps.count = 100;
   steps.median_s = 15.8e-3;
-  steps.devices = {WallTime{.wall_s = 1.58, .kernels_s = 1.57}};
+  steps.devices.emplace_back().kernels_s = 1.57;
   std::vector<double> marks;
   for (int burst = 0; burst < 5; ++burst) {
     marks.insert(marks.end(), 59, 0.2e-3);

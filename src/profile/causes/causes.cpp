@@ -29,16 +29,19 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_double_precision_products,
     find_unaligned_products,
     find_indexed_sums,
+    find_sparse_builds,
     find_full_sorts,
     find_one_hot_products,
     find_unfavourable_transforms,
     find_channels_first,
     find_layout_copies,
     find_default_streams,
+    find_compiled_loops,
     find_small_grids,
+    find_padding,
 });
 
-/// The saving as a claim on the rows of its kernels, on each by its part of their time.
+/// The saving as a claim on the rows of its kernels, or of their graphs, on each by its part of their time.
 SavingClaim claim_of(FoundCause found) {
   SavingClaim claim = {.saving = std::move(found.saving), .rows = {}};
   std::map<int, double> rows;
@@ -46,7 +49,7 @@ SavingClaim claim_of(FoundCause found) {
   for (const Activity* activity : found.activities) {
     if (activity->what != ActivityKind::kernel) continue;
     const double time = seconds(activity->end - activity->start);
-    rows[activity->group] += time;
+    rows[activity->graph >= 0 ? activity->graph : activity->group] += time;  // counters are those of the whole graph
     total_s += time;
   }
   for (const auto& [row, time] : rows) claim.rows.emplace_back(row, claim.saving.seconds * time / total_s);
@@ -68,7 +71,7 @@ std::vector<SavingClaim> causes_of(const Recording& recording, const FoundSteps&
   for (const Detector detector : kDetectors) {
     for (FoundCause& found : detector(inputs)) {
       if (found.saving.seconds < kLeastShareOfSteps * activities.total_s) continue;
-      inputs.claimed.insert(found.activities.begin(), found.activities.end());
+      if (!found.in_part) inputs.claimed.insert(found.activities.begin(), found.activities.end());
       claims.push_back(claim_of(std::move(found)));
     }
   }

@@ -22,6 +22,7 @@ class SourceTexts;
 struct FoundCause {
   Saving saving;
   std::set<const Activity*> activities;
+  bool in_part = false;  ///< it is a part of the work of each, and other causes may be in the rest
 };
 
 struct CauseInputs;
@@ -53,6 +54,9 @@ struct CauseInputs {
 using IsFaulty = std::function<bool(const StepActivity&)>;
 FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_faulty);
 std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty);
+
+/// The text of the program line that launches it; empty where it is not known.
+std::string source_line(const CauseInputs& inputs, const StepActivity& kernel);
 
 // copies.cpp
 std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs);
@@ -86,9 +90,14 @@ std::vector<FoundCause> find_default_streams(const CauseInputs& inputs);
 // library_choices.cpp
 std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_indexed_sums(const CauseInputs& inputs);
+std::vector<FoundCause> find_sparse_builds(const CauseInputs& inputs);
 std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs);
 std::vector<FoundCause> find_one_hot_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_unfavourable_transforms(const CauseInputs& inputs);
+// compiled_loops.cpp
+std::vector<FoundCause> find_compiled_loops(const CauseInputs& inputs);
+// padding.cpp
+std::vector<FoundCause> find_padding(const CauseInputs& inputs);
 // optimizers.cpp
 std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs);
 std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "profile/causes/detectors.hpp"
+#include "profile/source_text.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -42,6 +43,13 @@ FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_fault
   FaultyKernels all;
   for_each_faulty(inputs, is_faulty, [&](const StepActivity& entry) { all.add(inputs.steps, entry); });
   return all;
+}
+
+std::string source_line(const CauseInputs& inputs, const StepActivity& kernel) {
+  if (inputs.sources == nullptr || kernel.place.line == 0) return {};
+  const ProcessTrace& trace = inputs.steps.trace(kernel);
+  const spool::Line& line = trace.line(kernel.place.line);
+  return inputs.sources->text(std::string(trace.text(line.file)), line.number);
 }
 
 std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty) {

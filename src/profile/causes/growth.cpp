@@ -19,12 +19,6 @@ std::string_view last_name(std::string_view callee) {
 
 bool is_simple(char of) { return std::isalnum(static_cast<unsigned char>(of)) != 0 || of == '_'; }
 
-std::string line_of(const CauseInputs& inputs, const StepActivity& kernel) {
-  const ProcessTrace& trace = inputs.steps.trace(kernel);
-  const spool::Line& line = trace.line(kernel.place.line);
-  return inputs.sources->text(std::string(trace.text(line.file)), line.number);
-}
-
 /// Program lines by what their text says; without those that backward passes use, where writing in place is an error.
 std::set<std::string> growing_lines(const CauseInputs& inputs) {
   constexpr double kLoop = 16;  // launches in a step; a network's skip connections are fewer
@@ -36,7 +30,7 @@ std::set<std::string> growing_lines(const CauseInputs& inputs) {
     const std::string line = inputs.steps.line(entry);
     if (entry.place.backward != 0) differentiated.insert(line);
     ++launches[line];
-    if (!seen.contains(line)) seen[line] = growth_at(line_of(inputs, entry));
+    if (!seen.contains(line)) seen[line] = growth_at(source_line(inputs, entry));
   }
   std::set<std::string> found;
   for (const auto& [line, growth] : seen) {

@@ -36,6 +36,10 @@ bool is_unaligned_product(std::string_view symbol) {
 
 bool is_indexed_sum(std::string_view symbol) { return has(symbol, "indexing_backward_kernel"); }
 
+bool is_sparse_build(std::string_view symbol) {
+  return contains_any(symbol, {"coalesceValuesKernel", "convert_indices_from_coo_to_csr", "coo2csr", "sum_duplicates"});
+}
+
 bool is_sort(std::string_view symbol) {
   return contains_any(
       symbol, {"RadixSort", "radixSort", "radix_sort", "MergeSort", "merge_sort", "SegmentedSort", "segmented_sort",
@@ -45,6 +49,11 @@ bool is_sort(std::string_view symbol) {
 bool is_integer_fill(std::string_view symbol) { return contains_any(symbol, {"FillFunctorIl", "FillFunctor<long>"}); }
 
 bool is_fill_by_index(std::string_view symbol) { return has(symbol, "_cuda_scatter_fill_internal_kernel"); }
+
+bool is_fourier_transform(std::string_view symbol) {
+  return contains_any(symbol, {"_fft", "fft_", "FFT", "spRadix", "dpRadix", "spVector", "dpVector", "spRealComplex",
+                               "dpRealComplex"});
+}
 
 bool is_bluestein_transform(std::string_view symbol) { return has(symbol, "bluestein"); }
 

@@ -20,6 +20,9 @@ bool is_unaligned_product(std::string_view symbol);
 /// PyTorch's deterministic addition of rows by index, for which the indices are sorted first.
 bool is_indexed_sum(std::string_view symbol);
 
+/// Sums the values of equal indices of a sparse matrix, or finds the rows of sorted ones: it is being built.
+bool is_sparse_build(std::string_view symbol);
+
 /// Part of a sort.
 bool is_sort(std::string_view symbol);
 
@@ -27,6 +30,8 @@ bool is_sort(std::string_view symbol);
 bool is_integer_fill(std::string_view symbol);
 bool is_fill_by_index(std::string_view symbol);
 
+/// Part of a Fourier transform: cuFFT's, or others that are named like it.
+bool is_fourier_transform(std::string_view symbol);
 /// Part of cuFFT's Fourier transform by Bluestein's algorithm.
 bool is_bluestein_transform(std::string_view symbol);
 

@@ -2,16 +2,23 @@
 // channels first and last.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "text/format.hpp"
+#include "text/parts.hpp"
 
 namespace roofline {
 namespace {
 
 constexpr double kShareOfSteps = 0.9;
+
+/// "k.repeat_interleave(4, dim=1)": writes each value several times.
+bool repeats_values(std::string_view source) {
+  return contains_any(source, {"repeat_interleave(", "repeat_kv(", ".repeat(", ".tile(", ".expand("});
+}
 
 }  // namespace
 
@@ -50,8 +57,13 @@ std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs) {
        faulty_kernels_by_line(inputs, [](const StepActivity& entry) { return is_layout_copy(entry.symbol); })) {
     const FaultyActivities& sum = copies.sum;
     if (sum.share_of_steps() < kShareOfSteps || sum.seconds < kLeastShare * steps.kernel_s) continue;
-    FoundCause& cause = found.emplace_back(copies.cause(SavingCause::layout_copy, inputs));
-    cause.saving.what = "Copies in each step only change the layout of tensors";
+    const auto of_line = std::ranges::find_if(
+        steps.all, [&](const StepActivity& entry) { return copies.activities.contains(entry.activity); });
+    const bool repeats = of_line != steps.all.end() && repeats_values(source_line(inputs, *of_line));
+    const CauseDetail detail = repeats ? CauseDetail::repeated_values : CauseDetail::none;
+    FoundCause& cause = found.emplace_back(copies.cause(SavingCause::layout_copy, inputs, detail));
+    cause.saving.what = repeats ? what_is_lost(SavingCause::layout_copy, detail)
+                                : "Copies in each step only change the layout of tensors";
     cause.saving.evidence =
         fmt::format("{} copies of strided tensors in {} steps, {}, {} of the kernel time", count(sum.count),
                     steps.steps.size(), duration(sum.seconds), percent(sum.seconds / steps.kernel_s));

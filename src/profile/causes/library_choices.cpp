@@ -1,5 +1,5 @@
 // Kernels that a library chose for how it was called, where another call has a faster one: products of unaligned
-// matrices, sums by index that sort, sorts of which little is used, products with one-hot vectors, Fourier transforms
+// matrices, sums by index that sort, sparse matrices that are built anew, sorts of which little is used, products with one-hot vectors, Fourier transforms
 // of unfavourable lengths.
 #include <fmt/format.h>
 
@@ -120,6 +120,22 @@ std::set<std::string> lines_of_one_hot(const CauseInputs& inputs) {
 }
 
 }  // namespace
+
+/// All kernels of the lines that build one in nearly every step: the sort of its indices, and what moves them.
+std::vector<FoundCause> find_sparse_builds(const CauseInputs& inputs) {
+  constexpr double kShareOfSteps = 0.9;
+  const std::map<std::string, FaultyKernels> builds =
+      faulty_kernels_by_line(inputs, [](const StepActivity& entry) { return is_sparse_build(entry.symbol); });
+  const FaultyKernels kernels = faulty_kernels(inputs, [&](const StepActivity& entry) {
+    const auto line = builds.find(inputs.steps.line(entry));
+    return line != builds.end() && !line->first.empty() && line->second.sum.share_of_steps() >= kShareOfSteps;
+  });
+  if (kernels.sum.count == 0 || kernels.sum.seconds < kLeastShare * inputs.steps.kernel_s) return {};
+  FoundCause found = kernels.cause(SavingCause::layout_copy, inputs, CauseDetail::sparse_build);
+  found.saving.what = what_is_lost(SavingCause::layout_copy, CauseDetail::sparse_build);
+  found.saving.evidence = kernels.amount(inputs.steps, "kernels that sort, sum and move its entries");
+  return {std::move(found)};
+}
 
 std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs) {
   const FaultyKernels products =

@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "profile/actions.hpp"
 #include "profile/causes/kernel_names.hpp"
@@ -12,6 +13,23 @@ namespace {
 using PlaceOfProcess = std::pair<int, spool::Id>;
 
 PlaceOfProcess place_of(const StepActivity& entry) { return {entry.activity->process, entry.place.id}; }
+
+using FunctionOfProcess = std::tuple<int, spool::Id, spool::Id>;
+
+/// Copies of a few bytes to the host by the lines of each function: sizes and values that the program waits for.
+std::map<FunctionOfProcess, double> readbacks_of(const StepActivities& activities) {
+  constexpr std::uint64_t kFew = 64;
+  std::map<FunctionOfProcess, double> readbacks;
+  for (const StepActivity& entry : activities.all) {
+    if (entry.activity->what != ActivityKind::copy || entry.place.line == 0) continue;
+    const ProcessTrace& trace = activities.trace(entry);
+    const spool::Copy& copy = trace.copies[entry.activity->index];
+    if (copy.from != spool::Memory::device || copy.to == spool::Memory::device || copy.bytes > kFew) continue;
+    const spool::Line& line = trace.line(entry.place.line);
+    ++readbacks[{entry.activity->process, line.file, line.function}];
+  }
+  return readbacks;
+}
 
 }  // namespace
 
@@ -26,6 +44,7 @@ ItemLoops::ItemLoops(const StepActivities& activities) {
     const bool by_autograd = entry.place.backward != 0 || entry.place.operation != 0;
     if (!by_autograd && !is_of_tensor_lists(entry.symbol)) ++launches[{place_of(entry), entry.symbol}];
   }
+  const std::map<FunctionOfProcess, double> readbacks = readbacks_of(activities);
   const double often = kOften * static_cast<double>(activities.steps.size());
   for (const auto& [kernel, count] : launches) {
     const auto& [process, place] = kernel.first;
@@ -34,6 +53,10 @@ ItemLoops::ItemLoops(const StepActivities& activities) {
     const spool::Line& line = trace.line(trace.place(place).line);
     CauseDetail& kind =
         functions_.try_emplace({process, line.file, line.function}, CauseDetail::item_loop).first->second;
+    lines_.insert({process, line.file, line.number});
+    const auto read = readbacks.find({process, line.file, line.function});
+    constexpr double kShareOfItems = 0.25;
+    if (read != readbacks.end() && read->second >= kShareOfItems * often) kind = CauseDetail::grouped_loop;
     if (is_collective(kernel.second)) kind = CauseDetail::collective_loop;
     if (is_recurrent_cell(kernel.second)) kind = CauseDetail::recurrent_cells;
   }
@@ -46,8 +69,10 @@ CauseDetail ItemLoops::of(const Recording& recording, const Activity& launched) 
   const spool::Line& line = recording.traces[static_cast<std::size_t>(launched.process)].line(place.line);
   const auto found = functions_.find({launched.process, line.file, line.function});
   if (found == functions_.end()) return CauseDetail::none;
-  const bool backward = place.backward != 0 && found->second != CauseDetail::recurrent_cells;
-  return backward ? CauseDetail::none : found->second;
+  // Autograd repeats the launches of the loop's own lines; other lines of the function are elsewhere in it.
+  const bool of_loop = place.backward == 0 || found->second == CauseDetail::recurrent_cells ||
+                       lines_.contains({launched.process, line.file, line.number});
+  return of_loop ? found->second : CauseDetail::none;
 }
 
 }  // namespace roofline

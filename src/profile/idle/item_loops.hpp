@@ -2,7 +2,9 @@
 // a sequence.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "profile/cause_detail.hpp"
@@ -17,13 +19,14 @@ class ItemLoops {
   /// and outside of backward passes. Layers of a model are other modules on the same line.
   explicit ItemLoops(const StepActivities& activities);
 
-  /// The kind of loop in the function that launched it: item_loop, collective_loop, recurrent_cells (also in its
-  /// backward pass) or none.
+  /// The kind of loop in the function that launched it: item_loop, grouped_loop, collective_loop, recurrent_cells or
+  /// none. Of backward passes only what autograd launches for the loop's own lines.
   CauseDetail of(const Recording& recording, const Activity& launched) const;
 
  private:
   using Function = std::tuple<int, spool::Id, spool::Id>;  ///< process, file, name
   std::map<Function, CauseDetail> functions_;
+  std::set<std::tuple<int, spool::Id, std::uint32_t>> lines_;  ///< of the loops: process, file, number
 };
 
 }  // namespace roofline
