@@ -293,7 +293,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   if (flags.output.plot) print_rendered(render_terminal_plot(report, style));
   print_written(paths);
   if (flags.from.empty() && !flags.options.pid && gains_by_emulation(report)) {
-    print_status("to place its loops under the roofs of this CPU: roofline profile --emulate -- PROGRAM");
+    print_status(
+        "what limits each of its loops (strides, vectors, dependencies): roofline profile --emulate -- PROGRAM");
   }
   return exit_code_of_program(report);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 namespace roofline::inject {
 namespace {
@@ -30,8 +31,9 @@ struct Runs {
   }
 };
 
+/// std::nullopt: these are no ids of this width.
 template <typename Word>
-std::uint32_t padding_of_words(const char* from, std::uint64_t count) {
+std::optional<std::uint32_t> padding_of_words(const char* from, std::uint64_t count) {
   const auto at = [from](std::uint64_t i) {
     Word word = 0;
     std::memcpy(&word, from + i * sizeof(Word), sizeof(Word));
@@ -39,13 +41,14 @@ std::uint32_t padding_of_words(const char* from, std::uint64_t count) {
   };
   Runs runs;
   std::uint64_t begin = 0, changes = 0;
+  bool one_value = true;
   std::uint64_t before = at(0);
-  if (before >= kMostIds) return 0;
+  if (before >= kMostIds) return std::nullopt;
   for (std::uint64_t i = 1; i < count; ++i) {
     const std::uint64_t value = at(i);
-    if (value >= kMostIds) return 0;
+    if (value >= kMostIds) return std::nullopt;
     if (value == before) continue;
-    if (i - begin >= kShortestRun && !runs.add(begin, i, before)) return 0;
+    if (i - begin >= kShortestRun) one_value = runs.add(begin, i, before) && one_value;
     ++changes;
     before = value;
     begin = i;
@@ -57,7 +60,7 @@ std::uint32_t padding_of_words(const char* from, std::uint64_t count) {
     runs.begins = std::gcd(runs.begins, begin);
   }
   const bool rows = std::max(runs.ends, runs.begins) >= kShortestRow;
-  if (runs.count < kFewestRows || !rows) return 0;
+  if (!one_value || runs.count < kFewestRows || !rows) return 0;
   const double share = static_cast<double>(runs.length) / static_cast<double>(count);
   const auto others = static_cast<double>(count - runs.length);
   if (share > kMostPadding || static_cast<double>(changes) < kLeastChanges * others) return 0;
@@ -70,12 +73,12 @@ std::uint32_t padding_of(const void* bytes, std::uint64_t size) {
   const auto* const from = static_cast<const char*>(bytes);
   const std::uint64_t seen = std::min(size, kMostBytes);
   if (seen < kFewestRows * kShortestRow * sizeof(std::uint64_t)) return 0;
-  const std::uint32_t wide = size % sizeof(std::uint64_t) != 0
-                                 ? 0
-                                 : padding_of_words<std::uint64_t>(from, seen / sizeof(std::uint64_t));
-  return wide != 0 || size % sizeof(std::uint32_t) != 0
-             ? wide
-             : padding_of_words<std::uint32_t>(from, seen / sizeof(std::uint32_t));
+  if (size % sizeof(std::uint64_t) == 0) {
+    const auto wide = padding_of_words<std::uint64_t>(from, seen / sizeof(std::uint64_t));
+    if (wide) return *wide;
+  }
+  if (size % sizeof(std::uint32_t) != 0) return 0;
+  return padding_of_words<std::uint32_t>(from, seen / sizeof(std::uint32_t)).value_or(0);
 }
 
 }  // namespace roofline::inject

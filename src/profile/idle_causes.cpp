@@ -243,7 +243,8 @@ class IdleAttribution {
     }
     // Launches have lines all over the program, and one cause; a loop is a cause of its own.
     const bool one_part = launching || cause == SavingCause::late_stream || cause == SavingCause::unknown_idle;
-    const bool loop = detail == CauseDetail::item_loop || detail == CauseDetail::grouped_loop || detail == CauseDetail::collective_loop;
+    const bool loop = detail == CauseDetail::item_loop || detail == CauseDetail::grouped_loop ||
+                      detail == CauseDetail::collective_loop;
     std::string part = loop ? function_of_next(gap) : one_part ? std::string() : group;
     IdleSums::Sum& sum = sums_.add({gap.device, cause, detail, std::move(part), line, time, number, gap.seconds});
     if (launching && !graph && cause != SavingCause::unfused_optimizer && launch_s_.contains(gap.device)) {

@@ -302,7 +302,8 @@ class HostCauses {
   bool short_lived_threads() const {
     constexpr double kMoment = 2.5;  // samples of a thread
     double named_s = 0, main_s = 0;
-    for (const HostThreadSum& thread : host_.threads) main_s += thread.thread.main ? thread.times.of(ThreadState::running) : 0;
+    for (const HostThreadSum& thread : host_.threads)
+      main_s += thread.thread.main ? thread.times.of(ThreadState::running) : 0;
     const double others_s = host_.times.of(ThreadState::running) - main_s;
     const auto others = static_cast<double>(host_.thread_count - host_.process_count);
     if (others_s * host_.rate_hz > kMoment * others) return false;

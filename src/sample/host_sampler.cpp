@@ -35,7 +35,7 @@ constexpr int kMostMisses = 20;
 /// interrupt, so that it reads Python frames at the same time as native ones. A wake-up costs about 10 us.
 constexpr std::size_t kFewRunning = 2;
 constexpr std::uint64_t kSameMoment = kNsPerSecond / 1000;
-/// So long a thread that runs is assumed to block where it was last seen to.
+/// So long a thread that runs is assumed to block where it was last seen to wait.
 constexpr std::uint64_t kSameWork = kNsPerSecond;
 
 /// The C library and the loader: a thread that waits is in one of their functions; its state is the reason.
@@ -219,14 +219,26 @@ class HostSampler::Loop {
     return known ? process : nullptr;
   }
 
-  int running_stack(SampledProcess& process, const SampledThread& thread) {
+  /// The Python frames of a running thread; empty: none.
+  static std::vector<PythonFrame> running_python(SampledProcess& process, const SampledThread& thread) {
+    if (!process.runs_python(thread.tid)) return {};
+    if (thread.seen_running && thread.running->python) return *thread.running->python;
+    return process.python->frames(thread.tid).value_or(std::vector<PythonFrame>());
+  }
+
+  int running_stack(SampledProcess& process, const SampledThread& thread, const std::vector<PythonFrame>& python) {
     // Not every tick has an interrupt: a thread that still runs is assumed to be where it was at the last one.
     if (!process.runs_python(thread.tid)) return thread.running ? stack_of(process, thread.running->native, {}) : -1;
-    if (thread.seen_running && thread.running->python) {
-      return stack_of(process, thread.running->native, *thread.running->python);
-    }
     // Native frames of another moment could be of another call: they are left out.
-    return stack_of(process, {}, process.python->frames(thread.tid).value_or(std::vector<PythonFrame>()));
+    const bool same_moment = thread.seen_running && thread.running->python;
+    return stack_of(process, same_moment ? thread.running->native : std::vector<CodePlace>(), python);
+  }
+
+  /// Whether a thread that runs, and blocked for a moment since its last sample, did so where it was seen to wait last.
+  /// After a longer time it is only if it has not left these Python functions, as far as is known.
+  static bool may_wait_again(const LastWait& wait, const std::vector<PythonFrame>& python, std::uint64_t now) {
+    return now - wait.time <= kSameWork ||
+           (!python.empty() && std::ranges::equal(python, wait.python, {}, &PythonFrame::code, &PythonFrame::code));
   }
 
   /// Without the interpreter's native frames, which the Python frames replace.
@@ -305,6 +317,7 @@ class HostSampler::Loop {
   void add_running(SampledProcess& process, SampledThread& thread, const ThreadTimes& times, std::uint64_t now) {
     if (process.runs_python(thread.tid)) ++running_python_;
     const std::uint64_t before = thread.last;
+    const std::vector<PythonFrame> python = running_python(process, thread);
     const ReadyTime time = ready_time(now - before, thread.times, times, thread.seen_running, thread.unaccounted);
     const auto add_part = [&](ThreadState state, double part) {
       if (!(part > 0)) return;
@@ -312,13 +325,11 @@ class HostSampler::Loop {
       add(thread, state, now, part);
     };
     if (time.blocked > 0) {
-      // Of a thread that has run for longer the last wait that was seen says nothing: it was elsewhere.
-      const bool recent = thread.last_wait && now - thread.last_wait->time <= kSameWork;
-      const LastWait wait = recent ? *thread.last_wait : LastWait{};
-      thread.stack = wait.stack;
-      add_part(wait.state, time.blocked);
+      const bool again = thread.last_wait && may_wait_again(*thread.last_wait, python, now);
+      thread.stack = again ? thread.last_wait->stack : -1;
+      add_part(again ? thread.last_wait->state : ThreadState::other, time.blocked);
     }
-    thread.stack = running_stack(process, thread);
+    thread.stack = running_stack(process, thread, python);
     thread.state = ThreadState::running;
     add_part(ThreadState::running, time.running);
     add_part(ThreadState::runnable, time.runnable);
@@ -350,7 +361,7 @@ class HostSampler::Loop {
     };
     if (!python.empty() && std::ranges::all_of(native, is_system_call)) native.clear();
     thread.stack = stack_of(process, std::move(native), python);
-    thread.last_wait = LastWait{now, thread.state, thread.stack};
+    thread.last_wait = LastWait{now, thread.state, thread.stack, std::move(python)};
     thread.unaccounted = std::max<std::int64_t>(0, thread.unaccounted - static_cast<std::int64_t>(used));
     add(thread, thread.state, now, 1);
   }

@@ -32,6 +32,7 @@ struct LastWait {
   std::uint64_t time = 0;  ///< at which it was seen there last, ns
   ThreadState state = ThreadState::other;
   int stack = -1;
+  std::vector<PythonFrame> python = {};
 };
 
 struct SampledThread {

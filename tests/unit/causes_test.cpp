@@ -682,8 +682,7 @@ TEST_F(Causes, SparseMatricesThatAreBuiltInEachStep) {
     if (of == found.end()) continue;
     EXPECT_EQ(of->line, "train.py:31 step");
     EXPECT_NEAR(of->seconds, 20 * 700e-6, 1e-5);
-    EXPECT_EQ(of->action,
-              action_against(SavingCause::layout_copy, Framework::torch, CauseDetail::sparse_build));
+    EXPECT_EQ(of->action, action_against(SavingCause::layout_copy, Framework::torch, CauseDetail::sparse_build));
   }
 }
 
@@ -724,16 +723,16 @@ TEST_F(Causes, LoopsOfShortKernelsInCompiledCode) {
     const spool::Id module = program_.spool().range("XlaModule:#hlo_module=jit_step#", 0),
                     loop = program_.spool().range(one.range, module),
                     at = program_.spool().line("/home/user/project/train.py", 86, "main");
-    const spool::Id body = program_.spool().kind("loop_add_fusion", program_.spool().place({.range = loop, .line = at}));
+    const spool::Id body =
+        program_.spool().kind("loop_add_fusion", program_.spool().place({.range = loop, .line = at}));
     const spool::Id product = program_.spool().kind(kGemm, program_.spool().place({.range = module, .line = at}));
     steps(10, [&](int) {
       for (int i = 0; i < one.launches; ++i) program_.launch(body, one.length);
       program_.launch(product, kMillis);
     });
     const std::vector<Saving> found = causes();
-    const auto of = std::ranges::find_if(found, [](const Saving& saving) {
-      return saving.what.find("loop") != std::string::npos;
-    });
+    const auto of =
+        std::ranges::find_if(found, [](const Saving& saving) { return saving.what.find("loop") != std::string::npos; });
     ASSERT_EQ(of != found.end(), one.found) << one.range << ' ' << one.launches;
     if (of == found.end()) continue;
     EXPECT_EQ(of->line, "train.py:86 main");

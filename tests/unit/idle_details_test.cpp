@@ -635,7 +635,8 @@ TEST_F(IdleDetails, ALoopOverGroupsReadsTheirSizesBack) {
   for (const auto& [reads, of_loop] : {std::pair{true, true}, {true, false}, {false, true}, {false, false}}) {
     restart();
     const spool::Id select = program_.place("train.py", 38, "route");
-    const spool::Id forward = program_.spool().kind("at::native::reduce_kernel", program_.place("train.py", 41, "route"));
+    const spool::Id forward =
+        program_.spool().kind("at::native::reduce_kernel", program_.place("train.py", 41, "route"));
     const spool::Id backward =
         program_.spool().kind("at::native::mul_kernel", program_.place("train.py", of_loop ? 41 : 90, "route", true));
     steps(10, [&, reads = reads](int) {

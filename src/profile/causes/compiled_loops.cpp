@@ -31,8 +31,8 @@ double above_roof_share(const CauseInputs& inputs, int row) {
 }  // namespace
 
 std::vector<FoundCause> find_compiled_loops(const CauseInputs& inputs) {
-  constexpr double kOften = 64;       // launches in a step
-  constexpr double kShort = 20e-6;    // mean, s
+  constexpr double kOften = 64;        // launches in a step
+  constexpr double kShort = 20e-6;     // mean, s
   constexpr double kLeastShare = 0.1;  // of the steps
   const StepActivities& steps = inputs.steps;
   if (inputs.framework != Framework::jax) return {};

@@ -178,7 +178,7 @@ std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs) {
   std::vector<FoundCause> found;
   for (auto& [place, copies] : places) {
     Saving saving = copy_saving(SavingCause::pageable_copy, copies.sum);
-    saving.what = fmt::format("Copies {} pageable memory", place.second ? "from" : "to");
+    saving.what = place.second ? "Copies from pageable memory" : "Copies from the GPU to pageable memory";
     saving.evidence =
         fmt::format("{} copies of {} in {}, {}; no kernel runs in {} of it", count(copies.sum.count), copies.size(),
                     duration(copies.total_s), rate(copies.bytes / copies.total_s, CeilingKind::bandwidth),

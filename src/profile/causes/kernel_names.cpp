@@ -51,8 +51,8 @@ bool is_integer_fill(std::string_view symbol) { return contains_any(symbol, {"Fi
 bool is_fill_by_index(std::string_view symbol) { return has(symbol, "_cuda_scatter_fill_internal_kernel"); }
 
 bool is_fourier_transform(std::string_view symbol) {
-  return contains_any(symbol, {"_fft", "fft_", "FFT", "spRadix", "dpRadix", "spVector", "dpVector", "spRealComplex",
-                               "dpRealComplex"});
+  return contains_any(
+      symbol, {"_fft", "fft_", "FFT", "spRadix", "dpRadix", "spVector", "dpVector", "spRealComplex", "dpRealComplex"});
 }
 
 bool is_bluestein_transform(std::string_view symbol) { return has(symbol, "bluestein"); }

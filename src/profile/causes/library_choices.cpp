@@ -1,6 +1,6 @@
 // Kernels that a library chose for how it was called, where another call has a faster one: products of unaligned
-// matrices, sums by index that sort, sparse matrices that are built anew, sorts of which little is used, products with one-hot vectors, Fourier transforms
-// of unfavourable lengths.
+// matrices, sums by index that sort, sparse matrices that are built anew, sorts of which little is used, products with
+// one-hot vectors, Fourier transforms of unfavourable lengths.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -66,8 +66,9 @@ std::vector<FoundCause> find_padding(const CauseInputs& inputs) {
   found.saving.seconds *= most->share();
   found.saving.what = fmt::format("{} of the values in each batch are padding, with which the kernels compute, too",
                                   percent(most->share()));
-  found.saving.evidence = fmt::format("{} copied batches whose rows end or begin with one repeated value, {} each",
-                                      count(most->sum.count), si(most->values / static_cast<double>(most->sum.count), "B"));
+  found.saving.evidence =
+      fmt::format("{} copied batches whose rows end or begin with one repeated value, {} each", count(most->sum.count),
+                  si(most->values / static_cast<double>(most->sum.count), "B"));
   return {std::move(found)};
 }
 

@@ -12,10 +12,26 @@
 namespace roofline {
 
 bool is_library_kernel(std::string_view kernel) {
-  return contains_any(
-      kernel, {"cublas", "cudnn", "nvjet", "xmma", "cutlass", "cufft", "cusparse", "cub::", "at::native",
-               "pytorch_flash", "flash_fwd", "flash_bwd", "multi_tensor_apply", "ncclDevKernel", "cupy_", "cupyx_",
-               "regular_fft", "vector_fft", "bluestein_fft", "composite_2way_fft"});
+  return contains_any(kernel, {"cublas",
+                               "cudnn",
+                               "nvjet",
+                               "xmma",
+                               "cutlass",
+                               "cufft",
+                               "cusparse",
+                               "cub::",
+                               "at::native",
+                               "pytorch_flash",
+                               "flash_fwd",
+                               "flash_bwd",
+                               "multi_tensor_apply",
+                               "ncclDevKernel",
+                               "cupy_",
+                               "cupyx_",
+                               "regular_fft",
+                               "vector_fft",
+                               "bluestein_fft",
+                               "composite_2way_fft"});
 }
 
 std::optional<double> fusing_tool_of(const ProfiledKind& kernel) {
