@@ -2,7 +2,10 @@
 // small graph of kernels, for each.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include "profile/causes/detectors.hpp"
 #include "text/format.hpp"
