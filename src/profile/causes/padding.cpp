@@ -63,7 +63,7 @@ std::vector<FoundCause> find_padding(const CauseInputs& inputs) {
   FoundCause found = kernels.cause(SavingCause::padding, inputs);
   found.in_part = true;
   found.saving.line = line;
-  found.saving.seconds *= most->share();
+  found.saving.seconds *= most->share() * most->sum.share_of_steps();
   found.saving.what = fmt::format("{} of the values in each batch are padding, with which the kernels compute, too",
                                   percent(most->share()));
   found.saving.evidence =
