@@ -129,6 +129,7 @@ std::vector<Candidate> candidates_of(const Elements& elements) {
   const auto add_occurrences = [&](std::uint32_t SequenceElement::*kind) {
     const std::size_t first = occurrences.size();
     for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (elements[i].aside) continue;
       const std::size_t index = first + elements[i].*kind;
       if (index >= occurrences.size()) occurrences.resize(index + 1);
       occurrences[index].push_back(i);
@@ -254,6 +255,7 @@ Positions aligned(const Elements& elements, const Segments& segments) {
     ++steady;
     std::map<std::uint32_t, std::pair<std::size_t, std::uint64_t>> here;
     for (std::size_t k = segments.begins[i]; k < segments.begins[i + 1]; ++k) {
+      if (elements[k].aside) continue;
       auto& [times, pause] = here[elements[k].exact];
       ++times;
       pause = elements[k].pause;

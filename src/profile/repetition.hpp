@@ -16,6 +16,7 @@ struct SequenceElement {
   std::uint64_t pause = 0;   ///< ns from the end of the previous call to its start
   std::uint64_t on_gpu = 0;  ///< ns on the GPU
   bool copy = false;         ///< a copy or memset
+  bool aside = false;        ///< on a stream with little of the work, as for prefetching: it may run far ahead
 };
 
 /// A sequence in segments: segment i begins at `begins[i]` and ends before `begins[i + 1]`.

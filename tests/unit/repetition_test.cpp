@@ -166,6 +166,18 @@ TEST(Repetition, StepsBeginAfterTheLongestPauseOfTheHost) {
   for (const std::size_t begin : found->begins) EXPECT_EQ(elements[begin].kind, std::uint32_t{'c'});
 }
 
+TEST(Repetition, WhatRunsAsideBeginsNoStep) {
+  std::vector<SequenceElement> elements = launches_named(times_over("Xabcd", 25));
+  for (SequenceElement& element : elements) {
+    element.aside = element.kind == 'X';
+    if (element.aside) element.pause = 50'000;
+  }
+  const auto found = find_repetition(elements);
+  ASSERT_TRUE(found);
+  for (const std::size_t begin : found->begins) EXPECT_NE(elements[begin].kind, std::uint32_t{'X'});
+  EXPECT_EQ(usual_length(found), 5U);
+}
+
 TEST(Repetition, AMillionLaunchesAreNoMore) {
   const std::vector<SequenceElement> elements =
       launches_named(times_over("abcdefghijklmnopqrstuvwxyz0123456789", 28'000));

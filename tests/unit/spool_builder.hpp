@@ -130,7 +130,7 @@ class SpoolBuilder {
   }
 
   void copy(std::uint64_t bytes, spool::Memory from, spool::Memory to, std::uint64_t call, std::uint64_t start,
-            std::uint64_t end, spool::Id place = 0) {
+            std::uint64_t end, spool::Id place = 0, std::uint32_t stream = 7) {
     add(spool::Type::call, spool::Call{call, call + 2000, ++correlation_, text("cuMemcpyAsync"), spool::CallKind::copy,
                                        thread_, place, 0});
     spool::Copy copy = {};
@@ -138,7 +138,7 @@ class SpoolBuilder {
     copy.end = end;
     copy.bytes = bytes;
     copy.correlation = correlation_;
-    copy.stream = 7;
+    copy.stream = stream;
     copy.from = from;
     copy.to = to;
     copy.place = place;

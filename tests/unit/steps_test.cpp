@@ -785,6 +785,32 @@ TEST_F(StepsTest, WhatRecordingAddsIsNoIdleTimeOfTheProgram) {
   EXPECT_EQ(faster.devices[0].recording_s, 0);
 }
 
+/// A host that queues ten steps at once copies their inputs on another stream, long before their kernels run.
+TEST_F(StepsTest, InputsThatAreFetchedAheadBeginNoStep) {
+  constexpr std::uint64_t kUs = kMicrosecond;
+  FakeProgram program;
+  SpoolBuilder& spool = program.spool();
+  std::uint64_t gpu = 0;
+  for (std::uint64_t batch = 0; batch < 12; ++batch) {
+    std::uint64_t host = batch * 48'000 * kUs;
+    gpu = std::max(gpu, host);
+    for (int step = 0; step < 10; ++step) {
+      host += 80 * kUs;  // reads the input
+      spool.copy(1 << 20, spool::Memory::pinned, spool::Memory::device, host, host + 5 * kUs, host + 45 * kUs, 0, 13);
+      for (const char* kernel : {"conv", "norm", "conv_backward"}) {
+        host += 5 * kUs;
+        spool.launch(program.kind(kernel), host, host + kUs, gpu, gpu + 1600 * kUs);
+        gpu += 1601 * kUs;
+      }
+    }
+  }
+  program.wait(12 * 49'000);
+  const Steps steps = sums_of(steps_of(program)).value();
+  EXPECT_GT(steps.count, 100);
+  EXPECT_NEAR(steps.median_s, 3 * 1601e-6, 1e-6);
+  EXPECT_LT(steps.high_s, 1.2 * steps.median_s);
+}
+
 /// A host that queues 60 graphs in 12 ms and then waits for them sets 59 of 60 marks closer than steps are.
 TEST_F(StepsTest, MarksOfAHostThatRunsAheadAreNoSteps) {
   Steps steps;
