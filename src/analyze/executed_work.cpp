@@ -100,8 +100,8 @@ class EmulatingWorker {
   }
 
   Json comparison(const SuiteEntry& entry, std::size_t size) {
-    const std::optional<Workload> small = shrunk(entry, kSizes.at(size), true);
-    const std::optional<Workload> tried = size > 0 ? shrunk(entry, kSizes.at(size - 1), true) : std::nullopt;
+    const std::optional<Workload> small = shrunk_evenly(entry, kSizes.at(size));
+    const std::optional<Workload> tried = size > 0 ? shrunk_evenly(entry, kSizes.at(size - 1)) : std::nullopt;
     if (!small || (tried && tried->shape == small->shape)) return {};
     const std::optional<WorkBounds> bounds = verified(entry, *small);
     if (!bounds) return {};

@@ -93,6 +93,26 @@ std::optional<Workload> shrunk(const SuiteEntry& entry, double bytes, bool produ
   return products || does_the_same_work(op, workload, entry.workload) ? std::optional(workload) : std::nullopt;
 }
 
+std::optional<Workload> shrunk_evenly(const SuiteEntry& entry, double bytes) {
+  constexpr double kMatters = 0.8;
+  Workload workload = entry.workload;
+  workload.cache = CacheMode::hot;
+  while (bytes_of(*entry.op, workload) > bytes) {
+    std::optional<Workload> best;
+    std::int64_t longest = 1;
+    for (const auto& [name, value] : workload.shape.extents()) {
+      const Workload smaller = with_extent(workload, name, value / 2);
+      if (value <= longest || !is_valid(entry, smaller)) continue;
+      if (bytes_of(*entry.op, smaller) > kMatters * bytes_of(*entry.op, workload)) continue;
+      best = smaller;
+      longest = value;
+    }
+    if (!best) return std::nullopt;
+    workload = *best;
+  }
+  return workload;
+}
+
 std::optional<Workload> doubled(const SuiteEntry& entry) {
   for (const auto& [name, value] : entry.workload.shape.extents()) {
     const Workload twice = with_extent(entry.workload, name, 2 * value);

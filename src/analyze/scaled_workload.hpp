@@ -18,6 +18,10 @@ double units_of(const Op& op, const Workload& workload, bool products);
 /// per byte. std::nullopt if no valid shape is that small.
 std::optional<Workload> shrunk(const SuiteEntry& entry, double bytes, bool products);
 
+/// The workload with its longest extents halved until its tensors take at most so many bytes: no extent becomes so
+/// short that borders are most of the work. std::nullopt if no valid shape is that small.
+std::optional<Workload> shrunk_evenly(const SuiteEntry& entry, double bytes);
+
 /// The workload with its leading extent doubled; std::nullopt if that is not valid.
 std::optional<Workload> doubled(const SuiteEntry& entry);
 

@@ -98,8 +98,9 @@ bool is_significant(const Contention& seen) {
 
 double share_lost(const Contention& seen) {
   if (!(seen.wall_s > 0)) return 0;
-  return std::max({(seen.others_s + seen.stolen_s) / cpu_time(seen), seen.worst_cpu_s / seen.wall_s,
-                   seen.waited_s / seen.wall_s, seen.throttled_s / cpu_time(seen)});
+  // The system counts ticks, which may add up to more than the time.
+  return std::min(1.0, std::max({(seen.others_s + seen.stolen_s) / cpu_time(seen), seen.worst_cpu_s / seen.wall_s,
+                                 seen.waited_s / seen.wall_s, seen.throttled_s / cpu_time(seen)}));
 }
 
 std::string describe(const Contention& seen, std::string_view most) {

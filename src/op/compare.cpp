@@ -225,7 +225,7 @@ std::string describe_blanks(std::span<const HostTensor> outputs) {
       text += fmt::format("{}{} of {} elements of '{}' {}", text.empty() ? "" : "; ", grouped(count),
                           grouped(tensor.spec().elements), tensor.spec().name, what);
     };
-    add(blanks.unwritten, "were not written");
+    add(blanks.unwritten, "were not written, or only added to");
     add(blanks.nan, "are NaN");
   }
   return text;

@@ -28,6 +28,24 @@ const HostThreadSum* leading_thread(const HostProfile& host) {
   return found == host.threads.end() ? nullptr : &*found;
 }
 
+/// Of a program of many short threads, none of which stands for it: " 150 threads had most of that, each 81 ms or less:
+/// 24 % in log.cpp:29 record."; empty where one thread lasts.
+std::string answer_of_short_threads(const HostProfile& host, const HostThreadSum& leading) {
+  constexpr double kShort = 0.1;  // of the wall time
+  constexpr std::int64_t kMany = 8;
+  const std::int64_t others = host.thread_count - host.process_count;
+  double longest_s = 0;
+  for (const HostThreadSum& thread : host.threads) {
+    if (!thread.thread.main) longest_s = std::max(longest_s, thread.times.total());
+  }
+  if (leading.thread.main || others < kMany || longest_s > kShort * host.wall_s) return {};
+  const auto hottest = std::ranges::max_element(
+      host.lines, {}, [](const HostLineSum& line) { return line.place.own ? line.times.on_cpu() : 0; });
+  if (hottest == host.lines.end() || !(hottest->times.on_cpu() > 0)) return {};
+  return fmt::format(" {} threads had most of that, each {} or less: {} in {}.", count(others), duration(longest_s),
+                     percent(hottest->times.on_cpu() / host.times.on_cpu()), shorten(place_text(hottest->place), 80));
+}
+
 /// Advice for a thread that mostly waits in this state; may be empty.
 std::string_view advice_on_wait(ThreadState state) {
   switch (state) {
@@ -96,6 +114,8 @@ std::string host_answer(const HostProfile& host) {
   if (leading == nullptr) return fmt::format("{} of wall time; no thread was sampled.", duration(host.wall_s));
   const double cpu_s = host.times.on_cpu();
   std::string text = fmt::format("{} of wall time, {} on CPUs.", duration(host.wall_s), duration(cpu_s));
+  const std::string of_short = answer_of_short_threads(host, *leading);
+  if (!of_short.empty()) return text + of_short;
   const double own_s = leading->times.total(), busy = own_s > 0 ? leading->times.on_cpu() / own_s : 0;
   const double ready = own_s > 0 ? leading->times.of(ThreadState::runnable) / own_s : 0;
   const HostFrame* const hottest = place_at(host, leading->hottest_line);

@@ -27,6 +27,12 @@ bool lacks_flops(const Point& point) {
   return only_bytes || (is_counted_in_part(point) && !point.work.bytes.empty());
 }
 
+bool has_wrong_work(const Point& point) {
+  if (!point.verification) return false;
+  const Verification& seen = *point.verification;
+  return (seen.work && !mismatches(point.work, *seen.work).empty()) || (seen.executed && contradicts(*seen.executed));
+}
+
 bool did_nothing(const Point& point) {
   const bool any = std::ranges::any_of(point.work.bytes, [](const auto& level) { return level.second.total() > 0; });
   return work_source(point) == to_string(WorkSource::counted) && !is_counted_in_part(point) && !any &&

@@ -16,6 +16,9 @@ bool is_counted_in_part(const Point& point);
 /// True if the row has bytes and not all of its FLOPs are known: its intensity is not known either.
 bool lacks_flops(const Point& point);
 
+/// True if the row's buffers, its formula or its machine code contradict the work that its suite states.
+bool has_wrong_work(const Point& point);
+
 /// True if all was counted, and is zero.
 bool did_nothing(const Point& point);
 

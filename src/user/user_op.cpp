@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <random>
+#include <set>
 #include <utility>
 
 #include "device/device.hpp"
@@ -175,6 +177,34 @@ Work UserOp::work(const Workload& workload, DeviceKind device) const {
   work.bytes[main_memory(device)] = traffic;
   work.launches = static_cast<std::int64_t>(spec_->steps.size());
   return work;
+}
+
+std::vector<std::int64_t> UserOp::edges(const Workload& workload) const {
+  constexpr int kRows = 32;
+  std::set<std::int64_t> lengths;
+  for (const auto& [name, extent] : workload.shape.extents()) {
+    lengths.insert(extent);
+    for (const auto& [other, more] : workload.shape.extents()) {
+      if (other != name && extent > 0 && more <= std::numeric_limits<std::int64_t>::max() / extent)
+        lengths.insert(extent * more);
+    }
+  }
+  std::mt19937_64 generator(workload.seed);
+  std::vector<std::int64_t> indices;
+  std::int64_t before = 0;
+  for (const TensorSpec& tensor : tensors(workload)) {
+    if (!is_written(tensor.role)) continue;
+    for (const std::int64_t length : lengths) {
+      if (length < 2 || length >= tensor.elements) continue;
+      std::uniform_int_distribution<std::int64_t> any(0, tensor.elements / length - 1);
+      for (int i = 0; i < kRows; ++i) {
+        const std::int64_t row = before + any(generator) * length;
+        indices.insert(indices.end(), {row, row + length - 1});
+      }
+    }
+    before += tensor.elements;
+  }
+  return indices;
 }
 
 double UserOp::reference_cost(const Workload&) const {

@@ -30,6 +30,8 @@ class UserOp final : public SuiteOp {
   /// After prepare_reference() with the iterations of reductions, which may depend on the inputs' values.
   double reference_cost(const Workload& workload) const override;
   Tolerance tolerance(const Workload& workload) const override;
+  /// Of each output, seen as rows of each extent of the shape, or of two of them: both ends of some rows.
+  std::vector<std::int64_t> edges(const Workload& workload) const override;
   std::vector<Implementation> implementations() const override;
 
   void fill(const Workload& workload, std::size_t t, std::uint64_t seed, HostTensor& tensor) const override;

@@ -56,6 +56,9 @@ TABLE = [
          {"y": "2*x"}),
     # Results of another launch, or of another input.
     case("adds_to_what_was_there", TWICE, each("y[i] += 2 * x[i];"), {"y": "2*x"}),
+    case("wrong_in_some_runs_with_the_same_inputs", TWICE,
+         "static float last; static int launched; int stale = launched++ && x[0] != last; last = x[0]; " + TWICE +
+         " y[0] += stale;", {"y": "2*x"}),
     case("computes_in_its_first_launch_only", TWICE,
          "static int launched; if (launched++) return; " + TWICE, {"y": "2*x"}),
     case("returns_what_the_first_input_gave", TWICE,
@@ -197,6 +200,8 @@ class Verification(unittest.TestCase):
                 (caught if failed else missed).append(kernel)
             elif failed:
                 refused.append(f"{kernel}: {row['reason']}")
+            if kernel == "wrong_in_some_runs_with_the_same_inputs" and failed:
+                self.assertIn("race", row["reason"])
             verified = row.get("verification", {}).get("status")
             self.assertEqual(verified, "fail" if failed else "pass", row.get("reason"))
         print(f"caught: {len(caught)} of {len(TABLE)} wrong kernels; refused: {len(refused)} of {len(TABLE)} right ones")

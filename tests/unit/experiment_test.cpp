@@ -136,6 +136,7 @@ TEST(Experiments, IntegerWorkWithoutARoofIsNoMatterOfMemory) {
     point.verification.emplace();
     point.verification->work.emplace();
     point.verification->work->integer_operations = operations;
+    point.verification->work->read_most = point.verification->work->write_most = 1e18;
     if (experiment != nullptr) point.experiments = {*experiment};
     std::vector<std::string> found;
     for (const Advice& advice : diagnose(quantities_of(point, report.machine, nullptr), DeviceKind::cpu))
@@ -256,6 +257,17 @@ TEST(Experiments, ShrinkAProductInAllItsExtents) {
   EXPECT_EQ(product->shape["n"], 128);
   EXPECT_EQ(product->shape["k"], 128);
   EXPECT_FALSE(shrunk(entry("{ op: gemm }"), 0, true));
+}
+
+TEST(Experiments, ShrinkEvenlyLeavesNoExtentOfBordersOnly) {
+  const auto rows = shrunk_evenly(entry("{ op: softmax, shape: { rows: 16384, cols: 4096 } }"), 256 * 1024);
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->shape["rows"] * rows->shape["cols"], 32768);
+  EXPECT_GE(std::min(rows->shape["rows"], rows->shape["cols"]), 128);
+  const auto narrow = shrunk_evenly(entry("{ op: softmax, shape: { rows: 16384, cols: 16 } }"), 64 * 1024);
+  ASSERT_TRUE(narrow);
+  EXPECT_EQ(narrow->shape["cols"], 16) << "what is short stays so";
+  EXPECT_FALSE(shrunk_evenly(entry("{ op: softmax }"), 0));
 }
 
 TEST(Experiments, DoubleTheLeadingExtent) {

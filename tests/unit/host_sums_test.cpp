@@ -163,6 +163,27 @@ HostProfile of_one_thread(ThreadState state, double seconds, bool python) {
   return host;
 }
 
+/// Threads of 80 ms that take turns: none stands for the program. A long one beside them does.
+TEST(HostAnswer, SpeaksOfManyShortThreadsTogether) {
+  for (const double first_s : {0.08, 5.0}) {
+    HostProfile host = of_one_thread(ThreadState::lock, 9.99, false);
+    host.thread_count = 41;
+    host.lines[0].times.of(ThreadState::running) = 3;
+    for (int i = 0; i < 20; ++i) {
+      HostThreadSum thread;
+      thread.thread.tid = 100 + i;
+      thread.times.of(ThreadState::running) = i == 0 ? first_s : 0.08;
+      thread.hottest_line = 0;
+      thread.hottest_s = thread.times.on_cpu();
+      host.threads.push_back(thread);
+    }
+    host.times.of(ThreadState::running) = 6;
+    const std::string answer = host_answer(host);
+    EXPECT_EQ(answer.find("40 threads") != std::string::npos, first_s < 1) << answer;
+    EXPECT_EQ(answer.find("Thread 100") != std::string::npos, first_s > 1) << answer;
+  }
+}
+
 TEST(HostAnswer, SaysWhatToDoAboutWaits) {
   const auto about = [](ThreadState state, double seconds, bool python) {
     return host_answer(of_one_thread(state, seconds, python));

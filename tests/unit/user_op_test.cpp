@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "user/binding.hpp"
 #include "user/work_of_formulas.hpp"
 
@@ -53,6 +56,30 @@ TEST(UserOpWork, AWorkspaceIsNoOutput) {
   BufferSpec workspace = buffer("scratch", TensorRole::output);
   workspace.workspace = true;
   EXPECT_TRUE(traffic_of({buffer("y", TensorRole::inout), workspace}).in_place);
+}
+
+/// Border errors are in few elements of a large output: a sample has ends of its rows.
+TEST(UserOpSample, HasEndsOfRows) {
+  KernelSpec spec;
+  spec.name = "own";
+  spec.extents = {"h", "w"};
+  spec.buffers = {buffer("x", TensorRole::input), buffer("y", TensorRole::output)};
+  for (BufferSpec& one : spec.buffers) one.size = Formula("h*w", kOpPlace);
+  const UserOp op(std::make_shared<KernelSpec>(spec), nullptr);
+  Workload workload;
+  workload.op = "own";
+  workload.shape = {{"h", 700}, {"w", 1100}};
+  const std::vector<std::int64_t> edges = op.edges(workload);
+  const auto ends = [&](std::int64_t column) {
+    std::set<std::int64_t> rows;
+    for (const std::int64_t index : edges) {
+      if (index % 1100 == column) rows.insert(index / 1100);
+    }
+    return rows.size();
+  };
+  EXPECT_GT(ends(0), 10U);
+  EXPECT_GT(ends(1099), 10U);
+  EXPECT_TRUE(std::ranges::all_of(edges, [](std::int64_t index) { return index >= 0 && index < 700 * 1100; }));
 }
 
 TEST(UserOpWork, FormulasReplaceTheBytesAndNotThePlace) {

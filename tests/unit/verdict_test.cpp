@@ -254,6 +254,19 @@ TEST(Verdicts, NobodyIsToldToStopByAFigureThatNobodyKnows) {
     EXPECT_EQ(find_rule(rule, DeviceKind::cuda)->kind, RuleKind::measure) << rule;
 }
 
+/// A row above its roof, because its suite counts four times the FLOPs, says nothing about the roof.
+TEST(Verdicts, OfWrongStatedWorkIsNoFraction) {
+  for (const double stated : {4e6, 1e6}) {
+    const Verdict verdict = verdict_at_roof([&](Point& point) {
+      point.time = example::timed(point.bound.attainable_time_s / 1.4);
+      point.workload.cache = CacheMode::hot;
+      point.verification.emplace().executed =
+          ExecutedFlops{.stated = stated, .executed = 1e6, .least = 1e6, .most = 1e6};
+    });
+    EXPECT_EQ(verdict.rule, stated > 1e6 ? "stated-work" : "above-roof");
+  }
+}
+
 /// Below a suspect roof there still is something to do; that the roof is suspect is said beside it.
 TEST(Verdicts, BelowASuspectRoofTheCauseIsTold) {
   const Verdict verdict = verdict_at_roof([](Point& point) {

@@ -50,6 +50,7 @@ void add_measurement(QuantityCollector& out, const Point& point, const Machine& 
   out.flag_is("above_roof", point.above_roof());
   out.flag_is("partly_cached", partly_cached(point, machine));
   if (point.profiled) return;
+  out.flag_is("work.wrong", has_wrong_work(point));
   const Summary& time = *point.time;
   const PairedFraction* pairs = point.paired_with_roof();
   out.flag_is("paired", pairs != nullptr);

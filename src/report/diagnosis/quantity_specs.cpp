@@ -38,6 +38,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"cached", "in a cache", kFlag, "a hot row whose limiting ceiling is that of the cache that holds its data"},
     {"cached.near", "in the nearest cache", kFlag,
      "the same, and no run with a smaller working set is in a nearer cache"},
+    {"work.wrong", "stated work wrong", kFlag, "buffers, formula or machine code contradict the stated work"},
     {"paired", "paired with its roof", kFlag, "timed in alternation with the probe of its limiting roof"},
     {"roof.known", "roof known", kFlag, "a ceiling limits it"},
     {"roof.suspect", "roof suspect", kFlag, "that ceiling failed its audit"},

@@ -16,6 +16,9 @@ constexpr std::string_view kLaterCalibration = "Calibrate again on an idle machi
 // One entry per rule, not one line per member.
 // clang-format off
 constexpr Rule kMeasurementRules[] = {
+    {"stated-work", kAny, {is("work.wrong")},
+     "The work that its suite states is wrong, and with it each fraction of a roof.",
+     "Correct `work` in the suite: the finding above has both numbers.", kMeasured, RuleKind::no_roof},
     // Unused threads come first: the row uses only part of the machine. Using them saves nothing if one core reaches
     // the roof of all, or if starting them takes longer than the row.
     {kSomeThreads, kCpu, {below("threads.used_share", 0.999), is("above_roof", false), above("threads.saving", 0.05)},
