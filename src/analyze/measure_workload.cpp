@@ -14,6 +14,20 @@ void end(Outcome& outcome, PointStatus status, std::string reason) {
   outcome.reason = std::move(reason);
 }
 
+/// Of a kernel that was right before it was timed, and is wrong for other inputs after it.
+std::string_view when_wrong(Case& after, const SuiteEntry& entry, Device& device) {
+  constexpr int kMoreRuns = 3;
+  for (int i = 0; i < kMoreRuns; ++i) {
+    if (after.verify().passed) {
+      return "in some runs with the same inputs (a race between threads, or data that was not initialised)";
+    }
+  }
+  Case first(*entry.op, *entry.implementation, entry.workload, device);
+  return first.verify().passed ? "after timing, for other inputs"
+                               : "when it is launched again, for the same inputs, too (a race between threads, or what "
+                                 "earlier launches left)";
+}
+
 /// Verifies, and samples only if the result is correct. Kernels of a suite are verified again afterwards; those of
 /// roofline have tests.
 void run_case(Outcome& outcome, const SuiteEntry& entry, Case& workload_case, Device& device,
@@ -47,13 +61,7 @@ void run_case(Outcome& outcome, const SuiteEntry& entry, Case& workload_case, De
   if (entry.kernel == nullptr) return;
   if (Verification again = workload_case.verify_again(); !again.passed) {
     Outcome wrong;
-    constexpr int kMoreRuns = 3;
-    bool right_once = false;
-    for (int i = 0; i < kMoreRuns && !right_once; ++i) right_once = workload_case.verify().passed;
-    const std::string_view when = right_once
-                                      ? "in some runs with the same inputs (a race between threads, or data that "
-                                        "was not initialised)"
-                                      : "after timing, for other inputs";
+    const std::string_view when = when_wrong(workload_case, entry, device);
     end(wrong, PointStatus::failed, fmt::format("wrong result {}: {}", when, again.failure));
     wrong.buffer_sets = outcome.buffer_sets;
     wrong.resident_bytes = outcome.resident_bytes;
