@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "text/parse.hpp"
+#include "text/parts.hpp"
 #include "user/expression.hpp"
 #include "user/expression_tables.hpp"
 
@@ -12,8 +13,6 @@ namespace roofline {
 namespace {
 
 constexpr int kMaxDepth = 50;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The number that only digits stand for, from 2^53 on, where doubles have gaps; else 0.
 Whole digits_beyond_a_double(std::string_view digits) {
@@ -70,7 +69,17 @@ class ExpressionParser : private ExpressionTables {
   }
   [[noreturn]] void fail_here() const {
     if (at_ == text_.size()) throw ExpressionError(at_, "a value is missing at the end of " + quoted());
-    throw ExpressionError(at_, std::string("unexpected '") + text_[at_] + "' in " + quoted());
+    throw ExpressionError(at_, std::string("unexpected '") + text_[at_] + "' in " + quoted() + std::string(hint()));
+  }
+  /// What is written instead of other languages' signs.
+  std::string_view hint() const {
+    const std::string_view rest = text_.substr(at_);
+    const bool shift = at_ > 0 && (rest.front() == '>' || rest.front() == '<') && text_[at_ - 1] == rest.front();
+    if (shift || starts_with_any(rest, {"&", "|", "~", "xor"})) return ": formulas have no bit operations";
+    const std::string_view word = rest.substr(0, rest.find_first_of(" ("));
+    if (word == "and" || word == "or") return ": write && and ||";
+    if (rest.front() == '=') return ": equality is ==";
+    return rest.front() == '*' ? ": a power is ^" : "";
   }
   std::string quoted() const { return "'" + std::string(text_) + "'"; }
 
@@ -349,7 +358,9 @@ class ExpressionParser : private ExpressionTables {
                   .whole_binary = whole_quotient},
                  at);
     }
-    throw ExpressionError(at, "unknown function '" + name + "' in " + quoted());
+    const bool reduces = starts_with_any(name, {"prod", "arg", "mean", "count", "any", "all", "norm"});
+    throw ExpressionError(at, "unknown function '" + name + "' in " + quoted() +
+                                  (reduces ? ": reductions are sum, avg, min and max" : ""));
   }
 
   std::string_view text_;

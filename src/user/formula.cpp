@@ -76,6 +76,7 @@ void Formula::require_known(const std::vector<std::string>& values, const std::v
     } else if (!known.empty()) {
       message += "; known:";
       for (std::size_t i = 0; i < known.size(); ++i) message += (i == 0 ? " " : ", ") + known[i];
+      if (indexed) message += " (outputs cannot be read: use a file or same_as)";
     }
     place_.after(name.at).fail(message);
   }

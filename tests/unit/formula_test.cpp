@@ -105,6 +105,12 @@ TEST(Formula, MistakesAreNamedAtTheirColumn) {
   EXPECT_THAT(message_of("n = 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '='"));
   EXPECT_THAT(message_of("n ~ 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '~'"));
   EXPECT_THAT(message_of("n ** 2", {{"n", 1}}), StartsWith("s.yaml:3:13: unexpected '*'"));
+  // Signs of other languages.
+  for (const char* bits : {"n & 3", "n | 3", "n >> 1", "n << 1", "n xor 3"})
+    EXPECT_THAT(message_of(bits, {{"n", 1}}), HasSubstr("no bit operations")) << bits;
+  EXPECT_THAT(message_of("n ** 2", {{"n", 1}}), HasSubstr("^"));
+  EXPECT_THAT(message_of("n and 2", {{"n", 1}}), HasSubstr("&&"));
+  EXPECT_THAT(message_of("argmax(n, 2)", {{"n", 1}}), HasSubstr("reductions"));
   EXPECT_THAT(message_of("foo(n)", {{"n", 1}}), StartsWith("s.yaml:3:10: unknown function 'foo'"));
   EXPECT_NE(message_of(""), "");
 }
