@@ -251,7 +251,8 @@ def compare_row(comparison, place, row, machine):
         failed = any(c["audit"]["status"] == "fail" for c in held)  # a line has no audit
         comparison.check(f"{place}.suspect", row.get("suspect"), failed)
         if "provisional" in row:  # absent in files of earlier versions, too
-            comparison.check(f"{place}.provisional", {c["audit"]["status"] for c in held}, {"provisional"})
+            # One of two ceilings is enough.
+            comparison.check(f"{place}.provisional", any(c["audit"]["status"] == "provisional" for c in held), True)
 
     median = row["time_s"]["median"] if "time_s" in row else None
     comparison.check(f"{place}.time_s is there", median is not None, row["status"] == "ok")
