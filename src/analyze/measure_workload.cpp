@@ -23,9 +23,10 @@ std::string_view when_wrong(Case& after, const SuiteEntry& entry, Device& device
     }
   }
   Case first(*entry.op, *entry.implementation, entry.workload, device);
-  return first.verify().passed ? "after timing, for other inputs"
-                               : "when it is launched again, for the same inputs, too (a race between threads, or what "
-                                 "earlier launches left)";
+  return first.verify().passed
+             ? "after timing, for other inputs"
+             : "when it is launched again with the same inputs (a race between threads, or state left "
+               "by earlier launches)";
 }
 
 /// Verifies, and samples only if the result is correct. Kernels of a suite are verified again afterwards; those of

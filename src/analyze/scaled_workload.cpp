@@ -41,6 +41,29 @@ bool does_the_same_work(const Op& op, const Workload& a, const Workload& b) {
   return ratio > 1 / 1.5 && ratio < 1.5;
 }
 
+/// Halves an extent at a time until the tensors take at most so many bytes: of those that matter for them the one with
+/// the largest `score(smaller workload, extent)`. std::nullopt if none is left before.
+template <typename Score>
+std::optional<Workload> halved(const SuiteEntry& entry, Workload workload, double bytes, Score&& score) {
+  constexpr double kMatters = 0.8;
+  const Op& op = *entry.op;
+  while (bytes_of(op, workload) > bytes) {
+    std::optional<Workload> best;
+    double most = 0;
+    for (const auto& [name, value] : workload.shape.extents()) {
+      const Workload smaller = with_extent(workload, name, value / 2);
+      if (value < 2 || !is_valid(entry, smaller) || bytes_of(op, smaller) > kMatters * bytes_of(op, workload)) continue;
+      const double scored = score(smaller, value);
+      if (!(scored > most)) continue;
+      best = smaller;
+      most = scored;
+    }
+    if (!best) return std::nullopt;
+    workload = *best;
+  }
+  return workload;
+}
+
 }  // namespace
 
 double bytes_of(const Op& op, const Workload& workload) {
@@ -74,43 +97,19 @@ std::optional<Workload> shrunk(const SuiteEntry& entry, double bytes, bool produ
       }
     }
   }
-  while (!fits(workload)) {
-    // What loses the fewest operations per byte: the heads of attention before its sequence, a product's longest side.
-    constexpr double kMatters = 0.8;
-    std::optional<Workload> best;
-    double most = 0;
-    for (const auto& [name, value] : workload.shape.extents()) {
-      const Workload smaller = with_extent(workload, name, value / 2);
-      if (value < 2 || !is_valid(entry, smaller) || bytes_of(op, smaller) > kMatters * bytes_of(op, workload)) continue;
-      const double kept = std::max(units_of(op, smaller, true), 1.0) / bytes_of(op, smaller);
-      if (!(kept > most)) continue;
-      best = smaller;
-      most = kept;
-    }
-    if (!best) return std::nullopt;
-    workload = *best;
-  }
-  return products || does_the_same_work(op, workload, entry.workload) ? std::optional(workload) : std::nullopt;
+  // What loses the fewest operations per byte: the heads of attention before its sequence, a product's longest side.
+  const std::optional<Workload> small = halved(entry, workload, bytes, [&](const Workload& smaller, std::int64_t) {
+    return std::max(units_of(op, smaller, true), 1.0) / bytes_of(op, smaller);
+  });
+  if (!small) return std::nullopt;
+  return products || does_the_same_work(op, *small, entry.workload) ? small : std::nullopt;
 }
 
 std::optional<Workload> shrunk_evenly(const SuiteEntry& entry, double bytes) {
-  constexpr double kMatters = 0.8;
   Workload workload = entry.workload;
   workload.cache = CacheMode::hot;
-  while (bytes_of(*entry.op, workload) > bytes) {
-    std::optional<Workload> best;
-    std::int64_t longest = 1;
-    for (const auto& [name, value] : workload.shape.extents()) {
-      const Workload smaller = with_extent(workload, name, value / 2);
-      if (value <= longest || !is_valid(entry, smaller)) continue;
-      if (bytes_of(*entry.op, smaller) > kMatters * bytes_of(*entry.op, workload)) continue;
-      best = smaller;
-      longest = value;
-    }
-    if (!best) return std::nullopt;
-    workload = *best;
-  }
-  return workload;
+  return halved(entry, workload, bytes,
+                [](const Workload&, std::int64_t extent) { return static_cast<double>(extent); });
 }
 
 std::optional<Workload> doubled(const SuiteEntry& entry) {

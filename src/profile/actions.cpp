@@ -422,21 +422,18 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::sparse_build, "A sparse matrix is built from its indices in each step, which sorts them",
      "Build it once before the loop while its indices stay the same; else sort them once and change the values only.",
      "Build it once before the loop while its indices stay the same (coalesce(), to_sparse_csr()), and pass it on; "
-     "else "
-     "aggregate without it: index_add_ or scatter_add_.",
+     "else aggregate without it: index_add_ or scatter_add_.",
      "Build it once before the loop while its indices stay the same (BCOO.sort_indices, sum_duplicates); else "
      "jax.ops.segment_sum.",
      "Build it once before the loop while its indices stay the same (coo_matrix.tocsr(), sum_duplicates()), and change "
      "only .data."},
     {CauseDetail::repeated_values,
-     "Each value is written several times, for an operation that could read it several "
-     "times",
+     "Each value is written several times, for an operation that could read it several times",
      "Let the operation index one copy several times (stride 0), instead of writing several.",
      "Broadcast instead: scaled_dot_product_attention(enable_gqa=True) for heads that share keys and values, else a "
      "dimension of size 1 or expand(), which copies nothing.",
      "Broadcast instead: a dimension of size 1, jnp.einsum or jnp.broadcast_to; jax.nn.dot_product_attention takes "
-     "fewer "
-     "key heads than query heads.",
+     "fewer key heads than query heads.",
      "Broadcast instead: an axis of size 1 or cupy.broadcast_to, which copies nothing."},
     {CauseDetail::grown_tensors, "A tensor is grown by concatenation, which copies all of it each time",
      "Allocate for the largest length once, and write what is new in place.",

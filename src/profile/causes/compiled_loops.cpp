@@ -24,13 +24,6 @@ bool is_of_loop(const CauseInputs& inputs, const Activity& activity) {
   return in_loop(activity.group) || in_loop(activity.graph);
 }
 
-/// Of a row's time, what is above its roof; all of it without one.
-double above_roof_share(const CauseInputs& inputs, int row) {
-  if (static_cast<std::size_t>(row) >= inputs.points.size()) return 1;
-  const double reached = inputs.points[static_cast<std::size_t>(row)].fraction_of_roof();
-  return reached > 0 && reached < 1 ? 1 - reached : 1;
-}
-
 }  // namespace
 
 std::vector<FoundCause> find_compiled_loops(const CauseInputs& inputs) {
@@ -54,7 +47,8 @@ std::vector<FoundCause> find_compiled_loops(const CauseInputs& inputs) {
   if (kernels.sum.count == 0 || kernels.sum.seconds < kLeastShare * steps.total_s) return {};
   FoundCause found = kernels.cause(SavingCause::small_batch, inputs, CauseDetail::kernel_loop);
   found.saving.seconds = 0;
-  for (const auto& [row, seconds] : kernels.sum.groups) found.saving.seconds += above_roof_share(inputs, row) * seconds;
+  for (const auto& [row, seconds] : kernels.sum.groups)
+    found.saving.seconds += lost_share(inputs.points, row, 1) * seconds;
   const double in_a_step = static_cast<double>(kernels.sum.count) / static_cast<double>(steps.steps.size());
   found.saving.what = "A loop in the compiled step (lax.scan, while_loop) runs short kernels one after another";
   found.saving.evidence = fmt::format("{} launches of {} in each step", count(std::llround(in_a_step)),

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 #include "profile/causes/detectors.hpp"
 #include "text/format.hpp"
@@ -13,10 +12,6 @@ namespace roofline {
 namespace {
 
 bool of_host(spool::Memory memory) { return memory == spool::Memory::pageable || memory == spool::Memory::pinned; }
-
-const spool::Copy& copy_record(const StepActivities& steps, const StepActivity& entry) {
-  return steps.trace(entry).copies[entry.activity->index];
-}
 
 Saving copy_saving(SavingCause cause, const FaultyActivities& copies) {
   Saving saving;
@@ -42,22 +37,19 @@ struct Copies {
   std::string size() const { return binary_bytes(bytes / static_cast<double>(sum.count)); }
 };
 
-/// Sources of the copies of one process, by the call.
-using Sources = std::unordered_map<std::uint32_t, const spool::CopySource*>;
-
-std::vector<Sources> sources_of(const Recording& recording) {
-  std::vector<Sources> sources(recording.traces.size());
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    for (const spool::CopySource& source : recording.traces[i].copy_sources) sources[i][source.correlation] = &source;
-  }
-  return sources;
-}
-
 bool is_small_copy_in(const spool::Copy& copy) {
   return copy.bytes <= kSmallCopy && of_host(copy.from) && !of_host(copy.to);
 }
 
 }  // namespace
+
+std::vector<CopySources> copy_sources(const Recording& recording) {
+  std::vector<CopySources> sources(recording.traces.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    for (const spool::CopySource& source : recording.traces[i].copy_sources) sources[i][source.correlation] = &source;
+  }
+  return sources;
+}
 
 std::set<CopyPlace> places_of_small_copies(const StepActivities& steps) {
   constexpr double kMany = 16;     // in a step that has any
@@ -71,7 +63,7 @@ std::set<CopyPlace> places_of_small_copies(const StepActivities& steps) {
     if (entry.activity->what != ActivityKind::copy) continue;
     Seen& seen = places[{entry.activity->process, entry.place.id}];
     ++seen.all;
-    if (is_small_copy_in(copy_record(steps, entry))) seen.small.add(steps, entry, entry.seconds);
+    if (is_small_copy_in(steps.copy(entry))) seen.small.add(steps, entry, entry.seconds);
   }
   std::set<CopyPlace> found;
   for (const auto& [place, seen] : places) {
@@ -89,7 +81,7 @@ std::vector<FoundCause> find_small_copies(const CauseInputs& inputs) {
   std::map<std::string, Copies> lines;
   for (const StepActivity& entry : steps.all) {
     if (entry.activity->what != ActivityKind::copy || !inputs.free(entry)) continue;
-    const spool::Copy& copy = copy_record(steps, entry);
+    const spool::Copy& copy = steps.copy(entry);
     if (!is_small_copy_in(copy) || !places.contains({entry.activity->process, entry.place.id})) continue;
     lines[steps.line(entry)].add(steps, entry, static_cast<double>(copy.bytes));
   }
@@ -112,12 +104,12 @@ std::vector<Copies> repeated_tensors(const StepActivities& steps, Wanted&& wante
   constexpr double kShareOfSteps = 0.9;
   constexpr std::size_t kFewestSteps = 3;
   if (steps.steps.size() < kFewestSteps) return {};
-  const std::vector<Sources> sources = sources_of(steps.recording);
+  const std::vector<CopySources> sources = copy_sources(steps.recording);
   // One tensor: the same contents, sent to one device from one line.
   std::map<std::tuple<int, int, spool::Id, std::uint64_t, std::uint64_t>, Copies> tensors;
   for (const StepActivity& entry : steps.all) {
     if (entry.activity->what != ActivityKind::copy || !wanted(entry)) continue;
-    const spool::Copy& copy = copy_record(steps, entry);
+    const spool::Copy& copy = steps.copy(entry);
     const auto process = static_cast<std::size_t>(entry.activity->process);
     const auto source = sources[process].find(copy.correlation);
     if (source == sources[process].end() || source->second->digest == 0) continue;
@@ -169,7 +161,7 @@ std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs) {
   std::map<std::pair<std::string, bool>, Copies> places;
   for (const StepActivity& entry : steps.all) {
     if (entry.activity->what != ActivityKind::copy || !inputs.free(entry)) continue;
-    const spool::Copy& copy = copy_record(steps, entry);
+    const spool::Copy& copy = steps.copy(entry);
     const bool pageable = copy.from == spool::Memory::pageable || copy.to == spool::Memory::pageable;
     if (!pageable || copy.bytes < kSmallCopy || (of_host(copy.from) && of_host(copy.to))) continue;
     places[{steps.line(entry), copy.from == spool::Memory::pageable}].add(steps, entry,
@@ -178,13 +170,13 @@ std::vector<FoundCause> find_pageable_copies(const CauseInputs& inputs) {
   std::vector<FoundCause> found;
   for (auto& [place, copies] : places) {
     Saving saving = copy_saving(SavingCause::pageable_copy, copies.sum);
-    saving.what = place.second ? "Copies from pageable memory" : "Copies from the GPU to pageable memory";
+    const CauseDetail detail = place.second ? CauseDetail::none : CauseDetail::readback;
+    saving.what = place.second ? "Copies from pageable memory" : what_is_lost(SavingCause::pageable_copy, detail);
     saving.evidence =
         fmt::format("{} copies of {} in {}, {}; no kernel runs in {} of it", count(copies.sum.count), copies.size(),
                     duration(copies.total_s), rate(copies.bytes / copies.total_s, CeilingKind::bandwidth),
                     percent(copies.sum.seconds / copies.total_s));
-    saving.action = place.second ? action_against(SavingCause::pageable_copy, inputs.framework)
-                                 : action_against(SavingCause::pageable_copy, inputs.framework, CauseDetail::readback);
+    saving.action = action_against(SavingCause::pageable_copy, inputs.framework, detail);
     found.push_back({std::move(saving), std::move(copies.activities)});
   }
   return found;

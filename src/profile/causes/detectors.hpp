@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/machine.hpp"
@@ -54,6 +55,9 @@ struct CauseInputs {
 using IsFaulty = std::function<bool(const StepActivity&)>;
 FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_faulty);
 std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty);
+
+/// The part of a row's time above its roof; `unknown` without a roof, or above it.
+double lost_share(const std::vector<Point>& points, int row, double unknown);
 
 /// The text of the program line that launches it; empty where it is not known.
 std::string source_line(const CauseInputs& inputs, const StepActivity& kernel);
@@ -107,6 +111,10 @@ std::vector<FoundCause> find_checkpointing(const CauseInputs& inputs);
 std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_double_precision_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_small_grids(const CauseInputs& inputs);
+
+/// Sources of the copies of one process, by the call; one map for each process.
+using CopySources = std::unordered_map<std::uint32_t, const spool::CopySource*>;
+std::vector<CopySources> copy_sources(const Recording& recording);
 
 /// Largest copy, in bytes, whose time is dominated by the call and not by the link.
 inline constexpr std::uint64_t kSmallCopy = 64 << 10;

@@ -45,6 +45,13 @@ FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_fault
   return all;
 }
 
+double lost_share(const std::vector<Point>& points, int row, double unknown) {
+  if (row < 0 || static_cast<std::size_t>(row) >= points.size()) return unknown;
+  const Point& point = points[static_cast<std::size_t>(row)];
+  const double reached = point.bound.limiting_ceiling.empty() ? 0 : point.fraction_of_roof();
+  return reached > 0 && reached <= 1 ? 1 - reached : unknown;
+}
+
 std::string source_line(const CauseInputs& inputs, const StepActivity& kernel) {
   if (inputs.sources == nullptr || kernel.place.line == 0) return {};
   const ProcessTrace& trace = inputs.steps.trace(kernel);

@@ -24,23 +24,13 @@ std::int64_t threads_of(const spool::Kind& kind) {
   return threads;
 }
 
-/// Loss in a row's kernels: with a roof, the gap to it; otherwise half, a conservative figure because kernels for
-/// unaligned matrices do not use the GPU's newer matrix instructions.
-double lost_share(const std::vector<Point>& points, int row) {
-  constexpr double kUnknown = 0.5;
-  if (row < 0 || static_cast<std::size_t>(row) >= points.size()) return kUnknown;
-  const Point& point = points[static_cast<std::size_t>(row)];
-  const double reached = point.bound.limiting_ceiling.empty() ? 0 : point.fraction_of_roof();
-  return reached > 0 && reached <= 1 ? 1 - reached : kUnknown;
-}
-
 /// The cause of all these kernels at the line that has most of them; `saved`: of their time.
 std::vector<FoundCause> found_if_large(const FaultyKernels& kernels, const CauseInputs& inputs, SavingCause cause,
-                                       double saved, const char* noun) {
+                                       double saved, const char* noun, CauseDetail detail = CauseDetail::none) {
   if (kernels.sum.count == 0 || kernels.sum.seconds < kLeastShare * inputs.steps.kernel_s) return {};
-  FoundCause found = kernels.cause(cause, inputs);
+  FoundCause found = kernels.cause(cause, inputs, detail);
   found.saving.seconds *= saved;
-  found.saving.what = what_is_lost(cause);
+  found.saving.what = what_is_lost(cause, detail);
   found.saving.evidence = kernels.amount(inputs.steps, noun);
   return {std::move(found)};
 }
@@ -130,18 +120,16 @@ std::vector<FoundCause> find_sparse_builds(const CauseInputs& inputs) {
     const auto line = builds.find(inputs.steps.line(entry));
     return line != builds.end() && !line->first.empty() && line->second.sum.share_of_steps() >= kShareOfSteps;
   });
-  if (kernels.sum.count == 0 || kernels.sum.seconds < kLeastShare * inputs.steps.kernel_s) return {};
-  FoundCause found = kernels.cause(SavingCause::layout_copy, inputs, CauseDetail::sparse_build);
-  found.saving.what = what_is_lost(SavingCause::layout_copy, CauseDetail::sparse_build);
-  found.saving.evidence = kernels.amount(inputs.steps, "kernels that sort, sum and move its entries");
-  return {std::move(found)};
+  return found_if_large(kernels, inputs, SavingCause::layout_copy, 1, "kernels that sort, sum and move its entries",
+                        CauseDetail::sparse_build);
 }
 
 std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs) {
   const FaultyKernels products =
       faulty_kernels(inputs, [](const StepActivity& entry) { return is_unaligned_product(entry.symbol); });
+  constexpr double kUnknown = 0.5;  // these kernels do not use the GPU's newer matrix instructions
   double saved = 0;
-  for (const auto& [row, time] : products.sum.groups) saved += lost_share(inputs.points, row) * time;
+  for (const auto& [row, time] : products.sum.groups) saved += lost_share(inputs.points, row, kUnknown) * time;
   const double all = products.sum.seconds;
   return found_if_large(products, inputs, SavingCause::unaligned_product, all > 0 ? saved / all : 0,
                         "products of matrices with rows that are not multiples of 16 bytes");

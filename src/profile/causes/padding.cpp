@@ -19,19 +19,14 @@ struct PaddedCopies {
 };
 
 std::map<std::string, PaddedCopies> padded_copies(const StepActivities& steps) {
-  std::vector<std::map<std::uint32_t, const spool::CopySource*>> sources(steps.recording.traces.size());
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    for (const spool::CopySource& source : steps.recording.traces[i].copy_sources) {
-      if (source.padding > 0) sources[i][source.correlation] = &source;
-    }
-  }
+  const std::vector<CopySources> sources = copy_sources(steps.recording);
   std::map<std::string, PaddedCopies> lines;
   for (const StepActivity& entry : steps.all) {
     if (entry.activity->what != ActivityKind::copy) continue;
     const auto process = static_cast<std::size_t>(entry.activity->process);
-    const spool::Copy& copy = steps.trace(entry).copies[entry.activity->index];
+    const spool::Copy& copy = steps.copy(entry);
     const auto source = sources[process].find(copy.correlation);
-    if (source == sources[process].end()) continue;
+    if (source == sources[process].end() || source->second->padding == 0) continue;
     PaddedCopies& of = lines[steps.line(entry)];
     of.sum.add(steps, entry, entry.seconds);
     of.values += static_cast<double>(copy.bytes);

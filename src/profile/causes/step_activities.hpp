@@ -38,6 +38,8 @@ class StepActivities {
   double kernel_s = 0;            ///< all kernels, including concurrent ones
 
   const ProcessTrace& trace(const StepActivity& of) const;
+  /// The record of an activity that is a copy.
+  const spool::Copy& copy(const StepActivity& of) const { return trace(of).copies[of.activity->index]; }
   /// "model.py:10 forward"; empty: unknown.
   std::string line(const StepActivity& of) const;
   /// Launching thread; 0: unknown.

@@ -2,7 +2,6 @@
 
 #include <set>
 #include <string_view>
-#include <tuple>
 
 #include "profile/actions.hpp"
 #include "profile/causes/kernel_names.hpp"
@@ -14,18 +13,15 @@ using PlaceOfProcess = std::pair<int, spool::Id>;
 
 PlaceOfProcess place_of(const StepActivity& entry) { return {entry.activity->process, entry.place.id}; }
 
-using FunctionOfProcess = std::tuple<int, spool::Id, spool::Id>;
-
 /// Copies of a few bytes to the host by the lines of each function: sizes and values that the program waits for.
-std::map<FunctionOfProcess, double> readbacks_of(const StepActivities& activities) {
+std::map<ItemLoops::Function, double> readbacks_of(const StepActivities& activities) {
   constexpr std::uint64_t kFew = 64;
-  std::map<FunctionOfProcess, double> readbacks;
+  std::map<ItemLoops::Function, double> readbacks;
   for (const StepActivity& entry : activities.all) {
     if (entry.activity->what != ActivityKind::copy || entry.place.line == 0) continue;
-    const ProcessTrace& trace = activities.trace(entry);
-    const spool::Copy& copy = trace.copies[entry.activity->index];
+    const spool::Copy& copy = activities.copy(entry);
     if (copy.from != spool::Memory::device || copy.to == spool::Memory::device || copy.bytes > kFew) continue;
-    const spool::Line& line = trace.line(entry.place.line);
+    const spool::Line& line = activities.trace(entry).line(entry.place.line);
     ++readbacks[{entry.activity->process, line.file, line.function}];
   }
   return readbacks;
@@ -44,7 +40,7 @@ ItemLoops::ItemLoops(const StepActivities& activities) {
     const bool by_autograd = entry.place.backward != 0 || entry.place.operation != 0;
     if (!by_autograd && !is_of_tensor_lists(entry.symbol)) ++launches[{place_of(entry), entry.symbol}];
   }
-  const std::map<FunctionOfProcess, double> readbacks = readbacks_of(activities);
+  const std::map<Function, double> readbacks = readbacks_of(activities);
   const double often = kOften * static_cast<double>(activities.steps.size());
   for (const auto& [kernel, count] : launches) {
     const auto& [process, place] = kernel.first;

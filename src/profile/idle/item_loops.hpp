@@ -14,6 +14,8 @@ namespace roofline {
 
 class ItemLoops {
  public:
+  using Function = std::tuple<int, spool::Id, spool::Id>;  ///< process, file, name
+
   ItemLoops() = default;
   /// A function has such a loop if one of its lines launches tens of kernels in a step, for no or for a single module
   /// and outside of backward passes. Layers of a model are other modules on the same line.
@@ -24,7 +26,6 @@ class ItemLoops {
   CauseDetail of(const Recording& recording, const Activity& launched) const;
 
  private:
-  using Function = std::tuple<int, spool::Id, spool::Id>;  ///< process, file, name
   std::map<Function, CauseDetail> functions_;
   std::set<std::tuple<int, spool::Id, std::uint32_t>> lines_;  ///< of the loops: process, file, number
 };
