@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
@@ -17,6 +18,7 @@ namespace roofline {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000, kDay = 86'400 * kSecond;
+constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // 127 years; sums of two fit into 64 bits
 
 /// An activity on a stream.
@@ -168,32 +170,69 @@ class TimeCleaner {
     });
   }
 
-  /// Kernels of one graph may run side by side.
+  /// Kernels of one graph may run side by side, and those of unknown streams.
   void cut_overlaps() {
     constexpr std::uint64_t kResolution = 1000;  // ns: of files in µs. What overlaps by no more is only rounded.
     std::vector<OnStream> activities;
     for_each_activity([&](auto& record) {
       if (!is_timed(record)) return;
       ++defects_.activities;
-      if (in_graph(record) || migrates(record)) return;
+      if (in_graph(record) || migrates(record) || record.stream == kUnknownStream) return;
       activities.push_back(
           {{record.device, record.context, record.stream}, &record.start, &record.end, kind_of(record)});
     });
     std::sort(activities.begin(), activities.end(), [](const OnStream& a, const OnStream& b) {
       return std::tie(a.stream, *a.start, *a.end) < std::tie(b.stream, *b.start, *b.end);
     });
-    for (std::size_t i = 0; i + 1 < activities.size(); ++i) {
-      const OnStream &now = activities[i], &next = activities[i + 1];
-      if (now.stream != next.stream || *now.end <= *next.start + kResolution) continue;
-      defects_.overlapping.add(name_of(now.kind));
-      if (now.kind == 0) {
-        defects_.shortened.transfers = true;
-      } else {
-        defects_.shortened.kernels.insert(name_of(now.kind));
+    // From the last one: an earlier start never moves a later record.
+    for (std::size_t end = activities.size(); end > 0;) {
+      std::size_t begin = end - 1;
+      while (begin > 0 && starts_with(activities[begin - 1], activities[end - 1])) --begin;
+      const bool last = end == activities.size() || activities[end].stream != activities[begin].stream;
+      const std::uint64_t next = last ? kForever : *activities[end].start;
+      for (std::size_t i = begin; i < end; ++i) {
+        if (*activities[i].end <= next || *activities[i].end - next <= kResolution) continue;
+        shorten(activities[i], *activities[i].start, next);
       }
-      *now.end = *next.start;
+      take_turns(std::span(activities).subspan(begin, end - begin), kResolution);
+      end = begin;
     }
     forget_empty_kernels();
+  }
+
+  static bool starts_with(const OnStream& a, const OnStream& b) { return a.stream == b.stream && *a.start == *b.start; }
+
+  /// Records of a stream with one start, by their ends: each begins where the one before ends, those with one end share
+  /// that time evenly.
+  void take_turns(std::span<OnStream> records, std::uint64_t resolution) {
+    const auto rounded = [resolution](const OnStream& one) { return *one.end - *one.start <= resolution; };
+    while (!records.empty() && rounded(records.front())) records = records.subspan(1);
+    if (records.size() < 2) return;
+    std::uint64_t at = *records.front().start;
+    for (std::size_t begin = 0; begin < records.size();) {
+      const std::uint64_t until = *records[begin].end;
+      std::size_t end = begin;
+      while (end < records.size() && *records[end].end == until) ++end;
+      const std::uint64_t each = (until - at) / (end - begin);
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint64_t from = at + each * (i - begin);
+        const std::uint64_t to = i + 1 == end ? until : from + each;
+        if (from != *records[i].start || to != *records[i].end) shorten(records[i], from, to);
+      }
+      at = until;
+      begin = end;
+    }
+  }
+
+  void shorten(const OnStream& record, std::uint64_t start, std::uint64_t end) {
+    defects_.overlapping.add(name_of(record.kind));
+    if (record.kind == 0) {
+      defects_.shortened.transfers = true;
+    } else {
+      defects_.shortened.kernels.insert(name_of(record.kind));
+    }
+    *record.start = start;
+    *record.end = end;
   }
 
   /// Readers write 0 for a size that is missing, negative or no number; tools record no empty copies.
@@ -268,9 +307,11 @@ std::vector<std::string> notes_of(const TimeDefects& defects) {
   add(defects.repeated, counted_noun(defects.repeated.count, "GPU record is in the file twice and was counted once",
                                      "GPU records repeat others and were left out"));
   add(defects.overlapping,
-      fmt::format("{} of {} GPU records overlap the next one on their stream, which runs one at a time (except with "
-                  "programmatic dependent launch). They end where the next one starts: their times are lower bounds",
-                  count(defects.overlapping.count), count(defects.activities)));
+      fmt::format(
+          "{} of {} GPU records overlap the next one on their stream, which runs one at a time (except with "
+          "programmatic dependent launch). They end where the next one starts, or begin where one with the same start "
+          "ends: their times are lower bounds",
+          count(defects.overlapping.count), count(defects.activities)));
   return notes;
 }
 

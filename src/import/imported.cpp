@@ -247,11 +247,14 @@ std::string why_no_kernels(const ProcessTrace& trace, std::string_view remedy, s
 }
 
 void note_no_counters(ProcessTrace& trace, std::string_view tool, const std::vector<DeviceFacts>& devices) {
+  const bool radeon = std::any_of(devices.begin(), devices.end(),
+                                  [](auto& of) { return is_gpu_of_amd(of.name) && !is_compute_gpu_of_amd(of.name); });
   const bool amd =
       std::any_of(devices.begin(), devices.end(), [](auto& of) { return of.is_amd || is_gpu_of_amd(of.name); });
   const bool intel =
       std::any_of(devices.begin(), devices.end(), [](auto& of) { return of.is_intel || is_gpu_of_intel(of.name); });
-  const std::string_view where = amd     ? "; rocprof-compute counts them, in a report of its own"
+  const std::string_view where = radeon  ? ""
+                                 : amd   ? "; rocprof-compute counts them, in a report of its own"
                                  : intel ? ""
                                          : "; add an ncu report of the program";
   trace.notes.push_back({.time = 0,

@@ -19,6 +19,7 @@
 #include "import/kineto_origins.hpp"
 #include "import/op_work.hpp"
 #include "report/work_source.hpp"
+#include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -370,6 +371,13 @@ class ProfileWriter {
                                           how_to_record(profile.trace)));
     } else if (const std::string unknown = events_.categories.list_unknown(); !unknown.empty()) {
       profile.notes.push_back("events of unknown categories were left out: " + unknown);
+    }
+    if (events_.shared_devices > 0) {
+      profile.notes.push_back(
+          counted_noun(events_.shared_devices,
+                       "GPU number occurs in several processes of the trace, as after a merge of ranks",
+                       "GPU numbers occur in several processes of the trace, as after a merge of ranks") +
+          ": each process has a GPU of its own here");
     }
     if (origins_.ambiguous > 0) {
       profile.notes.push_back(fmt::format(

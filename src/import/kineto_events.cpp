@@ -46,7 +46,9 @@ class EventReader {
   Events read() {
     ChromeTrace trace = read_chrome_trace(source_, wanted, [this](ChromeEvent& event) { take(event); });
     if (events_.gpu.empty() && events_.spans.empty() && events_.calls.empty()) {
-      const std::string categories = events_.categories.list();
+      const std::string asynchronous = asynchronous_.list();
+      std::string categories = events_.categories.list();
+      if (!asynchronous.empty()) categories += (categories.empty() ? "" : ", ") + ("asynchronous: " + asynchronous);
       std::vector<std::string> notes = notes_of(events_.time_defects);
       notes.insert(notes.begin(), !has_phases_ ? "JSON without trace events"
                                                : "no torch.profiler events in this trace; its categories: " +
@@ -61,6 +63,8 @@ class EventReader {
     std::sort(events_.calls.begin(), events_.calls.end());
     events_.calls.erase(std::unique(events_.calls.begin(), events_.calls.end()), events_.calls.end());
     make_thread_ids_unique();
+    forget_host_tracks();
+    separate_devices();
     return std::move(events_);
   }
 
@@ -75,6 +79,7 @@ class EventReader {
       if (!on_gpu && !event.times()) return events_.time_defects.host.add(event.name);
       take_span(event, *kind);
     } else if (event.is_unpaired() || event.is_asynchronous()) {
+      if (event.is_asynchronous()) asynchronous_.add(event.category);
       // An end needs no category: it may be of any event.
       const bool any = event.phase == "E" && event.category.empty();
       if (any || kind_of_category(event.category).value_or(EventKind::unused) != EventKind::unused) {
@@ -147,6 +152,47 @@ class EventReader {
     }
   }
 
+  /// Number of the track of an event; the names of some are numbered from the largest number on.
+  std::uint32_t track(const ChromeEvent& event) {
+    return event.thread_name.empty() ? small(event.thread) : kUnknownStream - 1 - events_.words.id(event.thread_name);
+  }
+
+  /// A GPU's tracks are its streams. Events on the track of a host's thread have no known stream.
+  void forget_host_tracks() {
+    const std::set<std::uint32_t> hosts(events_.thread_processes.begin(), events_.thread_processes.end());
+    for (GpuEvent& event : events_.gpu) {
+      if (event.stream_is_thread && hosts.contains(event.process)) event.stream = kUnknownStream;
+    }
+  }
+
+  /// In merged traces of ranks that each saw one GPU, several processes have a GPU 0: each has its own here. In a trace
+  /// of one program, all events of a GPU have one process, which is the GPU's number.
+  void separate_devices() {
+    std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> numbers;  // by device and process
+    std::uint32_t next = 0;
+    for (const DeviceFacts& device : events_.devices) next = std::max(next, device.index + 1);
+    for (const GpuEvent& event : events_.gpu) next = std::max(next, event.device + 1);
+    for (GpuEvent& event : events_.gpu) {
+      auto& of_processes = numbers[event.device];
+      const auto [found, is_new] = of_processes.try_emplace(event.process, event.device);
+      if (is_new && of_processes.size() > 1) {
+        found->second = next++;
+        copy_facts(event.device, found->second);
+      }
+      event.device = found->second;
+    }
+    for (const auto& [device, of_processes] : numbers) events_.shared_devices += of_processes.size() > 1 ? 1 : 0;
+  }
+
+  void copy_facts(std::uint32_t device, std::uint32_t as) {
+    const auto facts = std::find_if(events_.devices.begin(), events_.devices.end(),
+                                    [device](const DeviceFacts& one) { return one.index == device; });
+    if (facts == events_.devices.end()) return;
+    DeviceFacts copy = *facts;
+    copy.index = as;
+    events_.devices.push_back(std::move(copy));
+  }
+
   /// Host events without a time are left out before.
   void add_span(const ChromeEvent& event, SpanKind kind, std::uint32_t what) {
     const auto when = event.times().value();
@@ -211,7 +257,8 @@ class EventReader {
     gpu.device = small(event.integer("device", event.process));
     gpu.process_is_device = event.process_name.empty() && small(event.process) == gpu.device;
     gpu.context = small(event.integer("context", 0));
-    gpu.stream = small(event.integer("stream", event.integer("sycl queue", event.thread)));
+    gpu.stream_is_thread = !event.has("stream") && !event.has("sycl queue");
+    gpu.stream = gpu.stream_is_thread ? track(event) : small(event.integer("stream", event.integer("sycl queue", 0)));
     gpu.graph = small(event.integer("graph id", 0));
     gpu.graph_node = static_cast<std::uint64_t>(event.integer("graph node id", 0));
     gpu.bytes =
@@ -246,6 +293,7 @@ class EventReader {
   ByteSource& source_;
   Events events_;
   bool has_phases_ = false;  ///< as all events have
+  CategoryCounts asynchronous_;
   std::map<Signature, std::uint32_t> signature_ids_;
   std::map<std::int64_t, std::uint32_t> processes_;
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> threads_;

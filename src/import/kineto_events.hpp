@@ -84,7 +84,9 @@ struct GpuEvent {
   std::uint32_t name = 0, collective = 0;  ///< words
   std::uint32_t process = 0;               ///< as the trace has it
   bool process_is_device = false;          ///< that is the device's number and no process of the host
-  std::uint32_t device = 0, context = 0, stream = 0, graph = 0;
+  std::uint32_t device = 0, context = 0, graph = 0;
+  std::uint32_t stream = 0;                            ///< kUnknownStream: not in the trace
+  bool stream_is_thread = false;                       ///< the track that the trace shows it on
   std::array<std::uint32_t, 3> grid = {}, block = {};  ///< zero: not in the trace
   std::uint32_t registers = 0, shared = 0;
   GpuKind kind = GpuKind::kernel;
@@ -113,6 +115,7 @@ struct Events {
   std::vector<std::pair<Moment, Flow>> backward;
   std::unordered_map<std::uint32_t, double> collectives;  ///< by word: bytes that each GPU sends over its links
   std::vector<DeviceFacts> devices;
+  std::int64_t shared_devices = 0;  ///< that are numbers of several processes' GPUs, which are apart here
   std::int64_t rank = -1, last_process = 0, base_ns = 0;
   TimeDefects time_defects = {};  ///< of host events
   CategoryCounts categories;

@@ -45,7 +45,8 @@ constexpr OtherFile kOtherFiles[] = {
      },
      "download the file itself (of GitHub: the raw file), and import that"},
     {"samples of perf, which have no GPU activity",
-     [](auto, auto beginning) { return beginning.starts_with("PERFILE2"); }, "roofline profile PROGRAM samples a CPU"},
+     [](auto, auto beginning) { return beginning.starts_with("PERFILE2"); },
+     "roofline profile -- PROGRAM samples a CPU"},
     {"a trace of Perfetto in its binary format, which is not imported",
      [](std::string_view file, auto) { return file.ends_with(".pftrace") || file.ends_with(".perfetto-trace"); },
      "rocprofv3 --kernel-trace --output-format json, and import that; of other tools their Chrome trace (JSON)"},
@@ -59,7 +60,7 @@ constexpr OtherFile kOtherFiles[] = {
      "import the .db file of rocprofv3"},
     {"a database of VTune or Advisor, which has no GPU activity",
      [](std::string_view file, auto beginning) { return is_sqlite(beginning) && file.ends_with("dicer.db"); },
-     "roofline profile PROGRAM samples a CPU"},
+     "roofline profile -- PROGRAM samples a CPU"},
     {"outputs of a network by trtexec, without times",
      [](auto, auto beginning) {
        return contains_any(beginning.substr(0, kHeader), {"\"dimensions\""}) &&
@@ -112,6 +113,72 @@ constexpr OtherFile kOtherFiles[] = {
                                        "\"Device\",\"Kernel\",\"Invocations\"", "======== CPU profiling result"});
      },
      "record with nsys profile --trace cuda, then nsys export --type sqlite; FLOPs and bytes: ncu --set roofline"},
+    {"a table of an Ascend NPU (torch_npu, msprof), which is not imported",
+     [](auto, auto beginning) {
+       const std::string_view header = beginning.substr(0, beginning.find('\n'));
+       return contains_any(header, {"Accelerator Core", "OP Type,Task Type", "AI Core Time"}) &&
+              contains_any(header, {"Duration(us)"});
+     },
+     "GPUs of NVIDIA, AMD and Intel are supported"},
+    {"CSV of Google Benchmark; its JSON is imported",
+     [](auto, auto beginning) { return contains_any(beginning, {"name,iterations,real_time,cpu_time,time_unit"}); },
+     "run the benchmark with --benchmark_out=FILE --benchmark_out_format=json, and import that"},
+    {"a log of oneDNN (ONEDNN_VERBOSE), which is not imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"onednn_verbose,", "dnnl_verbose,", "mkldnn_verbose,"});
+     },
+     "roofline profile -- PROGRAM shows its loops and functions under the roofs of this CPU"},
+    {"a profile of ONNX Runtime, which is not imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"model_loading_", "session_initialization"}) &&
+              contains_any(beginning, {"\"Session\""});
+     },
+     "roofline profile -- PROGRAM records its kernels; roofline bound MODEL.onnx tells the least time of the model"},
+    {"a table of OpenVINO's counters, which is not imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning.substr(0, kHeader), {"layerName;execStatus;", "layerName,execStatus,"});
+     },
+     "roofline profile -- PROGRAM shows its loops and functions under the roofs of this CPU"},
+    {"times of commands by hyperfine, without kernels or loops",
+     [](auto, auto beginning) {
+       return contains_any(beginning.substr(0, kHeader), {"\"command\""}) && contains_any(beginning, {"\"stddev\""});
+     },
+     "roofline profile -- COMMAND records where its time goes"},
+    {"times of JMH, without kernels or loops",
+     [](auto, auto beginning) { return contains_any(beginning, {"\"jmhVersion\""}); },
+     "roofline profile -- PROGRAM records where its time goes"},
+    {"times of pytest-benchmark, without kernels or loops",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"\"machine_info\""}) &&
+              contains_any(beginning, {"\"commit_info\"", "\"benchmarks\""});
+     },
+     "roofline profile -- PROGRAM records where its time goes"},
+    {"samples for speedscope, which have no GPU activity",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"speedscope.app/file-format-schema", "\"exporter\": \"py-spy"});
+     },
+     "roofline profile -- PROGRAM samples a program and writes such a file, too (--format speedscope)"},
+    {"text of nccl-tests, which is not imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"# nThread "}) && contains_any(beginning, {"minBytes "});
+     },
+     "roofline calibrate --device all measures links and collectives of this machine"},
+    {"text of STREAM or BabelStream, which is not imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"Best Rate MB/s", "BabelStream"}) && contains_any(beginning, {"Triad"});
+     },
+     "roofline calibrate measures the memory bandwidth of this machine"},
+    {"text of mixbench, which is not imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"mixbench"}) && contains_any(beginning, {"Flops/byte", "flops/byte"});
+     },
+     "roofline calibrate measures this machine's roofs"},
+    {"a report of nsys stats without any CUDA activity",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"does not contain CUDA kernel data"}) &&
+              !contains_any(beginning, {"Total Time (ns),Instances", "\"Instances\""});
+     },
+     "record the program again with nsys profile --trace cuda, or with roofline profile"},
     {"JSON in UTF-16 without a byte order mark",
      [](auto, auto beginning) {
        return starts_with_any(beginning, {{"{\0", 2}, {"[\0", 2}, {"\0{", 2}, {"\0[", 2}});

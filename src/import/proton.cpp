@@ -14,7 +14,7 @@
 #include "import/clean_times.hpp"
 #include "import/event_pairs.hpp"
 #include "import/json_stream.hpp"
-#include "report/gpu_units.hpp"
+#include "import/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -181,11 +181,7 @@ void name_different_models(std::vector<DeviceFacts>& devices) {
     return model(device) != model(devices.front());
   });
   if (!different) return;
-  for (DeviceFacts& device : devices) {
-    const std::string arch = device.is_amd ? "AMD " + device.chip
-                                           : fmt::format("NVIDIA sm_{}{}", device.compute_major, device.compute_minor);
-    device.name = fmt::format("{} GPU with {} {}", arch, device.sms, gpu_unit_name(gpu_vendor(arch)).many);
-  }
+  for (DeviceFacts& device : devices) device.name = name_by_attributes(device);
 }
 
 ImportedProfile profile_of(const char* tool) {

@@ -118,7 +118,7 @@ void RocmCounters::add(spool::Id kind, std::string_view counter, double value) {
 RocmWork rocm_work(const RocmMeans& means, std::string_view arch) {
   RocmWork result;
   result.work.launches = 0;
-  if (means.empty()) return {.why_not = "the file has no counters of it"};
+  if (means.empty()) return {.why_not = "the file has no counters of its FLOPs or bytes"};
   if (const auto other = value_of(means, std::string(kOtherMatrix)); other && *other > 0) {
     return {.why_not = "it has matrix products in FP4 or FP6, which are not modelled"};
   }

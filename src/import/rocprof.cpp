@@ -132,8 +132,9 @@ class RocprofCsv {
       profile_.notes = counters_.put_work(profile_.trace, builder_, {}, tool + "'s counters");
       profile_.notes.push_back(tool + "'s CSV names no GPU: roofs come from --machine");
     } else {
-      profile_.notes.push_back(
-          tool + "'s kernel trace names no GPU and has no counters: roofs come from --machine, work is not known");
+      profile_.notes.push_back(tool +
+                               "'s kernel trace names no GPU and has no counters of FLOPs or bytes: roofs come from "
+                               "--machine, work is not known");
     }
     if (tables_ < 2 && processes_.size() < 2) return;
     // Runs of one program look like ranks of a job.
@@ -194,7 +195,7 @@ class RocprofCsv {
     if (columns_.has_counters()) {
       if (!add_counters(kernel, fields)) return;
     } else if (kernel.kind > reasoned_) {
-      builder_.without_work(reasoned_ = kernel.kind, "its kernel trace has no counters");
+      builder_.without_work(reasoned_ = kernel.kind, "its kernel trace has no counters of FLOPs or bytes");
     }
     kernel.device = device(field_in(fields, columns_.agent));
     // Without a trace of HIP all kernels have stream 0.

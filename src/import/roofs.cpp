@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "report/gpu_units.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -249,6 +250,14 @@ void limit_by_data_sheet(Machine& machine, const DeviceFacts& device) {
 
 }  // namespace
 
+std::string name_by_attributes(const DeviceFacts& device) {
+  const bool is_known = device.is_amd ? !device.chip.empty() : device.compute_major > 0;
+  if (!is_known || device.sms == 0) return {};
+  const std::string arch =
+      device.is_amd ? "AMD " + device.chip : fmt::format("NVIDIA sm_{}{}", device.compute_major, device.compute_minor);
+  return fmt::format("{} GPU with {} {}", arch, device.sms, gpu_unit_name(gpu_vendor(arch)).many);
+}
+
 Machine data_sheet_machine(const DeviceFacts& device) {
   Machine machine;
   machine.device.kind = device.is_cpu ? DeviceKind::cpu : DeviceKind::cuda;
@@ -257,7 +266,8 @@ Machine data_sheet_machine(const DeviceFacts& device) {
                                    : device.is_amd   ? kUnnamedAmdGpu
                                    : device.is_intel ? kUnnamedIntelGpu
                                                      : kUnnamedGpu;
-  machine.device.name = device.name.empty() ? std::string(unnamed) : device.name;
+  machine.device.name = !device.name.empty() ? device.name : name_by_attributes(device);
+  if (machine.device.name.empty()) machine.device.name = unnamed;
   machine.device.identity = "not-measured";
   machine.device.units = device.sms;
   machine.device.memory_bytes = device.memory_bytes;

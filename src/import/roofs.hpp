@@ -8,6 +8,9 @@
 
 namespace roofline {
 
+/// "NVIDIA sm_86 GPU with 16 SMs"; empty where its architecture or size is not known.
+std::string name_by_attributes(const DeviceFacts& device);
+
 /// A machine with such roofs only, of origin "attributes" or "data sheet"; without roofs where neither is known.
 Machine data_sheet_machine(const DeviceFacts& device);
 

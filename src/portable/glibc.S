@@ -26,6 +26,7 @@ older hypot 2.2.5
 older hypotf 2.2.5
 older __pthread_key_create 2.2.5
 older pthread_attr_getstack 2.2.5
+older pthread_attr_setstacksize 2.2.5
 older pthread_cond_clockwait 2.30
 older pthread_condattr_setpshared 2.2.5
 older pthread_create 2.2.5
@@ -58,6 +59,7 @@ older pthread_rwlockattr_destroy 2.2.5
 older pthread_rwlockattr_init 2.2.5
 older pthread_rwlockattr_setpshared 2.2.5
 older pthread_setaffinity_np 2.3.4
+older pthread_setattr_default_np 2.18
 older pthread_setname_np 2.12
 older pthread_setspecific 2.2.5
 older pthread_sigmask 2.2.5

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@
 #include "report/profile.hpp"
 
 namespace roofline {
+
+/// The stream of records of a file that has none: they may run side by side.
+inline constexpr std::uint32_t kUnknownStream = std::numeric_limits<std::uint32_t>::max();
 
 /// Records in the order of writing; those with an id are looked up by it.
 struct ProcessTrace {

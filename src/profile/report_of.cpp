@@ -51,7 +51,7 @@ std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted
   }
   if (metrics) return {};
   for (const ProcessTrace& trace : traces) {
-    if (!trace.times_by.empty()) return "the file of " + trace.times_by + " has no counters";
+    if (!trace.times_by.empty()) return "the file of " + trace.times_by + " has no counters of FLOPs and bytes";
   }
   return ran ? "the program ended before its counters were read: run it for longer"
              : "this recording contains no counters: the program ended before they were read, or was run without them";

@@ -300,7 +300,8 @@ std::vector<Lane> stream_lanes(const Recording& recording, const Span& window) {
     if (activity.end <= window.start || activity.start >= window.end) continue;
     Lane& lane = lanes[{activity.device, activity.process, activity.stream}];
     if (lane.name.empty()) {
-      lane.name = fmt::format("{}, stream {}", gpu_name(recording, activity.device), activity.stream);
+      lane.name = gpu_name(recording, activity.device);
+      if (activity.stream != kUnknownStream) lane.name += fmt::format(", stream {}", activity.stream);
       if (recording.traces.size() > 1) {
         lane.name += fmt::format(", process {}", trace_of(recording, activity.process).process.pid);
       }

@@ -6,6 +6,7 @@
 
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 

@@ -27,6 +27,13 @@ bool is_gpu_of_amd(std::string_view name) {
   return contains_any(lower_case(name), {"amd ", "instinct", "radeon", "gfx"});
 }
 
+bool is_compute_gpu_of_amd(std::string_view name) {
+  const std::string lower = lower_case(name);
+  const bool rdna = contains_any(lower, {"gfx10", "gfx11", "gfx12"}) ||
+                    (contains_any(lower, {"radeon"}) && !contains_any(lower, {"instinct", "radeon vii"}));
+  return is_gpu_of_amd(name) && !rdna;
+}
+
 bool is_gpu_of_intel(std::string_view name) {
   return contains_any(lower_case(name), {"intel", "data center gpu max", "data center gpu flex"});
 }

@@ -27,6 +27,8 @@ std::string title_of_pipe(std::string_view name);
 std::string short_device_name(std::string_view name);
 /// True for the name of an AMD GPU; other tools provide its counts.
 bool is_gpu_of_amd(std::string_view name);
+/// Instinct and what came before, whose FLOPs and bytes rocprof-compute counts; Radeon's RDNA is none of them.
+bool is_compute_gpu_of_amd(std::string_view name);
 bool is_gpu_of_intel(std::string_view name);
 /// Both short, or whole where they would be the same.
 std::pair<std::string, std::string> names_apart(std::string_view a, std::string_view b);

@@ -8,7 +8,8 @@ searches all records for every answer.
 - A GPU record belongs to the innermost operator that encloses the call that launched it: correlation -> call -> thread
   -> operator. External id names an operator only where there is no call.
 - Of several calls with one correlation, the last that began before the record launched it.
-- A record that overlaps with the next one on its stream by more than a microsecond ends where that begins.
+- A record that overlaps with the next one on its stream by more than a microsecond ends where that begins; those that
+  begin together take turns.
 - Time of a device is a union of intervals, so that the parts of its bar add up to the wall time.
 """
 import collections
@@ -103,21 +104,36 @@ class Trace:
 
 
 def cut(trace):
-    """A stream runs one record at a time: each ends at the latest where the next one begins. Nothing is left of a
-    kernel that begins with the next one."""
+    """A stream runs one record at a time: each ends at the latest where the next one begins. Those with one start take
+    turns, by their ends; those with one end, too, share that time evenly."""
     streams = collections.defaultdict(list)
     for record in trace.gpu:
         if not record.flaw:
             streams[record.device, record.stream, record.process].append(record)
     kept = [record for record in trace.gpu if record.flaw]
     for records in streams.values():
-        records.sort(key=lambda record: record.span)
-        for record, following in zip(records, [*records[1:], None]):
-            rounding = 1000  # of files in microseconds
-            overlaps = following is not None and record.end > following.start + rounding
-            end = following.start if overlaps else record.end
-            flaw = "cut" if overlaps and end == record.start and not record.direction else ""
-            kept.append(dataclasses.replace(record, end=end, flaw=flaw, uncut=record.end - record.start))
+        rounding = 1000  # of files in microseconds
+        starts = sorted({record.start for record in records})
+        for start, following in zip(starts, [*starts[1:], float("inf")]):
+            ends = {id(record): following if record.end > following + rounding else record.end
+                    for record in records if record.start == start}
+            group = sorted((record for record in records if record.start == start), key=lambda record: record.end)
+            turns = [record for record in group if ends[id(record)] > start + rounding]
+            at = {id(record): start for record in group}
+            if len(turns) > 1:
+                begin = start
+                for end in sorted({ends[id(record)] for record in turns}):
+                    sharing = [record for record in turns if ends[id(record)] == end]
+                    each = (end - begin) // len(sharing)
+                    for number, record in enumerate(sharing):
+                        at[id(record)] = begin + each * number
+                        ends[id(record)] = end if number + 1 == len(sharing) else begin + each * (number + 1)
+                    begin = end
+            for record in group:
+                span = at[id(record)], ends[id(record)]
+                flaw = "cut" if span[0] == span[1] and record.start != record.end and not record.direction else ""
+                kept.append(dataclasses.replace(record, start=span[0], end=span[1], flaw=flaw,
+                                                uncut=record.end - record.start))
     return dataclasses.replace(trace, gpu=kept)
 
 

@@ -185,7 +185,8 @@ TEST(Proton, DifferentGpusHaveRoofsOfTheirOwn) {
                        second);
   };
   const ImportedProfile same = import_text("p.hatchet", tree("90")), different = import_text("p.hatchet", tree("89"));
-  EXPECT_THAT(same.devices.at(1).name, IsEmpty());
+  EXPECT_THAT(same.devices.at(1).name, IsEmpty()) << "which --machine may name";
+  EXPECT_EQ(data_sheet_machine(same.devices.at(1)).device.name, "NVIDIA sm_90 GPU with 132 SMs");
   EXPECT_NE(different.devices.at(0).name, different.devices.at(1).name);
   EXPECT_EQ(other_models({different}, different.devices.at(0).name).size(), 1U);
 }
@@ -211,10 +212,27 @@ TEST(Rocprof, AnUnnamedGpuIsOneOfAmd) {
   EXPECT_EQ(gpu_unit_name(gpu_vendor(data_sheet_machine(profile.devices.at(0)).device.name)).many, "compute units");
 }
 
-TEST(OtherFiles, TablesOfRocprofAndNvbenchNameTheFileToImport) {
+TEST(OtherFiles, NameTheFileToImportOrTheNextStep) {
   const struct {
     const char *name, *text, *next;
   } kFiles[] = {
+      {"gbench.csv", "name,iterations,real_time,cpu_time,time_unit,bytes_per_second\n\"BM_Add\",10,1.5,1.5,ms,\n",
+       "--benchmark_out_format=json"},
+      {"dnnl.log", "onednn_verbose,v1,info,oneDNN v3.7.3 (commit N/A)\n", "roofline profile"},
+      {"kernel_details.csv", "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n0,MatMul,,,1,2\n",
+       "NVIDIA, AMD and Intel"},
+      {"ort.json",
+       R"([{"cat": "Session", "pid": 1, "tid": 1, "dur": 1, "ts": 3, "ph": "X", "name": "session_initialization"}])",
+       "roofline bound"},
+      {"openvino.csv", "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms);\n", "roofline profile"},
+      {"hyperfine.json", R"({"results": [{"command": "sleep 1", "mean": 1.0, "stddev": 0.1}]})", "roofline profile"},
+      {"jmh.json", R"([{"jmhVersion": "1.37", "benchmark": "a.b"}])", "roofline profile"},
+      {"benchmark.json", R"({"machine_info": {"node": "a"}, "commit_info": {}, "benchmarks": []})", "roofline profile"},
+      {"a.speedscope.json", R"({"$schema": "https://www.speedscope.app/file-format-schema.json"})",
+       "--format speedscope"},
+      {"nccl.log", "# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 step: 2(factor)\n", "--device all"},
+      {"stream.txt", "Function    Best Rate MB/s  Avg time\nCopy:  1.0\nTriad:  1.0\n", "roofline calibrate"},
+      {"stats.csv", "Processing [a.sqlite]...\nSKIPPED: a.sqlite does not contain CUDA kernel data.\n", "--trace cuda"},
       {"results.stats.csv", "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"k\",1,2,2,100\n",
        "kernel_trace.csv"},
       {"results.json", R"({"traceEvents":[{},{"ph":"X","name":"hipFree","args":{"BeginNs":"1"}}]})", "results.csv"},

@@ -1,4 +1,5 @@
 // Times of imported records: what is no time is left out and counted, and no sum exceeds the wall time.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -213,6 +214,70 @@ TEST(ImportedTimes, AStreamRunsOneRecordAtATime) {
   const Report whole = report_of_text(trace(8));
   EXPECT_NEAR(whole.profile->kernel_s, 401800e-6, 1e-9);
   EXPECT_EQ(defects_of(trace(8)).overlapping.count, 0);
+}
+
+/// Seconds of each of these kernels, by name.
+std::map<std::string, double> times_in(const Report& report) {
+  std::map<std::string, double> times;
+  for (const Point& point : report.points) times[point.workload.label] = point.profiled->total_s;
+  return times;
+}
+
+TEST(ImportedTimes, RecordsWithOneStartTakeTurns) {
+  const auto trace = [](const char* first, const char* second, const char* third_start) {
+    return kineto_of({{.start = "1000", .duration = first, .correlation = 1, .name = "a"},
+                      {.start = "1000", .duration = second, .correlation = 2, .name = "b"},
+                      {.start = third_start, .duration = "50", .correlation = 3, .name = "c"}});
+  };
+  const auto apart = times_in(report_of_text(trace("100", "300", "1300")));
+  EXPECT_NEAR(apart.at("a"), 100e-6, 1e-9);
+  EXPECT_NEAR(apart.at("b"), 200e-6, 1e-9);
+  EXPECT_NEAR(apart.at("c"), 50e-6, 1e-9);
+  const auto cut = times_in(report_of_text(trace("100", "300", "1200")));
+  EXPECT_NEAR(cut.at("b"), 100e-6, 1e-9);
+  const auto equal = times_in(report_of_text(trace("100", "100", "1300")));
+  EXPECT_NEAR(equal.at("a"), 50e-6, 1e-9);
+  EXPECT_NEAR(equal.at("b"), 50e-6, 1e-9);
+  const TimeDefects defects = defects_of(trace("100", "100", "1300"));
+  EXPECT_EQ(defects.without_time.count, 0);
+  EXPECT_EQ(defects.overlapping.count, 2);
+}
+
+TEST(ImportedTimes, KernelsOfUnknownStreamsRunSideBySide) {
+  // As PyTorch 2.7's example for Inductor: on the track of the host's thread.
+  const auto kernel = [](int process, int thread, int correlation) {
+    return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "k{}", "pid": {}, "tid": {}, "ts": 1000, "dur": 100,
+                          "args": {{"device": 0, "correlation": {}}}}})",
+                       correlation, process, thread, correlation);
+  };
+  const std::string host = launch_of(900, 9);  // process 1
+  const Report unknown = report_of_text(trace_of_events({host, kernel(1, 1, 1), kernel(1, 1, 2)}));
+  EXPECT_NEAR(unknown.profile->kernel_s, 200e-6, 1e-9);
+  const Report known = report_of_text(trace_of_events({host, kernel(0, 7, 1), kernel(0, 7, 2)}));
+  EXPECT_NEAR(known.profile->kernel_s, 100e-6, 1e-9) << "a track of the GPU is a stream";
+}
+
+TEST(ImportedTimes, ProcessesWithOneGpuNumberHaveAGpuEach) {
+  const auto trace = [](int second_process) {
+    std::vector<std::string> events;
+    for (const int process : {0, second_process}) {
+      for (int i = 0; i < 4; ++i) {
+        events.push_back(fmt::format(
+            R"({{"ph": "X", "cat": "kernel", "name": "rank{0}", "pid": {0}, "tid": 7, "ts": {1}, "dur": 80,
+               "args": {{"device": 0, "stream": 7, "correlation": {2}}}}})",
+            process, 1000 + 100 * i + (process == 0 ? 0 : 37), process * 10 + i));
+      }
+    }
+    return trace_of_events(events);
+  };
+  const Report two = report_of_text(trace(1000));
+  EXPECT_NEAR(two.profile->kernel_s, 640e-6, 1e-9);
+  EXPECT_EQ(two.profile->devices.size(), 2U);
+  EXPECT_THAT(two.notes, testing::Contains(testing::HasSubstr("processes")));
+  EXPECT_EQ(defects_of(trace(1000)).overlapping.count, 0);
+  const Report one = report_of_text(trace(0));
+  EXPECT_EQ(one.profile->devices.size(), 1U);
+  EXPECT_GT(defects_of(trace(0)).repeated.count + defects_of(trace(0)).overlapping.count, 0);
 }
 
 TEST(ImportedTimes, CopiesThatWereCutSayWhyTheyAreAboveTheirRoof) {

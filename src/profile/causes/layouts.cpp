@@ -57,8 +57,9 @@ std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs) {
        faulty_kernels_by_line(inputs, [](const StepActivity& entry) { return is_layout_copy(entry.symbol); })) {
     const FaultyActivities& sum = copies.sum;
     if (sum.share_of_steps() < kShareOfSteps || sum.seconds < kLeastShare * steps.kernel_s) continue;
-    const auto of_line = std::ranges::find_if(
-        steps.all, [&](const StepActivity& entry) { return copies.activities.contains(entry.activity); });
+    const auto of_line = std::ranges::find_if(steps.all, [&copies = copies](const StepActivity& entry) {
+      return copies.activities.contains(entry.activity);
+    });
     const bool repeats = of_line != steps.all.end() && repeats_values(source_line(inputs, *of_line));
     const CauseDetail detail = repeats ? CauseDetail::repeated_values : CauseDetail::none;
     FoundCause& cause = found.emplace_back(copies.cause(SavingCause::layout_copy, inputs, detail));

@@ -158,8 +158,13 @@ void advise_on_import(Verdict& verdict, const Report& report, const Point& point
   const bool to_count = verdict.kind == VerdictKind::no_roof || verdict.rule.starts_with("uncounted") ||
                         verdict.rule.starts_with("stated") || verdict.rule == "unknown";
   if (is_gpu_of_amd(machine.device.name)) {
-    if (to_count) verdict.action = "Count its work with rocprof-compute, and import the result.";
-    if (verdict.rule.starts_with("unexplained")) verdict.action = "Inspect its stalls: rocprof-compute analyze.";
+    const bool counts = is_compute_gpu_of_amd(machine.device.name);
+    if (to_count) {
+      verdict.action = counts ? "Count its work with rocprof-compute, and import the result."
+                              : "No action: counters of Radeon GPUs are not imported.";
+    }
+    if (counts && verdict.rule.starts_with("unexplained"))
+      verdict.action = "Inspect its stalls: rocprof-compute analyze.";
     return;
   }
   const bool intel = is_gpu_of_intel(machine.device.name);

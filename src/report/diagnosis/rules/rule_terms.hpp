@@ -25,7 +25,7 @@ inline constexpr std::optional<DeviceKind> kCpu = DeviceKind::cpu;
 inline constexpr std::string_view kNsight = "Nsight Compute, Kernel Profiling Guide";
 inline constexpr std::string_view kBestPractices = "CUDA C++ Best Practices Guide";
 inline constexpr std::string_view kField = "common rule of thumb";
-inline constexpr std::string_view kMeasured = "measured roofs of this machine";
+inline constexpr std::string_view kMeasured = "time and roofs of the row";
 inline constexpr std::string_view kSampled = "samples of its instructions, while it ran in the program";
 
 /// Also without a known roof; only for rows whose instructions were sampled.

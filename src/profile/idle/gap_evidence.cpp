@@ -1,0 +1,165 @@
+#include "profile/idle/gap_evidence.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+void count(Evidence& evidence, const SampledCause& cause, double weight) {
+  Evidence::Share& share = evidence.causes[{cause.cause, cause.detail, function_at(cause.place)}];
+  share.weight += weight;
+  share.lines[cause.place.text()] += weight;
+  evidence.weight += weight;
+  ++evidence.samples;
+}
+
+/// Samples whose native frames are missing say less than others at the same line: where these name what the function
+/// does, those do the same.
+void join_unspecific(Evidence& evidence) {
+  constexpr double kSpecific = 0.5;  // of the samples in the function
+  std::map<std::string, double> all;
+  std::map<std::string, std::pair<double, std::tuple<SavingCause, CauseDetail, std::string>>> specific;
+  for (const auto& [key, share] : evidence.causes) {
+    const auto& [cause, detail, function] = key;
+    all[function] += share.weight;
+    auto& [weight, of] = specific[function];
+    if (detail != CauseDetail::none && share.weight > weight) {
+      weight = share.weight;
+      of = key;
+    }
+  }
+  for (auto at = evidence.causes.begin(); at != evidence.causes.end();) {
+    const auto& [cause, detail, function] = at->first;
+    const bool unspecific =
+        detail == CauseDetail::none && (cause == SavingCause::data_loading || cause == SavingCause::host_native ||
+                                        cause == SavingCause::host_python);
+    const auto& [weight, into] = specific[function];
+    if (!unspecific || weight < kSpecific * all[function]) {
+      ++at;
+      continue;
+    }
+    Evidence::Share& share = evidence.causes[into];
+    share.weight += at->second.weight;
+    for (const auto& [line, of_line] : at->second.lines) share.lines[line] += of_line;
+    at = evidence.causes.erase(at);
+  }
+}
+
+}  // namespace
+
+std::string function_at(const HostPlace& place) { return place.file + ":" + place.function; }
+
+double Evidence::requests_share() const {
+  double requests = 0;
+  for (const auto& [key, share] : causes) {
+    if (std::get<CauseDetail>(key) == CauseDetail::requests) requests += share.weight;
+  }
+  return requests / weight;
+}
+
+GapEvidence::AlikeKey GapEvidence::key_of(const IdleGap& gap, int width) const {
+  AlikeKey key = {.process = gap.process,
+                  .thread = gap.thread,
+                  .full_speed = gap.work.full_speed,
+                  .input_copy = gap.work.input_copy};
+  if (width < 2) key.length = 1 + static_cast<int>(std::log2(1.0 + static_cast<double>(gap.host.length())) / 2);
+  if (width < 1) key.place = recording_.place(*gap.next).id;
+  return key;
+}
+
+int GapEvidence::thread_of(const IdleGap& gap) const {
+  return samples_.thread(recording_.traces[static_cast<std::size_t>(gap.process)].process.pid, gap.thread);
+}
+
+bool GapEvidence::is_ours(const IdleGap& gap, std::span<const int> samples) const {
+  double ours = 0, all = 0;
+  for (const int index : samples) {
+    const double weight = samples_.weight(index, gap.host);
+    all += weight;
+    if (samples_.is_profiler(index)) ours += weight;
+  }
+  return ours > 0.5 * all;
+}
+
+void GapEvidence::collect(std::vector<IdleGap>& gaps) {
+  if (samples_.empty()) return;
+  for (IdleGap& gap : gaps) {
+    if (!(gap.rest_s > 0) || gap.host.length() == 0) continue;
+    const std::span<const int> samples =
+        samples_.within(thread_of(gap), gap.host);
+    if (is_ours(gap, samples)) {
+      gap.known.clear();
+      gap.rest_s = 0;
+      continue;
+    }
+    // A sample in a host's time of which half made the GPU wait counts half.
+    const double scale = gap.rest_s / seconds(gap.host.length());
+    for (const int index : samples) {
+      if (samples_.is_profiler(index)) continue;
+      const SampledCause cause = samples_.cause_of(index, gap.work);
+      const double weight = scale * samples_.weight(index, gap.host);
+      for (int width = 0; width < kWidths; ++width) {
+        count(sets_[static_cast<std::size_t>(width)][key_of(gap, width)], cause, weight);
+      }
+    }
+  }
+  for (auto& sets : sets_) {
+    for (auto& [key, evidence] : sets) find_facts(key, evidence);
+  }
+}
+
+const Evidence* GapEvidence::of_phase(const IdleGap& gap) {
+  if (gap.work.full_speed) return nullptr;
+  const auto [found, added] = phase_.try_emplace(key_of(gap, kWidths - 1));
+  Evidence& evidence = found->second;
+  if (added) {
+    const int thread = thread_of(gap);
+    NextWork launching = gap.work;
+    launching.full_speed = true;
+    for (const int index : samples_.within(thread, {0, std::numeric_limits<std::uint64_t>::max()})) {
+      if (samples_.is_profiler(index)) continue;
+      if (samples_.cause_of(index, launching).cause == SavingCause::launch_rate) continue;
+      count(evidence, samples_.cause_of(index, gap.work), samples_.weight(index, gap.host));
+    }
+    find_facts(found->first, evidence);
+  }
+  return evidence.samples > 0 ? &evidence : nullptr;
+}
+
+const Evidence* GapEvidence::of(const IdleGap& gap) {
+  constexpr std::array<std::int64_t, kWidths> kFewest = {8, 4, 1};
+  for (int width = 0; width < kWidths; ++width) {
+    const auto& sets = sets_[static_cast<std::size_t>(width)];
+    const auto found = sets.find(key_of(gap, width));
+    if (found != sets.end() && found->second.samples >= kFewest[static_cast<std::size_t>(width)]) {
+      return &found->second;
+    }
+  }
+  return of_phase(gap);
+}
+
+void GapEvidence::find_facts(const AlikeKey& key, Evidence& evidence) const {
+  join_unspecific(evidence);
+  const ProcessTrace& of = recording_.traces[static_cast<std::size_t>(key.process)];
+  const int thread = samples_.thread(of.process.pid, key.thread);
+  const WorkerActivity& workers = samples_.workers(thread);
+  const std::string name = thread < 0 ? std::string() : samples_.about(thread).name;
+  for (auto& [cause, share] : evidence.causes) {
+    const bool awaited =
+        std::get<0>(cause) == SavingCause::few_workers || std::get<0>(cause) == SavingCause::wait_queue;
+    if (awaited && workers.workers > 0) {
+      share.fact = fmt::format("{} worker{}, busy {} of the time, {} on a CPU", workers.workers,
+                               workers.workers == 1 ? "" : "s", percent(workers.busy), percent(workers.on_cpu));
+    } else {
+      share.fact = fmt::format("{} of the samples of the launching thread{}", percent(share.weight / evidence.weight),
+                               name.empty() ? "" : fmt::format(" ({})", name));
+    }
+  }
+}
+
+}  // namespace roofline
