@@ -58,8 +58,8 @@ std::vector<std::string> tokens_of(const std::string& text) {
 }
 
 bool is_name(const std::string& token) {
-  static const std::set<std::string> keywords = {"return", "else",  "throw", "case", "new",    "delete", "co_return",
-                                                 "and",    "or",    "not",   "if",   "while",  "for",    "switch",
+  static const std::set<std::string> keywords = {"return", "else",  "throw", "case", "new",    "delete",  "co_return",
+                                                 "and",    "or",    "not",   "if",   "while",  "for",     "switch",
                                                  "sizeof", "catch", "using", "goto", "typeid", "alignas", "defined"};
   return (std::isalpha(static_cast<unsigned char>(token[0])) != 0 || token[0] == '_') && !keywords.contains(token);
 }
@@ -173,9 +173,13 @@ TEST(Includes, EachSourceFileSeesWhatItUses) {
 }
 
 TEST(Includes, FindsAMissingOne) {
-  const SourceFile header = read_source("std::string shorten(std::string_view text, int columns);\nstruct Color { int x; };");
+  const SourceFile header =
+      read_source("std::string shorten(std::string_view text, int columns);\nstruct Color { int x; };");
   const auto count = [&](const char* text) {
-    return missing_includes({{"text/a.hpp", header}, {"text/b.hpp", read_source("#include \"text/a.hpp\"")}, {"c.cpp", read_source(text)}}).size();
+    return missing_includes({{"text/a.hpp", header},
+                             {"text/b.hpp", read_source("#include \"text/a.hpp\"")},
+                             {"c.cpp", read_source(text)}})
+        .size();
   };
   EXPECT_EQ(count("int f() { return g(shorten(line, 80)); }"), 1U);
   EXPECT_EQ(count("int f() { return g(Color{1}); }"), 1U);

@@ -114,6 +114,12 @@ constexpr Pair kPairs[] = {
     {"product-waits-for-loads", "proj_faulty", "half_product_mended"},
     {"global-atomic-waits", "huber_faulty", "centroid_sums_mended"},
     {"divergence", "photons_faulty", "special_faulty"},
+    // A fourth one, on an H200: a loop unrolled 4,096 times, 133 blocks on 132 SMs, fp16 values that are made fp32.
+    {"fetch-waits", "mc_paths_faulty", "long_chain_mended"},
+    {"uneven-blocks", "ray_strips_faulty", "long_chain_mended"},
+    {"uneven-blocks", "ray_strips_faulty", "one_block_long_faulty"},  // has a full wave
+    {"widened-products", "qk_scores_faulty", "half_product_mended"},
+    {"widened-products", "qk_scores_faulty", "project_faulty"},  // of values in fp32
 };
 
 /// What is known of each kernel, by its name: of those that were made for it, and of the rows of the reference runs.

@@ -36,8 +36,8 @@ void join_unspecific(Evidence& evidence) {
   for (auto at = evidence.causes.begin(); at != evidence.causes.end();) {
     const auto& [cause, detail, function] = at->first;
     const bool unspecific =
-        detail == CauseDetail::none && (cause == SavingCause::data_loading || cause == SavingCause::host_native ||
-                                        cause == SavingCause::host_python);
+        detail == CauseDetail::none &&
+        (cause == SavingCause::data_loading || cause == SavingCause::host_native || cause == SavingCause::host_python);
     const auto& [weight, into] = specific[function];
     if (!unspecific || weight < kSpecific * all[function]) {
       ++at;
@@ -90,8 +90,7 @@ void GapEvidence::collect(std::vector<IdleGap>& gaps) {
   if (samples_.empty()) return;
   for (IdleGap& gap : gaps) {
     if (!(gap.rest_s > 0) || gap.host.length() == 0) continue;
-    const std::span<const int> samples =
-        samples_.within(thread_of(gap), gap.host);
+    const std::span<const int> samples = samples_.within(thread_of(gap), gap.host);
     if (is_ours(gap, samples)) {
       gap.known.clear();
       gap.rest_s = 0;

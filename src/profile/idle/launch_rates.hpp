@@ -23,8 +23,8 @@ class LaunchRates {
   bool is_first(const Activity& activity) const { return first_.contains(&activity); }
   /// True if the launch of a graph started it, whatever it contains.
   bool by_graph(const Activity& activity) const;
-  /// Why the host did not launch it in time: by an optimizer that is not fused, after kernels that are shorter than their
-  /// launches, or for no such reason.
+  /// Why the host did not launch it in time: by an optimizer that is not fused, after kernels that are shorter than
+  /// their launches, or for no such reason.
   SavingCause cause_of(const Activity& launched, int device) const;
   /// The loop in which it was launched.
   CauseDetail loop_of(const Activity& launched, int device) const;

@@ -92,6 +92,17 @@ void add_layout(QuantityCollector& out, const Point& point, const Machine& machi
   }
 }
 
+/// All blocks run at once, and some SMs have one more than the others.
+void add_uneven_blocks(QuantityCollector& out) {
+  const auto per_sm = out.get("blocks.per_sm"), waves = out.get("waves"), active = out.get("sm.active.share");
+  if (!per_sm || !waves || *per_sm <= 1 || *waves > 1) return;
+  const double uneven = 1 - *per_sm / std::ceil(*per_sm);
+  out.set("blocks.uneven", uneven);
+  constexpr double kSeen = 0.7;  // of the idle time that follows
+  const auto missing = out.get("roof.missing");
+  if (active && missing && 1 - *active > kSeen * uneven) out.set("uneven.explains", uneven / *missing);
+}
+
 void add_memory(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
   constexpr double kSector = 32;
   constexpr double kWavefront = 128;
@@ -229,6 +240,7 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
       active && machine.device.max_core_hz && point.time->median >= kShort) {
     out.set("sm.active.share", *active / (point.time->median * *machine.device.max_core_hz));
   }
+  add_uneven_blocks(out);
 }
 
 }  // namespace roofline

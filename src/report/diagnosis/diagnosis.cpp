@@ -42,6 +42,11 @@ std::optional<std::string> filled_by(std::string_view text, TextOf text_of) {
     out += text.substr(0, open);
     out += value.value_or("");
     text.remove_prefix(close + 1);
+    constexpr std::string_view kBytes = " bytes", kByte = " byte";
+    if (value == "1" && text.starts_with(kBytes)) {
+      out += kByte;
+      text.remove_prefix(kBytes.size());
+    }
   }
   return out.append(text);
 }
@@ -129,6 +134,7 @@ double saved_share(std::string_view rule, const Quantities& quantities) {
                                         Saved{"local-memory-waits", "wait.local_memory.share"},
                                         Saved{"spills", "wait.local_memory.share"},
                                         Saved{"double-precision", "fp64.needless"},
+                                        Saved{"widened-products", "products.needless"},
                                         Saved{"fp32-products", "products.needless"}};
   const auto* const found = std::ranges::find(kSaved, rule, &Saved::rule);
   if (found == kSaved.end()) return 0;

@@ -85,6 +85,9 @@ void add_products(QuantityCollector& out, const Point& point, const Machine& mac
   const bool like =
       kFlops * *multiply_adds > kAll * flops && flops / *memory > kReuse && bytes > kLeastShared && bytes < kMostShared;
   out.flag_is("products.fp32", like);
+  // Conversions of fp16 count as additions of the FP16 pipe.
+  constexpr double kConverted = 0.005;  // an operand of 16 bits is used for up to 200 multiply-adds
+  out.flag_is("products.widened", counters.find("half.add").value_or(0) > kConverted * *multiply_adds);
   const double now = roof_of(Pipe::fp32, point, machine), then = roof_of(Pipe::tensor_tf32, point, machine);
   if (!like || !(now > 0) || !(then > now)) return;
   out.set("products.busy", flops / now / time_at_roof_speed(point));

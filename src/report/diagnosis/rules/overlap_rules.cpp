@@ -15,6 +15,10 @@ constexpr Rule kOverlapRules[] = {
      "If it is a matrix product, use tensor cores: TF32 is {products.rate} as fast (Triton: tl.dot with "
      "input_precision=\"tf32\", or bf16 inputs; CUDA: mma, cuBLAS).",
      kMeasured},
+    {"uneven-blocks", kGpu, {kUnderRoof, above("blocks.uneven", 0.2), above("uneven.explains", 0.25)},
+     "A grid of {blocks} blocks gives some of the {sms} {gpu.units} one block more than the others, which are done sooner: "
+     "on average they are active {sm.active.share} of its time.",
+     "Choose a multiple of {sms} blocks, or more and smaller ones.", kNsight, RuleKind::cause, kLibraryGrid},
     {"idle-sms", kGpu, {kUnderRoof, kFullWave, below("sm.active.share", 0.5)},
      "The {gpu.units} are active {sm.active.share} of its time on average: a few blocks take much longer than the others.",
      "Give blocks equal work: split the long ones, or let blocks fetch work from a shared counter.", kMeasured,

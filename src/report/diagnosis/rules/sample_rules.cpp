@@ -82,6 +82,12 @@ constexpr Rule kSampleRules[] = {
      "__constant__ data, literals) that miss the immediate constant cache.",
      "Keep a loop's constants in registers (fewer constants, less unrolling); more warps per SM hide the latency.", kSampled,
      RuleKind::cause, {}, "wait.immediate.share"},
+    {"fetch-waits", kGpu, {kNotAtRoof, kOwnKernel, above("fetch.explains", 0.3)},
+     "Warps spend {fetch.explains} of their time waiting for instructions: the code of its loops does not fit into the "
+     "instruction caches.",
+     "Shorten the loops' code: less unrolling (#pragma unroll 4), a loop instead of copies of the code, rare branches in "
+     "functions of their own (__noinline__).",
+     kSampled, RuleKind::cause, {}, "fetch.explains"},
     // Loads through registers: warps wait for them before each product.
     {"product-waits-for-loads", kGpu,
      {kNotAtRoof, kOwnKernel, above("tensor.active", 0.05), below("tensor.active", 0.6), above("load.explains", 0.4),

@@ -43,6 +43,12 @@ constexpr Rule kExcessWorkRules[] = {
     {"no-tensor-cores", kGpu, {is("matrix.work"), kNoTensorWork},
      "Matrix product without tensor cores.",
      "Use mma or wgmma, or cuBLAS: the tensor roof is {tensor.gain} that of FP32.", kMeasured},
+    {"widened-products", kGpu,
+     {kOwnKernel, is("products.fp32"), is("products.widened"), above("products.needless", 0.15)},
+     "Converts values of 16 bits to fp32 and multiplies matrices of them on the FP32 pipe; tensor cores are idle.",
+     "Multiply the 16-bit values on tensor cores, which add in fp32 (Triton: tl.dot without .to(tl.float32) of its "
+     "operands; CUDA: mma, cuBLAS).",
+     kMeasured},
     // A caller of a library's kernel can't change its tiles.
     {"small-tiles", kGpu,
      {kOwnKernel, is("matrix.work"), is("tensor.executed"), below("tensor.active", 0.5), above("levels.utilization", 0.4),
@@ -63,7 +69,9 @@ constexpr Rule kExcessWorkRules[] = {
      RuleKind::cause, kLibraryGrid},
     {"small-grid", kGpu, {kUnderRoof, kMemoryBound, below("grid.fill", 0.75), below("occupancy", 0.6)},
      "The grid fills {grid.fill} of the block slots ({occupancy} occupancy): too few loads in flight.",
-     "Launch more or larger blocks, or issue several loads per thread before the first use.", kBestPractices,
+     "Launch more or larger blocks, or issue several loads per thread before the first use (pointers with __restrict__ "
+     "let the compiler move loads above stores).",
+     kBestPractices,
      RuleKind::cause, kLibraryGrid},
     {"spills", kGpu, {above("local.share", 0.05), above("levels.utilization", 0.05)},
      "Local memory (spilled registers, dynamically indexed arrays) is {local.share} of L1 traffic.",
