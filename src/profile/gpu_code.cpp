@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 
 #include "text/text.hpp"
@@ -65,11 +66,30 @@ std::size_t GpuCode::end_of(std::size_t function) const {
   return function + 1 < functions_.size() ? functions_[function + 1] : instructions_.size();
 }
 
+/// Loops around each instruction: branches back to before it, from behind it.
+std::vector<int> GpuCode::loop_depths() const {
+  std::vector<int> changes(instructions_.size() + 1, 0);
+  for (std::size_t i = 0; i < instructions_.size(); ++i) {
+    const std::optional<std::int64_t> target = instructions_[i].target;
+    if (instructions_[i].name == "CALL" || !target || *target < 0 || !holds(static_cast<std::uint64_t>(*target))) {
+      continue;
+    }
+    const std::size_t begin = index(static_cast<std::uint64_t>(*target));
+    if (begin >= i) continue;
+    ++changes[begin];
+    --changes[i + 1];
+  }
+  std::partial_sum(changes.begin(), changes.end(), changes.begin());
+  return changes;
+}
+
 /// Functions in place of an instruction, such as 64-bit divisions, have no lines, or a single meaningless one; they get
-/// the line of a call.
+/// the line of the call in the most loops.
 void GpuCode::find_lines() {
   lines_.assign(instructions_.size(), kNoLine);
   std::map<std::size_t, KernelLine> called;
+  std::map<std::size_t, int> depth_of_call;
+  const std::vector<int> depths = loop_depths();
   for (std::size_t i = 0; i < instructions_.size(); ++i) {
     if (i < function_->lines.size() && function_->lines[i].file >= 0) {
       lines_[i] = {function_->lines[i].file, function_->lines[i].line};
@@ -77,7 +97,11 @@ void GpuCode::find_lines() {
     const std::optional<std::int64_t> target = instructions_[i].target;
     if (instructions_[i].name != "CALL" || !target || *target < 0 || lines_[i] == kNoLine) continue;
     if (holds(static_cast<std::uint64_t>(*target))) {
-      called.try_emplace(index(static_cast<std::uint64_t>(*target)), lines_[i]);
+      const std::size_t function = index(static_cast<std::uint64_t>(*target));
+      const auto [depth, is_new] = depth_of_call.try_emplace(function, depths[i]);
+      if (!is_new && depths[i] <= depth->second) continue;
+      depth->second = depths[i];
+      called[function] = lines_[i];
     }
   }
   for (const auto& [first, line] : called) functions_.push_back(first);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include "host/files.hpp"
@@ -108,17 +110,37 @@ SampledWait summed_wait(WaitFor what, const std::map<KernelLine, std::map<Kernel
   return wait;
 }
 
-/// For waits at a barrier, the line of the late warps.
-void name_late_line(SampledKernel& kernel, const std::map<KernelLine, std::map<WaitFor, std::int64_t>>& lines,
-                    const GpuCode& code) {
-  std::int64_t most = 0;
-  KernelLine late = kNoLine;
-  for (const auto& [line, waits] : lines) {
-    std::int64_t elsewhere = 0;
-    for (const auto& [what, count] : waits) elsewhere += what == WaitFor::barrier ? 0 : count;
-    if (line == kNoLine || elsewhere <= most) continue;
-    most = elsewhere;
-    late = line;
+/// Samples by offset of an instruction.
+using SamplesAt = std::map<std::uint64_t, std::int64_t>;
+
+/// The line with the most samples between two offsets, and these.
+std::pair<KernelLine, std::int64_t> busiest_line(const SamplesAt& samples, std::uint64_t from, std::uint64_t to,
+                                                 const GpuCode& code) {
+  std::map<KernelLine, std::int64_t> lines;
+  for (auto at = samples.lower_bound(from); at != samples.end() && at->first < to; ++at) {
+    lines[code.line(at->first)] += at->second;
+  }
+  std::pair<KernelLine, std::int64_t> busiest = {kNoLine, 0};
+  for (const auto& [line, count] : lines) {
+    if (line != kNoLine && count > busiest.second) busiest = {line, count};
+  }
+  return busiest;
+}
+
+/// For waits at a barrier, the line of the late warps: the busiest one behind the barrier before it. `waiting`: samples
+/// at barriers, by the barrier; `working`: the others.
+void name_late_line(SampledKernel& kernel, const SamplesAt& waiting, const SamplesAt& working, const GpuCode& code) {
+  constexpr double kSeen = 0.02;  // of the samples at the barrier: a single late warp of 32 has 0.03
+  const auto awaited = std::ranges::max_element(waiting, {}, [](const auto& barrier) { return barrier.second; });
+  if (awaited == waiting.end()) return;
+  std::uint64_t before = 0;
+  for (std::uint64_t at = awaited->first; at >= kSassBytes && before == 0;) {
+    at -= kSassBytes;
+    if (code.holds(at) && code.at(at).kind == SassKind::barrier) before = at;
+  }
+  auto [late, samples] = busiest_line(working, before, awaited->first, code);
+  if (static_cast<double>(samples) < kSeen * static_cast<double>(awaited->second)) {
+    late = busiest_line(working, 0, std::numeric_limits<std::uint64_t>::max(), code).first;
   }
   for (SampledWait& wait : kernel.waits) {
     if (wait.what == WaitFor::barrier) wait.used_line = code.place(late);
@@ -159,6 +181,7 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
   std::map<WaitFor, std::map<KernelLine, std::map<KernelLine, std::int64_t>>>
       waits;  ///< by line waited for, and line of the warp
   std::map<KernelLine, std::map<WaitFor, std::int64_t>> lines;
+  SamplesAt waiting, working;
   std::map<std::uint64_t, SampledInstruction> instructions;
   for (const auto& [offset, by_reason] : samples) {
     SampledInstruction& instruction = instructions[offset];
@@ -170,6 +193,7 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
       reasons[reason] += count;
       waits[wait.what][code.line(wait.waited)][code.line(offset)] += count;
       lines[code.line(offset)][wait.what] += count;
+      (wait.what == WaitFor::barrier ? waiting[wait.waited] : working[offset]) += count;
     }
     instruction.reasons = largest_first<ReasonCount>(by_reason);
     instruction.waits_for.assign(waited.begin(), waited.end());
@@ -178,7 +202,7 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
   for (const auto& [what, by_line] : waits) kernel.waits.push_back(summed_wait(what, by_line, kernel.samples, code));
   std::stable_sort(kernel.waits.begin(), kernel.waits.end(),
                    [](const SampledWait& a, const SampledWait& b) { return a.share > b.share; });
-  name_late_line(kernel, lines, code);
+  name_late_line(kernel, waiting, working, code);
 
   // The instructions with the most samples, and what these wait for.
   std::vector<std::pair<std::int64_t, std::uint64_t>> order;

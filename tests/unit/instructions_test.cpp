@@ -19,7 +19,7 @@ namespace {
 
 // Opcodes of sm_90, as cuobjdump shows them.
 constexpr unsigned kLdg = 0x981, kLdl = 0x983, kFfma = 0x223, kBar = 0xb1d, kMufu = 0x308, kF2i = 0x305, kI2f = 0x306,
-                   kImad = 0x224;
+                   kImad = 0x224, kCall = 0x944, kBra = 0x947;
 constexpr int kNone = -1;
 
 /// A kernel's code, instruction by instruction.
@@ -43,9 +43,27 @@ class Assembled {
     function_.lines.push_back({line > 0 ? 0 : -1, line});
     return at;
   }
+  /// A call of what is so many instructions further.
+  void call(int line, std::int64_t further) { jump(kCall, line, (further - 1) * 16); }
+  void branch(int line, std::uint64_t target) {
+    jump(kBra, line, static_cast<std::int64_t>(target) - static_cast<std::int64_t>(function_.code.size()) - 16);
+  }
   std::optional<GpuFunction> function() const { return function_; }
 
  private:
+  /// `distance` in bytes from the next instruction, in steps of four.
+  void jump(unsigned opcode, int line, std::int64_t distance) {
+    const std::size_t at = add(opcode, line);
+    const auto bits = static_cast<std::uint64_t>(distance / 4);
+    std::uint64_t low = 0, high = 0;
+    std::memcpy(&low, &function_.code[at], 8);
+    std::memcpy(&high, &function_.code[at + 8], 8);
+    low |= (bits & 0xff) << 16U | (bits >> 8U) << 32U;
+    high |= bits >> 40U & 0x3ffff;
+    std::memcpy(&function_.code[at], &low, 8);
+    std::memcpy(&function_.code[at + 8], &high, 8);
+  }
+
   GpuFunction function_;
 };
 
@@ -140,6 +158,39 @@ TEST(ExplainSamples, ABarrierNamesTheLineOfTheLateWarps) {
   ASSERT_NE(wait, nullptr);
   EXPECT_EQ(wait->line, "kernel.cu:20");
   EXPECT_EQ(wait->used_line, "kernel.cu:15");
+}
+
+TEST(ExplainSamples, LateWarpsAreBetweenABarrierAndTheOneBefore) {
+  for (const std::int64_t samples : {4, 0}) {  // a single late warp is seldom sampled
+    Assembled code;
+    const std::uint64_t busy = code.add(kFfma, 10);
+    code.add(kBar, 15);
+    const std::uint64_t late = code.add(kFfma, 17);
+    const std::uint64_t barrier = code.add(kBar, 20);
+    const SampledKernel kernel = explain_samples(
+        "kernel", {{busy, {{"selected", 40}}}, {late, {{"wait", samples}}}, {barrier, {{"barrier", 60}}}},
+        code.function());
+    EXPECT_EQ(find(kernel, WaitFor::barrier)->used_line, samples > 0 ? "kernel.cu:17" : "kernel.cu:10");
+  }
+}
+
+TEST(ExplainSamples, AFunctionHasTheLineOfItsCallInALoop) {
+  for (const bool loops : {true, false}) {
+    Assembled code;
+    code.call(5, 4);  // outside
+    const std::uint64_t begin = code.add(kFfma, 8);
+    code.call(9, 2);
+    if (loops) {
+      code.branch(8, begin);
+    } else {
+      code.add(kFfma, 8);
+    }
+    code.add(kI2f, 0, 0);
+    const std::uint64_t end = code.add(kMufu, 0, 1, 0);
+    const SampledKernel kernel = explain_samples("kernel", {{end, {{"short_scoreboard", 10}}}}, code.function());
+    ASSERT_NE(find(kernel, WaitFor::division), nullptr);
+    EXPECT_EQ(find(kernel, WaitFor::division)->line, loops ? "kernel.cu:9" : "kernel.cu:5");
+  }
 }
 
 TEST(ExplainSamples, ADivisionIsWhatItIsCompiledTo) {
