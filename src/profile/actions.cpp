@@ -113,6 +113,11 @@ constexpr CauseRow kCauseRows[] = {
      "Select instead of sorting: a partial sort (cub::DeviceTopK, radix select), or sort what a threshold leaves.",
      "Use torch.topk or torch.kthvalue where only some values are needed.", "Use jax.lax.top_k or jnp.partition.",
      "Use cupy.partition or cupy.argpartition."},
+    {SavingCause::unused_results, "A product computes much, but little of it is used",
+     "Compute only the rows and columns of the product that are used.",
+     "Take what is used before the product: x[:, -1] before the layer that makes the logits (transformers: "
+     "logits_to_keep=1), or only the rows of its weight that are needed.",
+     "Take what is used before the product: x[:, -1] before the layer that makes the logits.", ""},
     {SavingCause::one_hot, "Indices are expanded to one-hot vectors for a product",
      "Read the rows by their indices instead of multiplying with one-hot vectors.",
      "Use the indices: F.embedding(indices, weight) instead of F.one_hot(indices) @ weight; F.cross_entropy with class "
@@ -397,8 +402,8 @@ constexpr DetailRow kDetailRows[] = {
      "", "", ""},
     {CauseDetail::kernel_loop, "GPU idle: a loop in the compiled step launches its kernels one by one",
      "Fuse the loop's kernels, or capture it in a CUDA graph.", "",
-     "Instead of lax.scan, fori_loop or while_loop: lax.associative_scan if the operation is associative, "
-     "scan(unroll=8), or more work per iteration.",
+     "Instead of lax.map, scan, fori_loop or while_loop: jax.vmap where iterations do not depend on each other, "
+     "lax.associative_scan if the operation is associative; else scan(unroll=8), or more work per iteration.",
      ""},
     {CauseDetail::subprocess, "GPU idle: the host runs another program and waits for it",
      "Run it outside the loop or less often, do not wait for it (a thread), or call a library instead.", "", "", ""},

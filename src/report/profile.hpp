@@ -171,6 +171,7 @@ enum class SavingCause : std::uint8_t {
   unaligned_product,      ///< products with dimensions for which tensor cores are slow
   indexed_sum,            ///< sums by index that sort their indices first
   full_sort,              ///< a full sort, of which little is used
+  unused_results,         ///< products of which little is used
   one_hot,                ///< indices are expanded to one-hot vectors, which a product multiplies
   padding,                ///< batches whose rows are padded: kernels compute on values that count for nothing
   fft_length,             ///< Fourier transforms of a length with a large prime factor

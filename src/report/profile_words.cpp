@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 54> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 55> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, 54> kSavingCauses = {"data_loading",
                                                             "unaligned_product",
                                                             "indexed_sum",
                                                             "full_sort",
+                                                            "unused_results",
                                                             "one_hot",
                                                             "padding",
                                                             "fft_length",

@@ -585,6 +585,45 @@ TEST_F(Causes, KernelsThatALibraryChoseForItsArguments) {
   }
 }
 
+/// Logits of all positions, of which the next line takes the last one.
+TEST_F(Causes, ProductsOfWhichTheLastPositionIsUsed) {
+  struct Case {
+    const char* text;
+    double used;  // bytes
+    bool fault;
+  };
+  constexpr const char* kSum = "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEEEvT1_";
+  constexpr double kResult = 4e9;
+  for (const Case& one : {Case{"last = logits[:, -1].float()", 4e6, true},
+                          {"last = logits[:, -1, :]", 4e6, true},
+                          {"loss = cross_entropy(logits[:, -1:], y)", 3.9e9, false},
+                          {"top = logits.topk(8)", 4e6, false},
+                          {"", 4e6, false}}) {
+    program_ = SimulatedProgram();
+    const spool::Id body = kernel(kGemm, line(30)), head = kernel(kGemm, line(40)), take = kernel(kSum, line(52));
+    steps(20, [&](int) {
+      program_.launch(body, kMillis);
+      program_.launch(head, 2 * kMillis);
+      program_.launch(take, 10 * kMicros);
+    });
+    // A slice has no kernel: the line before the launch has the text.
+    SourceTexts sources(
+        [&](const std::string&) { return std::string(50, '\n') + "    " + one.text + "\n    x = f(last)\n"; });
+    const std::vector<Saving> found = causes(
+        {},
+        [&](Point& point) {
+          const bool takes = point.profiled->full_name.find("reduce") != std::string::npos;
+          point.work.bytes[Level::hbm] = {.read = takes ? one.used : 1e6, .write = takes ? 1e3 : kResult};
+        },
+        &sources);
+    ASSERT_EQ(found.size(), one.fault ? 1U : 0U) << one.text;
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::unused_results);
+    EXPECT_EQ(found[0].line, "train.py:40 step");
+    EXPECT_NEAR(found[0].seconds, 20 * 2e-3 * (1 - 4e6 / kResult), 1e-4);
+  }
+}
+
 /// Where bytes are known, they decide: the kernel after the sort has many threads in both cases.
 TEST_F(Causes, SortsOfWhichASliceIsUsed) {
   constexpr const char* kSort =

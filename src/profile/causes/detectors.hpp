@@ -59,8 +59,8 @@ std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& i
 /// The part of a row's time above its roof; `unknown` without a roof, or above it.
 double lost_share(const std::vector<Point>& points, int row, double unknown);
 
-/// The text of the program line that launches it; empty where it is not known.
-std::string source_line(const CauseInputs& inputs, const StepActivity& kernel);
+/// The text of the program line that launches it, or of the one so many lines before; empty where it is not known.
+std::string source_line(const CauseInputs& inputs, const StepActivity& kernel, std::int64_t before = 0);
 
 // copies.cpp
 std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs);
@@ -96,6 +96,9 @@ std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_indexed_sums(const CauseInputs& inputs);
 std::vector<FoundCause> find_sparse_builds(const CauseInputs& inputs);
 std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs);
+/// Products followed by a line that takes the last position of their result, by a kernel that moves little of it. Only
+/// for programs whose source text is known.
+std::vector<FoundCause> find_unused_results(const CauseInputs& inputs);
 std::vector<FoundCause> find_one_hot_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_unfavourable_transforms(const CauseInputs& inputs);
 // compiled_loops.cpp

@@ -52,11 +52,11 @@ double lost_share(const std::vector<Point>& points, int row, double unknown) {
   return reached > 0 && reached <= 1 ? 1 - reached : unknown;
 }
 
-std::string source_line(const CauseInputs& inputs, const StepActivity& kernel) {
+std::string source_line(const CauseInputs& inputs, const StepActivity& kernel, std::int64_t before) {
   if (inputs.sources == nullptr || kernel.place.line == 0) return {};
   const ProcessTrace& trace = inputs.steps.trace(kernel);
   const spool::Line& line = trace.line(kernel.place.line);
-  return inputs.sources->text(std::string(trace.text(line.file)), line.number);
+  return inputs.sources->text(std::string(trace.text(line.file)), static_cast<std::int64_t>(line.number) - before);
 }
 
 std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty) {

@@ -11,6 +11,7 @@
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "text/format.hpp"
+#include "text/parts.hpp"
 
 namespace roofline {
 namespace {
@@ -86,6 +87,27 @@ bool uses_few_threads(const Sort& sort) {
   std::int64_t threads = 0;
   for (const StepActivity* kernel : sort.kernels) threads = std::max(threads, threads_of(kernel->kind));
   return sort.next != nullptr && threads_of(sort.next->kind) <= threads / kLittle;
+}
+
+/// Bytes of its result that a product writes; 0: unknown.
+double result_of(const StepActivity& product, const std::vector<Point>& points) {
+  const int row = product.activity->group;
+  if (row < 0 || static_cast<std::size_t>(row) >= points.size()) return 0;
+  const auto& bytes = points[static_cast<std::size_t>(row)].work.bytes;
+  const auto found = bytes.find(Level::hbm);
+  return found == bytes.end() ? 0 : found->second.write;
+}
+
+/// True if the line, or one of the two before it, takes the last position of a sequence.
+bool takes_last(const CauseInputs& inputs, const StepActivity& kernel) {
+  constexpr std::int64_t kLinesBefore = 2;  // a slice has no kernel of its own
+  for (std::int64_t before = 0; before <= kLinesBefore; ++before) {
+    if (contains_any(source_line(inputs, kernel, before),
+                     {"[:, -1", "[:,-1", "[..., -1, :]", "[:, [-1]", "select(1, -1)"})) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// The lines of products that directly follow the expansion of indices to one-hot vectors, and its own lines.
@@ -168,6 +190,34 @@ std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs) {
   std::vector<FoundCause> found = found_if_large(kernels, inputs, SavingCause::full_sort, kSaved, "kernels of sorts");
   for (FoundCause& one : found) {
     one.saving.evidence += "; the kernel after a sort works on a small part of the result";
+  }
+  return found;
+}
+
+std::vector<FoundCause> find_unused_results(const CauseInputs& inputs) {
+  constexpr double kLargest = 32 << 20, kUsed = 0.125;  // bytes of a result; of it
+  if (inputs.sources == nullptr) return {};
+  FaultyKernels kernels;
+  double result = 0, used = 0;
+  const StepActivity* product = nullptr;
+  for (const StepActivity& entry : inputs.steps.all) {
+    if (entry.activity->what != ActivityKind::kernel) continue;
+    if (product != nullptr) {
+      const double written = result_of(*product, inputs.points), next = bytes_of(entry, inputs.points);
+      if (written >= kLargest && next > 0 && next < kUsed * written && takes_last(inputs, entry)) {
+        kernels.add(inputs.steps, *product);
+        result += written;
+        used += next;
+      }
+    }
+    product = is_product(entry.symbol) && inputs.free(entry) ? &entry : nullptr;
+  }
+  if (!(result > 0)) return {};
+  std::vector<FoundCause> found =
+      found_if_large(kernels, inputs, SavingCause::unused_results, 1 - used / result, "products");
+  for (FoundCause& one : found) {
+    one.saving.evidence += fmt::format("; the kernel after each takes the last position, {} of the result's bytes",
+                                       percent(used / result));
   }
   return found;
 }

@@ -42,11 +42,6 @@ std::optional<std::string> filled_by(std::string_view text, TextOf text_of) {
     out += text.substr(0, open);
     out += value.value_or("");
     text.remove_prefix(close + 1);
-    constexpr std::string_view kBytes = " bytes", kByte = " byte";
-    if (value == "1" && text.starts_with(kBytes)) {
-      out += kByte;
-      text.remove_prefix(kBytes.size());
-    }
   }
   return out.append(text);
 }

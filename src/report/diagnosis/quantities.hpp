@@ -21,6 +21,7 @@ enum class QuantityUnit : std::uint8_t {
   number,
   hertz,
   bytes,
+  few_bytes,  ///< of one access: "1 byte", "7.9 bytes"
   bandwidth,
   seconds,
   flag,

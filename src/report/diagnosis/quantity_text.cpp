@@ -35,6 +35,10 @@ std::string quantity_text(std::string_view name, double value) {
       return si(value, "Hz");
     case QuantityUnit::bytes:
       return binary_bytes(value);
+    case QuantityUnit::few_bytes: {
+      const std::string text = number(value, 3);
+      return text + (text == "1" ? " byte" : " bytes");
+    }
     case QuantityUnit::bandwidth:
       return rate(value, CeilingKind::bandwidth);
     case QuantityUnit::seconds:

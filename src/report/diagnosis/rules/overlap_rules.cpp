@@ -100,7 +100,7 @@ constexpr Rule kOverlapRules[] = {
     {"narrow-loads", kGpu,
      {kUnderRoof, kMemoryBound, below("load.width", 12), above("load.share", 0.2), below("memory.utilization", 0.75),
       above("memory.utilization", 0.15)},
-     "Each thread loads {load.width} bytes at a time and DRAM is {memory.utilization} busy: too few bytes in flight.",
+     "Each thread loads {load.width} at a time and DRAM is {memory.utilization} busy: too few bytes in flight.",
      "Load 16 bytes per thread at a time, or issue several loads before the first use.", kBestPractices,
      RuleKind::cause, kLibraryStream},
     {"memory-stalls", kGpu, {above("stall.long_scoreboard.share", 0.5)},
