@@ -29,7 +29,8 @@ Machine machine_with_copy(CudaDevice& device) {
 
 TEST_F(PairRowTest, AnUnsteadyRowHasAFractionAndASteadyOneNeedsNone) {
   const Op& relu = *find_op("relu");
-  const Implementation& implementation = implementations_of(relu, DeviceKind::cuda).front();
+  const auto implementations = implementations_of(relu, DeviceKind::cuda);
+  const Implementation& implementation = implementations.front();
   Point row;
   row.workload.op = "relu";
   row.workload.implementation = implementation.name;
