@@ -16,6 +16,9 @@ constexpr double kRoomForRows = 4;  // times its working set: the next row needs
 /// Limit of a probe's block beside one long launch: several slices of a hypervisor's scheduler.
 constexpr double kLongestProbeBlockS = 0.1;
 
+/// By more than its interval.
+bool is_above(const PairedFraction& paired) { return paired.ci95.low > 1; }
+
 }  // namespace
 
 PairOptions pair_options(const SamplerOptions& sampler) {
@@ -55,33 +58,46 @@ std::optional<PairedFraction> RowPairs::measure(const Point& row, const Bench& b
   // A GPU's speed is its own, and only a power or temperature limit makes it wander.
   if (device.kind != DeviceKind::cpu && !badly_measured(row)) return std::nullopt;
   if (!row.time || row.bound.label == BoundLabel::unknown || row.work.collective) return std::nullopt;
-  const ResourceTime& limiting = row.bound.resources.front();
   try {
     RoofProbe* probe = probe_of(row.bound);
     if (probe == nullptr || !(probe->roof().value > 0)) return std::nullopt;
-    // A launch longer than a block has brought its own data into the caches soon, unless it is meant to find all there.
-    const bool short_launch = row.time->median < options.block_s;
-    const PairedSide kernel{.batch = bench.batch,
-                            .launch_s = row.time->median,
-                            .lead_in = short_launch || row.workload.cache == CacheMode::hot,
-                            .launch_quantum = bench.launch_quantum};
-    const PairedSide reference{.batch = [&](std::int64_t launches) { return probe->time(launches); },
-                               .launch_s = probe->amount() / probe->roof().value,
-                               .lead_in = true,
-                               .longest_s = kLongestProbeBlockS};
-    const double launches = equal_launches(limiting, probe->roof(), probe->amount());
-    const std::optional<PairedRatio> pairs =
-        sample_pairs_up_to(1 / launches, kernel, reference, wall_seconds, bench.cancelled, options);
-    if (!pairs) return std::nullopt;
-    return PairedFraction{.ceiling = limiting.ceiling,
-                          .fraction = launches * pairs->ratio,
-                          .ci95 = {launches * pairs->ci95.low, launches * pairs->ci95.high},
-                          .pairs = pairs->pairs};
+    std::optional<PairedFraction> paired = pair(row, bench, *probe, options);
+    if (device.kind != DeviceKind::cpu || !paired || !is_above(*paired)) return paired;
+    // Where others use the machine, too, another variant of the probe may be the fastest.
+    const Ceiling roof = probe->roof();
+    RoofProbe::for_other_variants(roof, device_, [&](RoofProbe& other) {
+      const std::optional<PairedFraction> again = is_above(*paired) ? pair(row, bench, other, options) : std::nullopt;
+      if (again && again->fraction < paired->fraction) paired = again;
+    });
+    return paired;
   } catch (const PoisonedDevice&) {
     throw;
   } catch (const Error&) {  // no memory for the probe: the row has its time, without pairs
     return std::nullopt;
   }
+}
+
+std::optional<PairedFraction> RowPairs::pair(const Point& row, const Bench& bench, RoofProbe& probe,
+                                             const PairOptions& options) {
+  const ResourceTime& limiting = row.bound.resources.front();
+  // A launch longer than a block has brought its own data into the caches soon, unless it is meant to find all there.
+  const bool short_launch = row.time->median < options.block_s;
+  const PairedSide kernel{.batch = bench.batch,
+                          .launch_s = row.time->median,
+                          .lead_in = short_launch || row.workload.cache == CacheMode::hot,
+                          .launch_quantum = bench.launch_quantum};
+  const PairedSide reference{.batch = [&](std::int64_t launches) { return probe.time(launches); },
+                             .launch_s = probe.amount() / probe.roof().value,
+                             .lead_in = true,
+                             .longest_s = kLongestProbeBlockS};
+  const double launches = equal_launches(limiting, probe.roof(), probe.amount());
+  const std::optional<PairedRatio> pairs =
+      sample_pairs_up_to(1 / launches, kernel, reference, wall_seconds, bench.cancelled, options);
+  if (!pairs) return std::nullopt;
+  return PairedFraction{.ceiling = limiting.ceiling,
+                        .fraction = launches * pairs->ratio,
+                        .ci95 = {launches * pairs->ci95.low, launches * pairs->ci95.high},
+                        .pairs = pairs->pairs};
 }
 
 }  // namespace roofline

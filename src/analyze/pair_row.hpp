@@ -30,13 +30,16 @@ class RowPairs {
   /// Frees the probe of the previous row if the next one may need its memory.
   void make_room();
 
-  /// Fraction of the roof of a timed row with a known bound, from its own batch of launches. std::nullopt on a GPU
-  /// unless its time alone allows no conclusion, under the ceilings of another machine, without a limiting roof, if
+  /// Fraction of the roof of a timed row with a known bound, from its own batch of launches. On a CPU a row above its
+  /// roof is paired with the other variants of the probe, too, and has the fraction of the fastest. std::nullopt on a
+  /// GPU unless its time alone allows no conclusion, under the ceilings of another machine, without a limiting roof, if
   /// its probe cannot be made, or if there is no time for six pairs.
   std::optional<PairedFraction> measure(const Point& row, const Bench& bench, const PairOptions& options);
 
  private:
   RoofProbe* probe_of(const Bound& bound);
+  std::optional<PairedFraction> pair(const Point& row, const Bench& bench, RoofProbe& probe,
+                                     const PairOptions& options);
 
   const Machine& machine_;
   Device& device_;

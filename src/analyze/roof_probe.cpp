@@ -2,6 +2,7 @@
 #include "analyze/roof_probe.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,19 +10,42 @@
 
 namespace roofline {
 
+namespace {
+
+/// The probe of a roof; null if there is none.
+const Probe* probe_named(const std::string& name, DeviceKind device) {
+  const std::vector<const Probe*> probes = all_probes(device);
+  const auto probe = std::ranges::find_if(probes, [&](const Probe* one) { return one->name == name && !one->sweep; });
+  return probe == probes.end() ? nullptr : *probe;
+}
+
+/// Runs it once. Null if its result is wrong.
+std::unique_ptr<RoofProbe> verified(const Ceiling& roof, ProbeCase made, Device& device) {
+  made.run();
+  device.synchronize();
+  if (made.verify && made.verify()) return nullptr;
+  return std::make_unique<RoofProbe>(roof, std::move(made), device);
+}
+
+}  // namespace
+
 std::unique_ptr<RoofProbe> RoofProbe::make(const Ceiling& roof, Device& device) {
-  const std::vector<const Probe*> probes = all_probes(device.info().kind);
-  const auto probe =
-      std::find_if(probes.begin(), probes.end(), [&](const Probe* one) { return one->name == roof.name; });
-  if (probe == probes.end() || (*probe)->sweep) return nullptr;
-  for (int variant = 0;; ++variant) {
-    std::optional<ProbeCase> made = (*probe)->make(device, ProbeRequest{}, variant);
+  const Probe* const probe = probe_named(roof.name, device.info().kind);
+  for (int variant = 0; probe != nullptr; ++variant) {
+    std::optional<ProbeCase> made = probe->make(device, ProbeRequest{}, variant);
     if (!made) return nullptr;
-    if (made->variant != roof.variant) continue;
-    made->run();
-    device.synchronize();
-    if (made->verify && made->verify()) return nullptr;
-    return std::make_unique<RoofProbe>(roof, *std::move(made), device);
+    if (made->variant == roof.variant) return verified(roof, *std::move(made), device);
+  }
+  return nullptr;
+}
+
+void RoofProbe::for_other_variants(const Ceiling& roof, Device& device, const std::function<void(RoofProbe&)>& use) {
+  const Probe* const probe = probe_named(roof.name, device.info().kind);
+  for (int variant = 0; probe != nullptr; ++variant) {
+    std::optional<ProbeCase> made = probe->make(device, ProbeRequest{}, variant);
+    if (!made) return;
+    if (made->variant == roof.variant) continue;
+    if (const std::unique_ptr<RoofProbe> other = verified(roof, *std::move(made), device)) use(*other);
   }
 }
 

@@ -106,9 +106,10 @@ inline constexpr std::string_view kPlateauCheck = "fast plateau reached";
 Check audit_cycles(const Ceiling& sustained, const Ceiling& burst);
 inline constexpr std::string_view kCyclesCheck = "as much in a cycle as in a burst";
 
-/// No earlier calibration may have reached over 3 % more: otherwise this one was slowed throughout, or the machine
-/// has become slower. Compared per core-clock cycle if the clocks differ, except for main memory, which has its own
-/// clock. provisional if the ceiling is; not_run if none reached more.
+/// No earlier calibration may have reached over 3 % more, or over twice what the speed varied by during this one, at
+/// most 10 %: otherwise this one was slowed throughout, or the machine has become slower. Compared per core-clock cycle
+/// if the clocks differ, except for main memory, which has its own clock. provisional if the ceiling is; not_run if
+/// none reached more.
 Check audit_history(const Ceiling& ceiling);
 inline constexpr std::string_view kHistoryCheck = "as fast as before";
 inline constexpr double kSameAsBefore = 0.03;

@@ -48,6 +48,18 @@ TEST(History, ASlowMemoryIsSuspectOnceItWasFaster) {
   EXPECT_FALSE(held(calibrated(118e9, kNoon), calibrated(116e9, kMorning)).past_best);
 }
 
+TEST(History, AMachineWhoseSpeedVariesMayHaveBeenFaster) {
+  const auto against = [](double value, double median) {
+    Machine now = calibrated(value, kNoon);
+    now.ceilings.front().median_rate = median;
+    return held(now, calibrated(116e9, kMorning));
+  };
+  EXPECT_TRUE(against(110e9, 110e9).suspect()) << "5 % less, and steady";
+  EXPECT_FALSE(against(110e9, 106e9).suspect()) << "its rounds vary by 3.6 %";
+  EXPECT_TRUE(against(110e9, 108.5e9).suspect()) << "by 1.4 %";
+  EXPECT_TRUE(against(100e9, 60e9).suspect()) << "14 % less, however much it varies";
+}
+
 TEST(History, ReportsASlowCalibration) {
   EXPECT_THAT(was_slow(calibrated(116e9, kNoon), calibrated(62e9, kMorning)), mentions(kMorning, "dram.copy", "1.87"));
   EXPECT_EQ(was_slow(calibrated(116e9, kNoon), calibrated(114e9, kMorning)), "");

@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "device/cpu/cpu_device.hpp"
+#include "tests/support/small_machine.hpp"
+
 namespace roofline {
 namespace {
 
@@ -42,6 +48,27 @@ TEST(EqualLaunches, BetweenTwoMixesTakeTheAttainableTime) {
   const double launches = equal_launches(bound.resources.front(), machine.ceilings[0], 1.5e9);
   EXPECT_DOUBLE_EQ(launches * 1.5e9 / 20e9, bound.attainable_time_s);
   EXPECT_NEAR(launches, 4 * (0.7 + 0.3 * 20 / 16), 1e-9);
+}
+
+/// What a row above its roof is paired with.
+TEST(RoofProbe, HasOtherVariants) {
+  CpuDevice device(DeviceOptions{1}, best_isa(), small_machine());
+  const auto variants_without = [&](const std::string& own) {
+    std::vector<std::string> variants;
+    Ceiling roof = roof_of("dram.read", Pattern::read, 1e9);
+    roof.variant = own;
+    RoofProbe::for_other_variants(roof, device, [&](RoofProbe& other) {
+      EXPECT_GT(other.time(1).seconds, 0);
+      variants.push_back(other.variant());
+    });
+    return variants;
+  };
+  const std::vector<std::string> all = variants_without("");
+  ASSERT_GE(all.size(), 2U);
+  const std::vector<std::string> others = variants_without(all.front());
+  EXPECT_EQ(others, std::vector<std::string>(all.begin() + 1, all.end()));
+  Ceiling none = roof_of("no such roof", Pattern::read, 1e9);
+  RoofProbe::for_other_variants(none, device, [](RoofProbe&) { ADD_FAILURE(); });
 }
 
 }  // namespace
