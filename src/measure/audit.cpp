@@ -281,6 +281,12 @@ Check audit_history(const Ceiling& ceiling) {
   return check;
 }
 
+bool is_only_slower_than_before(const Ceiling& ceiling) {
+  return ceiling.suspect() && std::ranges::all_of(ceiling.audit.checks, [](const Check& check) {
+           return check.status != CheckStatus::fail || check.name == kHistoryCheck;
+         });
+}
+
 bool is_noise_check(const Check& check) {
   constexpr std::array kNoiseChecks = {kIntervalCheck,  kPlateauCheck,    kSteadyCheck,
                                        kRegulatedCheck, kLongEnoughCheck, kCyclesCheck};

@@ -114,6 +114,9 @@ Check audit_history(const Ceiling& ceiling);
 inline constexpr std::string_view kHistoryCheck = "as fast as before";
 inline constexpr double kSameAsBefore = 0.03;
 
+/// True for a suspect ceiling that failed no other check.
+bool is_only_slower_than_before(const Ceiling& ceiling);
+
 /// True for checks that fail on a noisy machine: the ceiling may be right, but is not known precisely enough.
 bool is_noise_check(const Check& check);
 

@@ -9,6 +9,7 @@
 #include "measure/audit.hpp"
 #include "model/find.hpp"
 #include "model/spelling.hpp"
+#include "report/roof_share.hpp"
 
 namespace roofline {
 namespace {
@@ -70,7 +71,11 @@ double Point::fraction_of_roof() const {
 }
 
 bool Point::above_roof() const {
-  if (const PairedFraction* pairs = paired_with_roof()) return pairs->ci95.low > 1;
+  if (const PairedFraction* pairs = paired_with_roof()) {
+    // Of a memory that others use, too, two loops get different shares (docs/evidence/paired-ratios.md).
+    constexpr double kUnequalShares = 0.125;
+    return pairs->ci95.low > (is_slowed(*this) ? 1 + kUnequalShares : 1);
+  }
   if (!(fraction_of_roof() > 1)) return false;
   const auto limiting = std::find_if(bound.resources.begin(), bound.resources.end(),
                                      [this](const ResourceTime& r) { return r.ceiling == bound.limiting_ceiling; });

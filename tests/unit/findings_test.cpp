@@ -133,6 +133,10 @@ TEST(Findings, AboveTheRoofOfAMachineThatIsFasterNow) {
   point.paired =
       PairedFraction{.ceiling = point.bound.limiting_ceiling, .fraction = 1.1, .ci95 = {1.09, 1.11}, .pairs = 40};
   EXPECT_THAT(with_pace(1.15), second_alarm(FindingKind::above_roof));
+  // Where others use half of the memory's bandwidth, two loops get different shares of it; but not twice as much.
+  EXPECT_NE(with_pace(0.5).kind, FindingKind::above_roof);
+  point.paired->ci95 = {1.3, 1.5};
+  EXPECT_THAT(with_pace(0.5), second_alarm(FindingKind::above_roof));
 }
 
 /// The roof may be at fault then, but not the work model of the row.

@@ -234,6 +234,22 @@ TEST(Verdicts, NobodyIsToldToStopByAFigureThatNobodyKnows) {
   EXPECT_EQ(samples(5, 0.01).rule, "no-interval");
   EXPECT_EQ(samples(6, 0.099).kind, VerdictKind::at_roof) << "wherever between them it is";
   EXPECT_EQ(verdict_at_roof([](Point& point) { point.bound.suspect = true; }).rule, "suspect-roof");
+  // Pairs use no figure of the roof: that it was higher in an earlier calibration does not concern them.
+  const auto paired = [](std::string_view failed) {
+    Report report = example::sample_report();
+    Point& point = report.points[0];
+    point.paired =
+        PairedFraction{.ceiling = point.bound.limiting_ceiling, .fraction = 0.98, .ci95 = {0.97, 0.99}, .pairs = 40};
+    point.bound.suspect = true;
+    for (Ceiling& ceiling : report.machine.ceilings) {
+      if (ceiling.name == point.bound.limiting_ceiling) {
+        ceiling.audit.checks = {{std::string(failed), CheckStatus::fail, ""}};
+      }
+    }
+    return quantities_of(point, report.machine, nullptr).at("roof.suspect");
+  };
+  EXPECT_EQ(paired(kHistoryCheck), 0);
+  EXPECT_EQ(paired(kResultCheck), 1);
   const auto above = [](bool suspect) {
     return verdict_at_roof([&](Point& point) {
       point.workload.cache = CacheMode::hot;

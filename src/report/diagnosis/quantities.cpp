@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/audit.hpp"
 #include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/quantity_groups.hpp"
 #include "report/gpu_units.hpp"
@@ -82,7 +83,11 @@ void add_bound(QuantityCollector& out, const Point& point, const Machine& machin
   out.flag_is("roof.known", std::isfinite(fraction));
   out.set("roof.fraction", fraction);
   if (std::isfinite(fraction)) {
-    out.flag_is("roof.suspect", point.bound.suspect);
+    // Pairs need no figure of the roof, only its probe.
+    const Ceiling* const roof = machine.find(point.bound.limiting_ceiling, point.bound.regime);
+    const bool only_slower =
+        point.paired_with_roof() != nullptr && roof != nullptr && is_only_slower_than_before(*roof);
+    out.flag_is("roof.suspect", point.bound.suspect && !only_slower);
     out.flag_is("roof.provisional", point.bound.provisional);
   }
   const bool cached = point.work.cache && point.bound.label == BoundLabel::memory;
