@@ -188,19 +188,21 @@ class SavingFinder {
           fmt::format("{} launches of {}: {} in total, {} at {}", count(std::llround(row.launches)),
                       duration(point.time->median), duration(taken), duration(least), point.bound.limiting_ceiling);
       const std::vector<Advice> advice = advice_for(point, machine_);
-      const double without_cause = share_saved(advice) * row.kernel_s;
+      const Advice* const decides = deciding(advice);
+      const double without_cause = decides != nullptr ? decides->saved_share * row.kernel_s : 0;
+      const double most = decides != nullptr ? decides->most_saved * row.kernel_s : row.kernel_s;
       saving.action = advice.empty() ? action_against(SavingCause::kernel, framework_) : advice.front().next;
       if (!advice.empty()) saving.evidence += "; " + advice.front().finding;
-      add_claim(SavingKind::kernel, i, std::max(std::min(taken, row.kernel_s) - least, without_cause),
-                std::move(saving));
+      const double gap = std::min(taken, row.kernel_s) - least;
+      add_claim(SavingKind::kernel, i, std::min(most, std::max(gap, without_cause)), std::move(saving));
     }
   }
 
-  /// Saving without the verdict's cause, in addition to the gap to the roof.
-  static double share_saved(const std::vector<Advice>& advice) {
+  /// The verdict's cause; null without one.
+  static const Advice* deciding(const std::vector<Advice>& advice) {
     const auto decides =
         std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.kind != RuleKind::note; });
-    return decides == advice.end() ? 0 : decides->saved_share;
+    return decides == advice.end() ? nullptr : &*decides;
   }
 
   /// Kernels with uncoalesced accesses, where these are a good part of what L2 delivers: a product that fetches its
@@ -218,7 +220,10 @@ class SavingFinder {
       const double excess = *sectors * kSector / *bytes;
       const double needless = std::min(1 - 1 / excess, (*sectors * kSector - *bytes) / *from_l2);
       if (excess < kExcessTraffic || needless < kGoodPart) continue;
-      if (share_saved(advice_for(point, machine_)) > 0) continue;  // the kernel's own saving has it
+      const std::vector<Advice> advice = advice_for(point, machine_);
+      const Advice* const decides = deciding(advice);
+      // The kernel's own saving has it, or is about something else.
+      if (decides != nullptr && (decides->saved_share > 0 || decides->most_saved < 1)) continue;
       Saving saving;
       saving.what = fmt::format("{} moves {} the requested bytes", point.workload.label, factor(excess));
       saving.evidence = fmt::format("{} requested, {} moved in 32-byte sectors, {} launches", si(*bytes, "B"),

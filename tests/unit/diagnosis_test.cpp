@@ -334,6 +334,9 @@ TEST(Diagnosis, SavesTheShareOfACauseThatFillsItsRoof) {
   EXPECT_DOUBLE_EQ(saved_share("double-precision", quantities), 0.5);
   EXPECT_DOUBLE_EQ(saved_share("barrier-waits", quantities), 0) << "at most what it lacks of its roof";
   EXPECT_DOUBLE_EQ(saved_share("spills", {}), 0) << "not known";
+  EXPECT_DOUBLE_EQ(most_saved("tail", {{"tail.share", 0.2}}), 0.2);
+  EXPECT_DOUBLE_EQ(most_saved("idle-sms", {{"sm.idle.share", 0.7}}), 0.7);
+  EXPECT_DOUBLE_EQ(most_saved("barrier-waits", {{"tail.share", 0.2}}), 1);
 }
 
 TEST(Diagnosis, TellsCallersOfALibraryWhatTheyCanDo) {

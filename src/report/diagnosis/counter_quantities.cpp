@@ -238,7 +238,9 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   constexpr double kShort = 20e-6;
   if (const auto active = counters.find("sm.active_cycles");
       active && machine.device.max_core_hz && point.time->median >= kShort) {
-    out.set("sm.active.share", *active / (point.time->median * *machine.device.max_core_hz));
+    const double share = *active / (point.time->median * *machine.device.max_core_hz);
+    out.set("sm.active.share", share);
+    out.set("sm.idle.share", std::max(0.0, 1 - share));
   }
   add_uneven_blocks(out);
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -98,7 +99,8 @@ std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
                .next = filled(next_of(rule, quantities), quantities).value_or(""),
                .source = std::string(rule.source),
                .evidence = {},
-               .saved_share = saved_share(rule.id, quantities)};
+               .saved_share = saved_share(rule.id, quantities),
+               .most_saved = most_saved(rule.id, quantities)};
     for (const Condition& condition : rule.conditions) {
       const QuantitySpec* spec = find_quantity(condition.quantity);
       if (spec != nullptr && spec->unit == QuantityUnit::flag) continue;
@@ -118,10 +120,22 @@ const Rule* find_rule(std::string_view id, DeviceKind device) {
   return nullptr;
 }
 
+namespace {
+
+/// What limits the saving of a rule.
+struct Saved {
+  std::string_view rule, quantity;
+};
+
+std::optional<double> share_of(std::span<const Saved> list, std::string_view rule, const Quantities& quantities) {
+  const auto found = std::ranges::find(list, rule, &Saved::rule);
+  const auto known = found == list.end() ? quantities.end() : quantities.find(found->quantity);
+  return known == quantities.end() ? std::nullopt : std::optional(std::clamp(known->second, 0.0, 1.0));
+}
+
+}  // namespace
+
 double saved_share(std::string_view rule, const Quantities& quantities) {
-  struct Saved {
-    std::string_view rule, quantity;
-  };
   static constexpr std::array kSaved = {Saved{"uncoalesced-loads", "traffic.needless"},
                                         Saved{"scattered-loads", "traffic.needless"},
                                         Saved{"uncoalesced-stores", "traffic.needless"},
@@ -131,10 +145,13 @@ double saved_share(std::string_view rule, const Quantities& quantities) {
                                         Saved{"double-precision", "fp64.needless"},
                                         Saved{"widened-products", "products.needless"},
                                         Saved{"fp32-products", "products.needless"}};
-  const auto* const found = std::ranges::find(kSaved, rule, &Saved::rule);
-  if (found == kSaved.end()) return 0;
-  const auto known = quantities.find(found->quantity);
-  return known == quantities.end() ? 0 : std::clamp(known->second, 0.0, 1.0);
+  return share_of(kSaved, rule, quantities).value_or(0);
+}
+
+double most_saved(std::string_view rule, const Quantities& quantities) {
+  static constexpr std::array kMost = {Saved{"tail", "tail.share"}, Saved{"uneven-blocks", "blocks.uneven"},
+                                       Saved{"idle-sms", "sm.idle.share"}};
+  return share_of(kMost, rule, quantities).value_or(1);
 }
 
 std::optional<std::string> filled_by_all(std::string_view text, std::span<const Quantities> rows) {

@@ -23,6 +23,7 @@ struct Advice {
   std::vector<std::pair<std::string, std::string>> evidence;  ///< quantity and value for each condition
   std::string line = {};   ///< "kernel.cu:41", from instruction samples; empty: unknown
   double saved_share = 0;  ///< saved_share() of the rule
+  double most_saved = 1;   ///< most_saved() of the rule
 };
 
 /// True if all conditions of the rule hold and every quantity in its texts is known.
@@ -38,6 +39,9 @@ const Rule* find_rule(std::string_view id, DeviceKind device);
 /// Fraction of the row's time saved without the rule's cause, if the cause is in the bytes and operations of its roof;
 /// 0 otherwise or if unknown.
 double saved_share(std::string_view rule, const Quantities& quantities);
+
+/// Largest fraction of the row's time that the rule's cause can take, where that is known: idle time of SMs; else 1.
+double most_saved(std::string_view rule, const Quantities& quantities);
 
 /// A text of a rule with the figures of several rows, as ranges where they differ. std::nullopt if a row lacks a
 /// figure.

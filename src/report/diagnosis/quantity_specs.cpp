@@ -319,6 +319,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"stall.no_instruction.share", "stalls on instruction fetch", kFraction, "of all stalls"},
     {"stall.not_selected.share", "eligible, not selected", kFraction, "of all stalls"},
     {"stall.wait.share", "stalls on fixed latency", kFraction, "of all stalls"},
+    {"sm.idle.share", "", kFraction, "1 - sm.active.share"},
     {"sm.active.share", "{gpu.units} working", kFraction,
      "mean active cycles of the SMs over the cycles of its time at the highest clock; of kernels of 20 us or more"},
     {"roof.reached", "", kFlag, "roof.fraction is known and says that the kernel is at its roof"},
