@@ -6,8 +6,8 @@
     tests/benchmark/kernels/run_kernels.py --score DIR
     tests/benchmark/kernels/run_kernels.py --savings DIR   the saving that was promised, and what mending brought
 
-A PROGRAM is planted.cu planted_more.cu or planted_third.cu, compiled: nvcc -O3 -std=c++17 -arch=sm_90a -lineinfo -o planted planted.cu; or
-"python3 tests/benchmark/kernels/planted_triton.py" (and planted_third_triton.py).
+A PROGRAM is planted.cu, planted_more.cu, planted_third.cu or planted_fourth.cu, compiled: nvcc -O3 -std=c++17 -arch=sm_90a -lineinfo -o planted planted.cu; or
+"python3 tests/benchmark/kernels/planted_triton.py" (and planted_third_triton.py, planted_fourth_triton.py).
 Prints a Markdown table: cause and line of each fault, and what was said of the mended kernel. A cause is right if the
 verdict's rule is one of those below; a line, if it is one that ends with "FAULT" in the kernel.
 """
@@ -21,7 +21,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = ("planted.cu", "planted_more.cu", "planted_triton.py", "planted_third.cu", "planted_third_triton.py")
+SOURCES = ("planted.cu", "planted_more.cu", "planted_triton.py", "planted_third.cu", "planted_third_triton.py",
+           "planted_fourth.cu", "planted_fourth_triton.py")
 LATENCY = {"dependency-stalls", "result-waits", "immediate-constant-waits", "small-grid", "too-few-blocks"}
 LOADS = {"uncoalesced-loads", "scattered-loads", "memory-stalls", "narrow-loads", "global-load-waits", "poor-memory", "latency"}
 CAUSES = {
@@ -99,13 +100,36 @@ CAUSES = {
     "gamma_curve": {"division-waits", "special-waits", "issue-limited"},
     "recurrence": LOADS | {"small-grid", "too-few-blocks"},
     "wide_softmax": {"local-memory-waits", "spills"},
+    # planted_fourth.cu
+    "tone_map": {"constant-waits"},
+    "spmv_csr": {"idle-sms"},
+    "radial_profile": {"shared-atomic-waits"},
+    "nbody_far": LATENCY,
+    "heat3d": {"occupancy-shared-memory"},
+    "sort16": {"local-memory-waits", "spills"},
+    "hash_probe": LOADS | {"uncoalesced-loads", "scattered-loads"},
+    "case_fold": {"narrow-loads"},
+    "dequant_w8": {"division-waits"},
+    "center_rows": {"barrier-waits", "barrier-stalls"},
+    "mc_paths": {"fetch-waits", "fetch-stalls"},
+    "frontier_push": {"global-atomic-waits"},
+    "quant_rows": LOADS | {"small-grid"},
+    "ray_strips": {"uneven-blocks", "tail"},
+    # planted_fourth_triton.py
+    "col_sums": {"uncoalesced-loads", "scattered-loads"},
+    "softmax_rows": {"local-memory-waits", "spills"},
+    "qk_scores": {"widened-products", "fp32-products"},
+    "row_rms": {"barrier-waits", "barrier-stalls"},
+    "embed_rows": {"short-blocks", "narrow-loads"},
+    "fir16": {"several-passes"},
 }
 # Causes of the launch, which no line has.
-WITHOUT_LINE = {"too-few-blocks", "small-grid", "occupancy-uneven", "tail", "idle-sms", "occupancy-shared-memory", "short-blocks"}
+WITHOUT_LINE = {"too-few-blocks", "small-grid", "occupancy-uneven", "tail", "idle-sms", "occupancy-shared-memory", "short-blocks",
+                "uneven-blocks"}
 
 
 def fault_lines():
-    """Lines that end with "FAULT ...", by the kernel that they are in."""
+    """Lines that end with "FAULT ...", by the kernel that they are in or name."""
     found = {}
     for source in SOURCES:
         kernel = None
@@ -113,7 +137,10 @@ def fault_lines():
             begins = re.search(r"\b(\w+?)_(?:faulty|mended)\(", line) or re.match(r"__device__ float (many_values)\(", line)
             if begins:
                 kernel = begins.group(1)
-            if re.search(r"(//|#) FAULT", line) and kernel:
+            fault = re.search(r"(?://|#) FAULT(?:: (\w+))?", line)
+            if fault and fault.group(1):
+                found.setdefault(fault.group(1), set()).add(number)
+            elif fault and kernel:
                 found.setdefault("spills" if kernel == "many_values" else kernel, set()).add(number)
     return found
 
