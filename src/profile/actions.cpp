@@ -188,7 +188,9 @@ constexpr CauseRow kCauseRows[] = {
      "Compare with a library kernel of the same shape, or tune its tile and launch configuration.", "", ""},
     {SavingCause::memory_growth, "Memory in use grows from step to step",
      "Free what each step allocates, or allocate once before the loop and reuse it.",
-     "Keep no tensor with its graph: append loss.detach() or loss.item(), and use torch.no_grad() for evaluation.",
+     "Keep no tensors of earlier steps: bound caches (lru_cache) and lists; append loss.detach() or loss.item(), and "
+     "use "
+     "torch.no_grad() for evaluation.",
      "Keep no arrays of earlier steps: store float(x) or np.asarray(x) of what is logged, every N steps.",
      "Keep no arrays of earlier steps: store array.get() of what is needed, or write into one array."},
     {SavingCause::fragmentation, "Much GPU memory is reserved for little that is allocated",
@@ -315,8 +317,9 @@ constexpr DetailRow kDetailRows[] = {
      "Build RawKernel and RawModule once before the loop; each new source or option compiles."},
     {CauseDetail::cudnn_compiler, "GPU idle: cuDNN compiles kernels again",
      "cuDNN compiles for each new shape: keep shapes fixed (pad), or keep execution plans by shape and reuse them.",
-     "cuDNN compiles for each new shape: keep shapes fixed (pad; a KV cache of fixed length), or choose another "
-     "backend: torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION).",
+     "cuDNN compiles for each new shape: keep shapes fixed (pad; a KV cache of fixed length). Of convolutions without "
+     "torch.backends.cudnn.benchmark; of attention another backend: "
+     "torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION).",
      "cuDNN compiles for each new shape: pad inputs to a few sizes.", ""},
     {CauseDetail::cpu_tensors, "GPU idle: PyTorch computes on the CPU",
      "Compute on the GPU: no .cpu() before the arithmetic, and tensors created with device=\"cuda\"; else do it less "
