@@ -66,17 +66,20 @@ std::size_t GpuCode::end_of(std::size_t function) const {
   return function + 1 < functions_.size() ? functions_[function + 1] : instructions_.size();
 }
 
+/// The instruction that a branch or call goes to, if it is in this code.
+std::optional<std::size_t> GpuCode::target_of(std::size_t instruction) const {
+  const std::optional<std::int64_t> target = instructions_[instruction].target;
+  if (!target || *target < 0 || !holds(static_cast<std::uint64_t>(*target))) return std::nullopt;
+  return index(static_cast<std::uint64_t>(*target));
+}
+
 /// Loops around each instruction: branches back to before it, from behind it.
 std::vector<int> GpuCode::loop_depths() const {
   std::vector<int> changes(instructions_.size() + 1, 0);
   for (std::size_t i = 0; i < instructions_.size(); ++i) {
-    const std::optional<std::int64_t> target = instructions_[i].target;
-    if (instructions_[i].name == "CALL" || !target || *target < 0 || !holds(static_cast<std::uint64_t>(*target))) {
-      continue;
-    }
-    const std::size_t begin = index(static_cast<std::uint64_t>(*target));
-    if (begin >= i) continue;
-    ++changes[begin];
+    const std::optional<std::size_t> begin = target_of(i);
+    if (instructions_[i].name == "CALL" || !begin || *begin >= i) continue;
+    ++changes[*begin];
     --changes[i + 1];
   }
   std::partial_sum(changes.begin(), changes.end(), changes.begin());
@@ -87,29 +90,27 @@ std::vector<int> GpuCode::loop_depths() const {
 /// the line of the call in the most loops.
 void GpuCode::find_lines() {
   lines_.assign(instructions_.size(), kNoLine);
-  std::map<std::size_t, KernelLine> called;
-  std::map<std::size_t, int> depth_of_call;
+  struct Caller {
+    KernelLine line;
+    int depth = -1;
+  };
+  std::map<std::size_t, Caller> called;
   const std::vector<int> depths = loop_depths();
   for (std::size_t i = 0; i < instructions_.size(); ++i) {
     if (i < function_->lines.size() && function_->lines[i].file >= 0) {
       lines_[i] = {function_->lines[i].file, function_->lines[i].line};
     }
-    const std::optional<std::int64_t> target = instructions_[i].target;
-    if (instructions_[i].name != "CALL" || !target || *target < 0 || lines_[i] == kNoLine) continue;
-    if (holds(static_cast<std::uint64_t>(*target))) {
-      const std::size_t function = index(static_cast<std::uint64_t>(*target));
-      const auto [depth, is_new] = depth_of_call.try_emplace(function, depths[i]);
-      if (!is_new && depths[i] <= depth->second) continue;
-      depth->second = depths[i];
-      called[function] = lines_[i];
-    }
+    const std::optional<std::size_t> function = target_of(i);
+    if (instructions_[i].name != "CALL" || !function || lines_[i] == kNoLine) continue;
+    Caller& caller = called[*function];
+    if (depths[i] > caller.depth) caller = {lines_[i], depths[i]};
   }
-  for (const auto& [first, line] : called) functions_.push_back(first);
+  for (const auto& [first, caller] : called) functions_.push_back(first);
   for (std::size_t n = 0; n < functions_.size(); ++n) {
     const auto first = lines_.begin() + static_cast<std::ptrdiff_t>(functions_[n]);
     const auto last = lines_.begin() + static_cast<std::ptrdiff_t>(end_of(n));
     const bool one = std::all_of(first, last, [&](const KernelLine& line) { return line == *first; });
-    const KernelLine caller = called.at(functions_[n]);
+    const KernelLine caller = called.at(functions_[n]).line;
     std::for_each(first, last, [&](KernelLine& line) {
       if (one || line == kNoLine) line = caller;
     });

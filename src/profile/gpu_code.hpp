@@ -46,6 +46,7 @@ class GpuCode {
   static std::uint64_t offset_of(std::size_t index) { return kSassBytes * std::uint64_t{index}; }
   SassKind kind(std::size_t index) const { return instructions_[index].kind; }
   std::size_t end_of(std::size_t function) const;
+  std::optional<std::size_t> target_of(std::size_t instruction) const;
   std::vector<int> loop_depths() const;
   void find_lines();
   void find_divisions();

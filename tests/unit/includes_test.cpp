@@ -104,7 +104,7 @@ SourceFile read_source(const std::string& text) {
       for (std::size_t j = i + 1; j < tokens.size() && tokens[j] != "]"; ++j) out.introduces.insert(tokens[j]);
     }
     if (!is_name(token)) continue;
-    const bool is_type = is_type_keyword(before) || (before == "class" && i > 1 && tokens[i - 2] == "enum");
+    const bool is_type = is_type_keyword(before);
     const bool named = is_name(before) || before == ">" || before == "&" || before == "*";
     if (is_type || named) out.introduces.insert(token);
     if (inner == 0 && ((is_type && behind != ";") || (named && behind == "("))) out.declares.insert(token);

@@ -56,6 +56,9 @@ using IsFaulty = std::function<bool(const StepActivity&)>;
 FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_faulty);
 std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty);
 
+/// A row; null if it is none of them.
+const Point* point_of_row(const std::vector<Point>& points, int row);
+
 /// The part of a row's time above its roof; `unknown` without a roof, or above it.
 double lost_share(const std::vector<Point>& points, int row, double unknown);
 

@@ -45,10 +45,14 @@ FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_fault
   return all;
 }
 
+const Point* point_of_row(const std::vector<Point>& points, int row) {
+  return row < 0 || static_cast<std::size_t>(row) >= points.size() ? nullptr : &points[static_cast<std::size_t>(row)];
+}
+
 double lost_share(const std::vector<Point>& points, int row, double unknown) {
-  if (row < 0 || static_cast<std::size_t>(row) >= points.size()) return unknown;
-  const Point& point = points[static_cast<std::size_t>(row)];
-  const double reached = point.bound.limiting_ceiling.empty() ? 0 : point.fraction_of_roof();
+  const Point* const point = point_of_row(points, row);
+  const bool has_roof = point != nullptr && !point->bound.limiting_ceiling.empty();
+  const double reached = has_roof ? point->fraction_of_roof() : 0;
   return reached > 0 && reached <= 1 ? 1 - reached : unknown;
 }
 

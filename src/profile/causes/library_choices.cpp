@@ -61,12 +61,11 @@ std::vector<Sort> sorts_of(const CauseInputs& inputs) {
 
 /// Bytes of a launch that pass the caches of the SMs, or main memory; 0: unknown.
 double bytes_of(const StepActivity& kernel, const std::vector<Point>& points) {
-  const int row = kernel.activity->group;
-  if (row < 0 || static_cast<std::size_t>(row) >= points.size()) return 0;
-  const auto& bytes = points[static_cast<std::size_t>(row)].work.bytes;
+  const Point* const point = point_of_row(points, kernel.activity->group);
+  if (point == nullptr) return 0;
   for (const Level level : {Level::l2, Level::hbm}) {
-    const auto found = bytes.find(level);
-    if (found != bytes.end()) return found->second.total();
+    const auto found = point->work.bytes.find(level);
+    if (found != point->work.bytes.end()) return found->second.total();
   }
   return 0;
 }
@@ -91,11 +90,10 @@ bool uses_few_threads(const Sort& sort) {
 
 /// Bytes of its result that a product writes; 0: unknown.
 double result_of(const StepActivity& product, const std::vector<Point>& points) {
-  const int row = product.activity->group;
-  if (row < 0 || static_cast<std::size_t>(row) >= points.size()) return 0;
-  const auto& bytes = points[static_cast<std::size_t>(row)].work.bytes;
-  const auto found = bytes.find(Level::hbm);
-  return found == bytes.end() ? 0 : found->second.write;
+  const Point* const point = point_of_row(points, product.activity->group);
+  if (point == nullptr) return 0;
+  const auto found = point->work.bytes.find(Level::hbm);
+  return found == point->work.bytes.end() ? 0 : found->second.write;
 }
 
 /// True if the line, or one of the two before it, takes the last position of a sequence.

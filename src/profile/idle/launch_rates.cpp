@@ -30,16 +30,16 @@ LaunchRates::LaunchRates(const Recording& recording, const StepActivities& activ
   for (const OptimizerRun& run : optimizer_runs(activities)) {
     for (const StepActivity* launch : run.launches) optimizer_.insert(launch->activity);
   }
-  find_first(recording);
+  find_first();
   find_rates(calls);
   find_loops();
 }
 
-void LaunchRates::find_first(const Recording& recording) {
+void LaunchRates::find_first() {
   std::set<std::pair<int, std::string_view>> known;
-  for (const Activity& activity : recording.activities) {
+  for (const Activity& activity : recording_.activities) {
     if (activity.what != ActivityKind::kernel || activity.graph >= 0) continue;
-    const std::string_view kernel = recording.groups[static_cast<std::size_t>(activity.group)].symbol;
+    const std::string_view kernel = recording_.groups[static_cast<std::size_t>(activity.group)].symbol;
     if (known.emplace(activity.process, kernel).second) first_.insert(&activity);
   }
 }

@@ -33,7 +33,7 @@ class LaunchRates {
   const EagerPrograms& eager() const { return eager_; }
 
  private:
-  void find_first(const Recording& recording);
+  void find_first();
   void find_rates(const std::vector<HostCalls>& calls);
   void find_loops();
 

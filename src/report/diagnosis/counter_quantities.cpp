@@ -235,9 +235,8 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   add_excess(out, point, machine, counters);
   add_stalls(out, counters);
   // A short kernel's time has the launch in it.
-  constexpr double kShort = 20e-6;
   if (const auto active = counters.find("sm.active_cycles");
-      active && machine.device.max_core_hz && point.time->median >= kShort) {
+      active && machine.device.max_core_hz && point.time->median >= kShortLaunch) {
     const double share = *active / (point.time->median * *machine.device.max_core_hz);
     out.set("sm.active.share", share);
     out.set("sm.idle.share", std::max(0.0, 1 - share));

@@ -11,6 +11,9 @@
 
 namespace roofline {
 
+/// Seconds of a launch below which the launch itself, and the first instructions from memory, are a good part of it.
+inline constexpr double kShortLaunch = 20e-6;
+
 /// Collects quantities; non-finite values are dropped.
 class QuantityCollector {
  public:

@@ -91,8 +91,7 @@ void add_samples(QuantityCollector& out, const Point& point) {
   out.set("load.explains", explained_by_loads(sampled));
   out.set("atomic.explains", explained_by_atomics(sampled));
   // The first instructions of each launch come from memory, which short kernels wait for.
-  constexpr double kShort = 20e-6;
-  if (point.time && point.time->median >= kShort) out.set("fetch.explains", out.get("wait.code.share"));
+  if (point.time && point.time->median >= kShortLaunch) out.set("fetch.explains", out.get("wait.code.share"));
   out.set("store.explains", out.get("wait.global_store.share"));
   out.set("wait.shared.share", *out.get("wait.shared_load.share") + *out.get("wait.shared_store.share"));
   out.set("wait.latency.share", *out.get("wait.result.share") + *out.get("wait.immediate.share"));
