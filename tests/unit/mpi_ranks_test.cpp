@@ -120,6 +120,20 @@ TEST(MpiRanks, WorkThatOneRankDoesAloneIsASerialPart) {
   EXPECT_THAT(savings[0].line, HasSubstr("write_output"));
 }
 
+TEST(MpiRanks, MissingSamplesDoNotMakeWorkSerial) {
+  MpiJob job(2);
+  for (int step = 0; step < 50; ++step) {
+    for (int rank = 0; rank < 2; ++rank) job.compute(rank, "solve", rank == 1 ? 9 : 3);
+    job.meet();
+  }
+  job.ranks[0].compute.clear();
+  const std::vector<Saving> savings = job.savings();
+  ASSERT_FALSE(savings.empty());
+  EXPECT_EQ(savings[0].cause, SavingCause::unequal_work);
+  EXPECT_THAT(savings[0].what, HasSubstr("rank 1"));
+  EXPECT_EQ(savings[0].line, "solve.c:12 solve");
+}
+
 TEST(MpiRanks, ARankThatDoesNotRunIsLateByItsState) {
   for (const auto& [state, words] : {std::pair(ThreadState::disk, "disk"),
                                      {ThreadState::sleep, "sleeps"},

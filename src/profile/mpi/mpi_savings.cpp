@@ -94,7 +94,10 @@ class MpiSavings {
     if (late.extra && late.extra->seconds - late.extra->other_s > kMost * excess) {
       const MpiExtra& extra = *late.extra;
       saving.line = place_text(extra.place);
-      if (late.processes.size() == 1 && extra.other_s < kHardly * extra.seconds) {
+      if (!is_well_sampled(late.typical)) {
+        saving.evidence = fmt::format("at this line {} spends {}; {} has too few samples to compare; ", who,
+                                      duration(extra.seconds), other);
+      } else if (late.processes.size() == 1 && extra.other_s < kHardly * extra.seconds) {
         saving.cause = SavingCause::serial_part;
         saving.what = fmt::format("Only {} works at this line, for {}; the others wait", who, duration(extra.seconds));
         saving.action = kDivide;
@@ -113,6 +116,16 @@ class MpiSavings {
     }
     waiting_s_ -= late.saved_s;
     savings_.push_back(std::move(saving));
+  }
+
+  /// False where the samples of a rank are of a part of its computation only: none at a line then says little about it.
+  bool is_well_sampled(int process) const {
+    constexpr double kLeastSampled = 0.7;
+    double sampled = 0;
+    for (const MpiCompute& compute : processes_[static_cast<std::size_t>(process)].compute) {
+      sampled += compute.times.total();
+    }
+    return sampled >= kLeastSampled * waits_.parts[static_cast<std::size_t>(process)].compute_s;
   }
 
   /// Time ready without a CPU for each second on one, outside MPI: other load slows all ranks in proportion.
