@@ -20,6 +20,8 @@ constexpr double kMuchHostGrowth = 200e6;
 constexpr double kMuchGrowth = 512e6, kMuchGrowthOfGpu = 0.005;
 /// Reserved over allocated, each at its largest; and the unused part of the GPU's memory, or bytes if unknown.
 constexpr double kMuchReserved = 1.5, kMuchUnused = 0.1, kMuchUnusedBytes = 4e9;
+/// Several times as much reserved as allocated is stated on large GPUs, too: other programs there lack these bytes.
+constexpr double kSeveralTimes = 3, kSeveralUnusedBytes = 8e9;
 /// Fraction of the GPU's memory from which unused memory is more important than time.
 constexpr double kLargeUnused = 0.2;
 constexpr std::size_t kNamedHolders = 3;
@@ -96,7 +98,9 @@ const Memory* fastest_growing(const std::vector<Memory>& list) {
 double unused(const GpuMemory& memory) { return memory.peak_reserved - memory.peak_allocated; }
 
 bool is_fragmented(const GpuMemory& memory) {
-  const double least = memory.capacity > 0 ? kMuchUnused * memory.capacity : kMuchUnusedBytes;
+  const bool several = memory.peak_reserved >= kSeveralTimes * memory.peak_allocated;
+  double least = memory.capacity > 0 ? kMuchUnused * memory.capacity : kMuchUnusedBytes;
+  if (several) least = std::min(least, kSeveralUnusedBytes);
   return memory.source == MemorySource::torch && !memory.in_graphs && unused(memory) >= least &&
          memory.peak_reserved >= kMuchReserved * memory.peak_allocated;
 }

@@ -288,6 +288,9 @@ TEST(MemorySavings, FragmentationComesFirstFromAFifthOfTheGpuOn) {
   EXPECT_EQ(found(1e9, 18e9).first.size(), 0U);
   EXPECT_EQ(found(1e9, 18e9).last.size(), 1U);
   EXPECT_EQ(found(81e9, 99e9).first.size(), 0U);
+  // Less than a tenth of the GPU counts where it is several times what is allocated.
+  EXPECT_EQ(found(2e9, 11e9).last.size(), 1U);
+  EXPECT_EQ(found(8e9, 17e9).last.size(), 0U);
 }
 
 TEST(MemorySavings, GrowthComesFirstIfItIsMuchAndFillsTheGpuSoon) {
