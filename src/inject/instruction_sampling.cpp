@@ -10,6 +10,7 @@
 #include "inject/clock.hpp"
 #include "inject/rank.hpp"
 #include "inject/session.hpp"
+#include "inject/xla_graphs.hpp"
 
 namespace roofline::inject {
 namespace {
@@ -25,6 +26,14 @@ constexpr std::size_t kMostReasons = 256;
 constexpr std::chrono::milliseconds kPatience{500};
 /// How long a launch waits for other threads to come out of theirs.
 constexpr std::uint64_t kLongestCall = kSecond / 20;
+
+constexpr const char* kAfterSampling =
+    "CUDA graphs of XLA can fail afterwards; without graphs they are (XLA_FLAGS=--xla_gpu_enable_command_buffer=)";
+
+const char* xla_flags() {
+  const char* const flags = std::getenv("XLA_FLAGS");
+  return flags != nullptr ? flags : "";
+}
 
 CUpti_PCSamplingConfigurationInfo setting(CUpti_PCSamplingConfigurationAttributeType type) {
   CUpti_PCSamplingConfigurationInfo made = {};
@@ -46,7 +55,10 @@ InstructionSampling* InstructionSampling::make(Session& session) {
 }
 
 InstructionSampling::InstructionSampling(Session& session, std::string folder)
-    : session_(session), cupti_(cupti().handle()), modules_(session, std::move(folder)) {}
+    : session_(session),
+      cupti_(cupti().handle()),
+      xla_graphs_(allows_xla_graphs(xla_flags())),
+      modules_(session, std::move(folder)) {}
 
 void InstructionSampling::context_destroyed(CUcontext context) {
   CUcontext expected = context;
@@ -125,6 +137,12 @@ void InstructionSampling::write_overhead(std::uint64_t start) {
 }
 
 void InstructionSampling::enable(CUcontext context) {
+  // With CUPTI 13.0 on an H200, a graph of copies alone that XLA launched after sampling had ended failed, and with it
+  // the program (docs/evidence/profile-counting.md). XLA makes such graphs of any program.
+  if (xla_graphs_ && is_xla_loaded()) {
+    refuse(kAfterSampling);
+    return;
+  }
   CUpti_PCSamplingEnableParams asked = {};
   asked.size = CUpti_PCSamplingEnableParamsSize;
   asked.ctx = context;
@@ -145,14 +163,13 @@ void InstructionSampling::enable(CUcontext context) {
     cupti_.disable(&undone);
   }
   sampled_.erase(context);
-  refuse(status);
+  const std::string remedy = cupti_remedy(status);
+  refuse(remedy.empty() ? cupti_message(cupti_.handle(), status) : remedy);
 }
 
-void InstructionSampling::refuse(CUptiResult status) {
+void InstructionSampling::refuse(const std::string& reason) {
   refused_ = true;
-  const std::string remedy = cupti_remedy(status);
-  session_.spool.note(spool::NoteCode::remark, "instructions were not sampled: " +
-                                                   (remedy.empty() ? cupti_message(cupti_.handle(), status) : remedy));
+  session_.spool.note(spool::NoteCode::remark, "instructions were not sampled: " + reason);
 }
 
 void InstructionSampling::learn_reasons(CUcontext context, Sampled& sampled) {

@@ -90,10 +90,11 @@ class InstructionSampling {
   void close_all(bool disable);
   void write_overhead(std::uint64_t start);
   void write();
-  void refuse(CUptiResult status);
+  void refuse(const std::string& reason);
 
   Session& session_;
   CuptiInstructions cupti_;
+  const bool xla_graphs_;  ///< that XLA may launch graphs, if it is loaded
   GpuModules modules_;
   std::atomic<CUcontext> last_enabled_ = nullptr;
   std::atomic<bool> on_ = false, ending_ = false, refused_ = false;
