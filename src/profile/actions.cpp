@@ -435,6 +435,17 @@ constexpr DetailRow kDetailRows[] = {
      "jax.ops.segment_sum.",
      "Build it once before the loop while its indices stay the same (coo_matrix.tocsr(), sum_duplicates()), and change "
      "only .data."},
+    {CauseDetail::equal_sorts, "Each step sorts data of the same size several times",
+     "Sort once before the loop where the keys stay the same; else fewer or shorter keys (a selection first, 32 bits).",
+     "Sort once before the loop where the keys stay the same (edges of a graph, indices), and keep the order; else "
+     "sort "
+     "fewer or shorter keys: torch.topk first, int32.",
+     "Sort once before the loop where the keys stay the same, and keep the order (argsort); else fewer or shorter "
+     "keys: "
+     "jax.lax.top_k first, int32.",
+     "Sort once before the loop where the keys stay the same, and keep the order (argsort); else fewer or shorter "
+     "keys: "
+     "cupy.partition first, int32."},
     {CauseDetail::repeated_values,
      "Each value is written several times, for an operation that could read it several times",
      "Let the operation index one copy several times (stride 0), instead of writing several.",

@@ -46,6 +46,7 @@ enum class CauseDetail : std::uint8_t {
   imports,              ///< module_load: Python modules, by an import or a framework's first use
   channels_first,       ///< layout_copy: cuDNN's conversions around convolutions of tensors in NCHW
   sparse_build,         ///< layout_copy: a sparse matrix is built from indices
+  equal_sorts,          ///< full_sort: of data of the same size, several times per step
   repeated_values,      ///< layout_copy: of each value several times, as repeat_interleave() does
   grown_tensors,        ///< copies: a tensor is grown by concatenation, which copies all of it
   long_sums,            ///< small_batch: a reduction with few results

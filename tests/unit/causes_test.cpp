@@ -649,6 +649,32 @@ TEST_F(Causes, SortsOfWhichASliceIsUsed) {
   }
 }
 
+/// The edges of a graph, sorted in each of its layers; a sort of each step's own results; one of other sizes.
+TEST_F(Causes, SortsOfTheSameSizeSeveralTimesPerStep) {
+  constexpr const char* kSort = "_ZN3cub23DeviceRadixSortOnesweepKernelINS_6PolicyEL";
+  constexpr const char* kReduce = "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEEEvT1_";
+  for (const auto& [layers, growing] : {std::pair(3, false), {1, false}, {3, true}}) {
+    program_ = SimulatedProgram();
+    const spool::Id layer = kernel(kReduce, line(50), 90'000);
+    std::vector<spool::Id> sorts;
+    for (std::uint32_t i = 0; i < 10; ++i) sorts.push_back(kernel(kSort, line(12), growing ? 2605 + i : 2605));
+    steps(10, [&](int step) {
+      for (int i = 0; i < layers; ++i) {
+        program_.launch(sorts[static_cast<std::size_t>(step)], kMillis);
+        program_.launch(layer, 2 * kMillis);
+      }
+    });
+    const std::vector<Saving> found = causes();
+    const bool fault = layers > 1 && !growing;
+    ASSERT_EQ(found.size(), fault ? 1U : 0U) << layers << growing;
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::full_sort);
+    EXPECT_EQ(found[0].line, "train.py:12 step");
+    EXPECT_NEAR(found[0].seconds, 10 * 3e-3, 1e-6);
+    EXPECT_THAT(found[0].action, testing::HasSubstr("before the loop"));
+  }
+}
+
 TEST_F(Causes, ALineThatGrowsATensor) {
   struct Case {
     const char* text;
@@ -851,6 +877,7 @@ TEST_F(Causes, CopiesThatWriteEachValueSeveralTimes) {
   constexpr const char* kStrided =
       "_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastIZZZNS0_23direct_copy_kernel_cudaERN";
   for (const char* text : {"keys = self.k.repeat_interleave(8, dim=1)", "x = x.repeat(1, 4, 1, 1)",
+                           "x = x[:, :, None].expand(b, h, repeats, t, d)\n    return x.reshape(b, h * repeats, t, d)",
                            "y = x.permute(0, 2, 1).contiguous()", ""}) {
     program_ = SimulatedProgram();
     const spool::Id copy = kernel(kStrided, line(18)), product = kernel(kGemm, line(40));
@@ -858,7 +885,10 @@ TEST_F(Causes, CopiesThatWriteEachValueSeveralTimes) {
       program_.launch(product, kMillis);
       program_.launch(copy, 400 * kMicros);
     });
-    SourceTexts sources([&](const std::string&) { return std::string(17, '\n') + "    " + text + "\n"; });
+    const auto lines_before = 17 - std::ranges::count(std::string_view(text), '\n');
+    SourceTexts sources([&](const std::string&) {
+      return std::string(static_cast<std::size_t>(lines_before), '\n') + "    " + text + "\n";
+    });
     const std::vector<Saving> found = causes({}, {}, &sources);
     ASSERT_EQ(found.size(), 1U) << text;
     EXPECT_EQ(found[0].cause, SavingCause::layout_copy);

@@ -31,6 +31,7 @@ constexpr auto kDetectors = std::to_array<Detector>({
     find_indexed_sums,
     find_sparse_builds,
     find_full_sorts,
+    find_repeated_sorts,
     find_unused_results,
     find_one_hot_products,
     find_unfavourable_transforms,

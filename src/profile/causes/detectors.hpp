@@ -99,6 +99,8 @@ std::vector<FoundCause> find_unaligned_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_indexed_sums(const CauseInputs& inputs);
 std::vector<FoundCause> find_sparse_builds(const CauseInputs& inputs);
 std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs);
+/// Lines that sort data of one size several times per step. Whether the keys are the same is not known.
+std::vector<FoundCause> find_repeated_sorts(const CauseInputs& inputs);
 /// Products followed by a line that takes the last position of their result, by a kernel that moves little of it. Only
 /// for programs whose source text is known.
 std::vector<FoundCause> find_unused_results(const CauseInputs& inputs);

@@ -15,9 +15,15 @@ namespace {
 
 constexpr double kShareOfSteps = 0.9;
 
-/// "k.repeat_interleave(4, dim=1)": writes each value several times.
-bool repeats_values(std::string_view source) {
-  return contains_any(source, {"repeat_interleave(", "repeat_kv(", ".repeat(", ".tile(", ".expand("});
+/// "k.repeat_interleave(4, dim=1)": writes each value several times. A view that repeats values may be made in the two
+/// lines before the one that copies it, as by expand() before reshape().
+bool repeats_values(const CauseInputs& inputs, const StepActivity& copy) {
+  constexpr std::int64_t kLinesBefore = 2;
+  if (contains_any(source_line(inputs, copy), {"repeat_interleave(", "repeat_kv(", ".repeat(", ".tile("})) return true;
+  for (std::int64_t before = 0; before <= kLinesBefore; ++before) {
+    if (contains_any(source_line(inputs, copy, before), {".expand(", "broadcast_to("})) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -60,7 +66,7 @@ std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs) {
     const auto of_line = std::ranges::find_if(steps.all, [&copies = copies](const StepActivity& entry) {
       return copies.activities.contains(entry.activity);
     });
-    const bool repeats = of_line != steps.all.end() && repeats_values(source_line(inputs, *of_line));
+    const bool repeats = of_line != steps.all.end() && repeats_values(inputs, *of_line);
     const CauseDetail detail = repeats ? CauseDetail::repeated_values : CauseDetail::none;
     FoundCause& cause = found.emplace_back(copies.cause(SavingCause::layout_copy, inputs, detail));
     cause.saving.what = repeats ? what_is_lost(SavingCause::layout_copy, detail)

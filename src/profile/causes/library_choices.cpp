@@ -1,9 +1,10 @@
 // Kernels that a library chose for how it was called, where another call has a faster one: products of unaligned
-// matrices, sums by index that sort, sparse matrices that are built anew, sorts of which little is used, products with
-// one-hot vectors, Fourier transforms of unfavourable lengths.
+// matrices, sums by index that sort, sparse matrices that are built anew, sorts of which little is used or that are
+// repeated, products with one-hot vectors, Fourier transforms of unfavourable lengths.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -188,6 +189,39 @@ std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs) {
   std::vector<FoundCause> found = found_if_large(kernels, inputs, SavingCause::full_sort, kSaved, "kernels of sorts");
   for (FoundCause& one : found) {
     one.saving.evidence += "; the kernel after a sort works on a small part of the result";
+  }
+  return found;
+}
+
+std::vector<FoundCause> find_repeated_sorts(const CauseInputs& inputs) {
+  constexpr double kShareOfSteps = 0.9;
+  struct OfLine {
+    FaultyKernels kernels;
+    std::set<std::int64_t> sizes;  ///< threads of the largest kernel of each sort
+    std::int64_t sorts = 0;
+  };
+  std::map<std::string, OfLine> lines;
+  for (const Sort& sort : sorts_of(inputs)) {
+    OfLine& line = lines[inputs.steps.line(*sort.kernels.front())];
+    std::int64_t size = 0;
+    for (const StepActivity* kernel : sort.kernels) {
+      line.kernels.add(inputs.steps, *kernel);
+      size = std::max(size, threads_of(kernel->kind));
+    }
+    line.sizes.insert(size);
+    ++line.sorts;
+  }
+  std::vector<FoundCause> found;
+  for (const auto& [name, line] : lines) {
+    // Data of another size is other data; one sort per step may be of what the step has computed.
+    const bool again = line.sizes.size() == 1 && line.sorts >= 2 * std::ssize(inputs.steps.steps);
+    if (!again || line.kernels.sum.share_of_steps() < kShareOfSteps) continue;
+    for (FoundCause& one : found_if_large(line.kernels, inputs, SavingCause::full_sort, 1, "kernels of sorts",
+                                          CauseDetail::equal_sorts)) {
+      one.saving.evidence +=
+          fmt::format("; {} sorts of one size in {} steps", count(line.sorts), count(std::ssize(inputs.steps.steps)));
+      found.push_back(std::move(one));
+    }
   }
   return found;
 }
