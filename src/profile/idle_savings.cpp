@@ -215,7 +215,17 @@ std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector
     claims = slow_claims(steps, sum_of(parts(steps.slow)), usual, framework);
   }
   for (const auto& [of, sum] : usual) {
-    claims.push_back(idle_claim(of, sum, sum.seconds, false, framework));
+    SavingClaim claim = idle_claim(of, sum, sum.seconds, false, framework);
+    const auto of_slow = std::find_if(claims.begin(), claims.end(), [&](const SavingClaim& other) {
+      return !other.saving.one_off && other.saving.cause == of.cause && other.detail == of.detail &&
+             other.saving.line == of.line;
+    });
+    if (of_slow == claims.end()) {
+      claims.push_back(std::move(claim));
+    } else {
+      if (claim.saving.seconds > of_slow->saving.seconds) of_slow->saving.evidence = claim.saving.evidence;
+      of_slow->saving.seconds += claim.saving.seconds;
+    }
   }
   return claims;
 }

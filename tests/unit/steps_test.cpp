@@ -731,12 +731,13 @@ TEST_F(StepsTest, ALongGapInOneStepIsAOneOff) {
 TEST_F(StepsTest, WorkOfSomeStepsIsACauseOfSlowSteps) {
   struct Case {
     SavingCause of_slow;
-    bool also_usual;
+    double usual_s;
     SavingCause expected;
   };
-  for (const Case& one : {Case{SavingCause::wait_disk, false, SavingCause::slow_steps},
-                          Case{SavingCause::few_workers, false, SavingCause::few_workers},
-                          Case{SavingCause::wait_disk, true, SavingCause::wait_disk}}) {
+  for (const Case& one : {Case{SavingCause::wait_disk, 0, SavingCause::slow_steps},
+                          Case{SavingCause::few_workers, 0, SavingCause::few_workers},
+                          Case{SavingCause::few_workers, 0.2e-3, SavingCause::few_workers},
+                          Case{SavingCause::wait_disk, 0.9e-3, SavingCause::wait_disk}}) {
     traces_.clear();
     FakeProgram program;
     program.repeat(60, [&](int step) { program.copy(30).forward_and_backward().wait(step % 12 == 6 ? 5000 : 1000); });
@@ -746,14 +747,16 @@ TEST_F(StepsTest, WorkOfSomeStepsIsACauseOfSlowSteps) {
       std::vector<IdlePart> parts;
       for (const Span& span : spans) {
         const bool slow = span.length() > 4 * kMillisecond;
-        if (slow || one.also_usual) parts.push_back(idle_part(one.of_slow, slow ? 4e-3 : 0.9e-3, "train.py:31 save"));
+        if (slow || one.usual_s > 0)
+          parts.push_back(idle_part(one.of_slow, slow ? 4e-3 : one.usual_s, "train.py:31 save"));
       }
       return parts;
     };
     const std::vector<Saving> savings = savings_of_steps(found, steps, idle);
-    const auto at_line = std::find_if(savings.begin(), savings.end(),
-                                      [](const Saving& saving) { return saving.line == "train.py:31 save"; });
+    const auto is_at_line = [](const Saving& saving) { return saving.line == "train.py:31 save"; };
+    const auto at_line = std::find_if(savings.begin(), savings.end(), is_at_line);
     ASSERT_NE(at_line, savings.end());
+    EXPECT_EQ(std::count_if(savings.begin(), savings.end(), is_at_line), 1) << "of slow steps and the others together";
     EXPECT_EQ(at_line->cause, one.expected);
     if (one.expected == SavingCause::slow_steps) {
       EXPECT_FALSE(at_line->one_off);
