@@ -43,14 +43,20 @@ std::vector<std::int64_t> TimeScale::round_together(std::span<const double> seco
   std::vector<std::int64_t> digits(seconds.size());
   std::vector<std::size_t> order(seconds.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::int64_t left = std::llround(std::accumulate(seconds.begin(), seconds.end(), 0.0) / digit_s_);
+  // Times from a file may be any numbers: the sum of as many as fit into memory fits into 64 bits.
+  constexpr double kMostDigits = 1e9;
+  std::vector<double> exact(seconds.size());
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    digits[i] = static_cast<std::int64_t>(std::floor(seconds[i] / digit_s_));
+    const double in_digits = seconds[i] / digit_s_;
+    exact[i] = std::isnan(in_digits) ? 0 : std::clamp(in_digits, -kMostDigits, kMostDigits);
+  }
+  std::int64_t left = std::llround(std::accumulate(exact.begin(), exact.end(), 0.0));
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    digits[i] = static_cast<std::int64_t>(std::floor(exact[i]));
     left -= digits[i];
   }
   std::vector<double> remainders(seconds.size());
-  for (std::size_t i = 0; i < seconds.size(); ++i)
-    remainders[i] = seconds[i] / digit_s_ - static_cast<double>(digits[i]);
+  for (std::size_t i = 0; i < seconds.size(); ++i) remainders[i] = exact[i] - static_cast<double>(digits[i]);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
   for (std::size_t i = 0; i < order.size() && left > 0; ++i, --left) ++digits[order[i]];

@@ -172,20 +172,21 @@ std::string without_failed_forwards(const std::string& assembly) {
     }
     const Instruction one = parse_instruction(text);
     const int bytes = accessed_bytes(one);
+    std::string failed;  // the operand to replace, once `one`, which refers to the line, is not needed any more
     for (std::size_t i = 0; i < one.operands.size() && bytes > 0; ++i) {
       const std::optional<Address> address = address_in(one.operands[i]);
       if (!address) continue;
       const bool is_last = i + 1 == one.operands.size();
       const bool is_store =
           is_last && one.operands.size() > 1 && !one.name.starts_with("cmp") && !one.name.starts_with("test");
-      if (!is_store && block.fails(*address, bytes)) {
-        line.replace(line.find(one.operands[i]), one.operands[i].size(), kElsewhere);
-        any = true;
-      }
+      if (!is_store && block.fails(*address, bytes)) failed = one.operands[i];
       if (is_store) block.add_store(*address, bytes);
       break;
     }
     block.step(one);
+    if (failed.empty()) continue;
+    line.replace(line.find(failed), failed.size(), kElsewhere);
+    any = true;
   }
   if (!any) return {};
   return changed + "\t.local\troofline_elsewhere\n\t.comm\troofline_elsewhere,64,64\n";

@@ -97,9 +97,9 @@ TEST(Reduction, MayBeNested) {
 }
 
 TEST(Reduction, ThatDoesNotChangeIsComputedOnce) {
-  const std::vector<double> x = {0, 1, 2, 3, 4, 5, 6, 7};
+  const Tensors x = {{"x", {0, 1, 2, 3, 4, 5, 6, 7}}};
   const auto steps = [&](const std::string& text) {
-    ElementFormula element(Formula(text, kReductionPlace), {{"n", 8}}, readable({{"x", x}}), 8);
+    ElementFormula element(Formula(text, kReductionPlace), {{"n", 8}}, readable(x), 8);
     for (std::int64_t i = 0; i < 8; ++i) element(i);
     return element.steps();
   };

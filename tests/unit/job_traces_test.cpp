@@ -107,7 +107,8 @@ TEST(JobTraces, TheLateRankOfManyIsFoundWithItsCause) {
 
 TEST(JobTraces, AHealthyJobOfManyHasNoLateRank) {
   const ManyRanks job(48, -1);
-  for (const Saving& saving : job.report().profile->savings) {
+  const Report report = job.report();
+  for (const Saving& saving : report.profile->savings) {
     EXPECT_NE(saving.cause, SavingCause::slow_gpu);
     EXPECT_NE(saving.cause, SavingCause::late_rank);
     EXPECT_NE(saving.cause, SavingCause::unequal_work);
