@@ -28,7 +28,8 @@ constexpr std::chrono::milliseconds kPatience{500};
 constexpr std::uint64_t kLongestCall = kSecond / 20;
 
 constexpr const char* kAfterSampling =
-    "CUDA graphs of XLA can fail afterwards; without graphs they are (XLA_FLAGS=--xla_gpu_enable_command_buffer=)";
+    "CUDA graphs of XLA can fail afterwards; XLA_FLAGS=--xla_gpu_enable_command_buffer= runs without graphs, and "
+    "samples";
 
 const char* xla_flags() {
   const char* const flags = std::getenv("XLA_FLAGS");

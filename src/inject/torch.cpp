@@ -5,7 +5,6 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
-#include <link.h>
 
 #include <array>
 #include <atomic>
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <typeinfo>
 
+#include "inject/loaded_library.hpp"
 #include "inject/python.hpp"
 
 namespace roofline::inject {
@@ -126,21 +126,13 @@ bool trusted(const NodeBeginning& node) {
   return right;
 }
 
-int find_torch(dl_phdr_info* info, std::size_t, void* path) {
-  const std::string_view name = info->dlpi_name;
-  if (!name.ends_with("/libtorch_cpu.so")) return 0;
-  *static_cast<std::string*>(path) = name;
-  return 1;
-}
-
 }  // namespace
 
 void look_for_torch() {
   if (found_torch.load() != nullptr) return;
   // With a path the loader only compares it with the loaded libraries. With a bare name it opens files in every folder
   // of its search path, which occupies a file descriptor number that the program may expect.
-  std::string path;
-  dl_iterate_phdr(find_torch, &path);
+  const std::string path = loaded_library("libtorch_cpu.so");
   void* const library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return;
   auto torch = std::make_unique<Torch>();

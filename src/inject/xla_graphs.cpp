@@ -1,18 +1,11 @@
 #include "inject/xla_graphs.hpp"
 
-#include <link.h>
-
 #include <algorithm>
 #include <cstddef>
 
+#include "inject/loaded_library.hpp"
+
 namespace roofline::inject {
-namespace {
-
-int is_plugin(dl_phdr_info* info, std::size_t, void*) {
-  return std::string_view(info->dlpi_name).ends_with("/xla_cuda_plugin.so") ? 1 : 0;
-}
-
-}  // namespace
 
 bool allows_xla_graphs(std::string_view xla_flags) {
   constexpr std::string_view kFlag = "--xla_gpu_enable_command_buffer=", kSpace = " \t\n";
@@ -29,6 +22,6 @@ bool allows_xla_graphs(std::string_view xla_flags) {
   return allowed;
 }
 
-bool is_xla_loaded() { return dl_iterate_phdr(is_plugin, nullptr) != 0; }
+bool is_xla_loaded() { return !loaded_library("xla_cuda_plugin.so").empty(); }
 
 }  // namespace roofline::inject

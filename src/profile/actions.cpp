@@ -189,8 +189,7 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::memory_growth, "Memory in use grows from step to step",
      "Free what each step allocates, or allocate once before the loop and reuse it.",
      "Keep no tensors of earlier steps: bound caches (lru_cache) and lists; append loss.detach() or loss.item(), and "
-     "use "
-     "torch.no_grad() for evaluation.",
+     "use torch.no_grad() for evaluation.",
      "Keep no arrays of earlier steps: store float(x) or np.asarray(x) of what is logged, every N steps.",
      "Keep no arrays of earlier steps: store array.get() of what is needed, or write into one array."},
     {SavingCause::fragmentation, "Much GPU memory is reserved for little that is allocated",
@@ -438,14 +437,11 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::equal_sorts, "Each step sorts data of the same size several times",
      "Sort once before the loop where the keys stay the same; else fewer or shorter keys (a selection first, 32 bits).",
      "Sort once before the loop where the keys stay the same (edges of a graph, indices), and keep the order; else "
-     "sort "
-     "fewer or shorter keys: torch.topk first, int32.",
+     "sort fewer or shorter keys: torch.topk first, int32.",
      "Sort once before the loop where the keys stay the same, and keep the order (argsort); else fewer or shorter "
-     "keys: "
-     "jax.lax.top_k first, int32.",
+     "keys: jax.lax.top_k first, int32.",
      "Sort once before the loop where the keys stay the same, and keep the order (argsort); else fewer or shorter "
-     "keys: "
-     "cupy.partition first, int32."},
+     "keys: cupy.partition first, int32."},
     {CauseDetail::repeated_values,
      "Each value is written several times, for an operation that could read it several times",
      "Let the operation index one copy several times (stride 0), instead of writing several.",

@@ -8,7 +8,6 @@
 namespace roofline {
 
 std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs) {
-  constexpr double kShareOfSteps = 0.9;
   const StepActivities& steps = inputs.steps;
   std::vector<FoundCause> found;
   for (const auto& [line, casts] : faulty_kernels_by_line(inputs, [](const StepActivity& entry) {
@@ -16,7 +15,7 @@ std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs) {
          return launch != nullptr && (launch->flags & spool::kSameInput) != 0 && is_conversion(entry.symbol);
        })) {
     const FaultyActivities& sum = casts.sum;
-    if (sum.share_of_steps() < kShareOfSteps) continue;
+    if (!sum.in_nearly_all_steps()) continue;
     FoundCause& cause = found.emplace_back(casts.cause(SavingCause::repeated_cast, inputs));
     cause.saving.what = "Unchanged data is converted to another type in every step";
     cause.saving.evidence =

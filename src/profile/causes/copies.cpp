@@ -101,7 +101,6 @@ std::vector<FoundCause> find_small_copies(const CauseInputs& inputs) {
 /// Copies of tensors that nearly every step copies, each tensor's by itself. `wanted`: which copies count.
 template <typename Wanted>
 std::vector<Copies> repeated_tensors(const StepActivities& steps, Wanted&& wanted) {
-  constexpr double kShareOfSteps = 0.9;
   constexpr std::size_t kFewestSteps = 3;
   if (steps.steps.size() < kFewestSteps) return {};
   const std::vector<CopySources> sources = copy_sources(steps.recording);
@@ -118,7 +117,7 @@ std::vector<Copies> repeated_tensors(const StepActivities& steps, Wanted&& wante
   }
   std::vector<Copies> repeated;
   for (auto& [key, tensor] : tensors) {
-    if (tensor.sum.share_of_steps() >= kShareOfSteps) repeated.push_back(std::move(tensor));
+    if (tensor.sum.in_nearly_all_steps()) repeated.push_back(std::move(tensor));
   }
   return repeated;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -62,8 +63,10 @@ const Point* point_of_row(const std::vector<Point>& points, int row);
 /// The part of a row's time above its roof; `unknown` without a roof, or above it.
 double lost_share(const std::vector<Point>& points, int row, double unknown);
 
-/// The text of the program line that launches it, or of the one so many lines before; empty where it is not known.
-std::string source_line(const CauseInputs& inputs, const StepActivity& kernel, std::int64_t before = 0);
+/// The text of the program line that launches it; empty where it is not known.
+std::string source_line(const CauseInputs& inputs, const StepActivity& kernel);
+/// True if that line, or one of the two before it, contains one of these: a view of a tensor has no kernel of its own.
+bool is_near_text(const CauseInputs& inputs, const StepActivity& kernel, std::initializer_list<std::string_view> texts);
 
 // copies.cpp
 std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs);

@@ -4,6 +4,7 @@
 #include "profile/causes/detectors.hpp"
 #include "profile/source_text.hpp"
 #include "text/format.hpp"
+#include "text/parts.hpp"
 
 namespace roofline {
 namespace {
@@ -13,6 +14,14 @@ void for_each_faulty(const CauseInputs& inputs, const IsFaulty& is_faulty, Add&&
   for (const StepActivity& entry : inputs.steps.all) {
     if (entry.activity->what == ActivityKind::kernel && inputs.free(entry) && is_faulty(entry)) add(entry);
   }
+}
+
+/// The text of the line that launches it, or of the one so many lines before.
+std::string line_before(const CauseInputs& inputs, const StepActivity& kernel, std::int64_t before) {
+  if (inputs.sources == nullptr || kernel.place.line == 0) return {};
+  const ProcessTrace& trace = inputs.steps.trace(kernel);
+  const spool::Line& line = trace.line(kernel.place.line);
+  return inputs.sources->text(std::string(trace.text(line.file)), static_cast<std::int64_t>(line.number) - before);
 }
 
 }  // namespace
@@ -56,11 +65,17 @@ double lost_share(const std::vector<Point>& points, int row, double unknown) {
   return reached > 0 && reached <= 1 ? 1 - reached : unknown;
 }
 
-std::string source_line(const CauseInputs& inputs, const StepActivity& kernel, std::int64_t before) {
-  if (inputs.sources == nullptr || kernel.place.line == 0) return {};
-  const ProcessTrace& trace = inputs.steps.trace(kernel);
-  const spool::Line& line = trace.line(kernel.place.line);
-  return inputs.sources->text(std::string(trace.text(line.file)), static_cast<std::int64_t>(line.number) - before);
+std::string source_line(const CauseInputs& inputs, const StepActivity& kernel) {
+  return line_before(inputs, kernel, 0);
+}
+
+bool is_near_text(const CauseInputs& inputs, const StepActivity& kernel,
+                  std::initializer_list<std::string_view> texts) {
+  constexpr std::int64_t kLinesBefore = 2;
+  for (std::int64_t before = 0; before <= kLinesBefore; ++before) {
+    if (contains_any(line_before(inputs, kernel, before), texts)) return true;
+  }
+  return false;
 }
 
 std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty) {

@@ -13,17 +13,10 @@
 namespace roofline {
 namespace {
 
-constexpr double kShareOfSteps = 0.9;
-
-/// "k.repeat_interleave(4, dim=1)": writes each value several times. A view that repeats values may be made in the two
-/// lines before the one that copies it, as by expand() before reshape().
+/// "k.repeat_interleave(4, dim=1)", or a copy of a view that repeats values: writes each value several times.
 bool repeats_values(const CauseInputs& inputs, const StepActivity& copy) {
-  constexpr std::int64_t kLinesBefore = 2;
-  if (contains_any(source_line(inputs, copy), {"repeat_interleave(", "repeat_kv(", ".repeat(", ".tile("})) return true;
-  for (std::int64_t before = 0; before <= kLinesBefore; ++before) {
-    if (contains_any(source_line(inputs, copy, before), {".expand(", "broadcast_to("})) return true;
-  }
-  return false;
+  return contains_any(source_line(inputs, copy), {"repeat_interleave(", "repeat_kv(", ".repeat(", ".tile("}) ||
+         is_near_text(inputs, copy, {".expand(", "broadcast_to("});
 }
 
 }  // namespace
@@ -33,7 +26,7 @@ std::vector<FoundCause> find_channels_first(const CauseInputs& inputs) {
   const StepActivities& steps = inputs.steps;
   FaultyKernels kernels =
       faulty_kernels(inputs, [](const StepActivity& entry) { return is_channels_conversion(entry.symbol); });
-  if (kernels.sum.share_of_steps() < kShareOfSteps || kernels.sum.seconds < kLeastShare * steps.kernel_s) return {};
+  if (!kernels.sum.in_nearly_all_steps() || kernels.sum.seconds < kLeastShare * steps.kernel_s) return {};
   const std::string conversions = kernels.amount(steps, "conversions");
   double norms_s = 0;
   for (const StepActivity& entry : steps.all) {
@@ -62,7 +55,7 @@ std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs) {
   for (const auto& [line, copies] :
        faulty_kernels_by_line(inputs, [](const StepActivity& entry) { return is_layout_copy(entry.symbol); })) {
     const FaultyActivities& sum = copies.sum;
-    if (sum.share_of_steps() < kShareOfSteps || sum.seconds < kLeastShare * steps.kernel_s) continue;
+    if (!sum.in_nearly_all_steps() || sum.seconds < kLeastShare * steps.kernel_s) continue;
     const auto of_line = std::ranges::find_if(steps.all, [&copies = copies](const StepActivity& entry) {
       return copies.activities.contains(entry.activity);
     });

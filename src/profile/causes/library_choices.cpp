@@ -81,12 +81,17 @@ std::optional<bool> uses_few_bytes(const Sort& sort, const std::vector<Point>& p
   return sorted > 0 && next > 0 ? std::optional(next < sorted / kLittle) : std::nullopt;
 }
 
+/// Threads of its largest kernel.
+std::int64_t threads_of(const Sort& sort) {
+  std::int64_t threads = 0;
+  for (const StepActivity* kernel : sort.kernels) threads = std::max(threads, threads_of(kernel->kind));
+  return threads;
+}
+
 /// The same by threads.
 bool uses_few_threads(const Sort& sort) {
   constexpr std::int64_t kLittle = 64;
-  std::int64_t threads = 0;
-  for (const StepActivity* kernel : sort.kernels) threads = std::max(threads, threads_of(kernel->kind));
-  return sort.next != nullptr && threads_of(sort.next->kind) <= threads / kLittle;
+  return sort.next != nullptr && threads_of(sort.next->kind) <= threads_of(sort) / kLittle;
 }
 
 /// Bytes of its result that a product writes; 0: unknown.
@@ -97,16 +102,9 @@ double result_of(const StepActivity& product, const std::vector<Point>& points) 
   return found == point->work.bytes.end() ? 0 : found->second.write;
 }
 
-/// True if the line, or one of the two before it, takes the last position of a sequence.
+/// True if its line takes the last position of a sequence.
 bool takes_last(const CauseInputs& inputs, const StepActivity& kernel) {
-  constexpr std::int64_t kLinesBefore = 2;  // a slice has no kernel of its own
-  for (std::int64_t before = 0; before <= kLinesBefore; ++before) {
-    if (contains_any(source_line(inputs, kernel, before),
-                     {"[:, -1", "[:,-1", "[..., -1, :]", "[:, [-1]", "select(1, -1)"})) {
-      return true;
-    }
-  }
-  return false;
+  return is_near_text(inputs, kernel, {"[:, -1", "[:,-1", "[..., -1, :]", "[:, [-1]", "select(1, -1)"});
 }
 
 /// The lines of products that directly follow the expansion of indices to one-hot vectors, and its own lines.
@@ -134,12 +132,11 @@ std::set<std::string> lines_of_one_hot(const CauseInputs& inputs) {
 
 /// All kernels of the lines that build one in nearly every step: the sort of its indices, and what moves them.
 std::vector<FoundCause> find_sparse_builds(const CauseInputs& inputs) {
-  constexpr double kShareOfSteps = 0.9;
   const std::map<std::string, FaultyKernels> builds =
       faulty_kernels_by_line(inputs, [](const StepActivity& entry) { return is_sparse_build(entry.symbol); });
   const FaultyKernels kernels = faulty_kernels(inputs, [&](const StepActivity& entry) {
     const auto line = builds.find(inputs.steps.line(entry));
-    return line != builds.end() && !line->first.empty() && line->second.sum.share_of_steps() >= kShareOfSteps;
+    return line != builds.end() && !line->first.empty() && line->second.sum.in_nearly_all_steps();
   });
   return found_if_large(kernels, inputs, SavingCause::layout_copy, 1, "kernels that sort, sum and move its entries",
                         CauseDetail::sparse_build);
@@ -194,28 +191,23 @@ std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs) {
 }
 
 std::vector<FoundCause> find_repeated_sorts(const CauseInputs& inputs) {
-  constexpr double kShareOfSteps = 0.9;
   struct OfLine {
     FaultyKernels kernels;
-    std::set<std::int64_t> sizes;  ///< threads of the largest kernel of each sort
+    std::set<std::int64_t> sizes;  ///< threads of each sort
     std::int64_t sorts = 0;
   };
   std::map<std::string, OfLine> lines;
   for (const Sort& sort : sorts_of(inputs)) {
     OfLine& line = lines[inputs.steps.line(*sort.kernels.front())];
-    std::int64_t size = 0;
-    for (const StepActivity* kernel : sort.kernels) {
-      line.kernels.add(inputs.steps, *kernel);
-      size = std::max(size, threads_of(kernel->kind));
-    }
-    line.sizes.insert(size);
+    for (const StepActivity* kernel : sort.kernels) line.kernels.add(inputs.steps, *kernel);
+    line.sizes.insert(threads_of(sort));
     ++line.sorts;
   }
   std::vector<FoundCause> found;
   for (const auto& [name, line] : lines) {
     // Data of another size is other data; one sort per step may be of what the step has computed.
     const bool again = line.sizes.size() == 1 && line.sorts >= 2 * std::ssize(inputs.steps.steps);
-    if (!again || line.kernels.sum.share_of_steps() < kShareOfSteps) continue;
+    if (!again || !line.kernels.sum.in_nearly_all_steps()) continue;
     for (FoundCause& one : found_if_large(line.kernels, inputs, SavingCause::full_sort, 1, "kernels of sorts",
                                           CauseDetail::equal_sorts)) {
       one.saving.evidence +=

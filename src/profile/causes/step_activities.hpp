@@ -62,6 +62,7 @@ struct FaultyActivities {
   void add(const StepActivities& in, const StepActivity& activity, double seconds);
   /// Fraction of the steps that contain one.
   double share_of_steps() const;
+  bool in_nearly_all_steps() const { return share_of_steps() >= 0.9; }
   std::string line() const;  ///< line with the most time; empty: unknown
   int group() const;         ///< group with the most time; -1: none
 };

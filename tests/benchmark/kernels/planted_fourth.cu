@@ -119,9 +119,9 @@ __global__ void spmv_csr(const u32* __restrict__ ptr, const u32* __restrict__ co
   u32 first, last, step;
   if (V) {
     u32 per = (rows + gridDim.x - 1) / gridDim.x;  // FAULT: spmv_csr
-    first = blockIdx.x * per + warp;
-    last = min(rows, (blockIdx.x + 1) * per);
-    step = wpb;  // FAULT: spmv_csr
+    first = blockIdx.x * per + warp;               // FAULT: spmv_csr
+    last = min(rows, (blockIdx.x + 1) * per);      // FAULT: spmv_csr
+    step = wpb;                                    // FAULT: spmv_csr
   } else {
     first = blockIdx.x * wpb + warp;
     last = rows;
@@ -197,9 +197,9 @@ __global__ void nbody_far(const float4* __restrict__ body, const float4* __restr
     for (int j = 0; j < 1024; j++) {
       float4 c = sc[j];
       if (V) {
-        s0 = fmaf(c.x, p.x, s0);
-        s0 = fmaf(c.y, p.y, s0);
-        s0 = fmaf(c.z, p.z, s0);
+        s0 = fmaf(c.x, p.x, s0);  // FAULT: nbody_far
+        s0 = fmaf(c.y, p.y, s0);  // FAULT: nbody_far
+        s0 = fmaf(c.z, p.z, s0);  // FAULT: nbody_far
         s0 = fmaf(c.w, p.w, s0);  // FAULT: nbody_far
       } else {
         s0 = fmaf(c.x, p.x, s0);
@@ -268,8 +268,8 @@ __global__ void sort16(const u32* __restrict__ in, u32* __restrict__ out, size_t
       int j = 2 * p + (round & 1);
       if (j < 15) {
         u32 lo = min(key[j], key[j + 1]), hi = max(key[j], key[j + 1]);  // FAULT: sort16
-        key[j] = lo;
-        key[j + 1] = hi;  // FAULT: sort16
+        key[j] = lo;                                                     // FAULT: sort16
+        key[j + 1] = hi;                                                 // FAULT: sort16
       }
     }
   }
@@ -362,9 +362,9 @@ __global__ void dequant_w8(const signed char* __restrict__ w, const float* __res
   for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += stride) {
     long long row, g, ng;
     if (V) {
-      row = i / cols;
-      g = (i % cols) / gsz;
-      ng = cols / gsz;  // FAULT: dequant_w8
+      row = i / cols;        // FAULT: dequant_w8
+      g = (i % cols) / gsz;  // FAULT: dequant_w8
+      ng = cols / gsz;       // FAULT: dequant_w8
     } else {
       row = i >> lcols;
       g = (i & (cols - 1)) >> lgsz;
@@ -426,7 +426,7 @@ __global__ void __launch_bounds__(512) center_rows(const float4* __restrict__ x,
   y[i] = make_float4(a.x * r, a.y * r, a.z * r, a.w * r);
 }
 template <bool V>
-Launch make_layernorm_rows() {
+Launch make_center_rows() {
   size_t rows = 65536, n = rows * 2048;
   float* a = new_f32(n, 23);
   float* b = dalloc<float>(n);
@@ -448,9 +448,9 @@ __global__ void mc_paths(float* __restrict__ out, float drift, float vol, float 
   auto leg = [&] {
 #pragma unroll(V ? 1024 : 4)          // FAULT: mc_paths
     for (int k = 0; k < 1024; k++) {  // FAULT: mc_paths
-      s ^= s << 13;
-      s ^= s >> 17;
-      s ^= s << 5;  // FAULT: mc_paths
+      s ^= s << 13;                   // FAULT: mc_paths
+      s ^= s >> 17;                   // FAULT: mc_paths
+      s ^= s << 5;                    // FAULT: mc_paths
       float z = __uint_as_float((s >> 9) | 0x3f800000u) - 1.5f;
       x = fmaf(vol, z, x + drift);
       x = x > wall ? 2.f * wall - x : x;
@@ -459,13 +459,13 @@ __global__ void mc_paths(float* __restrict__ out, float drift, float vol, float 
   };
   for (int r = 0; r < rounds; r++) {
     if (V) {
-      leg();
-      leg();
-      leg();
-      leg();
-    }  // FAULT: mc_paths
-    else
+      leg();  // FAULT: mc_paths
+      leg();  // FAULT: mc_paths
+      leg();  // FAULT: mc_paths
+      leg();  // FAULT: mc_paths
+    } else {
       for (int q = 0; q < 4; q++) leg();
+    }
   }
   out[t] = x + peak;
 }
