@@ -231,6 +231,12 @@ constexpr CauseRow kCauseRows[] = {
      "Balance each step: bucket samples by length, pin every process to its own cores (torchrun --numa-binding), and "
      "synchronise less often (gradient accumulation with no_sync()).",
      ""},
+    {SavingCause::uneven_hosts, "Ranks take turns arriving last, because their hosts launch at different times",
+     "Shorten what the hosts do between launches (see GPU idle), give every process CPUs of its own, and synchronise "
+     "less often: fewer collectives in a step.",
+     "Shorten what the hosts do between launches (see GPU idle), give every process cores of its own (torchrun "
+     "--numa-binding), and synchronise less often: fewer collectives in a step, no_sync() while accumulating.",
+     ""},
     {SavingCause::barrier, "GPU idle: the host waits for all ranks at a barrier",
      "Remove the barrier from the loop: collectives synchronise the ranks that need it.",
      "Remove dist.barrier() from the loop: collectives synchronise the ranks that need it.", ""},
@@ -345,7 +351,10 @@ constexpr DetailRow kDetailRows[] = {
      "Decompress on another thread, or store it uncompressed (.npy, mmap_mode=\"r\"). Take an array out of "
      "np.load(\"x.npz\") once before the loop: each access decompresses it anew."},
     {CauseDetail::mixed_precision, "Arrays of single precision are computed in double precision",
-     "If single precision is enough: make both operands float.", "", "",
+     "If single precision is enough: make both operands float.",
+     "If single precision is enough: create the float64 tensor as float32 (dtype=torch.float32, or .float() once). "
+     "Tensors from NumPy arrays and Python's math are float64.",
+     "",
      "If single precision is enough: convert the float64 operand once, .astype(cupy.float32). Windows (cupy.hanning), "
      "linspace, random numbers and NumPy arrays are float64."},
     {CauseDetail::host_gather, "GPU idle: the host gathers rows of a table and copies them",
@@ -539,6 +548,18 @@ constexpr DetailRow kDetailRows[] = {
      "Shard layer by layer: fully_shard(block) for each block before fully_shard(model), or an auto_wrap_policy in "
      "FullyShardedDataParallel; one layer's transfer then overlaps another layer's kernels.",
      "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or shard less.", ""},
+    {CauseDetail::widened_messages, "Values are converted to single precision for a collective, and back after it",
+     "Send them in the type that they have before and after: half of the bytes, and no conversions. Keep single "
+     "precision only for sums of so many ranks that half precision is not enough.",
+     "Send them in the type that they have before and after, without .float() ahead of the collective: half of the "
+     "bytes, and no conversions. Keep single precision only for sums of so many ranks that bf16 is not enough.",
+     "", ""},
+    {CauseDetail::unread_rows, "All ranks gather a whole table, of which few rows are read",
+     "Exchange the rows that are needed instead: all-to-all of their indices, then of the rows; or gather the table "
+     "once while it does not change.",
+     "Exchange the rows that are needed instead: all_to_all_single of their indices, then of the rows; or look up the "
+     "own shard's rows, zero the others, and all_reduce. A table that does not change: gather it once.",
+     "", ""},
     {CauseDetail::exposed_broadcasts, "Broadcasts without overlap",
      "Broadcast only what changes; send constants once, before the loop.",
      "Broadcast only what changes: DistributedDataParallel(broadcast_buffers=False) sends no buffers in each forward "

@@ -66,6 +66,8 @@ enum class CauseDetail : std::uint8_t {
   exposed_gathers,      ///< exposed_communication: mostly all-gathers
   exposed_scatters,     ///< exposed_communication: mostly reduce-scatters
   whole_shards,         ///< exposed_communication: parameters and gradients of the whole model in one collective each
+  widened_messages,     ///< exposed_communication: converted to single precision before, and back after
+  unread_rows,          ///< exposed_communication: of a table that is gathered, few rows are read
   exposed_broadcasts,
   exposed_all_to_alls
 };

@@ -79,7 +79,10 @@ std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimi
     savings.back().seconds = seconds;
   }
   std::stable_sort(savings.begin(), savings.end(), larger);
-  put_waits_first(savings, [](const Saving& saving) { return std::optional(saving.cause); });
+  const auto cause_of = [](const Saving& saving) { return std::optional(saving.cause); };
+  put_waits_first(savings, cause_of);
+  put_host_code_first(savings, cause_of);
+  put_uneven_hosts_later(savings, cause_of);
   return savings;
 }
 

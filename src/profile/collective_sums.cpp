@@ -7,6 +7,7 @@
 #include "measure/statistics.hpp"
 #include "model/collective.hpp"
 #include "model/find.hpp"
+#include "profile/causes/kernel_names.hpp"
 #include "profile/rows.hpp"
 
 namespace roofline {
@@ -113,7 +114,12 @@ std::optional<Bound> bound_of_collective(std::string_view name, int ranks, doubl
 std::string line_of_group(const Recording& recording, int group) {
   if (group < 0) return {};
   const LaunchGroup& launch = recording.groups[static_cast<std::size_t>(group)];
-  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(launch.process)];
+  const auto process = static_cast<std::size_t>(launch.process);
+  const ProcessTrace& trace = recording.traces[process];
+  const bool by_hook = is_collective(launch.symbol) && trace.place(launch.kind.place).backward != 0;
+  if (by_hook && process < recording.backward_lines.size() && !recording.backward_lines[process].empty()) {
+    return recording.backward_lines[process];
+  }
   return line_text(trace, trace.place(launch.kind.place).line);
 }
 

@@ -101,6 +101,9 @@ CommunicationKinds communication_kinds(const Job& job, const Recording& recordin
                                        const Machine& machine) {
   CommunicationKinds kinds = KindsOfJob(job, recording, steps, machine).sum();
   kinds.micro_batches = reduced_micro_batches(job, recording, steps);
+  if (const auto* const most = kinds.largest()) {
+    kinds.neighbours = collective_neighbours(job, recording, steps, most->first, machine);
+  }
   return kinds;
 }
 

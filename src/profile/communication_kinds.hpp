@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/collective_neighbours.hpp"
 #include "profile/ranks.hpp"
 
 namespace roofline {
@@ -26,6 +27,8 @@ struct CommunicationKinds {
   double stages_transfer_s = 0;   ///< rest of their time
   std::map<std::string, double> stage_lines = {};  ///< seconds of waiting per line
   std::int64_t micro_batches = 1;                  ///< of a step that reduce its gradients, each by itself
+
+  CollectiveNeighbours neighbours = {};  ///< of the kind with the most transfer
 
   /// The kind with the most transfer; null if there is none.
   const std::pair<const spool::CollectiveKind, CommunicationKind>* largest() const;

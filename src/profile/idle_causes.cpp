@@ -18,6 +18,7 @@
 #include "profile/idle/thread_samples.hpp"
 #include "profile/rows.hpp"
 #include "text/format.hpp"
+#include "text/source_place.hpp"
 
 namespace roofline {
 namespace {
@@ -33,6 +34,7 @@ class IdleAttribution {
         evidence_(recording, samples_) {
     gaps_ = idle_gaps(recording, calls_, steps);
     memory_returns_ = MemoryReturns(recording, steps);
+    object_lines_ = samples_.lines_of_objects();
     small_copies_ = places_of_small_copies(activities_);
     repeated_copies_ = repeated_copies(activities_);
     find_reloading(steps);
@@ -55,7 +57,7 @@ class IdleAttribution {
             .facts["the thread that ends it does collectives on the CPU"] += gap.seconds;
         continue;
       }
-      keep_waits_for_requests(gap);
+      keep_requests_and_results(gap);
       for (const KnownPart& part : gap.known) {
         if (part.seconds > 0) add_known(gap, part);
       }
@@ -63,6 +65,7 @@ class IdleAttribution {
     }
     find_purposes();
     sums_.gather_at_lines_of(CauseDetail::saved_state);
+    sums_.join_host_code();
     return sums_.parts();
   }
 
@@ -105,6 +108,11 @@ class IdleAttribution {
       }
       return sums_.add({gap.device, SavingCause::copies, CauseDetail::small_copies, copied_at, copied_at, time, number,
                         gap.seconds});
+    }
+    // What a collective of objects launches, waits for and computes is all its own.
+    if (!line.empty() && object_lines_.contains(line_of_place(line))) {
+      return sums_.add(
+          {gap.device, SavingCause::host_python, CauseDetail::object_messages, line, line, time, number, gap.seconds});
     }
     if (cause == SavingCause::launch_rate && rates_.is_first(*gap.next)) {
       IdleSums::Sum& sum =
@@ -225,19 +233,21 @@ class IdleAttribution {
     for (const IdleGap& gap : gaps_) {
       idle += gap.seconds;
       const Evidence* const evidence = gap.rest_s > 0 ? evidence_.of(gap) : nullptr;
-      if (evidence != nullptr) requests += gap.rest_s * evidence->requests_share();
+      if (evidence != nullptr) requests += gap.rest_s * evidence->share_of(CauseDetail::requests);
     }
     mostly_requests_ = requests > 0.5 * idle;
   }
 
-  /// A request comes when a client sends it, also to a host that did not wait for the GPU before.
-  void keep_waits_for_requests(IdleGap& gap) {
+  /// Host work that is not due to the wait before it: a request comes when a client sends it, also to a host that did
+  /// not wait, and work on results that the wait was for would have to wait in any case.
+  void keep_requests_and_results(IdleGap& gap) {
     const Evidence* const evidence = gap.wait != nullptr ? evidence_.of(gap) : nullptr;
     if (evidence == nullptr) return;
-    const double requests = evidence->requests_share();
+    const double requests = evidence->share_of(CauseDetail::requests);
+    const bool results = evidence->share_of(CauseDetail::host_results) > 0.5;
     for (KnownPart& part : gap.known) {
       if (!part.work_delayed) continue;
-      const double kept = part.seconds * requests;
+      const double kept = part.seconds * (results ? 1 : requests);
       part.seconds -= kept;
       gap.rest_s += kept;
     }
@@ -249,7 +259,7 @@ class IdleAttribution {
       add_unsampled(gap);
       return;
     }
-    const bool serves = evidence->requests_share() >= 0.5;
+    const bool serves = evidence->share_of(CauseDetail::requests) >= 0.5;
     for (const auto& [key, share] : evidence->causes) {
       const auto& [sampled, detail, function] = key;
       // Inputs that clients send are in no data set.
@@ -315,7 +325,7 @@ class IdleAttribution {
     } else if (gap.loads_code) {
       // Loading alone needs no more host time than the call.
       cause = seconds(gap.host.length()) >= kCompilation ? SavingCause::recompilation : SavingCause::module_load;
-    } else if (gap.work.input_copy) {
+    } else if (gap.work.input_copy && !samples_.is_autograd(samples_.thread(trace(gap).process.pid, gap.thread))) {
       cause = SavingCause::data_loading;
     }
     IdleSums::Sum& sum = add(gap, cause, line, line, gap.rest_s);
@@ -365,6 +375,7 @@ class IdleAttribution {
   std::vector<IdleGap> gaps_;
   std::set<CopyPlace> small_copies_;
   std::set<const Activity*> repeated_copies_;
+  std::set<std::string, std::less<>> object_lines_;                 ///< with collectives of Python objects
   std::set<std::pair<int, spool::Id>> reloading_;                   ///< process and place
   std::map<int, std::map<std::uint64_t, SampledCause>> compilers_;  ///< by thread
   std::map<int, bool> does_collectives_;                            ///< threads

@@ -227,8 +227,10 @@ class RankClaims {
     double lateness = steps_.late_s() - (late ? late->late.late_s : 0);
     if (all > 0) lateness = std::min(lateness, steps_.late_s() * std::max(0.0, waited) / all);
     if (lateness < kLeast * steps_.total_s()) return;
+    // Hosts that launch at different times are slow in other ways, which are causes of their own.
+    const bool of_hosts = steps_.late_by_compute_s < 0.5 * steps_.late_s();
     Saving saving;
-    saving.cause = SavingCause::uneven_ranks;
+    saving.cause = of_hosts ? SavingCause::uneven_hosts : SavingCause::uneven_ranks;
     saving.seconds = waited;
     saving.what = what_is_lost(saving.cause);
     saving.evidence = fmt::format("{} per step, {}, waiting for ranks that take turns arriving last",
@@ -296,7 +298,11 @@ class RankClaims {
     if (whole && saving.line.empty()) saving.line = line_of_shards();
     saving.action =
         action_against(saving.cause, framework_, whole ? CauseDetail::whole_shards : exposed_detail(kind->first));
-    if (kinds_.micro_batches > 1) reduce_once(saving, exposed * ranks);
+    if (kinds_.micro_batches > 1) {
+      reduce_once(saving, exposed * ranks);
+    } else if (!whole) {
+      send_less(saving, exposed * ranks);
+    }
     add(std::move(saving));
   }
 
@@ -319,6 +325,25 @@ class RankClaims {
   /// The line that gathers most; that of the scatter is unknown where autograd's thread launches it.
   std::string line_of_shards() const {
     return key_of_largest(kinds_.kinds.at(spool::CollectiveKind::all_gather).lines);
+  }
+
+  /// Of exposed communication that sends more than it needs to.
+  void send_less(Saving& saving, double exposed_s) const {
+    constexpr double kNearlyAll = 0.8, kWidened = 0.5;
+    const CollectiveNeighbours& neighbours = kinds_.neighbours;
+    CauseDetail detail = CauseDetail::none;
+    if (neighbours.widened >= kNearlyAll) {
+      detail = CauseDetail::widened_messages;
+      saving.seconds = kWidened * exposed_s;
+    } else if (neighbours.unread >= kNearlyAll) {
+      detail = CauseDetail::unread_rows;
+      saving.seconds = neighbours.unread * exposed_s;
+      saving.evidence += fmt::format("; the next kernel reads {} of it", percent(1 - neighbours.unread));
+    }
+    if (detail == CauseDetail::none) return;
+    saving.what = fmt::format("{}: {} of a step", what_is_lost(saving.cause, detail),
+                              percent(exposed_s / (steps_.total_s() * static_cast<double>(job_.ranks.size()))));
+    saving.action = action_against(saving.cause, framework_, detail);
   }
 
   /// Of exposed communication that reduces the gradients of each micro-batch.

@@ -25,6 +25,7 @@ class RankStepsBuilder {
     result_.waited = result_.late;
     // When each kernel's transfer begins; 0: it was not matched.
     begins_.resize(ranks_.size());
+    ends_.resize(ranks_.size());
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) begins_[rank].resize(ranks_[rank].collectives.size());
     for (const MatchedCollective& collective : matched_) add(collective);
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) result_.parts.push_back(parts_of(rank));
@@ -35,11 +36,13 @@ class RankStepsBuilder {
   void add(const MatchedCollective& collective) {
     const std::size_t step = span_at(steps_, collective.start);
     const auto last = static_cast<std::size_t>(collective.last);
-    double waited = 0;
+    double waited = 0, computed = 0, of_last = 0;
     for (const RankArrival& arrival : collective.arrivals) {
       const auto rank = static_cast<std::size_t>(arrival.rank);
       begins_[rank][arrival.kernel] = collective.start;
       const Span& span = ranks_[rank].collectives[arrival.kernel].span;
+      const double compute_s = computed_until(rank, span);
+      (rank == last ? of_last : computed) += compute_s;
       if (rank == last || step == steps_.size()) continue;
       const Span waiting = {span.start, std::min(span.end, collective.start)};
       waited += seconds(uncovered_length(waiting, steps_, ranks_[rank].compute));
@@ -48,6 +51,14 @@ class RankStepsBuilder {
     const auto others = static_cast<double>(collective.arrivals.size() - 1);
     result_.waited[last][step] += static_cast<float>(waited);
     result_.late[last][step] += static_cast<float>(waited / others);
+    result_.late_by_compute_s += std::min(waited / others, std::max(0.0, of_last - computed / others));
+  }
+
+  /// Seconds in which other kernels ran since the rank's collective before.
+  double computed_until(std::size_t rank, const Span& span) {
+    const Span since = {std::min(ends_[rank], span.start), span.start};
+    ends_[rank] = span.end;
+    return seconds(total_length(parts_within(since, ranks_[rank].compute)));
   }
 
   RankParts parts_of(std::size_t rank) {
@@ -84,6 +95,7 @@ class RankStepsBuilder {
   const std::vector<MatchedCollective>& matched_;
   const std::vector<Span>& steps_;
   std::vector<std::vector<std::uint64_t>> begins_;
+  std::vector<std::uint64_t> ends_;  ///< by rank: of its last collective so far
   RankSteps result_;
 };
 

@@ -24,6 +24,8 @@ struct RankSteps {
   std::vector<std::vector<float>> late;
   /// Sum over the waiting ranks.
   std::vector<std::vector<float>> waited;
+  /// Part of all of `late` for which the late rank computes longer than the others since the collective before.
+  double late_by_compute_s = 0;
   double collectives_s = 0, matched_s = 0;  ///< kernels of collectives, over all ranks
 
   double total_s() const;   ///< all steps

@@ -85,6 +85,9 @@ struct Recording {
   std::vector<Activity> activities;      ///< sorted by start
   std::size_t counter_groups = 0;        ///< requested counter groups; 0 without counters
   std::set<std::uint32_t> instrumented;  ///< part of them that graphs and cooperative kernels never have
+  /// By process: the line of the program that runs its backward pass ("train.py:85 step"), from samples of the host;
+  /// empty: unknown. May have fewer entries than `traces`.
+  std::vector<std::string> backward_lines;
   std::map<std::string, std::string, std::less<>> absent;  ///< quantities without a counter on this chip
   std::uint64_t start = 0, end = 0;                        ///< the recording or its window, ns
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "profile/backward_lines.hpp"
 #include "profile/cpu/cpu_rows.hpp"
 #include "profile/host_memory.hpp"
 #include "profile/host_sums.hpp"
@@ -350,6 +351,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
     recording.start = facts.host->start;
     recording.end = facts.host->end;
   }
+  if (facts.host) recording.backward_lines = backward_lines(recording, *facts.host);
   const FoundSteps found = find_undisturbed_steps(recording, facts.step_range);
   Report report;
   report.machine = machine;

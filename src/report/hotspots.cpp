@@ -150,7 +150,10 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
   std::stable_sort(all.begin(), all.end(), [](const Hotspot& a, const Hotspot& b) {
     return of_start_up(a) != of_start_up(b) ? of_start_up(b) : larger_saving(a.seconds, b.seconds);
   });
-  put_waits_first(all, [](const Hotspot& hotspot) { return hotspot.cause; });
+  const auto cause_of = [](const Hotspot& hotspot) { return hotspot.cause; };
+  put_waits_first(all, cause_of);
+  put_host_code_first(all, cause_of);
+  put_uneven_hosts_later(all, cause_of);
   put_memory(all, report);
   return all;
 }

@@ -201,6 +201,7 @@ enum class SavingCause : std::uint8_t {
   unequal_work,           ///< a rank arrives last because it has more work
   serial_part,            ///< a rank arrives last because it alone does this work
   uneven_ranks,           ///< different ranks arrive last in turn
+  uneven_hosts,           ///< the same, because their hosts launch at different times
   barrier,                ///< the host waits for all ranks in the loop
   exposed_communication,  ///< collectives without overlap
   small_messages,         ///< many collectives dominated by latency

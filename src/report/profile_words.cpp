@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 55> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 56> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -58,6 +58,7 @@ constexpr std::array<std::string_view, 55> kSavingCauses = {"data_loading",
                                                             "unequal_work",
                                                             "serial_part",
                                                             "uneven_ranks",
+                                                            "uneven_hosts",
                                                             "barrier",
                                                             "exposed_communication",
                                                             "small_messages",

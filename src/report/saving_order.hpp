@@ -40,6 +40,66 @@ void put_waits_first(std::vector<T>& savings, const CauseOf& cause_of) {
   });
 }
 
+/// Moves the largest part of what the host computes between launches before slow launches where all these parts
+/// together take longer: each is of one function, but slow launches are of all lines. Arguments as those of
+/// put_waits_first().
+template <typename T, typename CauseOf>
+void put_host_code_first(std::vector<T>& savings, const CauseOf& cause_of) {
+  const auto of_host = [&](const T& saving) {
+    const std::optional<SavingCause> cause = cause_of(saving);
+    return !saving.one_off && (cause == SavingCause::host_python || cause == SavingCause::host_native ||
+                               cause == SavingCause::data_loading);
+  };
+  const auto slow =
+      std::find_if(savings.begin(), savings.end(), [&](const T& saving) { return of_launching(cause_of(saving)); });
+  const auto largest = std::find_if(savings.begin(), savings.end(), of_host);
+  if (slow == savings.end() || largest < slow) return;
+  double all = 0;
+  for (const T& saving : savings) all += of_host(saving) ? saving.seconds : 0;
+  if (all > slow->seconds) std::rotate(slow, largest, std::next(largest));
+}
+
+/// True for causes that delay the host of a rank, or all ranks at a collective.
+constexpr bool delays_ranks(std::optional<SavingCause> cause) {
+  if (!cause) return false;
+  switch (*cause) {
+    case SavingCause::data_loading:
+    case SavingCause::few_workers:
+    case SavingCause::pageable_copy:
+    case SavingCause::item_sync:
+    case SavingCause::synchronize:
+    case SavingCause::logging_sync:
+    case SavingCause::profiler_on:
+    case SavingCause::gil:
+    case SavingCause::tiny_kernels:
+    case SavingCause::unfused_optimizer:
+    case SavingCause::allocation:
+    case SavingCause::recompilation:
+    case SavingCause::host_python:
+    case SavingCause::host_native:
+    case SavingCause::launch_rate:
+    case SavingCause::small_messages:
+    case SavingCause::exposed_communication:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Moves the waiting of ranks whose hosts take turns being late behind the largest cause of that after it, if this is a
+/// considerable part: the waiting follows from it. Arguments as those of put_waits_first().
+template <typename T, typename CauseOf>
+void put_uneven_hosts_later(std::vector<T>& savings, const CauseOf& cause_of) {
+  constexpr double kGoodPart = 0.25;
+  const auto uneven = std::find_if(savings.begin(), savings.end(),
+                                   [&](const T& saving) { return cause_of(saving) == SavingCause::uneven_hosts; });
+  if (uneven == savings.end()) return;
+  const auto cause = std::find_if(std::next(uneven), savings.end(), [&](const T& saving) {
+    return delays_ranks(cause_of(saving)) && !saving.one_off && saving.seconds >= kGoodPart * uneven->seconds;
+  });
+  if (cause != savings.end()) std::rotate(uneven, std::next(uneven), std::next(cause));
+}
+
 /// True for loading and compiling of code.
 constexpr bool of_loading(std::optional<SavingCause> cause) {
   return cause == SavingCause::module_load || cause == SavingCause::recompilation;

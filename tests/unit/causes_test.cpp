@@ -504,6 +504,49 @@ TEST_F(Causes, ArraysThatAnotherMakesDouble) {
   }
 }
 
+/// PyTorch's kernels name the type of the arithmetic, and that they convert operands.
+TEST_F(Causes, TensorsThatAnotherMakesDouble) {
+  constexpr const char* kSubtract =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >()";
+  constexpr const char* kSubtractDouble =
+      "void at::native::vectorized_elementwise_kernel<2, at::native::CUDAFunctor_add<double> >()";
+  constexpr const char* kConvert =
+      "void at::native::unrolled_elementwise_kernel<at::native::CUDAFunctor_add<double>, at::native::memory::"
+      "LoadWithCast<2>, at::native::memory::StoreWithCast<1> >()";
+  constexpr const char* kPlain =
+      "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::CUDAFunctor_add<"
+      "double> >(at::TensorIteratorBase&)::{lambda(int)#1}>()";
+  struct Case {
+    const char *before, *first;
+    bool promotes;
+  };
+  for (const auto& [before, first, promotes] :
+       {Case{kSubtract, kConvert, true}, Case{kSubtractDouble, kConvert, false}, Case{kSubtract, kPlain, false}}) {
+    program_ = SimulatedProgram();
+    const spool::Id earlier = kernel(before, line(32)), convert = kernel(first, line(33));
+    const spool::Id square = kernel(
+        "void at::native::vectorized_elementwise_kernel<2, at::native::exp_kernel_cuda(at::TensorIteratorBase&)::"
+        "{lambda(double)#1}>()",
+        line(34));
+    const spool::Id random = kernel(
+        "void at::native::distribution_kernel<float, at::native::normal_kernel(at::TensorBase const&, double, "
+        "double)::{lambda(float)#1}>()",
+        line(35));
+    steps(10, [&](int) {
+      program_.launch(earlier, 10 * kMicros);
+      program_.launch(convert, kMillis);
+      program_.launch(square, kMillis);
+      program_.launch(random, kMillis);
+    });
+    const std::vector<Saving> found = causes();
+    const auto of = std::ranges::find(found, SavingCause::double_precision, &Saving::cause);
+    EXPECT_EQ(of != found.end(), promotes) << before << ' ' << first;
+    if (of == found.end()) continue;
+    EXPECT_EQ(of->line, "train.py:33 step");
+    EXPECT_NEAR(of->seconds, 10e-3, 1e-5) << "half of what is double";
+  }
+}
+
 TEST_F(Causes, TheDefaultStreamSeparatesOthers) {
   for (const std::uint32_t stream_of_update : {7U, 20U}) {
     program_ = SimulatedProgram();

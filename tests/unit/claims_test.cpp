@@ -46,6 +46,33 @@ TEST(Claims, WaitsThatAreAGoodPartOfSlowLaunchesComeFirst) {
   EXPECT_EQ(first(3, SavingCause::host_python), SavingCause::tiny_kernels) << "a graph can be captured beside it";
 }
 
+/// Functions of the host are parts of their own; slow launches are one part of all lines.
+TEST(Claims, WhatTheHostComputesComesFirstWhereAllOfItIsMore) {
+  const auto first = [](double second_s) {
+    std::vector<SavingClaim> claims = {claim_on(SavingKind::idle, 3), claim_on(SavingKind::idle, 2.5),
+                                       claim_on(SavingKind::idle, second_s)};
+    claims[0].saving.cause = SavingCause::tiny_kernels;
+    claims[1].saving.cause = SavingCause::host_python;
+    claims[2].saving.cause = SavingCause::data_loading;
+    return disjoint_savings(std::move(claims), {.idle_s = 10}, 0.1).at(0).cause;
+  };
+  EXPECT_EQ(first(2), SavingCause::host_python);
+  EXPECT_EQ(first(0.2), SavingCause::tiny_kernels);
+}
+
+/// Ranks wait for each other because their hosts are slow: why comes first, unless it is little.
+TEST(Claims, WhatDelaysTheHostsComesBeforeRanksThatWaitForThem) {
+  const auto first = [](SavingCause cause, double seconds) {
+    std::vector<SavingClaim> claims = {claim_on(SavingKind::communication, 6), claim_on(SavingKind::idle, seconds)};
+    claims[0].saving.cause = SavingCause::uneven_hosts;
+    claims[1].saving.cause = cause;
+    return disjoint_savings(std::move(claims), {.idle_s = 10, .communication_s = 10}, 0.1).at(0).cause;
+  };
+  EXPECT_EQ(first(SavingCause::tiny_kernels, 2), SavingCause::tiny_kernels);
+  EXPECT_EQ(first(SavingCause::tiny_kernels, 1), SavingCause::uneven_hosts);
+  EXPECT_EQ(first(SavingCause::between_kernels, 2), SavingCause::uneven_hosts);
+}
+
 TEST(Claims, ThereIsNothingToSaveWhereNoTimeIs) {
   EXPECT_TRUE(
       disjoint_savings({claim_on(SavingKind::idle, 3), claim_on(SavingKind::kernel, 1, {{0, 1.0}})}, {}, 0).empty());

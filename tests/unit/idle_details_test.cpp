@@ -6,6 +6,7 @@
 
 #include "profile/actions.hpp"
 #include "profile/idle_causes.hpp"
+#include "report/saving_order.hpp"
 #include "simulated_program.hpp"
 
 namespace roofline {
@@ -416,6 +417,67 @@ TEST_F(IdleDetails, WorkOnResultsIsNoInputData) {
   }
 }
 
+/// The program waits for an array, and computes with it before it launches again: not the wait is long.
+TEST_F(IdleDetails, WorkOnResultsIsNoPartOfTheWaitForThem) {
+  for (const int line : {40, 20}) {
+    restart();
+    const spool::Id reading = program_.place("stats.py", 30, "on_step_end");
+    const int computing = program_.samples().stack({SampleFrames::native("_multiarray_umath.so", "histogram"),
+                                                    SampleFrames::own("stats.py", line, "Stats.on_step_end")});
+    steps(20, [&](int) {
+      program_.launch(kernel_, 30 * kMs);
+      program_.item(reading, 1 << 20);
+      program_.host(20 * kMs, ThreadState::running, computing);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.detail == CauseDetail::host_results, line > 30) << line;
+    EXPECT_EQ(found.part.line, line > 30 ? "stats.py:40 Stats.on_step_end" : "stats.py:30 on_step_end");
+    EXPECT_GT(found.share, 0.9);
+  }
+}
+
+/// A wait before the steps, as behind a warm-up, is not in the loop; one in each step is.
+TEST_F(IdleDetails, AWaitBeforeTheStepsIsNoneOfTheirs) {
+  for (const bool in_loop : {false, true}) {
+    restart();
+    const spool::Id waiting = program_.place("train.py", 50, "warm_up");
+    program_.launch(kernel_, 500 * kMs);
+    program_.wait("cuCtxSynchronize", waiting);
+    steps(50, [&](int) {
+      for (int i = 0; i < 20; ++i) {
+        program_.launch(kernel_, 2 * kUs);
+        program_.host(40 * kUs, ThreadState::running, -1);
+      }
+      if (!in_loop) return;
+      program_.launch(kernel_, 5 * kMs);
+      program_.wait("cuCtxSynchronize", waiting);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause == SavingCause::synchronize, in_loop);
+    EXPECT_EQ(of_launching(found.part.cause), !in_loop);
+    EXPECT_GT(found.share, 0.9);
+  }
+}
+
+/// Hooks of a backward pass copy what they need: nobody prepares input there.
+TEST_F(IdleDetails, BackwardPassesPrepareNoInput) {
+  for (const char* const thread : {"pt_autograd_0", "loader"}) {
+    restart();
+    const spool::Id line = program_.place("train.py", 30, "step");
+    const int launching = program_.samples().thread(SimulatedProgram::kPid, 2, thread);
+    const int working = program_.samples().stack({SampleFrames::native("libtorch_cpu.so", "at::native::empty")});
+    steps(10, [&](int) {
+      program_.host(20 * kMs, ThreadState::lock, -1);
+      program_.spool().on_thread(2);
+      program_.copy_in(8 << 20, spool::Memory::pinned, 500 * kUs, line, false);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    program_.other(launching, ThreadState::running, working);
+    const bool autograd = std::string_view(thread).starts_with("pt_autograd");
+    EXPECT_EQ(largest().part.cause, autograd ? SavingCause::host_native : SavingCause::data_loading);
+  }
+}
+
 /// Some stacks end in Python, because the native frames were not found.
 TEST_F(IdleDetails, SamplesWithoutNativeFramesDoWhatTheOthersAtTheirLineDo) {
   for (const bool random : {true, false}) {
@@ -540,6 +602,30 @@ TEST_F(IdleDetails, ObjectsForOtherRanksArePacked) {
     const Largest found = largest();
     EXPECT_EQ(found.part.cause, SavingCause::host_python);
     EXPECT_EQ(found.part.detail == CauseDetail::object_messages, std::string_view(function) == "all_gather_object");
+  }
+}
+
+/// Such a collective copies, launches and waits: all of that is what it costs.
+TEST_F(IdleDetails, WhateverACollectiveOfObjectsDoesIsItsOwn) {
+  for (const char* const function : {"all_gather_object", "all_gather"}) {
+    restart();
+    const spool::Id line = program_.place("train.py", 30, "step");
+    const spool::Id packing = program_.spool().kind("small_kernel", line);
+    const int running = stack({SampleFrames::library("torch/distributed/distributed_c10d.py", function)});
+    steps(20, [&](int) {
+      for (int i = 0; i < 10; ++i) {
+        program_.host(300 * kUs, ThreadState::running, running);
+        program_.launch(packing, 2 * kUs);
+        program_.item(line);
+      }
+    });
+    const Largest found = largest();
+    const bool objects = std::string_view(function) == "all_gather_object";
+    EXPECT_EQ(found.part.detail == CauseDetail::object_messages, objects) << found.share;
+    EXPECT_EQ(found.part.line, "train.py:30 step");
+    if (objects) {
+      EXPECT_GT(found.share, 0.9);
+    }
   }
 }
 

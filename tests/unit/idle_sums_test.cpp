@@ -41,5 +41,25 @@ TEST(IdleSums, WithoutACheckpointPartsStayApart) {
   EXPECT_EQ(sums.parts().size(), 2U);
 }
 
+/// A function that works before copies to the GPU and before launches; another one that does different things there.
+TEST(IdleSums, TheSameCodeOfTheHostIsOnePart) {
+  for (const bool same_line : {true, false}) {
+    IdleSums sums;
+    IdleShare of = share(SavingCause::data_loading, "tree.py:56 Tree.find", 0.12);
+    of.group = "tree.py:Tree.find";
+    sums.add(of);
+    of.cause = SavingCause::host_python;
+    of.seconds = 0.1;
+    if (!same_line) of.line = "tree.py:90 Tree.find";
+    sums.add(of);
+    sums.add(share(SavingCause::host_python, "tree.py:12 Tree.set", 0.05));
+    sums.join_host_code();
+    const std::vector<IdlePart> parts = sums.parts();
+    ASSERT_EQ(parts.size(), same_line ? 2U : 3U);
+    EXPECT_EQ(parts[0].cause, SavingCause::data_loading);
+    EXPECT_NEAR(parts[0].seconds, same_line ? 0.22 : 0.12, 1e-12);
+  }
+}
+
 }  // namespace
 }  // namespace roofline

@@ -346,11 +346,120 @@ TEST(CausesOfRanks, ARankThatIsLateTwiceIsNamedIfItsHostShowsWhy) {
     job.run();
     const Report report = job.report();
     const Saving late = saving_of(report, SavingCause::late_rank);
-    EXPECT_EQ(seconds_in(report, SavingCause::uneven_ranks) > 0, !sampled);
+    EXPECT_EQ(seconds_in(report, SavingCause::uneven_hosts) > 0, !sampled);
     if (!sampled) continue;
     EXPECT_THAT(late.what, HasSubstr("Rank 0 arrives last in 2 of"));
     EXPECT_THAT(late.line, HasSubstr("train.py:19"));
     EXPECT_THAT(late.action, HasSubstr("less often"));
+  }
+}
+
+/// In each step another rank is late: its host launches later, or its kernels take longer.
+TEST(CausesOfRanks, RanksThatTakeTurnsByTheirHostsOrTheirWork) {
+  for (const bool hosts : {true, false}) {
+    JobOfRanks job;
+    int step = 0;
+    job.before_step = [&](JobOfRanks& of) {
+      const bool late = step++ % 4 % 3 == 0;
+      for (std::size_t rank = 0; rank < 2; ++rank) {
+        const bool now = late == (rank == 0);
+        of.all[rank]->prepare = (hosts && now ? 14 : 4) * kJobMillisecond;
+        of.all[rank]->kernel = (!hosts && now ? 2 : 1) * kJobMillisecond;
+      }
+    };
+    job.run();
+    const Report report = job.report();
+    EXPECT_EQ(seconds_in(report, SavingCause::uneven_hosts) > 0, hosts);
+    EXPECT_EQ(seconds_in(report, SavingCause::uneven_ranks) > 0, !hosts);
+    const SavingCause first = report.profile->savings.at(0).cause;
+    EXPECT_EQ(first, hosts ? SavingCause::host_python : SavingCause::uneven_ranks) << "what the hosts do comes first";
+  }
+}
+
+/// Partial sums are converted to single precision, reduced, and converted back; or reduced as they are.
+TEST(CausesOfRanks, SumsThatAreConvertedForACollective) {
+  constexpr const char* kWiden =
+      "_ZN2at6native27unrolled_elementwise_kernelIZZZNS0_23direct_copy_kernel_cudaEvENKUlfE_clEfE12LoadWithCast";
+  constexpr const char* kNarrow = "_ZN2at6native29vectorized_elementwise_kernelIZNS0_25bfloat16_copy_kernel_cudaEUlfE_";
+  for (const auto& [before, after] :
+       {std::pair(kWiden, kNarrow), std::pair("add_kernel", kNarrow), std::pair(kWiden, "add_kernel")}) {
+    JobOfRanks job;
+    job.step = [&, first = before, last = after](JobOfRanks& of) {
+      for (auto& rank : of.all) of.compute(*rank);
+      for (int layer = 0; layer < 4; ++layer) {
+        for (auto& rank : of.all) {
+          JobOfRanks::launch(*rank, rank->compute, 2 * kJobMillisecond);
+          JobOfRanks::launch(*rank, rank->spool.kind(first, 0), 50 * kJobMicrosecond);
+        }
+        of.collect();
+        for (auto& rank : of.all) JobOfRanks::launch(*rank, rank->spool.kind(last, 0), 50 * kJobMicrosecond);
+      }
+    };
+    job.run();
+    const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
+    const bool converted = std::string_view(before) == kWiden && std::string_view(after) == kNarrow;
+    const std::string remedy =
+        action_against(SavingCause::exposed_communication, Framework::torch, CauseDetail::widened_messages);
+    EXPECT_EQ(exposed.action == remedy, converted) << before << ' ' << after;
+    if (converted) {
+      EXPECT_NEAR(exposed.seconds, 2 * 40 * 4 * 1e-3 / 2, 0.02) << "half of the bytes";
+    }
+  }
+}
+
+/// All ranks gather a table; the next kernel reads some of its rows, or all of it.
+TEST(CausesOfRanks, ATableThatIsGatheredForAFewOfItsRows) {
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  Ceiling ceiling;
+  ceiling.name = "hbm.read";
+  ceiling.kind = CeilingKind::bandwidth;
+  ceiling.value = 1e12;
+  machine.ceilings.push_back(ceiling);
+  constexpr const char* kGather = "_ZN2at6native24vectorized_gather_kernelILi16ElEEvPcS2_PT0_";
+  struct Case {
+    const char* next;
+    std::uint64_t microseconds;
+    bool few;
+  };
+  for (const Case& of : {Case{kGather, 50, true}, Case{kGather, 1200, false}, Case{"gemm_kernel", 50, false}}) {
+    JobOfRanks job;
+    job.bytes = 1 << 30;
+    job.transfer = 5 * kJobMillisecond;
+    for (auto& rank : job.all)
+      rank->collective = rank->spool.kind("ncclDevKernel_AllGather_RING_LL", rank->collective_place);
+    job.step = [&](JobOfRanks& step) {
+      for (auto& rank : step.all) step.compute(*rank);
+      step.collect(CollectiveKind::all_gather);
+      for (auto& rank : step.all) {
+        JobOfRanks::launch(*rank, rank->spool.kind(of.next, 0), of.microseconds * kJobMicrosecond);
+        JobOfRanks::launch(*rank, rank->compute, 4 * kJobMillisecond);
+      }
+    };
+    job.run();
+    const Saving exposed = saving_of(job.report(machine), SavingCause::exposed_communication);
+    const std::string what = what_is_lost(SavingCause::exposed_communication, CauseDetail::unread_rows);
+    EXPECT_EQ(exposed.what.starts_with(what), of.few) << of.next << ' ' << of.microseconds;
+    EXPECT_LE(exposed.seconds, 2 * 40 * 5e-3 * 1.01);
+  }
+}
+
+/// Hooks start collectives of gradients: the line to change is that of the backward pass.
+TEST(CausesOfRanks, GradientsAreReducedAtTheLineOfTheBackwardPass) {
+  for (const bool sampled : {true, false}) {
+    JobOfRanks job;
+    for (auto& rank : job.all) {
+      const spool::Id forward =
+          rank->spool.place({.line = rank->spool.line("/home/user/project/train.py", 12, "forward"), .backward = true});
+      rank->collective = rank->spool.kind("ncclDevKernel_AllReduce_Sum_f32_RING_LL", forward);
+      if (!sampled) continue;
+      rank->loop = {job.samples.stack({HostSamplesBuilder::library("torch/autograd/graph.py", "_engine_run_backward"),
+                                       HostSamplesBuilder::own("train.py", 85, "step")})};
+    }
+    job.transfer = 5 * kJobMillisecond;
+    job.run();
+    const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
+    EXPECT_EQ(exposed.line, sampled ? "train.py:85 step" : "train.py:12 forward");
   }
 }
 

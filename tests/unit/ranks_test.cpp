@@ -162,8 +162,8 @@ TEST(RanksOfAJob, RanksThatAreLateInTurnsAreNotNamed) {
   job.run(60);
   const Report report = job.report();
   EXPECT_EQ(seconds_in(report, SavingCause::late_rank), 0);
-  EXPECT_GT(seconds_in(report, SavingCause::uneven_ranks), 0.9 * waiting_of(report));
-  EXPECT_LE(seconds_in(report, SavingCause::uneven_ranks), waiting_of(report) * 1.0001);
+  EXPECT_GT(seconds_in(report, SavingCause::uneven_hosts), 0.9 * waiting_of(report));
+  EXPECT_LE(seconds_in(report, SavingCause::uneven_hosts), waiting_of(report) * 1.0001);
 }
 
 TEST(RanksOfAJob, ABarrierInTheLoopIsNamed) {

@@ -118,6 +118,9 @@ constexpr Pair kPairs[] = {
     {"fetch-waits", "mc_paths_faulty", "long_chain_mended"},
     {"uneven-blocks", "ray_strips_faulty", "long_chain_mended"},
     {"uneven-blocks", "ray_strips_faulty", "one_block_long_faulty"},  // has a full wave
+    // A fifth one, on an H200: a square root for each pair of bodies, with little independent work per thread.
+    {"pipes-in-turn", "close_bodies_faulty", "chains of fp32"},
+    {"pipes-in-turn", "close_bodies_faulty", "special_faulty"},  // whose special functions are all that it does
     {"widened-products", "qk_scores_faulty", "half_product_mended"},
     {"widened-products", "qk_scores_faulty", "project_faulty"},  // of values in fp32
 };

@@ -75,6 +75,19 @@ bool is_conversion(std::string_view symbol) {
   return has(symbol, "fused__to_copy_") && !has(symbol, "_to_copy_add") && !has(symbol, "_to_copy_mul");
 }
 
+bool is_widening(std::string_view symbol) {
+  // "{lambda(float)#1}", the type of the result, in its mangled form.
+  return has(symbol, "direct_copy_kernel_cuda") && has(symbol, "LoadWithCast") && has(symbol, "UlfE");
+}
+
+bool is_narrowing(std::string_view symbol) { return has(symbol, "float16_copy_kernel_cuda"); }
+
+bool gathers_rows(std::string_view symbol) {
+  return contains_any(symbol, {"gather_kernel", "indexSelect", "index_select", "embedding", "index_elementwise_kernel",
+                               "gather_elementwise"}) &&
+         !is_dense_embedding_gradient(symbol);
+}
+
 bool is_channels_conversion(std::string_view symbol) {
   return contains_any(symbol, {"nchwToNhwcKernel", "nhwcToNchwKernel"});
 }

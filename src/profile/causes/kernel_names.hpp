@@ -41,6 +41,13 @@ bool is_softmax(std::string_view symbol);
 /// A pure conversion of a tensor to another type.
 bool is_conversion(std::string_view symbol);
 
+/// Such a conversion by PyTorch, to single precision or from it to half precision.
+bool is_widening(std::string_view symbol);
+bool is_narrowing(std::string_view symbol);
+
+/// Reads rows of a table by their indices.
+bool gathers_rows(std::string_view symbol);
+
 /// cuDNN converts tensors between NCHW and NHWC around convolutions.
 bool is_channels_conversion(std::string_view symbol);
 /// PyTorch's own batch normalisation of tensors in NCHW: a block for each channel.

@@ -1,10 +1,13 @@
 // Arrays of double precision that an operation with one of single precision makes: all that follows is twice as large.
-// CuPy's kernels name the types of their operands.
+// CuPy's kernels name the types of their operands. PyTorch's name the type of the arithmetic, and whether operands are
+// converted to it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profile/causes/detectors.hpp"
@@ -26,10 +29,52 @@ std::vector<std::string> operand_types(std::string_view symbol) {
 bool is_double(const std::string& type) { return type == "float64" || type == "complex128"; }
 bool is_single(const std::string& type) { return type == "float32" || type == "complex64" || type == "float16"; }
 
+/// True if PyTorch's kernel computes in double precision. Functions with parameters of that type, such as a scale,
+/// may be part of the name of any kernel.
+bool computes_in_double(std::string_view name) {
+  if (contains_any(name, {"<double"})) return true;
+  constexpr std::string_view kLambda = "{lambda(";
+  for (std::size_t at = name.find(kLambda); at != std::string_view::npos; at = name.find(kLambda, at + 1)) {
+    const std::string_view rest = name.substr(at);
+    if (contains_any(rest.substr(0, rest.find(')')), {"double"})) return true;
+  }
+  return false;
+}
+
 bool is_in_double(std::string_view symbol) {
   const std::vector<std::string> types = operand_types(symbol);
   if (!types.empty()) return std::ranges::any_of(types, is_double);
-  return is_double_precision_product(symbol) || contains_any(demangled(symbol), {"double"});
+  if (is_double_precision_product(symbol)) return true;
+  const std::string name = demangled(symbol);
+  return contains_any(name, {"at::native::"}) ? computes_in_double(name) : contains_any(name, {"double"});
+}
+
+/// An elementwise kernel of PyTorch that converts operands of another type to double precision.
+bool converts_to_double(std::string_view symbol) {
+  const std::string name = demangled(symbol);
+  const bool converts = contains_any(name, {"LoadWithCast", "gpu_kernel_impl<"});
+  return converts && !contains_any(name, {"direct_copy_kernel"}) && computes_in_double(name);
+}
+
+bool is_in_single(std::string_view symbol) {
+  const std::string name = demangled(symbol);
+  return contains_any(name, {"at::native::"}) && contains_any(name, {"float"}) && !computes_in_double(name);
+}
+
+/// Kernels that convert what one of single precision has made just before.
+std::set<const Activity*> promoting_kernels(const StepActivities& steps) {
+  std::map<std::string_view, std::pair<bool, bool>> known;  // by symbol: converts to double precision, is in single
+  std::map<std::pair<int, std::uint32_t>, bool> single;     // by GPU and stream: its last kernel is
+  std::set<const Activity*> promoting;
+  for (const StepActivity& entry : steps.all) {
+    if (entry.activity->what != ActivityKind::kernel) continue;
+    const auto [found, is_new] = known.try_emplace(entry.symbol);
+    if (is_new) found->second = {converts_to_double(entry.symbol), is_in_single(entry.symbol)};
+    bool& last = single[{entry.activity->device, entry.activity->stream}];
+    if (promotes_to_double(entry.symbol) || (last && found->second.first)) promoting.insert(entry.activity);
+    last = found->second.second;
+  }
+  return promoting;
 }
 
 }  // namespace
@@ -42,8 +87,9 @@ bool promotes_to_double(std::string_view symbol) {
 
 std::vector<FoundCause> find_promotions(const CauseInputs& inputs) {
   constexpr double kSaved = 0.5;  // half of the bytes; of the arithmetic more
+  const std::set<const Activity*> converting = promoting_kernels(inputs.steps);
   const FaultyKernels promoting =
-      faulty_kernels(inputs, [](const StepActivity& entry) { return promotes_to_double(entry.symbol); });
+      faulty_kernels(inputs, [&](const StepActivity& entry) { return converting.contains(entry.activity); });
   if (promoting.sum.count == 0) return {};
   std::map<std::string_view, bool> known;
   const FaultyKernels kernels = faulty_kernels(inputs, [&](const StepActivity& entry) {

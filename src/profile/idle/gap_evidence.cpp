@@ -10,7 +10,7 @@
 namespace roofline {
 namespace {
 
-void count(Evidence& evidence, const SampledCause& cause, double weight) {
+void add_sample(Evidence& evidence, const SampledCause& cause, double weight) {
   Evidence::Share& share = evidence.causes[{cause.cause, cause.detail, function_at(cause.place)}];
   share.weight += weight;
   share.lines[cause.place.text()] += weight;
@@ -54,12 +54,12 @@ void join_unspecific(Evidence& evidence) {
 
 std::string function_at(const HostPlace& place) { return place.file + ":" + place.function; }
 
-double Evidence::requests_share() const {
-  double requests = 0;
+double Evidence::share_of(CauseDetail detail) const {
+  double of_detail = 0;
   for (const auto& [key, share] : causes) {
-    if (std::get<CauseDetail>(key) == CauseDetail::requests) requests += share.weight;
+    if (std::get<CauseDetail>(key) == detail) of_detail += share.weight;
   }
-  return requests / weight;
+  return of_detail / weight;
 }
 
 GapEvidence::AlikeKey GapEvidence::key_of(const IdleGap& gap, int width) const {
@@ -89,7 +89,9 @@ bool GapEvidence::is_ours(const IdleGap& gap, std::span<const int> samples) cons
 void GapEvidence::collect(std::vector<IdleGap>& gaps) {
   if (samples_.empty()) return;
   for (IdleGap& gap : gaps) {
-    if (!(gap.rest_s > 0) || gap.host.length() == 0) continue;
+    double work_s = gap.rest_s;
+    for (const KnownPart& part : gap.known) work_s += part.work_delayed ? part.seconds : 0;
+    if (!(work_s > 0) || gap.host.length() == 0) continue;
     const std::span<const int> samples = samples_.within(thread_of(gap), gap.host);
     if (is_ours(gap, samples)) {
       gap.known.clear();
@@ -97,13 +99,13 @@ void GapEvidence::collect(std::vector<IdleGap>& gaps) {
       continue;
     }
     // A sample in a host's time of which half made the GPU wait counts half.
-    const double scale = gap.rest_s / seconds(gap.host.length());
+    const double scale = work_s / seconds(gap.host.length());
     for (const int index : samples) {
       if (samples_.is_profiler(index)) continue;
       const SampledCause cause = samples_.cause_of(index, gap.work);
       const double weight = scale * samples_.weight(index, gap.host);
       for (int width = 0; width < kWidths; ++width) {
-        count(sets_[static_cast<std::size_t>(width)][key_of(gap, width)], cause, weight);
+        add_sample(sets_[static_cast<std::size_t>(width)][key_of(gap, width)], cause, weight);
       }
     }
   }
@@ -123,7 +125,7 @@ const Evidence* GapEvidence::of_phase(const IdleGap& gap) {
     for (const int index : samples_.within(thread, {0, std::numeric_limits<std::uint64_t>::max()})) {
       if (samples_.is_profiler(index)) continue;
       if (samples_.cause_of(index, launching).cause == SavingCause::launch_rate) continue;
-      count(evidence, samples_.cause_of(index, gap.work), samples_.weight(index, gap.host));
+      add_sample(evidence, samples_.cause_of(index, gap.work), samples_.weight(index, gap.host));
     }
     find_facts(found->first, evidence);
   }

@@ -29,8 +29,8 @@ struct Evidence {
   double weight = 0;
   std::int64_t samples = 0;
 
-  /// Fraction of the samples in which the thread waits for clients.
-  double requests_share() const;
+  /// Fraction of the samples with that detail of their cause.
+  double share_of(CauseDetail detail) const;
 };
 
 class GapEvidence {

@@ -41,12 +41,14 @@ struct Delay {
 /// Divides one idle time by what the host did.
 class GapSplit {
  public:
-  GapSplit(const Recording& recording, const HostCalls& calls, IdleGap& gap, const Span& idle)
+  /// `begin`: of the first step.
+  GapSplit(const Recording& recording, const HostCalls& calls, IdleGap& gap, const Span& idle, std::uint64_t begin)
       : trace_(recording.traces[static_cast<std::size_t>(gap.process)]),
         place_(recording.place(*gap.next).id),
         calls_(calls),
         gap_(gap),
         idle_(idle),
+        begin_(begin),
         left_(gap.seconds) {}
 
   /// The launch had been made before the GPU ran dry: it is the GPU that is late.
@@ -82,7 +84,9 @@ class GapSplit {
       const double waiting = std::min(host, seconds(from - idle_.start) * gap_.seconds / seconds(idle_.length()));
       take(of_wait(*gap_.wait, waiting));
       host -= waiting;
-      delay = {gap_.wait, std::max(0.0, seconds(gap_.wait->span.length()) - waiting)};
+      // A wait before the steps, as after a warm-up, is none of theirs.
+      const bool in_steps = gap_.wait->span.end > begin_;
+      delay = {gap_.wait, in_steps ? std::max(0.0, seconds(gap_.wait->span.length()) - waiting) : 0};
     }
     gap_.host = {from, ready};
     calls_in_host(host, delay);
@@ -237,6 +241,7 @@ class GapSplit {
   const HostCalls& calls_;
   IdleGap& gap_;
   Span idle_;
+  std::uint64_t begin_;
   double left_;
   std::vector<std::uint32_t> threads_;
 };
@@ -297,7 +302,7 @@ std::vector<IdleGap> idle_gaps(const Recording& recording, const std::vector<Hos
       gap.work.input_copy = copies_input(recording, next);
       const auto handover = handover_of(next);
       if (gap.seconds > 0 && !next.counted) {
-        GapSplit split(recording, host, gap, idle);
+        GapSplit split(recording, host, gap, idle, steps.empty() ? 0 : steps.front().start);
         if (!handover) {
           gap.host = idle;
           gap.rest_s = gap.seconds;

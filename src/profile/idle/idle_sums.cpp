@@ -54,6 +54,29 @@ void IdleSums::rename(int device, SavingCause from, const std::string& line, Sav
   sums_.erase(found);
 }
 
+void IdleSums::join_host_code() {
+  constexpr double kGoodPart = 0.1;
+  const auto of_host = [](SavingCause cause) {
+    return cause == SavingCause::data_loading || cause == SavingCause::host_python || cause == SavingCause::host_native;
+  };
+  std::map<std::pair<int, std::string>, std::vector<std::map<Key, Sum>::iterator>> functions;
+  for (auto of = sums_.begin(); of != sums_.end(); ++of) {
+    const auto& [device, cause, detail, group] = of->first;
+    if (of_host(cause) && detail == CauseDetail::none && !group.empty()) functions[{device, group}].push_back(of);
+  }
+  for (auto& [function, parts] : functions) {
+    const auto largest = *std::max_element(
+        parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a->second.seconds < b->second.seconds; });
+    for (const auto& part : parts) {
+      if (part == largest) continue;
+      const auto line = largest->second.lines.find(part->second.line());
+      if (line == largest->second.lines.end() || line->second < kGoodPart * largest->second.seconds) continue;
+      merge(largest->second, part->second);
+      sums_.erase(part);
+    }
+  }
+}
+
 void IdleSums::gather_at_lines_of(CauseDetail detail) {
   constexpr double kNearlyAll = 0.8;
   // By device and line of the file: samples know the class of a function, launches do not.

@@ -46,12 +46,17 @@ class IdleSums {
   void rename(int device, SavingCause from, const std::string& line, SavingCause to,
               CauseDetail detail = CauseDetail::none);
 
+  /// Joins what one line of a function does before copies to the GPU and before other work: it is the same code. The
+  /// larger part names the cause.
+  void join_host_code();
+
   /// Adds what is nearly all at one line of the file to the part with that detail there, whatever its cause: calls and
   /// launches of torch.save's line are parts of saving.
   void gather_at_lines_of(CauseDetail detail);
 
  private:
-  std::map<std::tuple<int, SavingCause, CauseDetail, std::string>, Sum> sums_;
+  using Key = std::tuple<int, SavingCause, CauseDetail, std::string>;  ///< device, cause, detail and group
+  std::map<Key, Sum> sums_;
 };
 
 }  // namespace roofline

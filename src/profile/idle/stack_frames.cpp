@@ -224,6 +224,15 @@ bool StackView::awaits_backward() const {
   return any([](const HostFrame& of) { return contains_any(of.function, {"torch::autograd::ReadyQueue::pop"}); });
 }
 
+bool StackView::in_backward() const {
+  return any([](const HostFrame& of) {
+    const std::string_view function = plain_function(of);
+    return of.file.ends_with("torch/autograd/graph.py")
+               ? function == "_engine_run_backward"
+               : of.file.ends_with("torch/autograd/__init__.py") && (function == "backward" || function == "grad");
+  });
+}
+
 bool StackView::decompresses() const {
   const auto reads = [](const HostFrame& of) {
     if (!of.python) {

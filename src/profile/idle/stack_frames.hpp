@@ -40,6 +40,7 @@ class StackView {
   bool computes_on_cpu() const;    ///< in PyTorch's CPU kernels
   bool awaits_team() const;        ///< waits in OpenMP's library for the other threads of a parallel region
   bool awaits_backward() const;    ///< waits for autograd's thread
+  bool in_backward() const;        ///< PyTorch runs a backward pass, in this thread or another
   bool decompresses() const;       ///< reads something compressed other than an image
   bool gathers_rows() const;       ///< reads rows of a tensor or array by their indices, on the CPU
   bool draws_random() const;       ///< in random generators of NumPy, PyTorch (CPU) or Python

@@ -201,6 +201,32 @@ void ThreadSamples::find_workers() {
   }
 }
 
+bool ThreadSamples::is_autograd(int thread) const {
+  return thread >= 0 && about(thread).name.starts_with("pt_autograd");
+}
+
+std::set<std::string, std::less<>> ThreadSamples::lines_of_objects() const {
+  constexpr double kMostly = 0.5;
+  std::map<std::string, std::pair<double, double>, std::less<>> weights;  // of objects, and all
+  for (const auto& [process, threads] : launching_) {
+    for (const int thread : threads) {
+      for (const int index : by_thread_[static_cast<std::size_t>(thread)]) {
+        const StackView frames = stack(index);
+        if (!frames.in_program()) continue;
+        auto& [objects, all] = weights[std::string(line_of_place(frames.place().text()))];
+        const double time_s = seconds_of(index);
+        if (frames.sends_objects()) objects += time_s;
+        all += time_s;
+      }
+    }
+  }
+  std::set<std::string, std::less<>> lines;
+  for (const auto& [line, weight] : weights) {
+    if (weight.first > kMostly * weight.second) lines.insert(line);
+  }
+  return lines;
+}
+
 bool ThreadSamples::does_cpu_collectives(int thread) const {
   if (thread < 0 || about(thread).main) return false;
   const std::vector<int>& all = by_thread_[static_cast<std::size_t>(thread)];
@@ -284,7 +310,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   if (next.input_copy && frames.in_model()) return {SavingCause::host_native, place, CauseDetail::made_on_host};
   const SavingCause runs = frames.native() || frames.empty() ? SavingCause::host_native : SavingCause::host_python;
   if (!next.full_speed && works_on_results(place)) return {runs, place, CauseDetail::host_results};
-  if (next.input_copy) {
+  if (next.input_copy && !is_autograd(sample(index).thread)) {
     return {SavingCause::data_loading, place, frames.gathers_rows() ? CauseDetail::host_gather : CauseDetail::none};
   }
   if (!next.full_speed && frames.computes_on_cpu()) return {SavingCause::host_native, place, CauseDetail::cpu_tensors};

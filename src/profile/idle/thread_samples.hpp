@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -57,6 +58,10 @@ class ThreadSamples {
   SampledCause cause_of(int sample, const NextWork& next) const;
   /// True if the profiler was active in the sample's thread, or in the main thread while this one waited.
   bool is_profiler(int sample) const;
+  /// True for PyTorch's threads of backward passes, which prepare no input data.
+  bool is_autograd(int thread) const;
+  /// Lines of the program ("train.py:10") at which most samples are in collectives of Python objects.
+  std::set<std::string, std::less<>> lines_of_objects() const;
   /// True for threads of a library that executes collectives of tensors in host memory.
   bool does_cpu_collectives(int thread) const;
   /// Workers of the thread's process.

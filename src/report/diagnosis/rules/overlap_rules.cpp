@@ -28,11 +28,19 @@ constexpr Rule kOverlapRules[] = {
      "Choose a grid of whole waves, smaller blocks, or a persistent kernel with a tile scheduler.", kNsight,
      RuleKind::cause, "Grid size follows the problem size: choose sizes that fill whole waves, or larger ones."},
     {"second-pipe", kGpu,
-     {kUnderRoof, kComputeBound, above("compute.utilization", 0.4), above("second.need", 0.4),
+     {kUnderRoof, kComputeBound, is("matrix.work"), above("compute.utilization", 0.4), above("second.need", 0.4),
       above("second.explains", 0.33)},
      "The {second} alone needs {second.need} of the attainable time and does not fully overlap with the products.",
      "Overlap both: warp specialisation or ping-pong (softmax of one tile under the MMAs of the next), or exponentials "
      "as polynomials on the FP32 pipe.",
+     kMeasured, RuleKind::cause, "Library kernel. Options: another algorithm, or a newer version."},
+    {"pipes-in-turn", kGpu,
+     {kUnderRoof, kComputeBound, is("matrix.work", false), above("compute.utilization", 0.3), above("second.need", 0.4),
+      above("second.explains", 0.33)},
+     "The {pipe} is {compute.utilization} busy; the {second} alone needs {second.need} of the attainable time and does "
+     "not fully overlap with it.",
+     "Give each thread more independent work (several elements, an unrolled loop), so that both pipes work at the same "
+     "time; or use fewer special functions and divisions.",
      kMeasured, RuleKind::cause, "Library kernel. Options: another algorithm, or a newer version."},
     {"tensor-idle", kGpu, {is("matrix.work"), is("tensor.executed"), below("tensor.active", 0.5)},
      "Tensor cores are active in {tensor.active} of cycles.",

@@ -1,0 +1,81 @@
+#include "profile/collective_neighbours.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "measure/statistics.hpp"
+#include "profile/causes/kernel_names.hpp"
+
+namespace roofline {
+namespace {
+
+class NeighboursOfJob {
+ public:
+  NeighboursOfJob(const Job& job, const Recording& recording, const std::vector<Span>& steps, const Machine& machine)
+      : job_(job), recording_(recording), steps_(steps) {
+    if (const Ceiling* const read = machine.find("hbm.read")) read_rate_ = read->value;
+    const std::vector<bool> groups = collective_groups(recording);
+    for (const Activity& activity : recording.activities) {
+      if (activity.what != ActivityKind::kernel || activity.group < 0 || is_of_collectives(activity, groups)) continue;
+      kernels_[{activity.process, activity.device}].push_back(&activity);
+    }
+  }
+
+  CollectiveNeighbours find(spool::CollectiveKind kind) {
+    double bytes = 0, widened = 0, unread = 0;
+    for (std::size_t rank = 0; rank < job_.timelines.size(); ++rank) {
+      const auto of_rank = kernels_.find({job_.ranks[rank].process, job_.ranks[rank].device});
+      if (of_rank == kernels_.end()) continue;
+      for (const CollectiveKernel& kernel : job_.timelines[rank].collectives) {
+        if (kernel.kind != kind || kernel.bytes == 0 || span_at(steps_, kernel.span.start) == steps_.size()) continue;
+        const auto [before, after] = around(of_rank->second, kernel.span);
+        const auto of_kernel = static_cast<double>(kernel.bytes);
+        bytes += of_kernel;
+        if (before == nullptr || after == nullptr) continue;
+        if (is_widening(symbol(*before)) && is_narrowing(symbol(*after))) widened += of_kernel;
+        unread += unread_by(*after, of_kernel);
+      }
+    }
+    return bytes > 0 ? CollectiveNeighbours{widened / bytes, unread / bytes} : CollectiveNeighbours();
+  }
+
+ private:
+  /// The kernel that started last before the collective, and the first after it; null: none.
+  static std::pair<const Activity*, const Activity*> around(const std::vector<const Activity*>& kernels,
+                                                            const Span& span) {
+    const auto starts_before = [](const Activity* kernel, std::uint64_t time) { return kernel->start < time; };
+    const auto next = std::lower_bound(kernels.begin(), kernels.end(), span.start, starts_before);
+    const auto after = std::lower_bound(next, kernels.end(), span.end, starts_before);
+    return {next == kernels.begin() ? nullptr : *std::prev(next), after == kernels.end() ? nullptr : *after};
+  }
+
+  std::string_view symbol(const Activity& kernel) const {
+    return recording_.groups[static_cast<std::size_t>(kernel.group)].symbol;
+  }
+
+  /// What it reads at most is counted, or follows from its time.
+  double unread_by(const Activity& kernel, double bytes) const {
+    const LaunchGroup& group = recording_.groups[static_cast<std::size_t>(kernel.group)];
+    if (!gathers_rows(group.symbol)) return 0;
+    const auto counted = group.values.find("dram.read_bytes");
+    if (counted != group.values.end()) return std::max(0.0, bytes - median(counted->second));
+    return read_rate_ > 0 ? std::max(0.0, bytes - read_rate_ * seconds(kernel.end - kernel.start)) : 0;
+  }
+
+  const Job& job_;
+  const Recording& recording_;
+  const std::vector<Span>& steps_;
+  double read_rate_ = 0;  ///< bytes per second
+  std::map<std::pair<int, int>, std::vector<const Activity*>> kernels_;  ///< by process and device, by start
+};
+
+}  // namespace
+
+CollectiveNeighbours collective_neighbours(const Job& job, const Recording& recording, const std::vector<Span>& steps,
+                                           spool::CollectiveKind kind, const Machine& machine) {
+  return NeighboursOfJob(job, recording, steps, machine).find(kind);
+}
+
+}  // namespace roofline
