@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "report/cpu_findings.hpp"
+#include "report/diagnosis/cause_lines.hpp"
 #include "report/host_causes.hpp"
 #include "report/profile_findings.hpp"
 #include "report/saving_order.hpp"
@@ -71,6 +72,33 @@ void put_memory(std::vector<Hotspot>& all, const Report& report) {
   const auto end_of_times =
       std::find_if(rest, all.end(), [](const Hotspot& hotspot) { return !(hotspot.seconds > 0); });
   std::rotate(all.begin() + std::min(first, rest - all.begin()), rest, end_of_times);
+}
+
+/// True for kernels of libraries alone, which the program can change only by calling something else.
+bool of_library(const Hotspot& hotspot, const Report& report) {
+  return !hotspot.cause && !hotspot.rows.empty() &&
+         std::all_of(hotspot.rows.begin(), hotspot.rows.end(), [&](std::size_t row) {
+           const std::optional<ProfiledKind>& profiled = report.points[row].profiled;
+           return profiled && !profiled->loop && is_library_kernel(profiled->full_name);
+         });
+}
+
+/// True for a cause that the program has at a line, and that a change of this line removes.
+bool is_specific(const Hotspot& hotspot) {
+  static constexpr std::array kGeneral = {SavingCause::kernel, SavingCause::fusion, SavingCause::between_kernels,
+                                          SavingCause::late_stream, SavingCause::unknown_idle};
+  return hotspot.cause && !hotspot.one_off && !hotspot.memory && !hotspot.line.empty() &&
+         std::find(kGeneral.begin(), kGeneral.end(), *hotspot.cause) == kGeneral.end();
+}
+
+/// Where what could be better in kernels of libraries comes first, a specific cause of a considerable part of that time
+/// is the better answer.
+void put_specific_first(std::vector<Hotspot>& all, const Report& report) {
+  constexpr double kGoodPart = 0.5;
+  if (all.empty() || !of_library(all.front(), report)) return;
+  const auto specific = std::find_if(all.begin(), all.end(), is_specific);
+  if (specific == all.end() || specific->seconds < kGoodPart * all.front().seconds) return;
+  std::rotate(all.begin(), specific, std::next(specific));
 }
 
 /// A library function that is inlined into a loop is a cause of the host and a part of the loop: the loop's saving is
@@ -154,6 +182,7 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
   put_waits_first(all, cause_of);
   put_host_code_first(all, cause_of);
   put_uneven_hosts_later(all, cause_of);
+  put_specific_first(all, report);
   put_memory(all, report);
   return all;
 }
