@@ -18,6 +18,7 @@
 #include "import/other_tools.hpp"
 #include "import/product_pipe.hpp"
 #include "import/proton.hpp"
+#include "import/replay_clock.hpp"
 #include "import/roofs.hpp"
 #include "model/error.hpp"
 #include "model/find.hpp"
@@ -300,6 +301,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
   report.notes.insert(report.notes.end(), joined.begin(), joined.end());
   if (std::string note = explain_rows_above_roof(report, shortened); !note.empty())
     report.notes.push_back(std::move(note));
+  if (std::string note = note_of_replay_clocks(report); !note.empty()) report.notes.push_back(std::move(note));
   report.invocation.command = command;
   report.invocation.run_name = files.empty() ? "import" : stem_of(files.front());
   report.invocation.tool_version = ROOFLINE_VERSION;

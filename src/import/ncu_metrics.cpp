@@ -25,6 +25,10 @@ constexpr std::string_view kPerCycle = ".per_cycle_elapsed";
 constexpr double kNano = 1e-9;
 /// Cycles of the clock that operations are counted by; sub-partitions of an SM have its clock.
 constexpr std::string_view kCycles[] = {"smsp__cycles_elapsed.avg", "sm__cycles_elapsed.avg"};
+/// Cycles of a launch, where those of an SM are not in the report: the clusters of SMs (gpc) have the clock of the SMs.
+constexpr std::string_view kSmCycles[] = {"sm__cycles_elapsed.avg", "smsp__cycles_elapsed.avg",
+                                          "sm__cycles_elapsed.max", "gpc__cycles_elapsed.avg",
+                                          "gpc__cycles_elapsed.max"};
 /// Instructions of tensor cores; a report has some of these metrics.
 constexpr std::string_view kTensorInstructions[] = {
     "sm__inst_executed_pipe_tensor.sum",
@@ -166,6 +170,10 @@ const std::set<std::string, std::less<>>& known_metrics() {
       names.emplace(cycles);
       names.insert(with(cycles, kPerSecond));
     }
+    for (const std::string_view cycles : kSmCycles) {
+      names.emplace(cycles);
+      names.insert(with(cycles, kPerSecond));
+    }
     for (const std::string_view metric : kTensorInstructions) add(metric);
     for (const OtherSpelling& other : kOtherSpellings) add(other.metric);
     for (const CounterMetric& metric : counter_metrics()) {
@@ -193,6 +201,9 @@ bool is_ncu_text(std::string_view name) { return name == "device__attribute_disp
 std::string_view ncu_metric_of_label(std::string_view label, std::string_view unit) {
   static constexpr std::pair<std::string_view, std::string_view> kLabels[] = {
       {"Duration", "gpu__time_duration.sum"},
+      {"Elapsed Cycles", "gpc__cycles_elapsed.max"},
+      {"SM Frequency", "gpc__cycles_elapsed.avg.per_second"},
+      {"SM Active Cycles", "sm__cycles_active.avg"},
       {"Achieved Occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active"},
       {"L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct"},
       {"L2 Hit Rate", "lts__t_sector_hit_rate.pct"},
@@ -227,12 +238,29 @@ std::optional<double> ncu_time(const NcuLaunch& launch) {
   return std::nullopt;
 }
 
+NcuClock ncu_clock(const NcuLaunch& launch) {
+  NcuClock clock;
+  for (const std::string_view cycles : kSmCycles) {
+    if (!clock.cycles) clock.cycles = ncu_value(launch, cycles);
+    if (!clock.hz) clock.hz = ncu_value(launch, with(cycles, kPerSecond));
+  }
+  const auto time = ncu_time(launch);
+  if (!time || !(*time > 0)) return clock;
+  if (!clock.hz && clock.cycles) clock.hz = *clock.cycles / (*time * kNano);
+  if (!clock.cycles && clock.hz) clock.cycles = *clock.hz * *time * kNano;
+  return clock;
+}
+
 /// The counters of a launch, under roofline's names.
 std::map<std::string_view, double> ncu_quantities(const NcuLaunch& launch) {
   std::map<std::string_view, double> values;
   for (const CounterMetric& metric : counter_metrics()) {
-    if (metric.id == "time_s" || metric.id == "sm.clock_hz") continue;  // a replayed launch's own
+    if (metric.id == "time_s" || metric.id == "sm.clock_hz") continue;  // below, and the launch's own
     if (const auto value = value_of(launch, metric)) values[metric.id] = *value;
+  }
+  if (const NcuClock clock = ncu_clock(launch); !values.empty()) {
+    if (clock.hz && *clock.hz > 0) values["sm.clock_hz"] = *clock.hz;
+    if (clock.cycles && *clock.cycles > 0) values["sm.elapsed_cycles"] = *clock.cycles;
   }
   if (!values.contains("dram.read_bytes") || !values.contains("dram.write_bytes")) {
     // The sum is in the report; without one of its parts, reads and writes are not separated.

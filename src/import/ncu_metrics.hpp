@@ -27,6 +27,12 @@ std::optional<double> ncu_value(const NcuLaunch& launch, std::string_view metric
 /// The launch's time in ns.
 std::optional<double> ncu_time(const NcuLaunch& launch);
 
+/// The clock that the SMs ran a launch at, and its cycles; std::nullopt: not in the report.
+struct NcuClock {
+  std::optional<double> hz, cycles;
+};
+NcuClock ncu_clock(const NcuLaunch& launch);
+
 /// The counters of a launch, under roofline's names.
 std::map<std::string_view, double> ncu_quantities(const NcuLaunch& launch);
 

@@ -57,6 +57,18 @@ std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& 
   return RoofShare{.fraction = lower * pairs->fraction, .ci95 = {lower * pairs->ci95.low, lower * pairs->ci95.high}};
 }
 
+std::optional<double> replay_clock_hz(const Point& point) {
+  if (!point.profiled || point.profiled->time_source != TimeSource::replayed || !point.counters) return std::nullopt;
+  const auto clock = point.counters->find("sm.clock_hz");
+  return clock && *clock > 0 ? clock : std::nullopt;
+}
+
+std::optional<double> clock_of_roof(const Ceiling& roof, const Machine& machine) {
+  if (roof.kind != CeilingKind::compute) return std::nullopt;
+  if (roof.clocks.core_hz) return roof.clocks.core_hz;
+  return roof.origin == kAttributesOrigin ? machine.device.max_core_hz : std::nullopt;
+}
+
 bool has_roof_of_own_threads(const Point& point) { return point.bound.limiting_ceiling.ends_with(kOneCore); }
 
 double fraction_on_all_threads(const Point& point, const Machine& machine) {

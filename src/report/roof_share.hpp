@@ -63,6 +63,14 @@ std::string interval_text(const RoofShare& share);
 /// "91.1 % (90–98 %)"; the share alone without an interval; "—" without a roof.
 std::string share_text(const RoofShare& share);
 
+/// Core clock of a launch that another tool replayed to count it, by its counters. Its bound is not scaled to that
+/// clock. std::nullopt if it is not known, and for times of the program itself.
+std::optional<double> replay_clock_hz(const Point& point);
+/// Core clock of a compute roof: while it was measured, or which the device's attributes give it.
+std::optional<double> clock_of_roof(const Ceiling& roof, const Machine& machine);
+/// Replays at less than this part of the roof's clock are told from kernels that are slow.
+constexpr double kSameReplayClock = 0.95;
+
 /// Width over the median; wider intervals allow no conclusions.
 constexpr double kWidestInterval = 0.1;
 

@@ -7,6 +7,7 @@
 #include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/quantity_groups.hpp"
 #include "report/diagnosis/rules.hpp"
+#include "report/roof_share.hpp"
 
 namespace roofline {
 namespace {
@@ -90,6 +91,38 @@ void add_layout(QuantityCollector& out, const Point& point, const Machine& machi
   if (const auto reached = counters.find("occupancy"); reached && possible > 0) {
     out.set("occupancy.of_possible", *reached / possible);
   }
+}
+
+/// Cycles of a launch. Other tools count at another clock than the highest (ncu locks it): without the cycles in their
+/// file they are not known.
+std::optional<double> elapsed_cycles(const Point& point, const Machine& machine, const Counters& counters) {
+  if (const auto elapsed = counters.find("sm.elapsed_cycles"); elapsed && *elapsed > 0) return elapsed;
+  const bool imported = point.profiled && !point.profiled->sources.empty();
+  if (imported || !machine.device.max_core_hz) return std::nullopt;
+  return point.time->median * *machine.device.max_core_hz;
+}
+
+void add_activity(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  const auto active = counters.find("sm.active_cycles"), elapsed = elapsed_cycles(point, machine, counters);
+  // A short kernel's time has the launch in it.
+  if (!active || !elapsed || !(point.time->median >= kShortLaunch)) return;
+  const double share = *active / *elapsed;
+  out.set("sm.active.share", share);
+  out.set("sm.idle.share", std::max(0.0, 1 - share));
+}
+
+/// The clock of a launch that was replayed to be counted, which is its time's, too. The roof is not scaled to it.
+void add_replay_clock(QuantityCollector& out, const Point& point, const Machine& machine) {
+  const auto clock = replay_clock_hz(point);
+  if (!clock) return;
+  out.flag_is("clock.known", true);
+  out.set("replay.clock", *clock);
+  const Ceiling* const roof = machine.find(point.bound.limiting_ceiling, point.bound.regime);
+  const std::optional<double> of_roof = roof != nullptr ? clock_of_roof(*roof, machine) : std::nullopt;
+  if (!of_roof || !(*of_roof > 0)) return;
+  out.set("roof.clock", *of_roof);
+  out.set("replay.clock.share", *clock / *of_roof);
+  out.set("roof.at_replay_clock", point.fraction_of_roof() * *of_roof / *clock);
 }
 
 /// All blocks run at once, and some SMs have one more than the others.
@@ -234,14 +267,9 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   add_operands(out);
   add_excess(out, point, machine, counters);
   add_stalls(out, counters);
-  // A short kernel's time has the launch in it.
-  if (const auto active = counters.find("sm.active_cycles");
-      active && machine.device.max_core_hz && point.time->median >= kShortLaunch) {
-    const double share = *active / (point.time->median * *machine.device.max_core_hz);
-    out.set("sm.active.share", share);
-    out.set("sm.idle.share", std::max(0.0, 1 - share));
-  }
+  add_activity(out, point, machine, counters);
   add_uneven_blocks(out);
+  add_replay_clock(out, point, machine);
 }
 
 }  // namespace roofline

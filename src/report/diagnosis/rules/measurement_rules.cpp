@@ -11,6 +11,7 @@ constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time 
 constexpr std::string_view kTimeLonger = "Time it longer (--max-time) once clock and other load have settled.";
 constexpr std::string_view kAtThatClock =
     "Compare only kernels at this clock. Moving fewer bytes and recomputing less saves power.";
+constexpr std::string_view kReplayAtFullClock = "Record it at the program's clock: ncu --clock-control none.";
 constexpr std::string_view kLaterCalibration = "Calibrate again on an idle machine.";
 
 // One entry per rule, not one line per member.
@@ -43,6 +44,15 @@ constexpr Rule kMeasurementRules[] = {
     {"throttled", kCpu, {below("clock.share", 0.9), kComputeBound},
      "The core clock was {clock}, {clock.share} of its maximum: power, temperature or wide vectors limited it.",
      kAtThatClock, kMeasured, RuleKind::note},
+    // ncu locks the clock to its base by default. What is at its roof at that clock has no other cause.
+    {"replay-clock-limit", kGpu,
+     {kComputeBound, kUnderRoof, below("replay.clock.share", kSameReplayClock), above("roof.at_replay_clock", kAtRoof)},
+     "Ran at {replay.clock} while it was timed, its roof is of {roof.clock}: it reaches {roof.at_replay_clock} of the "
+     "roof at its own clock.",
+     kReplayAtFullClock, kMeasured, RuleKind::measure},
+    {"replay-clock", kGpu, {kComputeBound, kUnderRoof, below("replay.clock.share", kSameReplayClock)},
+     "Ran at {replay.clock} while it was timed, its roof is of {roof.clock}.", kReplayAtFullClock, kMeasured,
+     RuleKind::note},
     {"few-threads", kCpu, {below("threads.share", 0.9)},
      "Kernel and roofs used {threads.of} threads; the machine has {cores} cores.",
      "Calibrate and run on all cores (--threads).", kMeasured, RuleKind::note},
