@@ -118,6 +118,17 @@ void use_main_memory_of(const Machine& machine, std::vector<ProcessTrace>& trace
   }
 }
 
+/// The note on main memory's bytes of which the file has the sum alone; empty if there are none.
+std::string note_of_unsplit_bytes(const Report& report) {
+  const auto rows = std::count_if(report.points.begin(), report.points.end(), [&](const Point& point) {
+    const auto bytes = point.work.bytes.find(main_memory(machine_of(report, point).device.kind));
+    return bytes != point.work.bytes.end() && bytes->second.unsplit;
+  });
+  if (rows == 0) return {};
+  return fmt::format("{} bytes that the file does not split into reads and writes: they have the roof of reads",
+                     counted_noun(rows, "row has", "rows have"));
+}
+
 /// No kernel moves no bytes, and of some only the bytes are known: the intensity is then not known.
 void forget_unknown_intensities(Report& report) {
   for (Point& point : report.points) {
@@ -301,6 +312,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const ImportRoof
   report.notes.insert(report.notes.end(), joined.begin(), joined.end());
   if (std::string note = explain_rows_above_roof(report, shortened); !note.empty())
     report.notes.push_back(std::move(note));
+  if (std::string note = note_of_unsplit_bytes(report); !note.empty()) report.notes.push_back(std::move(note));
   if (std::string note = note_of_replay_clocks(report); !note.empty()) report.notes.push_back(std::move(note));
   report.invocation.command = command;
   report.invocation.run_name = files.empty() ? "import" : stem_of(files.front());

@@ -120,7 +120,9 @@ spool::Id TraceBuilder::place(const ImportedPlace& place) {
 spool::Id TraceBuilder::kind(const ImportedKernel& kernel) {
   const spool::Id name = text(kernel.name);
   std::array<std::uint32_t, 15> key = {name, kernel.dynamic_shared, kernel.place};
-  key[12] = kernel.whole_graph ? spool::kGraph : 0U;
+  const std::uint32_t flags =
+      (kernel.whole_graph ? spool::kGraph : 0U) | (kernel.cold_caches ? spool::kColdCaches : 0U);
+  key[12] = flags;
   key[13] = static_cast<std::uint32_t>(kernel.scalars);
   key[14] = static_cast<std::uint32_t>(kernel.scalars >> 32U);
   std::copy(kernel.grid.begin(), kernel.grid.end(), key.begin() + 3);
@@ -136,7 +138,7 @@ spool::Id TraceBuilder::kind(const ImportedKernel& kernel) {
     kind.dynamic_shared = kernel.dynamic_shared;
     kind.scalars = kernel.scalars;
     kind.place = kernel.place;
-    kind.flags = kernel.whole_graph ? spool::kGraph : 0U;
+    kind.flags = flags;
     return launchable(kind);
   });
 }

@@ -88,6 +88,7 @@ struct ImportedKernel {
   spool::Id place = 0;
   std::uint64_t scalars = 0;  ///< distinguishes launches that do different work, like their scalar parameters would
   bool whole_graph = false;   ///< a CUDA graph that was traced as a whole
+  bool cold_caches = false;   ///< the tool flushes the caches before each launch
 };
 
 /// When and by which thread something of CUDA was called; `correlation` refers to its GPU work.

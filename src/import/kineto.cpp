@@ -151,7 +151,7 @@ class ProfileWriter {
         work.work.flops[product ? matrix_pipe(type, DeviceKind::cuda) : vector_pipe(type)] = stated.flops;
       }
       // Only the sum is stated; all of it counts as read, which gives the higher roof.
-      if (stated.bytes > 0) work.work.bytes[Level::hbm] = {.read = stated.bytes, .write = 0};
+      if (stated.bytes > 0) work.work.bytes[Level::hbm] = unsplit_traffic(stated.bytes);
       work.work.launches = 0;
       of.work = work;
       of.by = "Inductor (kernel_flop, kernel_num_gb)";

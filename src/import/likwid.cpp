@@ -154,7 +154,7 @@ class LikwidTables {
     double value = 0;
     if (put(value, region.fp64)) work.flops[Pipe::fp64] = value;
     if (put(value, region.fp32)) work.flops[Pipe::fp32] = value;
-    if (put(value, region.bytes)) work.bytes[Level::dram] = {.read = value, .write = 0};
+    if (put(value, region.bytes)) work.bytes[Level::dram] = unsplit_traffic(value);
     MeanRow row;
     row.name = region.name;
     row.detail = fmt::format("group {}{}{}", region.group, launches < calls ? fmt::format(", {} calls", calls) : "",

@@ -39,7 +39,8 @@ bool MeanRows::add(const MeanRow& row) {
                                         .block = row.block,
                                         .cluster = {},
                                         .dynamic_shared = 0,
-                                        .place = builder_.place({.operation = row.detail})});
+                                        .place = builder_.place({.operation = row.detail}),
+                                        .cold_caches = row.cold_caches});
   ProcessTrace& trace = profile_.trace;
   if (row.work && !trace.models.contains(kind)) {
     trace.models[kind] = {.work = *row.work, .by = kBenchmarkAuthor, .source = WorkSource::stated};
@@ -77,7 +78,7 @@ std::optional<Work> stated_work(double bytes, Pipe pipe, double flops) {
   Work work;
   work.launches = 0;
   if (std::isfinite(flops) && flops > 0) work.flops[pipe] = flops;
-  if (std::isfinite(bytes) && bytes > 0) work.bytes[Level::hbm] = {.read = bytes, .write = 0};
+  if (std::isfinite(bytes) && bytes > 0) work.bytes[Level::hbm] = unsplit_traffic(bytes);
   return work.flops.empty() && work.bytes.empty() ? std::nullopt : std::optional(work);
 }
 

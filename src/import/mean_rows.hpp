@@ -22,6 +22,7 @@ struct MeanRow {
   std::uint32_t device = 0;
   std::array<std::uint32_t, 3> grid = {}, block = {};
   std::optional<Work> work = {};  ///< of a launch, as the author of the program states it
+  bool cold_caches = false;       ///< the tool flushes the caches before each launch
 };
 
 /// Collects rows as a profile whose launches follow each other.
@@ -47,8 +48,7 @@ class MeanRows {
   DefectiveRecords without_time_ = {};
 };
 
-/// Work that is stated as rates; std::nullopt if none is positive. Reads and writes are not distinguished: all bytes
-/// count as read, which gives the higher roof.
+/// Work that is stated as rates; std::nullopt if none is positive. Reads and writes are not distinguished.
 std::optional<Work> stated_work(double bytes, Pipe pipe, double flops);
 
 }  // namespace roofline

@@ -57,7 +57,8 @@ double flops_of(const std::map<std::string_view, double>& values) {
 /// The metrics that a bound needs and the report lacks.
 std::vector<std::string> missing_of(const NcuLaunch& launch, const std::map<std::string_view, double>& values) {
   std::vector<std::string> missing;
-  if (!values.contains("dram.read_bytes") || !values.contains("dram.write_bytes"))
+  const bool split = values.contains("dram.read_bytes") && values.contains("dram.write_bytes");
+  if (!split && !values.contains("dram.bytes"))
     missing.emplace_back("DRAM bytes (dram__bytes_read.sum, dram__bytes_write.sum)");
   if (!values.contains("fp32.fma") || !values.contains("fp32.add")) {
     missing.emplace_back("FP32 operations (smsp__sass_thread_inst_executed_op_f*_pred_on.sum)");

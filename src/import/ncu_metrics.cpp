@@ -134,6 +134,18 @@ std::optional<double> value_of(const NcuLaunch& launch, const CounterMetric& met
   return std::nullopt;
 }
 
+/// One of its parts and the sum give the other; without them the directions are not known.
+void split_dram_bytes(std::map<std::string_view, double>& values, double all) {
+  const auto read = values.find("dram.read_bytes"), write = values.find("dram.write_bytes");
+  if (read != values.end()) {
+    values["dram.write_bytes"] = std::max(0.0, all - read->second);
+  } else if (write != values.end()) {
+    values["dram.read_bytes"] = std::max(0.0, all - write->second);
+  } else {
+    values["dram.bytes"] = all;
+  }
+}
+
 const std::set<std::string, std::less<>>& known_metrics() {
   static const std::set<std::string, std::less<>> kKnownMetrics = [] {
     std::set<std::string, std::less<>> names = {std::string(kDram),
@@ -263,13 +275,7 @@ std::map<std::string_view, double> ncu_quantities(const NcuLaunch& launch) {
     if (clock.cycles && *clock.cycles > 0) values["sm.elapsed_cycles"] = *clock.cycles;
   }
   if (!values.contains("dram.read_bytes") || !values.contains("dram.write_bytes")) {
-    // The sum is in the report; without one of its parts, reads and writes are not separated.
-    if (const auto all = sum_of(launch, kDram)) {
-      const auto read = values.find("dram.read_bytes");
-      const double reads = read == values.end() ? *all : std::min(read->second, *all);
-      values["dram.read_bytes"] = reads;
-      values["dram.write_bytes"] = *all - reads;
-    }
+    if (const auto all = sum_of(launch, kDram)) split_dram_bytes(values, *all);
   }
   return values;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "import/json_values.hpp"
 #include "import/mean_rows.hpp"
@@ -38,19 +39,46 @@ DeviceFacts nvbench_device(const nlohmann::json& json) {
   return device;
 }
 
-/// The value of a summary of a state; 0 without it.
-double summary_value(const nlohmann::json& state, std::string_view tag) {
-  const auto summaries = state.find("summaries");
-  if (summaries == state.end() || !summaries->is_array()) return 0;
-  for (const nlohmann::json& summary : *summaries) {
-    if (text_in(summary, "tag") != tag) continue;
-    const auto data = summary.find("data");
-    if (data == summary.end() || !data->is_array()) continue;
-    for (const nlohmann::json& value : *data) {
-      if (text_in(value, "name") == "value") return number_in(value, "value").value_or(0);
-    }
+/// The value in a summary; 0 without it.
+double value_in(const nlohmann::json& summary) {
+  const auto data = summary.find("data");
+  if (data == summary.end() || !data->is_array()) return 0;
+  for (const nlohmann::json& value : *data) {
+    if (text_in(value, "name") == "value") return number_in(value, "value").value_or(0);
   }
   return 0;
+}
+
+/// The sum of a state's summaries with such a tag; 0 without one.
+template <typename Matches>
+double sum_of_summaries(const nlohmann::json& state, const Matches& matches) {
+  const auto summaries = state.find("summaries");
+  if (summaries == state.end() || !summaries->is_array()) return 0;
+  double sum = 0;
+  for (const nlohmann::json& summary : *summaries) {
+    if (matches(text_in(summary, "tag"))) sum += value_in(summary);
+  }
+  return sum;
+}
+
+double summary_value(const nlohmann::json& state, std::string_view tag) {
+  return sum_of_summaries(state, [tag](const std::string& of) { return of == tag; });
+}
+
+/// The work of a state with so many bytes. Reads and writes are listed where the author named them: they are the
+/// directions of all bytes only if they add up.
+std::optional<Work> work_of_state(const nlohmann::json& state, double bytes) {
+  std::optional<Work> work = stated_work(bytes, Pipe::fp32, 0);
+  if (!work) return work;
+  const auto listed = [&state](std::string_view tag) {
+    return sum_of_summaries(state, [tag](const std::string& of) { return of.starts_with(tag); });
+  };
+  const double reads = listed("nv/gmem/reads"), writes = listed("nv/gmem/writes");
+  constexpr double kExactness = 1e-3;  // the rate and the mean time are rounded
+  if (reads >= 0 && writes >= 0 && std::abs(reads + writes - bytes) <= kExactness * bytes) {
+    work->bytes[Level::hbm] = {.read = reads, .write = writes};
+  }
+  return work;
 }
 
 /// The values of its axes: "T=F32 Elements=2^20", without the device.
@@ -86,7 +114,8 @@ void add_state(MeanRows& rows, NvbenchCounts& counts, const std::string& benchma
             .detail = axes_of(state),
             .time_ns = mean * kNanoseconds,
             .device = std::min(count_in(state, "device"), 1023U),
-            .work = stated_work(bytes, Pipe::fp32, 0)});
+            .work = work_of_state(state, bytes),
+            .cold_caches = cold > 0});
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ std::optional<Work> work_of(const Metrics& metrics, double launches) {
   for (const auto& [name, pipe] : kPipes) {
     if (stated(name) > 0) work.flops[pipe] += stated(name);
   }
-  if (const double bytes = stated("bytes"); bytes > 0) work.bytes[Level::hbm] = {.read = bytes, .write = 0};
+  if (const double bytes = stated("bytes"); bytes > 0) work.bytes[Level::hbm] = unsplit_traffic(bytes);
   return work.flops.empty() && work.bytes.empty() ? std::nullopt : std::optional(work);
 }
 

@@ -308,7 +308,7 @@ class XplaneReader {
       work.launches = 0;
       // No type is stated: of all pipes this one has a roof that is not too low.
       if (operation.cost.flops > 0) work.flops[Pipe::tensor_fp16] = operation.cost.flops;
-      if (operation.cost.bytes > 0) work.bytes[Level::hbm] = {.read = operation.cost.bytes, .write = 0};
+      if (operation.cost.bytes > 0) work.bytes[Level::hbm] = unsplit_traffic(operation.cost.bytes);
       const spool::Id kind = *operation.kinds.begin();  // of modules whose names differ in numbers alone
       trace.kinds[kind].scalars = work_identity(work);
       trace.models[kind] = {.work = std::move(work), .by = "XLA's cost model", .source = WorkSource::modelled};

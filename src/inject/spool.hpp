@@ -196,7 +196,8 @@ enum KindFlag : std::uint32_t {
   /// which have name, geometry and place in common with this one.
   kMerged = 4,
   kCooperative = 8,
-  kUncountable = 16  ///< on the list of what must not be serialised
+  kUncountable = 16,  ///< on the list of what must not be serialised
+  kColdCaches = 32    ///< of imported files: the tool flushes the caches before each launch
 };
 
 /// A launch by the host, of a kernel or of a graph.

@@ -96,10 +96,18 @@ std::map<Pipe, double> counted_flops(const Counters& counters) {
   return flops;
 }
 
+std::optional<Traffic> counted_traffic(const Counters& counters) {
+  const auto read = counters.find("dram.read_bytes"), write = counters.find("dram.write_bytes");
+  if (read && write) return Traffic{.read = *read, .write = *write};
+  const auto all = counters.find("dram.bytes");
+  return all ? std::optional(unsplit_traffic(*all)) : std::nullopt;
+}
+
 std::optional<double> counted_bytes(const Counters& counters, Level level) {
   switch (level) {
     case Level::hbm:
     case Level::dram:
+      if (const auto unsplit = counters.find("dram.bytes")) return unsplit;
       return counters.sum({"dram.read_bytes", "dram.write_bytes"});
     case Level::l2:
       return counters.find("l2.bytes");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/names.hpp"
+#include "model/work.hpp"
 
 namespace roofline {
 
@@ -61,6 +62,9 @@ struct Counters {
 /// Executed operations by pipe: additions and products count 1, fused multiply-adds 2, packed halves twice that.
 /// Counted idle pipes are 0; pipes that were not counted are absent.
 std::map<Pipe, double> counted_flops(const Counters& counters);
+
+/// Bytes of main memory by direction, or unsplit where the tool counted their sum; std::nullopt if a part is missing.
+std::optional<Traffic> counted_traffic(const Counters& counters);
 
 /// Bytes that crossed a level: DRAM in both directions, requests of the SMs to L2, deliveries of L1 and shared memory.
 /// std::nullopt if the level was not counted.

@@ -15,8 +15,12 @@ struct Traffic {
   double read = 0;        ///< bytes
   double write = 0;       ///< bytes
   bool in_place = false;  ///< all written bytes lie where the kernel also reads; otherwise or unknown: false
+  bool unsplit = false;   ///< the directions are not known: `read` has all bytes, for the roof of reads
   double total() const { return read + write; }
 };
+
+/// Bytes of which it is not known how many are read and how many written.
+inline Traffic unsplit_traffic(double bytes) { return {.read = bytes, .write = 0, .in_place = false, .unsplit = true}; }
 
 /// A collective in which a launch takes part with the other ranks.
 struct Collective {

@@ -138,7 +138,8 @@ class FusionFinder {
   /// Upper bound: everything that one wrote, the next read.
   double handed_over(int before, int after) const {
     const Traffic& wrote = streaming(before)->work.bytes.at(Level::hbm);
-    return 2 * std::min(wrote.write, streaming(after)->work.bytes.at(Level::hbm).read);
+    const Traffic& reads = streaming(after)->work.bytes.at(Level::hbm);
+    return wrote.unsplit || reads.unsplit ? 0 : 2 * std::min(wrote.write, reads.read);
   }
 
   /// An elementwise kernel with coalesced accesses. What it takes above its roof is the latency of its few loads and

@@ -69,6 +69,7 @@ struct LaunchGroup {
   /// True if every counter group that it can have was read.
   bool complete(const Recording& recording) const;
   bool in_graph() const { return (kind.flags & spool::kInGraph) != 0; }
+  bool cold_caches() const { return (kind.flags & spool::kColdCaches) != 0; }
 };
 
 struct Recording {

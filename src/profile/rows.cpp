@@ -70,10 +70,8 @@ Work work_of(const Counters& counters) {
   for (const auto& [pipe, operations] : counted_flops(counters)) {
     if (operations > 0) work.flops[pipe] = operations;
   }
-  const auto read = counters.find("dram.read_bytes");
-  const auto write = counters.find("dram.write_bytes");
-  if (read && write) work.bytes[Level::hbm] = {.read = *read, .write = *write};
-  if (const auto bytes = counters.find("l2.bytes")) work.bytes[Level::l2] = {.read = *bytes, .write = 0};
+  if (const auto traffic = counted_traffic(counters)) work.bytes[Level::hbm] = *traffic;
+  if (const auto bytes = counters.find("l2.bytes")) work.bytes[Level::l2] = unsplit_traffic(*bytes);
   return work;
 }
 
@@ -120,6 +118,8 @@ ProfiledKind kind_of(const LaunchGroup& group, const Recording& recording, const
   return kind;
 }
 
+bool is_main_memory(Level level) { return level == Level::hbm || level == Level::dram; }
+
 /// Which tool measured what of an imported row; empty for own recordings.
 std::string sources_of(const LaunchGroup& group, const Recording& recording, const Point& point) {
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
@@ -134,6 +134,8 @@ std::string sources_of(const LaunchGroup& group, const Recording& recording, con
   if (!counted && group.model != nullptr) {
     text += fmt::format("; FLOPs and bytes: {} by {}", to_string(group.model->source), group.model->by);
   }
+  const auto bytes = std::ranges::find_if(point.work.bytes, [](const auto& of) { return is_main_memory(of.first); });
+  if (bytes != point.work.bytes.end() && bytes->second.unsplit) text += "; reads and writes: not distinguished";
   return text;
 }
 
@@ -142,7 +144,7 @@ std::string sources_of(const LaunchGroup& group, const Recording& recording, con
 bool counts_bytes_alone(const LaunchGroup& group, const Recording& recording, const Counters& counters) {
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
   return !trace.counts_by.empty() && group.model == nullptr && group.folded == 0 && !group.missing.empty() &&
-         counters.find("dram.read_bytes") && counters.find("dram.write_bytes");
+         counted_traffic(counters);
 }
 
 }  // namespace
@@ -214,7 +216,7 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
   if (point.workload.op.empty()) point.workload.op = "unnamed kernel";
   point.workload.label = point.workload.op;
   point.workload.dtype = type_of(point.work);
-  point.workload.cache = CacheMode::hot;  // as the program leaves the caches
+  point.workload.cache = group.cold_caches() ? CacheMode::cold : CacheMode::hot;  // as the program leaves the caches
   point.family = point.workload.op;
   const std::vector<double>& times = group.times.empty() ? group.counted_times : group.times;
   if (times.empty()) {

@@ -36,9 +36,8 @@ Work work_of(const Point& point) {
   Work work = point.work;
   if (!point.counters) return work;
   const Counters& counters = *point.counters;
-  const auto read = counters.find("dram.read_bytes"), written = counters.find("dram.write_bytes");
-  if (read && written) work.bytes[Level::hbm] = {.read = *read, .write = *written};
-  if (const auto l2 = counted_bytes(counters, Level::l2)) work.bytes[Level::l2] = {.read = *l2, .write = 0};
+  if (const auto traffic = counted_traffic(counters)) work.bytes[Level::hbm] = *traffic;
+  if (const auto l2 = counted_bytes(counters, Level::l2)) work.bytes[Level::l2] = unsplit_traffic(*l2);
   if (work.flops.empty()) work.flops = counted_flops(counters);
   return work;
 }

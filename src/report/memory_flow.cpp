@@ -43,12 +43,11 @@ std::vector<MemoryFlow> memory_flows(const Point& point, const Machine& machine)
     flow.level = level;
     flow.bytes = *bytes;
     flow.rate = *bytes / point.time->median;
-    Traffic traffic = {.read = *bytes, .write = 0};
-    const auto read = counters.find("dram.read_bytes"), write = counters.find("dram.write_bytes");
-    if (level == Level::hbm && read && write) {
-      traffic = {.read = *read, .write = *write};
-      flow.read = *read;
-      flow.write = *write;
+    Traffic traffic = unsplit_traffic(*bytes);
+    if (level == Level::hbm) traffic = counted_traffic(counters).value_or(traffic);
+    if (!traffic.unsplit) {
+      flow.read = traffic.read;
+      flow.write = traffic.write;
     }
     if (const auto roof = machine.bandwidth(level, traffic); roof && roof->value > 0) {
       flow.roof = roof->value;

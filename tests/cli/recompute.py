@@ -57,13 +57,18 @@ def is_of_one_core(ceiling):
     return not is_roof(ceiling) and ceiling["name"].endswith(".one_core")
 
 
+def total_bytes(traffic):
+    """Of both directions; where they are not known, all of them."""
+    return traffic["unsplit"] if "unsplit" in traffic else traffic["read"] + traffic["write"]
+
+
 def bandwidth_ceiling(ceilings, level, traffic, one_core=False):
     """The ceiling at a level for a mix of reads and writes. Between two measured mixes: a copy of the nearer (the higher
     on a tie) with the interpolated time per byte, and the name of the other as `mixed_with`. Of one core, among its
     references if there are any."""
     one_core = one_core and any(is_of_one_core(c) and c.get("level") == level for c in ceilings)
-    total = traffic["read"] + traffic["write"]
-    share = traffic["write"] / total if total > 0 else 0.0
+    total = total_bytes(traffic)
+    share = traffic.get("write", 0.0) / total if total > 0 else 0.0
     roofs = [c for c in ceilings if c["kind"] == "bandwidth" and c["level"] == level and c["regime"] == "burst"
              and (is_of_one_core if one_core else is_roof)(c)]
     in_place = traffic.get("in_place") and any(c["pattern"] in ("update", "accumulate") for c in roofs)
@@ -165,7 +170,7 @@ def resource_times(work, machine, clock):
             level = work.get("cache", level)
         ceiling = (network_ceiling(ceilings, collective) if own
                    else bandwidth_ceiling(ceilings, level, traffic, one_core))
-        uses.append((level, "bandwidth", traffic["read"] + traffic["write"], ceiling))
+        uses.append((level, "bandwidth", total_bytes(traffic), ceiling))
     uses.append(("launch", "overhead", work["launches"], launch_ceiling(ceilings)))
     times = {}
     for name, kind, amount, ceiling in uses:
@@ -234,7 +239,7 @@ def compare_row(comparison, place, row, machine):
     memory = MAIN_MEMORY[machine["device"]["kind"]]
     flops = float(sum(work["flops"].values()))
     for level, traffic in work["traffic"].items():
-        comparison.check(f"{place}.work.bytes.{level}", work["bytes"].get(level), float(traffic["read"] + traffic["write"]))
+        comparison.check(f"{place}.work.bytes.{level}", work["bytes"].get(level), float(total_bytes(traffic)))
     moved = work["bytes"].get(memory, 0)
     comparison.check(f"{place}.arithmetic_intensity", row.get("arithmetic_intensity"), flops / moved if moved else None)
     comparison.check(f"{place}.ridge", row.get("ridge"), ridge(work, ceilings, memory))

@@ -166,7 +166,7 @@ TEST(NcuSummary, HasMeansOfItsLaunches) {
   const ImportedProfile profile = import_text("a.csv", text);
   EXPECT_THAT(times_of(profile), ElementsAre(2000, 2000, 2000));
   EXPECT_EQ(profile.trace.times, TimeSource::averaged);
-  EXPECT_EQ(counted(text, "dram.read_bytes"), 2500);
+  EXPECT_EQ(counted(text, "dram.bytes"), 2500);
   EXPECT_EQ(import_text("a.csv", kWideHeader + kWideUnits + kWideRow).trace.times, TimeSource::replayed);
 }
 
@@ -245,7 +245,7 @@ TEST(NcuSpellings, OfAFactGiveTheSame) {
   const Spelled spellings[] = {
       {"dram__bytes_read.sum", "Kbyte", "64", "dram.read_bytes", 64000},
       {"dram__sectors_read.sum", "sector", "2000", "dram.read_bytes", 64000},
-      {"dram__bytes.sum", "byte", "64000", "dram.read_bytes", 64000},
+      {"dram__bytes.sum", "byte", "64000", "dram.bytes", 64000},
       {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "500", "fp32.fma", 500},
       {"sm__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "500", "fp32.fma", 500},
       {"sm__sass_thread_inst_executed_op_ffma_pred_on.sum.per_second", "inst/us", "500", "fp32.fma", 500},

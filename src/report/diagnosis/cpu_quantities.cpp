@@ -75,7 +75,7 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
   // With many passes, the bytes are not a working set.
   if (!of_program && traffic != point.work.bytes.end() && traffic->second.total() > 0) {
     const double bytes = traffic->second.total();
-    out.set("writes", traffic->second.write / bytes);
+    if (!traffic->second.unsplit) out.set("writes", traffic->second.write / bytes);
     out.set("working_set", bytes);
     const Ceiling* regular = machine.find("dram.copy.regular");
     // Not for kernels that already use non-temporal stores (background load can slow them to the same rate), nor for

@@ -17,8 +17,15 @@
 
 namespace roofline {
 void members(auto& io, Traffic& traffic) {
-  io("read", traffic.read);
-  io("write", traffic.write);
+  const auto all = [&traffic](const JsonValue& json) {
+    traffic.unsplit = json.find("unsplit").has_value();
+    traffic.read = json[traffic.unsplit ? "unsplit" : "read"].number();
+    traffic.write = traffic.unsplit ? 0 : json["write"].number();
+  };
+  io.when(!traffic.unsplit, "read", traffic.read);
+  io.when(!traffic.unsplit, "write", traffic.write);
+  io.when(traffic.unsplit, "unsplit", traffic.read);
+  io.require(all);
   io.positive("in_place", traffic.in_place);
 }
 
