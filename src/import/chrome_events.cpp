@@ -86,6 +86,7 @@ class Reader final : public JsonEvents {
       return;
     }
     key_.swap(name);
+    if (depth() == 1) trace_.is_hip |= key_ == "roctracer_version" || key_ == "hip_runtime_version";
   }
 
   void on_text(std::string& text) override {
@@ -175,6 +176,8 @@ class Reader final : public JsonEvents {
     if (key_ == "computeMajor") device.compute_major = small;
     if (key_ == "computeMinor") device.compute_minor = small;
     if (key_ == "numSms") device.sms = small;
+    constexpr std::uint32_t kWaveOfAmd = 64;  // warps of NVIDIA have 32
+    if (key_ == "warpSize" && small == kWaveOfAmd) device.is_amd = true;
     if (key_ == "maxThreadsPerMultiprocessor") device.threads_per_sm = small;
     if (key_ == "regsPerMultiprocessor") device.registers_per_sm = small;
     if (key_ == "regsPerBlock") device.registers_per_block = small;

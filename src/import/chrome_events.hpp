@@ -54,6 +54,7 @@ struct ChromeEvent {
 struct ChromeTrace {
   std::vector<DeviceFacts> devices;
   std::int64_t rank = -1;
+  bool is_hip = false;       ///< it has versions of HIP or ROCm's tracer
   std::int64_t base_ns = 0;  ///< "baseTimeNanoseconds", which times are relative to; 0: they are not
 };
 

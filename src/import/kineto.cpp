@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "import/kineto_booking.hpp"
 #include "import/kineto_context.hpp"
+#include "import/kineto_devices.hpp"
 #include "import/kineto_events.hpp"
 #include "import/kineto_origins.hpp"
 #include "import/op_work.hpp"
@@ -43,11 +43,11 @@ class ProfileWriter {
     ImportedProfile profile;
     profile.kind = ImportedKind::kineto;
     profile.tool = "torch.profiler";
-    profile.devices = events_.devices;
+    profile.devices = devices_of(events_);
     profile.trace.process.pid = small(events_.rank >= 0 ? events_.rank : events_.last_process);
     profile.trace.times_by = profile.tool;
     TraceBuilder builder(profile.trace);
-    add_devices(profile, builder);
+    for (const DeviceFacts& device : profile.devices) builder.device(device, source_.name());
     places_ = host_contexts(events_, origins_, source_, builder, profile.trace);
     write_calls(builder);
     write_gpu(profile, builder);
@@ -59,28 +59,6 @@ class ProfileWriter {
   }
 
  private:
-  void add_devices(ImportedProfile& profile, TraceBuilder& builder) {
-    std::set<std::uint32_t> known, used;
-    for (const DeviceFacts& device : profile.devices) known.insert(device.index);
-    for (const GpuEvent& event : events_.gpu) used.insert(event.device);
-    for (const std::uint32_t index : used) {
-      if (known.contains(index)) continue;
-      // A GPU that is not listed is of the same model where all listed ones are.
-      const bool one_model =
-          std::all_of(events_.devices.begin(), events_.devices.end(),
-                      [&](const DeviceFacts& device) { return device.name == events_.devices.front().name; });
-      DeviceFacts unknown = events_.devices.empty() || !one_model ? DeviceFacts{} : events_.devices.front();
-      unknown.index = index;
-      profile.devices.push_back(unknown);
-    }
-    for (DeviceFacts& device : profile.devices) {
-      device.is_amd = device.name.empty() && events_.categories.has_prefix("hip_");
-      device.is_intel = device.name.empty() && events_.categories.has_prefix("xpu_");
-    }
-    std::erase_if(profile.devices, [&](const DeviceFacts& device) { return !used.contains(device.index); });
-    for (const DeviceFacts& device : profile.devices) builder.device(device, source_.name());
-  }
-
   void write_calls(TraceBuilder& builder) const {
     for (const Call& call : events_.calls) {
       builder.call(events_.words[call.name], {.start = call.start,

@@ -58,6 +58,7 @@ class EventReader {
     events_.devices = std::move(trace.devices);
     events_.rank = trace.rank;
     events_.base_ns = trace.base_ns;
+    events_.is_hip = trace.is_hip;
     std::sort(events_.operations.begin(), events_.operations.end());
     // Merged files may have a call twice.
     std::sort(events_.calls.begin(), events_.calls.end());

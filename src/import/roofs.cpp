@@ -9,6 +9,7 @@
 
 #include "report/gpu_units.hpp"
 #include "report/roofs.hpp"
+#include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -166,7 +167,10 @@ class DataSheetLimits {
   std::string origin_, basis_;
 };
 
+bool is_amd(const DeviceFacts& device) { return device.is_amd || is_gpu_of_amd(device.name); }
+
 bool limit_by_attributes(Machine& machine, const DeviceFacts& device) {
+  if (is_amd(device)) return false;  // HIP's compute capabilities are numbers of their own
   const auto* rates = std::find_if(std::begin(kRates), std::end(kRates), [&](const SmRates& of) {
     return of.compute == device.compute_major * 10 + device.compute_minor;
   });
@@ -274,7 +278,9 @@ Machine data_sheet_machine(const DeviceFacts& device) {
   if (device.l2_bytes > 0) machine.device.caches.push_back({.level = Level::l2, .bytes = device.l2_bytes});
   if (device.core_hz > 0) machine.device.max_core_hz = device.core_hz;
   if (device.memory_hz > 0) machine.device.memory_hz = device.memory_hz;
-  if (device.compute_major > 0) {
+  if (is_amd(device)) {
+    machine.device.isa = device.chip;
+  } else if (device.compute_major > 0) {
     machine.device.isa = fmt::format("sm_{}{}", device.compute_major, device.compute_minor);
   }
   if (!device.is_cpu && !limit_by_attributes(machine, device)) limit_by_data_sheet(machine, device);
