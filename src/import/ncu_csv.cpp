@@ -53,6 +53,7 @@ class NcuCsv {
       }
     }
     if (rows_.empty()) fail_empty();
+    if (!metric_names_.any_known()) fail_at(lines_.number(), metric_names_.why_none(), kNcuRecordHint);
     note_cut_line();
     return profile();
   }
@@ -109,11 +110,10 @@ class NcuCsv {
     const auto& names = table_->names;
     for (std::size_t i = 0; table_->form == NcuForm::wide && i < names.size(); ++i) {
       if (names[i].find("__") == std::string::npos) continue;
-      wide_.push_back({.index = i, .metric = metric(names[i]), .kept = is_ncu_metric(names[i])});
+      wide_.push_back({.index = i, .metric = metric(names[i]), .kept = metric_names_.take(names[i])});
       set_unit(wide_.back(), table_->units[i]);
     }
-    const bool any = std::any_of(wide_.begin(), wide_.end(), [](const Column& column) { return column.kept; });
-    if (table_->form == NcuForm::wide && !any) fail("no known metric among the columns");
+    if (table_->form == NcuForm::wide && !metric_names_.any_known()) fail(metric_names_.why_none(), kNcuRecordHint);
   }
 
   std::uint32_t metric(std::string_view name) {
@@ -175,7 +175,7 @@ class NcuCsv {
     const std::string_view name = ncu_metric_of_label(table_->field(fields, "Metric Name"), unit);
     const auto scale = ncu_unit_scale(unit);
     const bool counts = is_count(name, scale);
-    if (!is_ncu_metric(name)) return numbers_.learn(text, place(column), counts);
+    if (!metric_names_.take(name)) return numbers_.learn(text, place(column), counts);
     if (!scale) return add_unknown_unit(unit);
     if (unit.empty()) require_unit(metric(name), column, text);
     if (returns && has_other_value(rows_[found->second], metric(name), text)) {
@@ -362,6 +362,7 @@ class NcuCsv {
   bool has_units_ = false;
   std::vector<Column> wide_;  ///< metrics among the columns
   std::vector<std::string> metrics_;
+  NcuMetricNames metric_names_;
   std::map<std::string, std::uint32_t, std::less<>> metric_ids_;
   std::vector<NcuRow> rows_;
   std::map<std::string, std::size_t> row_ids_;  ///< of the forms with a metric a row

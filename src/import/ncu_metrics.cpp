@@ -10,6 +10,8 @@
 #include <set>
 
 #include "device/cuda/counter_metrics.hpp"
+#include "model/find.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -205,6 +207,24 @@ const std::set<std::string, std::less<>>& known_metrics() {
 }  // namespace
 
 bool is_ncu_metric(std::string_view name) { return known_metrics().contains(name); }
+
+bool NcuMetricNames::take(std::string_view name) {
+  const bool known = is_ncu_metric(name);
+  known_ |= known;
+  constexpr std::size_t kMost = 3;
+  if (!known && others_.size() < kMost && !contains(others_, name)) others_.emplace_back(name);
+  return known;
+}
+
+std::string NcuMetricNames::why_none() const {
+  std::vector<std::string> names;
+  constexpr int kColumns = 60;
+  for (const std::string& name : others_) names.push_back(shorten(clean_line(name), kColumns));
+  return fmt::format(
+      "no known metric of ncu{}{}; looked for times (gpu__time_duration.sum), bytes (dram__bytes.sum) and operations "
+      "(smsp__sass_thread_inst_executed_op_*.sum)",
+      names.empty() ? "" : ", but ", fmt::join(names, ", "));
+}
 
 bool is_ncu_count(std::string_view name) { return name.ends_with(kSum) || name.starts_with("launch__"); }
 

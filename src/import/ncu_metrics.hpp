@@ -3,7 +3,9 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "import/ncu_launch.hpp"
 
@@ -11,6 +13,23 @@ namespace roofline {
 
 /// True if anything is made of that metric.
 bool is_ncu_metric(std::string_view name);
+
+inline constexpr const char* kNcuRecordHint =
+    "record with ncu --set roofline; metrics of nvprof and rocprof have other names and are not read from such a table";
+
+/// The metrics of a file: without any that is known, it has nothing to import.
+class NcuMetricNames {
+ public:
+  /// True if the metric is known.
+  bool take(std::string_view name);
+  bool any_known() const { return known_; }
+  /// What the file has instead, and what was looked for.
+  std::string why_none() const;
+
+ private:
+  bool known_ = false;
+  std::vector<std::string> others_ = {};  ///< the first ones
+};
 
 /// True if its values are whole numbers in the unit without a prefix.
 bool is_ncu_count(std::string_view name);

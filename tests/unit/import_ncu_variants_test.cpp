@@ -19,6 +19,7 @@
 namespace roofline {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -119,6 +120,15 @@ TEST(NcuTableOf, QuotesIndexColumnsAndUnitsMayDiffer) {
   EXPECT_THAT(times_in(window), ElementsAre(1500000));
   EXPECT_FALSE(ncu_table("ID,Kernel Name,Colour"));
   EXPECT_FALSE(ncu_table("0,1,\"Kernel Name\",2"));
+}
+
+TEST(NcuTableOf, WithoutAKnownMetricIsRefused) {
+  const std::string other = details({{"0", "SQ_INSTS_SALU", "inst", "5"}, {"0", "gld_transactions", "", "7"}});
+  EXPECT_THAT(refusal_of("a.csv", other),
+              AllOf(HasSubstr("a.csv"), HasSubstr("SQ_INSTS_SALU"), HasSubstr("gld_transactions"), HasSubstr(kTime)));
+  EXPECT_THAT(refusal_of("a.csv", "ID,Kernel Name,foo__bar.sum\n,,inst\n0,k,5\n"), HasSubstr("foo__bar.sum"));
+  EXPECT_EQ(refusal_of("a.csv", details({{"0", "SQ_INSTS_SALU", "inst", "5"}, {"0", kTime, "ns", "7"}})), "");
+  EXPECT_EQ(refusal_of("a.csv", details({{"0", kTime, "ns", "n/a"}})), "") << "a launch without a time";
 }
 
 TEST(NcuTableOf, WithoutUnitsIsRefused) {
@@ -229,7 +239,7 @@ TEST(NcuAbsent, ValuesAndTimesAreNoted) {
   const std::string occupancy = details({{"0", "Achieved Occupancy", "%", "42.1"}});
   EXPECT_THAT(notes_in(occupancy), HasSubstr("1 of 1 launches"));
   EXPECT_NEAR(counted(occupancy, "occupancy"), 0.421, 1e-9);
-  const TemporaryFile file("a.csv", details({{"0", "Theoretical Occupancy", "%", "50.0"}}));
+  const TemporaryFile file("a.csv", details({{"0", "Registers Per Thread", "register/thread", "32"}}));
   const Report report = report_of_file(file.path());
   EXPECT_THAT(report.profile->why_no_counters, HasSubstr("ncu --set roofline"));
   EXPECT_THAT(notes_in(details({{"0", kTime, "ns", "900"}})), testing::Not(HasSubstr("of 1 launches")));
