@@ -34,6 +34,9 @@ std::uint64_t since_epoch(std::int64_t base_ns, std::uint64_t time_ns) {
   return time >= kFirst && time < kLast ? time : 0;
 }
 
+/// Kernels that CUPTI counted: they have counters, and no times of their own.
+constexpr std::string_view kCounterRanges = "cuda_profiler_range";
+
 class ProfileWriter {
  public:
   explicit ProfileWriter(ByteSource& source)
@@ -335,6 +338,13 @@ class ProfileWriter {
   std::string how_to_record(const ProcessTrace& trace) const {
     if (lower_case(events_.categories.list_unknown()).find("privateuse1") != std::string::npos) {
       return "events of its device (PrivateUse1) are not imported: GPUs of NVIDIA, AMD and Intel are supported";
+    }
+    if (events_.categories.has_prefix("mtia_")) {
+      return "events of an MTIA device (mtia_ccp_events) are not read: GPUs of NVIDIA, AMD and Intel are supported";
+    }
+    if (events_.categories.has_prefix(kCounterRanges)) {
+      return "it has counters of ranges (cuda_profiler_range) and no kernels, because CUPTI replays to count: record "
+             "again without profiler_metrics in _ExperimentalConfig, and join an ncu report for FLOPs and bytes";
     }
     return why_no_kernels(
         trace, "record without another profiler (nsys, ncu, DCGM), with a PyTorch and CUPTI for the installed driver",

@@ -64,5 +64,26 @@ TEST(KinetoDevices, ArePlacedWhereTheirMemoryFits) {
   EXPECT_THAT(data_sheet_machine(part).device.name, AllOf(HasSubstr("gfx942"), Not(HasSubstr("sm_"))));
 }
 
+/// What to do about a trace of a launch and this event.
+std::string hint_of_trace(const std::string& category, const std::string& name) {
+  const TemporaryFile file("t.json", R"({"traceEvents": [
+  {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 15, "dur": 5},
+  {"ph": "X", "cat": ")" + category + R"(", "name": ")" +
+                                         name + R"(", "pid": 0, "tid": 0, "ts": 30, "dur": 12}]})");
+  try {
+    report_of_file(file.path());
+  } catch (const Error& error) {
+    return error.hint();
+  }
+  return "imported";
+}
+
+TEST(KinetoWithoutKernels, SayWhatTheyHaveInstead) {
+  EXPECT_THAT(hint_of_trace("mtia_ccp_events", "pe_exe"), AllOf(HasSubstr("MTIA"), Not(HasSubstr("nsys"))));
+  EXPECT_THAT(hint_of_trace("cuda_profiler_range", "k"), AllOf(HasSubstr("profiler_metrics"), Not(HasSubstr("nsys"))));
+  EXPECT_THAT(hint_of_trace("cpu_op", "aten::mm"), HasSubstr("nsys")) << "kernels that another profiler took";
+  EXPECT_EQ(hint_of_trace("kernel", "k"), "imported");
+}
+
 }  // namespace
 }  // namespace roofline
