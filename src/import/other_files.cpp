@@ -123,6 +123,14 @@ constexpr OtherFile kOtherFiles[] = {
     {"CSV of Google Benchmark; its JSON is imported",
      [](auto, auto beginning) { return contains_any(beginning, {"name,iterations,real_time,cpu_time,time_unit"}); },
      "run the benchmark with --benchmark_out=FILE --benchmark_out_format=json, and import that"},
+    {"JSON of Google Benchmark without times; each benchmark has \"real_time\" or \"cpu_time\"",
+     [](auto, auto beginning) {
+       const bool others = contains_any(beginning, {"\"real_time\"", "\"cpu_time\"", "\"states\"", "\"nvbench\"",
+                                                    "\"machine_info\"", "\"traceEvents\""});
+       return !others && contains_any(beginning.substr(0, kHeader), {"\"benchmarks\""}) &&
+              contains_any(beginning, {"\"family_index\"", "\"run_type\"", "\"library_build_type\""});
+     },
+     "run the benchmark with --benchmark_out=FILE --benchmark_out_format=json, and import that"},
     {"a log of oneDNN (ONEDNN_VERBOSE), which is not imported",
      [](auto, auto beginning) {
        return contains_any(beginning, {"onednn_verbose,", "dnnl_verbose,", "mkldnn_verbose,"});

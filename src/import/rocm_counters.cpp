@@ -115,6 +115,16 @@ void RocmCounters::add(spool::Id kind, std::string_view counter, double value) {
   ++found->second.dispatches;
 }
 
+/// One of the two sizes alone is a run that was forgotten.
+static std::string_view what_is_missing(const RocmMeans& means) {
+  const bool fetched = means.contains("FETCH_SIZE"), written = means.contains("WRITE_SIZE");
+  if (fetched && !written)
+    return "bytes need WRITE_SIZE beside FETCH_SIZE: add it (rocprofv3 --pmc FETCH_SIZE WRITE_SIZE)";
+  if (written && !fetched)
+    return "bytes need FETCH_SIZE beside WRITE_SIZE: add it (rocprofv3 --pmc FETCH_SIZE WRITE_SIZE)";
+  return "FLOPs need SQ_INSTS_VALU_{ADD,MUL,FMA,TRANS}_F*, bytes TCC_EA*_RDREQ and _WRREQ or FETCH_SIZE and WRITE_SIZE";
+}
+
 RocmWork rocm_work(const RocmMeans& means, std::string_view arch) {
   RocmWork result;
   result.work.launches = 0;
@@ -141,9 +151,7 @@ RocmWork rocm_work(const RocmMeans& means, std::string_view arch) {
     if (traffic->total() > 0) result.work.bytes[Level::hbm] = *traffic;
   }
   if (!result.has_flops && !result.has_bytes) {
-    result.why_not =
-        "FLOPs need SQ_INSTS_VALU_{ADD,MUL,FMA,TRANS}_F*, bytes TCC_EA*_RDREQ and _WRREQ or FETCH_SIZE "
-        "and WRITE_SIZE";
+    result.why_not = what_is_missing(means);
   } else if (result.work.flops.empty() && result.work.bytes.empty()) {
     result.why_not = "its counters are zero";
   }
@@ -153,6 +161,7 @@ RocmWork rocm_work(const RocmMeans& means, std::string_view arch) {
 std::vector<std::string> RocmCounters::put_work(ProcessTrace& trace, TraceBuilder& builder, std::string_view arch,
                                                 const std::string& by) const {
   std::int64_t without_flops = 0, without_bytes = 0, counted = 0, matrix_fp32 = 0;
+  std::string_view why_none;  ///< of the first one with counters
   for (const spool::Kind& record : trace.kinds) {
     const spool::Id kind = record.id;
     if (kind == 0) continue;
@@ -163,6 +172,7 @@ std::vector<std::string> RocmCounters::put_work(ProcessTrace& trace, TraceBuilde
     RocmWork result = rocm_work(means, arch);
     if (!result.why_not.empty()) {
       builder.without_work(kind, result.why_not);
+      if (!means.empty() && why_none.empty()) why_none = result.why_not;
       continue;
     }
     ++counted;
@@ -174,6 +184,9 @@ std::vector<std::string> RocmCounters::put_work(ProcessTrace& trace, TraceBuilde
                            fmt::format("the file has no counters of its {}", result.has_bytes ? "FLOPs" : "bytes"));
     }
     trace.models[kind] = {.work = std::move(result.work), .by = by, .source = WorkSource::counted};
+  }
+  if (counted == 0 && !why_none.empty()) {
+    trace.notes.push_back({.time = 0, .code = spool::NoteCode::not_counted, .text = std::string(why_none)});
   }
   std::vector<std::string> notes;
   if (counted > 0) {

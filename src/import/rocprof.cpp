@@ -190,6 +190,10 @@ class RocprofCsv {
       const std::uint32_t items = small(fields, columns_.grid[i]), each = std::max(1U, launch.block[i]);
       launch.grid[i] = items / each + (items % each != 0 ? 1 : 0);
     }
+    // Tables of counters have the number of all work-items.
+    for (std::array<std::uint32_t, 3>* extents : {&launch.grid, &launch.block}) {
+      if ((*extents)[0] > 0) std::ranges::replace(*extents, 0U, 1U);
+    }
     kernel.kind = builder_.kind(launch);
     kernel.context = process(field_in(fields, columns_.process));
     if (columns_.has_counters()) {

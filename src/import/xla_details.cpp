@@ -38,7 +38,7 @@ std::uint32_t xla_number_behind(std::string_view text, std::string_view prefix) 
   return static_cast<std::uint32_t>(std::min(xla_detail(text, prefix), kMost));
 }
 
-spool::Memory xla_memory(std::string_view details, std::string_view key) {
+static spool::Memory xla_memory(std::string_view details, std::string_view key) {
   static constexpr std::pair<std::string_view, spool::Memory> kNames[] = {{"pageable", spool::Memory::pageable},
                                                                           {"pinned", spool::Memory::pinned},
                                                                           {"device", spool::Memory::device},
@@ -50,6 +50,20 @@ spool::Memory xla_memory(std::string_view details, std::string_view key) {
     if (details.substr(at + key.size()).starts_with(name)) return memory;
   }
   return spool::Memory::unknown;
+}
+
+XlaCopyEnds xla_copy_ends(std::string_view details, std::string_view name) {
+  constexpr auto kHost = spool::Memory::host, kDevice = spool::Memory::device;
+  static constexpr std::pair<std::string_view, XlaCopyEnds> kNames[] = {
+      {"DeviceToDevice", {kDevice, kDevice}}, {"DtoD", {kDevice, kDevice}}, {"D2D", {kDevice, kDevice}},
+      {"HostToDevice", {kHost, kDevice}},     {"HtoD", {kHost, kDevice}},   {"H2D", {kHost, kDevice}},
+      {"DeviceToHost", {kDevice, kHost}},     {"DtoH", {kDevice, kHost}},   {"D2H", {kDevice, kHost}}};
+  const XlaCopyEnds told = {xla_memory(details, "kind_src:"), xla_memory(details, "kind_dst:")};
+  if (told.from != spool::Memory::unknown || told.to != spool::Memory::unknown) return told;
+  for (const auto& [part, ends] : kNames) {
+    if (name.find(part) != std::string_view::npos) return ends;
+  }
+  return told;
 }
 
 }  // namespace roofline

@@ -17,7 +17,11 @@ std::uint32_t xla_small_detail(std::string_view details, std::string_view key);
 std::array<std::uint32_t, 3> xla_extents(std::string_view details, std::string_view key);
 /// The digits behind a prefix, at most 1023: "Stream #13(Compute)", "/device:GPU:0".
 std::uint32_t xla_number_behind(std::string_view text, std::string_view prefix);
-/// "kind_src:pinned".
-spool::Memory xla_memory(std::string_view details, std::string_view key);
+/// Between which memories a copy goes: by "kind_src:pinned", else by the event's name ("CopyDeviceToDevice",
+/// "MemcpyH2D").
+struct XlaCopyEnds {
+  spool::Memory from = spool::Memory::unknown, to = spool::Memory::unknown;
+};
+XlaCopyEnds xla_copy_ends(std::string_view details, std::string_view name);
 
 }  // namespace roofline

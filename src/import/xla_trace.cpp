@@ -24,7 +24,7 @@ class XlaTrace {
   ImportedProfile read() {
     profile_.kind = ImportedKind::xla;
     profile_.tool = "the profiler of JAX and TensorFlow (XLA)";
-    profile_.trace.times_by = "XLA's profiler";
+    profile_.trace.times_by = kXlaProfiler;
     const auto wanted = [](std::string_view name) {
       return name == "name" || name == "hlo_op" || name == "hlo_module" || name == "tf_op" ||
              name == "correlation_id" || name == "kernel_details" || name == "memcpy_details";
@@ -80,8 +80,9 @@ class XlaTrace {
       auto copy = record_of<spool::Copy>(event, gpu, stream);
       copy.bytes = xla_detail(copied, "size:");
       copy.peer = gpu;
-      copy.from = xla_memory(copied, "kind_src:");
-      copy.to = xla_memory(copied, "kind_dst:");
+      const XlaCopyEnds ends = xla_copy_ends(copied, event.name);
+      copy.from = ends.from;
+      copy.to = ends.to;
       profile_.trace.copies.push_back(copy);
       return;
     }

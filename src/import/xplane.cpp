@@ -53,7 +53,7 @@ class XplaneReader {
   ImportedProfile read() {
     profile_.kind = ImportedKind::xla;
     profile_.tool = "the profiler of JAX and TensorFlow (XLA)";
-    profile_.trace.times_by = "XLA's profiler";
+    profile_.trace.times_by = kXlaProfiler;
     {
       ByteSource names(file_);
       read_planes(names, false);
@@ -269,8 +269,9 @@ class XplaneReader {
       auto copy = record_of<spool::Copy>(texts, plane, when, stream);
       copy.bytes = xla_detail(texts.copy, "size:");
       copy.peer = copy.device;
-      copy.from = xla_memory(texts.copy, "kind_src:");
-      copy.to = xla_memory(texts.copy, "kind_dst:");
+      const XlaCopyEnds ends = xla_copy_ends(texts.copy, name);
+      copy.from = ends.from;
+      copy.to = ends.to;
       profile_.trace.copies.push_back(copy);
       return;
     }

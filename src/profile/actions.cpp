@@ -599,6 +599,7 @@ const CauseRow& row_of_cause(SavingCause cause) {
 Framework framework_of(const Recording& recording) {
   for (const ProcessTrace& trace : recording.traces) {
     if (trace.times_by == "torch.profiler") return Framework::torch;
+    if (trace.times_by == kXlaProfiler) return Framework::jax;
     for (const spool::Range& range : trace.ranges) {
       if (trace.text(range.name).starts_with("XlaModule") || trace.text(range.domain) == "TSL") return Framework::jax;
     }

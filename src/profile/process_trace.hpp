@@ -19,6 +19,9 @@ namespace roofline {
 /// The stream of records of a file that has none: they may run side by side.
 inline constexpr std::uint32_t kUnknownStream = std::numeric_limits<std::uint32_t>::max();
 
+/// ProcessTrace::times_by of traces of JAX and TensorFlow.
+inline constexpr std::string_view kXlaProfiler = "XLA's profiler";
+
 /// Records in the order of writing; those with an id are looked up by it.
 struct ProcessTrace {
   /// Work of a launch signature as stated by its author, used if it was not counted.

@@ -42,9 +42,9 @@ KernelLaunch layout_of(const LaunchGroup& group, const spool::Device& device) {
 Counters counters_of(const LaunchGroup& group, const Recording& recording, const std::string& why_not_counted) {
   const SeenDevice& device = recording.devices[static_cast<std::size_t>(group.device)];
   Counters counters;
-  const std::string& other = recording.traces[static_cast<std::size_t>(group.process)].counts_by;
-  counters.source =
-      fmt::format("{}{}", other.empty() ? "CUPTI" : other, device.chip.empty() ? "" : " on " + device.chip);
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
+  const std::string tool = trace.times_by.empty() && trace.counts_by.empty() ? "CUPTI" : trace.counts_by;
+  if (!tool.empty()) counters.source = tool + (device.chip.empty() ? "" : " on " + device.chip);
   counters.missing = recording.absent;
   for (const auto& [quantity, samples] : group.values) {
     const double value = typical(samples);

@@ -121,9 +121,21 @@ std::string share_fact(std::string_view done, double without, double all) {
   return fmt::format("{} for {} of the kernel time", done, percent(std::max(0.0, 1 - without / all)));
 }
 
+/// Of readers that make work of counters, which are in no row themselves; empty without such work.
+std::string counted_work_fact(const Report& report) {
+  const auto rows = std::count_if(report.points.begin(), report.points.end(),
+                                  [](const Point& point) { return work_source(point) == "counted"; });
+  return rows == 0 ? "" : fmt::format("in the file for {} of {} launch signatures", rows, report.points.size());
+}
+
 /// "read for no kernel; in part for 80 % of the kernel time".
 std::string counters_fact(const Report& report) {
   const Profile& profile = *report.profile;
+  if (!profile.counters) {
+    if (std::string counted = counted_work_fact(report); !counted.empty()) return counted;
+    return "none: " +
+           (profile.why_no_counters.empty() ? std::string("not requested") : clean_line(profile.why_no_counters));
+  }
   std::string text = share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s);
   double in_part = 0;
   for (const Point& point : report.points) in_part += is_counted_in_part(point) ? cost_of(point) : 0;
@@ -257,10 +269,7 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
   const bool import_without_kernels = report.points.empty() && profile.folder.empty();
   if (import_without_kernels) return facts;
   facts.emplace_back("Launches", launches_fact(launches_of(profile)));
-  facts.emplace_back("Counters", profile.counters ? counters_fact(report)
-                                                  : "none: " + (profile.why_no_counters.empty()
-                                                                    ? std::string("not requested")
-                                                                    : clean_line(profile.why_no_counters)));
+  facts.emplace_back("Counters", counters_fact(report));
   const bool own = !shows_sources(report);  // other tools write neither
   if (own) {
     facts.emplace_back("Profiler overhead", inflation_fact(profile));
