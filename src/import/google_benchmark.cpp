@@ -131,13 +131,17 @@ class GoogleBenchmark {
     }
     if (iterations > 1) row.name += "/x1000";
     const bool added = rows_.add(row);
-    has_thousands_ |= added && iterations > 1;
+    (iterations > 1 ? has_thousands_ : has_single_) |= added;
     from_aggregates_ += added && run.kind != BenchmarkRun::Kind::iteration ? 1 : 0;
   }
 
   void add_notes() {
     rows_.notes().emplace_back("times are real times of an iteration; each repetition counts as one launch");
     if (has_thousands_) rows_.notes().emplace_back("rows with \"/x1000\" are a thousand iterations (below 1 µs each)");
+    if (has_thousands_ && has_single_) {
+      rows_.notes().emplace_back(
+          "the total adds rows of one and of a thousand iterations: compare rows, not the total");
+    }
     if (from_aggregates_ > 0) {
       rows_.notes().push_back(
           fmt::format("{} benchmarks without repetitions in the file: their median or mean", from_aggregates_));
@@ -152,7 +156,7 @@ class GoogleBenchmark {
   MeanRows rows_;
   std::vector<BenchmarkRun> runs_;
   std::int64_t failed_ = 0, from_aggregates_ = 0;
-  bool has_thousands_ = false, has_flops_ = false;
+  bool has_thousands_ = false, has_single_ = false, has_flops_ = false;
   bool has_manual_times_ = false;  ///< the benchmark took them itself, as those of GPU kernels do
 };
 

@@ -110,9 +110,19 @@ constexpr OtherFile kOtherFiles[] = {
      [](auto, auto beginning) {
        return contains_any(beginning, {"NVPROF is profiling", "\"Time(%)\",\"Time\",\"Calls\"", "Time(%),Time,Calls,",
                                        "\"Start\",\"Duration\",\"Grid X\"", "Start,Duration,Grid X,",
-                                       "\"Device\",\"Kernel\",\"Invocations\"", "======== CPU profiling result"});
+                                       "\"Device\",\"Kernel\",\"Invocations\"", "======== CPU profiling result",
+                                       "Time,Time,Calls,Avg,Min,Max"});
      },
      "record with nsys profile --trace cuda, then nsys export --type sqlite; FLOPs and bytes: ncu --set roofline"},
+    {"samples of nvidia-smi, which have no kernels",
+     [](auto, auto beginning) {
+       const std::string_view header = beginning.substr(0, beginning.find('\n'));
+       return contains_any(header, {"timestamp"}) && contains_any(header, {"utilization.gpu [%]"});
+     },
+     "roofline profile -- PROGRAM records its kernels; roofline monitor samples a GPU"},
+    {"a profile of Caliper, which is not imported",
+     [](auto, auto beginning) { return beginning.starts_with("__rec="); },
+     "roofline profile -- PROGRAM records its kernels"},
     {"a table of an Ascend NPU (torch_npu, msprof), which is not imported",
      [](auto, auto beginning) {
        const std::string_view header = beginning.substr(0, beginning.find('\n'));

@@ -71,6 +71,32 @@ TEST(GoogleBenchmarkJson, WithoutTimesIsNamed) {
             "");
 }
 
+/// The notes on benchmarks that take so long.
+std::string notes_of_benchmarks(const std::vector<std::string>& times_ns) {
+  std::string runs, notes;
+  for (const std::string& time : times_ns) {
+    runs += fmt::format(R"({}{{"name": "b{}", "real_time": {}, "cpu_time": 1, "time_unit": "ns", "iterations": 1}})",
+                        runs.empty() ? "" : ",", time, time);
+  }
+  for (const std::string& note : import_text("b.json", R"({"benchmarks": [)" + runs + "]}").notes) notes += note + '\n';
+  return notes;
+}
+
+TEST(GoogleBenchmarkJson, UnlikeRowsAreNotedBesideTheirTotal) {
+  EXPECT_THAT(notes_of_benchmarks({"5", "5000"}), AllOf(HasSubstr("x1000"), HasSubstr("total")));
+  EXPECT_THAT(notes_of_benchmarks({"5", "6"}), AllOf(HasSubstr("x1000"), Not(HasSubstr("total"))));
+  EXPECT_THAT(notes_of_benchmarks({"5000"}), Not(HasSubstr("total")));
+}
+
+TEST(OtherFiles, OfSamplersAndCaliperAreNamed) {
+  EXPECT_THAT(refusal_of("a.csv", "timestamp, utilization.gpu [%], power.draw [W]\n1, 0 %, 16 W\n"),
+              HasSubstr("nvidia-smi"));
+  EXPECT_THAT(refusal_of("a.cali", "__rec=node,id=12,attr=8,data=1\n"), HasSubstr("Caliper"));
+  EXPECT_THAT(refusal_of("a.csv", "Time,Time,Calls,Avg,Min,Max,Operation\n47.79,542ms,45,12ms,12ms,12ms,k\n"),
+              HasSubstr("nvprof"));
+  EXPECT_THAT(refusal_of("a.csv", "timestamp,value\n1,2\n"), Not(HasSubstr("nvidia-smi")));
+}
+
 TEST(XlaCopies, HaveTheirDirectionInTheNameElseInTheDetails) {
   const XlaCopyEnds named = xla_copy_ends("kind:Unknown size:655360 dest:2 async:1", "CopyDeviceToDevice");
   EXPECT_EQ(named.from, spool::Memory::device);
