@@ -589,10 +589,9 @@ Launch make_ray_strips() {
 }
 
 // ---------------------------------------------------------------- driver
-#define ENTRY(n)                            \
-  {                                         \
-#n, { make_##n<true>, make_##n<false> } \
-  }
+// clang-format off
+#define ENTRY(n) {#n, {make_##n<true>, make_##n<false>}}
+// clang-format on
 int main(int argc, char** argv) {
   std::map<std::string, std::pair<Launch (*)(), Launch (*)()>> tab = {
       ENTRY(tone_map), ENTRY(spmv_csr),      ENTRY(radial_profile), ENTRY(nbody_far),  ENTRY(heat3d),
