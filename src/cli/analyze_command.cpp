@@ -80,8 +80,8 @@ void add_options(CommandEntry& command, Flags& flags) {
               "Also read hardware counters, after the timing; full adds stall reasons");
   command.add(
       "--no-experiments", flag(flags.no_experiments),
-      "Do not re-run unexplained CPU rows with other sizes, threads and buffers, nor count what kernels of yours "
-      "execute (10 s, plus 4 to 8 s per kernel of yours)");
+      "Do not re-run unexplained CPU rows with other sizes, threads and buffers, and do not count the work that your "
+      "own kernels execute (saves 10 s, plus 4 to 8 s per own kernel)");
   command.add("--once", flag(flags.once),
               "Run every workload once without timing; for use under a profiler (ncu --profile-from-start off)");
   command.add("--save", text("NAME", flags.save), "Save this run under a name, for --against");

@@ -70,16 +70,16 @@ void add_options(CommandEntry& command, Flags& flags) {
       "Part of the inference (default: both)");
   command.add("--weights", one_of(flags.weights, types), "Type of the weights (default: as in the file)");
   command.add("--cache-type", one_of(flags.cache, types),
-              "Type of keys and values (default: bf16, or fp32 with such weights)");
-  command.add("--tf32", flag(flags.inference.tf32), "Products of fp32 may use TF32");
+              "Type of keys and values (default: bf16, or fp32 if the weights are fp32)");
+  command.add("--tf32", flag(flags.inference.tf32), "Allow TF32 for fp32 matrix products");
   command.add("--tensor-parallel", number("GPUS", flags.inference.tensor_parallel, 1, 1024),
               "GPUs that share each layer (default: 1)");
   command.add("--python", text("PROGRAM", flags.python),
               "Python with PyTorch, for problems in Python (default: python3)");
   command.add(
       "--against", text("TIME|FILE", flags.against),
-      "Score measured times: 9.3ms of one phase, a profile's step, the rows of a suite's report, or of a folder of "
-      "problems the timings of KernelBench; exit status 3 if one is below its bound");
+      "Score measured times: 9.3ms of one phase, a profile's step, the rows of a suite's report, or KernelBench "
+      "timings for a folder of problems; exit status 3 if one is below its bound");
   flags.output.add_to(command);
 }
 
@@ -119,7 +119,7 @@ void note_fp32_products(const Flags& flags, BoundProblem& problem) {
     return phase.fused ? dominant_pipe(*phase.fused) == Pipe::fp32 : std::ranges::any_of(phase.parts, on_fp32);
   });
   if (fp32 && flags.inference.device == DeviceKind::cuda && !flags.inference.tf32) {
-    problem.notes.emplace_back("products are in fp32; where TF32 is allowed, --tf32 has their bound");
+    problem.notes.emplace_back("matrix products are in fp32; if your program allows TF32, pass --tf32");
   }
 }
 
@@ -223,12 +223,14 @@ std::optional<MeasuredTime> measure_against(const Flags& flags, const BoundProbl
   std::optional<Report> report;
   if (is_file) report = parse_report(read_file(flags.against, kReportLimit), flags.against);
   if (!problem.phases.front().fused) {
-    if (!report) throw UsageError("--against of a suite is a report", "roofline analyze writes report.json");
+    if (!report)
+      throw UsageError("--against requires a report.json for a suite", "roofline analyze writes report.json");
     add_measured_rows(*report, flags.against, problem.phases.front());
     return std::nullopt;
   }
   if (problem.phases.size() != 1) {
-    throw UsageError("--against is the time of one phase, but there are two", "add --phase prefill or --phase decode");
+    throw UsageError("--against gives the time of one phase, but two phases were computed",
+                     "add --phase prefill or --phase decode");
   }
   MeasuredTime measured;
   measured.seconds = report ? step_time(*report, flags.against) : parse_duration(flags.against, "--against");
@@ -290,7 +292,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
 }  // namespace
 
 CommandEntry bound_command() {
-  return CommandRow<Flags>{"bound", "Compute the least time of a model or a suite on a machine, without running it",
+  return CommandRow<Flags>{"bound", "Compute the minimum time of a model or a suite on a machine, without running it",
                            add_options, run, finish};
 }
 

@@ -30,7 +30,7 @@ void finish(Flags&, GlobalOptions& global) {
 ExitCode run(Flags& flags, const GlobalOptions&) {
   const AllowedPaths paths(fs::current_path(), flags.allowed);
   if (::isatty(STDIN_FILENO) == 1) {
-    print_status("roofline mcp: waiting for messages of a client on stdin (see: roofline help mcp; Ctrl-D to end)");
+    print_status("roofline mcp: waiting for messages from a client on stdin (see: roofline help mcp; Ctrl-D to end)");
   }
   std::error_code unknown;
   fs::path program = fs::read_symlink("/proc/self/exe", unknown);

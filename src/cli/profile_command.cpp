@@ -52,7 +52,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--window", seconds(options.window_s, 1e-3),
               "Record for this long, such as 5s or 500ms, then stop the program");
   command.add("--record", one_of(options.sample, {std::pair("sample", true), {"all", false}}),
-              "Record the start-up and a sample of the steps, and time the others, or record everything (default: "
+              "sample: record the start-up and some steps, and time the others; all: record everything (default: "
               "sample; with --warmup or --window everything in the window)");
   command.add("--no-counters", flag(options.counters, false), "Record times only, without FLOPs and bytes");
   command.add("--count-time", seconds(flags.count_time_s),
@@ -67,7 +67,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--baseline", flag(options.baseline),
               "Also run the program without profiling, to measure the profiler overhead");
   command.add("--step", text("RANGE", options.step_range),
-              "NVTX range that is a step (default: steps are found from repeated launches)");
+              "Name of the NVTX range that marks a step (default: detect steps from repeated launches)");
   command.add("--pid", number("PID", options.pid, 1, 1e9),
               "Sample the threads of a running process instead of starting a program, until Ctrl-C or for --window");
   command.add("--no-python", flag(options.python, false), "Do not record Python source lines and modules");

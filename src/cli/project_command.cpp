@@ -88,6 +88,10 @@ std::vector<Machine> machines_of(const Flags& flags, const Report& report) {
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   flags.output.require();
   const Report report = parse_report(read_file(flags.report, kReportLimit), flags.report);
+  if (report.machine.ceilings.empty()) {
+    throw UsageError(fmt::format("{}: its machine has no roofs, so that no time can be scaled", flags.report),
+                     "run roofline calibrate there, and import or analyze with --machine");
+  }
   const std::vector<Machine> machines = machines_of(flags, report);
   const auto named_prices = pairs_of(flags.price, "--price");
   std::vector<Projection> projections;
@@ -122,8 +126,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
 }  // namespace
 
 CommandEntry project_command() {
-  return CommandRow<Flags>{"project", "Project a report onto another machine, or onto what-ifs of its own", add_options,
-                           run, finish};
+  return CommandRow<Flags>{"project", "Project a report onto another machine, or onto its own machine with changes",
+                           add_options, run, finish};
 }
 
 }  // namespace roofline

@@ -146,8 +146,9 @@ Machine named_machine(const std::string& name, const std::string& option) {
   device.name = name == lower_case(name) ? upper_case(name) : name;  // h100
   Machine machine = data_sheet_machine(device);
   if (machine.ceilings.empty()) {
-    throw UsageError(fmt::format("{} {}: neither a file nor a GPU with a known data sheet", option, name),
-                     fmt::format("for example: {} H100, or the machine.json of roofline calibrate", option));
+    throw UsageError(
+        fmt::format("{} {}: neither a file nor a GPU with a known data sheet", option, name),
+        fmt::format("name the machine.json of roofline calibrate, or one of: {}", fmt::join(data_sheet_names(), ", ")));
   }
   return machine;
 }

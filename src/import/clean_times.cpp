@@ -287,7 +287,7 @@ std::vector<std::string> notes_of(const TimeDefects& defects) {
   };
   add(defects.without_time,
       fmt::format("{} of {} launches {} no time: zero (not collected) or invalid in the file. Launches without a time "
-                  "are in no sum, and idle time includes theirs",
+                  "are not summed; their time counts as idle",
                   count(defects.without_time.count), count(defects.kernels),
                   defects.without_time.count == 1 ? "has" : "have"));
   add(defects.transfers,

@@ -77,7 +77,7 @@ class ErtRoofs {
     DeviceFacts device;
     device.is_cpu = !gpu_;
     profile.devices.push_back(device);
-    profile.notes.emplace_back("the file has the roofs of a machine, and no program");
+    profile.notes.emplace_back("the file has roofs of a machine, but no program");
     if (assumed_double_) profile.notes.emplace_back("ERT states no type of its GFLOPs: this version measures fp64");
     if (!passed_over_.empty()) {
       profile.notes.push_back(fmt::format("rates that are not roofs here: {}", fmt::join(passed_over_, ", ")));

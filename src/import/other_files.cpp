@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
 #include "text/parts.hpp"
@@ -43,13 +44,14 @@ constexpr OtherFile kOtherFiles[] = {
        const std::size_t text = std::min(first.find_first_not_of(" \t\r\n\xef\xbb\xbf"), first.size());
        return starts_with_any(std::string_view(first).substr(text), {"<!doctype html", "<html"});
      },
-     "download the file itself (of GitHub: the raw file), and import that"},
+     "download the file itself (from GitHub: the raw file), and import that"},
     {"samples of perf, which have no GPU activity",
      [](auto, auto beginning) { return beginning.starts_with("PERFILE2"); },
      "roofline profile -- PROGRAM samples a CPU"},
     {"a trace of Perfetto in its binary format, which is not imported",
      [](std::string_view file, auto) { return file.ends_with(".pftrace") || file.ends_with(".perfetto-trace"); },
-     "rocprofv3 --kernel-trace --output-format json, and import that; of other tools their Chrome trace (JSON)"},
+     "rocprofv3 --kernel-trace --output-format json, and import that; for other tools, import their Chrome trace "
+     "(JSON)"},
     {"an execution trace of PyTorch or Chakra, which has no GPU activity",
      [](auto, auto beginning) {
        return contains_any(beginning, {"\"schema\""}) && contains_any(beginning, {"\"ctrl_deps\"", "\"rf_id\""});
@@ -138,7 +140,8 @@ constexpr OtherFile kOtherFiles[] = {
        const bool others = contains_any(beginning, {"\"real_time\"", "\"cpu_time\"", "\"states\"", "\"nvbench\"",
                                                     "\"machine_info\"", "\"traceEvents\""});
        return !others && contains_any(beginning.substr(0, kHeader), {"\"benchmarks\""}) &&
-              contains_any(beginning, {"\"family_index\"", "\"run_type\"", "\"library_build_type\""});
+              contains_any(beginning, {"\"family_index\"", "\"run_type\"", "\"library_build_type\""}) &&
+              nlohmann::json::accept(beginning);  // one that was cut may have them in the rest
      },
      "run the benchmark with --benchmark_out=FILE --benchmark_out_format=json, and import that"},
     {"a log of oneDNN (ONEDNN_VERBOSE), which is not imported",
@@ -151,7 +154,8 @@ constexpr OtherFile kOtherFiles[] = {
        return contains_any(beginning, {"model_loading_", "session_initialization"}) &&
               contains_any(beginning, {"\"Session\""});
      },
-     "roofline profile -- PROGRAM records its kernels; roofline bound MODEL.onnx tells the least time of the model"},
+     "roofline profile -- PROGRAM records its kernels; roofline bound MODEL.onnx computes the minimum time of the "
+     "model"},
     {"a table of OpenVINO's counters, which is not imported",
      [](auto, auto beginning) {
        return contains_any(beginning.substr(0, kHeader), {"layerName;execStatus;", "layerName,execStatus,"});

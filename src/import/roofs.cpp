@@ -48,40 +48,42 @@ constexpr std::string_view kWithoutTensorCores = "gtx";
 /// "H100 Tensor Core GPU Datasheet" (SXM, PCIe, NVL), "H200 Tensor Core GPU Datasheet", "A100 Tensor Core GPU
 /// Datasheet" (nvidia-1758950), "A10", "A30", "A40", "L4", "L40" and "L40S" datasheets, "V100 Datasheet" (SXM2, PCIe,
 /// S), "T4 Datasheet", "HGX B200" specifications, and the white papers "NVIDIA Ada GPU Architecture" and "NVIDIA Ampere
-/// GA102" for RTX cards (products with sums in fp32).
+/// GA102" for RTX cards (products with sums in fp32). Sheets without fp64 are of chips that do it at 1/64 of fp32, T4
+/// at 1/32 (CUDA programming guide).
 struct DataSheet {
   std::string_view name;  ///< in the device's name, lower case
   double fp64, fp32, tensor_fp64, tensor_tf32, tensor_16, tensor_fp8, tensor_int8, memory;
-  double l2;  ///< MB, of the chip's white paper where the sheet has none
+  double l2;        ///< MB, of the chip's white paper where the sheet has none
+  double capacity;  ///< GB of memory
 };
 
 constexpr DataSheet kDataSheets[] = {
-    {"h200 nvl", 30, 60, 60, 418, 835, 1671, 1671, 4.8, 50},
-    {"h200", 34, 67, 67, 495, 989, 1979, 1979, 4.8, 50},
-    {"gh200 480gb", 34, 67, 67, 495, 989, 1979, 1979, 4.0, 50},
-    {"gh200", 34, 67, 67, 495, 989, 1979, 1979, 4.9, 50},
-    {"h100 nvl", 30, 60, 60, 418, 835, 1671, 1671, 3.9, 50},
-    {"h100 pcie", 26, 51, 51, 378, 756, 1513, 1513, 2.0, 50},
-    {"h100", 34, 67, 67, 495, 989, 1979, 1979, 3.35, 50},
-    {"h800", 1, 67, 1, 495, 989, 1979, 1979, 3.35, 50},
-    {"h20", 1, 44, 1, 74, 148, 296, 296, 4.0, 60},
-    {"a100 80gb pcie", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.935, 40},
-    {"a100-sxm4-80gb", 9.7, 19.5, 19.5, 156, 312, 0, 624, 2.039, 40},
-    {"a100", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.555, 40},
-    {"a30", 5.2, 10.3, 10.3, 82, 165, 0, 330, 0.933, 24},
-    {"a40", 0, 37.4, 0, 74.8, 149.7, 0, 299.3, 0.696, 6},
-    {"a10g", 0, 35, 0, 35, 70, 0, 140, 0.6, 6},
-    {"a10", 0, 31.2, 0, 62.5, 125, 0, 250, 0.6, 6},
-    {"v100s", 8.2, 16.4, 0, 0, 130, 0, 0, 1.134, 6},
-    {"v100-pcie", 7, 14, 0, 0, 112, 0, 0, 0.9, 6},
-    {"v100", 7.8, 15.7, 0, 0, 125, 0, 0, 0.9, 6},
-    {"t4", 0, 8.1, 0, 0, 65, 0, 130, 0.32, 4},
-    {"b200", 37, 75, 37, 1125, 2250, 4500, 4500, 8.0, 126},
-    {"l40s", 0, 91.6, 0, 183, 362, 733, 733, 0.864, 96},
-    {"l40", 0, 90.5, 0, 90.5, 181, 362, 362, 0.864, 96},
-    {"l4", 0, 30.3, 0, 60, 121, 242, 242, 0.3, 48},
-    {"rtx 4090", 0, 82.6, 0, 82.6, 165.2, 330.3, 660.6, 1.008, 72},
-    {"rtx 3090", 0, 35.6, 0, 35.6, 71, 0, 284, 0.936, 6},
+    {"h200 nvl", 30, 60, 60, 418, 835, 1671, 1671, 4.8, 50, 141},
+    {"h200", 34, 67, 67, 495, 989, 1979, 1979, 4.8, 50, 141},
+    {"gh200 480gb", 34, 67, 67, 495, 989, 1979, 1979, 4.0, 50, 96},
+    {"gh200", 34, 67, 67, 495, 989, 1979, 1979, 4.9, 50, 144},
+    {"h100 nvl", 30, 60, 60, 418, 835, 1671, 1671, 3.9, 50, 94},
+    {"h100 pcie", 26, 51, 51, 378, 756, 1513, 1513, 2.0, 50, 80},
+    {"h100", 34, 67, 67, 495, 989, 1979, 1979, 3.35, 50, 80},
+    {"h800", 1, 67, 1, 495, 989, 1979, 1979, 3.35, 50, 80},
+    {"h20", 1, 44, 1, 74, 148, 296, 296, 4.0, 60, 96},
+    {"a100 80gb pcie", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.935, 40, 80},
+    {"a100-sxm4-80gb", 9.7, 19.5, 19.5, 156, 312, 0, 624, 2.039, 40, 80},
+    {"a100", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.555, 40, 40},
+    {"a30", 5.2, 10.3, 10.3, 82, 165, 0, 330, 0.933, 24, 24},
+    {"a40", 0.584, 37.4, 0, 74.8, 149.7, 0, 299.3, 0.696, 6, 48},
+    {"a10g", 0.547, 35, 0, 35, 70, 0, 140, 0.6, 6, 24},
+    {"a10", 0.487, 31.2, 0, 62.5, 125, 0, 250, 0.6, 6, 24},
+    {"v100s", 8.2, 16.4, 0, 0, 130, 0, 0, 1.134, 6, 32},
+    {"v100-pcie", 7, 14, 0, 0, 112, 0, 0, 0.9, 6, 16},
+    {"v100", 7.8, 15.7, 0, 0, 125, 0, 0, 0.9, 6, 16},
+    {"t4", 0.253, 8.1, 0, 0, 65, 0, 130, 0.32, 4, 16},
+    {"b200", 37, 75, 37, 1125, 2250, 4500, 4500, 8.0, 126, 180},
+    {"l40s", 1.431, 91.6, 0, 183, 362, 733, 733, 0.864, 96, 48},
+    {"l40", 1.414, 90.5, 0, 90.5, 181, 362, 362, 0.864, 96, 48},
+    {"l4", 0.473, 30.3, 0, 60, 121, 242, 242, 0.3, 48, 24},
+    {"rtx 4090", 1.291, 82.6, 0, 82.6, 165.2, 330.3, 660.6, 1.008, 72, 24},
+    {"rtx 3090", 0.556, 35.6, 0, 35.6, 71, 0, 284, 0.936, 6, 24},
 };
 
 /// TFLOP/s, dense, and TB/s of a GPU as ROCm lists it: of an MI250 and an MI250X that is one of the two dies of a
@@ -93,17 +95,18 @@ struct AmdSheet {
   std::string_view name;
   double fp64, fp32, matrix_fp64, matrix_fp32, matrix_fp16, matrix_bf16, matrix_fp8, matrix_int8, memory;
   double l2, infinity_cache;  ///< MB
+  double capacity;            ///< GB of memory
 };
 
 constexpr AmdSheet kAmdSheets[] = {
-    {"mi100", 11.5, 23.1, 0, 46.1, 184.6, 92.3, 0, 184.6, 1.2288, 8, 0},
-    {"mi210", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0},
-    {"mi250", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0},
-    {"mi250x", 23.9, 23.9, 47.9, 47.9, 191.5, 191.5, 0, 191.5, 1.6384, 8, 0},
-    {"mi300a", 61.3, 122.6, 122.6, 122.6, 980.6, 980.6, 1961.2, 1961.2, 5.3, 24, 256},
-    {"mi300x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 5.3, 32, 256},
-    {"mi325x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 6.0, 32, 256},
-    {"mi355x", 78.6, 157.3, 78.6, 157.3, 2516.6, 2516.6, 5033.2, 5033.2, 8.0, 32, 256},
+    {"mi100", 11.5, 23.1, 0, 46.1, 184.6, 92.3, 0, 184.6, 1.2288, 8, 0, 32},
+    {"mi210", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0, 64},
+    {"mi250", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0, 64},
+    {"mi250x", 23.9, 23.9, 47.9, 47.9, 191.5, 191.5, 0, 191.5, 1.6384, 8, 0, 64},
+    {"mi300a", 61.3, 122.6, 122.6, 122.6, 980.6, 980.6, 1961.2, 1961.2, 5.3, 24, 256, 128},
+    {"mi300x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 5.3, 32, 256, 192},
+    {"mi325x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 6.0, 32, 256, 256},
+    {"mi355x", 78.6, 157.3, 78.6, 157.3, 2516.6, 2516.6, 5033.2, 5033.2, 8.0, 32, 256, 288},
 };
 
 /// Variants that have other rates than the card of that name, or are a part of one.
@@ -218,6 +221,8 @@ bool limit_by_amd_sheet(Machine& machine, const DeviceFacts& device) {
       machine.device.caches.push_back({.level = Level::l3, .bytes = sheet->infinity_cache * kMega});
     }
   }
+  constexpr double kGiga = 1e9;
+  if (!(machine.device.memory_bytes > 0)) machine.device.memory_bytes = sheet->capacity * kGiga;
   DataSheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
   const std::pair<Pipe, double> pipes[] = {{Pipe::fp64, sheet->fp64},
                                            {Pipe::fp32, sheet->fp32},
@@ -240,6 +245,8 @@ void limit_by_data_sheet(Machine& machine, const DeviceFacts& device) {
   if (sheet == std::end(kDataSheets) || names_any(name, kVariants)) return;
   constexpr double kTera = 1e12, kMega = 1e6;
   if (machine.device.caches.empty()) machine.device.caches.push_back({.level = Level::l2, .bytes = sheet->l2 * kMega});
+  constexpr double kGiga = 1e9;
+  if (!(machine.device.memory_bytes > 0)) machine.device.memory_bytes = sheet->capacity * kGiga;
   DataSheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
   limits.compute(Pipe::fp64, sheet->fp64 * kTera);
   limits.compute(Pipe::fp32, sheet->fp32 * kTera);
@@ -260,6 +267,13 @@ std::string name_by_attributes(const DeviceFacts& device) {
   const std::string arch =
       device.is_amd ? "AMD " + device.chip : fmt::format("NVIDIA sm_{}{}", device.compute_major, device.compute_minor);
   return fmt::format("{} GPU with {} {}", arch, device.sms, gpu_unit_name(gpu_vendor(arch)).many);
+}
+
+std::vector<std::string_view> data_sheet_names() {
+  std::vector<std::string_view> names;
+  for (const DataSheet& sheet : kDataSheets) names.push_back(sheet.name);
+  for (const AmdSheet& sheet : kAmdSheets) names.push_back(sheet.name);
+  return names;
 }
 
 Machine data_sheet_machine(const DeviceFacts& device) {

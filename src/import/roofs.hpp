@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "import/imported.hpp"
 #include "model/machine.hpp"
@@ -13,6 +15,9 @@ std::string name_by_attributes(const DeviceFacts& device);
 
 /// A machine with such roofs only, of origin "attributes" or "data sheet"; without roofs where neither is known.
 Machine data_sheet_machine(const DeviceFacts& device);
+
+/// GPUs with a known data sheet, in lower case.
+std::vector<std::string_view> data_sheet_names();
 
 /// Warning about missing roofs or data-sheet limits; empty for measured roofs.
 std::string about_roofs(const Machine& machine);

@@ -320,8 +320,8 @@ class XplaneReader {
     }
     for (const spool::Kind& kind : trace.kinds) {
       if (kind.id == 0 || trace.models.contains(kind.id)) continue;
-      builder_.without_work(kind.id, shared.contains(kind.id) ? "XLA states the cost of an operation of several kernels"
-                                                              : "the file has no FLOPs or bytes of it");
+      builder_.without_work(kind.id, shared.contains(kind.id) ? "XLA states one cost for several kernels"
+                                                              : "the file has no FLOPs or bytes for it");
     }
   }
 

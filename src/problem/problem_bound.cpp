@@ -45,6 +45,14 @@ double attainable(const Bound& bound) {
   return bound.limiting_ceiling.empty() ? std::nan("") : bound.attainable_time_s;
 }
 
+/// NaN where messages have no roof: the time of their launch is no bound of them.
+double attainable_with_messages(const Bound& bound) {
+  const bool no_roof = std::any_of(bound.resources.begin(), bound.resources.end(), [](const ResourceTime& resource) {
+    return resource.ceiling == to_string(Level::network) && std::isnan(resource.time_s);
+  });
+  return no_roof ? std::nan("") : attainable(bound);
+}
+
 PhaseBound bound_phase(const ProblemPhase& phase, const Machine& machine, std::set<std::string>& changes) {
   PhaseBound out;
   out.name = phase.name;
@@ -54,13 +62,20 @@ PhaseBound bound_phase(const ProblemPhase& phase, const Machine& machine, std::s
     one.part = part;
     one.part.work = on_known_units(machine, part.work, changes);
     one.bound = bound_of(one.part.work, machine);
-    one.time_s = part.times * attainable(one.bound);
+    one.time_s = part.times * attainable_with_messages(one.bound);
     out.by_op_s += one.time_s;
     out.parts.push_back(std::move(one));
   }
   if (phase.messages) {
-    const double time = attainable(bound_of(*phase.messages, machine));
-    if (std::isfinite(time)) out.messages_s = time;
+    const double time = attainable_with_messages(bound_of(*phase.messages, machine));
+    if (std::isfinite(time)) {
+      out.messages_s = time;
+    } else {
+      changes.insert(
+          fmt::format("{} has no roof of collectives: they have no time, and the bound is that of one GPU's "
+                      "own work",
+                      machine.device.name));
+    }
   }
   if (!phase.fused) {
     out.least_s = out.by_op_s;

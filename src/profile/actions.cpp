@@ -62,7 +62,7 @@ constexpr CauseRow kCauseRows[] = {
      "Move the other thread's work into a process.",
      "Move the other thread's work into a process: multiprocessing, or DataLoader workers.",
      "Move the other thread's work into a process: multiprocessing."},
-    {SavingCause::tiny_kernels, "GPU idle: kernels are shorter than their launches",
+    {SavingCause::tiny_kernels, "GPU idle: kernels end before the next one is launched",
      "Capture the step in a CUDA graph, or merge small kernels.",
      "Use torch.compile(mode=\"reduce-overhead\"), or capture the step in torch.cuda.CUDAGraph.",
      "Put the whole step into one jax.jit; use lax.scan for inner loops.",
@@ -79,7 +79,7 @@ constexpr CauseRow kCauseRows[] = {
      "Remove torch.cuda.empty_cache(); set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
      "Donate buffers (jax.jit(donate_argnums=…)) and keep preallocation on.",
      "Keep CuPy's memory pool (no free_all_blocks() in the loop), or write into existing arrays with out=…."},
-    {SavingCause::recompilation, "GPU idle: code is compiled again",
+    {SavingCause::recompilation, "GPU idle: code is recompiled",
      "Compile before the loop (cuModuleLoad, nvrtc) and keep the module.",
      "Avoid new shapes: pad inputs, or torch.compile(dynamic=True), mark_dynamic; TORCH_LOGS=recompiles names the "
      "reason.",
@@ -90,34 +90,35 @@ constexpr CauseRow kCauseRows[] = {
      "Keep activations where memory allows.",
      "Checkpoint fewer modules, or use selective checkpointing, where memory allows.",
      "Use a less strict jax.checkpoint policy where memory allows."},
-    {SavingCause::no_tf32, "fp32 products without tensor cores",
+    {SavingCause::no_tf32, "fp32 matrix products without tensor cores",
      "Allow TF32: cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), or use bf16.",
      "Call torch.set_float32_matmul_precision(\"high\"), or use autocast with bfloat16.",
      "Set jax_default_matmul_precision=\"tensorfloat32\", or use bfloat16."},
-    {SavingCause::double_precision, "Products in double precision",
+    {SavingCause::double_precision, "Matrix products in double precision",
      "If single precision is enough: float instead of double (sgemm, TF32) for these matrices.",
-     "If single precision is enough: .float() or torch.set_default_dtype(torch.float32), and NumPy arrays, which are "
-     "float64, as .astype(np.float32).",
+     "If single precision is enough: .float() or torch.set_default_dtype(torch.float32). NumPy arrays are float64 by "
+     "default: convert them with .astype(np.float32).",
      "If single precision is enough: jax_enable_x64=False, or .astype(jnp.float32).",
      "If single precision is enough: .astype(cupy.float32); NumPy arrays are float64."},
-    {SavingCause::unaligned_product, "Products of unaligned matrices",
+    {SavingCause::unaligned_product, "Products of matrices with unaligned rows",
      "Pad the dimensions and leading dimensions to a multiple of 16 bytes (8 values in bf16 or fp16, 4 in fp32).",
      "Pad the dimensions (layer widths, vocabulary, batch) to a multiple of 8 in bf16 or fp16, of 4 in TF32.", "", ""},
-    {SavingCause::indexed_sum, "Sums by index sort their indices first",
+    {SavingCause::indexed_sum, "Sums by index (scatter-add) sort the indices first",
      "Add with atomics (atomicAdd) instead of sorting, or sort once where the indices do not change.",
-     "Without torch.use_deterministic_algorithms(True), index_add_ and scatter_add_ add with atomics; read rows with "
-     "torch.index_select, gather or F.embedding, not x[index], whose gradient sorts. Where it must be deterministic: "
-     "sort the indices once, and torch.segment_reduce.",
+     "If torch.use_deterministic_algorithms(True) is set, remove it: index_add_ and scatter_add_ then use atomics. "
+     "Read rows with "
+     "torch.index_select, gather or F.embedding, not x[index], whose gradient sorts. If results must be deterministic, "
+     "sort the indices once and use torch.segment_reduce.",
      "", ""},
-    {SavingCause::full_sort, "Everything is sorted, but little of it is used",
+    {SavingCause::full_sort, "All values are sorted, but only a few of them are used",
      "Select instead of sorting: a partial sort (cub::DeviceTopK, radix select), or sort what a threshold leaves.",
      "Use torch.topk or torch.kthvalue where only some values are needed.", "Use jax.lax.top_k or jnp.partition.",
      "Use cupy.partition or cupy.argpartition."},
-    {SavingCause::unused_results, "A product computes much, but little of it is used",
+    {SavingCause::unused_results, "Most of a matrix product's result is not used",
      "Compute only the rows and columns of the product that are used.",
-     "Take what is used before the product: x[:, -1] before the layer that makes the logits (transformers: "
-     "logits_to_keep=1), or only the rows of its weight that are needed.",
-     "Take what is used before the product: x[:, -1] before the layer that makes the logits.", ""},
+     "Slice before the product: x[:, -1] before the layer that computes the logits (transformers: "
+     "logits_to_keep=1), or multiply only by the rows of its weight that are needed.",
+     "Slice before the product: x[:, -1] before the layer that computes the logits.", ""},
     {SavingCause::one_hot, "Indices are expanded to one-hot vectors for a product",
      "Read the rows by their indices instead of multiplying with one-hot vectors.",
      "Use the indices: F.embedding(indices, weight) instead of F.one_hot(indices) @ weight; F.cross_entropy with class "
@@ -168,7 +169,7 @@ constexpr CauseRow kCauseRows[] = {
      "Do this on the GPU with PyTorch, use a faster routine, or run it in another thread or process.",
      "Do this with jax.numpy inside the jitted step, or in another process.",
      "Do this on the GPU with CuPy, use a faster routine, or run it on another thread."},
-    {SavingCause::profiler_on, "GPU idle: a profiler of the program records every operation",
+    {SavingCause::profiler_on, "GPU idle: the program's own profiler records every operation",
      "Switch the profiler off, or let it record a few steps only.",
      "Take torch.profiler out of the loop, or record few steps: schedule(wait=…, warmup=1, active=3, repeat=1), "
      "without with_stack, record_shapes and profile_memory.",
@@ -192,7 +193,7 @@ constexpr CauseRow kCauseRows[] = {
      "use torch.no_grad() for evaluation.",
      "Keep no arrays of earlier steps: store float(x) or np.asarray(x) of what is logged, every N steps.",
      "Keep no arrays of earlier steps: store array.get() of what is needed, or write into one array."},
-    {SavingCause::fragmentation, "Much GPU memory is reserved for little that is allocated",
+    {SavingCause::fragmentation, "Much more GPU memory is reserved than allocated",
      "Use cudaMallocAsync with a release threshold, or blocks of a few fixed sizes.",
      "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and pad or bucket inputs to a few shapes; "
      "torch.cuda.empty_cache() once after a peak.",
@@ -201,7 +202,7 @@ constexpr CauseRow kCauseRows[] = {
      "Free what is no longer used, or process less at once; begin with the largest lines.",
      "Reduce the batch, checkpoint activations (torch.utils.checkpoint) or use bf16; begin with the largest lines.",
      "Reduce the batch, use jax.checkpoint, or donate buffers (jax.jit(donate_argnums=…)).",
-     "Process smaller parts, or free arrays before: del array."},
+     "Process smaller parts, or free unused arrays first (del array)."},
     {SavingCause::host_memory_growth, "Host memory grows from step to step",
      "Free what each step allocates; bound queues, caches and logs.",
      "Keep no tensors or arrays of earlier steps: bound caches, queues and logs, or write them to a file.", "", ""},
@@ -272,12 +273,12 @@ constexpr DetailRow kDetailRows[] = {
      "Combine them on the host (numpy.stack), then one copy: cupy.asarray."},
     {CauseDetail::waited_copies, "GPU idle: the host waits for copies from pinned memory",
      "Use cudaMemcpyAsync on another stream instead of cudaMemcpy, and wait with an event where the data is needed.",
-     "The memory is pinned: use .to(device, non_blocking=True) without a synchronisation behind it.", "",
+     "The memory is pinned: use .to(device, non_blocking=True) without a synchronisation after it.", "",
      "The memory is pinned: use array.set(pinned, stream=…) on a non-blocking stream."},
     {CauseDetail::readback, "Copies from the GPU to pageable memory",
      "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory (cudaHostAlloc) with "
      "cudaMemcpyAsync, and wait once when the values are needed.",
-     "Compute on the GPU with what is copied (averaged weights: torch._foreach_lerp_; metrics: torch.bincount), or do "
+     "Compute on the GPU instead of copying (averaged weights: torch._foreach_lerp_; metrics: torch.bincount), or do "
      "this less often; else copy into pinned memory with non_blocking=True, and synchronise once.",
      "Compute in jit with what is copied, or do this less often; else call copy_to_host_async() first, and np.asarray "
      "when the values are needed.",
@@ -291,7 +292,7 @@ constexpr DetailRow kDetailRows[] = {
      "Allocate or register it once before the loop (cudaHostAlloc, cudaHostRegister) and reuse it.",
      "Call pin_memory() once before the loop and reuse the buffer, or use DataLoader(pin_memory=True).", "",
      "Allocate it once with cupyx.empty_pinned(), and reuse it."},
-    {CauseDetail::memory_returns, "GPU idle: freed memory is given back to the driver in the loop, and allocated again",
+    {CauseDetail::memory_returns, "GPU idle: memory is returned to the driver and reallocated in the loop",
      "Keep freed memory for the next step instead of cudaFree.",
      "Remove torch.cuda.empty_cache() from the loop (once after a peak is enough): PyTorch reuses freed memory without "
      "cudaFree and cudaMalloc.",
@@ -309,21 +310,22 @@ constexpr DetailRow kDetailRows[] = {
      "", "Capture the graph once before the loop; copy new inputs into its arrays and call launch()."},
     {CauseDetail::anomaly_mode, "GPU idle: autograd's anomaly mode checks every gradient",
      "Remove torch.autograd.set_detect_anomaly(True); use it only to search for a NaN.", "", "", ""},
-    {CauseDetail::triton_compiler, "GPU idle: Triton compiles kernels again",
+    {CauseDetail::triton_compiler, "GPU idle: Triton recompiles kernels",
      "Pass values that change as ordinary arguments, not as tl.constexpr; use do_not_specialize, and few block sizes.",
      "", "", ""},
-    {CauseDetail::numba_compiler, "GPU idle: Numba compiles functions again",
+    {CauseDetail::numba_compiler, "GPU idle: Numba recompiles functions",
      "Decorate the function once, outside the loop, with an explicit signature; pass the same types and array "
      "layouts.",
      "", "", ""},
-    {CauseDetail::nvrtc_compiler, "GPU idle: CUDA C++ is compiled again (NVRTC)",
+    {CauseDetail::nvrtc_compiler, "GPU idle: CUDA C++ is recompiled (NVRTC)",
      "Compile once before the loop and keep the module (nvrtcCompileProgram, cuModuleLoadData).",
      "Compile once before the loop (load_inline, torch.cuda._compile_kernel) and keep the function.", "",
      "Build RawKernel and RawModule once before the loop; each new source or option compiles."},
-    {CauseDetail::cudnn_compiler, "GPU idle: cuDNN compiles kernels again",
+    {CauseDetail::cudnn_compiler, "GPU idle: cuDNN recompiles kernels",
      "cuDNN compiles for each new shape: keep shapes fixed (pad), or keep execution plans by shape and reuse them.",
-     "cuDNN compiles for each new shape: keep shapes fixed (pad; a KV cache of fixed length). Of convolutions without "
-     "torch.backends.cudnn.benchmark; of attention another backend: "
+     "cuDNN compiles for each new shape: keep shapes fixed (pad; a KV cache of fixed length). For convolutions, "
+     "disable "
+     "torch.backends.cudnn.benchmark. For attention, use another backend: "
      "torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION).",
      "cuDNN compiles for each new shape: pad inputs to a few sizes.", ""},
     {CauseDetail::cpu_tensors, "GPU idle: PyTorch computes on the CPU",
@@ -383,7 +385,8 @@ constexpr DetailRow kDetailRows[] = {
      "Batch normalisation is faster in it, too.",
      "Use NHWC in the whole model (dimension_numbers of lax.conv_general_dilated, Flax's default).", ""},
     {CauseDetail::item_loop, "GPU idle: a loop launches short kernels one by one",
-     "One launch for all items (a batch dimension of the grid); where an iteration needs the one before: a CUDA graph.",
+     "Use one launch for all items (a batch dimension of the grid). If iterations depend on each other, use a CUDA "
+     "graph.",
      "One call for all items: a batch dimension, torch._foreach_* for lists of tensors, torch.func.vmap; where an "
      "iteration needs the one before: torch.compile(mode=\"reduce-overhead\") or torch.cuda.CUDAGraph.",
      "",
@@ -423,7 +426,7 @@ constexpr DetailRow kDetailRows[] = {
      "Save less often, or in the background: torch.distributed.checkpoint.async_save, or copy to pinned memory and "
      "write on another thread.",
      "Save less often, or in the background: an asynchronous checkpoint (Orbax).", ""},
-    {CauseDetail::object_messages, "GPU idle: the host packs Python objects for other ranks",
+    {CauseDetail::object_messages, "GPU idle: the host serialises Python objects for other ranks",
      "Send tensors instead of objects, and less often.",
      "Send tensors (all_gather_into_tensor) instead of objects (all_gather_object), and less often.", "", ""},
     {CauseDetail::requests, "GPU idle: the host waits for requests",
@@ -451,8 +454,7 @@ constexpr DetailRow kDetailRows[] = {
      "keys: jax.lax.top_k first, int32.",
      "Sort once before the loop where the keys stay the same, and keep the order (argsort); else fewer or shorter "
      "keys: cupy.partition first, int32."},
-    {CauseDetail::repeated_values,
-     "Each value is written several times, for an operation that could read it several times",
+    {CauseDetail::repeated_values, "Values are replicated in memory for an operation that could broadcast them",
      "Let the operation index one copy several times (stride 0), instead of writing several.",
      "Broadcast instead: scaled_dot_product_attention(enable_gqa=True) for heads that share keys and values, else a "
      "dimension of size 1 or expand(), which copies nothing.",
@@ -534,13 +536,14 @@ constexpr DetailRow kDetailRows[] = {
      "", ""},
     {CauseDetail::exposed_gathers, "All-gathers without overlap",
      "Overlap it: gather the next part on a stream of its own while this one is computed; or gather less.",
-     "Overlap it: gather the next layer's parameters while this one computes (FSDP2's fully_shard prefetches; else "
+     "Overlap them: gather the next layer's parameters during this layer's kernels (FSDP2's fully_shard prefetches; "
+     "else "
      "async_op=True into a second buffer); or gather less: no reshard_after_forward, shards within a node only, a "
      "larger batch per rank.",
      "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or shard less.", ""},
     {CauseDetail::exposed_scatters, "Reduce-scatters without overlap",
      "Overlap it: reduce each part on a stream of its own as soon as its gradients are ready; or reduce less often.",
-     "Overlap it: reduce each layer's gradients (async_op=True, FSDP2's fully_shard) while backward goes on; or less "
+     "Overlap them: reduce each layer's gradients (async_op=True, FSDP2's fully_shard) during backward; or reduce less "
      "often: gradient accumulation, bf16 gradients, a larger batch per rank.",
      "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or reduce less often.", ""},
     {CauseDetail::whole_shards, "One collective holds the shards of the whole model",
@@ -548,13 +551,13 @@ constexpr DetailRow kDetailRows[] = {
      "Shard layer by layer: fully_shard(block) for each block before fully_shard(model), or an auto_wrap_policy in "
      "FullyShardedDataParallel; one layer's transfer then overlaps another layer's kernels.",
      "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or shard less.", ""},
-    {CauseDetail::widened_messages, "Values are converted to single precision for a collective, and back after it",
+    {CauseDetail::widened_messages, "Values are converted to single precision for a collective, then converted back",
      "Send them in the type that they have before and after: half of the bytes, and no conversions. Keep single "
      "precision only for sums of so many ranks that half precision is not enough.",
-     "Send them in the type that they have before and after, without .float() ahead of the collective: half of the "
-     "bytes, and no conversions. Keep single precision only for sums of so many ranks that bf16 is not enough.",
+     "Send them in their original 16-bit type, without .float() before the collective: half the "
+     "bytes, and no conversions. Keep single precision only where bf16 sums over that many ranks are too inaccurate.",
      "", ""},
-    {CauseDetail::unread_rows, "All ranks gather a whole table, of which few rows are read",
+    {CauseDetail::unread_rows, "All ranks gather a whole table, but read few of its rows",
      "Exchange the rows that are needed instead: all-to-all of their indices, then of the rows; or gather the table "
      "once while it does not change.",
      "Exchange the rows that are needed instead: all_to_all_single of their indices, then of the rows; or look up the "
@@ -567,8 +570,9 @@ constexpr DetailRow kDetailRows[] = {
      "Broadcast only what changes; send constants once, before the loop.", ""},
     {CauseDetail::exposed_all_to_alls, "All-to-alls without overlap",
      "Overlap it with other computation on another stream, or send less.",
-     "Overlap it: async_op=True, and compute what needs no tokens of other ranks (shared experts, another "
-     "micro-batch) meanwhile; or send less: a lower capacity factor or top-k, bf16 or fp8 tokens.",
+     "Overlap them: async_op=True, and meanwhile compute parts that need no tokens from other ranks (shared experts, "
+     "another "
+     "micro-batch); or send less: a lower capacity factor or top-k, bf16 or fp8 tokens.",
      "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or send less.", ""}};
 
 /// Null: the row of the cause has the texts.

@@ -67,7 +67,7 @@ class NeighboursOfJob {
   const Job& job_;
   const Recording& recording_;
   const std::vector<Span>& steps_;
-  double read_rate_ = 0;  ///< bytes per second
+  double read_rate_ = 0;                                                 ///< bytes per second
   std::map<std::pair<int, int>, std::vector<const Activity*>> kernels_;  ///< by process and device, by start
 };
 

@@ -330,7 +330,7 @@ class IdleAttribution {
     }
     IdleSums::Sum& sum = add(gap, cause, line, line, gap.rest_s);
     if (cause == SavingCause::data_loading) sum.facts["each ends in a copy from the host"] += gap.rest_s;
-    if (gap.loads_code && cause != SavingCause::launch_rate) sum.facts["code is loaded in each"] += gap.rest_s;
+    if (gap.loads_code && cause != SavingCause::launch_rate) sum.facts["each loads code"] += gap.rest_s;
     if (cause == SavingCause::unknown_idle) sum.facts["the host was outside CUDA and was not sampled"] += gap.rest_s;
   }
 

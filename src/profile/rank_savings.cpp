@@ -209,7 +209,7 @@ class RankClaims {
     saving.seconds = waited;
     saving.what = what_is_lost(saving.cause, CauseDetail::pipeline_stages);
     saving.evidence = fmt::format(
-        "a rank waits {} per step, {}, in sends and receives for the rank at the other end; their transfer takes {} "
+        "in sends and receives, a rank waits {} per step ({}) on average for its peer; the transfer takes {} "
         "more",
         duration(waited / (count_ * ranks)), percent(waited / (steps_.total_s() * ranks)),
         duration(kinds_.stages_transfer_s / (count_ * ranks)));

@@ -166,7 +166,7 @@ std::vector<SlowStep> explain_slow_steps(const Recording& recording, const Found
     if (different.empty()) different = largest_excess(contents[i], usual, &StepContent::calls, longer);
     if (different.empty()) {
       const bool known = has_host_launches(recording.traces[static_cast<std::size_t>(found.process)]);
-      different = fmt::format("GPU idle {} longer{}", duration(longer), known ? ", host outside CUDA" : "");
+      different = fmt::format("GPU idle {} longer{}", duration(longer), known ? ", host busy outside CUDA" : "");
     }
     explained.push_back({static_cast<std::int64_t>(i), length_of(found.all[i]), std::move(different), apart});
   }

@@ -103,7 +103,7 @@ void add_source_text(std::vector<Saving>& savings, const std::vector<ProcessTrac
     if (text.empty()) continue;
     const PythonWork* const work = saving.general ? python_work_at(text) : nullptr;
     if (work != nullptr) {
-      saving.what = fmt::format("GPU idle: the host's time {}", work->finding);
+      saving.what = fmt::format("GPU idle: host time {}", work->finding);
       saving.action = work->action;
     }
     saving.evidence =

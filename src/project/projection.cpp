@@ -47,6 +47,7 @@ struct Resource {
   std::string name, name_there;
   double here_s = 0, ratio = 1;  ///< its time there is here_s * ratio
   bool memory = false;           ///< main memory
+  bool known_there = true;       ///< false: it has no roof there, and is assumed to be as fast as here
 };
 
 bool is_main_memory(std::string_view ceiling) { return ceiling.starts_with("hbm.") || ceiling.starts_with("dram."); }
@@ -87,12 +88,13 @@ Resources resources_of(const Point& point, const Work& work, const Machine& here
     const ResourceTime* const other = same_resource(to, resource);
     constexpr double kMinor = 0.5;  // of the time: its own time there matters little
     if (other == nullptr && resource.time_s >= kMinor * point.time->median) {
-      resources.missing = resource.ceiling;
+      // A unit that is not there says more than a level of memory whose speed is not known.
+      if (resources.missing.empty() || resource.kind == CeilingKind::compute) resources.missing = resource.ceiling;
       continue;
     }
-    const double ratio = other != nullptr ? other->time_s / resource.time_s : 1;
-    resources.list.push_back({resource.ceiling, other != nullptr ? other->ceiling : resource.ceiling, resource.time_s,
-                              ratio, is_main_memory(resource.ceiling)});
+    const bool known = other != nullptr;
+    resources.list.push_back({resource.ceiling, known ? other->ceiling : resource.ceiling, resource.time_s,
+                              known ? other->time_s / resource.time_s : 1, is_main_memory(resource.ceiling), known});
   }
   const bool has_compute = std::any_of(from.resources.begin(), from.resources.end(), [](const ResourceTime& resource) {
     return resource.kind == CeilingKind::compute && resource.time_s > 0;
@@ -146,7 +148,7 @@ std::string limit_of(const std::vector<Resource>& resources, double time_s, bool
   double most = kMost * time_s;
   for (const Resource& resource : resources) {
     const double time = resource.here_s * (there ? resource.ratio : 1);
-    if (time <= most) continue;
+    if (time <= most || (there && !resource.known_there)) continue;
     most = time;
     limit = there ? resource.name_there : resource.name;
   }
@@ -167,8 +169,37 @@ std::pair<double, double> ratios_of(const Machine& here, const Machine& there) {
   return {low, high};
 }
 
+/// True if a data sheet is of the same chip, with other memory: an H100 and an H200.
+bool is_same_chip(const Machine& sheet, const Machine& here) {
+  constexpr double kSame = 0.05;
+  const auto about = [](double a, double b) { return a > 0 && std::abs(a - b) <= kSame * a; };
+  const auto l2_of = [](const Machine& machine) {
+    const auto found = std::find_if(machine.device.caches.begin(), machine.device.caches.end(),
+                                    [](const auto& cache) { return cache.level == Level::l2; });
+    return found == machine.device.caches.end() ? 0.0 : static_cast<double>(found->bytes);
+  };
+  const auto limit_of_pipe = [](const Machine& machine, Pipe pipe) {
+    const Ceiling* const ceiling = machine.compute(pipe);
+    return ceiling != nullptr && ceiling->limit ? ceiling->limit->value : 0.0;
+  };
+  return about(l2_of(sheet), l2_of(here)) &&
+         std::ranges::all_of(std::array{Pipe::fp32, Pipe::tensor_bf16},
+                             [&](Pipe pipe) { return about(limit_of_pipe(sheet, pipe), limit_of_pipe(here, pipe)); });
+}
+
+/// Sheets have no rates of L2: those of the same chip are as here.
+void add_l2_of_same_chip(Machine& machine, const Machine& here) {
+  if (not_measured(machine).empty() || !is_same_chip(machine, here)) return;
+  for (const Ceiling& ceiling : here.ceilings) {
+    if (ceiling.level == Level::l2 && machine.find(ceiling.name, ceiling.regime) == nullptr) {
+      machine.ceilings.push_back(ceiling);
+    }
+  }
+}
+
 /// A data sheet promises what no kernel reaches: its limits as far as they are reached here.
 Machine as_reached_here(Machine machine, const Machine& here) {
+  add_l2_of_same_chip(machine, here);
   for (Ceiling& ceiling : machine.ceilings) {
     const Ceiling* const own = here.find(ceiling.name, ceiling.regime);
     if (!ceiling.is_data_sheet_limit() || own == nullptr || own->is_data_sheet_limit() || !own->limit) continue;

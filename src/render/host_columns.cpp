@@ -18,7 +18,7 @@ std::string wait_text(const HostTimes& times) {
 
 std::string thread_text(const HostThread& thread) {
   return clean_line(thread.main ? fmt::format("{} {}", thread.name, thread.tid)
-                                : fmt::format("{} {} of {}", thread.name, thread.tid, thread.pid));
+                                : fmt::format("{} {} (process {})", thread.name, thread.tid, thread.pid));
 }
 
 std::string place_or_absent(const HostFrame& place) { return place.function.empty() ? kAbsent : place_text(place); }

@@ -45,7 +45,7 @@ std::string uncounted_text(const Report& report) {
     seconds += point.profiled->loop->thread_s;
   }
   if (names.empty() || !emulated(report).complete) return {};
-  return fmt::format("{} of the thread time has no counts, because the emulated run took another path: {}.",
+  return fmt::format("{} of the thread time has no counts, because the emulated run did not execute this code: {}.",
                      percent(seconds / emulated(report).cpu_s), listed(names, kMostNames));
 }
 
@@ -76,8 +76,8 @@ std::string cpu_answer(const Report& report) {
   std::string text =
       fmt::format("{} of wall time, {} of thread time in user code.", duration(profile.wall_s), duration(run.cpu_s));
   if (profile.roofed_s > 0 && profile.at_roof_s > 0) {
-    text += fmt::format(" The loops with a roof take {}, at their roofs {}.", duration(profile.roofed_s),
-                        duration(profile.at_roof_s));
+    text += fmt::format(" Loops with a known roof take {}; at their roofs they would take {}.",
+                        duration(profile.roofed_s), duration(profile.at_roof_s));
   } else if (!report.points.empty()) {
     const Point& first = report.points[by_total_time(report).front()];
     text += fmt::format(" {} of it is in {}.", percent(first.profiled->loop ? first.profiled->loop->share : kNaN),

@@ -131,7 +131,7 @@ std::string slower_than_before(const Ceilings& slower) {
   const Ceiling& least = least_of_before(slower);
   return fmt::format(
       "{} reached {}{} of the calibration of {}: background load throughout, or a slower machine. Calibrate again.",
-      names_of(slower), slower.size() == 1 ? "" : "down to ", percent(share_of_before(least)),
+      names_of(slower), slower.size() == 1 ? "" : "as little as ", percent(share_of_before(least)),
       clean_line(least.past_best->measured_at));
 }
 
@@ -172,11 +172,12 @@ std::string varying_speed(const Ceilings& ceilings) {
   if (least == nullptr) return {};
   const std::string name = clean_line(ceiling_label(*least));
   if (shares.size() == 1) {
-    return fmt::format("The machine's speed varied: {} was typically at {} of its best.", name,
+    return fmt::format("The machine's speed varied: {} typically reached {} of its best value.", name,
                        percent(shares.front()));
   }
-  return fmt::format("The machine's speed varied: {} roofs were typically at {} of their best, lowest {} at {}.",
-                     shares.size(), percent(median(shares)), name, percent(share_of(*least)));
+  return fmt::format(
+      "The machine's speed varied: {} roofs typically reached {} of their best values; the lowest, {}, reached {}.",
+      shares.size(), percent(median(shares)), name, percent(share_of(*least)));
 }
 
 /// Ceilings that are below an earlier calibration by their clock alone, and so pass their audit; empty where none is.
@@ -193,7 +194,7 @@ std::string slower_by_their_clock(const Ceilings& ceilings) {
   return fmt::format(
       "{} {} {} of the calibration of {} because of the core clock: {:.2f} GHz now, {:.2f} GHz then. Rows are compared "
       "with pipes at their own clock.",
-      names_of(slower), one ? "reached" : "reached down to", percent(share_of_before(least)),
+      names_of(slower), one ? "reached" : "reached as little as", percent(share_of_before(least)),
       clean_line(least.past_best->measured_at), *least.clocks.core_hz * 1e-9, *least.past_best->core_hz * 1e-9);
 }
 

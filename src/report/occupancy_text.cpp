@@ -37,7 +37,7 @@ std::string change_text(const OccupancyChange& change) {
 
 std::string resident_blocks_text(const KernelLaunch& kernel) {
   if (kernel.blocks_per_sm <= 0 || !(kernel.occupancy > 0)) return {};
-  return fmt::format("{} of {} threads {} on an SM, limited by {}: {} of its warps.",
+  return fmt::format("{} of {} threads {} on an SM (limited by {}): {} occupancy.",
                      counted_noun(kernel.blocks_per_sm, "block", "blocks"), count(kernel.threads),
                      kernel.blocks_per_sm == 1 ? "fits" : "fit", limit_text(kernel.limit), percent(kernel.occupancy));
 }

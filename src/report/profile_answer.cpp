@@ -22,7 +22,7 @@ std::string suite_answer(const Report& report) {
   });
   const Budget& budget = all.front();
   const std::string takes = kernels == 1 ? fmt::format("The kernel takes {}", budget.text(budget.steps))
-                                         : fmt::format("The {} kernels take {}, one launch of each", count(kernels),
+                                         : fmt::format("The {} kernels take {} for one launch each", count(kernels),
                                                        budget.text(budget.steps));
   if (!budget.has_roof()) return takes + ". No roof is known for any of them.";
   return fmt::format("{}. At {} of this machine {} would take {}.", takes, kernels == 1 ? "the roof" : "the roofs",
@@ -68,7 +68,7 @@ std::string answer(const Report& report) {
     return share == budget->shares.end() ? budget->text(std::int64_t{0}) : budget->text(*share);
   };
   if (!has_wall_time(report)) {
-    const std::string all = fmt::format("{} in all, without a timeline", duration(profile.kernel_s));
+    const std::string all = fmt::format("{} in total (no timeline was recorded)", duration(profile.kernel_s));
     if (!budget->has_roof()) return fmt::format("The kernels take {}.", all);
     return fmt::format("The kernels take {}. {} they would take {}.", all, roofs, text_of(WallPart::at_roof));
   }

@@ -152,8 +152,9 @@ std::string step_answer(const Report& report) {
   if (steps.devices.size() > 1) text += fmt::format(" {} GPUs work on it.", steps.devices.size());
   if (budget->has_roof()) {
     const bool measured = !has_unmeasured_roofs(report);
-    return fmt::format("{} At {} {}{}.{}", text, measured ? "the roofs" : "data-sheet peak (not measured here)",
-                       duration(steps.at_roof_s), steps.devices.size() > 1 ? " together" : "", between);
+    return fmt::format("{} At {} its kernels would take {}{}.{}", text,
+                       measured ? "the roofs" : "data-sheet peak (not measured here)", duration(steps.at_roof_s),
+                       steps.devices.size() > 1 ? " together" : "", between);
   }
   const double kernels = budget->seconds(WallPart::no_roof);
   if (!(kernels > 0)) return text + between;
@@ -254,7 +255,8 @@ std::vector<std::pair<std::string, std::string>> run_parts(const Report& report)
     const std::string counting = profile.counting_s > 0 ? fmt::format(", {} of it profiler overhead",
                                                                       duration(std::min(other_s, profile.counting_s)))
                                                         : "";
-    parts.emplace_back("Between steps", fmt::format("{}: counted steps and other work{}", duration(other_s), counting));
+    parts.emplace_back("Between steps",
+                       fmt::format("{}: steps with counter reads, and other work{}", duration(other_s), counting));
   }
   if (steps.tear_down_s > kSmall * profile.wall_s)
     parts.emplace_back("After the last step", duration(steps.tear_down_s));

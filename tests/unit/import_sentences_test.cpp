@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include "import/roofs.hpp"
 #include "render/render.hpp"

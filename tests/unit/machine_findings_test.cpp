@@ -113,7 +113,7 @@ TEST(MachineFindings, AVaryingSpeedIsReportedOnceThereAreEnoughRounds) {
   machine.ceilings[2].median_rate = 0.8 * machine.ceilings[2].value;
   machine.ceilings[3].median_rate = 0.9 * machine.ceilings[3].value;
   EXPECT_THAT(machine_findings(machine),
-              ElementsAre(finding(FindingKind::varying_speed, "3 roofs", "80.0 %", "hbm.write at 61.0 %")));
+              ElementsAre(finding(FindingKind::varying_speed, "3 roofs", "80.0 %", "hbm.write, reached 61.0 %")));
   for (Ceiling& ceiling : machine.ceilings) ceiling.rounds = 2;
   EXPECT_THAT(machine_findings(machine), IsEmpty()) << "two rounds that differ show nothing about the machine";
 }

@@ -82,6 +82,8 @@ TEST(PooledRuns, ScatterBetweenRunsIsNoRegressionAlthoughEachRunIsPrecise) {
   EXPECT_EQ(change.repetitions_before, 3);
   EXPECT_EQ(change.repetitions_now, 3);
   EXPECT_LT(change.ratio_ci95.low, 1);
+  EXPECT_THAT(comparison_headline(comparison), testing::StartsWith("undecided in"));
+  EXPECT_THAT(comparison_headline(comparison_of(before, before)), testing::Not(testing::HasSubstr("undecided")));
 }
 
 TEST(PooledRuns, ASlowdownBeyondTheScatterIsARegression) {

@@ -292,5 +292,30 @@ TEST(Transformers, RefuseWhatTheyAreNot) {
   for (const char* text : {"", "[]", "{"}) EXPECT_THROW(read_transformer(text, "c.json"), UsageError) << text;
 }
 
+/// Without a roof of collectives their launch is no bound of them: they have no time, and a note says so.
+TEST(ProblemBounds, MessagesWithoutARoofHaveNoTime) {
+  const BoundProblem problem = inference_of(model_of("Llama 3 8B"), {.batch = 8, .tensor_parallel = 2});
+  Machine machine = fast_machine();
+  Ceiling launch;
+  launch.name = "launch.graph";
+  launch.kind = CeilingKind::overhead;
+  launch.value = 1e6;
+  launch.ci95 = {1e6, 1e6};
+  machine.ceilings.push_back(launch);
+  const ProblemBound alone = bound_problem(problem, machine);
+  EXPECT_FALSE(alone.phases.at(0).messages_s);
+  EXPECT_THAT(alone.notes, testing::Contains(testing::HasSubstr("collectives")));
+  Ceiling link;
+  link.name = "nccl.all_reduce";
+  link.kind = CeilingKind::bandwidth;
+  link.level = Level::network;
+  link.value = 3e11;
+  link.ci95 = {3e11, 3e11};
+  machine.ceilings.push_back(link);
+  const ProblemBound linked = bound_problem(problem, machine);
+  EXPECT_TRUE(linked.phases.at(0).messages_s);
+  EXPECT_THAT(linked.notes, testing::Not(testing::Contains(testing::HasSubstr("collectives"))));
+}
+
 }  // namespace
 }  // namespace roofline

@@ -121,6 +121,37 @@ TEST(Projection, APipeThatIsNotThereHasAReason) {
   EXPECT_THAT(projection.rows.at(0).why_range, testing::HasSubstr("fp32"));
 }
 
+/// A level that a small part of the time is for is assumed to be as fast; it is no limit that anybody knows.
+TEST(Projection, ALevelWithoutARoofThereIsNoLimitThere) {
+  Point point = row("norm", 1e-3, 0.3 * 3e9);
+  point.work.bytes[Level::l2] = {.read = 0.45 * 8e9, .write = 0};
+  for (const bool known : {true, false}) {
+    Machine there = gpu("there", 12e12);
+    if (!known) std::erase_if(there.ceilings, [](const Ceiling& ceiling) { return ceiling.name == "l2.read"; });
+    const ProjectedRow projected = project(report_of({point}), there, {.at_roofs = true}).rows.at(0);
+    EXPECT_EQ(projected.limit_there == "l2.read", known) << projected.limit_there;
+  }
+}
+
+/// The sheet of a GPU with the same chip and other memory has the L2 roofs of the machine that was measured.
+TEST(Projection, ADataSheetOfTheSameChipHasItsL2) {
+  Report report = report_of({row("norm", 1e-3, 1e8)});
+  report.points[0].work.bytes[Level::l2] = {.read = 0.9 * 8e9, .write = 0};
+  const auto complete = [](Machine& machine, double l2_bytes) {
+    machine.ceilings.push_back(compute("tensor.bf16", Pipe::tensor_bf16, 900e12));
+    for (Ceiling& ceiling : machine.ceilings) ceiling.limit = Limit{ceiling.value, "data sheet", 0};
+    machine.device.caches = {{.level = Level::l2, .bytes = l2_bytes}};
+  };
+  complete(report.machine, 50e6);
+  for (const double l2_bytes : {50e6, 96e6}) {
+    Machine sheet = gpu("sheet", 4.8e12);
+    std::erase_if(sheet.ceilings, [](const Ceiling& ceiling) { return ceiling.name == "l2.read"; });
+    complete(sheet, l2_bytes);
+    for (Ceiling& ceiling : sheet.ceilings) ceiling.origin = kDataSheetOrigin;
+    EXPECT_EQ(project(report, sheet).rows.at(0).why_range.empty(), l2_bytes == 50e6);
+  }
+}
+
 Report with_step(double kernels_s, double idle_s) {
   Point point = row("copy", kernels_s, 0.98 * 3e12 * kernels_s);
   point.profiled.emplace();

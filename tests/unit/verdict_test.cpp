@@ -11,6 +11,7 @@
 #include <set>
 
 #include "host/files.hpp"
+#include "measure/audit.hpp"
 #include "model/nan.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
@@ -280,6 +281,7 @@ TEST(Verdicts, OfWrongStatedWorkIsNoFraction) {
           ExecutedFlops{.stated = stated, .executed = 1e6, .least = 1e6, .most = 1e6};
     });
     EXPECT_EQ(verdict.rule, stated > 1e6 ? "stated-work" : "above-roof");
+    EXPECT_EQ(std::isnan(verdict.total_gain_s), stated > 1e6) << "nobody knows what is to be gained";
   }
 }
 

@@ -59,8 +59,8 @@ std::vector<FoundCause> find_padding(const CauseInputs& inputs) {
   found.in_part = true;
   found.saving.line = line;
   found.saving.seconds *= most->share() * most->sum.share_of_steps();
-  found.saving.what = fmt::format("{} of the values in each batch are padding, with which the kernels compute, too",
-                                  percent(most->share()));
+  found.saving.what =
+      fmt::format("{} of the values in each batch are padding, and kernels compute on them", percent(most->share()));
   found.saving.evidence =
       fmt::format("{} copied batches whose rows end or begin with one repeated value, {} each", count(most->sum.count),
                   si(most->values / static_cast<double>(most->sum.count), "B"));

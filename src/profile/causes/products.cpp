@@ -55,7 +55,7 @@ std::vector<FoundCause> find_plain_fp32_products(const CauseInputs& inputs) {
   FoundCause found = products.cause(SavingCause::no_tf32, inputs);
   found.saving.seconds *= 1 - tf32_share(inputs.machine);
   found.saving.what = "Products in fp32 do not use the tensor cores";
-  found.saving.evidence = products.amount(steps, "products on the plain fp32 pipe");
+  found.saving.evidence = products.amount(steps, "matrix products on the FP32 pipe");
   return {std::move(found)};
 }
 

@@ -71,9 +71,9 @@ std::vector<FoundCause> find_default_streams(const CauseInputs& inputs) {
   found.saving.line = serial.sum.line();
   found.saving.seconds = lost;
   found.saving.what = what_is_lost(SavingCause::small_batch, CauseDetail::default_stream);
-  found.saving.evidence =
-      fmt::format("{} kernels of other streams leave half of the GPU free, {}; {} of the default stream between them",
-                  count(small.sum.count), duration(small.sum.seconds), count(serial.sum.count));
+  found.saving.evidence = fmt::format(
+      "{} kernels in other streams use at most half of the GPU, {}; {} in the default stream run between them",
+      count(small.sum.count), duration(small.sum.seconds), count(serial.sum.count));
   return {std::move(found)};
 }
 

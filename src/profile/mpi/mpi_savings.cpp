@@ -220,7 +220,7 @@ class MpiSavings {
     Saving saving = saving_of(SavingCause::exposed_communication, most.second);
     saving.seconds = hidden;
     saving.what = fmt::format("Communication without overlap: {} of the run", percent(transfer_s_ / run_s_));
-    saving.evidence = fmt::format("{} on a mean rank, most of it {}", duration(transfer_s_), most.first);
+    saving.evidence = fmt::format("{} per rank on average, most of it {}", duration(transfer_s_), most.first);
     saving.action = kOverlap;
     savings_.push_back(std::move(saving));
   }

@@ -261,7 +261,13 @@ std::string comparison_headline(const Comparison& comparison) {
     return !is_compared(change) && comparison.is_regression(change);
   });
   if (broke > 0) parts.push_back(fmt::format("{} timed before and failed now", broke));
-  if (parts.empty()) return text + fmt::format("no difference in {}", kernels(compared));
+  const std::size_t undecided = with(comparison, Change::undecided).size();
+  if (undecided > 0 && undecided == compared) return text + fmt::format("undecided in {}", kernels(compared));
+  if (parts.empty()) {
+    const std::string open = undecided > 0 ? fmt::format(", undecided in {}", undecided) : "";
+    return text + fmt::format("no difference in {}{}", kernels(compared - undecided), open);
+  }
+  if (undecided > 0) parts.push_back(fmt::format("{} undecided", undecided));
   return text + fmt::format("{}", fmt::join(parts, "; "));
 }
 

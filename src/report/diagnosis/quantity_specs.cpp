@@ -193,7 +193,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"excess.costs", "excess bytes cost time", kFlag,
      "L2 delivers bytes that no thread asked for, or L1 is busy; at the roof: main memory moves such bytes"},
     {"traffic.needless", "needless bytes", kFraction, "of what L2 delivers, the part that no thread asked for"},
-    {"load.width", "a thread's load", kFewBytes, "mean, of global memory"},
+    {"load.width", "load width per thread", kFewBytes, "mean, of global memory"},
     {"local.share", "local memory in L1 traffic", kFraction, "local memory's bytes over all L1 traffic"},
     {"shared.excess", "shared memory wavefronts over ideal", kFactor, "wavefronts over those without bank conflicts"},
     {"shared.share", "shared memory in L1 traffic", kFraction, "shared wavefronts over those and L1's"},

@@ -280,6 +280,10 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.finding = reach(point, machine_of(report, point));
     verdict.total_gain_s = 0;
   }
+  // A roof of wrong work says nothing of what can be saved.
+  if (const auto wrong = quantities.find("work.wrong"); wrong != quantities.end() && wrong->second == 1) {
+    verdict.total_gain_s = kNaN;
+  }
   if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, report, point);
   const bool imported = point.profiled && !point.profiled->sources.empty();
   if (imported && !is_collective_kernel(point)) advise_on_import(verdict, report, point);
@@ -352,7 +356,7 @@ std::optional<VerdictGroup> limited_by_clock(const std::vector<Verdict>& verdict
       VerdictKind::slow,
       std::string(rule->id),
       {},
-      "Compare only kernels at this clock. Fewer bytes, a smaller type or a higher power limit raise it.",
+      "Compare these kernels only at this clock. Fewer bytes, a smaller type or a higher power limit raise the clock.",
       0,
       {},
       true};
@@ -372,7 +376,8 @@ std::optional<VerdictGroup> limited_by_clock(const std::vector<Verdict>& verdict
     group.rows.push_back(row);
     group.total_gain_s += gain;
   }
-  group.text = fmt::format("{} kernels ran at {}, limited by {}.", count(static_cast<std::int64_t>(rows.size())),
+  group.text = fmt::format("{} kernels ran at a reduced clock, {}, because of {}.",
+                           count(static_cast<std::int64_t>(rows.size())),
                            filled_by_all("{clock}", all).value_or("a lower clock"), limiter_of(report, group.rows));
   return group;
 }

@@ -85,7 +85,7 @@ constexpr Rule kExperimentRules[] = {
     // Code with vector intrinsics is equally fast without the vectoriser, but above the scalar rate.
     {"scalar-code", kCpu, {kUnderRoof, kCoreTime, below("experiment.unvectorized.slowdown", 1.1), below("scalar", 1.2)},
      "At scalar speed: compiled without vectorisation it takes {experiment.unvectorized.slowdown} the time.",
-     "Let the compiler vectorise the inner loop (restrict, unit stride, no calls). Of a recurrence, compute several "
+     "Let the compiler vectorise the inner loop (restrict, unit stride, no calls). For a recurrence, compute several "
      "independent ones at once.",
      kExperiment},
     {"conversions", kCpu, {kUnderRoof, kCoreTime, above("experiment.type.slowdown", 1.15)},

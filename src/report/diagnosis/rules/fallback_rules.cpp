@@ -4,7 +4,7 @@
 namespace roofline::rule_parts {
 namespace {
 
-constexpr std::string_view kCheckStated = "Count (--counters) to check what its author states.";
+constexpr std::string_view kCheckStated = "Count (--counters) to check the stated work.";
 /// Loops of programs have rules of their own.
 constexpr Condition kOfSuite = is("loop.counted", false);
 
@@ -22,22 +22,22 @@ constexpr Rule kFallbackRules[] = {
      "once, no divergent branches.",
      kSampled, RuleKind::fallback},
     {"poor-memory", kGpu, {kMemoryBound, below("levels.utilization", 0.2), kCounted},
-     "Memory-bound, but no memory level is more than {levels.utilization} busy.",
+     "Memory-bound, but the busiest memory level is only {levels.utilization} busy.",
      "Keep more loads in flight: more threads, wider loads, several before the first use.", kField, RuleKind::fallback,
      kLibraryStream},
     {"poor-memory", kCpu, {kMemoryBound, kFromMemory, kOfSuite, below("levels.utilization", 0.2), kCounted},
-     "Memory-bound, but no memory level is more than {levels.utilization} busy: too few bytes are in flight.",
+     "Memory-bound, but the busiest memory level is only {levels.utilization} busy: too few bytes are in flight.",
      "Count what the loads wait for (perf stat: cache and TLB misses of each level) before changing the code.", kField,
      RuleKind::fallback},
     // With shares that add up to more than 1, both overlap, and neither latency nor idle units are the cause.
     {"latency", kGpu,
      {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted},
-     "Latency limits it: neither a pipe ({compute.utilization}) nor a memory level ({levels.utilization}) is busy.",
+     "Latency limits it: the busiest pipe is {compute.utilization} busy, the busiest memory level {levels.utilization}.",
      "Increase parallelism: more warps, more loads in flight, more independent work per thread.", kNsight,
      RuleKind::fallback, kLibraryStream},
     {"latency", kCpu,
      {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted, kOfSuite},
-     "Latency limits it: neither a pipe ({compute.utilization}) nor a memory level ({levels.utilization}) is busy.",
+     "Latency limits it: the busiest pipe is {compute.utilization} busy, the busiest memory level {levels.utilization}.",
      "Increase parallelism: several accumulators per thread, prefetched loads, work for every thread.", kField,
      RuleKind::fallback},
     {"collective-unexplained", kGpu, {kUnderRoof, kAlone},
@@ -45,7 +45,7 @@ constexpr Rule kFallbackRules[] = {
      "Calibrate with as many GPUs (--only '*nccl*'): the sweep separates small messages from slow links.", kMeasured,
      RuleKind::unexplained},
     {"product-unexplained", kGpu, {kUnderRoof, kWithProduct},
-     "Product and collective alone need {product.share} and {network.need} of the time; one of them is slower here.",
+     "Alone, product and collective need {product.share} and {network.need} of the time: at least one runs slower here.",
      "Time them separately: a gemm of one rank's part, and the collective of that size.", kMeasured,
      RuleKind::unexplained},
     {"unexplained-memory", kGpu, {kUnderRoof, kCounted, kMemoryBound},
@@ -99,7 +99,7 @@ constexpr Rule kFallbackRules[] = {
      "measured: cache misses, stalls.",
      kMeasureFirst, kMeasured, RuleKind::unexplained},
     {"uncounted", kAny, {kUnderRoof, kNotCounted},
-     "{roof.missing} unexplained: by the model, arithmetic is {compute.utilization} busy. Nothing was counted.",
+     "{roof.missing} unexplained: according to the work model, arithmetic is {compute.utilization} busy. Nothing was counted.",
      "Count (--counters), if this machine allows it.", kMeasured, RuleKind::unexplained},
     {"unknown", kAny, {kUnderRoof}, "{roof.missing} unexplained: there are neither counts nor a roof for its pipe.",
      "Count (--counters), if this machine allows it.", kMeasured, RuleKind::unexplained},

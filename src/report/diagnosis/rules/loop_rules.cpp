@@ -22,11 +22,11 @@ constexpr Rule kLoopThreadRules[] = {
     // Loops of a program that was counted under emulation. Threads and unused bytes come before the roof that is reached
     // in spite of them.
     {"mismatched-loop", kCpu, {above("loop.mismatch", 10)},
-     "Its counts and its time do not belong to the same work: {loop.mismatch} instructions per cycle are more than a CPU "
-     "executes.",
+     "Counts and time are not of the same work: {loop.mismatch} instructions per cycle are more than a CPU can "
+     "execute.",
      "Measure again with a run of several seconds that always does the same work.", kMeasured, RuleKind::measure},
     {"uneven-loop", kCpu, {above("loop.busiest", kUneven), above("loop.together", 1.1)},
-     "Its busiest thread runs it for {loop.busiest} the mean time of its threads.",
+     "The busiest thread spends {loop.busiest} the mean thread time in it.",
      "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).", kMeasured},
     {"serial-part", kCpu,
      {below("loop.together", 1.3), above("loop.program_threads", 1.7), above("loop.parallel_saving", 0.05)},
@@ -131,7 +131,7 @@ constexpr Rule kLoopRules[] = {
      kField, RuleKind::fallback, kLibraryLoop},
     // What is not counted may be anything: no cause, and no action that presumes one.
     {"unexplained-loop", kCpu, {is("loop.counted"), below("roof.fraction", 0.6)},
-     "{roof.missing} unexplained, at {loop.instructions} instructions per cycle: no count limits it.",
+     "{roof.missing} unexplained, at {loop.instructions} instructions per cycle: none of the counts explains it.",
      kNoLoopAction, kMeasured, RuleKind::unexplained},
     {"unexplained-rest-loop", kCpu, {kUnderRoof, kCounted, is("loop.counted")},
      "{roof.missing} unexplained: the {pipe} is {compute.utilization} busy, {level} {levels.utilization}.", kNoLoopAction,

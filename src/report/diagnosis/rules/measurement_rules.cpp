@@ -8,9 +8,10 @@ namespace {
 
 constexpr std::string_view kStatistics = "confidence interval of the median (docs/method.md)";
 constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time does not characterise the kernel.";
-constexpr std::string_view kTimeLonger = "Time it longer (--max-time) once clock and other load have settled.";
+constexpr std::string_view kTimeLonger =
+    "Time it longer (--max-time) when the clock and the background load are stable.";
 constexpr std::string_view kAtThatClock =
-    "Compare only kernels at this clock. Moving fewer bytes and recomputing less saves power.";
+    "Compare it only with kernels at this clock. Moving fewer bytes and recomputing less save power.";
 constexpr std::string_view kReplayAtFullClock = "Record it at the program's clock: ncu --clock-control none.";
 constexpr std::string_view kLaterCalibration = "Calibrate again on an idle machine.";
 
@@ -18,8 +19,8 @@ constexpr std::string_view kLaterCalibration = "Calibrate again on an idle machi
 // clang-format off
 constexpr Rule kMeasurementRules[] = {
     {"stated-work", kAny, {is("work.wrong")},
-     "The work that its suite states is wrong, and with it each fraction of a roof.",
-     "Correct `work` in the suite: the finding above has both numbers.", kMeasured, RuleKind::no_roof},
+     "The work stated in the suite is wrong, so every % of roof is wrong too.",
+     "Correct `work` in the suite; the finding \"The stated work is wrong\" has both numbers.", kMeasured, RuleKind::no_roof},
     // Unused threads come first: the row uses only part of the machine. Using them saves nothing if one core reaches
     // the roof of all, or if starting them takes longer than the row.
     {kSomeThreads, kCpu, {below("threads.used_share", 0.999), is("above_roof", false), above("threads.saving", 0.05)},

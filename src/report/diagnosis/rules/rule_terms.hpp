@@ -52,7 +52,8 @@ inline constexpr Condition kNoTensorWork = is("tensor.executed", false);
 inline constexpr std::string_view kMeasureFirst =
     "Count (--counters) if this machine allows it, or let experiments run (without --no-experiments).";
 inline constexpr std::string_view kLibraryStream =
-    "Library kernel. Options: fuse it with adjacent ops[ ({fusing.tool})], or a layout that avoids it.";
+    "Library kernel. Options: fuse it with adjacent ops[ ({fusing.tool})]; if it only copies, use a layout that needs "
+    "no copy.";
 inline constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: batch more work per call.";
 
 // Parts of the table; rules.cpp has their order.

@@ -21,7 +21,7 @@ constexpr Rule kSampleRules[] = {
     {"local-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.local_memory.share", 0.2)},
      "Warps spend {wait.local_memory.share} of their time waiting for local memory: spilled registers, or an array "
      "that is indexed at run time.",
-     "Index arrays with constants (unrolled loops) or keep them in shared memory. Against spills: smaller tiles, or more "
+     "Index arrays with constants (unrolled loops) or keep them in shared memory. To avoid spills: smaller tiles, or more "
      "registers per thread (__launch_bounds__, -maxrregcount).",
      kSampled, RuleKind::cause, {}, "wait.local_memory.share"},
     {"global-atomic-waits", kGpu,
@@ -44,11 +44,11 @@ constexpr Rule kSampleRules[] = {
     {"double-among-single", kGpu, {kNotAtRoof, kOwnKernel, is("fp64.mixed"), above("wait.double.share", 0.3)},
      "Computes in double precision between values of single precision: conversions, divisions and FP64 operations take "
      "{wait.double.share} of its warps' time.",
-     "If single precision is meant: float literals and functions (0.5f, sqrtf, logf, cospif; __logf where its accuracy "
+     "If single precision is intended: float literals and functions (0.5f, sqrtf, logf, cospif; __logf where its accuracy "
      "is enough).",
      kSampled, RuleKind::cause, {}, "wait.double.share"},
     {"division-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.division.share", 0.3)},
-     "Warps spend {wait.division.share} of their time in divisions, remainders, or functions that replace an "
+     "Warps spend {wait.division.share} of their time in divisions, remainders, or subroutines that emulate an "
      "instruction.",
      "Divide once outside the loop, by a constant or a power of two; multiply by a reciprocal; index in 32 bits.",
      kSampled, RuleKind::cause, {}, "wait.division.share"},
@@ -118,7 +118,7 @@ constexpr Rule kSampleRules[] = {
      "Combine values in registers and shared memory first, then one atomic per block.", kField, RuleKind::cause,
      kLibraryAtomics},
     {"double-precision", kGpu, {is("fp64.mixed"), above("fp64.busy", 0.3), above("fp64.needless", 0.15)},
-     "Computes in double precision ({fp64.busy} busy); single precision is {fp64.rate} as fast on this GPU.",
+     "Computes in double precision (FP64 pipe {fp64.busy} busy); single precision is {fp64.rate} as fast on this GPU.",
      "If single precision is enough: float variables and accumulators (Triton: tl.float32), constants with an f (0.5f).",
      kMeasured, RuleKind::cause, kLibraryDouble},
 };

@@ -45,7 +45,7 @@ constexpr Rule kExcessWorkRules[] = {
      "Use mma or wgmma, or cuBLAS: the tensor roof is {tensor.gain} that of FP32.", kMeasured},
     {"widened-products", kGpu,
      {kOwnKernel, is("products.fp32"), is("products.widened"), above("products.needless", 0.15)},
-     "Converts values of 16 bits to fp32 and multiplies matrices of them on the FP32 pipe; tensor cores are idle.",
+     "Converts 16-bit matrices to fp32 and multiplies them on the FP32 pipe; tensor cores are idle.",
      "Multiply the 16-bit values on tensor cores, which add in fp32 (Triton: tl.dot without .to(tl.float32) of its "
      "operands; CUDA: mma, cuBLAS).",
      kMeasured},
@@ -60,11 +60,11 @@ constexpr Rule kExcessWorkRules[] = {
      kMeasured},
     // Only near the rate that mma.sync can reach, wgmma is what is missing.
     {"mma-sync", kGpu, {below("wgmma.share", 0.5), is("wgmma.available"), above("tensor.active", 0.6)},
-     "Uses mma.sync ({wgmma.share} through wgmma), which can't reach this chip's full rate.",
+     "Uses mma.sync, which cannot reach this chip's full rate; {wgmma.share} of its tensor operations use wgmma.",
      "Use wgmma with operands in shared memory (CUTLASS 3; Triton: BLOCK_M a multiple of 64, num_warps of 4).", kMeasured,
      RuleKind::cause, "Library kernel older than this chip. Options: a newer version, or its kernels for sm_90."},
     {"too-few-blocks", kGpu, {below("blocks.per_sm", 1), kIdleSms},
-     "A grid of {blocks} blocks leaves some of the {sms} {gpu.units} idle.",
+     "Grid size {blocks}: too few blocks for {sms} {gpu.units}, so some are idle.",
      "Split the work more finely (split-K, shorter rows per block), or increase the problem size.", kBestPractices,
      RuleKind::cause, kLibraryGrid},
     {"small-grid", kGpu, {kUnderRoof, kMemoryBound, below("grid.fill", 0.75), below("occupancy", 0.6)},
