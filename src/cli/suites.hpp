@@ -22,8 +22,10 @@ std::vector<std::filesystem::path> suite_folders(const std::filesystem::path& pr
 /// The suites of the first directory that exists, sorted by name.
 std::vector<KnownSuite> known_suites(const std::vector<std::filesystem::path>& folders);
 
-/// A file as given, or the suite of that name. Throws UsageError with the nearest name if neither exists.
-std::string find_suite(const std::string& given, const std::vector<KnownSuite>& known);
+/// A file as given, or the suite of that name. Throws UsageError if neither exists: with the nearest name, or if no
+/// suite is installed with `folders`, where they were looked up.
+std::string find_suite(const std::string& given, const std::vector<KnownSuite>& known,
+                       const std::vector<std::filesystem::path>& folders);
 
 /// The installed suites of this program.
 std::vector<KnownSuite> own_suites();

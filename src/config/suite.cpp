@@ -103,9 +103,8 @@ Suite parse_suite(const std::string& text, const std::string& path, DeviceKind d
 constexpr FileLimit kSuiteLimit{std::uint64_t{16} << 20, "a suite"};
 
 Suite load_suite(const std::string& path, DeviceKind device) {
-  return parse_suite(
-      read_file(path, kSuiteLimit, "suites that come with roofline: configs/ops.yaml, configs/quick.yaml"), path,
-      device);
+  return parse_suite(read_file(path, kSuiteLimit, "pass a suite's file or the name of an installed suite, such as ops"),
+                     path, device);
 }
 
 }  // namespace roofline

@@ -12,6 +12,7 @@
 #include "cli/doctor.hpp"
 #include "cli/suites.hpp"
 #include "model/error.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
@@ -127,20 +128,34 @@ TEST(Suites, ByNameBesideTheProgramAndNowhereElse) {
   fs::create_directories(root / "usr/share/roofline/configs/examples");
   std::ofstream(root / "usr/share/roofline/configs/ops.yaml") << "name: ops\n";
   std::ofstream(root / "usr/share/roofline/configs/examples/saxpy.yaml") << "name: saxpy\n";
-  const std::vector<KnownSuite> known = known_suites(suite_folders(root / "usr/bin/roofline"));
+  const std::vector<fs::path> folders = suite_folders(root / "usr/bin/roofline");
+  const std::vector<KnownSuite> known = known_suites(folders);
   ASSERT_EQ(known.size(), 2U);
-  EXPECT_EQ(find_suite("ops", known), (root / "usr/share/roofline/configs/ops.yaml").string());
-  EXPECT_EQ(find_suite("examples/saxpy", known), known.front().path.string());
-  EXPECT_EQ(find_suite("mine.yaml", known), "mine.yaml");
-  EXPECT_EQ(find_suite("folder/ops", known), "folder/ops");
+  EXPECT_EQ(find_suite("ops", known, folders), (root / "usr/share/roofline/configs/ops.yaml").string());
+  EXPECT_EQ(find_suite("examples/saxpy", known, folders), known.front().path.string());
+  EXPECT_EQ(find_suite("mine.yaml", known, folders), "mine.yaml");
+  EXPECT_EQ(find_suite("folder/ops", known, folders), "folder/ops");
   try {
-    find_suite("opss", known);
+    find_suite("opss", known, folders);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_EQ(error.hint(), "did you mean 'ops'?");
   }
-  EXPECT_TRUE(known_suites(suite_folders(root / "elsewhere/bin/roofline")).empty());
   fs::remove_all(root);
+}
+
+TEST(Suites, WhereNoneAreInstalledTheErrorNamesTheFolder) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::path(testing::TempDir()) / "roofline_no_suites";
+  const std::vector<fs::path> folders = suite_folders(root / "bin/roofline");
+  EXPECT_TRUE(known_suites(folders).empty());
+  try {
+    find_suite("ops", {}, folders);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.hint(), mentions((root / "share/roofline/configs").string(), "configs/ops.yaml"));
+  }
+  EXPECT_EQ(find_suite("configs/ops.yaml", {}, folders), "configs/ops.yaml");
 }
 
 MachineFacts whole_machine() {
