@@ -19,6 +19,21 @@
 namespace roofline {
 namespace {
 
+/// Options of other tools, and what they are called here: the first one that the command has.
+struct Synonym {
+  std::string_view other, own;
+};
+constexpr Synonym kSynonyms[] = {
+    {"--time", "--window"}, {"--time", "--max-time"}, {"--duration", "--window"}, {"--duration", "--max-time"}};
+
+/// The option of the command for another tool's word; empty if there is none.
+std::string_view own_option(const CommandEntry& command, const std::string& other) {
+  for (const Synonym& one : kSynonyms) {
+    if (one.other == other && find_option(command, std::string(one.own)) != nullptr) return one.own;
+  }
+  return {};
+}
+
 class Parser {
  public:
   Parser(CommandTree& tree, std::vector<std::string> words) : tree_(tree), words_(std::move(words)) {}
@@ -115,8 +130,11 @@ class Parser {
           fmt::format("a program and its arguments come after --, not '{}'", word),
           fmt::format("roofline {} -- {}", fmt::join(words_.begin(), here, " "), fmt::join(here, words_.end(), " ")));
     }
-    throw UsageError(fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", word),
-                     nearest_hint(name, flags, called() + " --help"));
+    const std::string help = called() + " --help";
+    const std::string_view own = own_option(*chosen_.back(), name);
+    throw UsageError(
+        fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", word),
+        own.empty() ? nearest_hint(name, flags, help) : fmt::format("did you mean '{}'? (see: {})", own, help));
   }
 
   void require_all() const {

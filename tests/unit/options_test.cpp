@@ -280,6 +280,9 @@ TEST(Options, DevicesToWatch) {
 TEST(Options, MistakesSayWhatToDo) {
   EXPECT_THAT(mistake({"calibrat"}), mentions("'calibrate'"));
   EXPECT_THAT(mistake({"analyze", "s.yaml", "--formt", "png"}), mentions("'--format'"));
+  EXPECT_THAT(mistake({"analyze", "s.yaml", "--time", "5m"}), mentions("'--max-time'"));
+  EXPECT_THAT(mistake({"profile", "--time", "5m", "--", "x"}), mentions("'--window'"));
+  EXPECT_THAT(mistake({"profile", "--siz", "5m", "--", "x"}), mentions("'--size'"));
   EXPECT_THAT(mistake({"analyze"}), mentions("roofline analyze --help"));
   EXPECT_THAT(mistake({"calibrate", "--device", "cpu:1"}), mentions("cpu", "cuda:N"));
   EXPECT_THAT(mistake({"calibrate", "--device", "cuda:-1"}), mentions("cpu", "cuda:N"));
