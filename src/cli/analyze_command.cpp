@@ -65,7 +65,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--machine", text("FILE", flags.machine),
               "Calibration file of a machine or node (default: the stored calibration of this device)");
   command.add("--only", text("OP", flags.only), "Run only workloads whose op or label matches this glob");
-  flags.output.add_to(command, "reports/<suite>-<device>");
+  flags.output.add_to(command, "reports/<suite>-<device>", timed_format_names());
   command.add("--max-time", seconds(options.sampler.max_time_s, 0.01, 3600),
               "Sampling time per workload (default: 3s), up to three times as long for the first ten samples");
   command.add("--row-limit", seconds(options.row_limit_s, 0, 1e6),

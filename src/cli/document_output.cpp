@@ -43,9 +43,13 @@ void refuse_unknown_ending(const std::string& path, const std::vector<std::strin
   if (ending.size() < kShortest || ending.size() > kLongest || std::filesystem::is_directory(path, hidden)) return;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   if (!std::all_of(ending.begin() + 1, ending.end(), is_letter)) return;
-  throw UsageError(
-      fmt::format("-o {}: unknown file extension '{}' (supported: {})", path, ending, fmt::join(known, ", ")),
-      fmt::format("for a folder of that name: -o {}/", path));
+  refuse_ending(path, known);
+}
+
+void refuse_ending(const std::string& path, const std::vector<std::string>& known) {
+  throw UsageError(fmt::format("-o {}: unknown file extension '{}' (supported: {})", path,
+                               fs::path(path).extension().string(), fmt::join(known, ", ")),
+                   fmt::format("for a folder of that name: -o {}/", path));
 }
 
 DocumentOutput::DocumentOutput(std::string stem, std::vector<std::string_view> texts)

@@ -47,4 +47,7 @@ class DocumentOutput {
 /// written. A folder may have such a name if it exists or ends with '/'; "run-1.5" and "report.v2" are folders.
 void refuse_unknown_ending(const std::string& path, const std::vector<std::string>& known);
 
+/// Refuses a path whose ending is of no format that the command writes: lists those that it does.
+[[noreturn]] void refuse_ending(const std::string& path, const std::vector<std::string>& known);
+
 }  // namespace roofline

@@ -55,15 +55,14 @@ const Format* format_of_file(const std::string& path) {
   return ending.empty() ? nullptr : find_format(std::string_view(ending).substr(1));
 }
 
-/// Names separated by commas, each format once.
-OptionValue format_list(std::vector<const Format*>& formats) {
-  const auto set = [&formats](const std::string& given, const std::string& option) {
+/// Names separated by commas, each format once. `known`: those that the command writes.
+OptionValue format_list(std::vector<const Format*>& formats, const std::vector<std::string>& known) {
+  const auto set = [&formats, known](const std::string& given, const std::string& option) {
     std::vector<std::string> names;
     list("", names).set(given, "");
     for (const std::string& name : names) {
       const Format* const format = find_format(name);
-      if (format == nullptr) {
-        const std::vector<std::string> known = format_names();
+      if (format == nullptr || !contains(known, name)) {
         const std::string near = nearest_name(name, known);
         throw UsageError(fmt::format("{} {}: unknown format (supported: {})", option, name, fmt::join(known, ", ")),
                          near.empty() ? "" : fmt::format("did you mean '{}'?", near));
@@ -112,16 +111,23 @@ std::vector<const Format*> formats_of(const ReportOutput& output, std::size_t ru
 
 }  // namespace
 
-void FileOutput::add_to(CommandEntry& command, const std::string& own, const std::string& names,
+void FileOutput::add_to(CommandEntry& command, const std::string& own, const std::vector<std::string>& names,
                         const std::string& usual) {
+  writable = names;
   command.add(
       "-o,--output", text("PATH", path),
       fmt::format("Directory (default: {}), a file whose extension selects the format, or '-' for stdout", own));
-  command.add("--format", format_list(formats),
-              fmt::format("Output formats, comma-separated: {} (default: {})", names, usual));
+  command.add("--format", format_list(formats, names),
+              fmt::format("Output formats, comma-separated: {} (default: {})", fmt::join(names, ", "), usual));
 }
 
-void FileOutput::finish(const GlobalOptions& global) {
+std::vector<std::string> FileOutput::writable_of(std::size_t runs) const {
+  std::vector<std::string> names = writable;
+  if (runs > 1) std::erase_if(names, [](const std::string& name) { return !find_format(name)->several; });
+  return names;
+}
+
+void FileOutput::finish(const GlobalOptions& global, std::size_t runs) {
   if (global.answer.json && path.empty() && formats.empty()) {
     path = "-";
     formats = {find_format("json")};
@@ -129,6 +135,7 @@ void FileOutput::finish(const GlobalOptions& global) {
   const Format* const format = format_of_file(path);
   std::error_code hidden;
   if (format != nullptr && !std::filesystem::is_directory(path, hidden)) {
+    if (!contains(writable, std::string(format->name))) refuse_ending(path, writable_of(runs));
     if (!formats.empty() && formats != std::vector<const Format*>{format}) {
       throw UsageError(fmt::format("-o {} is one {} file, but --format requests others", path, format->name),
                        "remove --format, or pass a directory to -o");
@@ -136,7 +143,7 @@ void FileOutput::finish(const GlobalOptions& global) {
     formats = {format};
     is_file = true;
   } else {
-    refuse_unknown_ending(path, format_names());
+    refuse_unknown_ending(path, writable_of(runs));
   }
   if (to_stdout() && formats.size() != 1) {
     throw UsageError("-o - requires exactly one --format", "for example: --format json -o -");
@@ -152,13 +159,10 @@ std::filesystem::path FileOutput::file(const std::filesystem::path& folder, std:
   return is_file ? std::filesystem::path(path) : folder / name;
 }
 
-void ReportOutput::add_to(CommandEntry& command, const std::string& own) {
-  std::vector<std::string_view> unusual;
-  for (const Format& format : roofline::formats()) {
-    if (!format.usual) unusual.push_back(format.name);
-  }
-  FileOutput::add_to(command, own, fmt::format("{}", fmt::join(format_names(), ", ")),
-                     fmt::format("all except {}", fmt::join(unusual, ", ")));
+void ReportOutput::add_to(CommandEntry& command, const std::string& own, const std::vector<std::string>& names) {
+  std::vector<std::string> unusual = names;
+  std::erase_if(unusual, [](const std::string& name) { return find_format(name)->usual; });
+  FileOutput::add_to(command, own, names, fmt::format("all except {}", fmt::join(unusual, ", ")));
   command.add("--size", chart_size(chart), "Chart size in pixels (default: 1200x760)");
   command.add("--scale", number("FACTOR", chart.scale, 0.25, 8), "PNG pixels per pixel of --size (default: 2)");
   command.add("--theme", one_of(chart.theme, {std::pair("light", Theme::light), {"dark", Theme::dark}}),
@@ -177,7 +181,7 @@ void ReportOutput::add_to(CommandEntry& command, const std::string& own) {
 
 void ReportOutput::finish(const GlobalOptions& global, std::size_t runs) {
   check_pixels(chart);
-  FileOutput::finish(global);
+  FileOutput::finish(global, runs);
   for (const Format* format : formats) {
     if (format->several || runs == 1 || (global.answer.json && to_stdout())) continue;
     throw UsageError(fmt::format("{} holds one run, but several files were given", format->name),

@@ -21,6 +21,7 @@ struct FileOutput {
   std::string path = {};                    ///< a directory, one file, or "-" for stdout; empty:
                                             ///< the command's own
   std::vector<const Format*> formats = {};  ///< once each; empty: the default ones
+  std::vector<std::string> writable = {};   ///< names of the formats that the command writes
   bool is_file = false;                     ///< `path` is one file, of the one format: chart.svg
 
   bool to_stdout() const { return path == "-"; }
@@ -31,9 +32,14 @@ struct FileOutput {
 
   /// Help shows the command's own directory, the names of its formats and those
   /// of the default ones.
-  void add_to(CommandEntry& command, const std::string& own, const std::string& names, const std::string& usual);
-  /// With --json and no output given, the document goes to stdout.
-  void finish(const GlobalOptions& global);
+  void add_to(CommandEntry& command, const std::string& own, const std::vector<std::string>& names,
+              const std::string& usual);
+  /// With --json and no output given, the document goes to stdout. Refuses files of formats that the command does not
+  /// write, and of endings that are none. `runs` is the number of runs in the output.
+  void finish(const GlobalOptions& global, std::size_t runs = 1);
+
+ private:
+  std::vector<std::string> writable_of(std::size_t runs) const;
 };
 
 /// The output of a report: also its chart.
@@ -41,7 +47,7 @@ struct ReportOutput : FileOutput {
   ChartOptions chart = {};
   bool plot = false;  ///< also draw the chart in the terminal
 
-  void add_to(CommandEntry& command, const std::string& own);
+  void add_to(CommandEntry& command, const std::string& own, const std::vector<std::string>& names = format_names());
   /// `runs` is the number of runs in the report.
   void finish(const GlobalOptions& global, std::size_t runs = 1);
 };

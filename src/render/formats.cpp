@@ -41,9 +41,24 @@ const std::vector<Format>& formats() {
       {.name = "png", .file = "roofline.png", .render = png, .may_crash = true},
       {.name = "pdf", .file = "roofline.pdf", .render = pdf, .usual = false, .may_crash = true},
       {.name = "html", .file = "report.html", .render = html},
-      {.name = "trace", .file = "timeline.trace", .render = render_trace, .usual = false, .several = false},
-      {.name = "stacks", .file = "host.stacks", .render = render_stacks, .usual = false, .several = false},
-      {.name = "speedscope", .file = "host.speedscope", .render = render_speedscope, .usual = false, .several = false},
+      {.name = "trace",
+       .file = "timeline.trace",
+       .render = render_trace,
+       .usual = false,
+       .several = false,
+       .recorded = true},
+      {.name = "stacks",
+       .file = "host.stacks",
+       .render = render_stacks,
+       .usual = false,
+       .several = false,
+       .recorded = true},
+      {.name = "speedscope",
+       .file = "host.speedscope",
+       .render = render_speedscope,
+       .usual = false,
+       .several = false,
+       .recorded = true},
       {.name = "prometheus",
        .file = "metrics.prometheus",
        .render = render_prometheus,
@@ -67,6 +82,14 @@ std::vector<const Format*> usual_formats(std::size_t runs) {
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const Format& format : formats()) names.emplace_back(format.name);
+  return names;
+}
+
+std::vector<std::string> timed_format_names() {
+  std::vector<std::string> names;
+  for (const Format& format : formats()) {
+    if (!format.recorded) names.emplace_back(format.name);
+  }
   return names;
 }
 

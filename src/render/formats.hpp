@@ -20,6 +20,7 @@ struct Format {
   std::variant<Text, Drawn> render;
   bool usual = true;       ///< written when no format is asked for
   bool several = true;     ///< holds several runs
+  bool recorded = false;   ///< of recordings of programs only: a timeline, or samples of threads
   bool may_crash = false;  ///< may crash when out of memory: rendered in a separate process
 
   bool draws_chart() const { return std::holds_alternative<Drawn>(render); }
@@ -36,5 +37,8 @@ std::vector<const Format*> usual_formats(std::size_t runs = 1);
 
 /// The names of all.
 std::vector<std::string> format_names();
+
+/// Of those that a report of timed kernels can have: without formats of recordings.
+std::vector<std::string> timed_format_names();
 
 }  // namespace roofline

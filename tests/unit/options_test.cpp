@@ -10,6 +10,8 @@
 namespace roofline {
 namespace {
 
+using ::testing::HasSubstr;
+using ::testing::Not;
 using Formats = std::vector<const Format*>;
 
 /// Parses with the program's own commands and runs nothing.
@@ -223,6 +225,22 @@ TEST(Options, AFileNameSaysItsFormat) {
   }
   EXPECT_EQ(mistake({"report", "a.json", "-o", "x.svg", "--format", "svg,svg"}), "no error");
   EXPECT_NE(mistake({"report", "a.json", "-o", "x.svg", "--format", "png"}).find("-o x.svg"), std::string::npos);
+}
+
+/// Before anything is measured, and for -o as for --format.
+TEST(Options, OnlyFormatsThatTheCommandCanWriteAreAcceptedAndListed) {
+  EXPECT_EQ(mistake({"profile", "-o", "x.trace", "--", "p"}), "no error");
+  EXPECT_EQ(mistake({"analyze", "s.yaml", "-o", "x.prometheus"}), "no error");
+  EXPECT_EQ(mistake({"fleet", "f", "-o", "x.csv"}), "no error");
+  for (const char* file : {"x.trace", "x.stacks", "x.speedscope", "x.jpg"}) {
+    EXPECT_THAT(mistake({"analyze", "s.yaml", "-o", file}), mentions(file, "jsonl)")) << file;
+    EXPECT_THAT(mistake({"analyze", "s.yaml", "-o", file}), Not(HasSubstr("html, trace"))) << file;
+  }
+  EXPECT_THAT(mistake({"analyze", "s.yaml", "--format", "trace"}), mentions("--format trace"));
+  EXPECT_THAT(mistake({"fleet", "f", "-o", "x.png"}), mentions("x.png", "(supported: html, json, csv)"));
+  EXPECT_THAT(mistake({"fleet", "f", "-o", "x.jpg"}), mentions("x.jpg", "(supported: html, json, csv)"));
+  EXPECT_THAT(mistake({"fleet", "f", "--format", "svg"}), mentions("--format svg"));
+  EXPECT_THAT(mistake({"report", "a.json", "b.json", "-o", "x.jpg"}), mentions("x.jpg", "(supported: csv, md,"));
 }
 
 TEST(Options, JsonHoldsOneRun) {
