@@ -48,7 +48,9 @@ void add_options(CommandEntry& command, Flags& flags) {
   flags.device.add_to(command);
   command.add("--machine", text("FILE", flags.machine),
               "Calibration file (default: the stored calibration of this device)");
-  command.add("--warmup", seconds(options.warmup_s), "Start recording this long after the first launch, such as 10s");
+  command.add("--warmup", seconds(options.warmup_s),
+              "Start recording this long after the first launch (without a GPU: after the program's start), such as "
+              "10s");
   command.add("--window", seconds(options.window_s, 1e-3),
               "Record for this long, such as 5s or 500ms, then stop the program");
   command.add("--record", one_of(options.sample, {std::pair("sample", true), {"all", false}}),
@@ -236,6 +238,20 @@ std::shared_ptr<const JobFolder> job_of_ranks(const Flags& flags) {
                                      *world);
 }
 
+/// Says which options had no effect because no kernel of a GPU was recorded. Without a GPU, a warm-up counts from the
+/// program's start.
+void warn_unused_options(const ProfileOptions& options, const Report& report) {
+  if (options.gpu && !report.points.empty()) return;
+  if (!options.step_range.empty()) {
+    warn(fmt::format("--step {} was not used: steps are found between GPU kernels, and none were recorded",
+                     options.step_range));
+  }
+  if (options.gpu && options.warmup_s > 0) {
+    warn(fmt::format("--warmup {:g}s was not used: it counts from the first GPU kernel, and none were recorded",
+                     options.warmup_s));
+  }
+}
+
 /// True if --emulate would add to the report: of native code that ran to its end, where the tool that counts is
 /// installed.
 bool gains_by_emulation(const Report& report) {
@@ -276,6 +292,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
                   : flags.from.empty() ? profile_program(flags.options, machine)
                                        : profile_of_spools(flags.options, machine);
   if (!leads) return exit_code_of_program(report);
+  warn_unused_options(flags.options, report);
   if (remarks) add_remarks(report, *remarks);
   if (job && flags.keep.empty()) job->remove();
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());

@@ -103,6 +103,15 @@ class Host(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return json.loads(out.read_text())["profile"]["host"]
 
+    def test_a_step_range_that_is_not_used_is_named(self):
+        quick = [sys.executable, "-c", "sum(range(10 ** 7))"]
+        for options, named in ((["--step", "epoch"], True), (["--warmup", "10ms"], False)):
+            done = subprocess.run([ROOFLINE, "profile", "--device", "cpu", *options, "-o", "out", "--", *quick],
+                                  cwd=self.folder, text=True, capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("--step epoch" in done.stderr, named, done.stderr)
+            self.assertNotIn("--warmup", done.stderr)
+
     def python(self, source, **arguments):
         script = self.folder / "planted.py"
         script.write_text(textwrap.dedent(source))
