@@ -74,7 +74,7 @@ class View {
 void add_options(CommandEntry& command, MonitorFlags& flags) {
   flags.devices.add_to(command);
   command.add("--interval", seconds(flags.interval_s), "Time between samples, such as 500ms (default: 1s)");
-  command.add("--once", flag(flags.once), "Print one sample and exit");
+  command.add("--once", flag(flags.once), "Print one sample, over at most 1s, and exit");
   command.add("--format",
               one_of(flags.format, {std::pair("table", MonitorFormat::table),
                                     {"json", MonitorFormat::json},
@@ -103,6 +103,8 @@ void finish(MonitorFlags& flags, GlobalOptions& global) {
     throw UsageError("monitor does not support --top and --fields");
   }
   if (global.answer.json) flags.format = MonitorFormat::json;
+  constexpr double kLongestOnce_s = 1;  // rates need two readings
+  if (flags.once) flags.interval_s = std::min(flags.interval_s, kLongestOnce_s);
 }
 
 ExitCode run(MonitorFlags& flags, const GlobalOptions& global) {

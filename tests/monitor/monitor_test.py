@@ -74,9 +74,15 @@ class MonitorTest(unittest.TestCase):
         self.assertGreater(cpu["seconds"], 0.1)
         self.assertIn("busy_fraction", cpu["values"])
         self.assertIn("roofline calibrate", cpu["absent"]["roofs"])
+        self.assertEqual(sample["interval_s"], 0.2)
         text = self.run_tool("--device", "cpu", "--once", "--interval", "200ms").stdout
         self.assertIn("busy", text)
         self.assertNotIn("\x1b", text)
+
+    def test_one_sample_does_not_wait_for_a_long_interval(self):
+        done = self.run_tool("--device", "cpu", "--once", "--json", "--interval", "1h")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.valid(done.stdout)["interval_s"], 1)
 
     def test_lines_until_it_is_ended(self):
         for end in (signal.SIGINT, signal.SIGTERM):
