@@ -115,7 +115,8 @@ void print_rendered(const std::string& text) { static_cast<void>(std::fputs((tex
 void print_status(const std::string& line) {
   const std::string text = clean(line);
   const TerminalStyle style = stderr_style(ColorMode::never);
-  if (::isatty(STDERR_FILENO) != 1 || display_width(text) <= style.columns) return print_rendered(text);
+  const bool has_width = ::isatty(STDERR_FILENO) == 1 || asked_columns() > 0;
+  if (!has_width || display_width(text) <= style.columns) return print_rendered(text);
   const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());
   std::string lines = wrapped(std::string(indent, ' '), text.substr(indent), style, true);
   lines.pop_back();  // the last line feed

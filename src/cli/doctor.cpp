@@ -7,6 +7,7 @@
 #include "cli/device_flags.hpp"
 #include "model/spelling.hpp"
 #include "render/terminal/table.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -151,6 +152,42 @@ HealthCheck cache_check(const MachineFacts& facts) {
           "export XDG_CACHE_HOME=$(mktemp -d)"};
 }
 
+/// The parts of a shell command that may stand on lines of their own: a line that ends with "&&" or "|" continues.
+std::vector<std::string> command_lines(std::string_view command) {
+  std::vector<std::string> lines;
+  while (!command.empty()) {
+    const std::size_t both = command.find(" && "), pipe = command.find(" | ");
+    const std::size_t at = std::min(both, pipe);
+    const std::size_t end = at == std::string_view::npos ? command.size() : at + (both < pipe ? 3 : 2);
+    lines.emplace_back(command.substr(0, end));
+    command.remove_prefix(std::min(command.size(), end + 1));
+  }
+  return lines;
+}
+
+/// A command with its comment, if it has one, in lines that can be copied: broken where it does not fit, and moved to
+/// the left where that is not enough.
+std::string render_remedy(const std::string& remedy, std::size_t column, const TerminalStyle& style) {
+  const std::size_t comment = std::min(remedy.find("   # "), remedy.size());
+  const std::string command = for_terminal(remedy.substr(0, comment), style);
+  const int columns = std::max(style.columns, 0);
+  const auto fits = [&](const std::string& line) {
+    return static_cast<int>(column) + 2 + display_width(line) <= columns;
+  };
+  if (fits(remedy)) return fmt::format("{:{}}$ {}\n", "", column, for_terminal(remedy, style));
+  const std::vector<std::string> lines = fits(command) ? std::vector{command} : command_lines(command);
+  int widest = 0;
+  for (const std::string& line : lines) widest = std::max(widest, display_width(line));
+  const int left = std::clamp(columns - 2 - widest, 0, static_cast<int>(column));
+  std::string text;
+  for (const std::string& line : lines) {
+    text += fmt::format("{:{}}{} {}\n", "", left, text.empty() ? '$' : ' ', line);
+  }
+  const std::string begin = fmt::format("{:{}}# ", "", left);
+  constexpr std::size_t kMark = 5;  // "   # "
+  return comment == remedy.size() ? text : text + wrapped(begin, remedy.substr(comment + kMark), style, true);
+}
+
 }  // namespace
 
 std::span<const KnownLibrary> known_libraries() { return kLibraries; }
@@ -190,7 +227,7 @@ std::string render_checks(const std::vector<HealthCheck>& checks, const Terminal
     text +=
         wrapped(fmt::format("{:<8} {:<{}}  ", to_string(check.health), check.name, width), check.found, style, true);
     if (!check.without.empty()) text += wrapped(indent, check.without, style, true);
-    if (!check.remedy.empty()) text += fmt::format("{}$ {}\n", indent, check.remedy);  // whole: it is copied
+    if (!check.remedy.empty()) text += render_remedy(check.remedy, indent.size(), style);
   }
   return text;
 }

@@ -9,6 +9,8 @@
 #include "config/suite_schema.hpp"
 #include "host/interrupt.hpp"
 #include "op/registry.hpp"
+#include "render/terminal/table.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -21,16 +23,25 @@ std::vector<std::string> dtypes_of(const Implementation& implementation) {
   return names;
 }
 
-std::string text_of(const Op& op) {
-  std::string text = fmt::format("{}: {}\n", op.name(), op.summary());
+/// "    cpu   vectorized   fp32 fp64        all threads, vectors": the summary wraps below itself. Where long types
+/// leave little room for it, it begins on the next line.
+std::string text_of(const Implementation& one, DeviceKind kind, const TerminalStyle& style) {
+  constexpr std::size_t kSummaryColumn = 40;
+  const std::string types = fmt::format("{}", fmt::join(dtypes_of(one), " "));
+  const std::string head = fmt::format("    {:<5} {:<12} {:<16} ", to_string(kind), one.name, types);
+  const bool fits = display_width(head) + display_width(one.summary) <= style.columns;
+  if (fits || head.size() <= kSummaryColumn) return wrapped(head, one.summary, style, true);
+  return head.substr(0, head.size() - 1) + "\n" + wrapped(std::string(kSummaryColumn, ' '), one.summary, style, true);
+}
+
+std::string text_of(const Op& op, const TerminalStyle& style) {
+  std::string text = wrapped(fmt::format("{}: ", op.name()), op.summary(), style, true);
   for (const ShapeParameter& parameter : op.parameters()) {
-    text += fmt::format("    {:<10} {} (default {})\n", parameter.name, parameter.meaning, parameter.default_value);
+    text += wrapped(fmt::format("    {:<10} ", parameter.name),
+                    fmt::format("{} (default {})", parameter.meaning, parameter.default_value), style, true);
   }
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
-    for (const Implementation& one : implementations_of(op, kind)) {
-      text += fmt::format("    {:<5} {:<12} {:<16} {}\n", to_string(kind), one.name,
-                          fmt::format("{}", fmt::join(dtypes_of(one), " ")), one.summary);
-    }
+    for (const Implementation& one : implementations_of(op, kind)) text += text_of(one, kind, style);
   }
   return text;
 }
@@ -57,9 +68,9 @@ Json json_of(const Op& op) {
   return json;
 }
 
-std::string text_of(std::span<const Op* const> ops) {
+std::string text_of(std::span<const Op* const> ops, const TerminalStyle& style) {
   std::string text;
-  for (const Op* op : ops) text += (text.empty() ? "" : "\n") + text_of(*op);
+  for (const Op* op : ops) text += (text.empty() ? "" : "\n") + text_of(*op, style);
   return text;
 }
 
@@ -77,12 +88,13 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--schema", flag(flags.schema), "Print the JSON Schema of suites with these ops, for editors");
 }
 
-ExitCode run(Flags& flags, const GlobalOptions&) {
+ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
   if (flags.schema) {
     print_result([] { return suite_schema(all_ops()); }, [] { return suite_schema_text(all_ops()); });
   } else {
-    print_result([] { return document_of(all_ops()); }, [] { return text_of(all_ops()); });
+    print_result([] { return document_of(all_ops()); },
+                 [&] { return text_of(all_ops(), stdout_table_style(global.color)); });
   }
   return ExitCode::ok;
 }

@@ -163,6 +163,19 @@ class Usage(Workspace):
         self.assertEqual(ops, set(schema["$defs"]["workload"]["properties"]["op"]["anyOf"][0]["enum"]))
         self.assertEqual(schema["$defs"], self.data(self.run_tool("ops", "--schema", "--json"))["$defs"])
 
+    def test_lines_fit_the_columns_of_the_environment(self):
+        def lines(columns, *arguments):
+            done = subprocess.run([ROOFLINE, *arguments], env=dict(self.environment, COLUMNS=columns), text=True,
+                                  cwd=self.folder, capture_output=True, stdin=subprocess.DEVNULL)
+            return (done.stdout + done.stderr).splitlines()
+        mistake = ("calibrate", "--device", "gpu " * 40)
+        for arguments in (("ops",), mistake):
+            with self.subTest(arguments):
+                self.assertLessEqual(max(map(len, lines("80", *arguments))), 80)
+                wide = lines("1000", *arguments)
+                self.assertGreater(max(map(len, wide)), 80)
+                self.assertEqual(" ".join(" ".join(wide).split()), " ".join(" ".join(lines("80", *arguments)).split()))
+
     def test_every_command_answers_programs(self):
         run = ROOT / "reports/reference/h200-ops/report.json"
         for arguments, code in ((("devices",), 0), (("ops", "--top", 1), 0), (("doctor",), 0), (("help",), 0),

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -229,6 +231,31 @@ TEST(Doctor, EachMissingThingIsNamedAndNothingElse) {
                 facts.devices[0].problem = DeviceProblem::no_driver;
               }),
               ElementsAre("GPU 0"));
+}
+
+std::vector<std::string> text_lines(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The longest remedies: of a driver, with a comment, and of the counters, three commands.
+TEST(Doctor, LinesFitTheTerminalAndCommandsCanStillBeCopied) {
+  MachineFacts facts = whole_machine();
+  facts.gpu_counters = {"no permission", true};
+  facts.devices.push_back({.info = {}, .usable = false, .reason = "not found", .problem = DeviceProblem::no_driver});
+  const std::vector<HealthCheck> checks = checks_of(facts);
+  const std::vector<std::string> lines = text_lines(render_checks(checks, {.columns = 80}));
+  for (const std::string& line : lines) EXPECT_LE(line.size(), 80U) << line;
+  EXPECT_THAT(lines, Contains(HasSubstr("$ sudo apt-get install nvidia-driver")));
+  EXPECT_THAT(lines, Contains(HasSubstr("# in a container: ")));
+  EXPECT_THAT(lines, Contains(EndsWith("/etc/modprobe.d/nvidia-profiling.conf &&")));
+  const std::string wide = render_checks(checks, {.columns = 1000});
+  for (const HealthCheck& check : checks) {
+    if (check.name != "counters of the GPU") continue;
+    EXPECT_THAT(wide, HasSubstr("$ " + check.remedy + "\n"));
+  }
 }
 
 }  // namespace
