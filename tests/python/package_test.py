@@ -2,6 +2,7 @@
 """The Python package: typed reports, tables, pages of notebooks, timing, and profiles of the running process.
 
 usage: package_test.py PATH_OF_ROOFLINE [unittest arguments]
+       python3 -m pytest tests/python   with the binary in $ROOFLINE, else the one in build/ or on PATH
 """
 import asyncio
 import base64
@@ -22,8 +23,19 @@ import unittest
 import zipfile
 from unittest import mock
 
-ROOFLINE = os.path.abspath(sys.argv.pop(1))
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def binary_under_test():
+    """The first argument, or where another program imports this file, $ROOFLINE or what is found."""
+    if __name__ == "__main__":
+        return sys.argv.pop(1)
+    built = (str(ROOT / f"build/{preset}/roofline") for preset in ("local", "dev", "release"))
+    found = [os.environ.get("ROOFLINE"), *filter(os.path.exists, built), shutil.which("roofline")]
+    return next(filter(None, found), "roofline")
+
+
+ROOFLINE = os.path.abspath(binary_under_test())
 sys.path.insert(0, str(ROOT / "python" / "src"))
 os.environ["ROOFLINE"] = ROOFLINE
 
