@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr double kEmulationLimitS = 60;
+constexpr double kEmulationLimitS = 180;
 /// Bytes of all tensors, smallest first: an interaction of all pairs of elements is still fast, and a kernel that needs
 /// whole tiles finds its own at a larger one.
 constexpr std::array<double, 6> kSizes = {65536, 262144, 1048576, 4194304, 16777216, 67108864};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/find.hpp"
 #include "profile/collective_sums.hpp"
 #include "profile/micro_batches.hpp"
 
@@ -56,6 +57,7 @@ class KindsOfJob {
     of.waiting_s += waiting;
     of.transfer_s += transfer;
     of.lines[line] += transfer;
+    of.waits[line] += waiting;
     ++of.calls;
   }
 
@@ -95,6 +97,19 @@ const std::pair<const spool::CollectiveKind, CommunicationKind>* CommunicationKi
 double CommunicationKinds::waiting_s(spool::CollectiveKind kind) const {
   const auto found = kinds.find(kind);
   return found == kinds.end() ? 0 : found->second.waiting_s;
+}
+
+std::string CommunicationKinds::line_of_waiting() const {
+  std::map<std::string, double> lines;
+  double all = 0;
+  for (const auto& [kind, of] : kinds) {
+    for (const auto& [line, time] : of.waits) {
+      lines[line] += time;
+      all += time;
+    }
+  }
+  const std::string most = key_of_largest(lines);
+  return all > 0 && lines.at(most) > 0.5 * all ? most : std::string();
 }
 
 CommunicationKinds communication_kinds(const Job& job, const Recording& recording, const std::vector<Span>& steps,

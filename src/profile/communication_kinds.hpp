@@ -17,6 +17,7 @@ struct CommunicationKind {
   double transfer_s = 0;  ///< transfer, or not matched with other ranks
   double calls = 0;
   std::map<std::string, double> lines = {};  ///< seconds of transfer per line
+  std::map<std::string, double> waits = {};  ///< seconds of waiting per line
 };
 
 struct CommunicationKinds {
@@ -34,6 +35,8 @@ struct CommunicationKinds {
   const std::pair<const spool::CollectiveKind, CommunicationKind>* largest() const;
   /// Seconds of waiting in that kind of collective.
   double waiting_s(spool::CollectiveKind kind) const;
+  /// The line with most of all waiting; empty if there is none.
+  std::string line_of_waiting() const;
 };
 
 CommunicationKinds communication_kinds(const Job& job, const Recording& recording, const std::vector<Span>& steps,

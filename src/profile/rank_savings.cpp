@@ -231,6 +231,7 @@ class RankClaims {
     const bool of_hosts = steps_.late_by_compute_s < 0.5 * steps_.late_s();
     Saving saving;
     saving.cause = of_hosts ? SavingCause::uneven_hosts : SavingCause::uneven_ranks;
+    if (of_hosts) saving.line = kinds_.line_of_waiting();
     saving.seconds = waited;
     saving.what = what_is_lost(saving.cause);
     saving.evidence = fmt::format("{} per step, {}, waiting for ranks that take turns arriving last",

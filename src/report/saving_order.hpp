@@ -86,18 +86,23 @@ constexpr bool delays_ranks(std::optional<SavingCause> cause) {
   }
 }
 
-/// Moves the waiting of ranks whose hosts take turns being late behind the largest cause of that after it, if this is a
-/// considerable part: the waiting follows from it. Arguments as those of put_waits_first().
+/// Moves a cause before the waiting of ranks whose hosts take turns being late: that waiting follows from it. It is the
+/// one at the line that they wait at, else the largest one, if it is a considerable part. Arguments as those of
+/// put_waits_first().
 template <typename T, typename CauseOf>
 void put_uneven_hosts_later(std::vector<T>& savings, const CauseOf& cause_of) {
   constexpr double kGoodPart = 0.25;
   const auto uneven = std::find_if(savings.begin(), savings.end(),
                                    [&](const T& saving) { return cause_of(saving) == SavingCause::uneven_hosts; });
   if (uneven == savings.end()) return;
-  const auto cause = std::find_if(std::next(uneven), savings.end(), [&](const T& saving) {
+  const auto delays = [&](const T& saving) {
     return delays_ranks(cause_of(saving)) && !saving.one_off && saving.seconds >= kGoodPart * uneven->seconds;
+  };
+  auto cause = std::find_if(std::next(uneven), savings.end(), [&](const T& saving) {
+    return delays(saving) && !saving.line.empty() && saving.line == uneven->line;
   });
-  if (cause != savings.end()) std::rotate(uneven, std::next(uneven), std::next(cause));
+  if (cause == savings.end()) cause = std::find_if(std::next(uneven), savings.end(), delays);
+  if (cause != savings.end()) std::rotate(uneven, cause, std::next(cause));
 }
 
 /// True for loading and compiling of code.

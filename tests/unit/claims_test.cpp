@@ -73,6 +73,22 @@ TEST(Claims, WhatDelaysTheHostsComesBeforeRanksThatWaitForThem) {
   EXPECT_EQ(first(SavingCause::between_kernels, 2), SavingCause::uneven_hosts);
 }
 
+TEST(Claims, WhatRanksDoAtTheLineThatTheyWaitAtComesFirst) {
+  for (const bool same_line : {true, false}) {
+    std::vector<SavingClaim> claims = {claim_on(SavingKind::communication, 6), claim_on(SavingKind::idle, 3),
+                                       claim_on(SavingKind::idle, 2)};
+    claims[0].saving.cause = SavingCause::uneven_hosts;
+    claims[0].saving.line = "train.py:72 average";
+    claims[1].saving.cause = claims[2].saving.cause = SavingCause::tiny_kernels;
+    claims[1].saving.line = "train.py:30 forward";
+    claims[2].saving.line = same_line ? "train.py:72 average" : "train.py:80 step";
+    const std::vector<Saving> savings =
+        disjoint_savings(std::move(claims), {.idle_s = 10, .communication_s = 10}, 0.1);
+    EXPECT_EQ(savings.at(0).line, same_line ? "train.py:72 average" : "train.py:30 forward");
+    EXPECT_EQ(savings.at(1).cause, SavingCause::uneven_hosts);
+  }
+}
+
 TEST(Claims, ThereIsNothingToSaveWhereNoTimeIs) {
   EXPECT_TRUE(
       disjoint_savings({claim_on(SavingKind::idle, 3), claim_on(SavingKind::kernel, 1, {{0, 1.0}})}, {}, 0).empty());
