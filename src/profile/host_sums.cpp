@@ -10,6 +10,7 @@
 #include "profile/host_moments.hpp"
 #include "profile/idle/stack_frames.hpp"
 #include "profile/intervals.hpp"
+#include "sample/kernel_frame.hpp"
 
 namespace roofline {
 namespace {
@@ -263,7 +264,8 @@ int charged_frame(const HostSamples& samples, const std::vector<int>& stack) {
   if (with_line != stack.end()) return *with_line;
   const auto own = std::ranges::find_if(stack, [&](int index) { return frame(index).own; });
   if (own != stack.end()) return *own;
-  return stack.empty() ? -1 : stack.front();
+  const bool kernel = stack.size() > 1 && is_kernel(frame(stack.front()));
+  return stack.empty() ? -1 : stack[kernel ? 1 : 0];
 }
 
 HostSamples cut(HostSamples samples, std::uint64_t start, std::uint64_t end) {

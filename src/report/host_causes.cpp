@@ -93,6 +93,8 @@ class HostCauses {
   /// `claimed`: what the program's line calls Python's libraries for is known.
   void add(const HostStackSum& stack, bool claimed) {
     const StackUse use = uses_.use_of(stack);
+    const bool in_kernel = stack.state == ThreadState::running && use.kernel;
+    if (in_kernel) note_kernel(use, stack.seconds);
     if (stack.state == ThreadState::running && (use.flush || !use.system_call.empty())) {
       calls_[call_of(use)][use.line] += stack.seconds;
       // What a stream writes is no conversion.
@@ -100,13 +102,19 @@ class HostCauses {
     }
     if (stack.state == ThreadState::child || stack.state == ThreadState::read) children_[use.line] += stack.seconds;
     if (stack.state == ThreadState::disk && use.system_call.ends_with("sync")) syncs_[use.line] += stack.seconds;
-    if (claimed) return;
+    if (claimed || (in_kernel && use.purpose != FunctionPurpose::mutex)) return;
     if (stack.state == ThreadState::running && use.special) note_copies(use, stack.seconds);
     if (use.purpose == FunctionPurpose::none) return;
     if (use.purpose == FunctionPurpose::sort && stack.state == ThreadState::running) note_depth(stack, use.line);
     const bool runs = stack.state == ThreadState::running || stack.state == ThreadState::runnable;
     if (stack.state == ThreadState::running) running_[use.purpose][use.line] += stack.seconds;
     if (!runs) waiting_[use.purpose][use.line] += stack.seconds;
+  }
+
+  /// The kernel's work has causes of its own.
+  void note_kernel(const StackUse& use, double seconds) {
+    kernel_s_ += seconds;
+    if (use.system_call.empty() && !use.line.empty()) faults_[use.line] += seconds;
   }
 
   /// What a system call is made for, if that decides what to do about it; else the call.
@@ -123,9 +131,12 @@ class HostCauses {
   static bool is_of_waits(const HostCause& cause) { return cause.id == "gil"; }
   bool has(std::string_view id) const { return std::ranges::find(causes_, id, &HostCause::id) != causes_.end(); }
 
-  /// Samples are taken in user code, where a thread is assumed to be until the next one: a part of that was in the
-  /// kernel.
-  double share_in_user_code() const { return host_.usage.is_known() ? host_.usage.user_s / host_.usage.cpu_s() : 1; }
+  /// Where samples are taken in user code only, a thread is assumed to be there until the next one: a part of that was
+  /// in the kernel.
+  double share_in_user_code() const {
+    const double rest_s = host_.usage.cpu_s() - kernel_s_;
+    return host_.usage.is_known() && rest_s > host_.usage.user_s ? host_.usage.user_s / rest_s : 1;
+  }
 
   /// No two causes claim the same CPU time.
   void share_cpu_time() {
@@ -260,9 +271,10 @@ class HostCauses {
     if (usage.page_faults * kSecondsPerFault < kGoodPart * usage.system_s) return put_system_calls(share);
     const bool again = peak_bytes_ > 0 && usage.page_faults * kPage > kAgain * peak_bytes_;
     put("page-faults", usage.system_s,
-        fmt::format("{} of the CPU time is in the kernel: {} page faults, which map and clear {} memory", share,
+        fmt::format("{} of the CPU time is in the kernel, for {} page faults that map and clear {} memory", share,
                     count(static_cast<std::int64_t>(usage.page_faults)), again ? "freed and new" : "new"),
-        "most CPU time is at", hottest_line(),
+        faults_.empty() ? "and most CPU time is at" : "mostly at",
+        faults_.empty() ? hottest_line() : key_of_largest(faults_),
         again ? "Allocate large buffers once and reuse them, or keep freed memory (GLIBC_TUNABLES=glibc.malloc."
                 "mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296)."
               : "Use huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1): one fault maps 2 MiB. Touch less memory.");
@@ -279,7 +291,7 @@ class HostCauses {
     if (most == calls_.end() || sampled_s < kKnown * seconds) {
       if (seconds < kLeastUnnamed * host_.usage.cpu_s()) return;
       put("system-calls", seconds, fmt::format("{} of the CPU time is in the kernel, in system calls", share),
-          "most CPU time is at", hottest_line(),
+          "and most CPU time is at", hottest_line(),
           "`strace -c -f` counts the system calls: make fewer and larger ones (buffers).");
       return;
     }
@@ -385,6 +397,8 @@ class HostCauses {
   std::map<std::string, ByLine> calls_;       ///< of running threads, by system call
   std::map<std::string, OfObjects> objects_;  ///< by function of the program
   ByLine children_, syncs_;
+  ByLine faults_;        ///< of threads in the kernel, in no known system call
+  double kernel_s_ = 0;  ///< of threads seen in the kernel
   std::map<std::string, int> sort_depths_;
   bool call_is_known_ = false;  ///< true if samples name the system call with most of the kernel time
   std::vector<HostCause> causes_;

@@ -4,6 +4,7 @@
 
 #include "report/host_cause_text.hpp"
 #include "report/source_lines.hpp"
+#include "sample/kernel_frame.hpp"
 
 namespace roofline {
 
@@ -23,7 +24,7 @@ StackUse StackUses::use_of(const HostStackSum& stack) const {
   // The outermost library function called by the program determines the purpose, except for containers.
   StackUse use;
   FunctionPurpose container = FunctionPurpose::none;
-  auto index = stack.frames.rbegin();
+  auto index = stack.frames.rbegin(), innermost = index;
   for (; index != stack.frames.rend(); ++index) {
     const HostFrame& one = frame(*index);
     const FrameUse& known = frames_[static_cast<std::size_t>(*index)];
@@ -35,7 +36,12 @@ StackUse StackUses::use_of(const HostStackSum& stack) const {
       if (!known.special) break;
       continue;
     }
-    if (index == stack.frames.rbegin()) use.system_call = known.system_call;
+    if (index == stack.frames.rbegin() && is_kernel(one)) {
+      use.kernel = true;
+      innermost = std::next(index);
+      continue;
+    }
+    if (index == innermost) use.system_call = known.system_call;
     use.flush = use.flush || known.flush;
     const FunctionPurpose of = known.purpose;
     if (of == FunctionPurpose::none) continue;
@@ -67,6 +73,7 @@ void StackUses::find_caller(const HostStackSum& stack, Outward index, StackUse& 
 bool StackUses::copies_slice(const HostStackSum& stack) const {
   const auto is_copy = [&](int index) {
     const FunctionPurpose of = frames_[static_cast<std::size_t>(index)].purpose;
+    if (is_kernel(frame(index))) return true;
     return !frame(index).own && (of == FunctionPurpose::allocation || of == FunctionPurpose::copy);
   };
   const auto own = std::ranges::find_if_not(stack.frames.rbegin(), stack.frames.rend(), is_copy);

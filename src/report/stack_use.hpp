@@ -20,6 +20,7 @@ struct StackUse {
   std::string_view function;     ///< of that line
   std::string_view system_call;  ///< innermost; empty: none
   bool flush = false;
+  bool kernel = false;  ///< the thread ran in the kernel
   std::string line;
 };
 

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "host/clock.hpp"
 #include "sample/bytes.hpp"
@@ -35,6 +36,34 @@ constexpr std::uint64_t kRegisters = 1ULL << 6U | 1ULL << 7U | 1ULL << 8U;  // b
 
 std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 std::size_t ring_bytes() { return (kRingPages + 1) * page_size(); }
+
+perf_event_attr attributes_of(CpuSampleContent content, int rate_hz) {
+  perf_event_attr attributes = {};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  attributes.inherit = 1;
+  attributes.exclude_hv = 1;
+  attributes.use_clockid = 1;
+  attributes.clockid = CLOCK_MONOTONIC;
+  attributes.wakeup_events = content == CpuSampleContent::stack ? 1 : kNeverWakeUp;
+  if (content == CpuSampleContent::fault) {
+    attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
+    attributes.freq = 1;
+    attributes.sample_freq = static_cast<std::uint64_t>(rate_hz);
+  } else {
+    attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+    attributes.sample_period = kNsPerSecond / static_cast<std::uint64_t>(rate_hz);
+  }
+  if (content == CpuSampleContent::instruction) {
+    attributes.sample_type |= PERF_SAMPLE_IP;
+    return attributes;
+  }
+  attributes.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  attributes.sample_regs_user = kRegisters;
+  attributes.sample_stack_user = kStackBytes;
+  return attributes;
+}
 
 }  // namespace
 
@@ -62,7 +91,8 @@ bool parse_cpu_sample(std::string_view record, CpuSample& sample, CpuSampleConte
   return cursor.good();
 }
 
-CpuSampling::CpuSampling(const std::vector<pid_t>& threads, int rate_hz, CpuSampleContent content) : content_(content) {
+CpuSampling::CpuSampling(const std::vector<pid_t>& threads, int rate_hz, CpuSampleContent content)
+    : content_(content), sees_kernel_(content == CpuSampleContent::stack) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (threads.empty() || ::sched_getaffinity(threads.front(), sizeof allowed, &allowed) != 0) {
@@ -74,7 +104,9 @@ CpuSampling::CpuSampling(const std::vector<pid_t>& threads, int rate_hz, CpuSamp
   for (int cpu = 0; cpu < configured; ++cpu) {
     if (!CPU_ISSET(static_cast<unsigned>(cpu), &allowed)) continue;
     if (open(threads.front(), cpu, rate_hz)) continue;
-    if (rings_.empty()) return;
+    if (!rings_.empty()) continue;
+    const bool may_lack_permission = std::exchange(sees_kernel_, false);
+    if (!may_lack_permission || !open(threads.front(), cpu, rate_hz)) return;
   }
   for (std::size_t i = 1; i < threads.size(); ++i) {
     for (int cpu = 0; cpu < configured; ++cpu) {
@@ -89,26 +121,8 @@ CpuSampling::~CpuSampling() {
 }
 
 bool CpuSampling::open(pid_t thread, int cpu, int rate_hz) {
-  perf_event_attr attributes = {};
-  attributes.size = sizeof attributes;
-  attributes.type = PERF_TYPE_SOFTWARE;
-  attributes.config = PERF_COUNT_SW_CPU_CLOCK;
-  attributes.sample_period = kNsPerSecond / static_cast<std::uint64_t>(rate_hz);
-  attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-  attributes.wakeup_events = 1;
-  if (content_ == CpuSampleContent::stack) {
-    attributes.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    attributes.sample_regs_user = kRegisters;
-    attributes.sample_stack_user = kStackBytes;
-  } else {
-    attributes.sample_type |= PERF_SAMPLE_IP;
-    attributes.wakeup_events = kNeverWakeUp;
-  }
-  attributes.inherit = 1;
-  attributes.exclude_kernel = 1;
-  attributes.exclude_hv = 1;
-  attributes.use_clockid = 1;
-  attributes.clockid = CLOCK_MONOTONIC;
+  perf_event_attr attributes = attributes_of(content_, rate_hz);
+  attributes.exclude_kernel = sees_kernel_ ? 0 : 1;
   Descriptor event(static_cast<int>(
       ::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC))));
   if (event.get() < 0) {
@@ -155,6 +169,7 @@ void CpuSampling::drain(const Ring& ring, const std::function<void(const CpuSamp
       record_.resize(header.size - sizeof header);
       copy(at + sizeof header, record_.data(), record_.size());
       CpuSample sample;
+      sample.kernel = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
       if (parse_cpu_sample(record_, sample, content_)) take(sample);
     }
     at += header.size;

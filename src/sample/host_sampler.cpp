@@ -88,7 +88,7 @@ class HostSampler::Loop {
   }
 
   void run(pid_t root) {
-    std::optional<CpuSampling> cpu, code;
+    std::optional<CpuSampling> cpu, code, faults;
     refresh(start_);
     // A thread that starts before its parent is followed is not followed by itself: then all are opened again.
     constexpr int kMostAttempts = 5;
@@ -99,6 +99,8 @@ class HostSampler::Loop {
         builder_.sample_code(1.0 / options_.code_rate_hz, code->why_not());
       }
       if (options_.native_stacks) cpu.emplace(threads, options_.rate_hz);
+      // Without them, time of page faults would be at the lines that run before and after them.
+      if (cpu && !cpu->sees_kernel()) faults.emplace(threads, options_.rate_hz, CpuSampleContent::fault);
       refresh(clock_ns(CLOCK_MONOTONIC));
       if (family_.threads_of(root).size() <= threads.size()) break;
     }
@@ -109,6 +111,7 @@ class HostSampler::Loop {
       wait_until(next, cpu ? &*cpu : nullptr);
       const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
       if (cpu) drain(*cpu);
+      if (faults) drain_faults(*faults);
       if (code) drain_code(*code, now);
       if (now >= refreshed_ + kFamilyPeriod) refresh(now);
       tick(now);
@@ -187,13 +190,22 @@ class HostSampler::Loop {
         refreshed_ = 0;  // a new thread: look for it in the next tick
         return;
       }
-      RunningStack running{native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}};
+      RunningStack running{native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}, sample.kernel};
       if (process->runs_python(sample.tid) && clock_ns(CLOCK_MONOTONIC) < sample.time + kSameMoment) {
         running.python = process->python->frames(sample.tid);
       }
       SampledThread& thread = *process->threads.at(sample.tid);
       thread.running = std::move(running);
       thread.seen_running = true;
+    });
+  }
+
+  void drain_faults(CpuSampling& faults) {
+    faults.drain([this](const CpuSample& sample) {
+      SampledProcess* const process = known_thread(sample);
+      if (process == nullptr || process->runs_python(sample.tid)) return;
+      process->threads.at(sample.tid)->fault =
+          RunningStack{native_stack(process->code, sample.registers, sample.stack, kMostFrames), {}, true};
     });
   }
 
@@ -228,10 +240,13 @@ class HostSampler::Loop {
 
   int running_stack(SampledProcess& process, const SampledThread& thread, const std::vector<PythonFrame>& python) {
     // Not every tick has an interrupt: a thread that still runs is assumed to be where it was at the last one.
-    if (!process.runs_python(thread.tid)) return thread.running ? stack_of(process, thread.running->native, {}) : -1;
+    // Where the kernel is not seen, the clock's interrupt was in it if there is only a page fault.
+    const std::optional<RunningStack>& last = thread.fault && !thread.seen_running ? thread.fault : thread.running;
+    if (!process.runs_python(thread.tid)) return last ? stack_of(process, last->native, {}, last->kernel) : -1;
     // Native frames of another moment could be of another call: they are left out.
     const bool same_moment = thread.seen_running && thread.running->python;
-    return stack_of(process, same_moment ? thread.running->native : std::vector<CodePlace>(), python);
+    if (!same_moment) return stack_of(process, {}, python);
+    return stack_of(process, thread.running->native, python, thread.running->kernel);
   }
 
   /// Whether a thread that runs, and blocked for a moment since its last sample, did so where it was seen to wait last.
@@ -242,9 +257,10 @@ class HostSampler::Loop {
   }
 
   /// Without the interpreter's native frames, which the Python frames replace.
-  int stack_of(SampledProcess& process, std::vector<CodePlace> native, const std::vector<PythonFrame>& python) {
+  int stack_of(SampledProcess& process, std::vector<CodePlace> native, const std::vector<PythonFrame>& python,
+               bool kernel = false) {
     while (!native.empty() && process.code.modules()[native.back().module].has_interpreter()) native.pop_back();
-    return builder_.stack(native, python);
+    return builder_.stack(native, python, kernel);
   }
 
   // --- ticks
@@ -307,6 +323,7 @@ class HostSampler::Loop {
     }
     thread.times = times;
     thread.seen_running = false;
+    thread.fault.reset();
     return true;
   }
 

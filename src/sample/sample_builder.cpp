@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sample/kernel_frame.hpp"
 #include "sample/native_names.hpp"
 
 namespace roofline {
@@ -11,6 +12,7 @@ constexpr std::size_t kMostSamples = std::size_t{1} << 22U;  ///< 170 MB
 constexpr std::size_t kMostMemorySamples = 1 << 16, kMostRises = 1 << 16;
 constexpr std::size_t kMostCodeSamples = std::size_t{1} << 22U;  ///< 67 MB
 constexpr std::uint64_t kMemoryPeriod = 100'000'000;             ///< ns
+constexpr int kKernelModule = -1;                                ///< of the kernel's place
 constexpr std::size_t kMixer = 0x9e3779b97f4a7c15ULL;
 
 std::size_t mixed(std::size_t hash, std::uint64_t value) {
@@ -59,9 +61,10 @@ int SampleBuilder::frame(std::uint64_t owner, std::uint64_t place, const Frame& 
   return known->second;
 }
 
-int SampleBuilder::stack(const std::vector<CodePlace>& native, const std::vector<PythonFrame>& python) {
+int SampleBuilder::stack(const std::vector<CodePlace>& native, const std::vector<PythonFrame>& python, bool kernel) {
   std::vector<int> stack;
-  stack.reserve(native.size() + python.size());
+  stack.reserve(native.size() + python.size() + 1);
+  if (kernel) stack.push_back(frame(static_cast<std::uint64_t>(kKernelModule), 0, {{kKernelModule, 0}, nullptr, 0}));
   for (const CodePlace& place : native) {
     stack.push_back(frame(static_cast<std::uint64_t>(place.module), place.address, {place, nullptr, 0}));
   }
@@ -159,7 +162,7 @@ void SampleBuilder::thin_out_code() {
 HostSamples SampleBuilder::finish(const CodeModules& modules) {
   std::vector<CodePlace> places;
   for (const Frame& frame : frames_) {
-    if (frame.code == nullptr) places.push_back(frame.place);
+    if (frame.code == nullptr && frame.place.module != kKernelModule) places.push_back(frame.place);
   }
   const std::vector<PlaceFrames> native = place_frames(modules, places);
   // Different instructions of one line are one frame.
@@ -177,6 +180,10 @@ HostSamples SampleBuilder::finish(const CodeModules& modules) {
     const Frame& frame = frames_[i];
     if (frame.code != nullptr) {
       frames_of[i] = {index_of({frame.code->function, frame.code->file, frame.line, true, frame.code->own})};
+      continue;
+    }
+    if (frame.place.module == kKernelModule) {
+      frames_of[i] = {index_of({.function = std::string(kKernelFunction), .file = {}})};
       continue;
     }
     const PlaceFrames& place = native[next_native++];

@@ -18,8 +18,9 @@ namespace roofline {
 
 class SampleBuilder {
  public:
-  /// The index of a stack: native frames, innermost first, and Python's around them. -1: there are none.
-  int stack(const std::vector<CodePlace>& native, const std::vector<PythonFrame>& python);
+  /// The index of a stack: native frames, innermost first, and Python's around them, and the kernel's if it ran there.
+  /// -1: there are none.
+  int stack(const std::vector<CodePlace>& native, const std::vector<PythonFrame>& python, bool kernel = false);
   int add_thread(HostThread thread);
   HostThread& thread(int index) { return samples_.threads[static_cast<std::size_t>(index)]; }
   /// True: there are so many that every second sample of each thread was merged with the next one; sample half as

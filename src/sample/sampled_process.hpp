@@ -26,6 +26,7 @@ namespace roofline {
 struct RunningStack {
   std::vector<CodePlace> native;
   std::optional<std::vector<PythonFrame>> python;
+  bool kernel = false;  ///< it ran in the kernel
 };
 
 struct LastWait {
@@ -57,7 +58,8 @@ struct SampledThread {
   int misses = 0;                       ///< waits in a row that were read again because they did not
   std::optional<RunningStack> running;  ///< the last one since it waited
   bool seen_running = false;            ///< `running` is newer than its last sample
-  std::int64_t unaccounted = 0;         ///< ns between samples in a row in which it neither ran nor was ready
+  std::optional<RunningStack> fault;  ///< its last page fault since its last sample; only where the kernel is not seen
+  std::int64_t unaccounted = 0;       ///< ns between samples in a row in which it neither ran nor was ready
   std::optional<LastWait> last_wait;
 };
 

@@ -4,6 +4,7 @@
 
 #include "profile/symbols.hpp"
 #include "sample/function_roles.hpp"
+#include "sample/kernel_frame.hpp"
 #include "sample/own_files.hpp"
 #include "text/source_place.hpp"
 #include "text/text.hpp"
@@ -91,8 +92,10 @@ std::string HostPlace::text() const {
 StackView::StackView(const HostSamples& samples, int stack) : samples_(samples) {
   if (stack < 0 || static_cast<std::size_t>(stack) >= samples.stacks.size()) return;
   const std::vector<int>& of = samples.stacks[static_cast<std::size_t>(stack)];
-  indices_ = of.data();
-  size_ = of.size();
+  // What the kernel does belongs to the frame that entered it.
+  const bool kernel = of.size() > 1 && is_kernel(samples.frames[static_cast<std::size_t>(of.front())]);
+  indices_ = of.data() + (kernel ? 1 : 0);
+  size_ = of.size() - (kernel ? 1 : 0);
 }
 
 const HostFrame& StackView::frame(std::size_t index) const {
