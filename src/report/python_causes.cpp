@@ -56,6 +56,15 @@ bool is_numpy(const HostFrame& frame) {
   return !frame.python && frame.file.find("_multiarray_umath") != std::string::npos;
 }
 
+/// What NumPy asks for about each single number, or each call: memory and types of Python objects, the state of the
+/// FPU.
+bool is_of_scalars(const HostFrame& frame) {
+  const std::string_view function = frame.function;
+  if (is_interpreter(frame)) return !is_object_operation(frame);
+  return (is_numpy(frame) && function.find("floatstatus") != std::string_view::npos) || function == "fetestexcept" ||
+         function == "feclearexcept";
+}
+
 bool is_in(const HostFrame& frame, std::initializer_list<std::string_view> files) {
   return frame.python && !frame.own && contains_any(frame.file, files);
 }
@@ -89,6 +98,7 @@ std::string library_of(const HostFrame& frame) {
 struct Part {
   double seconds = 0, native_s = 0, numpy_s = 0, recursive_s = 0;
   double counting_s = 0;  ///< at lines that count a loop: for i in range(n)
+  double scalars_s = 0;   ///< of numpy_s: what it does about each call or number, not about arrays
   ByLine lines;
   std::set<int> places;  ///< innermost Python frames
   std::vector<std::size_t> stacks;
@@ -101,7 +111,7 @@ struct Use {
   std::string line;  ///< of the innermost frame of the program
   int own = -1;      ///< that frame; -1: none
   const PythonWork* work = nullptr;
-  bool native = false, numpy = false, imports = false;
+  bool native = false, numpy = false, scalars = false, imports = false;
   std::string library;  ///< whose Python code runs; empty: the program's
 };
 
@@ -137,13 +147,15 @@ class Finder {
 
   Use use_of(const HostStackSum& stack) const {
     Use use;
-    bool in_library = false;
+    bool in_library = false, of_scalars = false;
     auto index = stack.frames.rbegin();
     for (; index != stack.frames.rend(); ++index) {
       const HostFrame& one = frame(*index);
       if (one.own && one.line > 0) break;
       use.native = use.native || is_compiled_library(one);
+      of_scalars = of_scalars || is_of_scalars(one);
       use.numpy = use.numpy || is_numpy(one);
+      use.scalars = use.scalars || (of_scalars && is_numpy(one));
       if (one.python && !in_library) use.library = library_of(one);
       in_library = in_library || one.python;
       use.imports = use.imports || one.file.starts_with("<frozen importlib");
@@ -206,6 +218,7 @@ class Finder {
     part.stacks.push_back(number);
     if (use.native) part.native_s += stack.seconds;
     if (use.numpy) part.numpy_s += stack.seconds;
+    if (use.scalars) part.scalars_s += stack.seconds;
     if (use.own >= 0 && !use.native && counts_loop(source_of(frame(use.own)))) part.counting_s += stack.seconds;
     const auto python = std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(),
                                              [&](int index) { return frame(index).python; });
@@ -325,17 +338,25 @@ class Finder {
                   : "Vectorise this loop (NumPy), compile it (Numba, Cython), or divide it among processes.");
   }
 
-  /// A loop that calls NumPy for each element. In one that calls it for whole arrays, the loop's own line takes no
+  /// In a loop that calls NumPy for whole arrays, neither the loop's own line nor what NumPy does once per call takes
   /// time.
+  bool is_of_elements(const Part& part) const {
+    constexpr double kLeastCounting = 0.03, kLeastScalars = 0.2, kLeastSamples = 5;
+    if (part.counting_s >= kLeastCounting * part.seconds) return true;
+    return part.scalars_s * host_.rate_hz >= kLeastSamples && part.scalars_s >= kLeastScalars * part.numpy_s;
+  }
+
+  /// A loop that calls NumPy for each element.
   void find_elements() {
-    constexpr double kLeastCounting = 0.03;
     for (const auto& [function, part] : functions_) {
-      if (part.seconds < kLeastInterpreted * cpu_s_ || part.counting_s < kLeastCounting * part.seconds) continue;
+      if (part.seconds < kLeastInterpreted * cpu_s_ || !is_of_elements(part)) continue;
+      const std::string line = largest_line(part.lines);
+      if (std::ranges::find(found_.causes, line, &HostCause::line) != found_.causes.end()) continue;
       if (part.interpreted() || 2 * part.numpy_s < part.native_s) continue;
       put("array-elements", part.seconds,
           fmt::format("{} of the CPU time is a Python loop that calls NumPy for single elements",
                       share_of(part.seconds)),
-          "mostly at", largest_line(part.lines),
+          "mostly at", line,
           "Compute with whole arrays or slices (np.where, np.clip, sums along an axis), or compile the loop with Numba "
           "(@njit).");
     }

@@ -129,6 +129,19 @@ TEST(PythonCauses, LoopsOverElementsOfNumPyArrays) {
   EXPECT_THAT(causes("for batch in batches:"), IsEmpty()) << "the iterator's own work";
 }
 
+/// Where few samples are at the loop's own line.
+TEST(PythonCauses, LoopsOverElementsByWhatNumPyDoesForEach) {
+  const HostFrame numpy = native("/x/numpy/_multiarray_umath.so", "[unknown]");
+  const std::vector<HostFrame> memory = {native("/usr/bin/python3.11", "PyObject_Malloc"), numpy, own(8)},
+                               flags = {native("/usr/lib/libm.so.6", "fetestexcept"), numpy, own(8)};
+  const std::vector<HostCause> found = host_causes(running({memory, {own(8)}, {own(9)}, flags, {numpy, own(9)}}), true);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "array-elements");
+  EXPECT_EQ(found[0].line, "search.py:8 solve");
+  EXPECT_THAT(host_causes(running({{numpy, own(8)}, {own(8)}, {own(9)}, {numpy, own(9)}}), true), IsEmpty())
+      << "whole arrays";
+}
+
 TEST(PythonCauses, InterpretedCode) {
   const std::vector<HostCause> loop = host_causes(running({{own(7)}, {own(8)}, {own(7)}}), true);
   ASSERT_THAT(loop, SizeIs(1));
