@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/nan.hpp"
+#include "report/wait_words.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -10,10 +11,10 @@ namespace roofline {
 namespace {
 
 /// "waits for a lock 3.1 s": the state that took most of the time off the CPU.
-std::string wait_text(const HostTimes& times) {
+std::string wait_text(const HostTimes& times, std::string_view words = {}) {
   const ThreadState state = times.main_wait();
   if (state == ThreadState::running) return kAbsent;
-  return fmt::format("{} {}", to_string(state), duration(times.of(state)));
+  return fmt::format("{} {}", words.empty() ? to_string(state) : words, duration(times.of(state)));
 }
 
 std::string thread_text(const HostThread& thread) {
@@ -54,7 +55,7 @@ constexpr Column<HostLineRow, HostProfile> kHostLineColumns[] = {
     {.title = "Waits",
      .meaning = "the longest kind of wait off the CPU",
      .left = true,
-     .text = [](const HostLineRow& r) { return wait_text(r.line.times); },
+     .text = [](const HostLineRow& r) { return wait_text(r.line.times, r.wait); },
      .terminal = {.rank = 1}},
 };
 
@@ -114,7 +115,7 @@ constexpr Column<HostThreadRow, HostProfile> kHostThreadColumns[] = {
     {.title = "Waits",
      .meaning = "the longest kind of wait off the CPU",
      .left = true,
-     .text = [](const HostThreadRow& r) { return wait_text(r.thread.times); },
+     .text = [](const HostThreadRow& r) { return wait_text(r.thread.times, r.wait); },
      .terminal = {.rank = 1}},
     {.title = "Longest wait in",
      .in = kDocuments,
@@ -149,7 +150,10 @@ std::vector<Entry> first_of(const std::vector<Entry>& all, std::size_t most) {
 
 std::vector<HostLineRow> host_line_rows(const HostProfile& host, std::size_t most) {
   std::vector<HostLineRow> rows;
-  for (const HostLineSum& line : first_of(host.lines, most)) rows.push_back({line, host.times.on_cpu()});
+  const WaitWords words(host);
+  for (const HostLineSum& line : first_of(host.lines, most)) {
+    rows.push_back({line, host.times.on_cpu(), words.of_line(line)});
+  }
   return rows;
 }
 
@@ -166,8 +170,10 @@ std::vector<HostThreadRow> host_thread_rows(const HostProfile& host, std::size_t
     return line < 0 ? HostFrame() : host.lines.at(static_cast<std::size_t>(line)).place;
   };
   std::vector<HostThreadRow> rows;
+  const WaitWords words(host);
   for (const HostThreadSum& thread : first_of(host.threads, most)) {
-    rows.push_back({thread, place(thread.hottest_line), place(thread.longest_wait)});
+    const std::string_view wait = words.of_thread(static_cast<int>(rows.size()), thread.times);
+    rows.push_back({thread, place(thread.hottest_line), place(thread.longest_wait), wait});
   }
   return rows;
 }

@@ -10,7 +10,8 @@ namespace roofline {
 
 struct HostLineRow {
   HostLineSum line;
-  double cpu_s = 0;  ///< sum over all threads
+  double cpu_s = 0;            ///< sum over all threads
+  std::string_view wait = {};  ///< words for its longest kind of wait
 };
 struct HostFunctionRow {
   HostFunctionSum function;
@@ -19,6 +20,7 @@ struct HostFunctionRow {
 struct HostThreadRow {
   HostThreadSum thread;
   HostFrame hottest, longest_wait;  ///< without a function: none
+  std::string_view wait = {};       ///< words for its longest kind of wait
 };
 
 /// The first `most` of each list.

@@ -11,6 +11,7 @@
 #include "report/cpu_findings.hpp"
 #include "report/function_purpose.hpp"
 #include "report/host_cause_text.hpp"
+#include "report/parallel_bodies.hpp"
 #include "report/profile_findings.hpp"
 #include "report/purpose_text.hpp"
 #include "report/python_causes.hpp"
@@ -32,9 +33,6 @@ constexpr double kMostReady = 0.1;         ///< waiting for a CPU, over the time
 constexpr double kSecondsPerFault = 7e-7;  ///< to map and clear a page of 4 KiB; in virtual machines twice that
 
 constexpr std::string_view kGroupCommit = "Call fsync once for many records (group commit), or on another thread.";
-
-/// The body of an OpenMP region, as GCC and Clang name it.
-bool is_parallel_body(std::string_view function) { return contains_any(function, {"._omp_fn.", "omp_outlined"}); }
 
 /// What one function of the program copies and destroys: CPU time of running threads.
 struct OfObjects {
@@ -75,7 +73,7 @@ class HostCauses {
     find_idle();
     // Threads that wait for a mutex leave the one that holds it alone.
     if (with_threads && !has("mutex") && !has("loop-dispatch") && !python_.waits_for_gil && !(python_.sent_s > 0))
-      find_alone();
+      find_unequal();
     constexpr double kLeastOfWall = 0.02;  // a large share of little CPU time is little of a program that waits
     std::erase_if(causes_, [&](const HostCause& cause) { return cause.seconds < kLeastOfWall * host_.wall_s; });
     std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
@@ -362,6 +360,14 @@ class HostCauses {
         std::ranges::max_element(host_.lines, {}, [](const HostLineSum& line) { return line.times.on_cpu(); });
     const bool known = hottest != host_.lines.end() && hottest->place.own && hottest->place.line > 0;
     return known ? short_place(hottest->place) : std::string();
+  }
+
+  void find_unequal() {
+    if (const auto of_region = unequal_parallel_work(host_)) {
+      causes_.push_back(*of_region);
+    } else {
+      find_alone();
+    }
   }
 
   void find_alone() {
