@@ -169,6 +169,9 @@ class RegionBuilder {
     };
     for (const CountedInstruction& one : counted_.instructions) want(module_of(one), one.address);
     for (const SampledCode& code : samples_.code) want(module_of(code), code.address);
+    for (const auto& [module, loops] : loops_) {
+      for (const CodeLoop& loop : loops.all()) functions_.want(module, loop.head);
+    }
     functions_.find(modules_);
   }
 
@@ -243,9 +246,11 @@ class RegionBuilder {
       if (key.loop >= 0) {
         places.push_back({key.module, key.start});
         places.push_back({key.module, loop_of(key).last});
-      } else if (machine.place != 0) {
-        places.push_back({key.module, machine.place});
+        if (const auto* const symbol = functions_.at(key.module, key.start)) {
+          places.push_back({key.module, symbol->first});
+        }
       }
+      if (machine.place != 0) places.push_back({key.module, machine.place});
       if (const auto caller = main_caller(machine)) places.push_back({caller->first, caller->second});
     }
     std::vector<HostFrame> frames = native_frames(modules_, places);
@@ -269,7 +274,7 @@ class RegionBuilder {
     const std::string path = path_of(key.module);
     region.own = !path.empty() && is_own_native_file(path);
     if (region.loop) {
-      name_loop(key, region);
+      name_loop(key, machine, region);
     } else {
       name_function(key, machine, region);
     }
@@ -279,12 +284,24 @@ class RegionBuilder {
     return region;
   }
 
-  /// The line of a loop is that of its head or of its jump, whichever comes first in the source: the one of a "for".
-  void name_loop(const RegionKey& key, CodeRegion& region) const {
+  /// The line of a loop is that of its head, of its jump or of a sample in it, whichever comes first in the source: the
+  /// one of a "for". Compilers give some of its instructions the line at which its function begins.
+  int line_of_loop(const RegionKey& key, const MachineRegion& machine, const HostFrame& head) const {
+    const auto* const symbol = functions_.at(key.module, key.start);
+    const HostFrame& entry = frame_at(key.module, symbol == nullptr ? key.start : symbol->first);
+    int first = 0;
+    for (const std::uint64_t address : {key.start, loop_of(key).last, machine.place}) {
+      const HostFrame& frame = frame_at(key.module, address);
+      const bool same = frame.file == head.file && frame.function == head.function && frame.line > 0;
+      const bool begins = symbol != nullptr && frame.file == entry.file && frame.line == entry.line;
+      if (same && !begins && (first == 0 || frame.line < first)) first = frame.line;
+    }
+    return first > 0 ? first : head.line;
+  }
+
+  void name_loop(const RegionKey& key, const MachineRegion& machine, CodeRegion& region) const {
     HostFrame frame = frame_at(key.module, key.start);
-    const HostFrame& last = frame_at(key.module, loop_of(key).last);
-    const bool same = last.file == frame.file && last.function == frame.function && last.line > 0;
-    if (same) frame.line = std::min(frame.line, last.line);
+    frame.line = line_of_loop(key, machine, frame);
     region.function = frame.function;
     region.line = line_of(frame);
     const bool known = !frame.function.empty() && frame.function != kUnknown;
