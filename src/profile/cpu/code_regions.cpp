@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -32,8 +34,9 @@ struct MachineRegion {
   CodeCounts counts;
   bool counted = false;
   double head_executions = 0;
-  std::uint64_t place = 0;  ///< an address in it
-  std::string symbol;       ///< of a function
+  std::uint64_t place = 0;             ///< an address in it
+  std::vector<std::uint64_t> sampled;  ///< of a loop
+  std::string symbol;                  ///< of a function
   std::map<std::pair<int, std::uint64_t>, double> callers;
 };
 
@@ -107,6 +110,7 @@ class RegionBuilder {
       const auto [region, is_new] = machine_.try_emplace(key);
       // The name of a function's region is that of code that takes time.
       if (is_new || region->second.place == 0) region->second.place = code.address;
+      if (key.loop >= 0) region->second.sampled.push_back(code.address);
       key_of_code.push_back(key);
     }
     leave_out_other_paths(key_of_code);
@@ -251,6 +255,7 @@ class RegionBuilder {
         }
       }
       if (machine.place != 0) places.push_back({key.module, machine.place});
+      for (const std::uint64_t address : machine.sampled) places.push_back({key.module, address});
       if (const auto caller = main_caller(machine)) places.push_back({caller->first, caller->second});
     }
     std::vector<HostFrame> frames = native_frames(modules_, places);
@@ -284,19 +289,25 @@ class RegionBuilder {
     return region;
   }
 
-  /// The line of a loop is that of its head, of its jump or of a sample in it, whichever comes first in the source: the
-  /// one of a "for". Compilers give some of its instructions the line at which its function begins.
+  /// The line of a loop is that of its head or of its jump, whichever comes first in the source: the one of a "for".
+  /// Compilers give these the line at which the function begins if they belong to several: then the first one with a
+  /// sample is nearer.
   int line_of_loop(const RegionKey& key, const MachineRegion& machine, const HostFrame& head) const {
     const auto* const symbol = functions_.at(key.module, key.start);
     const HostFrame& entry = frame_at(key.module, symbol == nullptr ? key.start : symbol->first);
-    int first = 0;
-    for (const std::uint64_t address : {key.start, loop_of(key).last, machine.place}) {
-      const HostFrame& frame = frame_at(key.module, address);
-      const bool same = frame.file == head.file && frame.function == head.function && frame.line > 0;
-      const bool begins = symbol != nullptr && frame.file == entry.file && frame.line == entry.line;
-      if (same && !begins && (first == 0 || frame.line < first)) first = frame.line;
-    }
-    return first > 0 ? first : head.line;
+    const auto first_of = [&](std::span<const std::uint64_t> addresses) {
+      int first = 0;
+      for (const std::uint64_t address : addresses) {
+        const HostFrame& frame = frame_at(key.module, address);
+        const bool same = frame.file == head.file && frame.function == head.function && frame.line > 0;
+        const bool begins = symbol != nullptr && frame.file == entry.file && frame.line == entry.line;
+        if (same && !begins && (first == 0 || frame.line < first)) first = frame.line;
+      }
+      return first;
+    };
+    const std::array ends = {key.start, loop_of(key).last};
+    const int of_ends = first_of(ends), line = of_ends > 0 ? of_ends : first_of(machine.sampled);
+    return line > 0 ? line : head.line;
   }
 
   void name_loop(const RegionKey& key, const MachineRegion& machine, CodeRegion& region) const {
