@@ -55,8 +55,10 @@ Value counted_bytes_at(const KernelRow& row, Level level) {
 
 Value counted_flops_of(const KernelRow& row) {
   if (!row.point.counters) return {};
+  const std::map<Pipe, double> counted = counted_flops(*row.point.counters);
+  if (counted.empty()) return {};
   double flops = 0;
-  for (const auto& [pipe, number] : counted_flops(*row.point.counters)) flops += number;
+  for (const auto& [pipe, number] : counted) flops += number;
   return flops;
 }
 

@@ -64,6 +64,12 @@ std::string timeless_text(const Report& report) {
 
 }  // namespace
 
+/// The emulated run ended early, and has counts of some rows.
+static bool counted_in_part(const Report& report) {
+  return !emulated(report).complete &&
+         std::ranges::any_of(report.points, [](const Point& point) { return point.counters.has_value(); });
+}
+
 bool is_of_cpu(const Report& report) { return report.profile && report.profile->emulated.has_value(); }
 
 std::string cpu_answer(const Report& report) {
@@ -88,8 +94,9 @@ std::string cpu_answer(const Report& report) {
 
 std::string where_cpu_figures_are_from(const Report& report) {
   if (!emulated(report).complete) {
-    return fmt::format("Times are samples of the native run. FLOPs and bytes are not known: {}.",
-                       clean_line(emulated(report).ended));
+    return fmt::format("Times are samples of the native run. FLOPs and bytes of all of it are not known: {}.{}",
+                       clean_line(emulated(report).ended),
+                       counted_in_part(report) ? " Strides, divisions and shares are those of the counted part." : "");
   }
   return "Times are samples of the native run. FLOPs and bytes at L1 are counted in an emulated run; L2, L3 and "
          "memory are modelled there, without prefetching. The chart shows FLOPs per byte at L1, under the roofs of "

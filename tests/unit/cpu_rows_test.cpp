@@ -229,6 +229,22 @@ TEST(CpuRows, HaveACauseOnlyWithTheFault) {
          .milliseconds = {500}}},
        {{.counts = "flops.fp64.scalar=500000000 chain.cycles=300000000 load.bytes=64 l1.fills=1",
          .milliseconds = {500}}}},
+      // Independent chains keep the pipes busy at the width of their vectors.
+      {"chain-loop",
+       {{.counts = "flops.fp64.128=4000000000 chain.cycles=800000000 load.bytes=64 l1.fills=1", .milliseconds = {500}}},
+       {{.counts = "flops.fp64.128=7800000000 chain.cycles=630000000 load.bytes=64 l1.fills=1",
+         .milliseconds = {500}}}},
+      {"narrow-vectors-loop",
+       {{.counts = "flops.fp64.128=7800000000 chain.cycles=630000000 load.bytes=64 l1.fills=1", .milliseconds = {500}}},
+       {{.counts = "flops.fp64.256=15600000000 chain.cycles=630000000 load.bytes=64 l1.fills=1",
+         .milliseconds = {500}}}},
+      // A core that executes four instructions per cycle does not wait for loads.
+      {"irregular-loop",
+       {{.counts = "loads=20000000 load.bytes=160000000 l1.fills=20000000 stride.other=20000000",
+         .milliseconds = {500}}},
+       {{.counts = "loads=20000000 load.bytes=160000000 l1.fills=20000000 stride.other=20000000",
+         .milliseconds = {500},
+         .iterations = 4e9}}},
       {"load-chain-loop",
        {{.counts = "chain.loads=10000000 loads=20000000 load.bytes=160000000 l1.fills=10000000 l2.fills=10000000 "
                    "l3.fills=10000000 stride.other=10000000 page.walks=10000000",

@@ -8,6 +8,7 @@
 #include "profile/cpu/count_end.hpp"
 #include "profile/cpu/region_times.hpp"
 #include "profile/cpu/thread_roofs.hpp"
+#include "report/host_causes.hpp"
 #include "sample/own_files.hpp"
 
 namespace roofline {
@@ -65,6 +66,18 @@ Counters emulated_counters(const CodeCounts& counts, const Work& work, double li
   return counters;
 }
 
+/// Of a run that was not whole: what relates its counts to each other. FLOPs and bytes would be taken for those of all
+/// of the run.
+Counters partial_counters(Counters counters) {
+  counters.source = "roofline_count (emulation of a part of the run)";
+  std::erase_if(counters.values, [](const auto& entry) {
+    const std::string_view id = entry.first;
+    return id.starts_with("flops.") || id.starts_with("fp") || id.starts_with("dram.") ||
+           (id.ends_with(".bytes") && id.starts_with("l") && !id.starts_with("load"));
+  });
+  return counters;
+}
+
 DType type_of_work(const Work& work) {
   const auto pipe = dominant_pipe(work);
   return pipe == Pipe::fp64 ? DType::fp64 : pipe == Pipe::fp16 ? DType::fp16 : DType::fp32;
@@ -97,6 +110,10 @@ class CpuRows {
     const std::vector<RegionTime> times = region_times(samples_, code.of_code, code.regions.size());
     for (const RegionTime& time : times) run.cpu_s += time.thread_s;
     at_once_ = threads_at_once(samples_);
+    if (report_.profile->host) {
+      const std::vector<HostCause> causes = host_causes(*report_.profile->host, false);
+      takes_turns_ = std::ranges::find(causes, "mutex", &HostCause::id) != causes.end();
+    }
     double elapsed = 0;
     for (std::size_t i = 0; i < times.size(); ++i) {
       elapsed += times[i].elapsed_s;
@@ -141,6 +158,8 @@ class CpuRows {
     // Beside other programs, threads run in turn. Then those that wait for a CPU tell that one thread's loop is serial.
     if (time.threads == 1 && report_.profile->host)
       loop.at_once = std::max(at_once_, report_.profile->host->alone.at_once);
+    // More threads would wait for the mutex, too.
+    if (takes_turns_) loop.at_once = std::min(loop.at_once, std::max<std::int64_t>(1, std::llround(loop.together)));
     loop.busiest = time.busiest;
     loop.entries = region.entries;
     loop.iterations = region.iterations;
@@ -157,6 +176,11 @@ class CpuRows {
     if (point.profiled->complete) {
       point.work = emulated_work(region.counts, counted_.line_bytes);
       point.counters = emulated_counters(region.counts, point.work, counted_.line_bytes);
+    }
+    const bool partial = !run().complete && region.counted && !is_openmp_runtime(region.library);
+    if (partial) {
+      const Work work = emulated_work(region.counts, counted_.line_bytes);
+      point.counters = partial_counters(emulated_counters(region.counts, work, counted_.line_bytes));
     }
     point.work.launches = 0;
     point.work.threads = std::max<std::int64_t>(1, std::llround(point.profiled->loop->together));
@@ -191,6 +215,7 @@ class CpuRows {
   const CodeSamples& samples_;
   const EmulationFacts& facts_;
   std::int64_t at_once_ = 0;
+  bool takes_turns_ = false;  ///< its threads wait for a mutex
 };
 
 }  // namespace

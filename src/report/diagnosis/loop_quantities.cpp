@@ -83,6 +83,23 @@ double load_chain_cycles(const Counters& counters) {
   return loads * kL1 + (far > 0 ? far / (far + near) * waits : 0);
 }
 
+/// The average width of its arithmetic as a share of the CPU's vectors, and the share of the time that the pipes need
+/// at that width, if all of it is fused multiply-adds: a lower bound.
+void add_width(QuantityCollector& out, const Point& point) {
+  const std::optional<double> rate = out.get("loop.scalar_rate"), lanes = out.get("lanes");
+  const double scalar = vector_share(point, "scalar");
+  if (!rate || !lanes || !std::isfinite(scalar)) return;
+  const double bits = point.work.flops.contains(Pipe::fp64) && !point.work.flops.contains(Pipe::fp32) ? 64 : 32;
+  double width = scalar, need = scalar;  // in elements
+  for (const auto& [name, of_vector] : {std::pair("128", 128.), std::pair("256", 256.)}) {
+    const double share = vector_share(point, name);
+    width += share * of_vector / bits;
+    need += share * bits / of_vector;
+  }
+  out.set("loop.width", width / *lanes);
+  out.set("loop.width_need", std::min(1.0, *rate * need));
+}
+
 /// Shares of the time of its threads that counts need, by cycles.
 void add_cycles(QuantityCollector& out, const Point& point, const Machine& machine, double lanes) {
   std::optional<double> hz = highest_clock(machine);
@@ -104,9 +121,11 @@ void add_cycles(QuantityCollector& out, const Point& point, const Machine& machi
   constexpr double kIntegerDivision = 6;
   out.set("loop.divides_need", share("divide.cycles", 1));
   out.set("loop.integer_divides_need", share("integer.divides", kIntegerDivision));
-  // A chain that takes less time than its roof does not limit the loop.
+  // A chain does not limit the loop if its roof, or the pipes at the vector width that it uses, need as long.
+  constexpr double kClearly = 1.25;
   const double chain = share("chain.cycles", 1);
-  if (chain >= out.get("roof.fraction").value_or(0)) out.set("loop.chain_need", chain);
+  const double pipes = out.get("loop.width_need").value_or(0);
+  if (chain >= out.get("roof.fraction").value_or(0) && chain >= kClearly * pipes) out.set("loop.chain_need", chain);
   out.set("loop.load_chain_need", std::min(1.0, load_chain_cycles(*point.counters) / cycles));
   // The fewest of any CPU: a line that no other core has. One lane of a conversion of two or more per cycle.
   constexpr double kAtomic = 6, kConversion = 0.25;
@@ -117,6 +136,17 @@ void add_cycles(QuantityCollector& out, const Point& point, const Machine& machi
   const double subnormals = point.counters->find("subnormals").value_or(0);
   if (subnormals > 0) out.set("loop.subnormal_cycles", cycles / subnormals);
   out.set("loop.instructions", per_cycle);
+}
+
+/// Counts of a part of the run: what they tell about each other, without the time.
+void add_partial(QuantityCollector& out, const Counters& counters) {
+  add_ratios(out, counters);
+  out.flag_is("loop.partial", true);
+  // Few CPUs execute more instructions per cycle for long.
+  constexpr double kPerCycle = 4;
+  const double divisions = counters.find("divide.cycles").value_or(0);
+  const double rest = counters.find("instructions").value_or(0) / kPerCycle;
+  if (divisions > 0) out.set("loop.divide_share", divisions / (divisions + rest));
 }
 
 }  // namespace
@@ -132,6 +162,7 @@ void add_loop(QuantityCollector& out, const Point& point, const Machine& machine
     out.set("loop.parallel_saving", std::min(most, saving_on_all_threads(point, machine).value_or(most)));
   }
   if (!point.counters) return;
+  if (!point.profiled->complete) return add_partial(out, *point.counters);
   out.set("loop.scalar_share", vector_share(point, "scalar"));
   out.set("loop.memory_need", memory_need(point));
   out.flag_is("loop.beyond_l1", level_of(point.bound.limiting_ceiling).value_or(Level::l1) != Level::l1);
@@ -141,7 +172,11 @@ void add_loop(QuantityCollector& out, const Point& point, const Machine& machine
   if (loop.iterations > 0) {
     out.set("loop.calls", point.counters->find("calls").value_or(0) / (loop.iterations + loop.entries));
   }
+  add_width(out, point);
   add_cycles(out, point, machine, out.get("lanes").value_or(fp64_lanes(machine.device.isa)));
+  // A core that executes so much does not wait for loads.
+  constexpr double kBusyCore = 2;
+  out.flag_is("loop.busy", out.get("loop.instructions").value_or(0) > kBusyCore);
 }
 
 }  // namespace roofline

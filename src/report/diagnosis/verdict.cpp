@@ -201,7 +201,10 @@ void add_loop_gain(Verdict& verdict, const Quantities& quantities, const Point& 
   double saved = 0;
   if (verdict.rule == "serial-part") saved = share("loop.parallel_saving");
   if (verdict.rule == "uneven-loop") saved = 1 - 1 / share("loop.busiest");
-  if (verdict.rule == "partial-lines-loop" || verdict.rule == "strided-loop") saved = 1 - share("loop.line_use");
+  static constexpr std::array<std::string_view, 3> kUnusedBytes = {"partial-lines-loop", "strided-loop",
+                                                                   "partly-counted-strided-loop"};
+  if (std::ranges::find(kUnusedBytes, verdict.rule) != kUnusedBytes.end()) saved = 1 - share("loop.line_use");
+  if (verdict.rule == "partly-counted-dividing-loop") saved = share("loop.divide_share");
   if (saved > 0) verdict.total_gain_s = cost_of(point) * std::min(saved, 1.0);
 }
 

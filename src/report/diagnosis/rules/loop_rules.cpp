@@ -26,10 +26,11 @@ constexpr Rule kLoopThreadRules[] = {
      "execute.",
      "Measure again with a run of several seconds that always does the same work.", kMeasured, RuleKind::measure},
     {"uneven-loop", kCpu, {above("loop.busiest", kUneven), above("loop.together", 1.1)},
-     "The busiest thread spends {loop.busiest} the mean thread time in it.",
+     "The busiest thread runs the loop for {loop.busiest} the mean time of its threads.",
      "Give threads equal work: smaller chunks, scheduled dynamically (schedule(dynamic, n)).", kMeasured},
     {"serial-part", kCpu,
-     {below("loop.together", 1.3), above("loop.program_threads", 1.7), above("loop.parallel_saving", 0.05)},
+     {below("loop.together", 1.3), above("loop.program_threads", 1.7), above("loop.parallel_saving", 0.05),
+      is("library", false)},
      "It runs on {loop.together} of {loop.program_threads} threads at a time.",
      "Divide its iterations over the threads (#pragma omp parallel for), or overlap it with other work.", kMeasured},
     {"falsely-shared-loop", kCpu, {kUnderRoof, above("loop.falsely_shared", 0.05), above("loop.together", 1.3)},
@@ -44,6 +45,29 @@ constexpr Rule kLoopThreadRules[] = {
      kMeasured},
 };
 
+constexpr Rule kPartialLoopRules[] = {
+    // The emulated run ended early: without FLOPs and bytes there is no roof, but counts of one part of the run still tell
+    // about each other.
+    {"partly-counted-strided-loop", kCpu,
+     {is("loop.partial"), above("loop.stride", 127), above("loop.other", 0.5), above("loop.misses", 0.15),
+      below("loop.line_use", 0.6)},
+     "Consecutive accesses are {loop.stride} apart: {loop.misses} of them miss L1, and {loop.line_use} of each cache line is "
+     "used (of the part of the run that was counted).",
+     "Let the innermost loop run over adjacent elements: exchange the loops, change the layout, or block both (tiles).",
+     kMeasured, RuleKind::cause, kLibraryLoop},
+    {"partly-counted-shared-loop", kCpu,
+     {is("loop.partial"), above("loop.falsely_shared", 0.05), above("loop.together", 1.3)},
+     "{loop.falsely_shared} of its accesses go to cache lines in which other threads write other bytes (false sharing; of "
+     "the part of the run that was counted).",
+     "Sum in a local variable and store once, or pad each thread's data to a cache line of its own (alignas(64)).",
+     kMeasured, RuleKind::cause, kLibraryLoop},
+    {"partly-counted-dividing-loop", kCpu, {is("loop.partial"), above("loop.divide_share", 0.5)},
+     "Divisions and roots need {loop.divide_share} of the cycles that its instructions need at least (of the part of the "
+     "run that was counted).",
+     "Multiply by the reciprocal where a divisor repeats; else divide less often.", kInstructionTables, RuleKind::cause,
+     kLibraryLoop},
+};
+
 constexpr Rule kLoopRules[] = {
     {"strided-loop", kCpu,
      {kUnderRoof, above("loop.stride", 127), above("loop.other", 0.5), above("loop.misses", 0.15),
@@ -53,19 +77,20 @@ constexpr Rule kLoopRules[] = {
      "Let the innermost loop run over adjacent elements: exchange the loops, change the layout, or block both (tiles).",
      kMeasured, RuleKind::cause, kLibraryLoop},
     // Page walks of dependent loads are serialised, too; larger pages do not remove the dependency.
-    {"load-chain-loop", kCpu, {kUnderRoof, above("loop.load_chain_need", 0.25)},
+    {"load-chain-loop", kCpu, {kUnderRoof, above("loop.load_chain_need", 0.25), is("loop.busy", false)},
      "Each load's address comes from the load before: these loads take at least {loop.load_chain_need} of the time, one "
      "after the other.",
      "Follow several chains at the same time (interleave them in one loop), or store what belongs together in arrays, in "
      "the order of use.",
      kInstructionTables, RuleKind::cause, kLibraryLoop},
-    {"page-walk-loop", kCpu, {kUnderRoof, above("loop.walks", 0.1), above("loop.misses", 0.1)},
+    {"page-walk-loop", kCpu,
+     {kUnderRoof, above("loop.walks", 0.1), above("loop.misses", 0.1), is("loop.busy", false)},
      "{loop.walks} of its accesses need a page walk: they touch more 4 KiB pages than the TLB holds (modelled).",
      "Use huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1, madvise with MADV_HUGEPAGE); sort or block the accesses.",
      kMeasured, RuleKind::cause, kLibraryLoop},
     {"irregular-loop", kCpu,
      {is("loop.beyond_l1"), below("loop.line_use", 0.5), above("loop.other", 0.3), above("loop.misses", 0.05),
-      below("roof.fraction", kBusyLevel)},
+      below("roof.fraction", kBusyLevel), is("loop.busy", false)},
      "{loop.other} of its accesses jump to another cache line and use {loop.line_use} of it: load latency limits it.",
      "Sort or block the accesses, keep several independent loads in flight, or prefetch (__builtin_prefetch).",
      kMeasured, RuleKind::cause, kLibraryLoop},
@@ -106,6 +131,14 @@ constexpr Rule kLoopRules[] = {
      "Each iteration needs the previous result: this dependency chain takes at least {loop.chain_need} of the time.",
      "A sum: keep several partial sums (-ffast-math, #pragma omp simd reduction). A recurrence: compute several at once.",
      kInstructionTables, RuleKind::cause, kLibraryLoop},
+    // Also if the loop waits for nothing: its pipes are busy with a part of the work that they could do.
+    {"narrow-vectors-loop", kCpu,
+     {kUnderRoof, above("loop.width_need", 0.75), below("loop.width", 0.75), below("loop.scalar_share", 0.5),
+      below("loop.memory_need", 0.6)},
+     "Its vectors are narrower than the CPU's ({loop.width} of their width): at that width its pipes are "
+     "{loop.width_need} busy.",
+     "Compile it for the widest vectors (-march=native -mprefer-vector-width=512), or write its intrinsics for them.",
+     kMeasured, RuleKind::cause, kLibraryLoop},
     {"small-copies-loop", kCpu, {kUnderRoof, below("loop.string_bytes", 128)},
      "It copies or sets {loop.string_bytes} at a time, with an instruction for large blocks (rep movs).",
      "Copy larger blocks, or give copies a constant size (memcpy(to, from, 16)), which the compiler turns into moves.",
@@ -142,6 +175,7 @@ constexpr Rule kLoopRules[] = {
 }  // namespace
 
 std::span<const Rule> loop_thread_rules() { return kLoopThreadRules; }
+std::span<const Rule> partial_loop_rules() { return kPartialLoopRules; }
 std::span<const Rule> loop_rules() { return kLoopRules; }
 
 }  // namespace roofline::rule_parts

@@ -66,6 +66,7 @@ std::span<const Rule> launch_rules();
 std::span<const Rule> sector_rules();
 std::span<const Rule> excess_work_rules();
 std::span<const Rule> sample_rules();
+std::span<const Rule> partial_loop_rules();
 std::span<const Rule> loop_thread_rules();
 std::span<const Rule> loop_rules();
 std::span<const Rule> experiment_rules();
