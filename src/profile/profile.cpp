@@ -243,7 +243,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
       for (auto& [name, value] : load_mpi_library(folder.path(), injected.spools)) injected.environment[name] = value;
     }
     injected.sample_host = options.host && number == 0;
-    if (!options.count_tool.empty()) injected.code_rate_hz = kCodeRate;
+    if (!gpu || !options.count_tool.empty()) injected.code_rate_hz = kCodeRate;
     if (number > 0)
       options.print_status(fmt::format("running the program again for counters: {} of {}", number + 1, options.runs));
     ProgramRun run = run_program(injected);

@@ -9,6 +9,7 @@
 
 #include "profile/backward_lines.hpp"
 #include "profile/cpu/cpu_rows.hpp"
+#include "profile/cpu/slow_code.hpp"
 #include "profile/host_memory.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/idle_causes.hpp"
@@ -361,6 +362,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   if (facts.host) {
     const bool part = facts.window && !traces.empty();
     profile.host = host_profile(part ? cut(*facts.host, recording.start, recording.end) : *facts.host);
+    if (!facts.gpu) profile.host->slow_code = slow_code(facts.host->code);
   }
   profile.why_no_counters = why_no_counters(traces, facts.counters_wanted, facts.run.has_value());
   for (const LaunchGroup& group : recording.groups) profile.counters |= !group.values.empty();

@@ -15,6 +15,7 @@
 #include "report/profile_findings.hpp"
 #include "report/purpose_text.hpp"
 #include "report/python_causes.hpp"
+#include "report/slow_code_causes.hpp"
 #include "report/stack_use.hpp"
 #include "report/system_call_text.hpp"
 #include "text/format.hpp"
@@ -62,6 +63,8 @@ class HostCauses {
       put(std::string(text.id), seconds, fmt::format("{} of the CPU time {}", percent(seconds / cpu_s_), text.finding),
           "mostly called at", key_of_largest(lines), std::string(text.action));
     }
+    // Loops with counts have their own verdict.
+    if (with_threads) std::ranges::copy(slow_code_causes(host_, cpu_s_), std::back_inserter(causes_));
     share_cpu_time();
     find_dispatch();
     std::ranges::copy_if(python_.causes, std::back_inserter(causes_), is_of_waits);

@@ -79,6 +79,16 @@ struct HostIdle {
   int line = -1;  ///< index into `lines`: of most of that wait; -1: none
 };
 
+/// Instructions of one kind in a loop of the program, and the thread time of samples at or right behind them.
+struct HostSlowCode {
+  std::string kind;                ///< "division", "root", "integer_division", "conversion"
+  HostFrame place;                 ///< line of the instruction with the most samples
+  double seconds = 0, loop_s = 0;  ///< thread time in user code: at these instructions, and of their loop
+  bool doubles = false;            ///< in double precision
+  bool converted = false;          ///< the loop converts single to double precision and back
+  bool invariant = false;          ///< its divisors are the same in each iteration
+};
+
 /// All lists are sorted, largest first, and cut at the report's limits; `times` covers everything.
 struct HostProfile {
   double wall_s = 0;   ///< sampled wall time
@@ -98,6 +108,7 @@ struct HostProfile {
   std::vector<HostProcessSum> processes;
   std::vector<HostFrame> frames;
   std::vector<HostStackSum> stacks;
+  std::vector<HostSlowCode> slow_code;
 };
 
 /// "train.py:31 load_batch"; without the file if unknown.

@@ -100,6 +100,16 @@ static void members(auto& io, HostAlone& alone) {
   io.seconds("others_s", alone.others_s);
 }
 
+static void members(auto& io, HostSlowCode& code) {
+  io("kind", code.kind);
+  io("place", code.place);
+  io.seconds("seconds", code.seconds);
+  io.seconds("loop_s", code.loop_s);
+  io("doubles", code.doubles);
+  io("converted", code.converted);
+  io("invariant", code.invariant);
+}
+
 /// Throws UsageError for an index without an entry.
 static void check_entries(const JsonValue& json, const HostProfile& host) {
   for (std::size_t i = 0; i < host.threads.size(); ++i) {
@@ -149,6 +159,7 @@ static void members(auto& io, HostProfile& host) {
   io("processes", host.processes);
   io("frames", host.frames);
   io("stacks", host.stacks);
+  io.when(!host.slow_code.empty(), "slow_code", host.slow_code);
   io.require([&](const JsonValue& json) { check_entries(json, host); });
 }
 

@@ -1,0 +1,212 @@
+#include "profile/cpu/slow_code.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "profile/cpu/loops.hpp"
+#include "profile/cpu/x86_instruction.hpp"
+#include "sample/code_modules.hpp"
+#include "sample/native_names.hpp"
+#include "sample/own_files.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::size_t kLargestFunction = std::size_t{1} << 20U;  ///< bytes
+constexpr double kLeastOfProgram = 0.15, kLeastOfLoop = 0.3;     ///< of the samples
+constexpr double kLeastSamples = 50;
+
+struct Instruction {
+  std::uint64_t address = 0;
+  X86Instruction code;
+};
+
+/// In order, up to the first one that is not known.
+std::vector<Instruction> decoded(std::span<const std::uint8_t> code, std::uint64_t start) {
+  std::vector<Instruction> all;
+  for (std::size_t at = 0; at < code.size();) {
+    const std::optional<X86Instruction> one = decode_x86(code.subspan(at));
+    if (!one) break;
+    all.push_back({start + at, *one});
+    at += one->length;
+  }
+  return all;
+}
+
+bool is_slow(X86Kind kind) {
+  return kind == X86Kind::division || kind == X86Kind::root || kind == X86Kind::integer_division;
+}
+bool converts(X86Kind kind) { return kind == X86Kind::widening || kind == X86Kind::narrowing; }
+
+class FunctionLoops {
+ public:
+  FunctionLoops(std::span<const std::uint8_t> code, std::uint64_t start) : all_(decoded(code, start)) {
+    std::vector<LoopJump> jumps;
+    for (const Instruction& one : all_) {
+      if (one.code.kind != X86Kind::jump || one.code.relative >= 0) continue;
+      const std::uint64_t to = one.address + one.code.length + static_cast<std::uint64_t>(one.code.relative);
+      if (to >= start) jumps.push_back({one.address, to, 1});
+    }
+    loops_ = CodeLoops(jumps);
+    found_.resize(loops_.all().size());
+    most_.resize(found_.size(), 0);
+  }
+
+  std::vector<SlowLoop> with(const std::vector<SampledAddress>& samples) {
+    for (const SampledAddress& one : samples) add(one);
+    for (std::size_t i = 0; i < found_.size(); ++i) describe(static_cast<int>(i));
+    return std::move(found_);
+  }
+
+ private:
+  /// The interrupt is taken at the oldest instruction that is not done, or at the next one.
+  const Instruction* cause_of(std::size_t index) const {
+    const auto is_cause = [&](std::size_t i) { return is_slow(all_[i].code.kind) || converts(all_[i].code.kind); };
+    if (is_cause(index)) return &all_[index];
+    return index > 0 && is_cause(index - 1) ? &all_[index - 1] : nullptr;
+  }
+
+  void add(const SampledAddress& sample) {
+    const auto at = std::ranges::lower_bound(all_, sample.address, {}, &Instruction::address);
+    const int index = loops_.innermost(sample.address);
+    if (at == all_.end() || at->address != sample.address || index < 0) return;
+    SlowLoop& loop = found_[static_cast<std::size_t>(index)];
+    loop.samples += sample.samples;
+    const Instruction* const cause = cause_of(static_cast<std::size_t>(at - all_.begin()));
+    if (cause == nullptr || loops_.innermost(cause->address) != index) return;
+    const X86Kind kind = cause->code.kind;
+    if (converts(kind)) loop.conversions += sample.samples;
+    if (kind == X86Kind::integer_division) loop.integer += sample.samples;
+    if (kind == X86Kind::division || kind == X86Kind::root) loop.slow += sample.samples;
+    if (cause->code.doubles) loop.doubles += sample.samples;
+    if (kind == X86Kind::root) loop.roots += sample.samples;
+    double& of_instruction = at_[cause->address];
+    of_instruction += sample.samples;
+    if (of_instruction <= most_[static_cast<std::size_t>(index)]) return;
+    most_[static_cast<std::size_t>(index)] = of_instruction;
+    loop.address = cause->address;
+  }
+
+  void describe(int index) {
+    const CodeLoop& range = loops_.all()[static_cast<std::size_t>(index)];
+    bool widens = false, narrows = false, calls = false, divides = false;
+    std::uint32_t written = 0;
+    const auto first = std::ranges::lower_bound(all_, range.head, {}, &Instruction::address);
+    const auto end = std::ranges::upper_bound(all_, range.last, {}, &Instruction::address);
+    for (auto one = first; one != end; ++one) {
+      widens |= one->code.kind == X86Kind::widening;
+      narrows |= one->code.kind == X86Kind::narrowing;
+      calls |= one->code.kind == X86Kind::call;
+      written |= one->code.written;
+    }
+    bool same = !calls;
+    for (auto one = first; one != end; ++one) {
+      if (one->code.kind != X86Kind::division) continue;
+      divides = true;
+      const X86Operand& by = one->code.divisor;
+      const bool kept = by.kind == X86Operand::Kind::vector && (written >> static_cast<unsigned>(by.number) & 1U) == 0;
+      same = same && (kept || by.kind == X86Operand::Kind::constant);
+    }
+    SlowLoop& loop = found_[static_cast<std::size_t>(index)];
+    loop.converts = widens && narrows;
+    loop.invariant = divides && same;
+  }
+
+  std::vector<Instruction> all_;
+  CodeLoops loops_;
+  std::vector<SlowLoop> found_;  ///< by loop
+  std::vector<double> most_;     ///< by loop: samples of its instruction with the most
+  std::map<std::uint64_t, double> at_;
+};
+
+/// Samples of the program's own files, by module and address.
+std::map<int, std::vector<SampledAddress>> samples_by_module(const CodeSamples& samples, CodeModules& modules) {
+  std::vector<double> count(samples.code.size(), 0);
+  for (const CodeSample& sample : samples.samples) ++count[static_cast<std::size_t>(sample.code)];
+  std::map<int, std::vector<SampledAddress>> found;
+  for (std::size_t i = 0; i < count.size(); ++i) {
+    const SampledCode& code = samples.code[i];
+    if (code.module < 0 || static_cast<std::size_t>(code.module) >= samples.modules.size()) continue;
+    const std::string& path = samples.modules[static_cast<std::size_t>(code.module)];
+    if (is_own_native_file(path)) found[modules.find(path)].push_back({code.address, count[i]});
+  }
+  for (auto& [module, of_module] : found) std::ranges::sort(of_module, {}, &SampledAddress::address);
+  return found;
+}
+
+class Finder {
+ public:
+  explicit Finder(const CodeSamples& samples) : samples_(samples) {}
+
+  std::vector<HostSlowCode> find() {
+    for (auto& [module, of_module] : samples_by_module(samples_, modules_)) add_module(module, of_module);
+    std::ranges::stable_sort(found_, std::ranges::greater(), &HostSlowCode::seconds);
+    return std::move(found_);
+  }
+
+ private:
+  void add_module(int module, const std::vector<SampledAddress>& samples) {
+    const auto& elf = modules_[module].elf;
+    if (!elf) return;
+    std::vector<std::uint64_t> addresses;
+    for (const SampledAddress& one : samples) addresses.push_back(one.address);
+    const std::vector<ElfSymbol> symbols = elf->functions_at(addresses);
+    std::map<std::uint64_t, std::pair<std::uint64_t, std::vector<SampledAddress>>> functions;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (symbols[i].size == 0 || symbols[i].size > kLargestFunction) continue;
+      auto& [size, of_function] = functions[symbols[i].address];
+      size = symbols[i].size;
+      of_function.push_back(samples[i]);
+    }
+    for (const auto& [start, function] : functions) {
+      std::vector<std::uint8_t> code(function.first);
+      if (!elf->read_address(start, code.data(), code.size())) continue;
+      for (const SlowLoop& loop : slow_loops(code, start, function.second)) add_loop(module, loop);
+    }
+  }
+
+  void add_loop(int module, const SlowLoop& loop) {
+    const auto all = static_cast<double>(samples_.samples.size());
+    if (loop.samples < std::max(kLeastSamples, kLeastOfProgram * all)) return;
+    const bool converted = loop.converts && loop.doubles + loop.conversions >= kLeastOfLoop * loop.samples;
+    const double slow = loop.slow + (converted ? loop.conversions : 0);
+    if (std::max(slow, loop.integer) < kLeastOfLoop * loop.samples) return;
+    const bool integer = loop.integer > slow;
+    HostSlowCode code;
+    code.kind = integer                        ? "integer_division"
+                : loop.conversions > loop.slow ? "conversion"
+                : 2 * loop.roots > loop.slow   ? "root"
+                                               : "division";
+    code.place = native_frames(modules_, {{module, loop.address}}).front();
+    code.seconds = (integer ? loop.integer : slow) * samples_.period_s;
+    code.loop_s = loop.samples * samples_.period_s;
+    code.doubles = 2 * loop.doubles > loop.slow;
+    code.converted = converted && !integer;
+    code.invariant = loop.invariant && !integer;
+    if (code.place.own && code.place.line > 0) found_.push_back(std::move(code));
+  }
+
+  const CodeSamples& samples_;
+  CodeModules modules_;
+  std::vector<HostSlowCode> found_;
+};
+
+}  // namespace
+
+std::vector<SlowLoop> slow_loops(std::span<const std::uint8_t> code, std::uint64_t start,
+                                 const std::vector<SampledAddress>& samples) {
+  return FunctionLoops(code, start).with(samples);
+}
+
+std::vector<HostSlowCode> slow_code(const CodeSamples& samples) {
+#if defined(__x86_64__)
+  return Finder(samples).find();
+#else
+  static_cast<void>(samples);
+  return {};
+#endif
+}
+
+}  // namespace roofline

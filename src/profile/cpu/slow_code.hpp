@@ -1,0 +1,39 @@
+// Divisions, roots and conversions of the program's hot loops, by samples at or right behind them. Reads the machine
+// code of the files on disk; x86-64 only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "report/host_profile.hpp"
+#include "sample/code_samples.hpp"
+
+namespace roofline {
+
+/// Of one loop: samples at or right behind its slow instructions.
+struct SlowLoop {
+  double samples = 0;         ///< of all of the loop
+  double slow = 0;            ///< at or right behind a division or a root
+  double integer = 0;         ///< the same of an integer division
+  double conversions = 0;     ///< the same of a conversion between single and double precision
+  double doubles = 0;         ///< of `slow`: in double precision
+  double roots = 0;           ///< of `slow`: roots
+  bool converts = false;      ///< it converts to double precision and back
+  bool invariant = false;     ///< all its divisors are the same in each iteration
+  std::uint64_t address = 0;  ///< of the slow instruction with the most samples
+};
+
+struct SampledAddress {
+  std::uint64_t address = 0;
+  double samples = 0;
+};
+
+/// The loops of a function's code, which is linked at `start`.
+std::vector<SlowLoop> slow_loops(std::span<const std::uint8_t> code, std::uint64_t start,
+                                 const std::vector<SampledAddress>& samples);
+
+/// Those that take a good part of the time, the largest first.
+std::vector<HostSlowCode> slow_code(const CodeSamples& samples);
+
+}  // namespace roofline

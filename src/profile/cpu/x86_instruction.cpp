@@ -1,0 +1,238 @@
+// Intel's Software Developer's Manual, volume 2: chapter 2 (prefixes, ModRM, VEX, EVEX), appendix A (opcode maps).
+#include "profile/cpu/x86_instruction.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+namespace roofline {
+namespace {
+
+constexpr std::size_t kLongest = 15;
+constexpr std::uint8_t kEscape = 0x0f, kOperandSize = 0x66, kScalarDouble = 0xf2, kScalarSingle = 0xf3;
+
+bool is_one_of(std::uint8_t byte, std::initializer_list<int> list) {
+  return std::ranges::find(list, static_cast<int>(byte)) != list.end();
+}
+bool is_in(std::uint8_t byte, int first, int last) { return byte >= first && byte <= last; }
+
+class Decoder {
+ public:
+  explicit Decoder(std::span<const std::uint8_t> bytes) : bytes_(bytes.first(std::min(bytes.size(), kLongest))) {}
+
+  std::optional<X86Instruction> decode() {
+    read_prefixes();
+    read_opcode();
+    if (has_modrm()) read_modrm();
+    read_immediate();
+    if (!good_) return std::nullopt;
+    found_.length = at_;
+    classify();
+    note_written();
+    return found_;
+  }
+
+ private:
+  std::uint8_t next() {
+    if (at_ < bytes_.size()) return bytes_[at_++];
+    good_ = false;
+    return 0;
+  }
+  std::uint8_t peek() const { return at_ < bytes_.size() ? bytes_[at_] : 0; }
+
+  void read_prefixes() {
+    while (good_ && is_one_of(peek(), {0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0x67})) {
+      const std::uint8_t prefix = next();
+      if (prefix == kOperandSize) small_ = true;
+      if (is_one_of(prefix, {0x66, 0xf2, 0xf3}) && (prefix != kOperandSize || type_ == 0)) type_ = prefix;
+    }
+    if (is_in(peek(), 0x40, 0x4f)) read_extensions(next());
+  }
+
+  /// The bits W, R, X and B of REX.
+  void read_extensions(std::uint8_t rex) {
+    wide_ = (rex & 8U) != 0;
+    reg_ |= (rex & 4U) << 1U;
+    rm_ |= (rex & 1U) << 3U;
+    index_ |= (rex & 2U) << 2U;
+  }
+
+  void read_opcode() {
+    opcode_ = next();
+    if (opcode_ == 0xc5) return read_vex(1);
+    if (opcode_ == 0xc4) return read_vex(2);
+    if (opcode_ == 0x62) return read_evex();
+    if (opcode_ != kEscape) return;
+    map_ = 1;
+    opcode_ = next();
+    if (opcode_ != 0x38 && opcode_ != 0x3a) return;
+    map_ = opcode_ == 0x38 ? 2 : 3;
+    opcode_ = next();
+  }
+
+  void set_type(unsigned pp) {
+    constexpr std::array<std::uint8_t, 4> kTypes = {0, kOperandSize, kScalarSingle, kScalarDouble};
+    type_ = kTypes.at(pp & 3U);
+  }
+
+  /// Two forms: the first has one byte, and means the map 0F.
+  void read_vex(int bytes) {
+    vex_ = true;
+    const unsigned first = next();
+    if ((first & 0x80U) == 0) reg_ |= 8;
+    map_ = 1;
+    unsigned last = first;
+    if (bytes == 2) {
+      if ((first & 0x20U) == 0) rm_ |= 8;
+      map_ = static_cast<int>(first & 0x1fU);
+      last = next();
+      wide_ = (last & 0x80U) != 0;
+    }
+    source_ = static_cast<int>((~last >> 3U) & 15U);
+    set_type(last);
+    opcode_ = next();
+  }
+
+  void read_evex() {
+    vex_ = true;
+    const unsigned first = next(), second = next(), third = next();
+    if ((first & 0x80U) == 0) reg_ |= 8;
+    if ((first & 0x10U) == 0) reg_ |= 16;
+    if ((first & 0x20U) == 0) rm_ |= 8;
+    if ((first & 0x40U) == 0) index_ |= 16;
+    map_ = static_cast<int>(first & 7U);
+    wide_ = (second & 0x80U) != 0;
+    source_ = static_cast<int>(((~second >> 3U) & 15U) | ((third & 8U) == 0 ? 16U : 0U));
+    set_type(second);
+    opcode_ = next();
+  }
+
+  bool has_modrm() const {
+    if (map_ > 1) return true;
+    if (map_ == 1) {
+      const bool none = is_in(opcode_, 0x05, 0x09) || is_one_of(opcode_, {0x0b, 0x0e, 0x77}) ||
+                        is_in(opcode_, 0x30, 0x37) || is_in(opcode_, 0x80, 0x8f) || is_in(opcode_, 0xa0, 0xa2) ||
+                        is_in(opcode_, 0xa8, 0xaa) || is_in(opcode_, 0xc8, 0xcf);
+      return !none;
+    }
+    if (opcode_ < 0x40) return (opcode_ & 7U) < 4;
+    return is_one_of(opcode_, {0x63, 0x69, 0x6b, 0xc0, 0xc1, 0xc6, 0xc7, 0xf6, 0xf7, 0xfe, 0xff}) ||
+           is_in(opcode_, 0x80, 0x8f) || is_in(opcode_, 0xd0, 0xd3) || is_in(opcode_, 0xd8, 0xdf);
+  }
+
+  void read_modrm() {
+    const unsigned byte = next(), mod = byte >> 6U, rm = byte & 7U;
+    reg_ |= (byte >> 3U) & 7U;
+    extension_ = (byte >> 3U) & 7U;
+    if (mod == 3) {
+      rm_ |= rm;
+      // EVEX's X is the fifth bit of a register.
+      operand_ = {X86Operand::Kind::vector, static_cast<int>(rm_ | (index_ & 16U))};
+      return;
+    }
+    operand_ = {X86Operand::Kind::memory, 0};
+    std::size_t displacement = mod == 1 ? 1 : mod == 2 ? 4 : 0;
+    constexpr unsigned kSib = 4, kRelative = 5;
+    if (rm == kSib) {
+      if ((next() & 7U) == kRelative && mod == 0) displacement = 4;
+    } else if (mod == 0 && rm == kRelative) {
+      displacement = 4;
+      operand_.kind = X86Operand::Kind::constant;
+    }
+    skip(displacement);
+  }
+
+  void skip(std::size_t count) {
+    at_ += count;
+    if (at_ > bytes_.size()) good_ = false;
+  }
+
+  std::size_t word() const { return small_ ? 2 : 4; }
+
+  void read_immediate() {
+    if (map_ == 3) return skip(1);
+    if (map_ > 1) return;
+    if (map_ == 1) {
+      if (is_in(opcode_, 0x80, 0x8f)) return read_relative(4);
+      const bool byte = is_in(opcode_, 0x70, 0x73) || is_one_of(opcode_, {0xa4, 0xac, 0xba, 0xc2, 0xc4, 0xc5, 0xc6});
+      return skip(byte ? 1 : 0);
+    }
+    if (is_in(opcode_, 0x70, 0x7f) || is_in(opcode_, 0xe0, 0xe3) || opcode_ == 0xeb) return read_relative(1);
+    if (opcode_ == 0xe8 || opcode_ == 0xe9) return read_relative(4);
+    skip(size_of_immediate());
+  }
+
+  std::size_t size_of_immediate() const {
+    const bool test = extension_ < 2;
+    if (opcode_ < 0x40) return (opcode_ & 7U) == 4 ? 1 : (opcode_ & 7U) == 5 ? word() : 0;
+    if (is_in(opcode_, 0xb8, 0xbf)) return wide_ ? 8 : word();
+    if (is_in(opcode_, 0xa0, 0xa3)) return 8;
+    if (is_one_of(opcode_, {0x68, 0x69, 0x81, 0xa9, 0xc7}) || (opcode_ == 0xf7 && test)) return word();
+    if (opcode_ == 0xc2) return 2;
+    if (opcode_ == 0xc8) return 3;
+    const bool byte = is_one_of(opcode_, {0x6a, 0x6b, 0x80, 0x83, 0xa8, 0xc0, 0xc1, 0xc6, 0xcd}) ||
+                      is_in(opcode_, 0xb0, 0xb7) || is_in(opcode_, 0xe4, 0xe7) || (opcode_ == 0xf6 && test);
+    return byte ? 1 : 0;
+  }
+
+  void read_relative(std::size_t bytes) {
+    std::uint64_t value = 0;
+    const std::size_t from = at_;
+    skip(bytes);
+    if (!good_) return;
+    for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(bytes_[from + i]) << (8 * i);
+    const std::size_t unused = 64 - 8 * bytes;
+    found_.relative = static_cast<std::int64_t>(value << unused) >> unused;
+    found_.kind = map_ == 0 && opcode_ == 0xe8 ? X86Kind::call : X86Kind::jump;
+  }
+
+  void classify() {
+    if (map_ == 0) {
+      if ((opcode_ == 0xf6 || opcode_ == 0xf7) && extension_ >= 6) found_.kind = X86Kind::integer_division;
+      if (opcode_ == 0xff && (extension_ == 2 || extension_ == 3)) found_.kind = X86Kind::call;
+      return;
+    }
+    if (map_ != 1) return;
+    const bool doubles = type_ == kOperandSize || type_ == kScalarDouble;
+    if (opcode_ == 0x5e || opcode_ == 0x51) {
+      found_.kind = opcode_ == 0x5e ? X86Kind::division : X86Kind::root;
+      found_.doubles = doubles;
+      if (opcode_ == 0x5e) found_.divisor = operand_;
+    }
+    if (opcode_ == 0x5a) found_.kind = doubles ? X86Kind::narrowing : X86Kind::widening;
+  }
+
+  static std::uint32_t bit(int number) { return std::uint32_t{1} << (static_cast<unsigned>(number) & 31U); }
+
+  /// Rather too many: what is taken for written is not known to be the same in each iteration.
+  void note_written() {
+    if (map_ == 0 || (map_ == 1 && is_of_general_registers())) return;
+    const bool compares = map_ == 1 && (opcode_ == 0x2e || opcode_ == 0x2f);
+    const bool stores = map_ == 1 && is_one_of(opcode_, {0x11, 0x13, 0x17, 0x29, 0x2b, 0x7e, 0x7f, 0xd6, 0xe7});
+    const bool shifts = map_ == 1 && is_in(opcode_, 0x71, 0x73);
+    if (!compares && !stores) found_.written |= bit(static_cast<int>(reg_));
+    const bool to_operand = operand_.kind == X86Operand::Kind::vector && (stores || shifts);
+    if (to_operand) found_.written |= bit(operand_.number);
+    if (shifts && vex_) found_.written |= bit(source_);
+  }
+
+  bool is_of_general_registers() const {
+    return is_in(opcode_, 0x18, 0x1f) || is_in(opcode_, 0x40, 0x4f) || is_in(opcode_, 0x80, 0xc1) ||
+           is_in(opcode_, 0xc8, 0xcf);
+  }
+
+  std::span<const std::uint8_t> bytes_;
+  std::size_t at_ = 0;
+  bool good_ = true, small_ = false, wide_ = false, vex_ = false;
+  std::uint8_t type_ = 0, opcode_ = 0;  ///< the prefix that tells the type
+  int map_ = 0, source_ = 0;
+  unsigned reg_ = 0, rm_ = 0, index_ = 0, extension_ = 0;
+  X86Operand operand_;
+  X86Instruction found_;
+};
+
+}  // namespace
+
+std::optional<X86Instruction> decode_x86(std::span<const std::uint8_t> bytes) { return Decoder(bytes).decode(); }
+
+}  // namespace roofline

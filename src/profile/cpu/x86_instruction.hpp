@@ -1,0 +1,32 @@
+// Lengths and kinds of x86-64 instructions, as far as slow ones and loops need them. Pure; the bytes are not trusted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace roofline {
+
+enum class X86Kind : std::uint8_t { other, jump, call, division, root, integer_division, widening, narrowing };
+
+/// An operand of vector instructions: a register, or memory relative to the instruction (constants) or elsewhere.
+struct X86Operand {
+  enum class Kind : std::uint8_t { none, vector, constant, memory };
+  Kind kind = Kind::none;
+  int number = 0;  ///< of the register
+};
+
+struct X86Instruction {
+  std::size_t length = 0;
+  X86Kind kind = X86Kind::other;
+  bool doubles = false;       ///< divisions and roots: in double precision
+  std::int64_t relative = 0;  ///< jumps: target relative to the next instruction
+  X86Operand divisor;
+  std::uint32_t written = 0;  ///< vector registers that it may write, a bit for each
+};
+
+/// The instruction at the beginning of these bytes; std::nullopt if it is not known.
+std::optional<X86Instruction> decode_x86(std::span<const std::uint8_t> bytes);
+
+}  // namespace roofline

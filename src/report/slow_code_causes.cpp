@@ -1,0 +1,63 @@
+#include "report/slow_code_causes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "report/host_cause_text.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+/// Without a remedy of its own, a division has to take most of the time.
+constexpr double kLeastOfProgram = 0.15, kMostOfProgram = 0.4;
+
+std::string_view operations_of(const HostSlowCode& code) {
+  if (code.kind == "integer_division") return "integer divisions and remainders";
+  if (code.kind == "conversion") return "conversions between single and double precision";
+  if (code.kind == "root") return code.doubles ? "square roots in double precision" : "square roots";
+  return code.doubles ? "divisions in double precision" : "divisions";
+}
+
+/// Empty: there is none that is known to help.
+std::string_view action_for(const HostSlowCode& code) {
+  if (code.converted) {
+    return "If single precision is meant, write constants with an f (0.5f) and call sqrtf and the like; else convert "
+           "once, outside the loop.";
+  }
+  if (code.kind == "integer_division")
+    return "Divide by constants or powers of two, compare instead of %, or use 32-bit integers.";
+  if (code.invariant) {
+    return "Its divisors are the same in each iteration: compute the reciprocal before the loop and multiply by it "
+           "(-ffast-math does so).";
+  }
+  return "Divide less often (x / a / b is x / (a * b)), vectorise the loop (-O3 -march=native), or use single "
+         "precision "
+         "where it is enough.";
+}
+
+std::optional<HostCause> cause_of(const HostSlowCode& code, double cpu_s) {
+  const bool has_remedy = code.converted || code.invariant || code.kind == "integer_division";
+  if (!(cpu_s > 0) || code.seconds < (has_remedy ? kLeastOfProgram : kMostOfProgram) * cpu_s) return std::nullopt;
+  std::string text =
+      fmt::format("{} of the CPU time is at {}", percent(std::min(1.0, code.seconds / cpu_s)), operations_of(code));
+  if (code.converted) text += " of a loop that converts to double precision and back";
+  return host_cause(code.converted ? "double-precision" : "slow-instructions", code.seconds, std::move(text),
+                    "mostly at", short_place(code.place), std::string(action_for(code)));
+}
+
+}  // namespace
+
+std::vector<HostCause> slow_code_causes(const HostProfile& host, double cpu_s) {
+  std::vector<HostCause> causes;
+  for (const HostSlowCode& code : host.slow_code) {
+    if (auto cause = cause_of(code, cpu_s)) causes.push_back(*std::move(cause));
+  }
+  return causes;
+}
+
+}  // namespace roofline

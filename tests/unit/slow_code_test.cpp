@@ -1,0 +1,99 @@
+// Divisions, roots and conversions in the machine code of hot loops: each with the fault, and none without it.
+#include "profile/cpu/slow_code.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profile/cpu/x86_instruction.hpp"
+#include "report/slow_code_causes.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+using Bytes = std::vector<std::uint8_t>;
+
+/// Encodings as binutils' assembler writes them.
+TEST(X86Instruction, Lengths) {
+  for (const Bytes& code :
+       {Bytes{0x90}, Bytes{0x48, 0x89, 0xc3}, Bytes{0xf2, 0x0f, 0x5e, 0xc1}, Bytes{0xc5, 0xfb, 0x5e, 0xc1},
+        Bytes{0x0f, 0x1f, 0x44, 0x00, 0x00}, Bytes{0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0},
+        Bytes{0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}, Bytes{0x66, 0x81, 0xc0, 0x34, 0x12}, Bytes{0xe8, 0, 0, 0, 0},
+        Bytes{0xf7, 0xf9}, Bytes{0xf7, 0xc1, 1, 0, 0, 0}, Bytes{0x8b, 0x04, 0x25, 0, 0, 0, 0},
+        Bytes{0x62, 0xf1, 0xfd, 0x48, 0x5e, 0xc1}, Bytes{0xc4, 0xe2, 0x75, 0xb8, 0xc2}, Bytes{0xc5, 0xf8, 0x77},
+        Bytes{0x66, 0x0f, 0x3a, 0x0b, 0xc1, 0x09}, Bytes{0x0f, 0x84, 0x10, 0, 0, 0}}) {
+    const auto one = decode_x86(code);
+    ASSERT_TRUE(one.has_value()) << testing::PrintToString(code);
+    EXPECT_EQ(one->length, code.size()) << testing::PrintToString(code);
+    EXPECT_FALSE(decode_x86(std::span(code).first(code.size() - 1))) << testing::PrintToString(code);
+  }
+}
+
+TEST(X86Instruction, DivisionsAndConversions) {
+  const auto kind = [](const Bytes& code) { return decode_x86(code).value().kind; };
+  EXPECT_EQ(kind({0xf2, 0x0f, 0x5e, 0xc1}), X86Kind::division);
+  EXPECT_EQ(kind({0xf3, 0x0f, 0x51, 0xc1}), X86Kind::root);
+  EXPECT_EQ(kind({0xf7, 0xf9}), X86Kind::integer_division);
+  EXPECT_EQ(kind({0xf7, 0xc1, 1, 0, 0, 0}), X86Kind::other) << "a test";
+  EXPECT_EQ(kind({0xf3, 0x0f, 0x5a, 0xc0}), X86Kind::widening);
+  EXPECT_EQ(kind({0xf2, 0x0f, 0x5a, 0xc0}), X86Kind::narrowing);
+  EXPECT_EQ(kind({0xf2, 0x0f, 0x59, 0xc1}), X86Kind::other);
+  EXPECT_EQ(decode_x86(Bytes{0x75, 0xf3}).value().relative, -13);
+}
+
+constexpr std::uint64_t kStart = 0x1000;
+
+/// first: 4 bytes at 0x1000; second: 4 bytes; sub $1,%eax; jne 0x1000.
+std::vector<SlowLoop> loop_of(const Bytes& first, const Bytes& second) {
+  Bytes code = first;
+  code.insert(code.end(), second.begin(), second.end());
+  for (const int byte : {0x83, 0xe8, 0x01, 0x75, 0xf3, 0xc3}) code.push_back(static_cast<std::uint8_t>(byte));
+  return slow_loops(code, kStart, {{kStart, 60}, {kStart + 4, 30}, {kStart + 8, 10}});
+}
+
+TEST(SlowCode, SamplesAtAndRightBehindADivision) {
+  const Bytes add = {0xf2, 0x0f, 0x58, 0xc2};  // addsd %xmm2, %xmm0
+  const std::vector<SlowLoop> found = loop_of({0xf2, 0x0f, 0x5e, 0xc1}, add);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].samples, 100);
+  EXPECT_EQ(found[0].slow, 90);
+  EXPECT_EQ(found[0].doubles, 90);
+  EXPECT_EQ(found[0].address, kStart);
+  EXPECT_TRUE(found[0].invariant);
+  EXPECT_FALSE(found[0].converts);
+  EXPECT_EQ(loop_of({0xf2, 0x0f, 0x59, 0xc1}, add).at(0).slow, 0) << "a product";
+  EXPECT_FALSE(loop_of({0xf2, 0x0f, 0x5e, 0xc1}, {0xf2, 0x0f, 0x58, 0xca}).at(0).invariant) << "xmm1 is written";
+}
+
+TEST(SlowCode, ConversionsToDoublePrecisionAndBack) {
+  const Bytes widen = {0xf3, 0x0f, 0x5a, 0xc0}, narrow = {0xf2, 0x0f, 0x5a, 0xc0};
+  EXPECT_TRUE(loop_of(widen, narrow).at(0).converts);
+  EXPECT_FALSE(loop_of(widen, {0xf2, 0x0f, 0x58, 0xca}).at(0).converts) << "a sum in double precision";
+}
+
+HostProfile profile_with(const HostSlowCode& code) {
+  HostProfile host;
+  host.slow_code = {code};
+  return host;
+}
+
+TEST(SlowCode, HasACauseWithARemedy) {
+  HostSlowCode code = {.kind = "division", .place = {"step", "/home/u/advect.f90", 12, false, true}, .seconds = 3};
+  code.loop_s = 4;
+  EXPECT_THAT(slow_code_causes(profile_with(code), 10), IsEmpty()) << "needed divisions";
+  EXPECT_THAT(slow_code_causes(profile_with(code), 5), SizeIs(1)) << "most of the time";
+  code.invariant = true;
+  const std::vector<HostCause> found = slow_code_causes(profile_with(code), 10);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "slow-instructions");
+  EXPECT_EQ(found[0].line, "advect.f90:12 step");
+  EXPECT_THAT(found[0].action, testing::HasSubstr("-ffast-math"));
+  code.converted = true;
+  EXPECT_EQ(slow_code_causes(profile_with(code), 10).at(0).id, "double-precision");
+  code.seconds = 1;
+  EXPECT_THAT(slow_code_causes(profile_with(code), 10), IsEmpty()) << "little";
+}
+
+}  // namespace
+}  // namespace roofline
