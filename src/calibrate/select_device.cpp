@@ -59,7 +59,7 @@ Json describe_default(const DeviceOptions& options) {
     if (listing.usable) {
       return describe(DeviceKind::cuda, listing.info.index, options, "first usable CUDA GPU");
     }
-    reason = listing.reason;
+    reason = listing.problem == DeviceProblem::no_driver ? "no NVIDIA driver" : listing.reason;
   }
   return describe(DeviceKind::cpu, 0, options, reason);
 }

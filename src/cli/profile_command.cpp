@@ -170,7 +170,6 @@ Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
     const SelectedDevice device = choose_device(flags.device);
     flags.options.gpu = device.info.kind == DeviceKind::cuda;
     if (flags.options.gpu) return machine_for(device, {}, notes);
-    flags.options.print_status("no GPU is recorded: the program's threads are sampled");
     Machine machine;
     machine.device = device.info;
     return machine;

@@ -100,8 +100,10 @@ std::string hotspots_markdown(const Report& report, const std::vector<Verdict>& 
   std::size_t shown = 0;
   for (const Hotspot& hotspot : hotspots_of(report, verdicts)) {
     if (!(hotspot.seconds > 0) || ++shown > kMost) continue;
-    const std::string tag = hotspot.what.empty() ? std::string(kind_words(hotspot.kind)) : hotspot.what;
-    text += fmt::format("1. **{}**, {}: {} {}\n", saving_time(report, hotspot), tag,
+    // A saving already says that a kernel is slow.
+    const bool slow = hotspot.what.empty() && hotspot.kind == VerdictKind::slow;
+    const std::string_view tag = hotspot.what.empty() ? kind_words(hotspot.kind) : hotspot.what;
+    text += fmt::format("1. **{}**{}{}: {} {}\n", saving_time(report, hotspot), slow ? "" : ", ", slow ? "" : tag,
                         escape_markdown(shorten(hotspot.text, 300)), escape_markdown(hotspot.action));
   }
   if (text.empty()) return {};

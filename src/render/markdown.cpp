@@ -109,9 +109,12 @@ std::string render_markdown(const Runs& runs) {
     append_reasons(text, report);
   }
   text += verdicts_markdown(report, judged) + counters_markdown(report);
-  text += "\n## Machine\n\n";
-  text += ceilings_markdown(report.machine, CeilingTable::report);
-  append_sweeps_and_notes(text, report.machine);
+  // Profiles of programs without a GPU need no calibration.
+  if (!report.machine.ceilings.empty() || !of_program) {
+    text += "\n## Machine\n\n";
+    text += ceilings_markdown(report.machine, CeilingTable::report);
+    append_sweeps_and_notes(text, report.machine);
+  }
   text += "\n## How to reproduce\n\n";
   text += fmt::format("roofline {}, on {}.\n", escape_markdown(report.invocation.tool_version),
                       escape_markdown(report.machine.host));

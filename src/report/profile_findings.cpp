@@ -56,11 +56,14 @@ std::string how_many(const Report& report) {
       counted_noun(launches, "launch", "launches"), duration(report.profile->kernel_s));
 }
 
-/// "Kernel time: 61 % memory-bound, 30 % compute-bound and 9 % without a known roof."
+/// "Kernel time: 61 % memory-bound, 30 % compute-bound and 9 % without a known roof." Empty where the loops of a CPU
+/// program are far from these roofs: something else limits them.
 std::string by_bound(const Report& report) {
-  double all = 0;
+  constexpr double kNear = 0.5;
+  double all = 0, near = 0;
   std::map<BoundLabel, double> seconds;
   for (const Point& point : report.points) {
+    if (point.fraction_of_roof() >= kNear) near += positive_or_zero(cost_of(point));
     all += positive_or_zero(cost_of(point));
     seconds[point.bound.label] += positive_or_zero(cost_of(point));
   }
@@ -69,7 +72,8 @@ std::string by_bound(const Report& report) {
     if (!(seconds[label] > 0)) continue;
     parts.push_back(fmt::format("{} {}", percent(seconds[label] / all), title_of(label)));
   }
-  const bool is_uninformative = parts.empty() || (parts.size() == 1 && seconds[BoundLabel::unknown] > 0);
+  const bool is_uninformative = parts.empty() || (parts.size() == 1 && seconds[BoundLabel::unknown] > 0) ||
+                                (is_of_cpu(report) && near < kNear * all);
   return is_uninformative ? "" : fmt::format("Kernel time: {}.", listed(parts));
 }
 
