@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "report/python_work.hpp"
 #include "sample/python_files.hpp"
 #include "text/format.hpp"
+#include "text/parts.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -60,7 +62,10 @@ bool is_numpy(const HostFrame& frame) {
 /// FPU.
 bool is_of_scalars(const HostFrame& frame) {
   const std::string_view function = frame.function;
-  if (is_interpreter(frame)) return !is_object_operation(frame);
+  static constexpr auto kBegins =
+      std::to_array<std::string_view>({"PyObject_Malloc", "PyObject_Free", "PyObject_Init", "PyType_IsSubtype",
+                                       "PyLong_As", "PyFloat_From", "PyFloat_As", "PyIndex_", "PyNumber_AsSsize"});
+  if (is_interpreter(frame)) return starts_with_any(function, kBegins);
   return (is_numpy(frame) && function.find("floatstatus") != std::string_view::npos) || function == "fetestexcept" ||
          function == "feclearexcept";
 }
