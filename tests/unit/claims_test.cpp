@@ -82,8 +82,7 @@ TEST(Claims, WhatRanksDoAtTheLineThatTheyWaitAtComesFirst) {
     claims[1].saving.cause = claims[2].saving.cause = SavingCause::tiny_kernels;
     claims[1].saving.line = "train.py:30 forward";
     claims[2].saving.line = same_line ? "train.py:72 average" : "train.py:80 step";
-    const std::vector<Saving> savings =
-        disjoint_savings(std::move(claims), {.idle_s = 10, .communication_s = 10}, 0.1);
+    const std::vector<Saving> savings = disjoint_savings(std::move(claims), {.idle_s = 10, .communication_s = 10}, 0.1);
     EXPECT_EQ(savings.at(0).line, same_line ? "train.py:72 average" : "train.py:30 forward");
     EXPECT_EQ(savings.at(1).cause, SavingCause::uneven_hosts);
   }

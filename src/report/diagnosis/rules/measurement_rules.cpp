@@ -48,11 +48,11 @@ constexpr Rule kMeasurementRules[] = {
     // ncu locks the clock to its base by default. What is at its roof at that clock has no other cause.
     {"replay-clock-limit", kGpu,
      {kComputeBound, kUnderRoof, below("replay.clock.share", kSameReplayClock), above("roof.at_replay_clock", kAtRoof)},
-     "Ran at {replay.clock} while it was timed, its roof is of {roof.clock}: it reaches {roof.at_replay_clock} of the "
+     "Ran at {replay.clock} while it was timed; the roof was measured at {roof.clock}. It reaches {roof.at_replay_clock} of the "
      "roof at its own clock.",
      kReplayAtFullClock, kMeasured, RuleKind::measure},
     {"replay-clock", kGpu, {kComputeBound, kUnderRoof, below("replay.clock.share", kSameReplayClock)},
-     "Ran at {replay.clock} while it was timed, its roof is of {roof.clock}.", kReplayAtFullClock, kMeasured,
+     "Ran at {replay.clock} while it was timed; the roof was measured at {roof.clock}.", kReplayAtFullClock, kMeasured,
      RuleKind::note},
     {"few-threads", kCpu, {below("threads.share", 0.9)},
      "Kernel and roofs used {threads.of} threads; the machine has {cores} cores.",
