@@ -247,7 +247,7 @@ TEST(Doctor, LinesFitTheTerminalAndCommandsCanStillBeCopied) {
   facts.devices.push_back({.info = {}, .usable = false, .reason = "not found", .problem = DeviceProblem::no_driver});
   const std::vector<HealthCheck> checks = checks_of(facts);
   const std::vector<std::string> lines = text_lines(render_checks(checks, {.columns = 80}));
-  for (const std::string& line : lines) EXPECT_LE(line.size(), 80U) << line;
+  for (const std::string& line : lines) EXPECT_LE(display_width(line), 80) << line;
   EXPECT_THAT(lines, Contains(HasSubstr("$ sudo apt-get install nvidia-driver")));
   EXPECT_THAT(lines, Contains(HasSubstr("# in a container: ")));
   EXPECT_THAT(lines, Contains(EndsWith("/etc/modprobe.d/nvidia-profiling.conf &&")));
