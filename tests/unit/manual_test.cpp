@@ -14,6 +14,7 @@
 #include "cli/suites.hpp"
 #include "model/error.hpp"
 #include "tests/support/mentions.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
