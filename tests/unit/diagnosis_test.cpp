@@ -188,7 +188,10 @@ TEST(Diagnosis, OfARowOnASlowMachineIsNotOfItsKernel) {
   EXPECT_EQ(ids(slow), std::vector<std::string>{"slow-machine"});
   Quantities disturbed = latency;
   disturbed["time.lost"] = 0.4;
+  disturbed["experiment.proven"] = 0;
   EXPECT_EQ(ids(disturbed), std::vector<std::string>{"disturbed"});
+  disturbed["experiment.proven"] = 1;
+  EXPECT_EQ(ids(disturbed), std::vector<std::string>{"latency"}) << "a change shows what helps";
   Quantities at_the_pace = latency;
   at_the_pace.insert({{"roof.at_pace", 0.95}, {"pace", 0.7}});
   EXPECT_EQ(ids(at_the_pace), std::vector<std::string>{"at-the-pace"});

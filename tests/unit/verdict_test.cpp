@@ -615,6 +615,22 @@ TEST(CpuVerdicts, WhatCostsMoreThanIdleThreadsComesFirst) {
   EXPECT_EQ(on_one_thread(0.05).verdict().rule, "some-threads") << "no other cause is known";
 }
 
+/// Other programs slowed the row and its change alike: a change that makes it eight times as fast shows the cause.
+TEST(CpuVerdicts, OtherLoadHidesNoCauseThatAChangeShows) {
+  for (const double high : {0.13, 0.9}) {
+    OnCpu relu("relu");
+    relu.at(0.1);
+    relu.point.contention = Contention{.wall_s = 10, .cpus = 2, .cores = 2, .others_s = 2};
+    for (const auto& [kind, ratio] :
+         {std::pair(ExperimentKind::in_cache, 0.99), std::pair(ExperimentKind::reassociated, 0.125),
+          std::pair(ExperimentKind::unvectorized, 1.0)}) {
+      relu.point.experiments.push_back({.kind = kind, .variant = "", .ratio = ratio, .ci95 = {}});
+    }
+    relu.point.experiments[1].ci95 = {0.12, high};
+    EXPECT_EQ(relu.verdict().rule, high < 0.5 ? "dependent-sum" : "disturbed");
+  }
+}
+
 /// Without roofs of one thread, the saving is what perfect scaling gives.
 TEST(CpuVerdicts, ThreadsSaveAtMostTheirNumber) {
   OnCpu row = on_one_thread(0.5);

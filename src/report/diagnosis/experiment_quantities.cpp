@@ -39,11 +39,44 @@ double ratio_of_placement(const Point& point) {
   return ratio;
 }
 
+/// True if the core itself takes most of the row's time: what helps in L2 helps the row.
+bool takes_core_time(const Point& point) {
+  constexpr double kMost = 0.6;
+  return std::any_of(point.experiments.begin(), point.experiments.end(), [](const Experiment& experiment) {
+    return experiment.kind == ExperimentKind::in_cache && is_certain(experiment) && experiment.ratio > kMost;
+  });
+}
+
+/// True if a change that removes a cause makes the row much faster, by all of its interval. The row and its change took
+/// turns, so other load slowed both.
+bool is_proven(const Point& point) {
+  constexpr double kMuchFaster = 1.5;
+  const bool of_core = takes_core_time(point);
+  return std::any_of(point.experiments.begin(), point.experiments.end(), [&](const Experiment& experiment) {
+    switch (experiment.kind) {
+      case ExperimentKind::flushed_subnormals:
+      case ExperimentKind::reassociated:
+      case ExperimentKind::multiplied:
+      case ExperimentKind::unforwarded:
+        if (!of_core) return false;
+        break;
+      case ExperimentKind::staggered:
+      case ExperimentKind::realigned:
+      case ExperimentKind::ascending_indices:
+        break;
+      default:
+        return false;
+    }
+    return experiment.ratio > 0 && experiment.ci95.known() && experiment.ci95.high * kMuchFaster < 1;
+  });
+}
+
 }  // namespace
 
 void add_experiments(QuantityCollector& out, const Point& point, const Machine& machine) {
   const auto threads = static_cast<double>(machine.device.units);
   const double placement = ratio_of_placement(point);
+  out.flag_is("experiment.proven", is_proven(point));
   for (const Experiment& experiment : point.experiments) {
     const double ratio = experiment.ratio;
     if (!is_certain(experiment)) continue;

@@ -28,8 +28,9 @@ constexpr Rule kMeasurementRules[] = {
      "roof of all threads.",
      "Use all threads (launch, threads: all) and pass the thread's index; threads: own for OpenMP or std::thread.",
      kMeasured},
-    // Disturbances of the machine precede causes in the kernel, unless the kernel is at its roof anyway.
-    {"disturbed", kAny, {above("time.lost", 0.005), kUnderRoof},
+    // Disturbances of the machine precede causes in the kernel, unless the kernel is at its roof anyway, or a change in
+    // alternation with it shows the cause.
+    {"disturbed", kAny, {above("time.lost", 0.005), kUnderRoof, is("experiment.proven", false)},
      "Other processes or a clock limiter took up to {time.lost} of processor time.", kIdleMachine, kMeasured,
      RuleKind::measure},
     {"slow-machine", kCpu, {below("pace", kSlowReference), kUnderRoof},
