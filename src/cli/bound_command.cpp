@@ -25,6 +25,7 @@
 #include "report/json/json.hpp"
 #include "report/json/json_value.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -211,6 +212,24 @@ void add_measured_rows(const Report& report, const std::string& file, PhaseBound
     throw UsageError(fmt::format("--against {}: no row is one of this suite", file), "analyze the same suite");
 }
 
+/// What the score takes for granted.
+void note_of_score(const Report& report, const Machine& machine, ProblemBound& problem) {
+  const std::string &of_report = report.machine.device.name, &of_bound = machine.device.name;
+  const bool same = contains_any(lower_case(of_report), {lower_case(of_bound)}) ||
+                    contains_any(lower_case(of_bound), {lower_case(of_report)});
+  if (!same) {
+    problem.notes.push_back(
+        fmt::format("the time was measured on {}, the bound is for {}", clean_line(of_report), clean_line(of_bound)));
+  }
+  problem.notes.emplace_back("whether the measured step runs this model with this batch is not checked");
+}
+
+/// The roof of fp32 matrix products of an MI300 is a quarter of that of operands rounded to XF32.
+void note_xf32(const Flags& flags, const Machine& machine, std::vector<std::string>& notes) {
+  if (!flags.inference.tf32 || !contains_any(lower_case(machine.device.name), {"mi300", "mi325"})) return;
+  notes.emplace_back("--tf32: with XF32 this GPU may be up to four times as fast as its roof of fp32 matrix products");
+}
+
 /// The measured time of the one phase, or of a suite's rows, which are in `problem` then.
 std::optional<MeasuredTime> measure_against(const Flags& flags, const BoundProblem& asked, const Machine& machine,
                                             ProblemBound& problem) {
@@ -235,6 +254,7 @@ std::optional<MeasuredTime> measure_against(const Flags& flags, const BoundProbl
   MeasuredTime measured;
   measured.seconds = report ? step_time(*report, flags.against) : parse_duration(flags.against, "--against");
   if (!(measured.seconds > 0)) throw UsageError("--against: the time must be above 0");
+  if (report) note_of_score(*report, machine, problem);
   measured.score = score_of(problem.phases.front().least_s, measured.seconds);
   // No clock is higher than that of the burst roofs: a time below them is none.
   measured.score.possible = score_of(bound_problem(asked, machine).phases.front().least_s, measured.seconds).possible;
@@ -256,6 +276,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   flags.output.require();
   std::vector<std::string> notes;
   const Machine machine = machine_for_bound(flags, notes);
+  note_xf32(flags, machine, notes);
   const BoundProblem asked = problem_of_request(flags, machine.device.kind);
   ProblemBound problem = bound_problem(asked, asked.phases.front().fused ? at_sustained_clocks(machine) : machine);
   problem.notes.insert(problem.notes.end(), notes.begin(), notes.end());

@@ -45,12 +45,15 @@ double attainable(const Bound& bound) {
   return bound.limiting_ceiling.empty() ? std::nan("") : bound.attainable_time_s;
 }
 
-/// NaN where messages have no roof: the time of their launch is no bound of them.
-double attainable_with_messages(const Bound& bound) {
-  const bool no_roof = std::any_of(bound.resources.begin(), bound.resources.end(), [](const ResourceTime& resource) {
+bool lacks_roof_of_messages(const Bound& bound) {
+  return std::any_of(bound.resources.begin(), bound.resources.end(), [](const ResourceTime& resource) {
     return resource.ceiling == to_string(Level::network) && std::isnan(resource.time_s);
   });
-  return no_roof ? std::nan("") : attainable(bound);
+}
+
+/// NaN where messages have no roof: the time of their launch is no bound of them.
+double attainable_with_messages(const Bound& bound) {
+  return lacks_roof_of_messages(bound) ? std::nan("") : attainable(bound);
 }
 
 PhaseBound bound_phase(const ProblemPhase& phase, const Machine& machine, std::set<std::string>& changes) {
@@ -63,7 +66,7 @@ PhaseBound bound_phase(const ProblemPhase& phase, const Machine& machine, std::s
     one.part.work = on_known_units(machine, part.work, changes);
     one.bound = bound_of(one.part.work, machine);
     one.time_s = part.times * attainable_with_messages(one.bound);
-    out.by_op_s += one.time_s;
+    if (!lacks_roof_of_messages(one.bound)) out.by_op_s += one.time_s;
     out.parts.push_back(std::move(one));
   }
   if (phase.messages) {
@@ -71,10 +74,9 @@ PhaseBound bound_phase(const ProblemPhase& phase, const Machine& machine, std::s
     if (std::isfinite(time)) {
       out.messages_s = time;
     } else {
-      changes.insert(
-          fmt::format("{} has no roof of collectives: they have no time, and the bound is that of one GPU's "
-                      "own work",
-                      machine.device.name));
+      changes.insert(fmt::format(
+          "{} has no roof of collectives: they have no time, and both times are those of one GPU's own work",
+          machine.device.name));
     }
   }
   if (!phase.fused) {

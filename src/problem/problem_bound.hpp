@@ -38,7 +38,8 @@ struct PhaseBound {
   /// Lower bound on the time of any implementation: all work as one kernel, overlapped with messages. NaN without
   /// roofs.
   double least_s = 0;
-  /// Each part as a kernel of its own, at its roof, one after the other. NaN if a part has no roof.
+  /// Each part as a kernel of its own, at its roof, one after the other, without messages that have no roof. NaN if
+  /// another part has none.
   double by_op_s = 0;
 };
 

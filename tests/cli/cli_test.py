@@ -1047,6 +1047,10 @@ class Machines(Workspace):
         fast = ("bound", config, "--machine", "H100", "--phase", "decode", "--against")
         self.check(self.run_tool(*fast, "10ms"), 0)
         self.check(self.run_tool(*fast, "1ms"), 3, "1 ms")
+        training = ROOT / "reports/reference/h200-train/report.json"
+        for machine, noted in (("H100", True), ("H200", False)):
+            done = self.run_tool("bound", config, "--machine", machine, "--phase", "decode", "--against", training)
+            self.assertEqual("measured on NVIDIA H200" in " ".join(done.stdout.split()), noted, done.stdout)
         self.check(self.run_tool("bound", config, "--machine", "H100", "--against", "10ms"), 2, "--phase")
         self.check(self.run_tool("bound", config, "--machine", "Voodoo 2"), 2, "--machine")
         self.check(self.run_tool("bound", config, "--machine", "H100", "--tensor-parallel", 3), 2, "--tensor-parallel")

@@ -304,6 +304,7 @@ TEST(ProblemBounds, MessagesWithoutARoofHaveNoTime) {
   machine.ceilings.push_back(launch);
   const ProblemBound alone = bound_problem(problem, machine);
   EXPECT_FALSE(alone.phases.at(0).messages_s);
+  EXPECT_TRUE(std::isfinite(alone.phases.at(0).by_op_s)) << "of the other parts";
   EXPECT_THAT(alone.notes, testing::Contains(testing::HasSubstr("collectives")));
   Ceiling link;
   link.name = "nccl.all_reduce";
