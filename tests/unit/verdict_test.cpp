@@ -631,6 +631,20 @@ TEST(CpuVerdicts, OtherLoadHidesNoCauseThatAChangeShows) {
   }
 }
 
+/// Only main memory has roofs of loops that write where they read.
+TEST(CpuVerdicts, InPlaceInACacheIsAboveTheRoofOfSeparateBuffers) {
+  for (const bool in_place : {true, false}) {
+    OnCpu relu("relu");
+    relu.point.work.cache = Level::l2;
+    relu.point.work.bytes.at(Level::dram).in_place = in_place;
+    Ceiling l2 = example::bandwidth(Level::l2, Pattern::copy, 100e9);
+    relu.report.machine.ceilings.push_back(l2);
+    relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+    relu.at(1.2);
+    EXPECT_EQ(relu.verdict().rule == "above-separate-buffers", in_place) << relu.verdict().rule;
+  }
+}
+
 /// Without roofs of one thread, the saving is what perfect scaling gives.
 TEST(CpuVerdicts, ThreadsSaveAtMostTheirNumber) {
   OnCpu row = on_one_thread(0.5);

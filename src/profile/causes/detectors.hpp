@@ -135,7 +135,7 @@ struct CopyPlace {
   int process = 0;
   spool::Id place = 0;
 
-  auto operator<=>(const CopyPlace&) const = default;
+  auto operator<=>(const CopyPlace&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 std::set<CopyPlace> places_of_small_copies(const StepActivities& steps);
 

@@ -77,6 +77,7 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
     const double bytes = traffic->second.total();
     if (!traffic->second.unsplit) out.set("writes", traffic->second.write / bytes);
     out.set("working_set", bytes);
+    out.flag_is("in_place.cached", point.work.cache.has_value() && traffic->second.in_place);
     const Ceiling* regular = machine.find("dram.copy.regular");
     // Not for kernels that already use non-temporal stores (background load can slow them to the same rate), nor for
     // those that write where they read: their stores find the line in the cache.

@@ -310,6 +310,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"experiment.order.gain", "speed-up with ascending indices", kFactor,
      "row's time over that with the same indices in ascending order"},
     {"experiment.subnormals.gain", "speed-up without subnormals", kFactor, "with subnormal numbers flushed to zero"},
+    {"in_place.cached", "in place in a cache", kFlag, "it writes where it reads, and its working set fits a cache"},
     {"experiment.proven", "a change makes it much faster", kFlag,
      "1.5 times as fast or more with one change, by all of the interval"},
     {"experiment.reassociated.gain", "speed-up with reordered sums", kFactor,
