@@ -74,7 +74,12 @@ std::string covered_by_intervals(const Comparison& comparison) {
   }
   const std::string except =
       of_one_run > 0 ? fmt::format("; {} of {} rows have the interval of one run", of_one_run, compared) : "";
-  if (rounds) return fmt::format("Intervals cover the scatter between {} rounds{}.", repetitions_text(now), except);
+  if (rounds) {
+    return fmt::format(
+        "Each ratio is of runs that took turns, not of the medians beside it. Intervals cover the scatter between {} "
+        "rounds{}.",
+        repetitions_text(now), except);
+  }
   return fmt::format("Intervals cover the scatter between runs: {} before, {} now{}.", repetitions_text(before),
                      repetitions_text(now), except);
 }
