@@ -305,13 +305,8 @@ class RegionBuilder {
       }
       return first;
     };
-    // A line of the head that is before that of the jump, and has no sample, is of code that was moved there.
-    const auto has_line = [&](std::uint64_t address) { return frame_at(key.module, address).line == head.line; };
-    const bool moved = !machine.sampled.empty() && std::ranges::none_of(machine.sampled, has_line);
     const std::array ends = {key.start, loop_of(key).last};
-    const int of_jump = moved ? first_of(std::span(ends).last(1)) : 0;
-    const int of_ends = of_jump > head.line ? of_jump : first_of(ends),
-              line = of_ends > 0 ? of_ends : first_of(machine.sampled);
+    const int of_ends = first_of(ends), line = of_ends > 0 ? of_ends : first_of(machine.sampled);
     return line > 0 ? line : head.line;
   }
 
