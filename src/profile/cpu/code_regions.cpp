@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -290,23 +288,24 @@ class RegionBuilder {
   }
 
   /// The line of a loop is that of its head or of its jump, whichever comes first in the source: the one of a "for".
-  /// Compilers give these the line at which the function begins if they belong to several: then the first one with a
-  /// sample is nearer.
+  /// Compilers give a head the line at which the function begins if it belongs to several: then the jump's, or the
+  /// first one with a sample, is nearer. A jump at that line is of a loop there.
   int line_of_loop(const RegionKey& key, const MachineRegion& machine, const HostFrame& head) const {
     const auto* const symbol = functions_.at(key.module, key.start);
     const HostFrame& entry = frame_at(key.module, symbol == nullptr ? key.start : symbol->first);
-    const auto first_of = [&](std::span<const std::uint64_t> addresses) {
-      int first = 0;
-      for (const std::uint64_t address : addresses) {
-        const HostFrame& frame = frame_at(key.module, address);
-        const bool same = frame.file == head.file && frame.function == head.function && frame.line > 0;
-        const bool begins = symbol != nullptr && frame.file == entry.file && frame.line == entry.line;
-        if (same && !begins && (first == 0 || frame.line < first)) first = frame.line;
-      }
-      return first;
+    const auto begins = [&](const HostFrame& frame) {
+      return symbol != nullptr && frame.file == entry.file && frame.line == entry.line;
     };
-    const std::array ends = {key.start, loop_of(key).last};
-    const int of_ends = first_of(ends), line = of_ends > 0 ? of_ends : first_of(machine.sampled);
+    int line = begins(head) ? 0 : head.line;
+    const auto take = [&](const HostFrame& frame) {
+      const bool same = frame.file == head.file && frame.function == head.function && frame.line > 0;
+      if (same && (line == 0 || frame.line < line)) line = frame.line;
+    };
+    take(frame_at(key.module, loop_of(key).last));
+    if (line > 0) return line;
+    for (const std::uint64_t address : machine.sampled) {
+      if (const HostFrame& frame = frame_at(key.module, address); !begins(frame)) take(frame);
+    }
     return line > 0 ? line : head.line;
   }
 
