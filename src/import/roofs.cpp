@@ -209,20 +209,23 @@ bool limit_by_attributes(Machine& machine, const DeviceFacts& device) {
   return true;
 }
 
+/// Sizes that the file does not tell: MB of L2 and of a last level behind it (0: none), GB of memory.
+void add_sizes(Machine& machine, double l2, double last_level, double capacity) {
+  constexpr double kGiga = 1e9, kMega = 1e6;
+  if (machine.device.caches.empty()) {
+    machine.device.caches.push_back({.level = Level::l2, .bytes = l2 * kMega});
+    if (last_level > 0) machine.device.caches.push_back({.level = Level::l3, .bytes = last_level * kMega});
+  }
+  if (!(machine.device.memory_bytes > 0)) machine.device.memory_bytes = capacity * kGiga;
+}
+
 bool limit_by_amd_sheet(Machine& machine, const DeviceFacts& device) {
   const std::string name = lower_case(device.name);
   const auto* sheet = std::find_if(std::begin(kAmdSheets), std::end(kAmdSheets),
                                    [&](const AmdSheet& of) { return names(name, of.name); });
   if (sheet == std::end(kAmdSheets)) return false;
-  constexpr double kTera = 1e12, kMega = 1e6;
-  if (machine.device.caches.empty()) {
-    machine.device.caches.push_back({.level = Level::l2, .bytes = sheet->l2 * kMega});
-    if (sheet->infinity_cache > 0) {
-      machine.device.caches.push_back({.level = Level::l3, .bytes = sheet->infinity_cache * kMega});
-    }
-  }
-  constexpr double kGiga = 1e9;
-  if (!(machine.device.memory_bytes > 0)) machine.device.memory_bytes = sheet->capacity * kGiga;
+  constexpr double kTera = 1e12;
+  add_sizes(machine, sheet->l2, sheet->infinity_cache, sheet->capacity);
   DataSheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
   const std::pair<Pipe, double> pipes[] = {{Pipe::fp64, sheet->fp64},
                                            {Pipe::fp32, sheet->fp32},
@@ -243,10 +246,8 @@ void limit_by_data_sheet(Machine& machine, const DeviceFacts& device) {
   const auto* sheet = std::find_if(std::begin(kDataSheets), std::end(kDataSheets),
                                    [&](const DataSheet& of) { return names(name, of.name); });
   if (sheet == std::end(kDataSheets) || names_any(name, kVariants)) return;
-  constexpr double kTera = 1e12, kMega = 1e6;
-  if (machine.device.caches.empty()) machine.device.caches.push_back({.level = Level::l2, .bytes = sheet->l2 * kMega});
-  constexpr double kGiga = 1e9;
-  if (!(machine.device.memory_bytes > 0)) machine.device.memory_bytes = sheet->capacity * kGiga;
+  constexpr double kTera = 1e12;
+  add_sizes(machine, sheet->l2, 0, sheet->capacity);
   DataSheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
   limits.compute(Pipe::fp64, sheet->fp64 * kTera);
   limits.compute(Pipe::fp32, sheet->fp32 * kTera);

@@ -79,10 +79,7 @@ std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimi
     savings.back().seconds = seconds;
   }
   std::stable_sort(savings.begin(), savings.end(), larger);
-  const auto cause_of = [](const Saving& saving) { return std::optional(saving.cause); };
-  put_waits_first(savings, cause_of);
-  put_host_code_first(savings, cause_of);
-  put_uneven_hosts_later(savings, cause_of);
+  put_causes_first(savings, [](const Saving& saving) { return std::optional(saving.cause); });
   return savings;
 }
 

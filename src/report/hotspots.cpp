@@ -178,10 +178,7 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
   std::stable_sort(all.begin(), all.end(), [](const Hotspot& a, const Hotspot& b) {
     return of_start_up(a) != of_start_up(b) ? of_start_up(b) : larger_saving(a.seconds, b.seconds);
   });
-  const auto cause_of = [](const Hotspot& hotspot) { return hotspot.cause; };
-  put_waits_first(all, cause_of);
-  put_host_code_first(all, cause_of);
-  put_uneven_hosts_later(all, cause_of);
+  put_causes_first(all, [](const Hotspot& hotspot) { return hotspot.cause; });
   put_specific_first(all, report);
   put_memory(all, report);
   return all;

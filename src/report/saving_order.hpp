@@ -105,6 +105,14 @@ void put_uneven_hosts_later(std::vector<T>& savings, const CauseOf& cause_of) {
   if (cause != savings.end()) std::rotate(uneven, cause, std::next(cause));
 }
 
+/// All of these, for savings that are sorted, largest first.
+template <typename T, typename CauseOf>
+void put_causes_first(std::vector<T>& savings, const CauseOf& cause_of) {
+  put_waits_first(savings, cause_of);
+  put_host_code_first(savings, cause_of);
+  put_uneven_hosts_later(savings, cause_of);
+}
+
 /// True for loading and compiling of code.
 constexpr bool of_loading(std::optional<SavingCause> cause) {
   return cause == SavingCause::module_load || cause == SavingCause::recompilation;
