@@ -631,7 +631,7 @@ TEST(CpuVerdicts, OtherLoadHidesNoCauseThatAChangeShows) {
   }
 }
 
-/// Only main memory has roofs of loops that write where they read.
+/// Calibrations before caches had roofs of loops that write where they read.
 TEST(CpuVerdicts, InPlaceInACacheIsAboveTheRoofOfSeparateBuffers) {
   for (const bool in_place : {true, false}) {
     OnCpu relu("relu");
@@ -642,6 +642,10 @@ TEST(CpuVerdicts, InPlaceInACacheIsAboveTheRoofOfSeparateBuffers) {
     relu.point.bound = bound_of(relu.point.work, relu.report.machine);
     relu.at(1.2);
     EXPECT_EQ(relu.verdict().rule == "above-separate-buffers", in_place) << relu.verdict().rule;
+    relu.report.machine.ceilings.push_back(example::bandwidth(Level::l2, Pattern::update, 100e9));
+    relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+    relu.at(1.2);
+    EXPECT_NE(relu.verdict().rule, "above-separate-buffers");
   }
 }
 

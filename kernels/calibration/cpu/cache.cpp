@@ -1,5 +1,5 @@
-// Cache ceilings of the CPU: every worker repeatedly reads, writes, copies or runs a triad over its own set, which
-// fits in the level and not in the level before it.
+// Cache ceilings of the CPU: every worker repeatedly reads, writes, copies, runs a triad, or updates or accumulates in
+// place over its own set, which fits in the level and not in the level before it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -115,7 +115,8 @@ std::optional<std::string> unsupported(const Device& device, Level level, Patter
 std::vector<Probe> cache_probes() {
   std::vector<Probe> probes;
   for (const Level level : {Level::l3, Level::l2, Level::l1}) {
-    for (const Pattern pattern : {Pattern::read, Pattern::write, Pattern::copy, Pattern::triad}) {
+    for (const Pattern pattern :
+         {Pattern::read, Pattern::write, Pattern::copy, Pattern::triad, Pattern::update, Pattern::accumulate}) {
       const std::string name = fmt::format("{}.{}", to_string(level), to_string(pattern));
       Probe& probe = probes.emplace_back(bandwidth_probe(DeviceKind::cpu, name, level, pattern));
       probe.unsupported = [=](const Device& device) { return unsupported(device, level, pattern); };
@@ -124,7 +125,7 @@ std::vector<Probe> cache_probes() {
       };
       // No limit: no CPU register gives the loads per cycle or the width of the L2.
     }
-    for (const Pattern pattern : {Pattern::read, Pattern::copy, Pattern::triad}) {
+    for (const Pattern pattern : {Pattern::read, Pattern::copy, Pattern::triad, Pattern::update, Pattern::accumulate}) {
       const std::string name = fmt::format("{}.{}{}", to_string(level), to_string(pattern), kOneCore);
       Probe& probe = probes.emplace_back(bandwidth_probe(DeviceKind::cpu, name, level, pattern));
       probe.role = Role::reference;

@@ -36,18 +36,16 @@ void stream_write(StoreKind store, void* to, std::int64_t bytes, std::int64_t pa
 template <Isa>
 void stream_copy(LoadKind load, StoreKind store, void* to, const void* from, std::int64_t bytes, std::int64_t passes);
 
-/// The bits of a word that stream_update() and stream_accumulate() keep; they replace the others.
+/// The bits of a word that stream_update() keeps; it replaces the others.
 inline constexpr std::uint64_t kKeptBits = 0xffffffff00000000;
 
 /// In place: of every 64-bit word the upper half stays, and the lower half becomes that of `stamp`. Regular stores.
 template <Isa>
 void stream_update(LoadKind load, void* data, std::int64_t bytes, std::int64_t passes, std::uint64_t stamp);
 
-/// In place: of every 64-bit word of `to` the upper half stays, and the lower half becomes that of `from` ^ `stamp`.
-/// Regular stores.
+/// In place: adds every 64-bit word of `from` to that of `to`, modulo 2^64. Regular stores.
 template <Isa>
-void stream_accumulate(LoadKind load, void* to, const void* from, std::int64_t bytes, std::int64_t passes,
-                       std::uint64_t stamp);
+void stream_accumulate(LoadKind load, void* to, const void* from, std::int64_t bytes, std::int64_t passes);
 
 /// to[i] = b[i] + factor · c[i] in fp64; no `string`.
 template <Isa>

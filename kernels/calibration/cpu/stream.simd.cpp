@@ -207,10 +207,10 @@ void triad(double* to, const double* b, const double* c, double factor, std::int
 }
 
 /// In place, kStreams parts of the range in turn, a block of each. Non-temporal stores would evict the line that was
-/// loaded a moment ago. An update has no `from`.
+/// loaded a moment ago. An update has no `from`, an accumulation no stamp.
 template <int kStreams, bool kPrefetch, bool kAccumulate>
 void rewrite(Words* to, const Words* from, std::int64_t bytes, std::int64_t passes, std::uint64_t stamp) {
-  const Words stamps = Words{} + stamp, kept = Words{} + kKeptBits;
+  const Words kept = Words{} + kKeptBits, stamps = (Words{} + stamp) & ~kept;
   const std::int64_t blocks = bytes / kStreams / kBlock;
   for (std::int64_t pass = 0; pass < passes; ++pass) {
     next_pass();
@@ -222,8 +222,8 @@ void rewrite(Words* to, const Words* from, std::int64_t bytes, std::int64_t pass
         if constexpr (kAccumulate) fetch_ahead<kPrefetch>(from + first);
         put_block<false>(to + first, [&](int v) {
           const Words old = load(to + first + v);
-          if constexpr (!kAccumulate) return (old & kept) | (stamps & ~kept);
-          return (old & kept) | ((load(from + first + v) ^ stamps) & ~kept);
+          if constexpr (kAccumulate) return old + load(from + first + v);
+          return (old & kept) | stamps;
         });
       }
     }
@@ -308,9 +308,8 @@ void stream_update<kIsa>(LoadKind load, void* data, std::int64_t bytes, std::int
 }
 
 template <>
-void stream_accumulate<kIsa>(LoadKind load, void* to, const void* from, std::int64_t bytes, std::int64_t passes,
-                             std::uint64_t stamp) {
-  rewrite<true>(load, to, from, bytes, passes, stamp);
+void stream_accumulate<kIsa>(LoadKind load, void* to, const void* from, std::int64_t bytes, std::int64_t passes) {
+  rewrite<true>(load, to, from, bytes, passes, 0);
 }
 
 template <>

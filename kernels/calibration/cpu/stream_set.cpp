@@ -69,10 +69,9 @@ std::uint64_t filled_word(int set, int index, std::int64_t i) {
   return std::rotl(static_cast<std::uint64_t>(i + set) * kOdd, 8 * index);
 }
 
-/// What word i of the output holds after a launch in place.
-std::uint64_t rewritten_word(Pattern pattern, int set, std::int64_t i, std::uint64_t launch) {
-  const std::uint64_t mask = pattern == Pattern::accumulate ? filled_word(set, 1, i) : 0;
-  return (filled_word(set, 0, i) & kKeptBits) | ((mask ^ launch) & ~kKeptBits);
+/// What word i of the output holds after an update.
+std::uint64_t updated_word(int set, std::int64_t i, std::uint64_t launch) {
+  return (filled_word(set, 0, i) & kKeptBits) | (launch & ~kKeptBits);
 }
 
 double triad_result(std::int64_t i) { return static_cast<double>(i) + kTriadFactor * static_cast<double>(2 * i + 1); }
@@ -117,7 +116,6 @@ StreamSet::StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> m
   if (!plan_.rotate_within.empty() && (plan_.pattern != Pattern::read || slices_ > 1)) {
     throw Error("only reads of whole sets can rotate sets");
   }
-  if (plan_.sve != nullptr && is_in_place(plan_.pattern)) throw Error("no SVE kernel works in place");
   group_.assign(workers_.size(), -1);
   place_.assign(workers_.size(), 0);
   for (std::size_t group = 0; group < plan_.rotate_within.size(); ++group) {
@@ -236,7 +234,7 @@ std::uint64_t StreamSet::pass(int set, std::int64_t begin, std::int64_t bytes, s
       stream_update<isa>(plan_.load, array(set, 0) + begin, bytes, passes, launches_);
       return 0;
     case Pattern::accumulate:
-      stream_accumulate<isa>(plan_.load, array(set, 0) + begin, array(set, 1) + begin, bytes, passes, launches_);
+      stream_accumulate<isa>(plan_.load, array(set, 0) + begin, array(set, 1) + begin, bytes, passes);
       return 0;
     default:
       stream_triad<isa>(plan_.load, plan_.store, doubles(0), doubles(1), doubles(2), kTriadFactor, bytes, passes);
@@ -254,6 +252,12 @@ std::uint64_t StreamSet::sve_pass(int set, std::int64_t begin, std::int64_t byte
       return 0;
     case Pattern::copy:
       plan_.sve->copy(array(set, 0) + begin, array(set, 1) + begin, bytes, passes);
+      return 0;
+    case Pattern::update:
+      plan_.sve->update(array(set, 0) + begin, bytes, passes, launches_);
+      return 0;
+    case Pattern::accumulate:
+      plan_.sve->accumulate(array(set, 0) + begin, array(set, 1) + begin, bytes, passes);
       return 0;
     default:
       plan_.sve->triad(doubles(0), doubles(1), doubles(2), kTriadFactor, bytes, passes);
@@ -279,6 +283,12 @@ std::optional<std::string> StreamSet::check() const {
   return std::nullopt;
 }
 
+std::uint64_t StreamSet::accumulated_word(int set, std::int64_t i, std::int64_t units) const {
+  const std::int64_t slice = i * 8 / slice_bytes_;
+  const auto times = static_cast<std::uint64_t>((units - slice + slices_ - 1) / slices_);
+  return filled_word(set, 0, i) + times * filled_word(set, 1, i);
+}
+
 std::optional<std::string> StreamSet::check_share(int worker) const {
   const Worker& last = workers_[static_cast<std::size_t>(worker)];
   std::uint64_t sum = 0;
@@ -294,7 +304,9 @@ std::optional<std::string> StreamSet::check_share(int worker) const {
       if (plan_.pattern == Pattern::read) columns[i % kStreamColumns] ^= filled_word(set, 0, first + i);
       if (plan_.pattern == Pattern::write) right = words[i] == written_word(plan_.store, launches_);
       if (plan_.pattern == Pattern::copy) right = words[i] == filled_word(set, 1, first + i);
-      if (is_in_place(plan_.pattern)) right = words[i] == rewritten_word(plan_.pattern, set, first + i, launches_);
+      if (plan_.pattern == Pattern::update) right = words[i] == updated_word(set, first + i, launches_);
+      if (plan_.pattern == Pattern::accumulate)
+        right = words[i] == accumulated_word(set, first + i, last.begin + last.units);
       if (plan_.pattern == Pattern::triad) right = doubles[i] == triad_result(first + i);
       if (!right) wrong = first + i;
     }

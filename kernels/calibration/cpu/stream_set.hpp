@@ -28,7 +28,7 @@ struct StreamPlan {
   Isa isa = Isa::baseline;
   LoadKind load = LoadKind::plain;
   StoreKind store = StoreKind::regular;
-  /// Instead of the level's kernels: plain loads and regular stores of these. None of them works in place.
+  /// Instead of the level's kernels: plain loads and regular stores of these.
   const SveKernels* sve = nullptr;
   double set_bytes = 0;  ///< of one worker's set, all its arrays together; rounded to whole pages
   double launch_bytes =
@@ -95,6 +95,8 @@ class StreamSet {
   std::uint64_t sve_pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const;
   template <typename F>
   void for_ranges(int worker, std::int64_t unit, std::int64_t units, F&& f) const;  ///< f(set, begin, bytes, passes)
+  /// What word i of the output holds after that many units of its set, in all launches.
+  std::uint64_t accumulated_word(int set, std::int64_t i, std::int64_t units) const;
   std::optional<std::string> check_share(int worker) const;
 
   std::shared_ptr<ThreadPool> pool_;

@@ -131,6 +131,26 @@ void copy(void* to, const void* from, std::int64_t bytes, std::int64_t passes) {
       });
 }
 
+void update(void* data, std::int64_t bytes, std::int64_t passes, std::uint64_t stamp) {
+  const svuint64_t stamps = svdup_u64(stamp & ~kKeptBits);
+  for_vectors(
+      bytes, passes, [&](std::int64_t word, int vector) __attribute__((always_inline)) {
+        const svbool_t all = svptrue_b8();
+        auto* const at = static_cast<std::uint64_t*>(data) + word;
+        svst1_vnum(all, at, vector, svorr_x(all, svand_x(all, svld1_vnum(all, at, vector), kKeptBits), stamps));
+      });
+}
+
+void accumulate(void* to, const void* from, std::int64_t bytes, std::int64_t passes) {
+  for_vectors(
+      bytes, passes, [&](std::int64_t word, int vector) __attribute__((always_inline)) {
+        const svbool_t all = svptrue_b8();
+        auto* const at = static_cast<std::uint64_t*>(to) + word;
+        const svuint64_t added = svld1_vnum(all, static_cast<const std::uint64_t*>(from) + word, vector);
+        svst1_vnum(all, at, vector, svadd_x(all, svld1_vnum(all, at, vector), added));
+      });
+}
+
 void triad(double* to, const double* b, const double* c, double factor, std::int64_t bytes, std::int64_t passes) {
   for_vectors(
       bytes, passes, [&](std::int64_t word, int vector) __attribute__((always_inline)) {
@@ -170,6 +190,8 @@ SveKernels kernels_of(int bytes) {
           .read = bytes == 64 ? read<2> : read<4>,
           .write = write,
           .copy = copy,
+          .update = update,
+          .accumulate = accumulate,
           .triad = triad};
 }
 

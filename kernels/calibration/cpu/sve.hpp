@@ -17,6 +17,8 @@ struct SveKernels {
   std::uint64_t (*read)(const void* data, std::int64_t bytes, std::int64_t passes);
   void (*write)(void* to, std::int64_t bytes, std::int64_t passes, std::uint64_t value);
   void (*copy)(void* to, const void* from, std::int64_t bytes, std::int64_t passes);
+  void (*update)(void* data, std::int64_t bytes, std::int64_t passes, std::uint64_t stamp);
+  void (*accumulate)(void* to, const void* from, std::int64_t bytes, std::int64_t passes);
   void (*triad)(double* to, const double* b, const double* c, double factor, std::int64_t bytes, std::int64_t passes);
 };
 

@@ -77,7 +77,9 @@ void add_cpu(QuantityCollector& out, const Point& point, const Machine& machine,
     const double bytes = traffic->second.total();
     if (!traffic->second.unsplit) out.set("writes", traffic->second.write / bytes);
     out.set("working_set", bytes);
-    out.flag_is("in_place.cached", point.work.cache.has_value() && traffic->second.in_place);
+    const Ceiling* roof = machine.find(point.bound.limiting_ceiling);
+    const bool roof_in_place = roof != nullptr && roof->pattern && is_in_place(*roof->pattern);
+    out.flag_is("in_place.apart", point.work.cache.has_value() && traffic->second.in_place && !roof_in_place);
     const Ceiling* regular = machine.find("dram.copy.regular");
     // Not for kernels that already use non-temporal stores (background load can slow them to the same rate), nor for
     // those that write where they read: their stores find the line in the cache.

@@ -85,9 +85,9 @@ constexpr Rule kMeasurementRules[] = {
     {"partly-cached", kGpu, {is("partly_cached")},
      "Reaches {roof.fraction} of main memory's roof: the L2 cache holds part of the bytes that its model counts.",
      "No action: only less work makes it faster (fusion, a smaller type, fewer bytes).", kField, RuleKind::at_roof},
-    {"above-separate-buffers", kCpu, {is("above_roof"), is("in_place.cached")},
-     "Reaches {roof.fraction} of its roof: it writes where it reads, and the roofs of caches are of separate buffers.",
-     "No action: the roof of such accesses to a cache is not measured.", kMeasured, RuleKind::measure},
+    {"above-separate-buffers", kCpu, {is("above_roof"), is("in_place.apart")},
+     "Reaches {roof.fraction} of its roof: it writes where it reads, and its roof is of separate buffers.",
+     "Calibrate again: this calibration has no roof of such accesses to that cache.", kMeasured, RuleKind::measure},
     {"above-paired-roof", kCpu, {is("above_roof"), is("paired")},
      "Reaches {roof.fraction} of its roof, timed in alternation with the roof's probe: the probe or the work model is "
      "wrong.",
