@@ -101,29 +101,37 @@ struct Checkpoints {
   }
 };
 
-/// A recording of a few seconds has one checkpoint, if any, but the host was sampled for longer.
+/// From one checkpoint to the next, as often as steps run in between: a program that ends saves several things in a row.
+/// The host is sampled for longer than the GPU is recorded, which often sees one checkpoint only.
+WorkBetweenSteps recurring(const std::vector<Span>& spans, std::uint64_t first_step, double step_s,
+                           const std::vector<Span>& programs) {
+  constexpr double kStepsBetween = 5;
+  WorkBetweenSteps work;
+  double loop_s = 0;
+  for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
+    const Span &span = spans[i], &next = spans[i + 1];
+    if (span.start < first_step || seconds(next.start - span.end) < kStepsBetween * step_s) continue;
+    ++work.times;
+    work.seconds += seconds(total_length(parts_within(span, programs)));
+    loop_s += seconds(total_length(parts_within({span.start, next.start}, programs)));
+  }
+  constexpr std::int64_t kAgain = 2;  // and the last one
+  return matters(work, kAgain, loop_s) ? work : WorkBetweenSteps{};
+}
+
 std::optional<WorkBetweenSteps> checkpoints(const Recording& recording, const FoundSteps& found,
-                                            const HostSamples& samples) {
-  constexpr std::int64_t kAgain = 3;
+                                            const HostSamples& samples, double step_s) {
   std::map<int, Checkpoints> threads;
   for (const HostSample& sample : samples.samples) {
     const StackView stack(samples, sample.stack);
     if (stack.saves_state()) threads[sample.thread].add(sample, stack);
   }
-  if (threads.empty()) return std::nullopt;
-  std::uint64_t end = found.all.back().span.end;
-  for (const Activity& activity : recording.activities) end = std::max(end, std::min(activity.end, recording.end));
-  const Span whole = {found.all.front().span.start, end};
-  const std::vector<Span> loop = uncovered({whole}, covered(counting_spans(recording, found.process)));
+  const std::vector<Span> programs =
+      uncovered({{recording.start, recording.end}}, covered(counting_spans(recording, found.process)));
   std::optional<WorkBetweenSteps> most;
   for (const auto& [thread, saved] : threads) {
-    WorkBetweenSteps work;
-    for (const Span& span : saved.spans) {
-      const double in_loop = seconds(total_length(parts_within(span, loop)));
-      work.times += in_loop > 0 ? 1 : 0;
-      work.seconds += in_loop;
-    }
-    if (!matters(work, kAgain, seconds(total_length(loop))) || (most && work.seconds <= most->seconds)) continue;
+    WorkBetweenSteps work = recurring(saved.spans, found.all.front().span.start, step_s, programs);
+    if (work.times == 0 || (most && work.seconds <= most->seconds)) continue;
     work.line = key_of_largest(saved.lines);
     most = work;
   }
@@ -137,8 +145,9 @@ std::optional<WorkBetweenSteps> work_between_steps(const Recording& recording, c
                                                    const HostSamples& samples) {
   std::vector<double> lengths = steady_seconds(found.all);
   if (lengths.empty()) return std::nullopt;
-  const std::optional<WorkBetweenSteps> launched = BetweenSteps(recording, found).find(median(std::move(lengths)));
-  const std::optional<WorkBetweenSteps> saved = checkpoints(recording, found, samples);
+  const double step_s = median(std::move(lengths));
+  const std::optional<WorkBetweenSteps> launched = BetweenSteps(recording, found).find(step_s);
+  const std::optional<WorkBetweenSteps> saved = checkpoints(recording, found, samples, step_s);
   return launched && (!saved || launched->share >= saved->share) ? launched : saved;
 }
 

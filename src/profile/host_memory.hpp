@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -12,8 +13,14 @@
 
 namespace roofline {
 
-/// The processes with the most memory. `steady`: the steps, if any; `step_s`: length of a step, 0 without steps.
-std::vector<HostMemory> host_memory(const HostSamples& samples, const ProgramClock& clock,
-                                    const std::optional<Span>& steady, double step_s);
+/// The steps of a program, and what was recorded in them.
+struct SteadySpan {
+  std::optional<Span> span = {};                   ///< std::nullopt: without steps, the whole recording
+  double step_s = 0;                               ///< length of a step; 0 without steps
+  std::map<std::int64_t, std::int64_t> traced = {};  ///< kernels, copies and memsets in it, by process
+};
+
+/// The processes with the most memory. Growth that the records of the trace may take is none of the program.
+std::vector<HostMemory> host_memory(const HostSamples& samples, const ProgramClock& clock, const SteadySpan& steady);
 
 }  // namespace roofline

@@ -156,13 +156,18 @@ void add_memory(Profile& profile, const Recording& recording, const FoundSteps& 
   const double step_s = profile.steps ? profile.steps->untouched_s.value_or(profile.steps->median_s) : 0;
   profile.memory.devices = device_memory(recording, found, step_s);
   if (facts.host) {
-    std::optional<Span> steady;
+    SteadySpan steady{.step_s = step_s};
     std::vector<Span> counting;
     if (!found.all.empty()) {
-      steady = {found.all.front().span.start, std::max(found.all.back().span.end, last_mark(recording))};
+      steady.span = {found.all.front().span.start, std::max(found.all.back().span.end, last_mark(recording))};
       counting = covered(counting_spans(recording, found.process));
     }
-    profile.memory.host = host_memory(*facts.host, ProgramClock(recording.start, std::move(counting)), steady, step_s);
+    for (const Activity& activity : recording.activities) {
+      const bool inside = !steady.span || (activity.start >= steady.span->start && activity.start < steady.span->end);
+      const auto process = static_cast<std::size_t>(activity.process);
+      if (inside) ++steady.traced[recording.traces[process].process.pid];
+    }
+    profile.memory.host = host_memory(*facts.host, ProgramClock(recording.start, std::move(counting)), steady);
   }
   MemorySavings found_savings = memory_savings(profile.memory, framework_of(recording), has_failed(facts, profile));
   std::vector<Saving>& savings = profile.savings;

@@ -409,8 +409,10 @@ HostSamples host_of(double bytes_per_s, double seconds) {
   return samples;
 }
 
+const SteadySpan kSteady = {.span = Span{1000 * kMsec, 20000 * kMsec}, .step_s = 0.2};
+
 TEST(HostMemory, GrowthHasTheLineAtWhichItRises) {
-  const auto all = host_memory(host_of(50e6, 20), ProgramClock(0), Span{1000 * kMsec, 20000 * kMsec}, 0.2);
+  const auto all = host_memory(host_of(50e6, 20), ProgramClock(0), kSteady);
   ASSERT_EQ(all.size(), 1U);
   ASSERT_TRUE(all[0].growth);
   EXPECT_NEAR(*all[0].growth->bytes_per_step, 10e6, 1e6);
@@ -428,15 +430,25 @@ TEST(HostMemory, WhatAProcessGivesBackAtItsEndHidesNoGrowth) {
   const HostMemorySample last = samples.memory.back();
   samples.memory.push_back({last.time + 100 * kMsec, 100, last.resident / 2, 0});
   samples.memory.push_back({last.time + 200 * kMsec, 100, last.resident / 10, 0});
-  const auto all = host_memory(samples, ProgramClock(0), std::nullopt, 0);
+  const auto all = host_memory(samples, ProgramClock(0), {});
   ASSERT_TRUE(all.at(0).growth);
   EXPECT_FALSE(all[0].growth->bytes_per_step);
   EXPECT_NEAR(all[0].growth->bytes_per_s, 50e6, 5e6);
   EXPECT_EQ(all[0].growth->kept.at(0).line, "load.py:8 keep");
 }
 
+/// 50 MB a second are those of 160,000 kernels, which the trace may keep, but not those of 16,000.
+TEST(HostMemory, WhatTheTraceMayKeepIsNoGrowth) {
+  for (const bool traced_much : {true, false}) {
+    SteadySpan steady = kSteady;
+    steady.traced[100] = 19 * (traced_much ? 160'000 : 16'000);
+    steady.traced[101] = 19 * 160'000;  // another process's
+    EXPECT_EQ(host_memory(host_of(50e6, 20), ProgramClock(0), steady).at(0).growth.has_value(), !traced_much);
+  }
+}
+
 TEST(HostMemory, SteadyMemoryHasACurveOnly) {
-  const auto all = host_memory(host_of(0, 20), ProgramClock(0), Span{1000 * kMsec, 20000 * kMsec}, 0.2);
+  const auto all = host_memory(host_of(0, 20), ProgramClock(0), kSteady);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_FALSE(all[0].growth);
   EXPECT_EQ(all[0].peak, 1e9);
