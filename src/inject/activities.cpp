@@ -89,6 +89,8 @@ void take(Session& session, const KernelRecord& record, std::vector<spool::Kerne
     geometry.block = {size(record.blockX), size(record.blockY), size(record.blockZ)};
     geometry.dynamic_shared = size(record.dynamicSharedMemory);
     const Graphs::Node node = session.graphs.find(record.graphNodeId);
+    if (node.same_input != nullptr && node.same_input->load(std::memory_order_relaxed))
+      kernel.flags |= spool::kSameInput;
     const char* const name = record.name != nullptr ? record.name : "unknown kernel";
     if (node.kind != nullptr && node.kind->geometry.grid == geometry.grid &&
         node.kind->geometry.block == geometry.block && node.kind->name == session.spool.text(name)) {

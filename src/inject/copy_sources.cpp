@@ -1,6 +1,7 @@
 #include "inject/copy_sources.hpp"
 
 #include <cstring>
+#include <memory>
 
 #include "inject/mix.hpp"
 #include "inject/padding.hpp"
@@ -42,30 +43,34 @@ std::uint64_t digest_of(const void* bytes, std::uint64_t size) {
 
 }  // namespace
 
-void follow_transfer(Session& session, const DriverCall& call, const CUpti_CallbackData& data, bool recorded) {
+std::unique_ptr<NodeMemory> follow_transfer(Session& session, const DriverCall& call, const CUpti_CallbackData& data,
+                                            bool recorded) {
   // Equal contents of smaller copies mean little: single numbers repeat by chance.
   constexpr std::uint64_t kLeast = 1024;
   const void* const given = data.functionParams;
+  const auto uses = [&](CUdeviceptr written) {
+    session.kinds.inputs().use(written);
+    return std::make_unique<NodeMemory>(NodeMemory{.used = {written}});
+  };
   switch (call.arguments) {
     case Arguments::copy_in: {
       // The asynchronous call has the same arguments and a stream.
       const auto& copy = *static_cast<const cuMemcpyHtoD_v2_params*>(given);
-      session.kinds.inputs().use(copy.dstDevice);
-      if (!recorded || copy.ByteCount < kLeast || copy.srcHost == nullptr) break;
+      auto memory = uses(copy.dstDevice);
+      if (!recorded || copy.ByteCount < kLeast || copy.srcHost == nullptr) return memory;
       session.spool.write(spool::Type::copy_source,
                           spool::CopySource{reinterpret_cast<std::uintptr_t>(copy.srcHost), copy.ByteCount,
                                             digest_of(copy.srcHost, copy.ByteCount), data.correlationId,
                                             padding_of(copy.srcHost, copy.ByteCount)});
-      break;
+      return memory;
     }
     case Arguments::written_to:
-      session.kinds.inputs().use(*static_cast<const CUdeviceptr*>(given));
-      break;
+      return uses(*static_cast<const CUdeviceptr*>(given));
     case Arguments::copy_out:
-      break;
+      return std::make_unique<NodeMemory>();
     default:
       session.kinds.inputs().forget();
-      break;
+      return nullptr;
   }
 }
 

@@ -1,5 +1,8 @@
 #include "inject/graphs.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace roofline::inject {
 namespace {
 
@@ -19,13 +22,23 @@ void Graphs::made(std::uint64_t id, const Node& node) {
   nodes_[id] = node;
 }
 
-Graphs::Node Graphs::cloned(std::uint64_t id, std::uint64_t original) {
+Graphs::Node Graphs::cloned(std::uint64_t id, std::uint64_t original, std::uint32_t thread) {
   const std::lock_guard lock(mutex_);
   const auto found = nodes_.find(original);
-  if (found == nodes_.end()) return {};
-  const Node node = found->second;
+  if (found == nodes_.end()) {
+    cloned_[thread].emplace_back();
+    return {};
+  }
+  Node node = found->second;
+  if (node.memory != nullptr && node.memory->source != 0) node.same_input = std::make_shared<std::atomic<bool>>(false);
   nodes_[id] = node;
+  cloned_[thread].push_back(node);
   return node;
+}
+
+void Graphs::forget_cloned(std::uint32_t thread) {
+  const std::lock_guard lock(mutex_);
+  cloned_.erase(thread);
 }
 
 Graphs::Node Graphs::find(std::uint64_t id) const {
@@ -34,9 +47,26 @@ Graphs::Node Graphs::find(std::uint64_t id) const {
   return found != nodes_.end() ? found->second : Node{};
 }
 
-void Graphs::instantiated(CUgraphExec graph, const Kernels& kernels) {
+void Graphs::instantiated(CUgraphExec graph, const Kernels& kernels, std::uint32_t thread) {
   const std::lock_guard lock(mutex_);
   instantiated_[graph] = kernels;
+  executable_[graph] = std::make_shared<const std::vector<Node>>(std::move(cloned_[thread]));
+  cloned_.erase(thread);
+}
+
+void Graphs::run(CUgraphExec graph, SameInputs& inputs) const {
+  std::shared_ptr<const std::vector<Node>> nodes;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = executable_.find(graph); found != executable_.end()) nodes = found->second;
+  }
+  const bool known = nodes != nullptr &&
+                     std::all_of(nodes->begin(), nodes->end(), [](const Node& node) { return node.memory != nullptr; });
+  if (!known) return inputs.forget();
+  for (const Node& node : *nodes) {
+    const bool same = inputs.run(*node.memory);
+    if (node.same_input != nullptr) node.same_input->store(same, std::memory_order_relaxed);
+  }
 }
 
 Graphs::Kernels Graphs::kernels(CUgraphExec graph) const {

@@ -124,10 +124,27 @@ const Kinds::Function& Kinds::function_of(CUfunction handle, const char* symbol)
   return *found->second;
 }
 
-std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& launch, bool* same_input) {
-  SameInputs* const inputs = same_input != nullptr ? &inputs_ : nullptr;
+std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& launch, const Follower& follower) {
   // Kernels of collectives have their pointers in device memory.
-  if (inputs != nullptr && (!function.known || function.uncountable)) inputs->forget();
+  const bool followed = function.known && !function.uncountable;
+  if (follower.memory != nullptr) {
+    auto memory = std::make_unique<NodeMemory>();
+    GivenPointers<NodeMemory> given(memory.get(), function.source);
+    const std::uint64_t scalars = scalars_of(function, launch, given);
+    given.same_input(function.name);
+    if (followed && scalars != 0) *follower.memory = std::move(memory);
+    return scalars;
+  }
+  if (!followed) inputs_.forget();
+  GivenPointers<SameInputs> given(&inputs_, function.source);
+  const std::uint64_t scalars = scalars_of(function, launch, given);
+  const bool same = given.same_input(function.name);
+  if (follower.same_input != nullptr) *follower.same_input = scalars != 0 && same;
+  return scalars;
+}
+
+template <typename To>
+std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& launch, GivenPointers<To>& given) {
   if (!function.known) return 0;
   const char* buffer = nullptr;
   std::size_t buffer_bytes = 0;
@@ -138,7 +155,6 @@ std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& la
       if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE) buffer_bytes = *static_cast<const std::size_t*>(item[1]);
     }
   }
-  GivenPointers given(inputs, function.source);
   std::uint64_t hash = function.parameters.size() + 1;
   for (std::size_t index = 0; index < function.parameters.size(); ++index) {
     const Parameter& parameter = function.parameters[index];
@@ -164,7 +180,6 @@ std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& la
       hash = mix(hash, word);
     }
   }
-  if (same_input != nullptr) *same_input = given.same_input(function.name);
   return hash != 0 ? hash : 1;
 }
 
@@ -234,7 +249,7 @@ struct Kinds::Recent {
   std::array<FunctionSlot, kSlots> functions;
 };
 
-Kind& Kinds::of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags, bool* same_input) {
+Kind& Kinds::of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags, const Follower& follower) {
   static thread_local Recent recent;
   if (recent.owner != this) {
     recent = {};
@@ -247,7 +262,7 @@ Kind& Kinds::of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_
     known = {epoch, launch.function, &function_of(launch.function, launch.symbol)};
   }
   const Function& function = *known.function;
-  const std::uint64_t scalars = scalars_of(function, launch, same_input);
+  const std::uint64_t scalars = scalars_of(function, launch, follower);
   if (launch.cooperative) flags |= spool::kCooperative;
   if (function.uncountable || launch.uncountable) flags |= spool::kUncountable;
 
@@ -278,7 +293,6 @@ Kind& Kinds::of_changed_node(const char* symbol, const Geometry& geometry, spool
 }
 
 Kind& Kinds::of_graph(std::uint32_t kernels, std::uint64_t signature, spool::Id place) {
-  inputs_.forget();  // its kernels' pointers are not followed
   Key key;
   key.name = spool_.text("graph of " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels"));
   key.place = place;

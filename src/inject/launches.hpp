@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
@@ -64,11 +65,11 @@ class Kinds {
   /// `same_input`: it copies or converts memory that it copied before and that no launch, copy or memset has used
   /// since.
   Kind& of_kernel(const KernelLaunch& launch, spool::Id place, bool& same_input) {
-    return of_launch(launch, place, 0, &same_input);
+    return of_launch(launch, place, 0, {.same_input = &same_input});
   }
-  /// A kernel that becomes a node of a graph.
-  Kind& of_node(const KernelLaunch& launch, spool::Id place) {
-    return of_launch(launch, place, spool::kInGraph, nullptr);
+  /// A kernel that becomes a node of a graph. `memory`: that it uses; null where that is not known.
+  Kind& of_node(const KernelLaunch& launch, spool::Id place, std::unique_ptr<NodeMemory>& memory) {
+    return of_launch(launch, place, spool::kInGraph, {.memory = &memory});
   }
   /// A node that was given another function or geometry after its making, or was not seen made: as its record shows it.
   Kind& of_changed_node(const char* symbol, const Geometry& geometry, spool::Id place);
@@ -116,9 +117,15 @@ class Kinds {
   const Function& function_of(CUfunction handle, const char* symbol);
   Kind& find(Key key);
   Kind& find_locked(const Key& key, std::uint64_t recorded_scalars);
-  Kind& of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags, bool* same_input);
-  /// `same_input` as of_kernel() has it; nullptr: the pointers are not followed.
-  std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch, bool* same_input);
+  /// What follows the pointers of a launch: results of of_kernel() or of_node().
+  struct Follower {
+    bool* same_input = nullptr;
+    std::unique_ptr<NodeMemory>* memory = nullptr;
+  };
+  Kind& of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags, const Follower& follower);
+  std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch, const Follower& follower);
+  template <typename To>
+  static std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch, GivenPointers<To>& given);
 
   SpoolWriter& spool_;
   SameInputs inputs_;

@@ -1,7 +1,5 @@
 #include "inject/same_inputs.hpp"
 
-#include <algorithm>
-
 namespace roofline::inject {
 
 Source source_of(std::string_view symbol) {
@@ -29,15 +27,9 @@ bool SameInputs::convert(std::uint64_t address, std::uint64_t kernel) {
   return same;
 }
 
-bool GivenPointers::same_input(std::uint64_t kernel) {
-  if (inputs_ == nullptr || source_ == Source::none) return false;
-  if (count_ != pointers_.size()) {
-    for (std::size_t i = 0; i < std::min(count_, pointers_.size()); ++i) inputs_->use(pointers_[i]);
-    return false;
-  }
-  const bool first = source_ == Source::first_pointer;
-  inputs_->use(pointers_[first ? 1 : 0]);
-  return inputs_->convert(pointers_[first ? 0 : 1], kernel);
+bool SameInputs::run(const NodeMemory& node) {
+  for (const std::uint64_t address : node.used) use(address);
+  return node.source != 0 && convert(node.source, node.kernel);
 }
 
 }  // namespace roofline::inject

@@ -226,7 +226,8 @@ struct Kernel {
   std::uint32_t registers;      ///< of a thread
   std::uint32_t static_shared;  ///< bytes of a block
   std::uint32_t local_bytes;    ///< of a thread
-  std::uint32_t reserved;
+  std::uint32_t
+      flags;  ///< LaunchFlag, of a kernel in a graph: kSameInput, if it had it when the graph was launched last
 };
 
 /// Kinds of memory that copies go between. `migrating`: the host's side of unified memory that the driver moves by

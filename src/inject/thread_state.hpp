@@ -26,10 +26,11 @@ struct ThreadState {
     spool::Id place = 0;
     Kind* kind = nullptr;  ///< of a launch, and of a node that is being made
     bool recorded = false, captured = false, counted = false;
-    bool working = false;     ///< registered with counting
-    bool sampled = false;     ///< registered with instruction sampling
-    bool same_input = false;  ///< of a launch
-    LaunchSite site = {};     ///< of a counted launch
+    bool working = false;          ///< registered with counting
+    bool sampled = false;          ///< registered with instruction sampling
+    bool same_input = false;       ///< of a launch
+    NodeMemory* memory = nullptr;  ///< owned, of a node that is being made; null: not known
+    LaunchSite site = {};          ///< of a counted launch
   };
 
   const Session* session;  ///< that the rest is of

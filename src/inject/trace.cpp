@@ -3,6 +3,8 @@
 #include <sys/prctl.h>
 
 #include <atomic>
+#include <memory>
+#include <utility>
 
 #include "cupti/profiler.hpp"
 #include "inject/clock.hpp"
@@ -79,6 +81,14 @@ void note_counting_delay(Session& session, std::uint64_t since) {
                       spool::Overhead{since, time, session.spool.text(spool::kCountingOverhead), 0});
 }
 
+/// A kernel becomes a node of a graph.
+Kind& node_of(Session& session, ThreadState::Call& state, const KernelLaunch& launch) {
+  std::unique_ptr<NodeMemory> memory;
+  Kind& kind = session.kinds.of_node(launch, state.place, memory);
+  state.memory = memory.release();
+  return kind;
+}
+
 void enter_launch(Session& session, ThreadState& thread, const DriverCall& call, const CUpti_CallbackData& data) {
   ThreadState::Call& state = thread.call;
   const LaunchArguments arguments = launch_arguments(call.arguments, data);
@@ -89,8 +99,9 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
   if (arguments.graph != nullptr) {
     const Graphs::Kernels kernels = session.graphs.kernels(arguments.graph);
     state.kind = &session.kinds.of_graph(kernels.count, kernels.signature, state.place);
+    session.graphs.run(arguments.graph, session.kinds.inputs());
   } else if (state.captured) {
-    state.kind = &session.kinds.of_node(arguments.kernel, state.place);
+    state.kind = &node_of(session, state, arguments.kernel);
   } else {
     state.kind = &session.kinds.of_kernel(arguments.kernel, state.place, state.same_input);
   }
@@ -116,6 +127,7 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
 void enter(Session& session, ThreadState& thread, const DriverCall& call, const CUpti_CallbackData& data) {
   if (thread.nesting++ != 0) return;
   ThreadState::Call& state = thread.call;
+  delete state.memory;  // of a call that made no node
   state = {};
   state.correlation = data.correlationId;
   if (call.arguments == Arguments::begin_capture) {
@@ -123,6 +135,7 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
     // Launches in a capture give the names of the graph's kernels, which their records lack.
     if (session.sampling != nullptr) session.sampling->capture_begins();
   }
+  if (thread.cloned.cloned) session.graphs.forget_cloned(thread.id);
   thread.cloned = {};
   state.recorded = call.recorded && in_window(session, is_launch(call.kind), data.correlationId);
   if (is_launch(call.kind)) {
@@ -131,17 +144,17 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
     KernelLaunch node;
     if (!node_arguments(data, node)) return;
     state.place = current_place(session, thread, nullptr);
-    state.kind = &session.kinds.of_node(node, state.place);
+    state.kind = &node_of(session, state, node);
   } else if (call.arguments == Arguments::any_node) {
     KernelLaunch node;
     state.place = current_place(session, thread, nullptr);
-    if (any_node_arguments(data, node)) state.kind = &session.kinds.of_node(node, state.place);
+    if (any_node_arguments(data, node)) state.kind = &node_of(session, state, node);
   } else if (state.recorded || captures.load(std::memory_order_relaxed) > 0) {
     state.place = current_place(session, thread, nullptr);
     if (call.kind == spool::CallKind::copy || call.kind == spool::CallKind::fill) {
       place_allocations(session, thread, state.place);
       remember_place(data.correlationId, state.place);
-      follow_transfer(session, call, data, state.recorded);
+      state.memory = follow_transfer(session, call, data, state.recorded).release();
     }
   }
   if (call.memory != MemoryCall::none) enters_memory_call(session, thread, call.memory, data.functionParams);
@@ -230,7 +243,10 @@ void on_resource(Session& session, ThreadState& thread, CUpti_CallbackId id, con
       // A kernel's, if a launch or a kernel node's making is under way; the callback itself says of all nodes that they
       // are kernels.
       if (thread.nesting == 0 || cupti().graph_node_id(graph.node, &node) != CUPTI_SUCCESS) break;
-      session.graphs.made(node, {thread.call.kind, thread.call.place});
+      session.graphs.made(node, {thread.call.kind,
+                                 thread.call.place,
+                                 std::shared_ptr<const NodeMemory>(std::exchange(thread.call.memory, nullptr)),
+                                 {}});
       if (thread.call.kind != nullptr) thread.call.captured = true;
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
@@ -238,12 +254,13 @@ void on_resource(Session& session, ThreadState& thread, CUpti_CallbackId id, con
           cupti().graph_node_id(graph.originalNode, &original) != CUPTI_SUCCESS) {
         break;
       }
-      if (const Graphs::Node clone = session.graphs.cloned(node, original); clone.kind != nullptr) {
+      thread.cloned.cloned = true;
+      if (const Graphs::Node clone = session.graphs.cloned(node, original, thread.id); clone.kind != nullptr) {
         thread.cloned.add(clone);
       }
       break;
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED:
-      session.graphs.instantiated(graph.graphExec, thread.cloned);
+      session.graphs.instantiated(graph.graphExec, thread.cloned, thread.id);
       break;
     default:
       break;

@@ -70,6 +70,10 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::unfused_attention, "Attention as separate kernels",
      "Use a fused attention kernel (cuDNN, FlashAttention).", "Use torch.nn.functional.scaled_dot_product_attention.",
      "Use jax.nn.dot_product_attention(implementation=\"cudnn\")."},
+    {SavingCause::masked_attention, "Attention with its mask as a tensor",
+     "If the mask is causal, use the kernel's causal mode, which skips half of the work.",
+     "If the mask is causal, pass is_causal=True without attn_mask, which skips half of the work. For other masks, "
+     "flex_attention with a block mask skips what is masked."},
     {SavingCause::unfused_optimizer, "Parameters are updated one by one", "Update all parameters in one kernel.",
      "Pass fused=True (or foreach=True) to the optimizer; in updates of your own (averages, clipping) use "
      "torch._foreach_mul_, torch._foreach_lerp_ and the like on lists of parameters.",

@@ -101,8 +101,8 @@ struct Checkpoints {
   }
 };
 
-/// From one checkpoint to the next, as often as steps run in between: a program that ends saves several things in a row.
-/// The host is sampled for longer than the GPU is recorded, which often sees one checkpoint only.
+/// From one checkpoint to the next, as often as steps run in between: a program that ends saves several things in a
+/// row. The host is sampled for longer than the GPU is recorded, which often sees one checkpoint only.
 WorkBetweenSteps recurring(const std::vector<Span>& spans, std::uint64_t first_step, double step_s,
                            const std::vector<Span>& programs) {
   constexpr double kStepsBetween = 5;

@@ -15,8 +15,8 @@ namespace roofline {
 
 /// The steps of a program, and what was recorded in them.
 struct SteadySpan {
-  std::optional<Span> span = {};                   ///< std::nullopt: without steps, the whole recording
-  double step_s = 0;                               ///< length of a step; 0 without steps
+  std::optional<Span> span = {};                     ///< std::nullopt: without steps, the whole recording
+  double step_s = 0;                                 ///< length of a step; 0 without steps
   std::map<std::int64_t, std::int64_t> traced = {};  ///< kernels, copies and memsets in it, by process
 };
 

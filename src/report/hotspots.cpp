@@ -121,6 +121,10 @@ void share_lines(std::vector<Hotspot>& all, const Report& report, const std::vec
 }  // namespace
 
 std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict>& verdicts) {
+  const auto of_library = [&](std::size_t row) {
+    const std::optional<ProfiledKind>& kind = report.points[row].profiled;
+    return kind && is_library_kernel(kind->full_name);
+  };
   std::vector<Hotspot> all;
   const bool steps = report.profile && report.profile->steps;
   const double count = steps ? static_cast<double>(report.profile->steps->count) : 1;
@@ -137,6 +141,7 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
     const auto first = std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
       return !hotspot.rows.empty() && verdict.row == hotspot.rows.front();
     });
+    hotspot.of_library = std::ranges::all_of(hotspot.rows, of_library);
     if (first != verdicts.end()) {
       hotspot.evidence = evidence_text(*first);
       const bool of_loop = report.points[first->row].profiled && report.points[first->row].profiled->loop;

@@ -162,6 +162,7 @@ enum class SavingCause : std::uint8_t {
   gil,                    ///< another thread held Python's interpreter lock
   tiny_kernels,           ///< kernels shorter than their launches
   unfused_attention,      ///< products and a softmax between them as separate kernels
+  masked_attention,       ///< fused attention with a tensor as its mask, which skips nothing
   unfused_optimizer,      ///< parameters are updated one by one, in separate kernels
   allocation,             ///< memory is allocated or freed in the loop
   recompilation,          ///< code is compiled again during steady steps

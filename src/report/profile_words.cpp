@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 56> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 57> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 56> kSavingCauses = {"data_loading",
                                                             "gil",
                                                             "tiny_kernels",
                                                             "unfused_attention",
+                                                            "masked_attention",
                                                             "unfused_optimizer",
                                                             "allocation",
                                                             "recompilation",

@@ -120,6 +120,15 @@ std::string between_text(const WorkBetweenSteps& work) {
                      percent(work.share), clean_line(work.line));
 }
 
+/// " Start-up takes 36 s of the run's 39 s.", where the steps are too few to say much of the run; else empty.
+std::string mostly_start_up(const Profile& profile) {
+  constexpr double kMost = 0.5, kFewSteps = 0.05;
+  const Steps& steps = *profile.steps;
+  const double loop_s = profile.wall_s - steps.start_up_s - steps.tear_down_s;
+  if (steps.start_up_s < kMost * profile.wall_s || loop_s > kFewSteps * profile.wall_s) return {};
+  return fmt::format(" Start-up takes {} of the run's {}.", duration(steps.start_up_s), duration(profile.wall_s));
+}
+
 /// Checkpoints that take more of the loop than `first`, the largest potential saving, does of a step: what to do first.
 /// Empty if they do not.
 std::string checkpoints_first(const Report& report, const Hotspot* first) {
@@ -146,7 +155,8 @@ std::string step_answer(const Report& report) {
   std::string text = steps.untouched_s ? fmt::format("A step takes {} ({} while recorded: {}).",
                                                      duration(*steps.untouched_s), duration(steps.median_s), range)
                                        : fmt::format("A step takes {} ({}).", duration(steps.median_s), range);
-  const std::string between = steps.between ? " " + between_text(*steps.between) : "";
+  const std::string between =
+      (steps.between ? " " + between_text(*steps.between) : "") + mostly_start_up(*report.profile);
   const std::optional<Budget> budget = whole_budget(report);
   if (!budget) return text + between;
   if (steps.devices.size() > 1) text += fmt::format(" {} GPUs work on it.", steps.devices.size());
@@ -177,12 +187,13 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
     return !(shortening.of_s > 0) || shortening.seconds >= share * shortening.of_s;
   };
   constexpr double kStandsOut = 0.1;     // of a step, or of the run
+  constexpr double kOfLibrary = 0.2;     // a faster kernel may not exist
   constexpr double kBeforeMemory = 0.3;  // unused memory matters less than that
   const Hotspot* first = nullptr;
   const Hotspot* largest = nullptr;
   for (const Hotspot& hotspot : hotspots) {
     if (!could_be(hotspot)) continue;
-    if (first == nullptr && stands_out(hotspot, kStandsOut)) first = &hotspot;
+    if (first == nullptr && stands_out(hotspot, hotspot.of_library ? kOfLibrary : kStandsOut)) first = &hotspot;
     if (largest == nullptr || hotspot.seconds > largest->seconds) largest = &hotspot;
   }
   const bool time_first = memory != nullptr && memory->cause == SavingCause::fragmentation && first != nullptr &&

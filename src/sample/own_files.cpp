@@ -48,7 +48,9 @@ bool is_system_source(std::string_view file) {
       std::to_array<std::string_view>({"/rustc/", "library/std/", "library/core/", "library/alloc/"});
   const bool rust = holds("/lib/rustlib/src/") ||
                     std::ranges::any_of(kRust, [file](std::string_view part) { return file.starts_with(part); });
-  return file.starts_with("/usr/") || rust || file.ends_with(".cudafe1.stub.c") ||
+  // Functions of Triton and of headers that come with a package.
+  const bool package_of_python = holds("/site-packages/") || holds("/dist-packages/");
+  return file.starts_with("/usr/") || rust || package_of_python || file.ends_with(".cudafe1.stub.c") ||
          std::ranges::any_of(kHeaders, holds) ||
          (package != std::string_view::npos && file.find("/include/", package) != std::string_view::npos);
 }

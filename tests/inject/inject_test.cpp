@@ -12,7 +12,9 @@ namespace roofline::inject {
 namespace {
 
 using testing::ElementsAre;
+using testing::Ge;
 using testing::HasSubstr;
+using testing::Pair;
 
 std::set<spool::Id> kinds_of(const Spool& spool, const std::string& name) {
   std::set<spool::Id> kinds;
@@ -126,6 +128,17 @@ TEST_F(Injected, CopiesFromTheHostHaveADigestOfTheirContents) {
   EXPECT_EQ(source[0].address, source[4].address);
   EXPECT_NE(source[2].digest, 0U);
   EXPECT_EQ(source[5].digest, 0U) << "zeros alone say nothing about what lies between them";
+}
+
+/// Its records may come at the end, when they have the flag of the last replay.
+TEST_F(Injected, ConversionsInAGraphOfUnchangedMemoryAreMarked) {
+  const Spool spool = spool_of("unchanged_in_graph");
+  std::map<std::uint32_t, int> marked;
+  for (const spool::Kernel& kernel : spool.kernels) {
+    if (kernel.graph != 0)
+      marked[spool.kinds.at(kernel.kind).grid[0]] += (kernel.flags & spool::kSameInput) != 0 ? 1 : 0;
+  }
+  EXPECT_THAT(marked, ElementsAre(Pair(2, Ge(1)), Pair(3, 0)));
 }
 
 TEST_F(Injected, KernelsOfAGraphHaveThePlaceOfTheirCapture) {

@@ -121,6 +121,28 @@ void unchanged_inputs() {
   launch_two(convert, result, weight);
 }
 
+/// A graph converts a weight (grid 2), and an input that is copied before each replay (grid 3).
+void unchanged_in_graph() {
+  const auto stream = reinterpret_cast<CUstream>(0x55);
+  CUdeviceptr weight = 0, input = 0, result = 0, narrow = 0;
+  for (CUdeviceptr* memory : {&weight, &input, &result, &narrow}) cuMemAlloc_v2(memory, 1 << 20);
+  CUgraph captured = nullptr;
+  CUgraphExec executable = nullptr;
+  cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  void* of_weight[] = {&result, &weight};
+  launch(convert, 2, stream, of_weight);
+  void* of_input[] = {&narrow, &input};
+  launch(convert, 3, stream, of_input);
+  cuMemsetD8Async(result, 0, 32, stream);
+  cuStreamEndCapture(stream, &captured);
+  cuGraphInstantiateWithFlags(&executable, captured, 0);
+  const std::array<char, 16> data = {};
+  for (int replay = 0; replay < 3; ++replay) {
+    cuMemcpyHtoDAsync_v2(input, data.data(), data.size(), stream);
+    cuGraphLaunch(executable, stream);
+  }
+}
+
 void copy_sources() {
   std::vector<char> data(64 << 10);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i / 8 % 100);
@@ -415,6 +437,7 @@ int main(int count, char** arguments) {
       {"kinds", kinds},
       {"calls", calls},
       {"unchanged_inputs", unchanged_inputs},
+      {"unchanged_in_graph", unchanged_in_graph},
       {"copy_sources", copy_sources},
       {"graph", graph},
       {"ranges", ranges},

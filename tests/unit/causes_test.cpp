@@ -285,6 +285,49 @@ TEST_F(Causes, AttentionInSeparateKernels) {
   EXPECT_NEAR(found[0].seconds, 10 * 120e-6, 1e-6);
 }
 
+TEST(Attention, AMaskIsTheFourthArgumentOrNamed) {
+  for (const char* call :
+       {"y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None])",
+        "y = F.scaled_dot_product_attention(f(q, 1), k, v, mask, 0.0)",
+        "scaled_dot_product_attention( q, k[a, b], v,  attn_mask=self.mask.to(q.dtype), scale=s )"}) {
+    EXPECT_TRUE(gives_mask(call)) << call;
+  }
+  for (const char* call :
+       {"y = F.scaled_dot_product_attention(q, k, v, is_causal=True)", "y = attend(q, k, v, attn_mask=mask)",
+        "y = F.scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=True)",
+        "y = F.scaled_dot_product_attention(q, k, v).masked_fill(mask, 0)",
+        "y = F.scaled_dot_product_attention(q, k, v, None, 0.1)", "y = F.scaled_dot_product_attention(q, k, v", ""}) {
+    EXPECT_FALSE(gives_mask(call)) << call;
+  }
+}
+
+TEST_F(Causes, FusedAttentionWithAMask) {
+  constexpr const char* kFused = "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128";
+  struct Case {
+    std::string text;
+    std::uint64_t length = 2 * kMillis;
+    bool found = false;
+  };
+  for (const Case& one :
+       {Case{.text = "y = F.scaled_dot_product_attention(\n  q, k, v,\n  attn_mask=m,\n)", .found = true},
+        Case{.text = "y = F.scaled_dot_product_attention(q, k, v, is_causal=True)"},
+        Case{.text = "y = F.scaled_dot_product_attention(q, k, v, m)", .length = 200 * kMicros}}) {
+    program_ = SimulatedProgram();
+    const spool::Id product = kernel(kGemm, line(30)), fused = kernel(kFused, line(18));
+    steps(10, [&](int) {
+      program_.launch(product, 2 * kMillis);
+      program_.launch(fused, one.length);
+    });
+    SourceTexts sources([&](const std::string&) { return std::string(17, '\n') + "    " + one.text + "\n"; });
+    const std::vector<Saving> found = causes({}, {}, &sources);
+    const auto of = std::ranges::find(found, SavingCause::masked_attention, &Saving::cause);
+    ASSERT_EQ(of != found.end(), one.found) << one.text;
+    if (of == found.end()) continue;
+    EXPECT_EQ(of->line, "train.py:18 step");
+    EXPECT_NEAR(of->seconds, 10 * 1e-3, 1e-6) << "half of its time";
+  }
+}
+
 TEST_F(Causes, FusedAttentionAndALossAreNoUnfusedAttention) {
   const spool::Id product = kernel(kGemm, line(30)), softmax = kernel(kLogSoftmax, line(32)),
                   fused = kernel("_ZN5flash16flash_fwd_kernelI23Flash_fwd_kernel_traitsILi64EN7cutlass10bfloat16_tE",

@@ -161,7 +161,9 @@ TEST(NativeFiles, OfTheProgramAndOfOthers) {
 TEST(NativeFiles, SourcesOfTheSystemAndOfNvcc) {
   EXPECT_TRUE(is_system_source("/usr/local/cuda/include/cuda_runtime.h"));
   EXPECT_TRUE(is_system_source("/tmp/tmpxft_00000eec_00000000-6_nbody.compute_90a.cudafe1.stub.c"));
+  EXPECT_TRUE(is_system_source("/home/u/.venv/lib/python3.12/site-packages/triton/language/standard.py"));
   EXPECT_FALSE(is_system_source("/home/u/nbody.cu"));
+  EXPECT_FALSE(is_system_source("/home/u/kernels/softmax.py"));
   EXPECT_TRUE(is_system_source("/rustc/9fc6b43126469e3858e2fe86cafb4f0fd5068869/library/core/src/iter/range.rs"));
   EXPECT_TRUE(is_system_source("/home/u/.rustup/toolchains/stable/lib/rustlib/src/rust/library/std/src/io/mod.rs"));
   EXPECT_FALSE(is_system_source("/home/u/solver/src/main.rs"));

@@ -267,15 +267,16 @@ TEST_F(StepsTest, CheckpointsOfTheWholeRunAreWorkBetweenSteps) {
     int wait_us = 2000;
     bool found = false;
   };
-  for (const Case& one : {Case{.found = true}, Case{.times = 2}, Case{.samples = 1}, Case{.saves = false},
-                          Case{.wait_us = 40000}}) {
+  for (const Case& one :
+       {Case{.found = true}, Case{.times = 2}, Case{.samples = 1}, Case{.saves = false}, Case{.wait_us = 40000}}) {
     traces_.clear();
     FakeProgram program;
     program.repeat(800'000 / one.wait_us, [&](int) { program.forward_and_backward().update().wait(one.wait_us); });
     const FoundSteps found = steps_of(program);
     ASSERT_FALSE(found.all.empty());
     std::vector<Point> points;
-    for (const LaunchGroup& group : recording_->groups) points.push_back(row_of(group, *recording_, gpu_of_steps(), ""));
+    for (const LaunchGroup& group : recording_->groups)
+      points.push_back(row_of(group, *recording_, gpu_of_steps(), ""));
     HostSamplesBuilder samples;
     const int main = samples.thread(100, 100);
     const HostFrame caller = HostSamplesBuilder::own("train.py", 48, "save");

@@ -1,8 +1,13 @@
-// Attention as separate kernels: a product, elementwise kernels and a softmax, and the next product.
+// Attention as separate kernels: a product, elementwise kernels and a softmax, and the next product. Attention in one
+// kernel that is given a mask as a tensor.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
@@ -24,7 +29,81 @@ struct Attention {
   std::int64_t chains = 0;
 };
 
+/// The text of the call that begins at the line of a kernel; empty where it is not known.
+std::string call_text(const CauseInputs& inputs, const StepActivity& kernel) {
+  constexpr std::int64_t kMostLines = 12;
+  std::string text;
+  for (std::int64_t line = 0; line < kMostLines; ++line) {
+    text += source_line(inputs, kernel, line) + ' ';
+    const auto open = std::ranges::count(text, '('), closed = std::ranges::count(text, ')');
+    if (open > 0 && open <= closed) break;
+  }
+  return text;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+/// The arguments of a call after its opening bracket.
+std::vector<std::string_view> arguments_of(std::string_view call) {
+  std::vector<std::string_view> arguments;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < call.size(); ++i) {
+    const char c = call[i];
+    depth += c == '(' || c == '[' ? 1 : 0;
+    const bool closes = c == ')' || c == ']';
+    if (depth == 0 && (c == ',' || closes)) {
+      arguments.push_back(trimmed(call.substr(begin, i - begin)));
+      begin = i + 1;
+      if (closes) break;
+    }
+    depth -= closes ? 1 : 0;
+  }
+  return arguments;
+}
+
 }  // namespace
+
+bool gives_mask(std::string_view call) {
+  constexpr std::string_view kAttention = "scaled_dot_product_attention(", kMask = "attn_mask=";
+  constexpr std::size_t kFourth = 3;
+  const std::size_t at = call.find(kAttention);
+  if (at == std::string_view::npos) return false;
+  const std::vector<std::string_view> arguments = arguments_of(call.substr(at + kAttention.size()));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string_view given = arguments[i];
+    const bool named = given.starts_with(kMask);
+    if (named) given.remove_prefix(kMask.size());
+    if ((named || (i == kFourth && given.find('=') == std::string_view::npos)) && given != "None") return true;
+  }
+  return false;
+}
+
+std::vector<FoundCause> find_masked_attention(const CauseInputs& inputs) {
+  constexpr double kLeastShare = 0.2;  // of the kernels' time
+  constexpr double kAboveDiagonal = 0.5;
+  std::map<const spool::Line*, bool> lines;
+  std::vector<FoundCause> found;
+  for (const auto& [line, kernels] : faulty_kernels_by_line(inputs, [&](const StepActivity& entry) {
+         if (!is_attention(entry.symbol) || entry.place.line == 0) return false;
+         const auto [known, added] = lines.try_emplace(&inputs.steps.trace(entry).line(entry.place.line));
+         if (added) known->second = gives_mask(call_text(inputs, entry));
+         return known->second;
+       })) {
+    if (kernels.sum.seconds < kLeastShare * inputs.steps.kernel_s) continue;
+    FoundCause& cause = found.emplace_back(kernels.cause(SavingCause::masked_attention, inputs));
+    cause.saving.seconds *= kAboveDiagonal;
+    cause.in_part = true;
+    cause.saving.what = "Attention is given its mask as a tensor";
+    cause.saving.evidence =
+        kernels.amount(inputs.steps, "attention kernels") + "; half of it is above the diagonal of a causal mask";
+  }
+  return found;
+}
 
 std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs) {
   constexpr std::size_t kMostBetween = 8;  // scale, mask, conversions, dropout

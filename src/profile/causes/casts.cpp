@@ -7,12 +7,23 @@
 
 namespace roofline {
 
+namespace {
+
+/// It converts what has not changed since it did so before.
+bool has_same_input(const StepActivities& steps, const StepActivity& entry) {
+  const spool::Launch* const launch = entry.activity->launch;
+  const std::uint32_t flags =
+      launch != nullptr ? launch->flags : steps.trace(entry).kernels[entry.activity->index].flags;
+  return (flags & spool::kSameInput) != 0;
+}
+
+}  // namespace
+
 std::vector<FoundCause> find_repeated_casts(const CauseInputs& inputs) {
   const StepActivities& steps = inputs.steps;
   std::vector<FoundCause> found;
-  for (const auto& [line, casts] : faulty_kernels_by_line(inputs, [](const StepActivity& entry) {
-         const spool::Launch* const launch = entry.activity->launch;
-         return launch != nullptr && (launch->flags & spool::kSameInput) != 0 && is_conversion(entry.symbol);
+  for (const auto& [line, casts] : faulty_kernels_by_line(inputs, [&](const StepActivity& entry) {
+         return is_conversion(entry.symbol) && has_same_input(steps, entry);
        })) {
     const FaultyActivities& sum = casts.sum;
     if (!sum.in_nearly_all_steps()) continue;

@@ -63,8 +63,8 @@ const Point* point_of_row(const std::vector<Point>& points, int row);
 /// The part of a row's time above its roof; `unknown` without a roof, or above it.
 double lost_share(const std::vector<Point>& points, int row, double unknown);
 
-/// The text of the program line that launches it; empty where it is not known.
-std::string source_line(const CauseInputs& inputs, const StepActivity& kernel);
+/// The text of the program line that launches it, or of one so many lines after that; empty where it is not known.
+std::string source_line(const CauseInputs& inputs, const StepActivity& kernel, std::int64_t after = 0);
 /// True if that line, or one of the two before it, contains one of these: a view of a tensor has no kernel of its own.
 bool is_near_text(const CauseInputs& inputs, const StepActivity& kernel, std::initializer_list<std::string_view> texts);
 
@@ -95,6 +95,9 @@ std::vector<FoundCause> find_channels_first(const CauseInputs& inputs);
 std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs);
 // attention.cpp
 std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs);
+/// True if a call of PyTorch's scaled_dot_product_attention has a mask among its arguments.
+bool gives_mask(std::string_view call);
+std::vector<FoundCause> find_masked_attention(const CauseInputs& inputs);
 // streams.cpp
 std::vector<FoundCause> find_default_streams(const CauseInputs& inputs);
 // library_choices.cpp

@@ -16,14 +16,6 @@ void for_each_faulty(const CauseInputs& inputs, const IsFaulty& is_faulty, Add&&
   }
 }
 
-/// The text of the line that launches it, or of the one so many lines before.
-std::string line_before(const CauseInputs& inputs, const StepActivity& kernel, std::int64_t before) {
-  if (inputs.sources == nullptr || kernel.place.line == 0) return {};
-  const ProcessTrace& trace = inputs.steps.trace(kernel);
-  const spool::Line& line = trace.line(kernel.place.line);
-  return inputs.sources->text(std::string(trace.text(line.file)), static_cast<std::int64_t>(line.number) - before);
-}
-
 }  // namespace
 
 void FaultyKernels::add(const StepActivities& steps, const StepActivity& kernel) {
@@ -65,15 +57,18 @@ double lost_share(const std::vector<Point>& points, int row, double unknown) {
   return reached > 0 && reached <= 1 ? 1 - reached : unknown;
 }
 
-std::string source_line(const CauseInputs& inputs, const StepActivity& kernel) {
-  return line_before(inputs, kernel, 0);
+std::string source_line(const CauseInputs& inputs, const StepActivity& kernel, std::int64_t after) {
+  if (inputs.sources == nullptr || kernel.place.line == 0) return {};
+  const ProcessTrace& trace = inputs.steps.trace(kernel);
+  const spool::Line& line = trace.line(kernel.place.line);
+  return inputs.sources->text(std::string(trace.text(line.file)), static_cast<std::int64_t>(line.number) + after);
 }
 
 bool is_near_text(const CauseInputs& inputs, const StepActivity& kernel,
                   std::initializer_list<std::string_view> texts) {
   constexpr std::int64_t kLinesBefore = 2;
   for (std::int64_t before = 0; before <= kLinesBefore; ++before) {
-    if (contains_any(line_before(inputs, kernel, before), texts)) return true;
+    if (contains_any(source_line(inputs, kernel, -before), texts)) return true;
   }
   return false;
 }

@@ -50,6 +50,10 @@ bool is_integer_fill(std::string_view symbol) { return contains_any(symbol, {"Fi
 
 bool is_fill_by_index(std::string_view symbol) { return has(symbol, "_cuda_scatter_fill_internal_kernel"); }
 
+bool is_attention(std::string_view symbol) {
+  return contains_any(symbol, {"sdpa", "flash_fwd", "flash_bwd", "fmha", "FmhaKernel", "attention_kernel"});
+}
+
 bool is_fourier_transform(std::string_view symbol) {
   return contains_any(
       symbol, {"_fft", "fft_", "FFT", "spRadix", "dpRadix", "spVector", "dpVector", "spRealComplex", "dpRealComplex"});

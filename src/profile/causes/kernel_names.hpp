@@ -38,6 +38,9 @@ bool is_bluestein_transform(std::string_view symbol);
 /// A softmax, forward or backward, but not a log-softmax, which belongs to a loss.
 bool is_softmax(std::string_view symbol);
 
+/// Attention in one kernel: cuDNN's, FlashAttention's, CUTLASS's.
+bool is_attention(std::string_view symbol);
+
 /// A pure conversion of a tensor to another type.
 bool is_conversion(std::string_view symbol);
 

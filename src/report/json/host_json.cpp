@@ -112,21 +112,23 @@ static void members(auto& io, HostSlowCode& code) {
 
 /// Throws UsageError for an index without an entry.
 static void check_entries(const JsonValue& json, const HostProfile& host) {
+  const std::vector<JsonValue> threads = host.threads.empty() ? std::vector<JsonValue>() : json["threads"].elements();
   for (std::size_t i = 0; i < host.threads.size(); ++i) {
     const HostThreadSum& thread = host.threads[i];
     if (thread.hottest_line < 0 && thread.longest_wait < 0) continue;
-    const JsonValue at = json["threads"].elements()[i];
+    const JsonValue& at = threads[i];
     if (thread.hottest_line >= 0) at["hottest"].check_index("line", thread.hottest_line, host.lines.size());
     if (thread.longest_wait >= 0) at["longest_wait"].check_index("line", thread.longest_wait, host.lines.size());
   }
   const auto is_entry = [](int index, std::size_t count) {
     return index >= 0 && static_cast<std::size_t>(index) < count;
   };
+  const std::vector<JsonValue> stacks = host.stacks.empty() ? std::vector<JsonValue>() : json["stacks"].elements();
   for (std::size_t i = 0; i < host.stacks.size(); ++i) {
     const HostStackSum& stack = host.stacks[i];
     bool valid = is_entry(stack.thread, host.threads.size());
     for (const int frame : stack.frames) valid = valid && is_entry(frame, host.frames.size());
-    if (!valid) json["stacks"].elements()[i].fail("refers to a thread or frame that does not exist");
+    if (!valid) stacks[i].fail("refers to a thread or frame that does not exist");
   }
   if (host.alone.line >= 0) json["alone"].check_index("line", host.alone.line, host.lines.size());
   if (host.idle.line >= 0) json["idle"].check_index("line", host.idle.line, host.lines.size());

@@ -253,7 +253,8 @@ static void members(auto& io, EmulatedRun& run) {
 
 /// Parents precede their children, so that no node is its own ancestor.
 static void check_tree(const JsonValue& json, const std::vector<TreeSum>& nodes) {
-  for (std::size_t i = 0; i < nodes.size(); ++i) json.elements()[i].check_index("parent", nodes[i].parent, i);
+  const std::vector<JsonValue> elements = json.elements();
+  for (std::size_t i = 0; i < nodes.size(); ++i) elements[i].check_index("parent", nodes[i].parent, i);
 }
 
 static void members(auto& io, Profile& profile) {
@@ -366,15 +367,18 @@ Json profile_to_json(const Report& report) {
 
 Profile read_profile(const JsonValue& json, std::size_t rows) {
   auto profile = read_value<Profile>(json);
-  for (std::size_t i = 0; i < profile.savings.size(); ++i) {
-    json["wins"].elements()[i].check_index("result", profile.savings[i].point, rows);
+  if (!profile.savings.empty()) {
+    const std::vector<JsonValue> wins = json["wins"].elements();
+    for (std::size_t i = 0; i < wins.size(); ++i) wins[i].check_index("result", profile.savings[i].point, rows);
   }
   if (!profile.timeline) return profile;
-  for (std::size_t i = 0; i < profile.timeline->lanes.size(); ++i) {
-    const std::vector<Slice>& slices = profile.timeline->lanes[i].slices;
+  const std::vector<JsonValue> lanes = json["timeline"]["lanes"].elements();
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const std::vector<Slice>& read = profile.timeline->lanes[i].slices;
+    if (read.empty()) continue;
+    const std::vector<JsonValue> slices = lanes[i]["slices"].elements();
     for (std::size_t k = 0; k < slices.size(); ++k) {
-      if (slices[k].point < 0 || static_cast<std::size_t>(slices[k].point) < rows) continue;
-      json["timeline"]["lanes"].elements()[i]["slices"].elements()[k].check_index("result", slices[k].point, rows);
+      if (read[k].point >= 0) slices[k].check_index("result", read[k].point, rows);
     }
   }
   return profile;

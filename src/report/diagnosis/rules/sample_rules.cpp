@@ -21,8 +21,8 @@ constexpr Rule kSampleRules[] = {
     {"local-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.local_memory.share", 0.2)},
      "Warps spend {wait.local_memory.share} of their time waiting for local memory: spilled registers, or an array "
      "that is indexed at run time.",
-     "Index arrays with constants (unrolled loops) or keep them in shared memory. To avoid spills: smaller tiles, or more "
-     "registers per thread (__launch_bounds__, -maxrregcount).",
+     "Index arrays with constants (unrolled loops) or keep them in shared memory. To avoid spills: smaller tiles, more "
+     "threads for each (num_warps in Triton), or more registers per thread (__launch_bounds__, -maxrregcount).",
      kSampled, RuleKind::cause, {}, "wait.local_memory.share"},
     {"global-atomic-waits", kGpu,
      {kNotAtRoof, above("wait.global_atomic.share", 0.1), above("atomic.explains", 0.25)},
