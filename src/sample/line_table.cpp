@@ -70,27 +70,32 @@ class RangeLines final : public LineProgram {
   static constexpr std::size_t kMostFiles = std::size_t{1} << 14;
   static constexpr std::size_t kLongestPath = 4096;
 
-  void sequence_began() override { sequence_.clear(); }
+  void sequence_began() override {
+    sequence_.clear();
+    own_before_.reset();
+  }
 
   void began(const LineRow& row) override {
     if (sequence_.size() < kMostRows) sequence_.push_back(row);
   }
 
   void ended(const LineRow& row, std::uint64_t end) override {
+    const LineRow source = not_of_system(row);
     if (row.address >= end || end <= begin_ || row.address >= end_ || lines_.rows.size() >= kMostRows) return;
-    const LineRow& source = not_of_system(row);
     if (const auto file = number_of(source.file)) lines_.rows.push_back({row.address, end, *file, source.line});
   }
 
-  /// The row or, if its file is of the system, the nearest one that it is inlined into and whose file is not.
-  const LineRow& not_of_system(const LineRow& row) {
+  /// The row or, if its file is of the system, the nearest one that it is inlined into and whose file is not. Triton
+  /// inlines its library without recording where: the last row before it that is not of the library.
+  LineRow not_of_system(const LineRow& row) {
     constexpr int kMostCalls = 64;
     const auto path = [this](std::uint64_t file) { return path_of(file); };
     const LineRow* at = &row;
     for (int calls = 0; of_system_.holds(at->file, path); ++calls) {
-      if (calls == kMostCalls || at->call == 0 || at->call > sequence_.size()) return row;
+      if (calls == kMostCalls || at->call == 0 || at->call > sequence_.size()) return own_before_.value_or(row);
       at = &sequence_[at->call - 1];
     }
+    own_before_ = *at;
     return *at;
   }
 
@@ -111,6 +116,7 @@ class RangeLines final : public LineProgram {
   std::uint64_t begin_, end_;
   CodeLines& lines_;
   std::vector<LineRow> sequence_;
+  std::optional<LineRow> own_before_;
   std::unordered_map<std::uint64_t, std::optional<std::size_t>> numbers_;
   SystemFiles of_system_;
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "device/sass.hpp"
 #include "sample/own_files.hpp"
@@ -17,8 +18,8 @@ namespace {
 using testing::Contains;
 using testing::Each;
 
-std::string waits_cubin(int architecture) {
-  std::ifstream file(fmt::format("{}/tests/data/sass/waits.sm_{}.cubin", ROOFLINE_SOURCE_DIR, architecture),
+std::string cubin_of(std::string_view name, int architecture) {
+  std::ifstream file(fmt::format("{}/tests/data/sass/{}.sm_{}.cubin", ROOFLINE_SOURCE_DIR, name, architecture),
                      std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -59,7 +60,7 @@ class GpuLines : public testing::TestWithParam<int> {
     return lines;
   }
 
-  const std::string cubin_ = waits_cubin(GetParam());
+  const std::string cubin_ = cubin_of("waits", GetParam());
   GpuFunction function_;
   std::vector<SassInstruction> code_;
 };
@@ -100,6 +101,17 @@ TEST_P(GpuLines, InlinedCodeHasTheUsersLines) {
   EXPECT_EQ(line(divides), 29) << "__h2div is inlined from CUDA's header";
   EXPECT_THAT(all_lines(), Each(testing::AllOf(testing::Ge(20), testing::Le(30))));
   for (const std::string& file : function_.files) EXPECT_FALSE(is_system_source(file)) << file;
+}
+
+/// tests/data/sass/library.ptx
+TEST(GpuLinesOfALibrary, AreThoseOfTheKernelBefore) {
+  const auto function = function_in(cubin_of("library", 90), "softmax_kernel");
+  ASSERT_TRUE(function);
+  std::set<int> lines;
+  for (const GpuFunction::At& at : function->lines) lines.insert(at.line);
+  EXPECT_THAT(lines, testing::IsSubsetOf({20, 25, 29, 33})) << "none of 263";
+  EXPECT_THAT(lines, Contains(29));
+  EXPECT_THAT(function->files, Each(testing::EndsWith("softmax.py")));
 }
 
 TEST_P(GpuLines, ADeviceFunctionIsPartOfItsKernelAndAFunctionItself) {
