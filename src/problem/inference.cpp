@@ -223,6 +223,21 @@ std::string parameter_text(double parameters) {
   return fmt::format("{:.3g} M", parameters / kMillion);
 }
 
+/// Bytes of one GPU's weights, as vLLM and SGLang place them: embedding and head are divided by the vocabulary; norms,
+/// router, learned positions and projections to latents are on each GPU.
+double weight_bytes(const Transformer& model, const Inference& inference) {
+  const auto ranks = static_cast<double>(inference.tensor_parallel);
+  const double element = inference.weights == WeightType::fp32 ? 4 : 2;
+  const double vocabulary = (model.tied ? 1 : 2) * model.head_parameters();
+  const double small = model.small_parameters(), latents = model.latent_parameters();
+  const double key_value = model.key_value_parameters();
+  const double divided = model.parameters() - vocabulary - small - latents - key_value;
+  // With more GPUs than heads of keys and values, several have the same head.
+  const double own_key_value = key_value / std::min(ranks, static_cast<double>(model.kv_heads));
+  return (divided / ranks + latents + own_key_value) * bytes_of(inference.weights) +
+         (vocabulary / ranks + small) * element;
+}
+
 }  // namespace
 
 Pipe product_pipe(DType type, bool tf32, DeviceKind device) {
@@ -242,17 +257,14 @@ BoundProblem inference_of(const Transformer& model, const Inference& inference) 
   problem.phases.push_back(
       PhaseParts(model, inference, 1, static_cast<double>(inference.context)).made("decode", batch, batch));
   const auto ranks = static_cast<double>(inference.tensor_parallel);
-  const double element = inference.weights == WeightType::fp32 ? 4 : 2;
-  const double unquantized = (model.tied ? 1 : 2) * model.head_parameters();
   const double shared = model.latent ? 1 : std::min(ranks, static_cast<double>(model.kv_heads));
   const double tokens = static_cast<double>(std::max(inference.prompt, inference.context) + 1);
   const auto whole = static_cast<double>(model.layers - model.windowed_layers);
   const double kept =
       whole * tokens + static_cast<double>(model.windowed_layers) * std::min(tokens, static_cast<double>(model.window));
   problem.cache_per_sequence = kept * model.cached_elements() * bytes_of(inference.cache) / shared;
-  problem.memory = ProblemMemory{
-      .weights = ((model.parameters() - unquantized) * bytes_of(inference.weights) + unquantized * element) / ranks,
-      .cache = batch * problem.cache_per_sequence};
+  problem.memory =
+      ProblemMemory{.weights = weight_bytes(model, inference), .cache = batch * problem.cache_per_sequence};
   return problem;
 }
 

@@ -299,6 +299,26 @@ double Transformer::parameters() const {
   return all + (head_bias ? static_cast<double>(vocabulary) : 0);
 }
 
+double Transformer::small_parameters() const {
+  const auto d = static_cast<double>(hidden), n = static_cast<double>(layers);
+  double norms = static_cast<double>((layers * norms_per_layer + 1) * norm_vectors) * d;
+  if (embedding_norm) norms += static_cast<double>(norm_vectors) * d;
+  if (query_key_norm) norms += 2 * n * static_cast<double>(head_dim);
+  if (latent) norms += n * static_cast<double>(latent->query_rank + latent->key_value_rank);
+  const double router = experts ? static_cast<double>(experts->layers * experts->count) * d : 0;
+  return norms + router + static_cast<double>(positions) * d;
+}
+
+double Transformer::latent_parameters() const {
+  if (!latent) return 0;
+  const auto width = static_cast<double>(latent->query_rank + latent->key_value_rank + latent->rotary);
+  return static_cast<double>(layers) * static_cast<double>(hidden) * width;
+}
+
+double Transformer::key_value_parameters() const {
+  return latent ? 0 : 2 * static_cast<double>(layers * kv_heads * head_dim) * static_cast<double>(hidden);
+}
+
 double Transformer::active_parameters() const {
   if (!experts) return parameters();
   const auto idle = static_cast<double>(experts->count - experts->per_token);

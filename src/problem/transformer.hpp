@@ -56,6 +56,12 @@ struct Transformer {
   double head_parameters() const;       ///< output head, whether or not it shares the embedding
   double parameters() const;            ///< all
   double active_parameters() const;     ///< all but the experts that a token does not use
+  /// Norms, router and learned positions: each GPU of a tensor-parallel group has them, in the type of activations.
+  double small_parameters() const;
+  /// Projections to latents, which each GPU of a tensor-parallel group has, in the type of weights.
+  double latent_parameters() const;
+  /// Projections to keys and values of all heads, which GPUs share unless there are more of them than heads.
+  double key_value_parameters() const;
   /// Elements kept for a token and layer, of all heads.
   double cached_elements() const;
 };

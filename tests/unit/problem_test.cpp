@@ -218,6 +218,32 @@ TEST(Inference, TensorParallelSharesWorkAndSendsMessages) {
   EXPECT_NEAR(phase_named(two, "decode").messages->bytes.at(Level::network).total(), 64 * bytes, 1);
 }
 
+TEST(Inference, EachGpuHasNormsRouterAndLatents) {
+  const Transformer model = model_of("DeepSeek V3");
+  const Inference inference{.weights = WeightType::fp8};
+  const double tied_to_vocabulary = 2 * 129280.0 * 7168;
+  const double latents = 61 * 7168.0 * (1536 + 512 + 64), router = 58 * 256.0 * 7168;
+  const double norms = (61 * 2 + 1) * 7168.0 + 61 * (1536.0 + 512);
+  const double one = inference_of(model, inference).memory->weights;
+  EXPECT_NEAR(one, model.parameters() + tied_to_vocabulary + router + norms, 1) << "those are of 16 bits";
+  Inference eight = inference;
+  eight.tensor_parallel = 8;
+  const double of_eight = inference_of(model, eight).memory->weights;
+  EXPECT_NEAR(of_eight, one / 8 + 7.0 / 8 * (latents + 2 * (router + norms)), 1);
+  EXPECT_NEAR(of_eight, 85.1e9, 0.1e9);
+}
+
+TEST(Inference, GpusBeyondTheHeadsOfKeysHaveTheSameOnes) {
+  const Transformer model = model_of("Llama 3 8B");
+  const double norms = 65 * 4096.0, key_value = 2 * 32 * 8 * 128 * 4096.0;
+  const auto weights = [&](std::int64_t ranks) {
+    return inference_of(model, {.tensor_parallel = ranks}).memory->weights;
+  };
+  const double divided = model.parameters() - norms - key_value;
+  EXPECT_NEAR(weights(8), 2 * (norms + (divided + key_value) / 8), 1);
+  EXPECT_NEAR(weights(16), 2 * (norms + divided / 16 + key_value / 8), 1);
+}
+
 Machine fast_machine() {
   Machine machine;
   machine.device.kind = DeviceKind::cuda;
