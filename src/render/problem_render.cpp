@@ -61,8 +61,9 @@ std::string phase_text(const PhaseBound& phase) {
 
 std::string memory_text(const ProblemBound& problem, const Machine& machine) {
   const ProblemMemory& memory = *problem.memory;
-  std::string text = fmt::format("Memory of a GPU: {} of weights and {} of keys and values", si(memory.weights, "B"),
-                                 si(memory.cache, "B"));
+  const std::string of = machine.device.kind == DeviceKind::cuda ? "Memory of a GPU" : "Memory";
+  std::string text =
+      fmt::format("{}: {} of weights and {} of keys and values", of, si(memory.weights, "B"), si(memory.cache, "B"));
   const double all = machine.device.memory_bytes;
   if (!(all > 0)) return text + ".";
   const double left = all - memory.weights;
