@@ -142,9 +142,7 @@ Machine machine_for(const SelectedDevice& device, const std::string& file, std::
 Machine named_machine(const std::string& name, const std::string& option) {
   std::error_code ignored;
   if (std::filesystem::exists(name, ignored)) return parse_machine_of({}, read_file(name, kReportLimit), name);
-  DeviceFacts device;
-  device.name = name == lower_case(name) ? upper_case(name) : name;  // h100
-  Machine machine = data_sheet_machine(device);
+  Machine machine = machine_of_data_sheet(name == lower_case(name) ? upper_case(name) : name);  // h100
   if (machine.ceilings.empty()) {
     throw UsageError(
         fmt::format("{} {}: neither a file nor a GPU with a known data sheet", option, name),

@@ -55,35 +55,38 @@ struct DataSheet {
   double fp64, fp32, tensor_fp64, tensor_tf32, tensor_16, tensor_fp8, tensor_int8, memory;
   double l2;        ///< MB, of the chip's white paper where the sheet has none
   double capacity;  ///< GB of memory
+  std::int64_t sms;
+  std::uint32_t compute;  ///< capability times ten
+  double watts;           ///< highest board power; 0: the sheet has that of a module with a CPU
 };
 
 constexpr DataSheet kDataSheets[] = {
-    {"h200 nvl", 30, 60, 60, 418, 835, 1671, 1671, 4.8, 50, 141},
-    {"h200", 34, 67, 67, 495, 989, 1979, 1979, 4.8, 50, 141},
-    {"gh200 480gb", 34, 67, 67, 495, 989, 1979, 1979, 4.0, 50, 96},
-    {"gh200", 34, 67, 67, 495, 989, 1979, 1979, 4.9, 50, 144},
-    {"h100 nvl", 30, 60, 60, 418, 835, 1671, 1671, 3.9, 50, 94},
-    {"h100 pcie", 26, 51, 51, 378, 756, 1513, 1513, 2.0, 50, 80},
-    {"h100", 34, 67, 67, 495, 989, 1979, 1979, 3.35, 50, 80},
-    {"h800", 1, 67, 1, 495, 989, 1979, 1979, 3.35, 50, 80},
-    {"h20", 1, 44, 1, 74, 148, 296, 296, 4.0, 60, 96},
-    {"a100 80gb pcie", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.935, 40, 80},
-    {"a100-sxm4-80gb", 9.7, 19.5, 19.5, 156, 312, 0, 624, 2.039, 40, 80},
-    {"a100", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.555, 40, 40},
-    {"a30", 5.2, 10.3, 10.3, 82, 165, 0, 330, 0.933, 24, 24},
-    {"a40", 0.584, 37.4, 0, 74.8, 149.7, 0, 299.3, 0.696, 6, 48},
-    {"a10g", 0.547, 35, 0, 35, 70, 0, 140, 0.6, 6, 24},
-    {"a10", 0.487, 31.2, 0, 62.5, 125, 0, 250, 0.6, 6, 24},
-    {"v100s", 8.2, 16.4, 0, 0, 130, 0, 0, 1.134, 6, 32},
-    {"v100-pcie", 7, 14, 0, 0, 112, 0, 0, 0.9, 6, 16},
-    {"v100", 7.8, 15.7, 0, 0, 125, 0, 0, 0.9, 6, 16},
-    {"t4", 0.253, 8.1, 0, 0, 65, 0, 130, 0.32, 4, 16},
-    {"b200", 37, 75, 37, 1125, 2250, 4500, 4500, 8.0, 126, 180},
-    {"l40s", 1.431, 91.6, 0, 183, 362, 733, 733, 0.864, 96, 48},
-    {"l40", 1.414, 90.5, 0, 90.5, 181, 362, 362, 0.864, 96, 48},
-    {"l4", 0.473, 30.3, 0, 60, 121, 242, 242, 0.3, 48, 24},
-    {"rtx 4090", 1.291, 82.6, 0, 82.6, 165.2, 330.3, 660.6, 1.008, 72, 24},
-    {"rtx 3090", 0.556, 35.6, 0, 35.6, 71, 0, 284, 0.936, 6, 24},
+    {"h200 nvl", 30, 60, 60, 418, 835, 1671, 1671, 4.8, 50, 141, 132, 90, 600},
+    {"h200", 34, 67, 67, 495, 989, 1979, 1979, 4.8, 50, 141, 132, 90, 700},
+    {"gh200 480gb", 34, 67, 67, 495, 989, 1979, 1979, 4.0, 50, 96, 132, 90, 0},
+    {"gh200", 34, 67, 67, 495, 989, 1979, 1979, 4.9, 50, 144, 132, 90, 0},
+    {"h100 nvl", 30, 60, 60, 418, 835, 1671, 1671, 3.9, 50, 94, 132, 90, 400},
+    {"h100 pcie", 26, 51, 51, 378, 756, 1513, 1513, 2.0, 50, 80, 114, 90, 350},
+    {"h100", 34, 67, 67, 495, 989, 1979, 1979, 3.35, 50, 80, 132, 90, 700},
+    {"h800", 1, 67, 1, 495, 989, 1979, 1979, 3.35, 50, 80, 132, 90, 700},
+    {"h20", 1, 44, 1, 74, 148, 296, 296, 4.0, 60, 96, 78, 90, 400},
+    {"a100 80gb pcie", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.935, 40, 80, 108, 80, 300},
+    {"a100-sxm4-80gb", 9.7, 19.5, 19.5, 156, 312, 0, 624, 2.039, 40, 80, 108, 80, 400},
+    {"a100", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.555, 40, 40, 108, 80, 400},
+    {"a30", 5.2, 10.3, 10.3, 82, 165, 0, 330, 0.933, 24, 24, 56, 80, 165},
+    {"a40", 0.584, 37.4, 0, 74.8, 149.7, 0, 299.3, 0.696, 6, 48, 84, 86, 300},
+    {"a10g", 0.547, 35, 0, 35, 70, 0, 140, 0.6, 6, 24, 80, 86, 300},
+    {"a10", 0.487, 31.2, 0, 62.5, 125, 0, 250, 0.6, 6, 24, 72, 86, 150},
+    {"v100s", 8.2, 16.4, 0, 0, 130, 0, 0, 1.134, 6, 32, 80, 70, 250},
+    {"v100-pcie", 7, 14, 0, 0, 112, 0, 0, 0.9, 6, 16, 80, 70, 250},
+    {"v100", 7.8, 15.7, 0, 0, 125, 0, 0, 0.9, 6, 16, 80, 70, 300},
+    {"t4", 0.253, 8.1, 0, 0, 65, 0, 130, 0.32, 4, 16, 40, 75, 70},
+    {"b200", 37, 75, 37, 1125, 2250, 4500, 4500, 8.0, 126, 180, 148, 100, 1000},
+    {"l40s", 1.431, 91.6, 0, 183, 362, 733, 733, 0.864, 96, 48, 142, 89, 350},
+    {"l40", 1.414, 90.5, 0, 90.5, 181, 362, 362, 0.864, 96, 48, 142, 89, 300},
+    {"l4", 0.473, 30.3, 0, 60, 121, 242, 242, 0.3, 48, 24, 58, 89, 72},
+    {"rtx 4090", 1.291, 82.6, 0, 82.6, 165.2, 330.3, 660.6, 1.008, 72, 24, 128, 89, 450},
+    {"rtx 3090", 0.556, 35.6, 0, 35.6, 71, 0, 284, 0.936, 6, 24, 82, 86, 350},
 };
 
 /// TFLOP/s, dense, and TB/s of a GPU as ROCm lists it: of an MI250 and an MI250X that is one of the two dies of a
@@ -96,17 +99,19 @@ struct AmdSheet {
   double fp64, fp32, matrix_fp64, matrix_fp32, matrix_fp16, matrix_bf16, matrix_fp8, matrix_int8, memory;
   double l2, infinity_cache;  ///< MB
   double capacity;            ///< GB of memory
+  std::int64_t cus;
+  double watts;  ///< highest board power; of an MI250 and an MI250X half of the package's
 };
 
 constexpr AmdSheet kAmdSheets[] = {
-    {"mi100", 11.5, 23.1, 0, 46.1, 184.6, 92.3, 0, 184.6, 1.2288, 8, 0, 32},
-    {"mi210", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0, 64},
-    {"mi250", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0, 64},
-    {"mi250x", 23.9, 23.9, 47.9, 47.9, 191.5, 191.5, 0, 191.5, 1.6384, 8, 0, 64},
-    {"mi300a", 61.3, 122.6, 122.6, 122.6, 980.6, 980.6, 1961.2, 1961.2, 5.3, 24, 256, 128},
-    {"mi300x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 5.3, 32, 256, 192},
-    {"mi325x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 6.0, 32, 256, 256},
-    {"mi355x", 78.6, 157.3, 78.6, 157.3, 2516.6, 2516.6, 5033.2, 5033.2, 8.0, 32, 256, 288},
+    {"mi100", 11.5, 23.1, 0, 46.1, 184.6, 92.3, 0, 184.6, 1.2288, 8, 0, 32, 120, 300},
+    {"mi210", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0, 64, 104, 300},
+    {"mi250", 22.6, 22.6, 45.3, 45.3, 181, 181, 0, 181, 1.6384, 8, 0, 64, 104, 280},
+    {"mi250x", 23.9, 23.9, 47.9, 47.9, 191.5, 191.5, 0, 191.5, 1.6384, 8, 0, 64, 110, 280},
+    {"mi300a", 61.3, 122.6, 122.6, 122.6, 980.6, 980.6, 1961.2, 1961.2, 5.3, 24, 256, 128, 228, 550},
+    {"mi300x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 5.3, 32, 256, 192, 304, 750},
+    {"mi325x", 81.7, 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 6.0, 32, 256, 256, 304, 1000},
+    {"mi355x", 78.6, 157.3, 78.6, 157.3, 2516.6, 2516.6, 5033.2, 5033.2, 8.0, 32, 256, 288, 256, 1400},
 };
 
 /// Variants that have other rates than the card of that name, or are a part of one.
@@ -219,11 +224,23 @@ void add_sizes(Machine& machine, double l2, double last_level, double capacity) 
   if (!(machine.device.memory_bytes > 0)) machine.device.memory_bytes = capacity * kGiga;
 }
 
-bool limit_by_amd_sheet(Machine& machine, const DeviceFacts& device) {
-  const std::string name = lower_case(device.name);
+const AmdSheet* amd_sheet_of(const std::string& device) {
+  const std::string name = lower_case(device);
   const auto* sheet = std::find_if(std::begin(kAmdSheets), std::end(kAmdSheets),
                                    [&](const AmdSheet& of) { return names(name, of.name); });
-  if (sheet == std::end(kAmdSheets)) return false;
+  return sheet == std::end(kAmdSheets) ? nullptr : sheet;
+}
+
+const DataSheet* sheet_of(const std::string& device) {
+  const std::string name = lower_case(device);
+  const auto* sheet = std::find_if(std::begin(kDataSheets), std::end(kDataSheets),
+                                   [&](const DataSheet& of) { return names(name, of.name); });
+  return sheet == std::end(kDataSheets) || names_any(name, kVariants) ? nullptr : sheet;
+}
+
+bool limit_by_amd_sheet(Machine& machine, const DeviceFacts& device) {
+  const AmdSheet* const sheet = amd_sheet_of(device.name);
+  if (sheet == nullptr) return false;
   constexpr double kTera = 1e12;
   add_sizes(machine, sheet->l2, sheet->infinity_cache, sheet->capacity);
   DataSheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
@@ -242,10 +259,8 @@ bool limit_by_amd_sheet(Machine& machine, const DeviceFacts& device) {
 
 void limit_by_data_sheet(Machine& machine, const DeviceFacts& device) {
   if (limit_by_amd_sheet(machine, device)) return;
-  const std::string name = lower_case(device.name);
-  const auto* sheet = std::find_if(std::begin(kDataSheets), std::end(kDataSheets),
-                                   [&](const DataSheet& of) { return names(name, of.name); });
-  if (sheet == std::end(kDataSheets) || names_any(name, kVariants)) return;
+  const DataSheet* const sheet = sheet_of(device.name);
+  if (sheet == nullptr) return;
   constexpr double kTera = 1e12;
   add_sizes(machine, sheet->l2, 0, sheet->capacity);
   DataSheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
@@ -299,6 +314,31 @@ Machine data_sheet_machine(const DeviceFacts& device) {
     machine.device.isa = fmt::format("sm_{}{}", device.compute_major, device.compute_minor);
   }
   if (!device.is_cpu && !limit_by_attributes(machine, device)) limit_by_data_sheet(machine, device);
+  return machine;
+}
+
+Machine machine_of_data_sheet(const std::string& name) {
+  DeviceFacts facts;
+  facts.name = name;
+  Machine machine = data_sheet_machine(facts);
+  DeviceInfo& device = machine.device;
+  const auto limit_power = [&](double watts) {
+    if (watts > 0) device.attributes.emplace_back(AttributeKey::power_limit, fmt::format("{:.0f} W", watts));
+  };
+  if (const AmdSheet* const sheet = amd_sheet_of(name)) {
+    device.units = sheet->cus;
+    limit_power(sheet->watts);
+  } else if (const DataSheet* const own = sheet_of(name)) {
+    device.units = own->sms;
+    device.isa = fmt::format("sm_{}", own->compute);
+    limit_power(own->watts);
+    const auto* rates = std::find_if(std::begin(kRates), std::end(kRates),
+                                     [&](const SmRates& of) { return of.compute == own->compute; });
+    constexpr double kTera = 1e12;
+    if (rates != std::end(kRates)) {
+      device.max_core_hz = own->fp32 * kTera / (static_cast<double>(own->sms) * rates->fp32);
+    }
+  }
   return machine;
 }
 

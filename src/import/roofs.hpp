@@ -16,6 +16,9 @@ std::string name_by_attributes(const DeviceFacts& device);
 /// A machine with such roofs only, of origin "attributes" or "data sheet"; without roofs where neither is known.
 Machine data_sheet_machine(const DeviceFacts& device);
 
+/// Of a GPU that only its name describes: with the SMs, compute capability, clock and power of its data sheet too.
+Machine machine_of_data_sheet(const std::string& name);
+
 /// GPUs with a known data sheet, in lower case.
 std::vector<std::string_view> data_sheet_names();
 

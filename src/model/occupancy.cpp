@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -91,7 +92,46 @@ std::vector<OccupancyChange> changes_of(const KernelLaunch& kernel, const SmLimi
   return changes;
 }
 
+struct CapabilityLimits {
+  int capability;
+  std::int64_t threads, blocks;
+  double shared_kib, reserved_kib;
+};
+
+constexpr std::array<CapabilityLimits, 9> kCapabilities = {{{70, 2048, 32, 96, 0},
+                                                            {75, 1024, 16, 64, 0},
+                                                            {80, 2048, 32, 164, 1},
+                                                            {86, 1536, 16, 100, 1},
+                                                            {87, 1536, 16, 164, 1},
+                                                            {89, 1536, 24, 100, 1},
+                                                            {90, 2048, 32, 228, 1},
+                                                            {100, 2048, 32, 228, 1},
+                                                            {120, 1536, 24, 100, 1}}};
+
 }  // namespace
+
+int compute_capability(std::string_view isa) {
+  constexpr std::string_view kPrefix = "sm_";
+  if (!isa.starts_with(kPrefix)) return 0;
+  int capability = 0;
+  std::from_chars(isa.data() + kPrefix.size(), isa.data() + isa.size(), capability);
+  return capability;
+}
+
+std::optional<SmLimits> sm_limits_of(std::string_view isa) {
+  constexpr std::int64_t kRegisters = 65536;
+  constexpr double kKib = 1024;
+  const int capability = compute_capability(isa);
+  for (const CapabilityLimits& of : kCapabilities) {
+    if (of.capability != capability) continue;
+    return SmLimits{.threads = of.threads,
+                    .blocks = of.blocks,
+                    .registers = kRegisters,
+                    .shared_bytes = of.shared_kib * kKib,
+                    .reserved_shared_bytes = of.reserved_kib * kKib};
+  }
+  return std::nullopt;
+}
 
 void fill_occupancy(KernelLaunch& kernel, const SmLimits& sm, std::int64_t sm_count) {
   const std::int64_t warps = warps_of(kernel), most_warps = sm.threads / kWarp;

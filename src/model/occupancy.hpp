@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "model/counters.hpp"
 
@@ -15,6 +17,13 @@ struct SmLimits {
   double shared_bytes = 0;
   double reserved_shared_bytes = 0;  /// reserved by the system per block
 };
+
+/// 90 for "sm_90"; 0 for other instruction sets.
+int compute_capability(std::string_view isa);
+
+/// Resources of an SM of that compute capability; std::nullopt if they are not known. CUDA C++ Programming Guide,
+/// "Technical Specifications per Compute Capability".
+std::optional<SmLimits> sm_limits_of(std::string_view isa);
 
 /// Sets `limit`, `occupancy`, `waves` and `changes` of a kernel from its geometry and, if known, `blocks_per_sm`, which
 /// is computed if it is 0. Registers are allocated per warp in units of 256, and evenly to four schedulers (CUDA C++
