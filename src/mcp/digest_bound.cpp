@@ -41,6 +41,7 @@ void digest_phase(const Json& phase, Digest& digest) {
 
 /// "8.11 s (5.75 s to 10.5 s)".
 std::string time_there(const Json& object) {
+  if (!number_fact(object, "there.seconds")) return "no time";
   const Json& range = list_fact(object, "there.range");
   std::string text = duration_fact(object, "there.seconds");
   if (range.size() == 2 && range[0].is_number() && range[1].is_number()) {
@@ -73,10 +74,12 @@ void digest_projections(const Json& projections, Digest& digest) {
   for (const Json& onto : list_fact(projections, "onto")) {
     const double here = number_fact_or(onto, "here_s", std::nan(""));
     const double there = number_fact_or(onto, "there.seconds", std::nan(""));
-    digest.line(fmt::format("{} -> {}{}: {} -> {}, {} as fast; rows with known work {}",
-                            text_fact(projections, "machine"), text_fact(onto, "machine"),
-                            flag_fact(onto, "measured_roofs") ? "" : " (data-sheet roofs)", duration(here),
-                            time_there(onto), factor(here / there), percent_fact(onto, "projected_share")));
+    const std::string change =
+        there > 0 ? fmt::format("{} -> {}, {} as fast", duration(here), time_there(onto), factor(here / there))
+                  : duration(here) + " -> some kernels can't run there";
+    digest.line(fmt::format("{} -> {}{}: {}; rows with known work {}", text_fact(projections, "machine"),
+                            text_fact(onto, "machine"), flag_fact(onto, "measured_roofs") ? "" : " (data-sheet roofs)",
+                            change, percent_fact(onto, "projected_share")));
     if (find_fact(onto, "step") != nullptr) {
       digest.line(fmt::format("  step here: kernels {}, copies {}, idle {}", duration_fact(onto, "step.kernels_s"),
                               duration_fact(onto, "step.copies_s"), duration_fact(onto, "step.idle_s")));
@@ -88,7 +91,8 @@ void digest_projections(const Json& projections, Digest& digest) {
     std::size_t told = 0;
     for (const std::size_t i : largest_first(rows, time_of)) {
       if (told++ == kMostRows) break;
-      const std::string limit = text_fact(rows[i], "limit_there"), why = text_fact(rows[i], "why_range");
+      const std::string limit = text_fact(rows[i], "limit_there");
+      const std::string why = text_fact(rows[i], "why_range") + text_fact(rows[i], "why_not");
       if (!digest.item(fmt::format("  {}: {} -> {}{}", shorten(text_fact(rows[i], "label"), 80),
                                    duration_fact(rows[i], "here_s"), time_there(rows[i]),
                                    limit.empty() ? (why.empty() ? "" : "; " + why) : "; limited by " + limit))) {
