@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "render/html/escape.hpp"
 #include "render/html/page.hpp"
 #include "render/markdown_text.hpp"
@@ -14,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostProjected = 20, kMostOnPage = 300;
 
-const Projection& first_of(const Projections& of) { return of.projections[fastest_first(of.projections).front()]; }
+const Projection& first_of(const Projections& of) { return of.projections[ranked(of).front()]; }
 
 ChartOptions chart_options(const Projections& of) {
   ChartOptions options;
@@ -53,18 +56,20 @@ std::string html_body(const Projections& of) {
       escape_html(projection_headline(of.report, first)));
   if (const std::string step = projected_step_text(first); !step.empty())
     html += fmt::format("<p class=\"rest\">{}</p>\n", escape_html(step));
-  html += html_list("findings", projection_notes(of.projections, kMostOnPage)) + "</section>\n";
+  std::vector<std::string> findings = limit_change_texts(of.report, first);
+  std::ranges::copy(projection_notes(of, kMostOnPage), std::back_inserter(findings));
+  html += html_list("findings", findings) + "</section>\n";
   html += html_chart_section(of);
-  if (has_ranking(of.projections, of.prices)) {
-    html += html_section("machines", "Machines, fastest first",
-                         html_table(table_of_machines(of.projections, of.prices), "machines"));
+  if (has_ranking(of)) {
+    html += html_section("machines", "Machines, " + ranking_title(of.ranking),
+                         html_table(table_of_machines(of), "machines"));
   }
   const std::string where = first.own ? "with these changes" : "on " + short_device_name(first.machine);
   html += html_section("rows", "Kernels " + where + ", the longest first",
                        html_table(table_of_rows(of.report, first, kMostOnPage), "rows"));
   const TextTable unprojected = table_of_unprojected(of.report, first, kMostOnPage);
   if (!unprojected.rows.empty()) {
-    html += html_section("unprojected", "Not projected: only a range is known", html_table(unprojected, "unprojected"));
+    html += html_section("unprojected", "Not projected", html_table(unprojected, "unprojected"));
   }
   return html + "</main>\n";
 }
@@ -77,13 +82,14 @@ std::string render_projections_terminal(const Projections& of, const TerminalSty
   text += wrapped("", for_terminal(projection_headline(of.report, first), style), style);
   if (const std::string step = projected_step_text(first); !step.empty())
     text += wrapped("", for_terminal(step, style), style);
+  for (const std::string& change : limit_change_texts(of.report, first))
+    text += wrapped("", for_terminal(change, style), style);
   text += '\n';
-  if (has_ranking(of.projections, of.prices))
-    text += terminal_table(table_of_machines(of.projections, of.prices), style) + '\n';
+  if (has_ranking(of)) text += terminal_table(table_of_machines(of), style) + '\n';
   const std::string where = (first.own ? "With these changes to " : "On ") + clean_line(first.machine);
   text += inked(for_terminal(shorten(where, style.columns), style), Ink::bold, style) + '\n' +
           terminal_table(table_of_rows(of.report, first, kMostProjected), style) + '\n';
-  for (const std::string& note : projection_notes(of.projections, kMostProjected))
+  for (const std::string& note : projection_notes(of, kMostProjected))
     text += wrapped("! ", for_terminal(note, style), style);
   return text;
 }
@@ -93,18 +99,17 @@ std::string render_projections_markdown(const Projections& of) {
   std::string text = "# Projection of " + escape_markdown(projection_title(of.report)) + "\n\n";
   text += escape_markdown(projection_headline(of.report, first)) + "\n\n";
   if (const std::string step = projected_step_text(first); !step.empty()) text += escape_markdown(step) + "\n\n";
-  text += markdown_table(table_of_machines(of.projections, of.prices)) + "\n";
+  for (const std::string& change : limit_change_texts(of.report, first)) text += escape_markdown(change) + "\n\n";
+  text += markdown_table(table_of_machines(of)) + "\n";
   text += "## On " + escape_markdown(clean_line(first.machine)) + "\n\n" +
           markdown_table(table_of_rows(of.report, first, kMostProjected)) + '\n';
-  for (const std::string& note : projection_notes(of.projections, kMostProjected))
-    text += "- " + escape_markdown(note) + "\n";
+  for (const std::string& note : projection_notes(of, kMostProjected)) text += "- " + escape_markdown(note) + "\n";
   return text;
 }
 
 std::string render_projections_html(const Projections& of) {
   const Projection& first = of.projections.front();
-  const std::string style = html_chart_style() +
-                            html_card_titles(table_of_machines(of.projections, of.prices), "machines") +
+  const std::string style = html_chart_style() + html_card_titles(table_of_machines(of), "machines") +
                             html_card_titles(table_of_rows(of.report, first, 0), "rows") +
                             html_card_titles(table_of_unprojected(of.report, first, 0), "unprojected");
   return html_still_page(projection_title(of.report), of.report.invocation.tool_version, style, html_body(of));

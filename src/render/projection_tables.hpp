@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "project/projection.hpp"
+#include "render/projection_render.hpp"
 #include "render/text_table.hpp"
 
 namespace roofline {
@@ -14,17 +14,21 @@ namespace roofline {
 std::string projection_headline(const Report& report, const Projection& projection);
 /// Composition of a step on the report's machine; empty without steps.
 std::string projected_step_text(const Projection& projection);
-/// Indices.
-std::vector<std::size_t> fastest_first(const std::vector<Projection>& projections);
+/// "3 kernels (41 % of the time) are memory-bound here and compute-bound there: …", the longest first.
+std::vector<std::string> limit_change_texts(const Report& report, const Projection& projection);
+/// Indices, the best first: by time, energy or price. Machines that the program can't run on are last.
+std::vector<std::size_t> ranked(const Projections& of);
+/// "fastest first".
+std::string ranking_title(Ranking ranking);
 /// True if the machines are ranked: there are several, or prices.
-bool has_ranking(const std::vector<Projection>& projections, const std::vector<double>& prices);
+bool has_ranking(const Projections& of);
 
-TextTable table_of_machines(const std::vector<Projection>& projections, const std::vector<double>& prices);
+TextTable table_of_machines(const Projections& of);
 /// The `most` rows that take longest here.
 TextTable table_of_rows(const Report& report, const Projection& projection, std::size_t most);
-/// Rows with only a range, and the reason.
+/// Rows with only a range, and those that can't run there, with the reason.
 TextTable table_of_unprojected(const Report& report, const Projection& projection, std::size_t most);
-std::vector<std::string> projection_notes(const std::vector<Projection>& projections, std::size_t most);
+std::vector<std::string> projection_notes(const Projections& of, std::size_t most);
 /// "train · NVIDIA H200".
 std::string projection_title(const Report& report);
 

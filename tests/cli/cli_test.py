@@ -1190,7 +1190,12 @@ def get_init_inputs():
         wide = self.data(self.run_tool("project", report, "--scale", "hbm.*=2", "--json"), "roofline.project/1")
         for before, after in zip(same["rows"], wide["onto"][0]["rows"]):
             self.assertLessEqual(after["there"]["seconds"], before["there"]["seconds"] * 1.0001, after["label"])
-        self.check(self.run_tool("project", report, "--onto", "H100,B200", "--price", "H100=2,B200=6"), 0)
+        priced = self.run_tool("project", report, "--onto", "H100,B200", "--price", "H100=2,B200=6")
+        self.check(priced, 0)
+        self.assertLess(priced.stdout.index("\nH100"), priced.stdout.index("\nB200"), "the cheapest first")
+        by_time = self.run_tool("project", report, "--onto", "H100,B200", "--price", "H100=2,B200=6", "--rank", "time").stdout
+        self.assertLess(by_time.index("\nB200"), by_time.index("\nH100"))
+        self.check(self.run_tool("project", report, "--onto", "H100", "--rank", "price"), 2, "--price")
         self.check(self.run_tool("project", report, "--onto", "H100", "--format", "md"), 0)
         for name, start in (("x.html", b"<!DOCTYPE html>"), ("x.svg", b"<svg"), ("x.png", b"\x89PNG"), ("x.pdf", b"%PDF")):
             self.check(self.run_tool("project", report, "--onto", "H100", "-o", name), 0, name)
@@ -1207,6 +1212,41 @@ def get_init_inputs():
         self.check(self.run_tool("project", report, "--scale", "hbm.*=fast"), 2, "--scale")
         self.check(self.run_tool("project", report, "--onto", self.machine), 2, "--onto")
         self.check(self.run_tool("project", self.machine, "--onto", "H100"), 2)
+
+    def test_what_a_chip_lacks_is_refused_in_projections(self):
+        report = ROOT / "reports/reference/h200-ops/report.json"
+        data = self.data(self.run_tool("project", report, "--onto", "A100,H100", "--json"), "roofline.project/1")
+        a100, h100 = data["onto"]
+        refused = [row["label"] for row in a100["rows"] if "why_not" in row]
+        self.assertEqual(refused, [row["label"] for row in a100["rows"] if "fp8" in row["label"]])
+        self.assertTrue(refused)
+        self.assertTrue(all(row["there"] is None and "tensor.fp8" in row["why_not"]
+                            for row in a100["rows"] if row["label"] in refused))
+        self.assertGreater(a100["refused_s"], 0)
+        self.assertEqual(h100["refused_s"], 0)
+        self.assertIn("A100 has no tensor.fp8 pipe", self.run_tool("project", report, "--onto", "A100", "--format", "md").stdout)
+
+    def test_what_ifs_of_projections(self):
+        report, suite = (ROOT / f"reports/reference/{name}/report.json" for name in ("h200-train", "h200-ops"))
+
+        def step(*options, of=report):
+            data = self.data(self.run_tool("project", of, *options, "--json"), "roofline.project/1")
+            return data["onto"][0]
+
+        here = step("--clock", 1980)["here_s"]
+        self.assertAlmostEqual(step("--clock", 1980)["there"]["seconds"], here, delta=0.01 * here)
+        for options in (("--clock", 1000), ("--power-limit", 200), ("--sms", 40), ("--host", 0.5), ("--batch", 2)):
+            self.assertGreater(step(*options)["there"]["seconds"], 1.001 * here, options)
+        for options in (("--host", 2), ("--no-gaps",), ("--at-roofs",), ("--perfect", "*")):
+            self.assertLess(step(*options)["there"]["seconds"], 0.999 * here, options)
+        fp8 = step("--type", "bf16=fp8", of=suite)
+        self.assertLess(fp8["there"]["seconds"], fp8["here_s"])
+        for options, names in ((("--type", "bf16"), "FROM=TO"), (("--type", "fp32=fp8"), "FROM=TO"),
+                               (("--perfect", "nothing"), "nothing"), (("--clock", "fast"), "--clock")):
+            self.check(self.run_tool("project", report, *options), 2, names)
+        for options in (("--batch", 2), ("--host", 2), ("--no-gaps",)):
+            self.check(self.run_tool("project", suite, *options), 2, "--batch")
+        self.check(self.run_tool("project", report, "--onto", "H100", "--power-limit", 300), 2, "--power-limit")
 
     def test_a_fleet_names_who_falls_behind(self):
         good = self.fleet_folder("good-fleet")

@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "project/what_if.hpp"
 #include "render/chart/chart.hpp"
 #include "render/projection_tables.hpp"
 #include "tests/support/mentions.hpp"
@@ -126,6 +127,60 @@ TEST(ProjectionTerminal, FitsItsColumnsAndKeepsRangesAndLimits) {
   EXPECT_THAT(text, HasSubstr("range"));
   EXPECT_THAT(text, HasSubstr("there by"));
   EXPECT_THAT(text, HasSubstr("against here")) << "several machines are ranked";
+}
+
+std::vector<std::string> machines_in(const TextTable& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table.rows) names.push_back(row.at(0));
+  return names;
+}
+
+TEST(ProjectionRanking, IsByTimePriceOrEnergyAndWhatIsNotKnownIsLast) {
+  Sample sample = slower_and_faster();
+  sample.machines.push_back(with_memory(sample.report.machine, 0.9, "NVIDIA A100"));
+  sample.projections.push_back(project(sample.report, sample.machines.back()));
+  sample.projections[0].energy = Energy{1, false};
+  sample.projections[1].energy = Energy{2, true};
+  sample.projections[2].energy.reset();
+  sample.prices = {1, 4, 0};
+  Projections of = sample.all();
+  const std::string h100 = "NVIDIA H100 80GB HBM3", b200 = "NVIDIA B200", a100 = "NVIDIA A100";
+  EXPECT_THAT(machines_in(table_of_machines(of)), testing::ElementsAre(b200, a100, h100));
+  of.ranking = Ranking::energy;
+  EXPECT_THAT(machines_in(table_of_machines(of)), testing::ElementsAre(h100, b200, a100));
+  EXPECT_EQ(table_of_machines(of).rows[1][5], "\u2264 2 J");
+  EXPECT_EQ(table_of_machines(of).rows[2][5], "unknown");
+  of.ranking = Ranking::price;
+  EXPECT_THAT(machines_in(table_of_machines(of)), testing::ElementsAre(h100, b200, a100));
+  sample.projections[1].here_s = 0;  // no row can run there
+  of.ranking = Ranking::time;
+  EXPECT_THAT(machines_in(table_of_machines(of)), testing::ElementsAre(a100, h100, b200));
+  EXPECT_EQ(table_of_machines(of).rows[2][1], "\u2013");
+}
+
+TEST(ProjectionTerminal, SaysWhatCannotRunAndWhy) {
+  Sample sample = slower_and_faster();
+  Projection& first = sample.projections[1];
+  first.rows[0].why_not = "B200 has no tensor.fp8 pipe";
+  first.refused_s = first.rows[0].here_s;
+  EXPECT_THAT(render_projections_terminal(sample.all(), {.columns = 100}), HasSubstr("can't run"));
+  EXPECT_EQ(table_of_unprojected(sample.report, first, 9).rows.at(0).back(), "B200 has no tensor.fp8 pipe");
+  first.program = true;
+  EXPECT_THAT(projection_headline(sample.report, first),
+              mentions("On a B200 ", "1 row can't run there", "B200 has no tensor.fp8 pipe"));
+  EXPECT_EQ(ranked(sample.all()).back(), 1U);
+}
+
+TEST(ProjectionTerminal, NamesRowsWhoseLimitChanges) {
+  Sample sample = slower_and_faster();
+  Projection& first = sample.projections[1];
+  EXPECT_TRUE(limit_change_texts(sample.report, project(sample.report, sample.report.machine)).empty());
+  for (ProjectedRow& row : first.rows) row.limit_here = row.limit_there = "hbm.read";
+  first.rows[0].limit_there = "fp32";
+  const std::string& label = sample.report.points[first.rows[0].point].workload.label;
+  const std::vector<std::string> texts = limit_change_texts(sample.report, first);
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_THAT(texts[0], mentions("1 row (", "memory-bound here", "compute-bound there", label + "."));
 }
 
 TEST(ProjectionPage, EscapesNamesAndListsWhatIsNotProjected) {
