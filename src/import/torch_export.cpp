@@ -114,6 +114,27 @@ bool is_view(std::string_view op) {
   return kViews.contains(op);
 }
 
+/// Operators of "higher order" that run one graph as it is: in another mode of gradients or precision, or to be
+/// computed again in the backward pass.
+bool runs_its_graph(std::string_view op) {
+  static const std::set<std::string_view> kWraps = {
+      "wrap_with_set_grad_enabled", "wrap_with_autocast",         "wrap",         "invoke_subgraph",
+      "tag_activation_checkpoint",  "wrap_activation_checkpoint", "hints_wrapper"};
+  return kWraps.contains(op);
+}
+
+/// The graph among a node's arguments; null unless there is exactly one.
+const Json* only_graph(const Json& node) {
+  const Json* found = nullptr;
+  for (const Json& input : node.at("inputs")) {
+    const auto graph = input.at("arg").find("as_graph");
+    if (graph == input.at("arg").end()) continue;
+    if (found != nullptr) return nullptr;
+    found = &graph->at("graph");
+  }
+  return found;
+}
+
 struct Meta {
   Json dims = Json::array();
   std::string type;
@@ -126,7 +147,7 @@ class ExportedGraph {
     graph_.file = std::move(file);
     const Json& module = program.at("graph_module");
     const Json& graph = module.at("graph");
-    for (const auto& [name, meta] : graph.at("tensor_values").items()) metas_[name] = meta_of(meta);
+    add_tensors(graph);
     for (const Json& input : graph.at("inputs")) {
       if (const auto tensor = tensor_name(input)) storage(*tensor, true);
     }
@@ -169,20 +190,25 @@ class ExportedGraph {
     return meta;
   }
 
-  static std::optional<std::string> tensor_name(const Json& argument) {
-    const auto tensor = argument.find("as_tensor");
-    if (tensor == argument.end() || !tensor->is_object()) return std::nullopt;
-    return tensor->at("name").get<std::string>();
+  void add_tensors(const Json& graph) {
+    for (const auto& [name, meta] : graph.at("tensor_values").items()) metas_[scope_ + name] = meta_of(meta);
   }
 
-  static std::vector<std::string> tensor_names(const Json& argument) {
+  /// With the scope of its graph, as graphs within a graph use the same names.
+  std::optional<std::string> tensor_name(const Json& argument) const {
+    const auto tensor = argument.find("as_tensor");
+    if (tensor == argument.end() || !tensor->is_object()) return std::nullopt;
+    return scope_ + tensor->at("name").get<std::string>();
+  }
+
+  std::vector<std::string> tensor_names(const Json& argument) const {
     std::vector<std::string> names;
     if (const auto name = tensor_name(argument)) names.push_back(*name);
     for (const char* list : {"as_tensors", "as_optional_tensors"}) {
       const auto tensors = argument.find(list);
       if (tensors == argument.end()) continue;
       for (const Json& tensor : *tensors) {
-        if (tensor.contains("name")) names.push_back(tensor.at("name").get<std::string>());
+        if (tensor.contains("name")) names.push_back(scope_ + tensor.at("name").get<std::string>());
         if (const auto name = tensor_name(tensor)) names.push_back(*name);
       }
     }
@@ -226,9 +252,36 @@ class ExportedGraph {
       return;
     }
     if (outputs.empty()) return;
+    if (library == "higher_order" && runs_its_graph(op) && add_graph(node, inputs, outputs)) return;
     const bool in_place = op.size() > 1 && op.ends_with('_') && !op.ends_with("__") && !inputs.empty();
     if (in_place) storages_.try_emplace(outputs[0], storage(inputs[0], false));
     add_call(op, library, node, inputs, outputs);
+  }
+
+  /// The operators of a node's graph, whose inputs and outputs are those of the node. False where they do not match.
+  bool add_graph(const Json& node, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+    constexpr std::size_t kDeepest = 16;
+    const Json* const graph = only_graph(node);
+    if (graph == nullptr || depth_ == kDeepest) return false;
+    const std::string outer = std::exchange(scope_, fmt::format("{}{}/", scope_, graphs_++));
+    std::vector<std::string> parameters, results;
+    for (const Json& input : graph->at("inputs")) {
+      for (std::string& name : tensor_names(input)) parameters.push_back(std::move(name));
+    }
+    for (const Json& output : graph->at("outputs")) {
+      for (std::string& name : tensor_names(output)) results.push_back(std::move(name));
+    }
+    const bool matches = parameters.size() == inputs.size() && results.size() == outputs.size();
+    if (matches) {
+      add_tensors(*graph);
+      for (std::size_t i = 0; i < inputs.size(); ++i) storages_.try_emplace(parameters[i], storage(inputs[i], false));
+      ++depth_;
+      for (const Json& inner : graph->at("nodes")) add(inner);
+      --depth_;
+      for (std::size_t i = 0; i < outputs.size(); ++i) storages_.try_emplace(outputs[i], storage(results[i], false));
+    }
+    scope_ = outer;
+    return matches;
   }
 
   void add_call(std::string_view op, std::string_view library, const Json& node, const std::vector<std::string>& inputs,
@@ -263,6 +316,8 @@ class ExportedGraph {
 
   double batch_;
   bool symbols_ = false;
+  std::string scope_;
+  std::size_t depth_ = 0, graphs_ = 0;
   TorchGraph graph_;
   std::map<std::string, Meta> metas_;
   std::map<std::string, std::size_t> storages_;

@@ -75,7 +75,8 @@ bool set_sms(Machine& machine, std::int64_t count) {
   if (machine.device.units <= 0) return false;
   const double factor = static_cast<double>(count) / static_cast<double>(machine.device.units);
   for (Ceiling& ceiling : machine.ceilings) {
-    const bool on_sms = ceiling.kind == CeilingKind::compute || ceiling.level == Level::l1 || ceiling.level == Level::shared;
+    const bool on_sms =
+        ceiling.kind == CeilingKind::compute || ceiling.level == Level::l1 || ceiling.level == Level::shared;
     if (!on_sms || ceiling.kind == CeilingKind::latency) continue;
     ceiling.value *= factor;
     ceiling.ci95 = {ceiling.ci95.low * factor, ceiling.ci95.high * factor};

@@ -31,8 +31,7 @@ double bytes_there(double fetched, double requested, double l2_there, double mod
   if (modelled <= 0) point.profiled.emplace();
   point.counters.emplace();
   point.counters->values = {{"dram.read_bytes", fetched}, {"dram.write_bytes", 0}, {"l2.bytes", requested}};
-  const RowWork work =
-      work_on_both(point, with_l2(gpu("here", 3e12), 40e6), with_l2(gpu("there", 3e12), l2_there), {});
+  const RowWork work = work_on_both(point, with_l2(gpu("here", 3e12), 40e6), with_l2(gpu("there", 3e12), l2_there), {});
   EXPECT_LE(work.there[1].bytes.at(Level::hbm).total(), work.there[0].bytes.at(Level::hbm).total());
   EXPECT_GE(work.there[2].bytes.at(Level::hbm).total(), work.there[0].bytes.at(Level::hbm).total());
   return work.there[0].bytes.at(Level::hbm).total();

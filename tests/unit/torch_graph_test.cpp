@@ -247,6 +247,53 @@ TEST_F(TorchExport, ArgumentsThatWereLeftOutHaveTheirDefaults) {
   EXPECT_LE(same, 2.0 * 2 * 8 * 16 * 16 * 9);
 }
 
+/// y = relu(mm(x, w)) within `op`, whose graph has the same names as the program; z = neg(y).
+std::string wrapped(const std::string& op, const std::string& graph_inputs) {
+  const std::string tensors =
+      fmt::format(R"("tensor_values": {{{}, {}, {}, {}}})", meta("x", R"({"as_int": 64}, {"as_int": 128})"),
+                  meta("w", R"({"as_int": 128}, {"as_int": 32})"), meta("y", R"({"as_int": 64}, {"as_int": 32})"),
+                  meta("z", R"({"as_int": 64}, {"as_int": 32})"));
+  const auto tensor = [](const char* name) { return fmt::format(R"({{"as_tensor": {{"name": "{}"}}}})", name); };
+  const auto node = [&](const std::string& target, const std::string& inputs, const char* output) {
+    return fmt::format(R"({{"target": "torch.ops.{}", "metadata": {{}}, "inputs": [{}], "outputs": [{}]}})", target,
+                       inputs, tensor(output));
+  };
+  const auto argument = [&](const std::string& value) { return fmt::format(R"({{"name": "", "arg": {}}})", value); };
+  const std::string x = argument(tensor("x")), w = argument(tensor("w"));
+  const std::string inner = fmt::format(R"({{"inputs": [{}], "outputs": [{}], "nodes": [{}, {}], {}}})", graph_inputs,
+                                        tensor("y"), node("aten.mm.default", x + ", " + w, "z"),
+                                        node("aten.relu.default", argument(tensor("z")), "y"), tensors);
+  const std::string arguments =
+      fmt::format(R"({}, {}, {}, {})", argument(R"({"as_bool": false})"),
+                  argument(fmt::format(R"({{"as_graph": {{"name": "submod_1", "graph": {}}}}})", inner)), x, w);
+  return fmt::format(
+      R"({{"graph_module": {{"graph": {{"inputs": [{}, {}], "outputs": [{}], "nodes": [{}, {}], {}}}}}}})", tensor("x"),
+      tensor("w"), tensor("z"), node("higher_order." + op, arguments, "y"),
+      node("aten.neg.default", argument(tensor("y")), "z"), tensors);
+}
+
+TEST_F(TorchExport, AGraphWithinAnOperatorIsPartOfTheProgram) {
+  bool symbols = false;
+  const auto bound = [&](const std::string& op, const std::string& inputs) {
+    return problem_of(
+        read_torch_export(file(zip_of("serialized_exported_program.json", wrapped(op, inputs))), 1, symbols), {});
+  };
+  const std::string both = R"({"as_tensor": {"name": "x"}}, {"as_tensor": {"name": "w"}})";
+  const BoundProblem problem = bound("wrap_with_set_grad_enabled", both);
+  const ProblemPhase& phase = only_phase(problem);
+  EXPECT_EQ(phase.parts.size(), 3U);
+  EXPECT_EQ(phase.fused->flops.at(Pipe::fp32), 2.0 * 64 * 128 * 32 + 2 * 64 * 32);
+  EXPECT_EQ(phase.fused->bytes.at(Level::hbm).read, 4.0 * (64 * 128 + 128 * 32));
+  EXPECT_EQ(phase.fused->bytes.at(Level::hbm).write, 4.0 * 64 * 32);
+  EXPECT_TRUE(problem.notes.empty());
+  // Other operators may run their graph many times, and not all arguments may be known: the operator has its bytes.
+  for (const BoundProblem& opaque :
+       {bound("while_loop", both), bound("wrap_with_autocast", R"({"as_tensor": {"name": "x"}})")}) {
+    EXPECT_EQ(only_phase(opaque).parts.size(), 2U);
+    EXPECT_EQ(opaque.notes.size(), 1U);
+  }
+}
+
 TEST_F(TorchExport, DamagedArchivesAreRefused) {
   const std::string whole = zip_of("serialized_exported_program.json", program(R"({"as_int": 64})"), true);
   bool symbols = false;
