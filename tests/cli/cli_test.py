@@ -1053,6 +1053,8 @@ class Machines(Workspace):
             self.assertEqual("measured on NVIDIA H200" in " ".join(done.stdout.split()), noted, done.stdout)
         self.check(self.run_tool("bound", config, "--machine", "H100", "--against", "10ms"), 2, "--phase")
         self.check(self.run_tool("bound", config, "--machine", "Voodoo 2"), 2, "--machine")
+        self.assertIn("Memory of a GPU", self.run_tool("bound", config, "--machine", "H100").stdout)
+        self.assertNotIn("Memory of a GPU", self.run_tool("bound", config, "--machine", self.machine).stdout)
         self.check(self.run_tool("bound", config, "--machine", "H100", "--tensor-parallel", 3), 2, "--tensor-parallel")
         broken = self.folder / "broken.json"
         broken.write_text(json.dumps({**self.LLAMA, "hidden_size": "many"}))
