@@ -267,6 +267,24 @@ TEST_F(Causes, ConversionsOfUnchangedDataAreAFaultAndOfOthersAreNot) {
   EXPECT_NEAR(found[0].seconds, 10 * 120e-6, 1e-6);
 }
 
+TEST_F(Causes, ConversionsOfUnchangedDataInAGraphAreAFault) {
+  const auto in_graph = [&](const std::string& name, int number) {
+    return program_.spool().kind(name, line(number), spool::kInGraph, 1000);
+  };
+  const spool::Id graph = program_.spool().kind("graph of 3 kernels", line(3), spool::kGraph),
+                  weights = in_graph(kCast, 7), activations = in_graph(kCast, 8), product = in_graph(kGemm, 9);
+  steps(10, [&](int) {
+    program_.graph(
+        graph, {{weights, 120 * kMicros, spool::kSameInput}, {activations, 120 * kMicros}, {product, 200 * kMicros}});
+  });
+  const std::vector<Saving> found = causes();
+  const auto of = std::ranges::find(found, SavingCause::repeated_cast, &Saving::cause);
+  ASSERT_NE(of, found.end());
+  EXPECT_EQ(of->line, "train.py:7 step");
+  EXPECT_NEAR(of->seconds, 10 * 120e-6, 1e-6);
+  EXPECT_EQ(std::ranges::count(found, SavingCause::repeated_cast, &Saving::cause), 1);
+}
+
 TEST_F(Causes, AttentionInSeparateKernels) {
   const spool::Id product = kernel(kGemm, line(30)), scale = kernel(kMul, line(31)),
                   softmax = kernel(kSoftmax, line(32));

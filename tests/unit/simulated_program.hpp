@@ -43,6 +43,22 @@ class SimulatedProgram {
     return start;
   }
 
+  struct Node {
+    spool::Id kind = 0;
+    std::uint64_t length = 0;
+    std::uint32_t flags = 0;
+  };
+  /// One launch of a graph of these kernels.
+  void graph(spool::Id kind, const std::vector<Node>& nodes) {
+    const std::uint64_t call = now_;
+    now_ += kLaunch;
+    const std::uint32_t correlation = spool_.launch_graph(kind, call, now_);
+    for (const Node& node : nodes) {
+      const std::uint64_t start = run(node.length);
+      spool_.kernel(node.kind, correlation, start, start + node.length, 1, 7, node.flags);
+    }
+  }
+
   /// The GPU's memory reaches the host: a copy and the wait for it.
   void item(spool::Id place, std::uint64_t bytes = 4) {
     const std::uint64_t call = now_;

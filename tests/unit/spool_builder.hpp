@@ -105,8 +105,9 @@ class SpoolBuilder {
   }
 
   void kernel(spool::Id kind, std::uint32_t correlation, std::uint64_t start, std::uint64_t end,
-              std::uint32_t graph = 0, std::uint32_t stream = 7) {
+              std::uint32_t graph = 0, std::uint32_t stream = 7, std::uint32_t flags = 0) {
     spool::Kernel kernel = {};
+    kernel.flags = flags;
     kernel.start = start;
     kernel.end = end;
     kernel.correlation = correlation;

@@ -11,10 +11,9 @@ namespace {
 
 /// It converts what has not changed since it did so before.
 bool has_same_input(const StepActivities& steps, const StepActivity& entry) {
-  const spool::Launch* const launch = entry.activity->launch;
-  const std::uint32_t flags =
-      launch != nullptr ? launch->flags : steps.trace(entry).kernels[entry.activity->index].flags;
-  return (flags & spool::kSameInput) != 0;
+  const spool::Launch* const launch = entry.activity->launch;  // of its graph, if it is in one
+  const std::uint32_t in_graph = steps.trace(entry).kernels[entry.activity->index].flags;
+  return ((launch != nullptr ? launch->flags : 0) & spool::kSameInput) != 0 || (in_graph & spool::kSameInput) != 0;
 }
 
 }  // namespace
