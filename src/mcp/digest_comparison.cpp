@@ -63,6 +63,14 @@ void digest_program_change(const Json& program, Digest& digest) {
   list_changes(list_fact(program, "kernels"), "kernels, the largest difference first:", "kernel", kMostKernels, digest);
 }
 
+std::string judgement_of(const Json& comparison) {
+  if (!flag_fact(comparison, "judged")) return "two machines and no threshold: nothing is a regression";
+  const double regressions = number_fact_or(comparison, "regressions", 0);
+  const std::string limit = percent_fact(comparison, "max_slowdown");
+  return regressions > 0 ? fmt::format("REGRESSION: {:.0f} above the threshold of {}", regressions, limit)
+                         : fmt::format("no regression above {}", limit);
+}
+
 }  // namespace
 
 void digest_comparison(const Json& comparison, Digest& digest) {
@@ -73,10 +81,7 @@ void digest_comparison(const Json& comparison, Digest& digest) {
                        text_fact(comparison, std::string(key) + ".started_at"), runs, runs == 1 ? "run" : "runs");
   };
   digest.line(fmt::format("before {}, now {}", side("base"), side("now")));
-  const double regressions = number_fact_or(comparison, "regressions", 0);
-  digest.line(regressions > 0 ? fmt::format("REGRESSION: {:.0f} above the threshold of {}", regressions,
-                                            percent_fact(comparison, "max_slowdown"))
-                              : fmt::format("no regression above {}", percent_fact(comparison, "max_slowdown")));
+  digest.line(judgement_of(comparison));
   const Json& program = object_fact(comparison, "program");
   if (!program.empty()) digest_program_change(program, digest);
   std::vector<std::pair<std::string, std::size_t>> counts;

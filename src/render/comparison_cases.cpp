@@ -49,14 +49,14 @@ ComparisonCase case_of_step(const Comparison& comparison) {
   const ProgramChange& program = *comparison.program;
   const TimeChange& time = program.deciding();
   ComparisonCase step{.name = "step",
-                      .outcome = program.is_regression() ? CaseOutcome::regression : CaseOutcome::passed,
+                      .outcome = comparison.step_regressed() ? CaseOutcome::regression : CaseOutcome::passed,
                       .sentence = program_sentences(program).front()};
   if (time.change == Change::undecided) step.outcome = CaseOutcome::undecided;
   if (!time.known()) step.outcome = CaseOutcome::not_compared;
   step.now_s = time.now.seconds;
   step.facts = {{"before_s", time.before.seconds},    {"now_s", time.now.seconds},
                 {"time_ratio", time.ratio},           {"ratio_low", time.ratio_ci95.low},
-                {"ratio_high", time.ratio_ci95.high}, {"regression", program.is_regression()}};
+                {"ratio_high", time.ratio_ci95.high}, {"regression", comparison.step_regressed()}};
   std::erase_if(step.facts, [](const auto& fact) { return exact_text(fact.second).empty(); });
   return step;
 }

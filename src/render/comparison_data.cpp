@@ -83,13 +83,17 @@ Json comparison_to_json(const Comparison& comparison) {
   json["base"] = run_to_json(*comparison.base, comparison.base_runs);
   json["now"] = run_to_json(*comparison.now, comparison.now_runs);
   json["notes"] = comparison_notes(*comparison.base, *comparison.now);
-  if (comparison.program) json["program"] = program_change_to_json(*comparison.program);
+  if (comparison.program) {
+    json["program"] = program_change_to_json(*comparison.program);
+    json["program"]["regression"] = comparison.step_regressed();
+  }
   json["rows"] = Json::array();
-  std::int64_t regressions = comparison.program && comparison.program->is_regression() ? 1 : 0;
+  std::int64_t regressions = comparison.step_regressed() ? 1 : 0;
   for (const PointChange& change : comparison.changes) {
     json["rows"].push_back(row_to_json(comparison, change));
     if (comparison.is_regression(change)) ++regressions;
   }
+  json["judged"] = comparison.is_judged();
   json["regressions"] = regressions;
   return json;
 }

@@ -90,7 +90,7 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
   text += '\n';
   std::vector<const PointChange*> listed = worst_first(comparison);
   std::erase_if(listed,
-                [&](const PointChange* change) { return !is_compared(*change) && !comparison.is_regression(*change); });
+                [&](const PointChange* change) { return !is_compared(*change) && !comparison.is_broken(*change); });
   if (!listed.empty()) {
     text += terminal_table(comparison_columns(), comparison, comparison_rows(comparison, listed), style) + '\n';
   }

@@ -583,6 +583,17 @@ class Reports(Workspace):
         self.check(self.run_tool("compare", self.reference(), self.reference(), "--max-slowdown", "some"), 2,
                    "--max-slowdown some", "3%")
 
+    def test_two_machines_are_judged_only_with_a_limit(self):
+        slow = self.scaled(1.05, "softmax")
+        report = json.loads(slow.read_text())
+        report["machine"]["device"]["name"] = "NVIDIA H100"
+        slow.write_text(json.dumps(report))
+        done = self.run_tool("compare", self.reference(), slow)
+        self.check(done, 0)
+        self.assertIn("H200 → H100: 3 of", done.stdout)
+        self.assertNotIn("slower >", done.stdout)
+        self.check(self.run_tool("compare", self.reference(), slow, "--max-slowdown", "3%"), 3, "softmax fp32")
+
     def test_several_runs_per_side_are_compared_by_their_scatter(self):
         names = []
         for i, factor in enumerate((1.0, 1.06, 0.97, 1.05, 1.01, 1.08)):

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "render/comparison_ci.hpp"
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/comparison/row_conditions.hpp"
@@ -209,6 +210,24 @@ TEST(Comparison, TheGateNamesWhatGotSlower) {
   EXPECT_EQ(ratio_interval(comparison.changes[9]), "1.046–1.054");
   EXPECT_EQ(regression_line(comparison_of(before, now, 0.06)), "");
   EXPECT_EQ(regression_line(comparison_of(before, before, 0)), "");
+}
+
+TEST(Comparison, AnotherMachineMayBeSlowerWithoutALimit) {
+  const Report before = example::sample_report();
+  Report now = before;
+  now.machine.device.name = "Another GPU";
+  scale_time(now.points[9], 1.5);
+  now.points[0] = example::without_time(now.points[0], PointStatus::failed, "wrong");
+  Comparison comparison = comparison_of(before, now);
+  EXPECT_EQ(regression_line(comparison), "");
+  EXPECT_EQ(verdict(comparison, comparison.changes[9]), "slower");
+  EXPECT_EQ(render_comparison_junit(comparison).find("<failure"), std::string::npos);
+  const auto json = nlohmann::json::parse(render_comparison_json(comparison));
+  EXPECT_EQ(json["judged"], false);
+  EXPECT_EQ(json["regressions"], 0);
+  comparison.gate = true;
+  EXPECT_THAT(regression_line(comparison), mentions("softmax fp32 32768x4096 (cuda) 1.500x", "failed now"));
+  EXPECT_EQ(nlohmann::json::parse(render_comparison_json(comparison))["regressions"], 2);
 }
 
 TEST(Comparison, AStricterGateThanUsualIsNotContradictedByItsTable) {

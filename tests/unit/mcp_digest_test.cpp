@@ -140,7 +140,8 @@ TEST(McpDigest, AFailedProgramIsQuoted) {
 }
 
 TEST(McpDigest, ComparisonsBoundsAndProjections) {
-  const Json comparison = Json::parse(R"({"schema": "roofline.comparison/1", "max_slowdown": 0.03, "regressions": 1,
+  const Json comparison =
+      Json::parse(R"({"schema": "roofline.comparison/1", "max_slowdown": 0.03, "judged": true, "regressions": 1,
     "base": {"suite": "a"}, "now": {"suite": "b"}, "rows": [
     {"label": "same", "change": "same", "time_ratio": 1.0, "before": {"time_s": {"median": 1}}},
     {"label": "skipped", "change": "not timed", "before": {"status": "skipped"}},

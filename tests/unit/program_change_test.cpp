@@ -333,6 +333,11 @@ TEST(ProgramChange, TheStepDecidesAndNotTheRows) {
   EXPECT_EQ(json["program"]["typical"]["change"], "slower");
   EXPECT_EQ(json["program"]["regression"], true);
   for (const auto& row : json["rows"]) EXPECT_EQ(row["regression"], false);
+  Report elsewhere = later;
+  elsewhere.machine.device.name = "Another GPU";
+  const auto other = nlohmann::json::parse(render_comparison_json(comparison_of(before, elsewhere)));
+  EXPECT_EQ(other["regressions"], 0);
+  EXPECT_EQ(other["program"]["regression"], false);
   const std::vector<Report> runs = {before, later};
   for (const std::string& text :
        {render_comparison_terminal(comparison, {}), render_comparison_markdown(comparison), render_html(Runs(runs))}) {

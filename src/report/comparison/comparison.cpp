@@ -183,11 +183,14 @@ double Comparison::total_change(const PointChange& change) const {
   return total(after(change)) - total(before(change));
 }
 
-bool Comparison::is_regression(const PointChange& change) const {
+bool Comparison::is_broken(const PointChange& change) const {
   const Point* later = after(change);
-  if (of_steps()) return false;
-  const bool broke = change.change == Change::only_before && later != nullptr && later->status == PointStatus::failed;
-  return broke || (same_time_source(before(change), later) && regressed(change, max_slowdown));
+  return change.change == Change::only_before && later != nullptr && later->status == PointStatus::failed;
+}
+
+bool Comparison::is_regression(const PointChange& change) const {
+  if (of_steps() || !is_judged()) return false;
+  return is_broken(change) || (same_time_source(before(change), after(change)) && regressed(change, max_slowdown));
 }
 
 Comparison comparison_of(const Report& base, const Report& now, double max_slowdown) {
@@ -262,9 +265,8 @@ std::string comparison_headline(const Comparison& comparison) {
   if (mostly_slower) add(Change::slower, "slower");
   add(Change::faster, "faster");
   if (!mostly_slower) add(Change::slower, "slower");
-  const auto broke = std::ranges::count_if(comparison.changes, [&](const PointChange& change) {
-    return !is_compared(change) && comparison.is_regression(change);
-  });
+  const auto broke = std::ranges::count_if(comparison.changes,
+                                           [&](const PointChange& change) { return comparison.is_broken(change); });
   if (broke > 0) parts.push_back(fmt::format("{} timed before and failed now", broke));
   const std::size_t undecided = with(comparison, Change::undecided).size();
   if (undecided > 0 && undecided == compared) return text + fmt::format("undecided in {}", kernels(compared));
@@ -328,7 +330,7 @@ std::string ratio_interval(const PointChange& change) {
 }
 
 std::string regression_line(const Comparison& comparison) {
-  if (comparison.of_steps()) return step_regression(*comparison.program);
+  if (comparison.of_steps()) return comparison.step_regressed() ? step_regression(*comparison.program) : "";
   std::vector<std::string> slower;
   std::vector<std::string> failed;
   std::size_t compared = 0;
@@ -372,7 +374,7 @@ std::vector<std::string> comparison_findings(const Comparison& comparison) {
     if (is_compared(change)) continue;
     const std::string name = point_name(comparison.row(change));
     ++uncompared;
-    if (comparison.is_regression(change)) {
+    if (comparison.is_broken(change)) {
       failed.push_back(name);
     } else {
       missing[verdict(comparison, change)].push_back(name);

@@ -35,10 +35,17 @@ struct Comparison {
   bool of_programs() const;
   /// True if steps are compared: the step time decides, and no single row is a regression.
   bool of_steps() const { return program && program->unit == CostUnit::step; }
+  /// True if there can be regressions: both runs are of one machine, or the user set a limit. Without a limit, another
+  /// machine may be slower.
+  bool is_judged() const { return gate || base->machine.device.name == now->machine.device.name; }
+  /// True if the step decides and is a regression.
+  bool step_regressed() const { return is_judged() && of_steps() && program->is_regression(); }
   /// Total seconds of all launches now minus before; a missing row counts as 0.
   double total_change(const PointChange& change) const;
-  /// Slower beyond the limit and the intervals, or timed before and failed now. False if one time is of a launch
-  /// replayed in isolation and the other is not.
+  /// Timed before and failed now.
+  bool is_broken(const PointChange& change) const;
+  /// Slower beyond the limit and the intervals, or broken. False if one time is of a launch
+  /// replayed in isolation and the other is not, or if the comparison is not judged.
   bool is_regression(const PointChange& change) const;
 };
 

@@ -73,7 +73,6 @@ nlohmann::ordered_json program_change_to_json(const ProgramChange& change) {
   if (change.before.has_causes && change.now.has_causes) io("causes", change.causes);
   if (change.before.has_kernels && change.now.has_kernels) io("kernels", change.kernels);
   if (change.unit == CostUnit::step) io("start_up", change.start_up);
-  io("regression", change.is_regression());
   return std::move(io.json);
 }
 
