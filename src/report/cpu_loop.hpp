@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,12 @@ struct TimelessCode {
   double bytes_share = 0;  ///< fraction of all loaded and stored bytes
 };
 
+/// Work of all code of all processes of an emulated run.
+struct EmulatedTotals {
+  std::map<Pipe, double> flops = {};
+  double read_bytes = 0, write_bytes = 0;  ///< main memory, by the modelled caches
+};
+
 /// The emulated run, and how well its counts match the times of the native run.
 struct EmulatedRun {
   bool complete = false;
@@ -45,6 +53,7 @@ struct EmulatedRun {
   double joined_s = 0;       ///< part of cpu_s in code with counts
   double folded_s = 0;       ///< part of cpu_s in loops too small for a row
   std::vector<TimelessCode> timeless = {};
+  std::optional<EmulatedTotals> totals = {};  ///< absent unless complete
 };
 
 }  // namespace roofline

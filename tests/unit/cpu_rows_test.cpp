@@ -66,6 +66,16 @@ TEST(CpuRows, HaveTheTimeAndTheWorkOfEachLoop) {
   EXPECT_NEAR(report.profile->emulated->cpu_s, 2.2, 1e-6);
   EXPECT_NEAR(report.profile->kernel_s, 1, 0.01);
   EXPECT_TRUE(report.profile->emulated->complete);
+  double flops = 0, read = 0;
+  for (const Point& point : report.points) {
+    for (const auto& [pipe, count] : point.work.flops) flops += count;
+    read += point.work.bytes.at(Level::dram).read;
+  }
+  ASSERT_TRUE(report.profile->emulated->totals);
+  double total = 0;
+  for (const auto& [pipe, count] : report.profile->emulated->totals->flops) total += count;
+  EXPECT_EQ(total, flops) << "every loop has a row";
+  EXPECT_EQ(report.profile->emulated->totals->read_bytes, read);
 }
 
 TEST(CpuRows, InCachesAreOnTheChartByTheirBytesAtL1) {
@@ -112,6 +122,7 @@ TEST(CpuRows, WithoutCountsSayWhy) {
   const Report partial = cpu_program_report({{.counts = "loads=1", .milliseconds = {500}}}, example::four_cores(),
                                             "illegal-instruction\t62f1\t/lib/x\t0x10");
   EXPECT_FALSE(partial.profile->emulated->complete);
+  EXPECT_FALSE(partial.profile->emulated->totals);
   EXPECT_THAT(partial.points[0].profiled->not_counted, Not(IsEmpty()));
   EXPECT_TRUE(partial.points[0].work.bytes.empty());
   EXPECT_THAT(profile_findings(partial), Contains(Field(&Finding::kind, FindingKind::counts_incomplete)));
@@ -133,6 +144,7 @@ TEST(CpuRows, AreReadAsTheyWereWritten) {
   EXPECT_EQ(render_json(again), text);
   EXPECT_EQ(again.points[1].profiled->loop->iterations, 999);
   EXPECT_EQ(again.profile->emulated->isa, "avx2");
+  EXPECT_EQ(again.profile->emulated->totals->flops, report.profile->emulated->totals->flops);
   EXPECT_EQ(again.points[0].profiled->time_source, TimeSource::sampled);
 }
 

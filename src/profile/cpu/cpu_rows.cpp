@@ -42,6 +42,14 @@ Work emulated_work(const CodeCounts& counts, double line_bytes) {
   return work;
 }
 
+EmulatedTotals emulated_totals(const CountedInstructions& counted) {
+  CodeCounts all;
+  for (const CountedInstruction& one : counted.instructions) all.add(counted.counts_of(one));
+  const Work work = emulated_work(all, counted.line_bytes);
+  const Traffic& memory = work.bytes.at(Level::dram);
+  return {.flops = work.flops, .read_bytes = memory.read, .write_bytes = memory.write};
+}
+
 /// Every count by its key, the sums that hardware counters have too by their ids, and the stride of most accesses.
 Counters emulated_counters(const CodeCounts& counts, const Work& work, double line_bytes) {
   Counters counters;
@@ -104,6 +112,7 @@ class CpuRows {
     run.seconds = facts_.seconds;
     run.ended = why_counts_end(counted_, facts_.signal);
     run.complete = run.ended.empty();
+    if (run.complete) run.totals = emulated_totals(counted_);
     run.why_no_times = samples_.why_none;
     run.rate_hz = samples_.period_s > 0 ? 1 / samples_.period_s : 0;
     const CodeRegions code = code_regions(counted_, samples_);

@@ -238,6 +238,12 @@ static void members(auto& io, TimelessCode& code) {
   io("bytes_share", code.bytes_share);
 }
 
+static void members(auto& io, EmulatedTotals& totals) {
+  io("flops", totals.flops);
+  io("read_bytes", totals.read_bytes);
+  io("write_bytes", totals.write_bytes);
+}
+
 static void members(auto& io, EmulatedRun& run) {
   io("complete", run.complete);
   io.text("ended", run.ended);
@@ -249,6 +255,7 @@ static void members(auto& io, EmulatedRun& run) {
   io.seconds("joined_s", run.joined_s);
   io.seconds("folded_s", run.folded_s);
   io("timeless", run.timeless);
+  io.optional("totals", run.totals);
 }
 
 /// Parents precede their children, so that no node is its own ancestor.
