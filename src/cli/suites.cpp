@@ -12,25 +12,12 @@ namespace roofline {
 namespace fs = std::filesystem;
 namespace {
 
-std::vector<fs::path> own_folders() {
-  std::error_code hidden;
-  return suite_folders(fs::read_symlink("/proc/self/exe", hidden));
-}
-
-/// What to do about a name that no installed suite has.
-std::string suite_hint(const std::string& given, const std::vector<KnownSuite>& known,
-                       const std::vector<fs::path>& folders) {
-  if (known.empty()) {
-    const fs::path& folder = folders.front();  // …/share/roofline/configs
-    return fmt::format(
-        "no suites in {}: copy share/roofline of a release to {}, or pass a file (configs/ops.yaml of the source)",
-        folder.string(), folder.parent_path().parent_path().string());
-  }
+/// What to do about a name that no suite has.
+std::string suite_hint(const std::string& given, const std::vector<KnownSuite>& known) {
   std::vector<std::string> names;
   for (const KnownSuite& one : known) names.push_back(one.name);
   const std::string near = nearest_name(given, names);
-  return near.empty() ? fmt::format("installed suites: {}", fmt::join(names, ", "))
-                      : fmt::format("did you mean '{}'?", near);
+  return near.empty() ? fmt::format("suites: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near);
 }
 
 }  // namespace
@@ -63,20 +50,20 @@ std::vector<KnownSuite> known_suites(const std::vector<fs::path>& folders) {
   return suites;
 }
 
-std::string find_suite(const std::string& given, const std::vector<KnownSuite>& known,
-                       const std::vector<fs::path>& folders) {
+KnownSuite find_suite(const std::string& given, const std::vector<KnownSuite>& known) {
   std::error_code hidden;
   const KnownSuite* const named = find_by(known, &KnownSuite::name, given);
   const bool is_file = fs::exists(given, hidden) && !fs::is_directory(given, hidden);
-  if (named != nullptr && !is_file) return named->path.string();
+  if (named != nullptr && !is_file) return *named;
   const bool may_be_name = given.find_first_of("/.") == std::string::npos;
-  if (is_file || !may_be_name) return given;
-  throw UsageError(fmt::format("there is no file '{}', and no suite of that name", given),
-                   suite_hint(given, known, folders));
+  if (is_file || !may_be_name) return {given, given};
+  throw UsageError(fmt::format("there is no file '{}', and no suite of that name", given), suite_hint(given, known));
 }
 
 Suite load_for(DeviceKind device, const std::string& name, const std::string& only, std::optional<CacheMode> cache) {
-  Suite suite = load_suite(find_suite(name, own_suites(), own_folders()), device);
+  const KnownSuite found = find_suite(name, own_suites());
+  Suite suite = found.text.empty() ? load_suite(found.path.string(), device)
+                                   : parse_suite(std::string(found.text), found.path.string(), device);
   if (only != "*") keep_only(suite, only);
   for (SuiteEntry& entry : suite.entries) {
     if (cache) entry.workload.cache = *cache;
@@ -84,6 +71,10 @@ Suite load_for(DeviceKind device, const std::string& name, const std::string& on
   return suite;
 }
 
-std::vector<KnownSuite> own_suites() { return known_suites(own_folders()); }
+std::vector<KnownSuite> own_suites() {
+  std::error_code hidden;
+  std::vector<KnownSuite> installed = known_suites(suite_folders(fs::read_symlink("/proc/self/exe", hidden)));
+  return installed.empty() ? embedded_suites() : installed;
+}
 
 }  // namespace roofline

@@ -12,6 +12,7 @@
 #include "cli/completion.hpp"
 #include "cli/doctor.hpp"
 #include "cli/suites.hpp"
+#include "host/files.hpp"
 #include "model/error.hpp"
 #include "tests/support/mentions.hpp"
 #include "text/text.hpp"
@@ -134,12 +135,12 @@ TEST(Suites, ByNameBesideTheProgramAndNowhereElse) {
   const std::vector<fs::path> folders = suite_folders(root / "usr/bin/roofline");
   const std::vector<KnownSuite> known = known_suites(folders);
   ASSERT_EQ(known.size(), 2U);
-  EXPECT_EQ(find_suite("ops", known, folders), (root / "usr/share/roofline/configs/ops.yaml").string());
-  EXPECT_EQ(find_suite("examples/saxpy", known, folders), known.front().path.string());
-  EXPECT_EQ(find_suite("mine.yaml", known, folders), "mine.yaml");
-  EXPECT_EQ(find_suite("folder/ops", known, folders), "folder/ops");
+  EXPECT_EQ(find_suite("ops", known).path, (root / "usr/share/roofline/configs/ops.yaml"));
+  EXPECT_EQ(find_suite("examples/saxpy", known).path, known.front().path);
+  EXPECT_EQ(find_suite("mine.yaml", known).path, "mine.yaml");
+  EXPECT_EQ(find_suite("folder/ops", known).path, "folder/ops");
   try {
-    find_suite("opss", known, folders);
+    find_suite("opss", known);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_EQ(error.hint(), "did you mean 'ops'?");
@@ -147,18 +148,25 @@ TEST(Suites, ByNameBesideTheProgramAndNowhereElse) {
   fs::remove_all(root);
 }
 
-TEST(Suites, WhereNoneAreInstalledTheErrorNamesTheFolder) {
+TEST(Suites, AreEmbeddedForAProgramWithoutItsFolders) {
   namespace fs = std::filesystem;
-  const fs::path root = fs::path(testing::TempDir()) / "roofline_no_suites";
-  const std::vector<fs::path> folders = suite_folders(root / "bin/roofline");
-  EXPECT_TRUE(known_suites(folders).empty());
+  EXPECT_TRUE(known_suites(suite_folders(fs::path(testing::TempDir()) / "roofline_alone/roofline")).empty());
+  const std::vector<KnownSuite> embedded = embedded_suites();
+  std::size_t files = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(ROOFLINE_SOURCE_DIR) / "configs")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++files;
+    const KnownSuite found = find_suite(entry.path().stem().string(), embedded);
+    EXPECT_EQ(found.text, read_file(entry.path()));
+    EXPECT_FALSE(parse_suite(std::string(found.text), found.path.string(), DeviceKind::cpu).entries.empty());
+  }
+  EXPECT_EQ(files, embedded.size());
   try {
-    find_suite("ops", {}, folders);
+    find_suite("opss", embedded);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.hint(), mentions((root / "share/roofline/configs").string(), "configs/ops.yaml"));
+    EXPECT_EQ(error.hint(), "did you mean 'ops'?");
   }
-  EXPECT_EQ(find_suite("configs/ops.yaml", {}, folders), "configs/ops.yaml");
 }
 
 MachineFacts whole_machine() {
