@@ -115,11 +115,12 @@ HealthCheck emulation_check(const MachineFacts& facts) {
 HealthCheck gpu_counters_check(const MachineFacts& facts) {
   const std::string name = "counters of the GPU";
   if (!facts.gpu_counters) return {name, Health::works, "CUPTI's range profiler", {}, {}};
-  return {
-      name, Health::missing, facts.gpu_counters->reason,
-      "`--counters` has no effect on the GPU; profiles have no FLOPs and bytes",
+  const char* const permit =
       "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf "
-      "&& sudo update-initramfs -u && sudo reboot"};
+      "&& sudo update-initramfs -u && sudo reboot";
+  return {name, Health::missing, facts.gpu_counters->reason,
+          "`--counters` has no effect on the GPU; profiles have no FLOPs and bytes",
+          facts.gpu_counters->no_permission ? permit : ""};
 }
 
 HealthCheck compiler_check(const MachineFacts& facts, bool gpu) {

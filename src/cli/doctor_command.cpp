@@ -71,6 +71,8 @@ std::string counters_refused(DeviceKind kind) {
     return "";
   } catch (const PermissionError& error) {
     return kNoPermission + std::string(error.what());
+  } catch (const Error& error) {
+    return error.hint().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.hint());
   } catch (const std::exception& error) {
     return error.what();
   }

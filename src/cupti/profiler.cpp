@@ -7,6 +7,15 @@
 
 namespace roofline {
 
+namespace {
+
+bool is_refused(CUptiResult status) {
+  return status == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
+         status == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES;
+}
+
+}  // namespace
+
 std::string cupti_message(void* library, CUptiResult status) {
   const char* text = nullptr;
   // The first is a sentence and the second a name, which older versions have.
@@ -20,10 +29,10 @@ std::string cupti_message(void* library, CUptiResult status) {
 }
 
 std::string cupti_remedy(CUptiResult status) {
+  if (is_refused(status)) {
+    return "run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0";
+  }
   switch (status) {
-    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-      return "run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0";
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
       return "another profiler is attached to this process: run without it";
     case CUPTI_ERROR_HARDWARE_BUSY:
@@ -39,7 +48,9 @@ std::string cupti_remedy(CUptiResult status) {
 
 void check_cupti(void* library, CUptiResult status, const char* what) {
   if (status == CUPTI_SUCCESS) return;
-  throw Error(std::string(what) + ": " + cupti_message(library, status), cupti_remedy(status));
+  const std::string message = std::string(what) + ": " + cupti_message(library, status);
+  if (is_refused(status)) throw PermissionError(message, cupti_remedy(status));
+  throw Error(message, cupti_remedy(status));
 }
 
 void CuptiProfiler::check(CUptiResult status, const char* what) const { check_cupti(handle(), status, what); }

@@ -501,6 +501,24 @@ TEST_F(CountingTest, ARefusalIsSaidOnceAndNothingIsAskedAgain) {
   }
 }
 
+TEST(CuptiErrors, ARefusedUserIsTold) {
+  void* const program = dlopen(nullptr, RTLD_LAZY);
+  for (const CUptiResult refusal :
+       {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES}) {
+    EXPECT_THROW(check_cupti(program, refusal, "reading"), PermissionError);
+  }
+  EXPECT_NO_THROW(check_cupti(program, CUPTI_SUCCESS, "reading"));
+  try {
+    check_cupti(program, CUPTI_ERROR_HARDWARE_BUSY, "reading");
+    FAIL();
+  } catch (const PermissionError&) {
+    FAIL() << "no permission would help";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.hint(), HasSubstr("DCGM"));
+  }
+  dlclose(program);
+}
+
 TEST_F(CountingTest, ConfidentialComputingIsSaid) {
   fake.confidential = CUPTI_PROFILER_CONFIGURATION_DISABLED;
   steps(5, 2);

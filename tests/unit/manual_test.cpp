@@ -242,6 +242,51 @@ TEST(Doctor, EachMissingThingIsNamedAndNothingElse) {
               ElementsAre("GPU 0"));
 }
 
+/// The checks of that name; empty if there is none.
+HealthCheck check_named(const MachineFacts& facts, const std::string& name) {
+  for (HealthCheck& check : checks_of(facts)) {
+    if (check.name == name) return std::move(check);
+  }
+  return {};
+}
+
+TEST(Doctor, EachGpuHasItsOwnLines) {
+  MachineFacts facts = whole_machine();
+  facts.devices[0].info.driver = "580.65";
+  DeviceListing second = facts.devices[0];
+  second.info.index = 1;
+  second.info.identity = "gpu-1";
+  facts.devices.insert(facts.devices.begin() + 1, second);
+  EXPECT_THAT(check_named(facts, "GPU 0").found, mentions("a GPU", "580.65"));
+  EXPECT_EQ(check_named(facts, "GPU 1").health, Health::works);
+  EXPECT_EQ(check_named(facts, "roofs of the GPU 0").health, Health::works);
+  EXPECT_EQ(check_named(facts, "roofs of the GPU 1").remedy, "roofline calibrate --device cuda:1");
+  EXPECT_EQ(check_named(facts, "counters of the GPU").health, Health::works);
+}
+
+TEST(Doctor, RemediesOfAGpuFollowFromTheReason) {
+  const auto remedy = [](DeviceProblem problem) {
+    MachineFacts facts = whole_machine();
+    facts.devices[0].usable = false;
+    facts.devices[0].problem = problem;
+    return check_named(facts, "GPU 0").remedy;
+  };
+  EXPECT_THAT(remedy(DeviceProblem::no_driver), HasSubstr("nvidia-driver"));
+  EXPECT_THAT(remedy(DeviceProblem::build_without_cuda), HasSubstr("-DROOFLINE_CUDA=ON"));
+  EXPECT_EQ(remedy(DeviceProblem::other), "nvidia-smi");
+
+  MachineFacts facts = whole_machine();
+  facts.libraries.erase("libcupti");
+  EXPECT_EQ(check_named(facts, "CUPTI").without.find("with a GPU"), std::string::npos);
+  facts.gpu_counters = {"no permission", true};
+  EXPECT_THAT(check_named(facts, "counters of the GPU").remedy, HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
+  facts.gpu_counters = {"libcupti.so not found", false};
+  EXPECT_EQ(check_named(facts, "counters of the GPU").remedy, "") << "a permission would not help";
+  facts.devices[0].usable = false;
+  EXPECT_THAT(check_named(facts, "CUPTI").without, HasSubstr("with a GPU")) << "nothing is missing without one";
+  EXPECT_EQ(check_named(facts, "counters of the GPU").name, "") << "not asked about without a GPU";
+}
+
 std::vector<std::string> text_lines(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> lines;
