@@ -7,11 +7,13 @@
 
 from ._binary import CommandFailed, NotFound, RooflineError, run, run_json
 from ._version import VERSION as __version__
-from .bench import Bench, Work, bench
+from .bench import Bench, bench
 from .comparison import Change, Comparison, compare
+from .counting import count_work
 from .profiling import Profiling, profile, profile_program
 from .regions import region
 from .report import Ceiling, Diagnosis, HostLine, Machine, Program, Report, Row, Saving, Steps, load
+from .work import Work
 
 __all__ = [
     "Bench",
@@ -34,6 +36,7 @@ __all__ = [
     "__version__",
     "bench",
     "compare",
+    "count_work",
     "load",
     "profile",
     "profile_program",

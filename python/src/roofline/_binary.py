@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 Arguments = Sequence[Union[str, "os.PathLike[str]"]]
 
@@ -40,18 +40,21 @@ def binary() -> str:
     return found
 
 
-def run(arguments: Arguments, *, check: bool = True) -> "subprocess.CompletedProcess[bytes]":
-    """Runs `roofline ARGUMENTS...` without input. With `check` an exit status other than 0 raises CommandFailed."""
-    done = subprocess.run([binary(), *(os.fspath(word) for word in arguments)], stdin=subprocess.DEVNULL, capture_output=True)
+def run(arguments: Arguments, *, check: bool = True,
+        environment: Optional[Mapping[str, str]] = None) -> "subprocess.CompletedProcess[bytes]":
+    """Runs `roofline ARGUMENTS...` without input, with further variables in its environment. With `check` an exit status
+    other than 0 raises CommandFailed."""
+    done = subprocess.run([binary(), *(os.fspath(word) for word in arguments)], stdin=subprocess.DEVNULL, capture_output=True,
+                          env={**os.environ, **(environment or {})})
     if check and done.returncode != 0:
         raise CommandFailed(_last_error(done.stderr), "", done.returncode)
     return done
 
 
-def run_json(arguments: Arguments) -> Dict[str, Any]:
+def run_json(arguments: Arguments, environment: Optional[Mapping[str, str]] = None) -> Dict[str, Any]:
     """Runs a command with --json and returns its answer (docs/report-schema.md). Raises CommandFailed if it has no data."""
     words = list(arguments)
-    done = run([words[0], "--json", *words[1:]], check=False)
+    done = run([words[0], "--json", *words[1:]], check=False, environment=environment)
     return read_answer(done.stdout, done.stderr, done.returncode)
 
 

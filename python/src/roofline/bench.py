@@ -6,78 +6,17 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _statistics, regions
+from . import _statistics, counting, regions
 from ._binary import RooflineError
 from ._notebook import duration
 from .regions import RegionTime, RegionTimes
 from .report import Interval, Machine
+from .work import Work
 
 _LEAST_SAMPLES = 10
 _MOST_SAMPLES = 10_000
 _LEAST_SAMPLE_S = 200e-6  #: of a batch of calls: a reading of the clock is far shorter
 _ENOUGH = 0.005  #: half of the interval over the median
-
-
-@dataclass(frozen=True)
-class Work:
-    """Work of one call, as stated by the caller: FLOPs of a pipe, and bytes read from and written to main memory."""
-
-    flops: float = 0.0
-    read_bytes: float = 0.0
-    written_bytes: float = 0.0
-    pipe: str = "fp32"  #: name of a compute roof: "fp32", "tensor.bf16", …
-
-    @property
-    def bytes(self) -> float:
-        return self.read_bytes + self.written_bytes
-
-    def attainable_s(self, machine: Machine) -> Tuple[float, str]:
-        """Minimum time at a machine's burst roofs, and the limiting roof. Raises RooflineError."""
-        times = []
-        if self.flops > 0:
-            rate = _rate(machine, self.pipe)
-            if rate is None:
-                raise RooflineError(f"{machine.name} has no roof {self.pipe!r}", "roofline machine lists the roofs")
-            times.append((self.flops / rate, self.pipe))
-        if self.bytes > 0:
-            level = "dram" if machine.kind == "cpu" else "hbm"
-            rate, name = _memory_rate(machine, level, self.written_bytes / self.bytes)
-            times.append((self.bytes / rate, name))
-        if not times:
-            raise RooflineError("the work has neither FLOPs nor bytes", "pass Work(flops=…, read_bytes=…)")
-        return max(times)
-
-
-#: Share of written bytes of the patterns that a level's roofs were measured with.
-_WRITTEN = {"read": 0.0, "read4_write1": 1 / 5, "triad": 1 / 3, "copy": 1 / 2, "read1_write2": 2 / 3,
-            "read1_write4": 4 / 5, "write": 1.0}
-
-
-def _rate(machine: Machine, name: str) -> Optional[float]:
-    for ceiling in machine.ceilings:
-        if (ceiling.name, ceiling.regime, ceiling.role) == (name, "burst", "roof"):
-            return ceiling.value
-    return None
-
-
-def _memory_rate(machine: Machine, level: str, written: float) -> Tuple[float, str]:
-    """Interpolates between the two measured mixes with the nearest shares of writes (docs/report-schema.md)."""
-    measured = sorted(
-        (share, rate, f"{level}.{pattern}")
-        for pattern, share in _WRITTEN.items()
-        for rate in [_rate(machine, f"{level}.{pattern}")]
-        if rate is not None
-    )
-    if not measured:
-        raise RooflineError(f"{machine.name} has no roof of main memory", "roofline calibrate measures it")
-    below = max((entry for entry in measured if entry[0] <= written + 1e-9), default=measured[0])
-    above = min((entry for entry in measured if entry[0] >= written - 1e-9), default=measured[-1])
-    part = (written - below[0]) / (above[0] - below[0]) if above[0] > below[0] else 0.0
-    if part < 0.01:
-        return below[1], below[2]
-    if part > 0.99:
-        return above[1], above[2]
-    return 1 / ((1 - part) / below[1] + part / above[1]), (below if part < 0.5 else above)[2]
 
 
 @dataclass(frozen=True)
@@ -98,6 +37,7 @@ class Bench:
     synchronized: str  #: what was awaited after each sample: "torch", "cupy", "jax", "given" or ""
     work: Optional[Work]
     regions: Mapping[str, RegionTime] = field(repr=False)
+    not_counted: str = ""  #: why there is no work although it was to be counted
 
     @property
     def flops_per_s(self) -> Optional[float]:
@@ -110,7 +50,8 @@ class Bench:
     def fraction_of_roof(self, machine: Machine) -> float:
         """Attainable over measured time: above 1, the work or the roof is wrong. Raises RooflineError without work."""
         if self.work is None:
-            raise RooflineError("no work was given", "bench(…, work=Work(flops=…, read_bytes=…))")
+            reason = self.not_counted or "no work was given"
+            raise RooflineError(reason, "bench(…, work=Work(flops=…, read_bytes=…)), or work=\"count\"")
         return self.work.attainable_s(machine)[0] / self.median_s
 
     def __str__(self) -> str:
@@ -124,8 +65,11 @@ class Bench:
             text += f", {self.flops_per_s / 1e9:.4g} GFLOP/s"
         if self.bytes_per_s:
             text += f", {self.bytes_per_s / 1e9:.4g} GB/s"
+        if self.work and self.work.source != "stated":
+            text += f", work {self.work.source}"
         doubts = [word for word, holds in (("drifting", self.drifting), ("not converged", not self.converged)) if holds]
-        return text + "".join(f", {word}" for word in doubts)
+        text += "".join(f", {word}" for word in doubts)
+        return text + (f"; work not counted: {self.not_counted}" if self.not_counted else "")
 
 
 class _Timer:
@@ -205,7 +149,7 @@ def bench(
     kwargs: Optional[Mapping[str, Any]] = None,
     *,
     name: Optional[str] = None,
-    work: Optional[Work] = None,
+    work: Union[None, Work, str] = None,
     warm_up_s: float = 0.1,
     max_time_s: float = 3.0,
     synchronize: Union[None, str, Callable[[], Any]] = "auto",
@@ -215,7 +159,13 @@ def bench(
     Short calls are timed in batches of at least 200 µs. Samples are taken until the 95 % interval of the median is within
     0.5 % of it, or `max_time_s` is over; ten at least. The garbage collector is off meanwhile. A GPU is awaited before and
     after each sample: PyTorch's current device, CuPy's stream, or a JAX result; `synchronize` may be another function, or
-    None. A time is that of calls one after another, with their launches; inputs stay in caches."""
+    None. A time is that of calls one after another, with their launches; inputs stay in caches.
+
+    `work` is that of a call as you know it, or "count": count_work() counts it in another process, on the device that
+    was awaited. Where it cannot be counted, `not_counted` says why."""
+    if isinstance(work, str) and work != "count":
+        raise ValueError("work: expected Work(…), \"count\" or None")
+    counting.refuse_while_imported()
     timer = _Timer(function, args, kwargs or {}, synchronize)
     once, warmed_s = _warm_up(timer, warm_up_s)
     calls = max(1, min(1_000_000, round(_LEAST_SAMPLE_S / max(once, 1e-9)))) if once < _LEAST_SAMPLE_S else 1
@@ -242,6 +192,13 @@ def bench(
         regions.listeners.remove(times)
         if collects:
             gc.enable()
+    not_counted = ""
+    if isinstance(work, str):
+        device = "cuda" if timer.synchronized in ("torch", "cupy") else "cpu"
+        try:
+            work = counting.count_work(function, args, kwargs, device=device)
+        except RooflineError as error:
+            work, not_counted = None, str(error)
     ascending = sorted(samples)
     by_name: Dict[str, RegionTime] = times.by_name
     return Bench(
@@ -259,4 +216,5 @@ def bench(
         synchronized=timer.synchronized,
         work=work,
         regions=by_name,
+        not_counted=not_counted,
     )
