@@ -139,6 +139,12 @@ class Refusals(unittest.TestCase):
             with self.assertRaisesRegex(roofline.RooflineError, "ROOFLINE_COUNT_TOOL"):
                 roofline.count_work(len, ((),))
 
+    def test_without_a_gpu_its_reason_is_given(self):
+        with mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": ""}):
+            with self.assertRaises(roofline.CommandFailed) as failed:
+                roofline.count_work(len, ((),), device="cuda")
+        self.assertEqual(failed.exception.exit_code, 4)
+
     def test_mistakes(self):
         for options in ({"device": "tpu"}, {"calls": 0}):
             self.assertRaises(ValueError, roofline.count_work, len, ((),), **options)

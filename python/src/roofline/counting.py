@@ -46,7 +46,7 @@ def count_work(
         path = Path(folder) / "call"
         path.write_bytes(_pickled(function, tuple(args), dict(kwargs or {})))
         if device == "cuda":
-            return _work_of_step(_profiled(path, 0, ["--step", RANGE]))
+            return _work_of_step(_profiled(path, 0, ["--device", "cuda", "--step", RANGE]))
         once, more = (_profiled(path, count, ["--emulate"]) for count in (1, 1 + calls))
         return _difference(once, more, calls)
 
