@@ -112,6 +112,9 @@ class Reports(unittest.TestCase):
         machine = roofline.Report.read(report).machine
         self.assertLess(work.attainable_s(machine)[0], report["profile"]["steps"]["median_s"])
         del rows[0]["work"]
+        rows[0]["profiled"]["in_graph"] = True
+        self.assertLess(counting._work_of_step(report).bytes, work.bytes)
+        rows[0]["profiled"]["in_graph"] = False
         report["profile"]["why_no_counters"] = "no permission"
         with self.assertRaisesRegex(roofline.RooflineError, "no permission"):
             counting._work_of_step(report)

@@ -105,10 +105,11 @@ def _difference(once: Dict[str, Any], more: Dict[str, Any], calls: int) -> Work:
 
 
 def _work_of_step(report: Dict[str, Any]) -> Work:
-    """Of the kernels in the step of a profile, each as often as a step launches it."""
+    """Of the kernels in the step of a profile, each as often as a step launches it. A CUDA graph is counted as a whole."""
     flops: Dict[str, float] = {}
     read = written = 0.0
-    rows = [row for row in report["results"] if row.get("profiled", {}).get("step", {}).get("launches", 0) > 0]
+    rows = [row for row in report["results"] if row.get("profiled", {}).get("step", {}).get("launches", 0) > 0
+            and not row["profiled"].get("in_graph")]
     if not rows:
         raise RooflineError("the call launched no kernel that was recorded", "count_work(…, device=\"cpu\")")
     for row in rows:
