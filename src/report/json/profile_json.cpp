@@ -12,6 +12,7 @@
 #include "report/json/host_json.hpp"
 #include "report/json/json_members.hpp"
 #include "report/json/kernel_samples_json.hpp"
+#include "report/json/machine_members.hpp"
 #include "report/json/memory_json.hpp"
 #include "report/json/ranks_json.hpp"
 #include "report/profile_findings.hpp"
