@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "cupti/profiler.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/session.hpp"
 
