@@ -83,10 +83,8 @@ bool all_meet(const std::vector<RankTimeline>& ranks, const MatchedCollective& e
                      [&](const RankArrival& arrival) { return kernel_of(ranks, arrival).span.end > exchange.start; });
 }
 
-/// Between two ranks, each exchange has one kernel on both. More ranks exchange in an all-to-all, where none can end
-/// before all have started; pipeline stages have other numbers of exchanges, or end at different times.
-void match_exchanges(const std::vector<RankTimeline>& ranks, std::vector<MatchedCollective>& matched) {
-  constexpr double kNearlyAll = 0.9;
+/// The exchanges of each communicator.
+std::map<std::uint64_t, Exchanges> exchanges_by_communicator(const std::vector<RankTimeline>& ranks) {
   std::map<std::uint64_t, Exchanges> communicators;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (std::size_t i = 0; i < ranks[rank].collectives.size(); ++i) {
@@ -101,20 +99,70 @@ void match_exchanges(const std::vector<RankTimeline>& ranks, std::vector<Matched
       of.ranks = std::max<std::size_t>(of.ranks, kernel.ranks);
     }
   }
-  for (auto& [hash, of] : communicators) {
+  return communicators;
+}
+
+/// Of the rank with most exchanges, those whose numbers lie between the first and the last that all ranks recorded: a
+/// rank whose counters are read longer records more of them.
+std::size_t most_among_common(const Exchanges& of) {
+  std::uint64_t first = UINT64_MAX, last = 0;
+  for (const auto& [number, arrivals] : of.by_number) {
+    if (arrivals.size() != of.counts.size()) continue;
+    first = std::min(first, number);
+    last = std::max(last, number);
+  }
+  std::map<int, std::size_t> counts;
+  for (const auto& [number, arrivals] : of.by_number) {
+    if (number < first || number > last) continue;
+    for (const RankArrival& arrival : arrivals) ++counts[arrival.rank];
+  }
+  std::size_t most = 0;
+  for (const auto& [rank, count] : counts) most = std::max(most, count);
+  return most;
+}
+
+/// Of these exchanges of two ranks, the number of those between whose kernels the earlier rank began few others: sends
+/// may end before the other rank comes to receive, but with other numbers the ranks drift apart.
+std::size_t in_pace(const std::vector<RankTimeline>& ranks, const Exchanges& of,
+                    const std::vector<MatchedCollective>& found) {
+  constexpr std::size_t kInFlight = 4, kFewOf = 10;
+  std::map<int, std::vector<std::uint64_t>> starts;
+  for (const auto& [number, arrivals] : of.by_number) {
+    for (const RankArrival& arrival : arrivals) starts[arrival.rank].push_back(kernel_of(ranks, arrival).span.start);
+  }
+  for (auto& [rank, of_rank] : starts) std::sort(of_rank.begin(), of_rank.end());
+  const auto most = static_cast<std::ptrdiff_t>(std::max(kInFlight, found.size() / kFewOf));
+  return static_cast<std::size_t>(std::ranges::count_if(found, [&](const MatchedCollective& exchange) {
+    return std::ranges::all_of(exchange.arrivals, [&](const RankArrival& arrival) {
+      const std::vector<std::uint64_t>& own = starts.at(arrival.rank);
+      const auto from = std::upper_bound(own.begin(), own.end(), kernel_of(ranks, arrival).span.start);
+      return std::upper_bound(from, own.end(), exchange.start) - from <= most;
+    });
+  }));
+}
+
+/// Between two ranks, each exchange has one kernel on both: all of them are known to be matched if both ranks have as
+/// many, and others if the ranks keep pace. More ranks exchange in an all-to-all, where none can end
+/// before all have started; pipeline stages have other numbers of exchanges, or end at different times.
+void match_exchanges(const std::vector<RankTimeline>& ranks, std::vector<MatchedCollective>& matched) {
+  constexpr double kNearlyAll = 0.9;
+  const auto nearly_all = [](std::size_t some, std::size_t all) {
+    return static_cast<double>(some) >= kNearlyAll * static_cast<double>(all);
+  };
+  for (auto& [hash, of] : exchanges_by_communicator(ranks)) {
     const std::size_t expected = of.ranks != 0 ? of.ranks : of.counts.size();
     if (expected < 2 || of.counts.size() != expected) continue;
     std::vector<MatchedCollective> found;
     std::size_t meet = 0, most = 0;
     for (const auto& [rank, count] : of.counts) most = std::max(most, count);
-    for (auto& [number, arrivals] : of.by_number) {
+    for (const auto& [number, arrivals] : of.by_number) {
       if (arrivals.size() != expected) continue;
-      found.push_back(matched_of(ranks, std::move(arrivals)));
+      found.push_back(matched_of(ranks, arrivals));
       meet += all_meet(ranks, found.back()) ? 1 : 0;
     }
-    const auto least = kNearlyAll * static_cast<double>(most);
-    const auto together = static_cast<double>(expected == 2 ? found.size() : meet);
-    if (together >= least) matched.insert(matched.end(), found.begin(), found.end());
+    const bool all = nearly_all(expected == 2 ? found.size() : meet, most);
+    const bool of_pair = expected == 2 && nearly_all(in_pace(ranks, of, found), most_among_common(of));
+    if (all || of_pair) matched.insert(matched.end(), found.begin(), found.end());
   }
 }
 

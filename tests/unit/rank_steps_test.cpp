@@ -229,9 +229,22 @@ TEST(MatchCollectives, ExchangesOfTwoRanksAreOfBoth) {
   EXPECT_EQ(matched[0].last, 1);
   EXPECT_EQ(matched[0].start, 400U);
   EXPECT_EQ(matched[1].last, 2);
-  // With most of the numbers on one side only, they are numbers of other things.
+  // A rank that recorded the first of them only.
   ranks[2].collectives.resize(8);
-  EXPECT_EQ(match_collectives(ranks).size(), 20U);
+  EXPECT_EQ(match_collectives(ranks).size(), 28U);
+}
+
+/// One rank records twice as long, because its counters are read longer; or it exchanges twice as often.
+TEST(MatchCollectives, ExchangesOfTwoRanksHaveOtherNumbersWhereOneRecordsLonger) {
+  for (const bool longer : {true, false}) {
+    std::vector<RankTimeline> ranks(2);
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      ranks[0].collectives.push_back(exchange_at(1000 * i, 1000 * i + 500, i, 2));
+      const std::uint64_t at = longer ? 1000 * i : 2000 * i;
+      if (i < 10) ranks[1].collectives.push_back(exchange_at(at + 400, at + 500, i, 2));
+    }
+    EXPECT_EQ(match_collectives(ranks).size(), longer ? 10U : 0U);
+  }
 }
 
 TEST(MatchCollectives, ExchangesOfMoreRanksAreMatchedIfAllMeet) {
