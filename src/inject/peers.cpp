@@ -45,6 +45,8 @@ bool Peers::ready(std::uint64_t time) {
 
 void Peers::leave() {
   if (since_ != 0) rmdir(name_of(rank_).c_str());
+  since_ = 0;
+  all_ = false;
 }
 
 }  // namespace roofline::inject

@@ -16,7 +16,7 @@ class Peers {
   bool alone() const { return ranks_ < 2; }
   /// This rank records steady steps from now on. Returns whether all ranks do, or have been waited for long enough.
   bool ready(std::uint64_t time);
-  /// At the end of the recording.
+  /// At the end of the recording, and before steps are waited for again.
   void leave();
 
  private:

@@ -71,7 +71,7 @@ RunPhase PhasePlan::next(const Progress& progress) {
       next = after_sample(progress);
       break;
     case RunPhase::counting:
-      if (progress.counting_rests) next = sampled_ ? before_quiet(progress) : RunPhase::sample;
+      next = after_counting(progress);
       break;
     case RunPhase::quiet:
       next = after_quiet(progress);
@@ -139,6 +139,16 @@ RunPhase PhasePlan::after_sample(const Progress& progress) {
   return in_vain && counts_on ? RunPhase::counting : RunPhase::sample;
 }
 
+/// A program whose steps began late has no sample of them yet: counting that goes on would take all of a short run.
+RunPhase PhasePlan::after_counting(const Progress& progress) {
+  if (counted_since_ == 0) counted_since_ = progress.counting_cost + 1;
+  const bool sliced =
+      !sampled_ && progress.repetitions >= kFew && progress.counting_cost >= counted_since_ + kFirstOfMany;
+  if (progress.counting_rests) return sampled_ ? before_quiet(progress) : RunPhase::sample;
+  if (sliced) count_on_ = true;
+  return sliced ? RunPhase::sample : RunPhase::counting;
+}
+
 /// Instructions of steady steps, once.
 RunPhase PhasePlan::before_quiet(const Progress& progress) {
   if (!instructions_ || progress.no_instructions) return RunPhase::quiet;
@@ -166,6 +176,7 @@ void PhasePlan::enter(RunPhase phase, std::uint64_t time) {
   phase_ = phase;
   launching_ = 0;
   sampled_since_ = 0;
+  counted_since_ = 0;
   since_ = time;
 }
 

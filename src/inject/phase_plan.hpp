@@ -52,12 +52,15 @@ class PhasePlan {
   /// The phase from now on. Call it a few times per second.
   RunPhase next(const Progress& progress);
   RunPhase phase() const { return phase_; }
+  /// True if steady steps have been recorded without counting.
+  bool sampled() const { return sampled_; }
 
  private:
   RunPhase after_instructions(const Progress& progress) const;
   RunPhase after_start_up(const Progress& progress) const;
   RunPhase after_glimpse(const Progress& progress) const;
   RunPhase after_sample(const Progress& progress);
+  RunPhase after_counting(const Progress& progress);
   RunPhase before_quiet(const Progress& progress);
   RunPhase after_quiet(const Progress& progress) const;
   void enter(RunPhase phase, std::uint64_t time);
@@ -69,6 +72,7 @@ class PhasePlan {
   std::uint64_t pause_ = 0;                      ///< length of the present quiet phase
   std::uint64_t shortest_ = 0;                   ///< of a quiet phase that a lost marker ends
   std::uint64_t sampled_since_ = 0;              ///< instructions; 0: not yet in this phase
+  std::uint64_t counted_since_ = 0;              ///< cost when counting went on, and one; 0: not in this phase
   bool instructions_ = false;                    ///< a phase of them is to follow the sample
   RunPhase after_sampled_ = RunPhase::start_up;  ///< what follows the present phase of instructions
   bool glimpsed_ = false;

@@ -134,6 +134,7 @@ void Sampling::look(std::uint64_t time) {
     // Counting changes rates, so the mark is chosen from uncounted steps.
     if (before == RunPhase::sample || before == RunPhase::refresh) chosen_ = choose();
     if (counts(phase)) counting_resumes();
+    if (before == RunPhase::sample && !plan_.sampled()) peers_.leave();  // the next sample is to begin on all ranks
     held_ = false;
     if (phase == RunPhase::quiet) {
       end_recording();

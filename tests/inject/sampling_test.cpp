@@ -166,6 +166,29 @@ TEST(PhasePlan, InstructionsAreSampledFirstAndInSteadySteps) {
   EXPECT_EQ(asked.plan.phase(), RunPhase::quiet) << "not once more";
 }
 
+/// Nothing repeats at first, and then steps come that need many counts.
+TEST(PhasePlan, StepsThatBeginLateGetASampleDuringCounting) {
+  for (const bool repeats : {true, false}) {
+    Asked asked;
+    PhasePlan::Progress counting = {};
+    counting.counts_missing = true;
+    counting.counting_rests = true;
+    asked.pass(counting, 0, kS);
+    ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
+    counting.counting_rests = false;
+    counting.counting_cost = kS;
+    asked.pass(counting, 0, 20 * kS);
+    ASSERT_EQ(asked.plan.phase(), RunPhase::counting) << "in vain";
+    asked.pass(counting, 0, kS / 4);
+    counting.counting_cost = 4 * kS;
+    asked.pass(counting, repeats ? 100 : 0, kS);
+    EXPECT_EQ(asked.plan.phase(), repeats ? RunPhase::sample : RunPhase::counting);
+    if (!repeats) continue;
+    asked.pass(counting, 100, 10 * kS);
+    EXPECT_EQ(asked.plan.phase(), RunPhase::counting) << "it goes on";
+  }
+}
+
 TEST(PhasePlan, InstructionsThatAreRefusedTakeNoTime) {
   Asked asked;
   asked.plan.begin(true, false);
