@@ -30,6 +30,11 @@ spool::Id current_place(Session& session, ThreadState& thread, const char* kerne
     origin.line = python.line;
     origin.module = python.module;
     add_autograd(session, thread, python.own, origin);
+    // A hook computes with gradients of many modules: what it launches belongs to none of them.
+    if (python.hook != 0) {
+      origin.line = python.hook;
+      origin.module = 0;
+    }
   }
   if (origin.line == 0) origin.code = session.call_sites.of(thread.caller, kernel);
   const spool::Place& known = thread.last_origin;

@@ -29,7 +29,11 @@ enum class Owner : std::uint8_t { unknown, library, package, program };
 struct Code {
   Owner owner = Owner::unknown;
   bool runs_module = false;  ///< a call wrapper of torch.nn.Module; its first argument is the module
+  bool hook = false;         ///< of a library's communication hook
 };
+
+/// In place of an instruction: the function itself.
+constexpr Instruction kFirstLine = 0;
 
 struct Python {
   Api api;
@@ -64,6 +68,7 @@ Code ask_code(const Api& api, Object* code) {
   const std::string file = text_attribute(api, code, "co_filename");
   Code result;
   result.owner = owner_of(file);
+  result.hook = is_communication_hook(file);
   if (file.ends_with("torch/nn/modules/module.py")) {
     const std::string name = text_attribute(api, code, "co_name");
     result.runs_module = name == "_call_impl" || name == "_wrapped_call_impl";
@@ -130,6 +135,15 @@ Code code_of(Python& python, ThreadCache& cache, Object* code) {
   return result;
 }
 
+spool::Id ask_first_line(Session& session, const Api& api, Object* code) {
+  const Locked locked(api);
+  const Reference first = attribute(api, code, "co_firstlineno");
+  const std::uint64_t number = first ? api.number(first.get()) : 0;
+  forget_error(api);
+  return session.spool.line(text_attribute(api, code, "co_filename"), text_attribute(api, code, "co_name"),
+                            static_cast<std::uint32_t>(number));
+}
+
 spool::Id ask_line(Session& session, const Api& api, const Object* code) {
   const Locked locked(api);
   int number = 0;
@@ -144,7 +158,7 @@ spool::Id ask_line(Session& session, const Api& api, const Object* code) {
   return number > 0 ? session.spool.line(file, function, static_cast<std::uint32_t>(number)) : 0;
 }
 
-spool::Id line_of(Session& session, Python& python, ThreadCache& cache, const Object* code, Instruction instruction) {
+spool::Id line_of(Session& session, Python& python, ThreadCache& cache, Object* code, Instruction instruction) {
   const std::pair key(code, instruction);
   const std::size_t hash = hash_of(code) * 31 + instruction / 2;
   if (const spool::Id* known = cache.lines.find(key, hash)) return *known;
@@ -156,7 +170,7 @@ spool::Id line_of(Session& session, Python& python, ThreadCache& cache, const Ob
     if (found != lines.end()) line = found->second;
   }
   if (line == 0) {
-    line = ask_line(session, python.api, code);
+    line = instruction == kFirstLine ? ask_first_line(session, python.api, code) : ask_line(session, python.api, code);
     const std::lock_guard lock(python.mutex);
     python.lines[code][instruction] = line;
   }
@@ -220,7 +234,7 @@ bool checked(Session& session, Python& python, void* thread) {
 PythonOrigin asked_origin(Session& session, Python& python, ThreadCache& cache, void* thread) {
   PythonOrigin origin;
   const Locked locked(python.api);
-  const Object* package_code = nullptr;
+  Object* package_code = nullptr;
   Instruction package_instruction = 0;
   walk(python.api, thread, [&](Object* code, Instruction instruction, Object*) {
     const Owner owner = code_of(python, cache, code).owner;
@@ -275,13 +289,15 @@ PythonOrigin python_origin(Session& session) {
   ThreadCache& cache = thread_cache(session);
   if (python->layout == nullptr) return asked_origin(session, *python, cache, thread);
 
-  const Object* code_of_line = nullptr;
+  Object* code_of_line = nullptr;
   Instruction instruction_of_line = 0;
   Owner owner_of_line = Owner::unknown;
   Object* module = nullptr;
+  Object* hook = nullptr;
   walk(*python->layout, thread, [&](Object* code, Instruction instruction, const void* frame) {
     const Code known = code_of(*python, cache, code);
     if (known.runs_module && module == nullptr) module = self_of(*python, frame);
+    if (known.hook) hook = code;  // the outermost function is the hook
     if (known.owner > owner_of_line && known.owner >= Owner::package) {
       owner_of_line = known.owner;
       code_of_line = code;
@@ -293,6 +309,7 @@ PythonOrigin python_origin(Session& session) {
   origin.own = owner_of_line == Owner::program;
   if (code_of_line != nullptr) origin.line = line_of(session, *python, cache, code_of_line, instruction_of_line);
   if (module != nullptr) origin.module = module_of(session, *python, cache, thread, module);
+  if (hook != nullptr && !origin.own) origin.hook = line_of(session, *python, cache, hook, kFirstLine);
   return origin;
 }
 

@@ -12,6 +12,7 @@ struct PythonOrigin {
   spool::Id line = 0;
   bool own = false;  ///< the line is the program's, not one of a package's
   spool::Id module = 0;
+  spool::Id hook = 0;  ///< first line of a library's communication hook that the thread runs; 0: none
 };
 
 /// Origin in the calling thread; empty if it runs no Python.

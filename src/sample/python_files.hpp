@@ -32,6 +32,12 @@ inline std::string_view path_in_packages(std::string_view path) {
   return {};
 }
 
+/// True for the functions of PyTorch that change gradients before they are reduced: communication hooks, which run in
+/// autograd's threads.
+inline bool is_communication_hook(std::string_view path) {
+  return path.find("/torch/distributed/algorithms/") != std::string_view::npos;
+}
+
 /// True for a Python source file of the program: not of the standard library, of an installed package or generated.
 inline bool is_own_python_file(std::string_view path) {
   // "<__array_function__ internals>" and the like: code that a library has made. "<string>" is that of `python -c`.

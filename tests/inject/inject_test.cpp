@@ -398,6 +398,19 @@ TEST_F(Injected, BackwardIsBookedToItsForward) {
   EXPECT_EQ(found, steps);
 }
 
+TEST_F(Injected, ACommunicationHookHasItsOwnLine) {
+  const Outcome result = script("hook.py");
+  ASSERT_EQ(result.status, 0);
+  ASSERT_EQ(result.spools.size(), 1U);
+  const Spool& spool = result.spools[0];
+  if (!has_modules(spool)) GTEST_SKIP() << "this version of Python gives lines alone";
+  ASSERT_EQ(spool.launches.size(), 2U);
+  EXPECT_EQ(spool.module(spool.launches[0]), "Layer");
+  EXPECT_EQ(spool.module(spool.launches[1]), "");
+  const std::string hooks = "torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py";
+  EXPECT_EQ(spool.line(spool.launches[1]), marked_line("line of the hook", hooks));
+}
+
 TEST_F(Injected, PythonIsLeftAloneWhereItIsNotWanted) {
   const Outcome result = script("program.py", {{"ROOFLINE_PYTHON", "off"}});
   ASSERT_EQ(result.status, 0);
