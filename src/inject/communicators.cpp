@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inject/nccl_variables.hpp"
 #include "inject/redirect.hpp"
 #include "inject/session.hpp"
 
@@ -37,6 +38,7 @@ void Communicators::destroyed(NcclComm handle) {
 KnownCommunicator& Communicators::add_locked(Session& current, NcclComm handle, std::uint64_t hash, std::uint32_t rank,
                                              std::uint32_t ranks) {
   if (owner_ != &current) known_.clear();  // a child of fork()
+  if (owner_ != &current) write_nccl_variables(current);
   owner_ = &current;
   KnownCommunicator communicator;
   communicator.about = {hash, ++last_id_, rank, ranks, 0};

@@ -73,6 +73,7 @@ enum class Type : std::uint16_t {
   stall_reason,
   instruction_samples,
   instruction_phase,
+  variable,
 };
 
 struct Header {
@@ -428,6 +429,11 @@ struct Communicator {
   std::uint32_t reserved;
 };
 
+/// A variable of the environment that sets how NCCL transfers data, when the process made its first communicator.
+struct Variable {
+  Id name, value;  ///< texts
+};
+
 enum class CollectiveKind : std::uint32_t {
   other,
   all_reduce,
@@ -495,6 +501,6 @@ constexpr bool keep_alignment() {
 static_assert(keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel,
                              Copy, Fill, Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread,
                              CopySource, Marker, Marks, CodeFile, Code, Allocation, MemoryUse, Rank, Communicator,
-                             Collective, GpuModule, StallReason, InstructionSamples, InstructionPhase>());
+                             Collective, GpuModule, StallReason, InstructionSamples, InstructionPhase, Variable>());
 
 }  // namespace roofline::spool

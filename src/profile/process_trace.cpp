@@ -160,6 +160,11 @@ class Reader {
       case spool::Type::rank:
         if (const auto record = body.as<spool::Rank>()) rank(*record);
         break;
+      case spool::Type::variable:
+        if (const auto record = body.as<spool::Variable>()) {
+          trace_.variables.insert_or_assign(std::string(trace_.text(record->name)), trace_.text(record->value));
+        }
+        break;
       case spool::Type::communicator:
         if (const auto record = body.as<spool::Communicator>()) communicator(*record);
         break;

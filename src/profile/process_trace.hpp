@@ -62,7 +62,8 @@ struct ProcessTrace {
   std::vector<spool::Marks> marks;  ///< steps outside the recording
   std::vector<spool::Allocation> allocations;
   std::vector<spool::MemoryUse> memory_uses;
-  std::optional<spool::Rank> rank;  ///< std::nullopt without a job launcher
+  std::optional<spool::Rank> rank;                            ///< std::nullopt without a job launcher
+  std::map<std::string, std::string, std::less<>> variables;  ///< of NCCL, that were set when it started
   std::vector<spool::Collective> collectives;
   std::vector<spool::GpuModule> gpu_modules;
   std::vector<spool::StallReason> stall_reasons;

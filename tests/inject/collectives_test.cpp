@@ -62,6 +62,12 @@ TEST_F(Collectives, HaveKindBytesNumberAndKernel) {
   EXPECT_NE(world.hash, 0U);
 }
 
+TEST_F(Collectives, HaveTheVariablesThatSetTheirTransport) {
+  const Environment set = {{"NCCL_P2P_DISABLE", "1"}, {"NCCL_SOCKET_IFNAME", "eth0"}};
+  EXPECT_THAT(rank("kinds", 0, set).variables, ElementsAre(testing::Pair("NCCL_P2P_DISABLE", "1")));
+  EXPECT_TRUE(rank("kinds", 0).variables.empty());
+}
+
 TEST_F(Collectives, OfAGroupAreOneWithOneKernel) {
   const Spool spool = rank("groups", 0);
   ASSERT_THAT(kinds_of(spool), ElementsAre(Kind::all_reduce, Kind::all_to_all, Kind::send_recv, Kind::all_reduce));

@@ -41,6 +41,7 @@ struct Spool {
   std::vector<spool::MemoryUse> memory_uses;
   std::optional<spool::Rank> rank;
   std::map<spool::Id, spool::Communicator> communicators;
+  std::map<std::string, std::string> variables;
   std::vector<spool::Collective> collectives;
   std::uintmax_t bytes = 0;
   bool torn = false;
@@ -236,6 +237,12 @@ inline Spool read_spool(const std::filesystem::path& path) {
         spool.rank = reading::record<spool::Rank>(bytes, at);
         need(spool.texts.count(spool.rank->launcher) != 0, "a rank before its launcher");
         break;
+      case spool::Type::variable: {
+        const auto variable = reading::record<spool::Variable>(bytes, at);
+        need(spool.texts.count(variable.name) != 0, "a variable before its name");
+        spool.variables[spool.texts[variable.name]] = spool.texts[variable.value];
+        break;
+      }
       case spool::Type::communicator: {
         const auto communicator = reading::record<spool::Communicator>(bytes, at);
         spool.communicators[communicator.id] = communicator;
