@@ -255,6 +255,22 @@ constexpr CauseRow kCauseRows[] = {
      "Merge them: a larger bucket_cap_mb, or one all_reduce of a flat tensor; torch.distributed._coalescing_manager "
      "for collectives of one kind.",
      "Merge them: --xla_gpu_all_reduce_combine_threshold_bytes."},
+    {SavingCause::slow_link, "Collectives do not use NVLink",
+     "See with NCCL_DEBUG=INFO which transport NCCL chooses: it should be P2P or NVLS. Remove NCCL_P2P_DISABLE and "
+     "NCCL_P2P_LEVEL from the environment and from nccl.conf, and check nvidia-smi topo -p2p r and the fabric manager.",
+     "", ""},
+    {SavingCause::shared_gpu, "GPU idle: its rank runs kernels on another rank's GPU",
+     "Let each process use its own GPU only: cudaSetDevice(local rank) before anything is allocated.",
+     "Let each rank use its own GPU only: torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"])) first, and this "
+     "device instead of \"cuda:0\" for every model and tensor.",
+     "Let each process use its own GPU only: jax.distributed.initialize(local_device_ids=…).",
+     "Let each process use its own GPU only: cupy.cuda.Device(local_rank).use() before anything is allocated."},
+    {SavingCause::communication_hook, "Kernels of a communication hook, which compresses gradients",
+     "Reduce gradients without compression where the link is fast.",
+     "Remove register_comm_hook() where the link is fast (NVLink): plain all-reduces overlap the backward pass. Else "
+     "use "
+     "bf16_compress_hook, or a hook of lower rank.",
+     ""},
     {SavingCause::unknown_idle, "GPU idle without a known cause",
      "No action: the recording does not show the cause. The timeline shows the gaps.", "", ""}};
 
@@ -506,6 +522,12 @@ constexpr DetailRow kDetailRows[] = {
      "Cut each batch into more micro-batches (torch.distributed.pipelining: Schedule1F1B, ScheduleInterleaved1F1B), "
      "and give every stage the same work; or use data parallelism if the model fits on one GPU.",
      "Cut each batch into more micro-batches, and give every stage the same work.", ""},
+    {CauseDetail::uneven_stages, "Pipeline stages are unequal",
+     "Balance the stages by their time, not by the number of layers: move layers from the longest stage to the others, "
+     "and count embeddings, the output layer and the loss.",
+     "Balance the stages by their time, not by the number of layers: move layers from the longest stage to the others, "
+     "and count the embedding, the output layer and the loss; or split the output layer between the ranks.",
+     "", ""},
     {CauseDetail::unequal_tokens, "A rank has more work than the others",
      "Give every rank the same work: equal shares of what is exchanged.",
      "Give every rank the same work: balance the routing of tokens to experts (auxiliary loss, a fresh bias, a "
@@ -555,6 +577,24 @@ constexpr DetailRow kDetailRows[] = {
      "Shard layer by layer: fully_shard(block) for each block before fully_shard(model), or an auto_wrap_policy in "
      "FullyShardedDataParallel; one layer's transfer then overlaps another layer's kernels.",
      "Let XLA overlap collectives (--xla_gpu_enable_latency_hiding_scheduler=true), or shard less.", ""},
+    {CauseDetail::split_layers, "Activations of split layers are reduced without overlap",
+     "Reduce less often: split one product by columns and the next by rows, so that two need one reduction; or split "
+     "over fewer GPUs, and use replicas.",
+     "Reduce less often: split one linear by columns and the next by rows (ColwiseParallel, RowwiseParallel), with one "
+     "all-reduce for both; or overlap: two half batches in turn, torch._inductor.config._micro_pipeline_tp; or use "
+     "replicas where the model fits on one GPU.",
+     "Reduce less often: shard one product by columns and the next by rows; or use replicas where the model fits.", ""},
+    {CauseDetail::gathered_shards, "Whole tensors are gathered after the update",
+     "Work on the own shard, and gather only where the whole tensor is needed.",
+     "Work on the local shards: p.to_local() instead of p.full_tensor(), torch._foreach_lerp_ for averages; gather "
+     "only "
+     "to save or evaluate, or every N steps.",
+     "Keep the arrays sharded, with the sharding of the parameters; gather only to save or evaluate.", ""},
+    {CauseDetail::gathered_heads, "Queries, keys and values of all heads are gathered on every rank",
+     "Keep the heads split between the ranks: attention needs no other rank's heads.",
+     "Keep the heads split: ColwiseParallel() without output_layouts=Replicate() for q, k and v, RowwiseParallel() for "
+     "the output, and view(…, -1, head_dim). Each rank then computes attention for its own heads, without gathers.",
+     "Keep the heads sharded from the products to the output: attention needs no other device's heads.", ""},
     {CauseDetail::widened_messages, "Values are converted to single precision for a collective, then converted back",
      "Send them in the type that they have before and after: half of the bytes, and no conversions. Keep single "
      "precision only for sums of so many ranks that half precision is not enough.",

@@ -57,6 +57,7 @@ enum class CauseDetail : std::uint8_t {
   cpu_collective,       ///< wait_network: a collective of tensors in host memory, as in Gloo
   fewer_cpus,           ///< late_rank: its process may run on fewer CPUs than other ranks
   pipeline_stages,      ///< uneven_ranks: pipeline stages wait for each other's sends
+  uneven_stages,        ///< unequal_work: a pipeline stage takes longer than the others
   unequal_tokens,       ///< unequal_work: unequal amounts received in an all-to-all
   lone_work,            ///< unequal_work: lines that no other rank runs, such as a validation
   dependent_messages,   ///< small_messages: each needs results of kernels, as with split layers
@@ -66,6 +67,9 @@ enum class CauseDetail : std::uint8_t {
   exposed_gathers,      ///< exposed_communication: mostly all-gathers
   exposed_scatters,     ///< exposed_communication: mostly reduce-scatters
   whole_shards,         ///< exposed_communication: parameters and gradients of the whole model in one collective each
+  split_layers,         ///< exposed_communication: activations of layers that are split between ranks
+  gathered_shards,      ///< exposed_communication: whole tensors, gathered from shards after the update
+  gathered_heads,       ///< exposed_communication: queries, keys and values of all heads
   widened_messages,     ///< exposed_communication: converted to single precision before, and back after
   unread_rows,          ///< exposed_communication: of a table that is gathered, few rows are read
   exposed_broadcasts,

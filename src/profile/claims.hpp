@@ -13,8 +13,10 @@ namespace roofline {
 struct SavingClaim {
   Saving saving = {};
   std::vector<std::pair<int, double>> rows = {};  ///< row and seconds of its time; empty: no particular row
-  CauseDetail detail = CauseDetail::none;         ///< of the saving's cause
-  bool general = false;                           ///< names no specific cause: it gets what the others leave
+  /// Of a saving of communication: kernels that it saves besides, row and seconds.
+  std::vector<std::pair<int, double>> kernels = {};
+  CauseDetail detail = CauseDetail::none;  ///< of the saving's cause
+  bool general = false;                    ///< names no specific cause: it gets what the others leave
 };
 
 /// Seconds available for savings, over all GPUs.

@@ -71,7 +71,67 @@ class NeighboursOfJob {
   std::map<std::pair<int, int>, std::vector<const Activity*>> kernels_;  ///< by process and device, by start
 };
 
+/// What a rank ran since its last attention.
+struct SinceAttention {
+  std::vector<std::uint64_t> gathered;  ///< bytes
+  bool product = false;                 ///< after the last all-gather
+  std::size_t next = 0;                 ///< the rank's next collective
+
+  /// All-gathers up to that time.
+  void take_gathers(const std::vector<CollectiveKernel>& collectives, std::uint64_t time) {
+    for (; next < collectives.size() && collectives[next].span.start <= time; ++next) {
+      if (collectives[next].kind != spool::CollectiveKind::all_gather) continue;
+      gathered.push_back(collectives[next].bytes);
+      product = false;
+    }
+  }
+
+  /// Queries, keys and values were gathered, and no product made others of them. Gathers of parts of the sequence are
+  /// of keys and values only.
+  bool gathers_heads() const {
+    constexpr std::size_t kTensors = 3;
+    if (gathered.size() < kTensors || product) return false;
+    const std::uint64_t bytes = gathered.back();
+    return std::all_of(gathered.end() - kTensors, gathered.end(), [&](std::uint64_t of) { return of == bytes; });
+  }
+};
+
 }  // namespace
+
+void GatheredHeads::add(const Activity& attention, bool gathers) {
+  ++attentions;
+  if (!gathers) return;
+  ++gathered;
+  rows[attention.group] += seconds(attention.end - attention.start);
+}
+
+double GatheredHeads::gathered_s() const {
+  double sum = 0;
+  for (const auto& [group, time] : rows) sum += time;
+  return sum;
+}
+
+GatheredHeads gathered_heads(const Job& job, const Recording& recording, const std::vector<Span>& steps) {
+  GatheredHeads heads;
+  std::map<std::pair<int, int>, std::size_t> ranks;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) ranks[{job.ranks[i].process, job.ranks[i].device}] = i;
+  std::vector<SinceAttention> since(job.ranks.size());
+  Within within(steps);
+  for (const Activity& activity : recording.activities) {
+    const auto rank = ranks.find({activity.process, activity.device});
+    if (rank == ranks.end() || activity.what != ActivityKind::kernel || activity.group < 0) continue;
+    SinceAttention& of = since[rank->second];
+    of.take_gathers(job.timelines[rank->second].collectives, activity.start);
+    const std::string_view symbol = recording.groups[static_cast<std::size_t>(activity.group)].symbol;
+    if (!is_attention(symbol)) {
+      of.product |= !is_collective(symbol) && is_product(symbol);
+      continue;
+    }
+    if (within(activity.start)) heads.add(activity, of.gathers_heads());
+    of.gathered.clear();
+  }
+  return heads;
+}
 
 CollectiveNeighbours collective_neighbours(const Job& job, const Recording& recording, const std::vector<Span>& steps,
                                            spool::CollectiveKind kind, const Machine& machine) {

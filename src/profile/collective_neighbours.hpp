@@ -1,6 +1,7 @@
 // The kernels before and after collectives, which show what is sent without need.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "profile/ranks.hpp"
@@ -14,6 +15,18 @@ struct CollectiveNeighbours {
   /// Share that the next kernel, which reads rows by their indices, does not read, as counted or by its time.
   double unread = 0;
 };
+
+/// Attention kernels of all ranks in the steps, and those whose queries, keys and values were all gathered just before.
+struct GatheredHeads {
+  double attentions = 0, gathered = 0;
+  std::map<int, double> rows = {};  ///< seconds of gathered ones by group
+
+  void add(const Activity& attention, bool gathers);
+  double gathered_s() const;
+  bool nearly_all() const { return attentions > 0 && gathered >= 0.9 * attentions; }
+};
+
+GatheredHeads gathered_heads(const Job& job, const Recording& recording, const std::vector<Span>& steps);
 
 CollectiveNeighbours collective_neighbours(const Job& job, const Recording& recording, const std::vector<Span>& steps,
                                            spool::CollectiveKind kind, const Machine& machine);

@@ -17,7 +17,7 @@ bool of_stages(const CollectiveKernel& kernel) {
 class KindsOfJob {
  public:
   KindsOfJob(const Job& job, const Recording& recording, const std::vector<Span>& steps, const Machine& machine)
-      : job_(job), recording_(recording), steps_(steps), machine_(machine) {}
+      : job_(job), recording_(recording), steps_(steps), machine_(machine), origins_(collective_origins(recording)) {}
 
   CommunicationKinds sum() {
     std::vector<std::vector<std::uint64_t>> begins;
@@ -57,6 +57,10 @@ class KindsOfJob {
     of.waiting_s += waiting;
     of.transfer_s += transfer;
     of.lines[line] += transfer;
+    const auto origin = origins_.find(kernel.group);
+    CommunicationPart& part = of.origins[origin == origins_.end() ? CollectiveOrigin::other : origin->second];
+    part.transfer_s += transfer;
+    part.lines[line] += transfer;
     of.waits[line] += waiting;
     ++of.calls;
   }
@@ -81,11 +85,35 @@ class KindsOfJob {
   const Recording& recording_;
   const std::vector<Span>& steps_;
   const Machine& machine_;
+  std::map<int, CollectiveOrigin> origins_;                    ///< by group
   std::map<std::uint64_t, std::optional<double>> attainable_;  ///< by bytes
   CommunicationKinds result_;
 };
 
 }  // namespace
+
+double CommunicationKind::transfer_of(CollectiveOrigin origin) const {
+  const auto found = origins.find(origin);
+  return found == origins.end() ? 0 : found->second.transfer_s;
+}
+
+void CommunicationKind::remove(CollectiveOrigin origin) {
+  const auto found = origins.find(origin);
+  if (found == origins.end()) return;
+  transfer_s = std::max(0.0, transfer_s - found->second.transfer_s);
+  for (const auto& [line, time] : found->second.lines) lines[line] -= time;
+  std::erase_if(lines, [](const auto& line) { return !(line.second > 0); });
+  origins.erase(found);
+}
+
+double CommunicationKinds::transfer_s(std::initializer_list<spool::CollectiveKind> of, CollectiveOrigin origin) const {
+  double sum = 0;
+  for (const spool::CollectiveKind kind : of) {
+    const auto found = kinds.find(kind);
+    sum += found == kinds.end() ? 0 : found->second.transfer_of(origin);
+  }
+  return sum;
+}
 
 const std::pair<const spool::CollectiveKind, CommunicationKind>* CommunicationKinds::largest() const {
   const auto found = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
@@ -116,6 +144,7 @@ CommunicationKinds communication_kinds(const Job& job, const Recording& recordin
                                        const Machine& machine) {
   CommunicationKinds kinds = KindsOfJob(job, recording, steps, machine).sum();
   kinds.micro_batches = reduced_micro_batches(job, recording, steps);
+  kinds.heads = gathered_heads(job, recording, steps);
   if (const auto* const most = kinds.largest()) {
     kinds.neighbours = collective_neighbours(job, recording, steps, most->first, machine);
   }

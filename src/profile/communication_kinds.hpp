@@ -1,15 +1,23 @@
 // Cost of each kind of collective while no other kernel runs, and the part due to pipeline stages.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "profile/collective_neighbours.hpp"
+#include "profile/collective_origins.hpp"
 #include "profile/ranks.hpp"
 
 namespace roofline {
+
+/// A part of the transfer of one kind.
+struct CommunicationPart {
+  double transfer_s = 0;
+  std::map<std::string, double> lines = {};
+};
 
 /// Sums over all ranks in the steps, while no other kernel runs.
 struct CommunicationKind {
@@ -18,6 +26,11 @@ struct CommunicationKind {
   double calls = 0;
   std::map<std::string, double> lines = {};  ///< seconds of transfer per line
   std::map<std::string, double> waits = {};  ///< seconds of waiting per line
+  std::map<CollectiveOrigin, CommunicationPart> origins = {};
+
+  double transfer_of(CollectiveOrigin origin) const;
+  /// Without the transfer of that origin.
+  void remove(CollectiveOrigin origin);
 };
 
 struct CommunicationKinds {
@@ -30,9 +43,12 @@ struct CommunicationKinds {
   std::int64_t micro_batches = 1;                  ///< of a step that reduce its gradients, each by itself
 
   CollectiveNeighbours neighbours = {};  ///< of the kind with the most transfer
+  GatheredHeads heads = {};
 
   /// The kind with the most transfer; null if there is none.
   const std::pair<const spool::CollectiveKind, CommunicationKind>* largest() const;
+  /// Seconds of transfer of that origin in these kinds of collectives.
+  double transfer_s(std::initializer_list<spool::CollectiveKind> of, CollectiveOrigin origin) const;
   /// Seconds of waiting in that kind of collective.
   double waiting_s(spool::CollectiveKind kind) const;
   /// The line with most of all waiting; empty if there is none.

@@ -77,22 +77,35 @@ std::optional<IdlePart> largest_excess(const std::vector<IdlePart>& parts, int d
   return largest;
 }
 
-/// The line that launches most of what one rank has more than the other, by time, or by number where it is as fast.
-std::string line_of_more(const Recording& recording, const RankWork& here, const RankWork& there, bool by_time) {
-  constexpr double kMost = 0.5;
+/// What each line launches more on one rank than on the other, by time, or by number where it is as fast.
+std::map<std::string, double> more_by_line(const Recording& recording, const RankWork& here, const RankWork& there,
+                                           bool by_time) {
   std::map<std::string, double> lines;
-  double more = 0;
   const auto add = [&](const RankWork& work, double sign) {
     for (const auto& [group, of] : work) {
-      const double amount = sign * (by_time ? of.seconds : of.launches);
-      lines[line_of_group(recording, group)] += amount;
-      more += amount;
+      lines[line_of_group(recording, group)] += sign * (by_time ? of.seconds : of.launches);
     }
   };
   add(here, 1);
   add(there, -1);
+  return lines;
+}
+
+/// The line that launches most of that; empty if there is none.
+std::string line_of_most(const std::map<std::string, double>& lines) {
+  constexpr double kMost = 0.5;
+  double more = 0;
+  for (const auto& [line, amount] : lines) more += amount;
   const std::string line = key_of_largest(lines);
-  return lines.empty() || lines[line] < kMost * more ? std::string() : line;
+  return lines.empty() || lines.at(line) < kMost * more ? std::string() : line;
+}
+
+/// The known lines with more, largest first.
+std::vector<std::pair<std::string, double>> sorted_by_amount(const std::map<std::string, double>& lines) {
+  std::vector<std::pair<std::string, double>> sorted(lines.begin(), lines.end());
+  std::erase_if(sorted, [](const auto& line) { return line.first.empty() || !(line.second > 0); });
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return sorted;
 }
 
 /// The line whose copies take the late rank longest.
@@ -181,9 +194,10 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
     finding.lone = !finding.line.empty();
     // Unequal work of few steps is chance, unless one rank alone does it.
     if (late->seldom && !finding.lone) return std::nullopt;
-    if (!finding.lone) {
-      finding.line = line_of_more(recording, work[here], work[there], reason == LateReason::unequal_work);
-    }
+    const bool by_time = reason == LateReason::unequal_work;
+    const std::map<std::string, double> more = more_by_line(recording, work[here], work[there], by_time);
+    if (!finding.lone) finding.line = line_of_most(more);
+    if (by_time) finding.more_lines = sorted_by_amount(more);
   }
   if (reason == LateReason::copies) name_copies(finding, recording, spans);
   if (reason == LateReason::host) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profile/idle_causes.hpp"
@@ -20,8 +21,10 @@ struct LateFinding {
   int typical_device = 0;         ///< device of the rank that they are compared with
   std::string line = {};          ///< line that launches its additional work or copies; empty: unknown
   bool lone = false;              ///< no other rank runs that line
-  bool pageable = false;          ///< its copies use pageable memory
-  int cpus = 0, other_cpus = 0;   ///< CPUs of a late host with fewer than the typical one; 0: not fewer
+  /// Lines by the kernel time that the late rank has more of, in all steps, largest first; unequal work only.
+  std::vector<std::pair<std::string, double>> more_lines = {};
+  bool pageable = false;         ///< its copies use pageable memory
+  int cpus = 0, other_cpus = 0;  ///< CPUs of a late host with fewer than the typical one; 0: not fewer
 };
 
 /// `spans`: the steps; `parts`: idle time within them.

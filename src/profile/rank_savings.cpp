@@ -11,8 +11,11 @@
 
 #include "model/find.hpp"
 #include "profile/causes/kernel_names.hpp"
+#include "profile/exposed_savings.hpp"
 #include "profile/rows.hpp"
 #include "profile/slow_steps.hpp"
+#include "report/saving_order.hpp"
+#include "sample/python_files.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -36,23 +39,6 @@ std::string names_of(const Job& job, const std::vector<int>& ranks) {
   return fmt::format("Ranks {}{} arrive", fmt::join(numbers.begin(), named, ", "), more);
 }
 
-CauseDetail exposed_detail(spool::CollectiveKind kind) {
-  switch (kind) {
-    case spool::CollectiveKind::send_recv:
-      return CauseDetail::exposed_transfers;
-    case spool::CollectiveKind::all_gather:
-      return CauseDetail::exposed_gathers;
-    case spool::CollectiveKind::reduce_scatter:
-      return CauseDetail::exposed_scatters;
-    case spool::CollectiveKind::broadcast:
-      return CauseDetail::exposed_broadcasts;
-    case spool::CollectiveKind::all_to_all:
-      return CauseDetail::exposed_all_to_alls;
-    default:
-      return CauseDetail::none;
-  }
-}
-
 class RankClaims {
  public:
   RankClaims(const Job& job, const RankSteps& steps, const CommunicationKinds& kinds, const Ranks& report,
@@ -70,12 +56,13 @@ class RankClaims {
     }
   }
 
-  RankSavings savings(const std::optional<LateFinding>& late, const SmallMessages& small) {
+  RankSavings savings(const std::optional<LateFinding>& late, const SmallMessages& small,
+                      const std::optional<SlowLink>& slow) {
     if (late) add_late(*late);
     add_pipeline(late);
     add_uneven(late, small);
     add_small_messages(late, small);
-    add_exposed();
+    add_exposed(slow);
     const bool copies = late && late->cause.reason == LateReason::copies;
     return {std::move(claims_), copies ? late->late.late_s : 0};
   }
@@ -88,10 +75,10 @@ class RankClaims {
   }
 
   /// A claim on the time of the collectives' rows.
-  void add(Saving saving) {
+  void add(Saving saving, std::vector<std::pair<int, double>> kernels = {}) {
     saving.kind = SavingKind::communication;
     saving.seconds *= share_;
-    SavingClaim claim{.saving = std::move(saving), .rows = {}};
+    SavingClaim claim{.saving = std::move(saving), .rows = {}, .kernels = std::move(kernels)};
     const double all =
         std::accumulate(rows_.begin(), rows_.end(), 0.0, [](double sum, const auto& row) { return sum + row.second; });
     for (const auto& [row, time] : rows_) claim.rows.emplace_back(row, claim.saving.seconds * time / all);
@@ -158,7 +145,8 @@ class RankClaims {
       saving.action = postpone ? action_against(SavingCause::slow_steps, framework_)
                                : action_against(finding.idle->cause, framework_, finding.idle->detail);
     }
-    if (finding.lone) {
+    const bool stages = unequal && stages_wait_most();
+    if (finding.lone && !stages) {
       reason += "; no other rank runs this line";
       saving.action = action_against(saving.cause, framework_, CauseDetail::lone_work);
     }
@@ -168,13 +156,13 @@ class RankClaims {
       reason = reason.empty() ? fewer : fewer + ". " + reason;
       saving.action = action_against(saving.cause, framework_, CauseDetail::fewer_cpus);
     }
-    if (unequal && stages_wait_most()) {
-      saving.action = action_against(SavingCause::uneven_ranks, framework_, CauseDetail::pipeline_stages);
+    if (stages) {
+      describe_stages(saving, finding);
     } else if (unequal && kinds_.waiting_s(spool::CollectiveKind::all_to_all) > 0.5 * steps_.waited_s()) {
       saving.action = action_against(saving.cause, framework_, CauseDetail::unequal_tokens);
     }
-    saving.what = fmt::format("{} last in {}, {} after the others{}", names_of(job_, late.ranks), in_steps,
-                              duration(late.late_s / late_steps), reason.empty() ? "" : ". " + reason);
+    saving.what += fmt::format("{} last in {}, {} after the others{}", names_of(job_, late.ranks), in_steps,
+                               duration(late.late_s / late_steps), reason.empty() ? "" : ". " + reason);
     saving.evidence = fmt::format("{} of {} steps with waiting; the other ranks wait {} of a step", late.steps,
                                   late.waiting, percent(late.late_s / steps_.total_s()));
     if (cause.reason == LateReason::host) {
@@ -185,12 +173,37 @@ class RankClaims {
       const auto copies_of = [this](int of) { return steps_.parts[static_cast<std::size_t>(of)].copies_s / count_; };
       saving.evidence += fmt::format("; copies take {} per step on rank {}, {} on rank {}",
                                      duration(copies_of(cause.rank)), rank, duration(copies_of(cause.other)), other);
+    } else if (stages && !finding.more_lines.empty()) {
+      saving.evidence += lines_of_stage(finding);
     } else {
       saving.evidence +=
           fmt::format("; {} launches per step on rank {}, {} on rank {}", count(std::llround(cause.launches / count_)),
                       rank, count(std::llround(cause.other_launches / count_)), other);
     }
     add(std::move(saving));
+  }
+
+  /// A stage of a pipeline that takes longer than the others. Equal stages would all take the mean of their times.
+  void describe_stages(Saving& saving, const LateFinding& finding) const {
+    const bool kernels = finding.cause.reason == LateReason::unequal_work;
+    const CauseDetail detail = kernels ? CauseDetail::uneven_stages : CauseDetail::pipeline_stages;
+    saving.action = action_against(SavingCause::uneven_ranks, framework_, detail);
+    if (!kernels) return;
+    const double longer = finding.cause.compute_s - mean_of(&RankParts::compute_s);
+    saving.seconds = std::min(saving.seconds, std::max(0.0, longer) * static_cast<double>(job_.ranks.size()));
+    saving.what = what_is_lost(SavingCause::uneven_ranks, detail) + ". ";
+    if (saving.line.empty() && !finding.more_lines.empty()) saving.line = finding.more_lines.front().first;
+  }
+
+  /// "; rank 1 runs 80 ms more at model.py:55 forward, 40 ms at model.py:54 forward".
+  std::string lines_of_stage(const LateFinding& finding) const {
+    constexpr std::size_t kNamed = 3;
+    std::vector<std::string> lines;
+    for (const auto& [line, time] : finding.more_lines) {
+      if (lines.size() < kNamed) lines.push_back(fmt::format("{} at {}", duration(time / count_), line));
+    }
+    return fmt::format("; more kernel time per step on rank {}: {}",
+                       job_.ranks[static_cast<std::size_t>(finding.cause.rank)].rank, fmt::join(lines, ", "));
   }
 
   /// True if most waiting of ranks is that of pipeline stages for each other.
@@ -202,6 +215,7 @@ class RankClaims {
     const auto ranks = static_cast<double>(job_.ranks.size());
     const double all = kinds_.stages_wait_s;
     const double waited = late && stages_wait_most() ? std::max(0.0, all - late->late.waited_s) : all;
+    stages_s_ = waited;
     if (waited < kLeast * steps_.total_s() * ranks) return;
     Saving saving;
     saving.cause = SavingCause::uneven_ranks;
@@ -214,7 +228,6 @@ class RankClaims {
         duration(waited / (count_ * ranks)), percent(waited / (steps_.total_s() * ranks)),
         duration(kinds_.stages_transfer_s / (count_ * ranks)));
     saving.action = action_against(saving.cause, framework_, CauseDetail::pipeline_stages);
-    stages_s_ = waited;
     add(std::move(saving));
   }
 
@@ -267,93 +280,10 @@ class RankClaims {
     add(std::move(saving));
   }
 
-  /// Limited to what kernels without overlapping communication could hide.
-  void add_exposed() {
-    const auto ranks = static_cast<double>(job_.ranks.size());
-    const double exposed = mean_of(&RankParts::transfer_s) - small_s_ - kinds_.stages_unmatched_s / ranks;
-    const double free = mean_of(&RankParts::compute_s) - mean_of(&RankParts::overlapped_s);
-    const double hidden = std::min(exposed, std::max(0.0, free));
-    const auto* const kind = kinds_.largest();
-    if (steps_.matched_s <= 0 || kind == nullptr || hidden < kLeastExposed * steps_.total_s()) return;
-    const std::string_view name = collective_name(kind->first);
-    const auto most = [name](const CollectiveSum& a, const CollectiveSum& b) {
-      return std::pair(a.name == name, a.exposed_s) < std::pair(b.name == name, b.exposed_s);
-    };
-    const auto largest = std::max_element(report_.collectives.begin(), report_.collectives.end(), most);
-    Saving saving;
-    saving.cause = SavingCause::exposed_communication;
-    saving.line = key_of_largest(kind->second.lines);
-    saving.seconds = hidden * ranks;
-    saving.what = fmt::format("Communication without overlap: {} of a step", percent(exposed / steps_.total_s()));
-    saving.evidence = fmt::format("{} per step, {} more overlapped by kernels", duration(exposed / count_),
-                                  duration(mean_of(&RankParts::overlapped_s) / count_));
-    saving.evidence += fmt::format("; mostly {}", name);
-    if (largest != report_.collectives.end() && largest->name == name) {
-      if (!largest->line.empty()) saving.line = largest->line;
-      if (largest->bytes > 0) saving.evidence += " of " + binary_bytes(largest->bytes);
-      if (largest->attainable_s > 0 && largest->transfer_s > 0) {
-        saving.evidence += fmt::format(" at {} of its roof", percent(largest->attainable_s / largest->transfer_s));
-      }
+  void add_exposed(const std::optional<SlowLink>& slow) {
+    for (SavingClaim& claim : exposed_savings(job_, steps_, kinds_, slow, report_, small_s_, framework_)) {
+      add(std::move(claim.saving), std::move(claim.kernels));
     }
-    const bool whole = shards_whole_model();
-    if (whole && saving.line.empty()) saving.line = line_of_shards();
-    saving.action =
-        action_against(saving.cause, framework_, whole ? CauseDetail::whole_shards : exposed_detail(kind->first));
-    if (kinds_.micro_batches > 1) {
-      reduce_once(saving, exposed * ranks);
-    } else if (!whole) {
-      send_less(saving, exposed * ranks);
-    }
-    add(std::move(saving));
-  }
-
-  /// True if each step gathers all parameters once (twice: backward gathers them again) and scatters all gradients
-  /// once, and no kernel runs meanwhile, as where only the root module is sharded.
-  bool shards_whole_model() const {
-    constexpr double kMostOverlapped = 0.1;
-    const auto calls = [this](spool::CollectiveKind kind) {
-      const auto found = kinds_.kinds.find(kind);
-      return found == kinds_.kinds.end() ? 0 : found->second.calls / (count_ * static_cast<double>(job_.ranks.size()));
-    };
-    const auto about = [](double value, double least, double most) {
-      return value > least - 0.1 && value < most + 0.1;
-    };
-    return about(calls(spool::CollectiveKind::all_gather), 1, 2) &&
-           about(calls(spool::CollectiveKind::reduce_scatter), 1, 1) &&
-           mean_of(&RankParts::overlapped_s) <= kMostOverlapped * mean_of(&RankParts::transfer_s);
-  }
-
-  /// The line that gathers most; that of the scatter is unknown where autograd's thread launches it.
-  std::string line_of_shards() const {
-    return key_of_largest(kinds_.kinds.at(spool::CollectiveKind::all_gather).lines);
-  }
-
-  /// Of exposed communication that sends more than it needs to.
-  void send_less(Saving& saving, double exposed_s) const {
-    constexpr double kNearlyAll = 0.8, kWidened = 0.5;
-    const CollectiveNeighbours& neighbours = kinds_.neighbours;
-    CauseDetail detail = CauseDetail::none;
-    if (neighbours.widened >= kNearlyAll) {
-      detail = CauseDetail::widened_messages;
-      saving.seconds = kWidened * exposed_s;
-    } else if (neighbours.unread >= kNearlyAll) {
-      detail = CauseDetail::unread_rows;
-      saving.seconds = neighbours.unread * exposed_s;
-      saving.evidence += fmt::format("; the next kernel reads {} of it", percent(1 - neighbours.unread));
-    }
-    if (detail == CauseDetail::none) return;
-    saving.what = fmt::format("{}: {} of a step", what_is_lost(saving.cause, detail),
-                              percent(exposed_s / (steps_.total_s() * static_cast<double>(job_.ranks.size()))));
-    saving.action = action_against(saving.cause, framework_, detail);
-  }
-
-  /// Of exposed communication that reduces the gradients of each micro-batch.
-  void reduce_once(Saving& saving, double exposed_s) const {
-    const auto batches = static_cast<double>(kinds_.micro_batches);
-    saving.seconds = exposed_s * (1 - 1 / batches);
-    saving.what = fmt::format("Gradients are reduced {} times per step, once in each micro-batch: {} of a step",
-                              count(kinds_.micro_batches), percent(exposed_s / (steps_.total_s() * job_.ranks.size())));
-    saving.action = action_against(saving.cause, framework_, CauseDetail::micro_batches);
   }
 
   const Job& job_;
@@ -364,7 +294,7 @@ class RankClaims {
   double count_ = 1;
   double share_ = 1;            ///< of the ranks: those whose rows there are
   double small_s_ = 0;          ///< of a rank in all steps, claimed for small messages
-  double stages_s_ = 0;         ///< of all ranks in all steps, claimed for a pipeline
+  double stages_s_ = 0;         ///< of all ranks in all steps, of a pipeline
   std::map<int, double> rows_;  ///< seconds of collectives by group
   std::vector<SavingClaim> claims_;
 };
@@ -410,9 +340,30 @@ std::set<std::string> barrier_lines(const Recording& recording) {
 }  // namespace
 
 RankSavings rank_savings(const Job& job, const RankSteps& steps, const std::optional<LateFinding>& late,
-                         const SmallMessages& small, const CommunicationKinds& kinds, const Ranks& report,
-                         const RowTimes& rows, Framework framework) {
-  return RankClaims(job, steps, kinds, report, rows, framework).savings(late, small);
+                         const SmallMessages& small, const CommunicationKinds& kinds,
+                         const std::optional<SlowLink>& slow, const Ranks& report, const RowTimes& rows,
+                         Framework framework) {
+  return RankClaims(job, steps, kinds, report, rows, framework).savings(late, small, slow);
+}
+
+void name_hooks(std::vector<IdlePart>& parts, const Recording& recording) {
+  std::map<std::string, std::string> hooks;  // their lines, and those of the backward pass
+  for (const LaunchGroup& group : recording.groups) {
+    const auto process = static_cast<std::size_t>(group.process);
+    const ProcessTrace& trace = recording.traces[process];
+    const spool::Id line = trace.place(group.kind.place).line;
+    if (!is_communication_hook(trace.text(trace.line(line).file))) continue;
+    hooks[line_text(trace, line)] = process < recording.backward_lines.size() ? recording.backward_lines[process] : "";
+  }
+  for (IdlePart& part : parts) {
+    const auto hook = hooks.find(part.line);
+    const bool launching = of_launching(part.cause) || part.cause == SavingCause::host_python;
+    if (hook == hooks.end() || !launching) continue;
+    part.cause = SavingCause::communication_hook;
+    part.detail = CauseDetail::none;
+    part.evidence += "; the next kernel is mostly one of " + hook->first;
+    if (!hook->second.empty()) part.line = hook->second;
+  }
 }
 
 void name_barriers(std::vector<IdlePart>& parts, const Recording& recording) {

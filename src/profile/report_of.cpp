@@ -27,6 +27,7 @@
 #include "profile/row_times.hpp"
 #include "profile/rows.hpp"
 #include "profile/savings.hpp"
+#include "profile/shared_gpu.hpp"
 #include "profile/source_text.hpp"
 #include "profile/step_sums.hpp"
 #include "profile/steps.hpp"
@@ -180,6 +181,7 @@ struct JobFindings {
   RankSteps steps;
   std::optional<LateFinding> late;
   SmallMessages small;
+  std::vector<SharedGpu> shared;
   RankSavings savings;
 };
 
@@ -196,8 +198,10 @@ std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>&
   add_rank_parts(*job, found.steps, recording, rows, points, *profile.steps);
   profile.ranks = ranks_report(*job, found.steps, recording, spans, machine);
   const CommunicationKinds kinds = communication_kinds(*job, recording, spans, machine);
+  found.shared = shared_gpus(*job, recording, found.steps, spans);
   found.savings =
-      rank_savings(*job, found.steps, found.late, found.small, kinds, *profile.ranks, rows, framework_of(recording));
+      rank_savings(*job, found.steps, found.late, found.small, kinds, slow_link(*job, recording, spans, machine),
+                   *profile.ranks, rows, framework_of(recording));
   return found;
 }
 
@@ -215,6 +219,7 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   const IdleParts idle = [&](const std::vector<Span>& spans) {
     std::vector<IdlePart> parts = idle_parts(recording, spans, samples);
     if (job) name_barriers(parts, recording);
+    name_hooks(parts, recording);
     return parts;
   };
   std::optional<JobFindings> ranks = add_ranks(profile, job, recording, steady, rows, points, machine, idle);
@@ -222,6 +227,7 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
     std::vector<IdlePart> parts = idle(spans);
     if (ranks) name_small_messages(parts, ranks->small);
     if (ranks && ranks->late) take_out_late(parts, *ranks->late, ranks->steps, steady, spans);
+    if (ranks) name_shared_gpus(parts, ranks->shared, *job, ranks->steps, spans);
     return parts;
   };
   SourceTexts sources(facts.source);

@@ -206,6 +206,9 @@ enum class SavingCause : std::uint8_t {
   barrier,                ///< the host waits for all ranks in the loop
   exposed_communication,  ///< collectives without overlap
   small_messages,         ///< many collectives dominated by latency
+  slow_link,              ///< collectives that do not use the fast link between the GPUs
+  shared_gpu,             ///< a rank runs kernels on another rank's GPU, while its own is idle
+  communication_hook,     ///< kernels of a hook that changes gradients before they are reduced
   unknown_idle            ///< idle time without evidence of its cause
 };
 std::string_view to_string(SavingCause cause);  ///< "data_loading"

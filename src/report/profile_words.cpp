@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 57> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 60> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -63,6 +63,9 @@ constexpr std::array<std::string_view, 57> kSavingCauses = {"data_loading",
                                                             "barrier",
                                                             "exposed_communication",
                                                             "small_messages",
+                                                            "slow_link",
+                                                            "shared_gpu",
+                                                            "communication_hook",
                                                             "unknown_idle"};
 static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unknown_idle) + 1);
 

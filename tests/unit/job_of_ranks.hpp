@@ -23,7 +23,8 @@ inline constexpr std::uint64_t kJobMicrosecond = 1000, kJobMillisecond = 1000 * 
 class JobOfRanks {
  public:
   struct Rank {
-    explicit Rank(int number) : spool(100 + static_cast<std::uint32_t>(number), static_cast<std::uint8_t>(7 + number)) {
+    Rank(int number, const std::string& model)
+        : spool(100 + static_cast<std::uint32_t>(number), static_cast<std::uint8_t>(7 + number), model) {
       const auto place = [&](std::uint32_t line, const std::string& function) {
         return spool.place({.line = spool.line("/home/user/project/train.py", line, function)});
       };
@@ -47,10 +48,11 @@ class JobOfRanks {
     std::uint64_t kernel = kJobMillisecond;
   };
 
-  explicit JobOfRanks(int ranks = 2, bool with_calls = true, const std::vector<std::uint32_t>& cpus = {})
+  explicit JobOfRanks(int ranks = 2, bool with_calls = true, const std::vector<std::uint32_t>& cpus = {},
+                      const std::string& gpu = "NVIDIA Test")
       : with_calls_(with_calls) {
     for (int number = 0; number < ranks; ++number) {
-      all.push_back(std::make_unique<Rank>(number));
+      all.push_back(std::make_unique<Rank>(number, gpu));
       Rank& rank = *all.back();
       const auto pid = static_cast<std::uint32_t>(100 + number);
       rank.spool.on_thread(pid);
@@ -207,6 +209,14 @@ inline std::vector<SavingCause> causes_in(const Report& report) {
   std::vector<SavingCause> causes;
   for (const Saving& saving : report.profile->savings) causes.push_back(saving.cause);
   return causes;
+}
+
+/// The first saving of that cause; an empty one where there is none.
+inline Saving saving_of(const Report& report, SavingCause cause) {
+  for (const Saving& saving : report.profile->savings) {
+    if (saving.cause == cause) return saving;
+  }
+  return {};
 }
 
 inline double seconds_in(const Report& report, SavingCause cause) {

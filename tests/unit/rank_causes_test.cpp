@@ -13,14 +13,6 @@ using spool::CollectiveKind;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The first saving of that cause; an empty one where there is none.
-Saving saving_of(const Report& report, SavingCause cause) {
-  for (const Saving& saving : report.profile->savings) {
-    if (saving.cause == cause) return saving;
-  }
-  return {};
-}
-
 /// A batch goes through the stages and back, in parts.
 void pipeline_step(JobOfRanks& job, int parts) {
   for (auto& rank : job.all) job.prepare(*rank);

@@ -16,14 +16,14 @@ namespace roofline {
 
 class SpoolBuilder {
  public:
-  explicit SpoolBuilder(std::uint32_t pid = 100, std::uint8_t gpu = 7) {
+  explicit SpoolBuilder(std::uint32_t pid = 100, std::uint8_t gpu = 7, const std::string& name = "NVIDIA Test") {
     bytes_.append(reinterpret_cast<const char*>(&spool::kMagic), sizeof spool::kMagic);
     spool::Process process = {};
     process.start = 0;
     process.pid = pid;
     add(spool::Type::process, process, std::string("python\0train.py\0", 16));
     spool::Device device = {};
-    device.name = text("NVIDIA Test");
+    device.name = text(name);
     device.chip = text("GH100");
     device.sms = 132;
     device.compute_major = 9;

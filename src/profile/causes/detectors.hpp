@@ -68,6 +68,8 @@ std::string source_line(const CauseInputs& inputs, const StepActivity& kernel, s
 /// True if that line, or one of the two before it, contains one of these: a view of a tensor has no kernel of its own.
 bool is_near_text(const CauseInputs& inputs, const StepActivity& kernel, std::initializer_list<std::string_view> texts);
 
+// communication_hooks.cpp
+std::vector<FoundCause> find_communication_hooks(const CauseInputs& inputs);
 // copies.cpp
 std::vector<FoundCause> find_repeated_copies(const CauseInputs& inputs);
 std::vector<FoundCause> find_small_copies(const CauseInputs& inputs);

@@ -51,7 +51,9 @@ bool is_integer_fill(std::string_view symbol) { return contains_any(symbol, {"Fi
 bool is_fill_by_index(std::string_view symbol) { return has(symbol, "_cuda_scatter_fill_internal_kernel"); }
 
 bool is_attention(std::string_view symbol) {
-  return contains_any(symbol, {"sdpa", "flash_fwd", "flash_bwd", "fmha", "FmhaKernel", "attention_kernel"});
+  // cudnn_generated_fort_native_sdpa_sm90_flash_fprop_…, pytorch_flash::flash_fwd_kernel, fmha_cutlassF_bf16_…
+  return contains_any(symbol, {"sdpa", "flash_fwd", "flash_bwd", "flash_fprop", "flash_bprop", "fmha", "FmhaKernel",
+                               "attention_kernel", "fused_attention"});
 }
 
 bool is_fourier_transform(std::string_view symbol) {

@@ -38,7 +38,7 @@ bool is_bluestein_transform(std::string_view symbol);
 /// A softmax, forward or backward, but not a log-softmax, which belongs to a loss.
 bool is_softmax(std::string_view symbol);
 
-/// Attention in one kernel: cuDNN's, FlashAttention's, CUTLASS's.
+/// Attention in one kernel, forward or backward: of cuDNN, FlashAttention, CUTLASS and the like.
 bool is_attention(std::string_view symbol);
 
 /// A pure conversion of a tensor to another type.
