@@ -123,7 +123,7 @@ GatheredHeads gathered_heads(const Job& job, const Recording& recording, const s
     SinceAttention& of = since[rank->second];
     of.take_gathers(job.timelines[rank->second].collectives, activity.start);
     const std::string_view symbol = recording.groups[static_cast<std::size_t>(activity.group)].symbol;
-    if (!is_attention(symbol)) {
+    if (!is_attention_forward(symbol)) {
       of.product |= !is_collective(symbol) && is_product(symbol);
       continue;
     }

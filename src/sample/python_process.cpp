@@ -232,8 +232,8 @@ std::optional<PythonFrame> PythonProcess::frame_of(Address code, Address instruc
 PythonProcess::KnownCode* PythonProcess::known_code(Address code) {
   if (code == 0 || code % sizeof(Address) != 0) return nullptr;
   const auto found = codes_.find(code);
-  constexpr std::uint64_t kRounds = 10;  // of find_threads(): about a second
-  if (found != codes_.end() && round_ - found->second.checked < kRounds) return &found->second;
+  // Code that runs once, as at the start of the interpreter, soon leaves its memory to other code.
+  if (found != codes_.end() && found->second.checked == round_) return &found->second;
   if (found != codes_.end()) {
     const KnownCode& known = found->second;
     if (pages_.read<Address>(code + layout_.file) == known.file &&

@@ -63,6 +63,10 @@ bool is_fourier_transform(std::string_view symbol) {
 
 bool is_bluestein_transform(std::string_view symbol) { return has(symbol, "bluestein"); }
 
+bool is_attention_forward(std::string_view symbol) {
+  return is_attention(symbol) && !contains_any(symbol, {"bwd", "bprop", "backward", "cutlassB"});
+}
+
 bool is_softmax(std::string_view symbol) {
   if (!contains_any(symbol, {"softmax", "SoftMax", "Softmax"})) return false;
   if (contains_any(symbol, {"LogSoftMax", "log_softmax", "logsoftmax", "LogSoftmax", "flash", "fmha", "attention"})) {

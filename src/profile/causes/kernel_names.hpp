@@ -40,6 +40,7 @@ bool is_softmax(std::string_view symbol);
 
 /// Attention in one kernel, forward or backward: of cuDNN, FlashAttention, CUTLASS and the like.
 bool is_attention(std::string_view symbol);
+bool is_attention_forward(std::string_view symbol);
 
 /// A pure conversion of a tensor to another type.
 bool is_conversion(std::string_view symbol);
