@@ -255,6 +255,23 @@ TEST(ProfileSteps, WhatAFunctionLosesInAll) {
   EXPECT_THAT(first("other.py:30 lookup", 0.3), Not(HasSubstr(percent(0.7))));
 }
 
+/// Two ranks wait 0.4 of a step for the third, together 0.8: without its delay the step is that much shorter, and if
+/// all divide its work, by the third of what they wait.
+TEST(ProfileSteps, ALateRankDelaysAStepByWhatOneRankWaits) {
+  Report report = example::stepped_profile_report();
+  Steps& steps = *report.profile->steps;
+  steps.devices.resize(3, steps.devices.front());
+  const double step_s = whole_budget(report)->wall_s / 3;
+  for (const auto& [cause, share] :
+       {std::pair(SavingCause::late_rank, 0.4), std::pair(SavingCause::unequal_work, 0.8 / 3)}) {
+    Hotspot hotspot;
+    hotspot.cause = cause;
+    hotspot.seconds = 0.8 * step_s;
+    hotspot.action = "the change";
+    EXPECT_THAT(first_action(report, {hotspot}), HasSubstr(percent(share))) << to_string(cause);
+  }
+}
+
 /// A program of few steps may lose most of its time in one of them; what compiles once does not come back.
 TEST(ProfileSteps, ASingleEventIsFirstIfItIsMostOfAll) {
   const Report report = example::stepped_profile_report();
