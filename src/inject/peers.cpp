@@ -9,7 +9,8 @@
 namespace roofline::inject {
 namespace {
 
-/// A rank that uses no GPU is never ready. One that counts for the others takes 4 s of its cost, up to 10 s of wall time.
+/// A rank that uses no GPU is never ready. One that counts for the others takes 4 s of its cost, up to 10 s of wall
+/// time.
 constexpr std::uint64_t kLongestWait = 15 * kSecond;
 
 /// One process has so many GPUs at most.

@@ -114,6 +114,7 @@ std::vector<HostMemory> host_memory(const HostSamples& samples, const ProgramClo
     processes.try_emplace(sample.pid, samples, clock, steady, sample.pid).first->second.add(sample);
   }
   std::vector<HostMemory> all;
+  all.reserve(processes.size());
   for (auto& [pid, process] : processes) all.push_back(process.take());
   std::stable_sort(all.begin(), all.end(), [](const HostMemory& a, const HostMemory& b) { return a.peak > b.peak; });
   if (all.size() > kMostHostMemories) all.resize(kMostHostMemories);
