@@ -267,6 +267,23 @@ TEST(Terminal, HasAKeyForEachSignThatItShows) {
   EXPECT_THAT(render_terminal(example::counted_sample_report(), style), HasSubstr("Hardware counts over"));
 }
 
+TEST(Terminal, HasAKeyForColumnsAndRoofsThatItShows) {
+  Report report = example::sample_report();
+  const auto shown = [&](int columns) { return render_terminal(report, {.unicode = true, .columns = columns}); };
+  int with = 0, without = 0;
+  for (int columns = 50; columns <= 160; columns += 5) {
+    const bool column = shown(columns).find(" AI ") != std::string::npos;
+    EXPECT_EQ(shown(columns).find("AI: ") != std::string::npos, column) << columns;
+    ++(column ? with : without);
+  }
+  EXPECT_GT(with, 0);
+  EXPECT_GT(without, 0);
+  for (const bool suspect : {false, true}) {
+    for (Point& point : report.points) point.bound.suspect = suspect;
+    EXPECT_EQ(shown(160).find("? after a roof") != std::string::npos, suspect);
+  }
+}
+
 TEST(Terminal, SaysEachVerdictInOnePlace) {
   const Report report = example::counted_sample_report();
   const std::string text = render_terminal(report, {.columns = 1000});

@@ -131,16 +131,29 @@ std::vector<int> TerminalTable::widths(int columns, std::size_t indent) const {
   return result;
 }
 
-std::string TerminalTable::render(const TerminalStyle& style) const {
-  const bool headings = std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.is_heading; });
-  const std::string indent(headings ? 1 : 0, ' ');
-  // ASCII replacements may be wider than the originals, so that they are applied before measuring.
+TerminalTable TerminalTable::replaced(const TerminalStyle& style) const {
   TerminalTable plain(columns_);
   for (const Row& row : rows_) {
     plain.rows_.push_back(row);
     for (Cell& cell : plain.rows_.back().cells) cell.text = for_terminal(cell.text, style);
     plain.rows_.back().heading = for_terminal(row.heading, style);
   }
+  return plain;
+}
+
+std::size_t TerminalTable::indent() const {
+  return std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.is_heading; }) ? 1 : 0;
+}
+
+bool TerminalTable::shows(std::string_view title, const TerminalStyle& style) const {
+  const auto column = std::ranges::find(columns_, title, &TerminalColumn::title);
+  if (column == columns_.end()) return false;
+  return replaced(style).widths(style.columns, indent())[static_cast<std::size_t>(column - columns_.begin())] > 0;
+}
+
+std::string TerminalTable::render(const TerminalStyle& style) const {
+  const std::string indent(this->indent(), ' ');
+  const TerminalTable plain = replaced(style);
   const std::vector<int> width = plain.widths(style.columns, indent.size());
   const auto line = [&](const std::vector<Cell>& cells) {
     std::string result = indent;

@@ -36,6 +36,8 @@ class TerminalTable {
   void add_heading(std::string text) { rows_.push_back({{}, std::move(text), true}); }
 
   std::string render(const TerminalStyle& style) const;
+  /// True if there is room for that column.
+  bool shows(std::string_view title, const TerminalStyle& style) const;
 
  private:
   struct Row {
@@ -43,6 +45,9 @@ class TerminalTable {
     std::string heading;
     bool is_heading = false;
   };
+  /// ASCII replacements may be wider than the originals, so that they are applied before measuring.
+  TerminalTable replaced(const TerminalStyle& style) const;
+  std::size_t indent() const;
   std::vector<int> widths(int columns, std::size_t indent) const;
 
   std::vector<TerminalColumn> columns_;

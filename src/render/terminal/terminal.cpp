@@ -36,6 +36,30 @@ std::string group_name(const Workload& workload) {
   return clean_line(label);
 }
 
+/// What the signs and short titles of the table mean, of those that it has.
+std::string table_key(const Report& report, const TerminalTable& table, const TerminalStyle& style) {
+  bool interval = false, above = false, uncertain = false, suspect = false;
+  for (const Point& point : report.points) {
+    if (point.status != PointStatus::ok || !point.time) continue;
+    interval |= point.time->ci95.known();
+    above |= point.above_roof();
+    uncertain |= badly_measured(point) && !point.above_roof();
+    suspect |= point.bound.suspect;
+  }
+  std::vector<std::string> parts;
+  if (table.shows("AI", style)) parts.emplace_back("AI: FLOP per byte of main memory");
+  parts.emplace_back("roof: share of the roof that limits the kernel");
+  if (interval) parts.emplace_back("\u00b1: 95 % interval of the time");
+  if (uncertain) parts.emplace_back("?: not measured well enough to draw conclusions");
+  if (suspect) parts.emplace_back("? after a roof: its audit failed");
+  if (above) parts.emplace_back("\u25b2: above its roof: the roof or the counted work is wrong");
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
+  std::string lines = wrapped("", for_terminal(text, style), style);
+  lines.pop_back();
+  return inked(lines, Ink::dim, style) + '\n';
+}
+
 std::string results_table(const Report& report, const TerminalStyle& style) {
   const auto columns = columns_in(kTerminal, kernel_columns(), report);
   TerminalTable table = terminal_head(columns, report);
@@ -49,7 +73,7 @@ std::string results_table(const Report& report, const TerminalStyle& style) {
     first = false;
     table.add_row(terminal_cells(columns, row, style));
   }
-  return first ? "" : table.render(style);
+  return first ? "" : table.render(style) + table_key(report, table, style);
 }
 
 /// The device and the machine in one line, or in two where one is too short for them.
@@ -87,29 +111,6 @@ std::string untimed_rows(const Report& report, const TerminalStyle& style) {
   return text;
 }
 
-/// What the signs and short titles of the table mean, of those that it has.
-std::string table_key(const Report& report, const TerminalStyle& style) {
-  bool timed = false, interval = false, above = false, uncertain = false;
-  for (const Point& point : report.points) {
-    if (point.status != PointStatus::ok || !point.time) continue;
-    timed = true;
-    interval |= point.time->ci95.known();
-    above |= point.above_roof();
-    uncertain |= badly_measured(point) && !point.above_roof();
-  }
-  if (!timed) return {};
-  std::vector<std::string> parts = {"AI: FLOP per byte of main memory",
-                                    "roof: share of the roof that limits the kernel"};
-  if (interval) parts.emplace_back("\u00b1: 95 % interval of the time");
-  if (uncertain) parts.emplace_back("?: not measured well enough to draw conclusions");
-  if (above) parts.emplace_back("\u25b2: above its roof: the roof or the counted work is wrong");
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
-  std::string lines = wrapped("", for_terminal(text, style), style);
-  lines.pop_back();
-  return inked(lines, Ink::dim, style) + '\n';
-}
-
 /// What the verdicts say already, each under its kernel, has no second place.
 bool repeats_verdicts(FindingKind kind) {
   return kind == FindingKind::largest_saving || kind == FindingKind::next_savings || kind == FindingKind::rows_at_roof;
@@ -133,7 +134,7 @@ std::string render_terminal(const Report& report, const TerminalStyle& style) {
   if (report.profile) return profile_terminal(report, style);
   std::string text = title(report, style) + '\n';
   const std::string table = results_table(report, style);
-  if (!table.empty()) text += table + table_key(report, style) + '\n';
+  if (!table.empty()) text += table + '\n';
   const std::string untimed = untimed_rows(report, style);
   if (!untimed.empty()) text += untimed + '\n';
   const std::string tried = tried_configurations(report, style);
