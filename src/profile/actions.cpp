@@ -268,8 +268,7 @@ constexpr CauseRow kCauseRows[] = {
     {SavingCause::communication_hook, "Kernels of a communication hook, which compresses gradients",
      "Reduce gradients without compression where the link is fast.",
      "Remove register_comm_hook() where the link is fast (NVLink): plain all-reduces overlap the backward pass. Else "
-     "use "
-     "bf16_compress_hook, or a hook of lower rank.",
+     "use bf16_compress_hook, or a hook of lower rank.",
      ""},
     {SavingCause::unknown_idle, "GPU idle without a known cause",
      "No action: the recording does not show the cause. The timeline shows the gaps.", "", ""}};
@@ -587,8 +586,7 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::gathered_shards, "Whole tensors are gathered after the update",
      "Work on the own shard, and gather only where the whole tensor is needed.",
      "Work on the local shards: p.to_local() instead of p.full_tensor(), torch._foreach_lerp_ for averages; gather "
-     "only "
-     "to save or evaluate, or every N steps.",
+     "only to save or evaluate, or every N steps.",
      "Keep the arrays sharded, with the sharding of the parameters; gather only to save or evaluate.", ""},
     {CauseDetail::gathered_heads, "Queries, keys and values of all heads are gathered on every rank",
      "Keep the heads split between the ranks: attention needs no other rank's heads.",
