@@ -24,7 +24,10 @@ SCRIPT = """
 import roofline
 
 def dot(xs, ys):
-    return sum(x * y for x, y in zip(xs, ys))
+    total = 0.0  # sum() compensates for rounding since Python 3.12, which is more operations
+    for x, y in zip(xs, ys):
+        total += x * y
+    return total
 
 def broken():
     raise ValueError("no input file")
