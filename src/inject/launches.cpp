@@ -129,14 +129,14 @@ std::uint64_t Kinds::scalars_of(const Function& function, const KernelLaunch& la
   const bool followed = function.known && !function.uncountable;
   if (follower.memory != nullptr) {
     auto memory = std::make_unique<NodeMemory>();
-    GivenPointers<NodeMemory> given(memory.get(), function.source);
+    GivenPointers<NodeMemory> given(*memory, function.source);
     const std::uint64_t scalars = scalars_of(function, launch, given);
     given.same_input(function.name);
     if (followed && scalars != 0) *follower.memory = std::move(memory);
     return scalars;
   }
   if (!followed) inputs_.forget();
-  GivenPointers<SameInputs> given(&inputs_, function.source);
+  GivenPointers<SameInputs> given(inputs_, function.source);
   const std::uint64_t scalars = scalars_of(function, launch, given);
   const bool same = given.same_input(function.name);
   if (follower.same_input != nullptr) *follower.same_input = scalars != 0 && same;

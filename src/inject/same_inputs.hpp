@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace roofline::inject {
@@ -50,20 +49,26 @@ struct NodeMemory {
   std::vector<std::uint64_t> used = {};
   std::uint64_t source = 0;  ///< of a kernel that converts; 0: it does not
   std::uint64_t kernel = 0;
+
+  // As SameInputs has them; nothing runs yet.
+  void use(std::uint64_t address) { used.push_back(address); }
+  bool convert(std::uint64_t address, std::uint64_t by) {
+    source = address;
+    kernel = by;
+    return false;
+  }
 };
 
 /// The pointers among the parameters of one launch, for `To`: SameInputs, or NodeMemory for a node of a graph.
 template <typename To>
 class GivenPointers {
  public:
-  /// `to` may be null: pointers are not followed.
-  GivenPointers(To* to, Source source) : to_(to), source_(source) {}
+  GivenPointers(To& to, Source source) : to_(to), source_(source) {}
 
   void add(std::uint64_t address) {
-    if (to_ == nullptr) return;
     ++count_;
     if (source_ == Source::none || count_ > pointers_.size()) {
-      use(address);
+      to_.use(address);
     } else {
       pointers_[count_ - 1] = address;
     }
@@ -71,35 +76,18 @@ class GivenPointers {
   /// After all were added; see SameInputs::convert. A kernel with other pointers than a source and a destination has
   /// other inputs, or words that look like pointers: the unused part of a layout is whatever was on the stack.
   bool same_input(std::uint64_t kernel) {
-    if (to_ == nullptr || source_ == Source::none) return false;
+    if (source_ == Source::none) return false;
     if (count_ != pointers_.size()) {
-      for (std::size_t i = 0; i < std::min(count_, pointers_.size()); ++i) use(pointers_[i]);
+      for (std::size_t i = 0; i < std::min(count_, pointers_.size()); ++i) to_.use(pointers_[i]);
       return false;
     }
     const bool first = source_ == Source::first_pointer;
-    use(pointers_[first ? 1 : 0]);
-    return convert(pointers_[first ? 0 : 1], kernel);
+    to_.use(pointers_[first ? 1 : 0]);
+    return to_.convert(pointers_[first ? 0 : 1], kernel);
   }
 
  private:
-  void use(std::uint64_t address) {
-    if constexpr (std::is_same_v<To, NodeMemory>) {
-      to_->used.push_back(address);
-    } else {
-      to_->use(address);
-    }
-  }
-  bool convert(std::uint64_t address, std::uint64_t kernel) {
-    if constexpr (std::is_same_v<To, NodeMemory>) {
-      to_->source = address;
-      to_->kernel = kernel;
-      return false;
-    } else {
-      return to_->convert(address, kernel);
-    }
-  }
-
-  To* to_;
+  To& to_;
   Source source_;
   std::size_t count_ = 0;
   std::array<std::uint64_t, 2> pointers_ = {};

@@ -12,6 +12,7 @@
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -38,12 +39,6 @@ std::string call_text(const CauseInputs& inputs, const StepActivity& kernel) {
     const auto open = std::ranges::count(text, '('), closed = std::ranges::count(text, ')');
     if (open > 0 && open <= closed) break;
   }
-  return text;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
 }
 
