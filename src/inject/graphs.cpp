@@ -49,8 +49,7 @@ Graphs::Node Graphs::find(std::uint64_t id) const {
 
 void Graphs::instantiated(CUgraphExec graph, const Kernels& kernels, std::uint32_t thread) {
   const std::lock_guard lock(mutex_);
-  instantiated_[graph] = kernels;
-  executable_[graph] = std::make_shared<const std::vector<Node>>(std::move(cloned_[thread]));
+  executables_[graph] = {kernels, std::make_shared<const std::vector<Node>>(std::move(cloned_[thread]))};
   cloned_.erase(thread);
 }
 
@@ -58,7 +57,7 @@ void Graphs::run(CUgraphExec graph, SameInputs& inputs) const {
   std::shared_ptr<const std::vector<Node>> nodes;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = executable_.find(graph); found != executable_.end()) nodes = found->second;
+    if (const auto found = executables_.find(graph); found != executables_.end()) nodes = found->second.nodes;
   }
   const bool known = nodes != nullptr &&
                      std::all_of(nodes->begin(), nodes->end(), [](const Node& node) { return node.memory != nullptr; });
@@ -71,8 +70,8 @@ void Graphs::run(CUgraphExec graph, SameInputs& inputs) const {
 
 Graphs::Kernels Graphs::kernels(CUgraphExec graph) const {
   const std::lock_guard lock(mutex_);
-  const auto found = instantiated_.find(graph);
-  return found != instantiated_.end() ? found->second : Kernels{};
+  const auto found = executables_.find(graph);
+  return found != executables_.end() ? found->second.kernels : Kernels{};
 }
 
 }  // namespace roofline::inject

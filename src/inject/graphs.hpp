@@ -43,11 +43,15 @@ class Graphs {
   Kernels kernels(CUgraphExec graph) const;
 
  private:
+  struct Executable {
+    Kernels kernels;
+    std::shared_ptr<const std::vector<Node>> nodes;
+  };
+
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Node> nodes_;
   std::unordered_map<std::uint32_t, std::vector<Node>> cloned_;  ///< by thread, in its call
-  std::unordered_map<CUgraphExec, Kernels> instantiated_;
-  std::unordered_map<CUgraphExec, std::shared_ptr<const std::vector<Node>>> executable_;
+  std::unordered_map<CUgraphExec, Executable> executables_;
 };
 
 }  // namespace roofline::inject
