@@ -152,6 +152,14 @@ bool badly_measured(const Point& point) {
   return time.ci95.known() ? !(time.ci95.width() <= kWidestInterval * time.median) : !has_small_spread(time);
 }
 
+double uncertainty_of_time(const Point& point) {
+  if (!badly_measured(point)) return 0;
+  if (const PairedFraction* pairs = point.paired_with_roof(); pairs != nullptr && pairs->ci95.known())
+    return pairs->ci95.width() * point.time->median;
+  const Summary& time = *point.time;
+  return time.drifting || !time.ci95.known() ? time.q95 - time.q05 : time.ci95.width();
+}
+
 bool has_small_spread(const Summary& time) {
   return time.samples >= kFewestForInterval && time.q95 - time.q05 <= kWidestInterval * time.median;
 }

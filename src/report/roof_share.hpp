@@ -79,6 +79,10 @@ constexpr double kWidestInterval = 0.1;
 /// samples) and a large spread.
 bool badly_measured(const Point& point);
 
+/// Of a badly measured row: the width of the interval of its median in seconds, or of all samples if they drift. 0: the
+/// time is precise.
+double uncertainty_of_time(const Point& point);
+
 /// True if there are enough samples for an interval and nine tenths of them lie within a tenth of their median.
 bool has_small_spread(const Summary& time);
 

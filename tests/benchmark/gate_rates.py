@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """How often the regression gate is wrong on this machine (docs/method.md).
 
-    tests/benchmark/gate_rates.py ROOFLINE [--comparisons 100] [--slowdown 3] [--kind compute|memory] [--max-time 3]
-        [--threads all|1]
+    tests/benchmark/gate_rates.py ROOFLINE [--comparisons 100] [--slower 100] [--single-runs 100] [--slowdown 3]
+        [--kind compute|memory] [--max-time 3] [--threads all|1]
 
-Compares a kernel with itself, and with a version that does `--slowdown` per cent more work, `--comparisons` times each:
-by `roofline ab`, and by `roofline compare` of one run per side with the same sampling time. Prints the rate of false
-alarms and the rate of found slowdowns of both. Takes about ten seconds per comparison. Leaves nothing behind.
+Compares a kernel with itself (`--comparisons` times), and with a version that does `--slowdown` per cent more work
+(`--slower` times): by `roofline ab`, and `--single-runs` times by `roofline compare` of one run per side with the same
+sampling time. Prints the rate of false alarms and the rate of found slowdowns of both. A comparison takes about one to
+three seconds per second of `--max-time`. Leaves nothing behind.
 """
 import argparse
 import json
@@ -93,6 +94,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("roofline")
     parser.add_argument("--comparisons", type=int, default=100)
+    parser.add_argument("--slower", type=int, help="default: as --comparisons")
+    parser.add_argument("--single-runs", type=int, help="default: as --comparisons")
     parser.add_argument("--slowdown", type=float, default=3, help="per cent")
     parser.add_argument("--kind", choices=("compute", "memory"), default="compute")
     parser.add_argument("--max-time", default="3")
@@ -105,9 +108,13 @@ def main():
         write_version(folder, "same", source, 1000, options)
         write_version(folder, "slow", source, round(1000 * (1 + options.slowdown / 100)), options)
         run([tool, "calibrate", "--device", "cpu", "--quick", "--only", "dram*", "-o", "machine.json"], folder, (0,))
-        for name, compare in (("ab", by_ab), ("compare, one run per side", by_single_runs)):
-            for now, what in (("same", "false alarms"), ("slow", f"{options.slowdown:g} % slowdowns found")):
-                changes = [compare(tool, folder, now, options) for _ in range(options.comparisons)]
+        same = options.comparisons
+        slower = same if options.slower is None else options.slower
+        single = same if options.single_runs is None else options.single_runs
+        sides = (("same", "false alarms", same), ("slow", f"{options.slowdown:g} % slowdowns found", slower))
+        for name, compare, most in (("ab", by_ab, max(same, slower)), ("compare, one run per side", by_single_runs, single)):
+            for now, what, count in sides:
+                changes = [compare(tool, folder, now, options) for _ in range(min(count, most))]
                 counts = {change: changes.count(change) for change in sorted(set(changes))}
                 print(f"{name}: {what}: {changes.count('slower')} of {len(changes)} ({counts})", flush=True)
 

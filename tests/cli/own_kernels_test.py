@@ -87,6 +87,9 @@ class OwnKernels(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         return json.loads(done.stdout)["data"]["results"]
 
+    def check_ok(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def refused(self, suite, *messages):
         done = self.analyze(suite)
         self.assertEqual(done.returncode, 2, done.stderr)
@@ -102,6 +105,67 @@ class OwnKernels(unittest.TestCase):
         rows = self.rows(self.kernel(*arguments, **options), code=code)
         self.assertEqual(len(rows), 1)
         return rows[0]
+
+
+class FirstKernels(OwnKernels):
+    """Three kernels as a newcomer writes them: a wrong expectation, a sum that waits for itself, one thread of many."""
+
+    def test_a_histogram_of_random_values_is_not_n_over_256(self):
+        self.write("hist.c", "#include <stdint.h>\n#include <string.h>\nvoid hist(const uint8_t* x, uint32_t* h, int64_t n) {\n"
+                             "  memset(h, 0, 256 * sizeof *h);\n  for (int64_t i = 0; i < n; ++i) h[x[i]]++;\n}\n")
+        suite = ("name: own\nkernels:\n  hist:\n    source: hist.c\n    entry: hist\n    arguments:\n"
+                 "      - { input: x, dtype: uint8, size: n }\n      - { output: h, dtype: uint32, size: 256 }\n"
+                 "      - { scalar: n, dtype: int64 }\n    work: { }\n    expect: { h: \"n/256\" }\n"
+                 "workloads:\n  - { kernel: hist, shape: { n: 2^20 } }\n")
+        row, = self.rows(suite, code=1)
+        self.assertEqual(row["status"], "failed")
+        self.assertEqual(row["verification"]["checked"], 256)
+        got, expected = map(int, re.search(r"is (\d+), expected (\d+)", row["verification"]["failure"]).groups())
+        self.assertEqual(expected, 4096)
+        self.assertNotEqual(got, 4096)
+        self.assertNotIn("time_s", row)
+        row, = self.rows(suite.replace("n/256", "sum(x == i)").replace("2^20", "2^14"))
+        self.assertEqual((row["status"], row["verification"]["outputs"]), ("ok", 256))
+
+    def test_a_sum_that_waits_for_itself_is_named(self):
+        self.write("dot.c", "#include <stdint.h>\nvoid dot(const float* x, const float* z, float* r, int64_t n) {\n"
+                            "  float s = 0;\n  for (int64_t i = 0; i < n; ++i) s += x[i] * z[i];\n  *r = s;\n}\n")
+        suite = ("name: own\nkernels:\n  dot:\n    source: dot.c\n    entry: dot\n    arguments:\n"
+                 "      - { input: x, dtype: fp32, size: n }\n      - { input: z, dtype: fp32, size: n }\n"
+                 "      - { output: r, dtype: fp32, size: 1 }\n      - { scalar: n, dtype: int64 }\n"
+                 "    work: { flops: { fp32: 2*n } }\n    expect: { r: \"sum(x*z)\" }\n"
+                 "workloads:\n  - { kernel: dot, shape: { n: 2^16 } }\n")
+        done = self.run_tool("analyze", self.write("suite.yaml", suite), "--device", "cpu", "--machine", self.machine, "--max-time", "1", "--json")
+        self.check_ok(done)
+        row, = json.loads(done.stdout)["data"]["results"]
+        self.assertEqual(row["verification"]["status"], "pass")
+        rules = [one["rule"] for one in row["diagnosis"]]
+        if not {"disturbed", "slow-machine"} & set(rules):
+            self.assertIn("dependent-sum", rules)
+        independent = suite.replace("dot.c", "dots.c")
+        self.write("dots.c", "#include <stdint.h>\nvoid dot(const float* x, const float* z, float* r, int64_t n) {\n"
+                             "  float s[64] = {0}, all = 0;\n  for (int64_t i = 0; i < n; i += 64)\n"
+                             "    for (int k = 0; k < 64; ++k) s[k] += x[i + k] * z[i + k];\n"
+                             "  for (int k = 0; k < 64; ++k) all += s[k];\n  *r = all;\n}\n")
+        done = self.run_tool("analyze", self.write("suite.yaml", independent), "--device", "cpu", "--machine", self.machine, "--max-time", "1", "--json")
+        self.check_ok(done)
+        self.assertNotIn("dependent-sum", [one["rule"] for one in json.loads(done.stdout)["data"]["results"][0]["diagnosis"]])
+
+    def test_an_update_on_one_thread_is_under_the_roof_of_one(self):
+        self.write("saxpy.c", "#include <stdint.h>\nvoid saxpy(float a, const float* x, float* y, int64_t n) {\n"
+                              "  for (int64_t i = 0; i < n; ++i) y[i] = a * x[i] + y[i];\n}\n")
+        suite = ("name: own\nkernels:\n  saxpy:\n    source: saxpy.c\n    entry: saxpy\n    arguments:\n"
+                 "      - { scalar: 2.5, dtype: fp32 }\n      - { input: x, dtype: fp32, size: n }\n"
+                 "      - { inout: y, dtype: fp32, size: n }\n      - { scalar: n, dtype: int64 }\n"
+                 "    work: { flops: { fp32: 2*n } }\n    expect: { y: 2.5*x + y }\n"
+                 "workloads:\n  - { kernel: saxpy, shape: { n: [2^12, 2^18, 2^22] } }\n")
+        rows = self.rows(suite)
+        self.assertEqual([row["status"] for row in rows], ["ok"] * 3)
+        for row in rows:
+            with self.subTest(row["label"]):
+                self.assertEqual(row["work"]["threads"], 1)
+                self.assertIn(row["limiting_ceiling"], ("dram.accumulate", "dram.accumulate.one_core"))
+                self.assertEqual(row["work"]["traffic"]["dram"]["in_place"], True)
 
 
 class Works(OwnKernels):
@@ -802,9 +866,6 @@ class Tutorial(OwnKernels):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--save never", done.stderr)
         self.assertEqual(self.analyze(suite, "--save", "../x").returncode, 2)
-
-    def check_ok(self, done):
-        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":

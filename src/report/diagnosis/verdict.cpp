@@ -287,6 +287,8 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   if (const auto wrong = quantities.find("work.wrong"); wrong != quantities.end() && wrong->second == 1) {
     verdict.total_gain_s = kNaN;
   }
+  // The cause stands, but its cost is not known.
+  if (verdict.total_gain_s > 0 && verdict.total_gain_s < uncertainty_of_time(point)) verdict.total_gain_s = kNaN;
   if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, report, point);
   const bool imported = point.profiled && !point.profiled->sources.empty();
   if (imported && !is_collective_kernel(point)) advise_on_import(verdict, report, point);

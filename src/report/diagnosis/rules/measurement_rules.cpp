@@ -24,8 +24,8 @@ constexpr Rule kMeasurementRules[] = {
     // Unused threads come first: the row uses only part of the machine. Using them saves nothing if one core reaches
     // the roof of all, or if starting them takes longer than the row.
     {kSomeThreads, kCpu, {below("threads.used_share", 0.999), is("above_roof", false), above("threads.saving", 0.05)},
-     "Ran on {threads.used} of {threads.of} threads:[ {roof.on_own_threads} of their roof,] {roof.on_all_threads} of the "
-     "roof of all threads.",
+     "Ran on {threads.used} of {threads.of} threads:[ {roof.on_own_threads} of the roof of {threads.used},] "
+     "{roof.on_all_threads} of the roof of {threads.of}.",
      "Use all threads (launch, threads: all) and pass the thread's index; threads: own for OpenMP or std::thread.",
      kMeasured},
     // Disturbances of the machine precede causes in the kernel, unless the kernel is at its roof anyway, or a change in
