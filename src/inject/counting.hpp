@@ -52,6 +52,7 @@ struct CountingState {
   bool rests = true;       ///< no launch has needed counters for a second, or nothing can be counted
   bool missing = false;    ///< some launch signature still lacks counts that it could get
   std::uint64_t left = 0;  ///< ns that these cost at least
+  bool may = false;        ///< there is time left for counts of other launches
 };
 CountingState counting_state();
 

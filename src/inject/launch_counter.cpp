@@ -345,10 +345,10 @@ void LaunchCounter::resume() {
 CountingState LaunchCounter::state() {
   if (unused_ || off_) return {true, false};
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return {false, true};
+  if (!lock) return {false, true, 0, true};
   if (plan_.over()) return {true, false};
   const CountingPlan::Summary summary = plan_.summary();
-  return {plan_.rests(now()), summary.missing(), summary.cost_left};
+  return {plan_.rests(now()), summary.missing(), summary.cost_left, true};
 }
 
 void LaunchCounter::finish() {

@@ -79,6 +79,10 @@ RunPhase PhasePlan::next(const Progress& progress) {
     case RunPhase::refresh: {
       const std::uint64_t in_vain = progress.repetitions < kFew ? kLongestRefresh : kShortLoopsInRefresh;
       const std::uint64_t least = progress.in_job ? kShortestOfJob : kShortestRefresh;
+      if (progress.newcomer && progress.may_count && !progress.in_job) {
+        next = RunPhase::counting;
+        break;
+      }
       const bool refreshed = enough(progress, kRefreshed, least, kLongestRefresh);
       if (refreshed || progress.time - since_ >= in_vain) next = RunPhase::quiet;
       break;
@@ -89,7 +93,8 @@ RunPhase PhasePlan::next(const Progress& progress) {
   return phase_;
 }
 
-void PhasePlan::begin(bool instructions, bool in_job) {
+void PhasePlan::begin(bool instructions, bool in_job, bool later_runs) {
+  later_runs_ = later_runs;
   const RunPhase first = in_job ? RunPhase::glimpse : RunPhase::start_up;
   instructions_ = instructions;
   after_sampled_ = first;
@@ -105,6 +110,7 @@ RunPhase PhasePlan::after_instructions(const Progress& progress) const {
   // A start-up that imports, compiles and reads data launches little, and costs nothing meanwhile. Steps that are never
   // alike are not seen to repeat.
   const bool long_taken = sampled_since_ != 0 && progress.time - sampled_since_ >= kLongestInstructions;
+  if (later_runs_ && (progress.series || (progress.in_row && !long_taken))) return RunPhase::instructions;
   const bool in_vain =
       launching_ >= (steady ? kSteadyInVain : kFirstInVain) || (long_taken && launching_ >= kSomeLaunching);
   return enough || in_vain || progress.no_instructions ? RunPhase::closing : RunPhase::instructions;
@@ -113,14 +119,16 @@ RunPhase PhasePlan::after_instructions(const Progress& progress) const {
 RunPhase PhasePlan::after_start_up(const Progress& progress) const {
   const bool far = progress.counting_cost + progress.counting_left > kFirstCounting;
   const bool sliced = progress.counting_cost >= (far ? kFirstOfMany : kFirstCounting);
-  if (progress.counting_rests || (glimpsed_ && sliced)) return RunPhase::sample;
+  if (progress.counting_rests) return RunPhase::sample;
+  if (progress.series) return RunPhase::start_up;
+  if (glimpsed_ && sliced) return RunPhase::sample;
   return !glimpsed_ && progress.counting_cost >= kUntilGlimpse ? RunPhase::glimpse : RunPhase::start_up;
 }
 
 RunPhase PhasePlan::after_glimpse(const Progress& progress) const {
   const bool in_vain = progress.repetitions == 0 && launching_ >= kLongestGlimpse;
   const bool enough = progress.repetitions >= kGlimpsed && progress.time - since_ >= kShortestGlimpse;
-  return enough || in_vain ? RunPhase::start_up : RunPhase::glimpse;
+  return enough || in_vain || progress.newcomer ? RunPhase::start_up : RunPhase::glimpse;
 }
 
 RunPhase PhasePlan::after_sample(const Progress& progress) {
@@ -129,6 +137,7 @@ RunPhase PhasePlan::after_sample(const Progress& progress) {
     since_ = progress.time;
     return RunPhase::sample;
   }
+  if (progress.newcomer && progress.may_count && !progress.in_job) return RunPhase::counting;
   const bool short_loops = progress.repetitions >= kFew && progress.time - since_ >= kShortLoops;
   const std::uint64_t wanted = counts_on && !progress.in_job ? kSomeSampled : kSampled;
   if (enough(progress, wanted, kShortestSample, kLongestSample) || short_loops) {
@@ -142,8 +151,8 @@ RunPhase PhasePlan::after_sample(const Progress& progress) {
 /// A program whose steps began late has no sample of them yet: counting that goes on would take all of a short run.
 RunPhase PhasePlan::after_counting(const Progress& progress) {
   if (counted_since_ == 0) counted_since_ = progress.counting_cost + 1;
-  const bool sliced =
-      !sampled_ && progress.repetitions >= kFew && progress.counting_cost >= counted_since_ + kFirstOfMany;
+  const bool sliced = !sampled_ && !progress.series && progress.repetitions >= kFew &&
+                      progress.counting_cost >= counted_since_ + kFirstOfMany;
   if (progress.counting_rests) return sampled_ ? before_quiet(progress) : RunPhase::sample;
   if (sliced) count_on_ = true;
   return sliced ? RunPhase::sample : RunPhase::counting;

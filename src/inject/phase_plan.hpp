@@ -6,7 +6,7 @@
 // first, so that short programs have counts. It is interrupted for a few steps in which nothing is counted, as a short
 // program with slow steps would have none of them, and if it takes long for a sample. The ranks of a job begin with
 // these few steps, because one that counts delays the others. A program in which nothing repeats is recorded
-// completely.
+// completely; one that launches kernel after kernel, each many times, is counted from the first to the last.
 #pragma once
 
 #include <cstdint>
@@ -44,11 +44,16 @@ class PhasePlan {
     bool instructions_taken = false;  ///< they are being sampled
     bool in_job = false;              ///< other processes are to record the same steps
     bool peers_missing = false;       ///< in sample: not all of them are in it yet
+    bool series = false;              ///< kernel after kernel, each many times, none of them again
+    bool in_row = false;              ///< many launches of one kernel
+    bool newcomer = false;            ///< a kernel that is new in this phase comes many times in a row
+    bool may_count = false;           ///< there is time left for counting
   };
 
   /// Before anything else. `instructions` are to be sampled, too. In a job each rank's counting delays all others: the
-  /// few steps without counting come first.
-  void begin(bool instructions, bool in_job);
+  /// few steps without counting come first. `later_runs` will count: instructions of all kernels of a series are
+  /// sampled.
+  void begin(bool instructions, bool in_job, bool later_runs = false);
   /// The phase from now on. Call it a few times per second.
   RunPhase next(const Progress& progress);
   RunPhase phase() const { return phase_; }
@@ -79,6 +84,7 @@ class PhasePlan {
   bool sampled_ = false;  ///< uncounted steady steps are recorded
   bool count_on_ = true;  ///< counting may be resumed
   bool in_job_ = false;
+  bool later_runs_ = false;
 };
 
 }  // namespace roofline::inject

@@ -31,6 +31,12 @@ std::vector<Repetitions::Distance> Repetitions::Symbol::distances() const {
 }
 
 void Repetitions::restart() {
+  ++phase_;
+  newcomer_ = false;
+  begin_generation();
+}
+
+void Repetitions::begin_generation() {
   ++generation_;
   begin_launch_ = launches_;
   begin_time_ = last_time_;
@@ -47,13 +53,15 @@ void Repetitions::add(const Mark& mark, std::uint64_t time) {
   if (found == symbols_.end()) {
     if (symbols_.size() >= kMostSymbols) return;
     found = symbols_.emplace(mark, Symbol()).first;
+    found->second.phase = phase_;
   }
   Symbol& symbol = found->second;
   const bool is_new = ++symbol.seen <= kNew;
   if (launch) {
     const bool settled = novelty_ < kSettled;
     novelty_ += kMemory * ((is_new ? 1.0 : 0.0) - novelty_);
-    if (settled != (novelty_ < kSettled)) restart();
+    if (settled != (novelty_ < kSettled)) begin_generation();
+    follow_row(mark, symbol);
   }
   if (current(symbol)) {
     symbol.recent[symbol.count++ % kKept] = {static_cast<std::uint32_t>(launches_ - symbol.last_launch),
@@ -64,6 +72,15 @@ void Repetitions::add(const Mark& mark, std::uint64_t time) {
   }
   symbol.last_launch = launches_;
   symbol.last_time = time;
+}
+
+void Repetitions::follow_row(const Mark& mark, const Symbol& symbol) {
+  row_ = mark == last_ ? row_ + 1 : 1;
+  last_ = mark;
+  outside_ = row_ < kRow ? outside_ + 1 : 0;
+  if (row_ != kRow) return;
+  first_rows_ = symbol.seen == row_ ? first_rows_ + 1 : 0;
+  newcomer_ |= symbol.seen == row_ && symbol.phase == phase_;
 }
 
 std::optional<Repetitions::Anchor> Repetitions::anchor() const {

@@ -52,18 +52,27 @@ class Repetitions {
   std::uint64_t length() const;
   /// Possible marks of the steps, most frequent first; empty without repetition.
   std::vector<Candidate> candidates() const;
+  /// The program launches one kernel many times in a row, then another one, and does not return to those before it, as
+  /// a benchmark of kernels does.
+  bool series() const { return first_rows_ >= 2 && outside_ <= kMostBetween; }
+  /// The latest launches are all of one kernel.
+  bool in_row() const { return row_ >= kRow; }
+  /// A kernel that was first launched after the last restart() has been launched many times in a row.
+  bool newcomer() const { return newcomer_; }
   /// Launches of kernels, without those of graphs.
   double launches_per_second() const;
   bool any() const { return launches_ > 0; }
 
  private:
   static constexpr std::size_t kKept = 64;
+  static constexpr std::uint64_t kRow = 8, kMostBetween = 64;
   struct Distance {
     std::uint32_t launches = 0;
     std::uint64_t time = 0;
   };
   struct Symbol {
-    std::uint64_t seen = 0;  ///< ever
+    std::uint64_t seen = 0;   ///< ever
+    std::uint32_t phase = 0;  ///< in which it was first seen
     std::uint32_t generation = 0;
     std::uint64_t count = 0;  ///< of distances in this generation
     std::uint64_t last_launch = 0, last_time = 0;
@@ -77,6 +86,8 @@ class Repetitions {
     std::uint64_t count = 0;
   };
   std::optional<Anchor> anchor() const;
+  void begin_generation();
+  void follow_row(const Mark& mark, const Symbol& symbol);
   bool current(const Symbol& symbol) const { return symbol.generation == generation_; }
 
   std::map<Mark, Symbol> symbols_;
@@ -84,6 +95,13 @@ class Repetitions {
   std::uint64_t launches_ = 0;                                                     ///< of kernels and graphs
   std::uint64_t begin_launch_ = 0, begin_time_ = 0, kernels_ = 0, last_time_ = 0;  ///< of the generation
   double novelty_ = 0;
+
+  std::uint32_t phase_ = 0;
+  Mark last_ = {};
+  std::uint64_t row_ = 0;         ///< launches of `last_` in a row
+  std::uint64_t outside_ = 0;     ///< launches since the last long row
+  std::uint64_t first_rows_ = 0;  ///< long rows of all launches of a kernel so far; 0 again if one comes back
+  bool newcomer_ = false;
 };
 
 }  // namespace roofline::inject

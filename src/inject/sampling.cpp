@@ -89,7 +89,7 @@ std::uint64_t Sampling::tick(std::uint64_t time) {
 
 void Sampling::begin(InstructionSampling* instructions) {
   session_.instructions = instructions;
-  plan_.begin(instructions != nullptr, !peers_.alone());
+  plan_.begin(instructions != nullptr, !peers_.alone(), later_runs_count());
   held_ = !counts(plan_.phase()) && counting_holds();
 }
 
@@ -115,6 +115,7 @@ void Sampling::look(std::uint64_t time) {
   progress.counts_missing = counting.missing;
   progress.counting_cost = counting_cost();
   progress.counting_left = counting.left;
+  progress.may_count = counting.may;
   progress.marker_lost = lost(time);
   progress.no_instructions = session_.instructions != nullptr && session_.instructions->refused();
   progress.instructions_on = session_.instructions != nullptr && session_.instructions->on();
@@ -128,6 +129,9 @@ void Sampling::look(std::uint64_t time) {
     progress.launched = repetitions_.any();
     progress.repetitions = repetitions_.count();
     progress.repeated = repetitions_.length();
+    progress.series = repetitions_.series();
+    progress.in_row = repetitions_.in_row();
+    progress.newcomer = repetitions_.newcomer();
   }
   const RunPhase phase = plan_.next(progress);
   if (phase != before) {

@@ -21,7 +21,8 @@ inline constexpr const char* kCountTimeVariable = "ROOFLINE_COUNT_TIME_S";  ///<
 inline constexpr const char* kFirstGroupVariable = "ROOFLINE_FIRST_GROUP";  ///< group of counters to begin with; 0
 inline constexpr const char* kPythonVariable = "ROOFLINE_PYTHON";           ///< "off": no lines, no modules
 inline constexpr const char* kSpoolLimitVariable = "ROOFLINE_SPOOL_LIMIT";  ///< bytes a file; 1 GiB
-/// "on": instructions are sampled in phases of a sampled recording.
+/// "on": instructions are sampled in phases of a sampled recording. "first": the same in the first of several runs, of
+/// which the later ones count: of all kernels where they come one after the other.
 inline constexpr const char* kInstructionsVariable = "ROOFLINE_INSTRUCTIONS";
 /// "sample": the start-up and some steps, unless there is a window. Anything else: everything.
 inline constexpr const char* kRecordVariable = "ROOFLINE_RECORD";

@@ -25,6 +25,7 @@
 #include "profile/rank_recordings.hpp"
 #include "profile/running_process.hpp"
 #include "profile/source_text.hpp"
+#include "profile/unused_compile.hpp"
 #include "sample/samples_file.hpp"
 
 extern "C" {
@@ -60,7 +61,6 @@ std::map<std::string, std::string> prepare(const fs::path& folder, const Profile
   };
   if (options.window_s) changes[spool::kWindowVariable] = fmt::format("{}", *options.window_s);
   changes[spool::kRecordVariable] = options.sample ? "sample" : "all";
-  if (options.counters) changes[spool::kInstructionsVariable] = "on";
   if (!options.python) changes[spool::kPythonVariable] = "off";
   return changes;
 }
@@ -233,6 +233,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     if (gpu) {
       injected.environment = prepare(folder.path(), options);
       injected.environment[spool::kFirstGroupVariable] = fmt::format("{}", number);
+      if (options.counters && number == 0)
+        injected.environment[spool::kInstructionsVariable] = options.runs > 1 ? "first" : "on";
       injected.has_window = options.window_s.has_value();
     } else {
       // Without launches, warm-up and window count from the program's start.
@@ -281,6 +283,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   SourceTexts sources;
   if (report.profile->host) add_source_text(report.profile->host->lines, sources);
   add_source_text(report.profile->savings, traces, facts.host);
+  name_unused_compile(report.profile->savings, traces);
   add_invocation(report, options, started_at, wall_seconds() - start);
   return report;
 }

@@ -398,6 +398,64 @@ TEST(PhasePlan, ALostMarkIsLookedInto) {
   EXPECT_GT(asked.pass(lost, 0, 60 * kS), 3 * kS) << "and less often each time";
 }
 
+// --- kernels one after the other
+
+/// Counting has cost what is enough for a glimpse and for the first slice.
+PhasePlan::Progress counting_for_long() {
+  PhasePlan::Progress progress = {};
+  progress.counts_missing = progress.may_count = true;
+  progress.counting_cost = 10 * kS;
+  return progress;
+}
+
+TEST(PhasePlan, ASeriesOfKernelsIsCountedThroughout) {
+  PhasePlan::Progress progress = counting_for_long();
+  Asked steps;
+  steps.pass(progress, 0, kS);
+  EXPECT_EQ(steps.plan.phase(), RunPhase::glimpse);
+  Asked series;
+  progress.series = true;
+  EXPECT_EQ(series.pass(progress, 0, 20 * kS), 20 * kS);
+  EXPECT_EQ(series.plan.phase(), RunPhase::start_up);
+}
+
+TEST(PhasePlan, AKernelThatBeginsARowIsCountedInAnyPhase) {
+  PhasePlan::Progress newcomer = counting_for_long();
+  newcomer.newcomer = true;
+  Asked glimpse;
+  glimpse.pass(counting_for_long(), 0, kS);
+  ASSERT_EQ(glimpse.plan.phase(), RunPhase::glimpse);
+  glimpse.pass(newcomer, 0, kS);
+  EXPECT_EQ(glimpse.plan.phase(), RunPhase::start_up);
+
+  for (const bool may : {true, false}) {
+    Asked asked;
+    asked.pass(resting(), 0, kS);
+    ASSERT_EQ(asked.plan.phase(), RunPhase::sample);
+    PhasePlan::Progress progress = resting();
+    progress.newcomer = true;
+    progress.may_count = may;
+    asked.pass(progress, 0, kS);
+    EXPECT_EQ(asked.plan.phase(), may ? RunPhase::counting : RunPhase::sample);
+  }
+}
+
+TEST(PhasePlan, InstructionsOfASeriesAreSampledThroughoutIfLaterRunsCount) {
+  for (const bool later_runs : {true, false}) {
+    Asked asked;
+    asked.plan.begin(true, false, later_runs);
+    PhasePlan::Progress progress = {};
+    progress.instructions_on = progress.instructions_taken = true;
+    progress.series = progress.in_row = true;
+    const std::uint64_t length = asked.pass(progress, 0, 60 * kS);
+    if (later_runs) {
+      EXPECT_EQ(length, 60 * kS);
+    } else {
+      EXPECT_LE(length, 5 * kS);
+    }
+  }
+}
+
 // --- repetitions
 
 Mark launch_of(spool::Id id) { return {Mark::What::launch, id}; }
@@ -450,6 +508,43 @@ TEST(Repetitions, ACallThatComesTwiceInAStepIsOne) {
   ASSERT_NE(twice, nullptr);
   EXPECT_EQ(twice->per_repetition, 2U);
   EXPECT_NEAR(twice->per_second, 200, 10);
+}
+
+/// Each kernel 20 times in a row, with two others between the rows.
+TEST(Repetitions, KernelsOneAfterTheOtherAreASeriesUntilOneComesBack) {
+  Repetitions repetitions;
+  std::uint64_t time = 0;
+  const auto row = [&](spool::Id id) {
+    for (int i = 0; i < 20; ++i) repetitions.add(launch_of(id), time += 10'000);
+    for (const spool::Id between : {100U, 101U}) repetitions.add(launch_of(between), time += 10'000);
+  };
+  row(1);
+  EXPECT_FALSE(repetitions.series());
+  EXPECT_FALSE(repetitions.in_row());
+  row(2);
+  EXPECT_TRUE(repetitions.series());
+  repetitions.restart();
+  EXPECT_FALSE(repetitions.newcomer());
+  row(3);
+  EXPECT_TRUE(repetitions.newcomer());
+  EXPECT_TRUE(repetitions.series());
+  repetitions.restart();
+  row(1);
+  EXPECT_FALSE(repetitions.newcomer());
+  EXPECT_FALSE(repetitions.series());
+}
+
+TEST(Repetitions, StepsAreNoSeries) {
+  Repetitions repetitions;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    add_step(repetitions, step);
+    EXPECT_FALSE(repetitions.series());
+    EXPECT_FALSE(repetitions.in_row());
+    EXPECT_FALSE(repetitions.newcomer());
+  }
+  for (spool::Id i = 0; i < 100; ++i) repetitions.add(launch_of(7), (1000 + i) * 10 * kMs);
+  EXPECT_TRUE(repetitions.in_row());
+  EXPECT_FALSE(repetitions.series()) << "one row is none";
 }
 
 TEST(Repetitions, AProgramWithoutStepsHasNone) {

@@ -300,28 +300,32 @@ Verdict verdict_of(const Report& report, std::size_t row) {
 /// The sum of the known ones; NaN where none is known.
 double sum_of_gains(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a + b; }
 
-/// "a: what"; of two "a and b: what", of more "a and 6 more: what".
-std::string several(const VerdictGroup& group, const std::string& what, const Report& report) {
-  const auto name = [&](std::size_t i) { return point_name(report.points[group.rows[i]]); };
-  const std::size_t n = group.rows.size();
-  if (n == 1) return fmt::format("{}: {}", name(0), what);
-  if (n == 2) return fmt::format("{} and {}: {}", name(0), name(1), what);
-  return fmt::format("{} and {} more: {}", name(0), count(static_cast<std::int64_t>(n - 1)), what);
+/// "a: what"; of two "a (kernel.cu:41) and b (kernel.cu:80): what", of more "a (kernel.cu:41) and 6 more: what".
+std::string several(const std::vector<const Verdict*>& members, const std::string& what, const Report& report) {
+  const std::size_t n = members.size();
+  const auto name = [&](const Verdict& verdict) {
+    const std::string kernel = point_name(report.points[verdict.row]);
+    return n == 1 || verdict.line.empty() ? kernel : fmt::format("{} ({})", kernel, verdict.line);
+  };
+  const std::string first = name(*members[0]);
+  if (n == 1) return fmt::format("{}: {}", first, what);
+  if (n == 2) return fmt::format("{} and {}: {}", first, name(*members[1]), what);
+  return fmt::format("{} and {} more: {}", first, count(static_cast<std::int64_t>(n - 1)), what);
 }
 
-/// One sentence for the group: the rule's, with ranges where figures differ.
-std::string shared_text(const VerdictGroup& group, const std::string& rule_id, const std::string& first,
-                        const Report& report) {
-  if (group.rows.size() == 1) return several(group, first, report);
+/// One sentence for verdicts of one rule, with ranges where figures differ.
+std::string shared_text(const std::vector<const Verdict*>& members, const Report& report) {
+  const Verdict& first = *members[0];
+  if (members.size() == 1) return several(members, first.finding, report);
   std::vector<Quantities> all;
-  for (const std::size_t row : group.rows) all.push_back(quantities_of(report, row));
-  const Rule* rule = find_rule(rule_id, report.machine.device.kind);
-  if (rule == nullptr || group.kind == VerdictKind::no_roof) return several(group, first, report);
-  if (group.kind == VerdictKind::at_roof) {
-    return fmt::format("{} kernels are at their roof ({}).", count(static_cast<std::int64_t>(group.rows.size())),
+  for (const Verdict* verdict : members) all.push_back(quantities_of(report, verdict->row));
+  const Rule* rule = find_rule(first.rule, report.machine.device.kind);
+  if (rule == nullptr || first.kind == VerdictKind::no_roof) return several(members, first.finding, report);
+  if (first.kind == VerdictKind::at_roof) {
+    return fmt::format("{} kernels are at their roof ({}).", count(static_cast<std::int64_t>(members.size())),
                        filled_by_all("{roof.fraction}", all).value_or("90 % or more"));
   }
-  return several(group, filled_by_all(rule->finding, all).value_or(first), report);
+  return several(members, filled_by_all(rule->finding, all).value_or(first.finding), report);
 }
 
 /// The clock limiter during the calibration of these rows' roofs.
@@ -389,21 +393,21 @@ std::optional<VerdictGroup> limited_by_clock(const std::vector<Verdict>& verdict
 
 std::vector<VerdictGroup> where_to_spend_time(const std::vector<Verdict>& verdicts, const Report& report) {
   std::vector<VerdictGroup> groups;
-  std::vector<const Verdict*> firsts;
+  std::vector<std::vector<const Verdict*>> members;
   // Under one rule library kernels have another action than own ones.
   std::map<std::tuple<VerdictKind, std::string, std::string>, std::size_t> known;
   for (const Verdict& verdict : verdicts) {
     const auto [at, added] = known.try_emplace({verdict.kind, verdict.rule, verdict.action}, groups.size());
     if (added) {
       groups.push_back({verdict.kind, verdict.rule, {}, verdict.action, kNaN, {}, false, verdict.actionable});
-      firsts.push_back(&verdict);
+      members.emplace_back();
     }
     VerdictGroup& group = groups[at->second];
+    members[at->second].push_back(&verdict);
     group.rows.push_back(verdict.row);
     group.total_gain_s = sum_of_gains(group.total_gain_s, verdict.total_gain_s);
   }
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    groups[i].text = shared_text(groups[i], firsts[i]->rule, firsts[i]->finding, report);
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].text = shared_text(members[i], report);
   if (auto clock = limited_by_clock(verdicts, report)) groups.push_back(std::move(*clock));
   std::stable_sort(groups.begin(), groups.end(), [](const VerdictGroup& a, const VerdictGroup& b) {
     return larger_saving(a.total_gain_s, b.total_gain_s);
