@@ -34,14 +34,9 @@ std::uint64_t budget() {
                                     1e9);
 }
 
-std::uint32_t first_group() {
-  const char* const text = std::getenv(spool::kFirstGroupVariable);
-  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : 0;
-}
-
 }  // namespace
 
-LaunchCounter::LaunchCounter(Session& session) : process_(session), plan_(budget(), first_group()), chips_(session) {
+LaunchCounter::LaunchCounter(Session& session) : process_(session), plan_(budget(), run_number()), chips_(session) {
   off_ = unused_ = chips_.wants_nothing() || plan_.over();
 }
 

@@ -93,24 +93,24 @@ RunPhase PhasePlan::next(const Progress& progress) {
   return phase_;
 }
 
-void PhasePlan::begin(bool instructions, bool in_job, bool later_runs) {
-  later_runs_ = later_runs;
+void PhasePlan::begin(bool instructions, bool in_job, Run run) {
+  run_ = run;
   const RunPhase first = in_job ? RunPhase::glimpse : RunPhase::start_up;
   instructions_ = instructions;
   after_sampled_ = first;
-  glimpsed_ = in_job;
+  glimpsed_ = in_job || run == Run::later;
   phase_ = instructions ? RunPhase::instructions : first;
 }
 
 RunPhase PhasePlan::after_instructions(const Progress& progress) const {
   const bool steady = after_sampled_ == RunPhase::quiet;
   const std::uint64_t least = steady ? kSteadyInstructions : kFirstInstructions;
-  const bool enough =
-      progress.repetitions >= kFewOfInstructions && sampled_since_ != 0 && progress.time - sampled_since_ >= least;
+  const bool enough = (progress.repetitions >= kFewOfInstructions || progress.series) && sampled_since_ != 0 &&
+                      progress.time - sampled_since_ >= least;
   // A start-up that imports, compiles and reads data launches little, and costs nothing meanwhile. Steps that are never
   // alike are not seen to repeat.
   const bool long_taken = sampled_since_ != 0 && progress.time - sampled_since_ >= kLongestInstructions;
-  if (later_runs_ && (progress.series || (progress.in_row && !long_taken))) return RunPhase::instructions;
+  if (run_ == Run::first && (progress.series || (progress.in_row && !long_taken))) return RunPhase::instructions;
   const bool in_vain =
       launching_ >= (steady ? kSteadyInVain : kFirstInVain) || (long_taken && launching_ >= kSomeLaunching);
   return enough || in_vain || progress.no_instructions ? RunPhase::closing : RunPhase::instructions;
@@ -120,7 +120,7 @@ RunPhase PhasePlan::after_start_up(const Progress& progress) const {
   const bool far = progress.counting_cost + progress.counting_left > kFirstCounting;
   const bool sliced = progress.counting_cost >= (far ? kFirstOfMany : kFirstCounting);
   if (progress.counting_rests) return RunPhase::sample;
-  if (progress.series) return RunPhase::start_up;
+  if (progress.series || run_ == Run::later) return RunPhase::start_up;
   if (glimpsed_ && sliced) return RunPhase::sample;
   return !glimpsed_ && progress.counting_cost >= kUntilGlimpse ? RunPhase::glimpse : RunPhase::start_up;
 }

@@ -50,10 +50,11 @@ class PhasePlan {
     bool may_count = false;           ///< there is time left for counting
   };
 
-  /// Before anything else. `instructions` are to be sampled, too. In a job each rank's counting delays all others: the
-  /// few steps without counting come first. `later_runs` will count: instructions of all kernels of a series are
-  /// sampled.
-  void begin(bool instructions, bool in_job, bool later_runs = false);
+  /// Of several runs of a program, the later ones only count.
+  enum class Run : std::uint8_t { only, first, later };
+  /// Before anything else. `instructions` are to be sampled, too: in the first of several runs those of all kernels of
+  /// a series. In a job each rank's counting delays all others: the few steps without counting come first.
+  void begin(bool instructions, bool in_job, Run run = Run::only);
   /// The phase from now on. Call it a few times per second.
   RunPhase next(const Progress& progress);
   RunPhase phase() const { return phase_; }
@@ -84,7 +85,7 @@ class PhasePlan {
   bool sampled_ = false;  ///< uncounted steady steps are recorded
   bool count_on_ = true;  ///< counting may be resumed
   bool in_job_ = false;
-  bool later_runs_ = false;
+  Run run_ = Run::only;
 };
 
 }  // namespace roofline::inject

@@ -89,8 +89,10 @@ std::uint64_t Sampling::tick(std::uint64_t time) {
 
 void Sampling::begin(InstructionSampling* instructions) {
   session_.instructions = instructions;
-  plan_.begin(instructions != nullptr, !peers_.alone(), later_runs_count());
+  const PhasePlan::Run first = later_runs_count() ? PhasePlan::Run::first : PhasePlan::Run::only;
+  plan_.begin(instructions != nullptr, !peers_.alone(), run_number() > 0 ? PhasePlan::Run::later : first);
   held_ = !counts(plan_.phase()) && counting_holds();
+  follow_instructions(plan_.phase());
 }
 
 /// The GPU has its counters for one thing at a time: counting is held meanwhile.

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 
@@ -26,6 +27,12 @@ class InstructionSampling;
 class Sampling;
 
 /// One a process, never freed: threads may be in it when the process ends.
+/// Which of several runs of the program this is; 0: the first.
+inline std::uint32_t run_number() {
+  const char* const text = std::getenv(spool::kRunVariable);
+  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : 0;
+}
+
 struct Session {
   SpoolWriter spool;
   Kinds kinds{spool};

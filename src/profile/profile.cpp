@@ -232,7 +232,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     injected.spools = folder.path() / "spools";
     if (gpu) {
       injected.environment = prepare(folder.path(), options);
-      injected.environment[spool::kFirstGroupVariable] = fmt::format("{}", number);
+      injected.environment[spool::kRunVariable] = fmt::format("{}", number);
       if (options.counters && number == 0)
         injected.environment[spool::kInstructionsVariable] = options.runs > 1 ? "first" : "on";
       injected.has_window = options.window_s.has_value();

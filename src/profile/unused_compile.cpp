@@ -21,8 +21,7 @@ constexpr std::array<SavingCause, 3> kCompilable = {SavingCause::fusion, SavingC
 
 bool ran_compiled_code(const std::vector<ProcessTrace>& traces) {
   return std::ranges::any_of(traces, [](const ProcessTrace& trace) {
-    return std::ranges::any_of(trace.kinds,
-                               [&](const auto& kind) { return is_of_inductor(trace.text(kind.name)); });
+    return std::ranges::any_of(trace.kinds, [&](const auto& kind) { return is_of_inductor(trace.text(kind.name)); });
   });
 }
 
@@ -37,8 +36,8 @@ std::optional<std::int64_t> line_of_compile(std::string_view source) {
     if (at == std::string_view::npos) continue;
     const std::string_view before = trimmed(code.substr(0, at));
     const char after = at + kCompile.size() < code.size() ? code[at + kCompile.size()] : '\n';
-    const bool quoted = std::ranges::count(code.substr(0, at), '"') % 2 == 1 ||
-                        std::ranges::count(code.substr(0, at), '\'') % 2 == 1;
+    const bool quoted =
+        std::ranges::count(code.substr(0, at), '"') % 2 == 1 || std::ranges::count(code.substr(0, at), '\'') % 2 == 1;
     if (!quoted && (after == '(' || before.ends_with('@'))) return number;
   }
   return std::nullopt;
@@ -46,7 +45,9 @@ std::optional<std::int64_t> line_of_compile(std::string_view source) {
 
 void name_unused_compile(std::vector<Saving>& savings, const std::vector<ProcessTrace>& traces,
                          const SourceContent& content) {
-  const auto compilable = [](const Saving& saving) { return std::ranges::find(kCompilable, saving.cause) != kCompilable.end(); };
+  const auto compilable = [](const Saving& saving) {
+    return std::ranges::find(kCompilable, saving.cause) != kCompilable.end();
+  };
   if (std::ranges::none_of(savings, compilable) || ran_compiled_code(traces)) return;
   std::set<std::string> files;
   for (const ProcessTrace& trace : traces) {
@@ -63,7 +64,8 @@ void name_unused_compile(std::vector<Saving>& savings, const std::vector<Process
     for (Saving& saving : savings) {
       if (!compilable(saving)) continue;
       saving.action = fmt::format(
-          "The program has torch.compile ({}:{}), but none of its kernels ran. Call what it returns: other methods of the "
+          "The program has torch.compile ({}:{}), but none of its kernels ran. Call what it returns: other methods of "
+          "the "
           "module stay eager unless they are compiled themselves. TORCH_LOGS=graph_breaks shows what else stays eager.",
           last_path_part(path), *line);
     }

@@ -123,6 +123,8 @@ constexpr Pair kPairs[] = {
     {"pipes-in-turn", "close_bodies_faulty", "special_faulty"},  // whose special functions are all that it does
     {"widened-products", "qk_scores_faulty", "half_product_mended"},
     {"widened-products", "qk_scores_faulty", "project_faulty"},  // of values in fp32
+    // A sixth one, on an H200: blocks of 33 threads.
+    {"ragged-block", "harmonic_fit_faulty", "long_chain_mended"},
 };
 
 /// What is known of each kernel, by its name: of those that were made for it, and of the rows of the reference runs.

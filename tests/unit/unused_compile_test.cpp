@@ -31,7 +31,8 @@ ProcessTrace trace_of(const std::string& file, const std::string& kernel) {
   return trace;
 }
 
-std::string action_with(SavingCause cause, const std::string& file, const std::string& kernel, const std::string& text) {
+std::string action_with(SavingCause cause, const std::string& file, const std::string& kernel,
+                        const std::string& text) {
   Saving saving;
   saving.cause = cause;
   saving.action = "as before";

@@ -53,6 +53,11 @@ void add_layout(QuantityCollector& out, const Point& point, const Machine& machi
   const auto sms = static_cast<double>(machine.device.units);
   out.set("blocks", blocks);
   out.set("threads", static_cast<double>(most->threads));
+  if (most->threads > 0) {
+    const auto threads = static_cast<double>(most->threads);
+    out.set("lanes.filled", threads / (32 * std::ceil(threads / 32)));
+    out.set("lanes.empty", 1 - threads / (32 * std::ceil(threads / 32)));
+  }
   out.set("registers", static_cast<double>(most->registers));
   out.set("shared", most->shared_bytes);
   out.set("sms", sms);

@@ -96,9 +96,16 @@ constexpr Rule kSampleRules[] = {
      "{tensor.active} of cycles.",
      "Load the next tiles during a product: cp.async or TMA into 3 or 4 stages (Triton: num_stages=3).", kSampled,
      RuleKind::cause, {}, "load.explains"},
+    // A warp costs the same with one thread as with 32. If memory limits the kernel, empty lanes cost nothing.
+    {"ragged-block", kGpu,
+     {kNotAtRoof, kOwnKernel, above("lanes.empty", 0.2), below("levels.utilization", 0.5), above("blocks.per_sm", 1)},
+     "Blocks of {threads} threads fill {lanes.filled} of the lanes of their warps.",
+     "Use a multiple of 32 threads per block: several items per block, or a flat index over items and their parts.",
+     kBestPractices, RuleKind::cause, {}, "lanes.empty"},
     {"barrier-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.barrier.share", 0.25)},
      "Warps spend {wait.barrier.share} of their time at barriers, waiting for late warps of the block.",
-     "Give all warps of a block equal work between barriers; else smaller blocks, or several blocks per SM.", kSampled,
+     "Give all warps of a block equal work between barriers; __syncwarp() where only threads of one warp exchange data; "
+     "else smaller blocks, or several blocks per SM.", kSampled,
      RuleKind::cause, {}, "wait.barrier.share"},
     // Warps do not wait for an atomic addition whose result is unused. Instead, loads wait behind it in the memory queue.
     {"atomic-queues", kGpu,
