@@ -319,19 +319,37 @@ TEST(Attention, AMaskIsTheFourthArgumentOrNamed) {
   }
 }
 
+TEST(Attention, AMaskIsNoTensorInKernelsWithoutOne) {
+  constexpr const char *kFlash = "_ZN13pytorch_flash16flash_fwd_kernelI23Flash_fwd_kernel_traits",
+                       *kCutlass = "fmha_cutlassF_bf16_aligned_64x128_rf_sm80",
+                       *kCudnn = "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128";
+  constexpr const char *kTensor = "F.scaled_dot_product_attention(q, k, v, attn_mask=mask)",
+                       *kLower = "F.scaled_dot_product_attention(q, k, v, attn_mask=causal_lower_right(m, n))",
+                       *kUpper = "F.scaled_dot_product_attention(q, k, v, causal_upper_left(m, n))";
+  EXPECT_TRUE(may_have_mask(kCutlass, kTensor));
+  EXPECT_TRUE(may_have_mask(kCudnn, kTensor));
+  EXPECT_TRUE(may_have_mask(kCudnn, kLower)) << "PyTorch makes a tensor of it";
+  EXPECT_FALSE(may_have_mask(kCutlass, kLower));
+  EXPECT_FALSE(may_have_mask(kCudnn, kUpper));
+  for (const char* call : {kTensor, kLower, kUpper}) EXPECT_FALSE(may_have_mask(kFlash, call)) << call;
+}
+
 TEST_F(Causes, FusedAttentionWithAMask) {
   constexpr const char* kFused = "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128";
   struct Case {
     std::string text;
     std::uint64_t length = 2 * kMillis;
     bool found = false;
+    const char* symbol = kFused;
   };
   for (const Case& one :
        {Case{.text = "y = F.scaled_dot_product_attention(\n  q, k, v,\n  attn_mask=m,\n)", .found = true},
         Case{.text = "y = F.scaled_dot_product_attention(q, k, v, is_causal=True)"},
-        Case{.text = "y = F.scaled_dot_product_attention(q, k, v, m)", .length = 200 * kMicros}}) {
+        Case{.text = "y = F.scaled_dot_product_attention(q, k, v, m)", .length = 200 * kMicros},
+        Case{.text = "y = F.scaled_dot_product_attention(q, k, v, attn_mask=causal_lower_right(t, s + t))",
+        .symbol = "_ZN13pytorch_flash16flash_fwd_kernelI23Flash_fwd_kernel_traits"}}) {
     program_ = SimulatedProgram();
-    const spool::Id product = kernel(kGemm, line(30)), fused = kernel(kFused, line(18));
+    const spool::Id product = kernel(kGemm, line(30)), fused = kernel(one.symbol, line(18));
     steps(10, [&](int) {
       program_.launch(product, 2 * kMillis);
       program_.launch(fused, one.length);

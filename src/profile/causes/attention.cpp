@@ -63,6 +63,15 @@ std::vector<std::string_view> arguments_of(std::string_view call) {
 
 }  // namespace
 
+bool may_have_mask(std::string_view symbol, std::string_view call) {
+  // FlashAttention's kernels have no argument for a mask; cuDNN's, which are named after it, do. An object such as
+  // causal_lower_right() then stands for a causal mask without values.
+  if (contains_any(symbol, {"flash_fwd", "flash_bwd", "FlashAttnFwd", "FlashAttnBwd"})) return false;
+  const bool memory_efficient = contains_any(symbol, {"fmha_cutlass"});
+  return !contains_any(call, {"causal_upper_left("}) &&
+         !(memory_efficient && contains_any(call, {"causal_lower_right("}));
+}
+
 bool gives_mask(std::string_view call) {
   constexpr std::string_view kAttention = "scaled_dot_product_attention(", kMask = "attn_mask=";
   constexpr std::size_t kFourth = 3;
@@ -81,13 +90,16 @@ bool gives_mask(std::string_view call) {
 std::vector<FoundCause> find_masked_attention(const CauseInputs& inputs) {
   constexpr double kLeastShare = 0.2;  // of the kernels' time
   constexpr double kAboveDiagonal = 0.5;
-  std::map<const spool::Line*, bool> lines;
+  std::map<const spool::Line*, std::string> lines;  // calls with a mask
   std::vector<FoundCause> found;
   for (const auto& [line, kernels] : faulty_kernels_by_line(inputs, [&](const StepActivity& entry) {
          if (!is_attention(entry.symbol) || entry.place.line == 0) return false;
          const auto [known, added] = lines.try_emplace(&inputs.steps.trace(entry).line(entry.place.line));
-         if (added) known->second = gives_mask(call_text(inputs, entry));
-         return known->second;
+         if (added) {
+           const std::string call = call_text(inputs, entry);
+           known->second = gives_mask(call) ? call : std::string();
+         }
+         return !known->second.empty() && may_have_mask(entry.symbol, known->second);
        })) {
     if (kernels.sum.seconds < kLeastShare * inputs.steps.kernel_s) continue;
     FoundCause& cause = found.emplace_back(kernels.cause(SavingCause::masked_attention, inputs));

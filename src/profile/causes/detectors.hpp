@@ -99,6 +99,8 @@ std::vector<FoundCause> find_layout_copies(const CauseInputs& inputs);
 std::vector<FoundCause> find_unfused_attention(const CauseInputs& inputs);
 /// True if a call of PyTorch's scaled_dot_product_attention has a mask among its arguments.
 bool gives_mask(std::string_view call);
+/// False if the attention kernel has no mask as a tensor, although such a call gives one.
+bool may_have_mask(std::string_view symbol, std::string_view call);
 std::vector<FoundCause> find_masked_attention(const CauseInputs& inputs);
 // streams.cpp
 std::vector<FoundCause> find_default_streams(const CauseInputs& inputs);
