@@ -448,6 +448,11 @@ constexpr DetailRow kDetailRows[] = {
     {CauseDetail::object_messages, "GPU idle: the host serialises Python objects for other ranks",
      "Send tensors instead of objects, and less often.",
      "Send tensors (all_gather_into_tensor) instead of objects (all_gather_object), and less often.", "", ""},
+    {CauseDetail::shard_copies, "GPU idle: the host prepares a collective of FSDP",
+     "Use one unit per layer, so that the host prepares one layer's collective during another layer's kernels.",
+     "Use one unit per layer: fully_shard(block) for each block before fully_shard(model). The host then prepares one "
+     "layer's collective during another layer's kernels. If it already does, use a larger batch or fewer units.",
+     "", ""},
     {CauseDetail::requests, "GPU idle: the host waits for requests",
      "No action in the program: the GPU has no work until the next request. More concurrent requests would use it.", "",
      "", ""},
@@ -531,6 +536,25 @@ constexpr DetailRow kDetailRows[] = {
      "Give every rank the same work: equal shares of what is exchanged.",
      "Give every rank the same work: balance the routing of tokens to experts (auxiliary loss, a fresh bias, a "
      "capacity factor), or put a busy expert on several ranks.",
+     "", ""},
+    {CauseDetail::uneven_updates, "A rank updates more than the others",
+     "Divide the updates among the ranks by their cost, not by their number: largest first, each to the rank with the "
+     "least so far.",
+     "Divide the parameters among the ranks by the cost of their updates, not by number: sort them by cost (m*m*n for "
+     "Newton-Schulz of an m x n matrix, m <= n), and give each, largest first, to the rank with the least so far.",
+     "", ""},
+    {CauseDetail::split_sequence, "A rank has more of the attention than the others",
+     "Split the sequence so that each rank has a part from its start and one from its end: of 2 n chunks for n ranks, "
+     "rank i gets the chunks i and 2 n - 1 - i.",
+     "Give each rank a part from the start and one from the end of the sequence (zig-zag): of 2*world chunks, rank i "
+     "gets i and 2*world-1-i, with their positions and masks. "
+     "torch.distributed.tensor.experimental.context_parallel does so for causal attention.",
+     "", ""},
+    {CauseDetail::repeated_meetings, "Ranks take turns arriving last",
+     "Run it once per step: add its values up on the GPU first. Ranks then wait for each other once per step, and "
+     "their work per step is equal.",
+     "All-reduce once per step: first add its values up on the GPU over all micro-batches (count tokens before the "
+     "first forward pass), or reduce them with the gradients. Ranks then meet once, with equal work per step.",
      "", ""},
     {CauseDetail::lone_work, "A rank does work that the others do not",
      "Divide this work among all ranks, do it less often, or do it in another process.",

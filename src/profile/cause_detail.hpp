@@ -34,6 +34,7 @@ enum class CauseDetail : std::uint8_t {
   subprocess,           ///< wait_queue: waits for another program's end or output
   saved_state,          ///< host_native: a checkpoint is written
   object_messages,      ///< host_python: Python objects are packed for other ranks, or unpacked
+  shard_copies,         ///< host_python, host_native: FSDP prepares collectives of a unit's shards
   requests,             ///< wait_network: a server waits for requests
   answers,              ///< host_python, host_native: a server works on a request while requests are few
   item_loop,            ///< tiny_kernels, launch_rate: a loop of the program, as over the tensors of a list
@@ -59,6 +60,9 @@ enum class CauseDetail : std::uint8_t {
   pipeline_stages,      ///< uneven_ranks: pipeline stages wait for each other's sends
   uneven_stages,        ///< unequal_work: a pipeline stage takes longer than the others
   unequal_tokens,       ///< unequal_work: unequal amounts received in an all-to-all
+  uneven_updates,       ///< unequal_work: updates of parameters that are divided among the ranks
+  split_sequence,       ///< unequal_work: attention of ranks that have parts of one sequence
+  repeated_meetings,    ///< uneven_ranks: a small collective of the program, several times per step
   lone_work,            ///< unequal_work: lines that no other rank runs, such as a validation
   dependent_messages,   ///< small_messages: each needs results of kernels, as with split layers
   batch_norm_messages,  ///< small_messages: PyTorch's SyncBatchNorm

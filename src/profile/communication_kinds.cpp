@@ -1,6 +1,9 @@
 #include "profile/communication_kinds.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "model/find.hpp"
 #include "profile/collective_sums.hpp"
@@ -32,15 +35,38 @@ class KindsOfJob {
         add(job_.timelines[rank], job_.timelines[rank].collectives[i], begins[rank][i]);
       }
     }
+    result_.repeated_wait_s = repeated_wait_s();
     return std::move(result_);
   }
 
  private:
+  /// Calls of one kind and size, by the program itself.
+  struct OwnCalls {
+    double calls = 0, waiting_s = 0;
+  };
+
+  double repeated_wait_s() const {
+    constexpr double kSeveral = 1.9;  // of a rank and step: one may be partly in the first or the last step
+    const double of_rank = static_cast<double>(steps_.size()) * static_cast<double>(job_.ranks.size());
+    double waiting = 0;
+    for (const auto& [size, of] : own_calls_) waiting += of.calls >= kSeveral * of_rank ? of.waiting_s : 0;
+    return waiting;
+  }
+
   /// `begin`: of its transfer; 0: it was not matched.
   void add(const RankTimeline& timeline, const CollectiveKernel& kernel, std::uint64_t begin) {
     const std::uint64_t from = begin == 0 ? kernel.span.start : std::clamp(begin, kernel.span.start, kernel.span.end);
     double waiting = exposed_s({kernel.span.start, from}, timeline);
     double transfer = exposed_s({from, kernel.span.end}, timeline);
+    const auto origin = origins_.find(kernel.group);
+    const CollectiveOrigin of_program = origin == origins_.end() ? CollectiveOrigin::other : origin->second;
+    const bool own = of_program != CollectiveOrigin::forward && of_program != CollectiveOrigin::backward;
+    if (own && kernel.bytes > 0 && kernel.bytes <= kLatencyBound &&
+        span_at(steps_, kernel.span.start) < steps_.size()) {
+      OwnCalls& calls = own_calls_[{kernel.kind, kernel.bytes}];
+      ++calls.calls;
+      calls.waiting_s += waiting;
+    }
     if (!(waiting + transfer > 0)) return;
     const std::string line = line_of_group(recording_, kernel.group);
     if (of_stages(kernel)) {
@@ -57,8 +83,7 @@ class KindsOfJob {
     of.waiting_s += waiting;
     of.transfer_s += transfer;
     of.lines[line] += transfer;
-    const auto origin = origins_.find(kernel.group);
-    CommunicationPart& part = of.origins[origin == origins_.end() ? CollectiveOrigin::other : origin->second];
+    CommunicationPart& part = of.origins[of_program];
     part.transfer_s += transfer;
     part.lines[line] += transfer;
     of.waits[line] += waiting;
@@ -85,10 +110,35 @@ class KindsOfJob {
   const Recording& recording_;
   const std::vector<Span>& steps_;
   const Machine& machine_;
-  std::map<int, CollectiveOrigin> origins_;                    ///< by group
-  std::map<std::uint64_t, std::optional<double>> attainable_;  ///< by bytes
+  std::map<std::pair<spool::CollectiveKind, std::uint64_t>, OwnCalls> own_calls_;  ///< small ones, by bytes
+  std::map<int, CollectiveOrigin> origins_;                                        ///< by group
+  std::map<std::uint64_t, std::optional<double>> attainable_;                      ///< by bytes
   CommunicationKinds result_;
 };
+
+/// "layers.12.mlp.up" → "layers." and "12"; empty: it has no number.
+std::pair<std::string_view, std::string_view> numbered_part(std::string_view module) {
+  for (std::size_t begin = 0; begin < module.size();) {
+    const std::size_t end = std::min(module.find('.', begin), module.size());
+    const std::string_view part = module.substr(begin, end - begin);
+    if (!part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; })) {
+      return {module.substr(0, begin), part};
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+std::int64_t layers_of(const ProcessTrace& trace) {
+  std::map<std::string_view, std::set<std::string_view>> numbers;
+  for (const spool::Place& place : trace.places) {
+    const auto [name, number] = numbered_part(trace.text(place.module));
+    if (!number.empty()) numbers[name].insert(number);
+  }
+  std::size_t most = 0;
+  for (const auto& [name, of] : numbers) most = std::max(most, of.size());
+  return static_cast<std::int64_t>(most);
+}
 
 }  // namespace
 
@@ -122,6 +172,12 @@ const std::pair<const spool::CollectiveKind, CommunicationKind>* CommunicationKi
   return found == kinds.end() ? nullptr : &*found;
 }
 
+double CommunicationKinds::waiting_s() const {
+  double sum = 0;
+  for (const auto& [kind, of] : kinds) sum += of.waiting_s;
+  return sum;
+}
+
 double CommunicationKinds::waiting_s(spool::CollectiveKind kind) const {
   const auto found = kinds.find(kind);
   return found == kinds.end() ? 0 : found->second.waiting_s;
@@ -143,6 +199,7 @@ std::string CommunicationKinds::line_of_waiting() const {
 CommunicationKinds communication_kinds(const Job& job, const Recording& recording, const std::vector<Span>& steps,
                                        const Machine& machine) {
   CommunicationKinds kinds = KindsOfJob(job, recording, steps, machine).sum();
+  if (!job.traces.empty()) kinds.layers = layers_of(*job.traces.front());
   kinds.micro_batches = reduced_micro_batches(job, recording, steps);
   kinds.heads = gathered_heads(job, recording, steps);
   if (const auto* const most = kinds.largest()) {

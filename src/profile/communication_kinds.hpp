@@ -40,7 +40,11 @@ struct CommunicationKinds {
   double stages_unmatched_s = 0;  ///< part of that in RankParts::transfer_s, because the other rank's kernel is unknown
   double stages_transfer_s = 0;   ///< rest of their time
   std::map<std::string, double> stage_lines = {};  ///< seconds of waiting per line
-  std::int64_t micro_batches = 1;                  ///< of a step that reduce its gradients, each by itself
+  /// Waiting in small collectives that the program itself calls several times per step: not of modules or autograd.
+  double repeated_wait_s = 0;
+  /// Layers of the model: modules that differ in their first number only.
+  std::int64_t layers = 0;
+  std::int64_t micro_batches = 1;  ///< of a step that reduce its gradients, each by itself
 
   CollectiveNeighbours neighbours = {};  ///< of the kind with the most transfer
   GatheredHeads heads = {};
@@ -49,6 +53,8 @@ struct CommunicationKinds {
   const std::pair<const spool::CollectiveKind, CommunicationKind>* largest() const;
   /// Seconds of transfer of that origin in these kinds of collectives.
   double transfer_s(std::initializer_list<spool::CollectiveKind> of, CollectiveOrigin origin) const;
+  /// Seconds of waiting in all kinds of collectives.
+  double waiting_s() const;
   /// Seconds of waiting in that kind of collective.
   double waiting_s(spool::CollectiveKind kind) const;
   /// The line with most of all waiting; empty if there is none.

@@ -166,7 +166,9 @@ class ExposedSavings {
     saving.evidence = fmt::format("{} per step, {} more overlapped by kernels", duration(exposed / count_),
                                   duration(mean_of(&RankParts::overlapped_s) / count_));
     describe_largest(saving, kind->first);
-    const bool whole = shards_whole_model();
+    const bool unit = !shards_whole_model() && one_unit_of_layers();
+    const bool whole = unit || shards_whole_model();
+    if (unit) saving.evidence += evidence_of_unit();
     if (whole && saving.line.empty()) saving.line = line_of_shards();
     CauseDetail detail = whole               ? CauseDetail::whole_shards
                          : of_split_layers() ? CauseDetail::split_layers
@@ -220,6 +222,48 @@ class ExposedSavings {
     };
     return about(calls(CollectiveKind::all_gather), 1, 2) && about(calls(CollectiveKind::reduce_scatter), 1, 1) &&
            mean_of(&RankParts::overlapped_s) <= kMostOverlapped * mean_of(&RankParts::transfer_s);
+  }
+
+  /// The collectives of that kind that are one call of largest size, and their share of its bytes.
+  struct LargestUnit {
+    const CollectiveSum* sum = nullptr;
+    double share = 0;
+    double calls = 0;  ///< of all sizes, per rank and step
+  };
+
+  LargestUnit largest_unit(CollectiveKind kind) const {
+    LargestUnit unit;
+    double bytes = 0;
+    for (const CollectiveSum& sum : report_.collectives) {
+      if (sum.name != collective_name(kind)) continue;
+      bytes += sum.bytes * sum.calls;
+      unit.calls += sum.calls;
+      if (unit.sum == nullptr || sum.bytes > unit.sum->bytes) unit.sum = &sum;
+    }
+    if (unit.sum != nullptr && bytes > 0) unit.share = unit.sum->bytes * unit.sum->calls / bytes;
+    return unit;
+  }
+
+  /// True if one unit of shards has most bytes of a step, nothing overlaps its collectives, and there are far more
+  /// layers than units: the layers are not units of their own. A large embedding beside such layers is none of that.
+  bool one_unit_of_layers() const {
+    constexpr double kMost = 0.6, kMostlyExposed = 0.5, kOnce = 1.1, kFew = 0.5;
+    for (const auto& [kind, most_calls] :
+         {std::pair(CollectiveKind::reduce_scatter, kOnce), std::pair(CollectiveKind::all_gather, 2 * kOnce)}) {
+      const LargestUnit unit = largest_unit(kind);
+      if (unit.sum == nullptr || unit.share < kMost || unit.sum->calls > most_calls) return false;
+      if (unit.sum->exposed_s < kMostlyExposed * unit.sum->calls * unit.sum->transfer_s) return false;
+      if (kind == CollectiveKind::reduce_scatter && unit.calls > kFew * static_cast<double>(kinds_.layers)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  std::string evidence_of_unit() const {
+    const LargestUnit unit = largest_unit(CollectiveKind::reduce_scatter);
+    return fmt::format("; one reduce_scatter per step has {} of the bytes, although the model has {} layers",
+                       percent(unit.share), count(kinds_.layers));
   }
 
   /// The line that gathers most; that of the scatter is unknown where autograd's thread launches it.

@@ -77,35 +77,32 @@ std::optional<IdlePart> largest_excess(const std::vector<IdlePart>& parts, int d
   return largest;
 }
 
-/// What each line launches more on one rank than on the other, by time, or by number where it is as fast.
-std::map<std::string, double> more_by_line(const Recording& recording, const RankWork& here, const RankWork& there,
-                                           bool by_time) {
-  std::map<std::string, double> lines;
-  const auto add = [&](const RankWork& work, double sign) {
-    for (const auto& [group, of] : work) {
-      lines[line_of_group(recording, group)] += sign * (by_time ? of.seconds : of.launches);
-    }
-  };
-  add(here, 1);
-  add(there, -1);
-  return lines;
+/// The known line with the largest excess, unless its share of all that the late rank has more of is small.
+std::optional<LineDifference> line_of_most(const std::vector<LineDifference>& lines, double least) {
+  const auto known = std::ranges::find_if(lines, [](const LineDifference& of) { return !of.line.empty(); });
+  const bool found = known != lines.end() && known->more() > 0 && share_of_more(lines, *known) >= least;
+  return found ? std::optional(*known) : std::nullopt;
 }
 
-/// The line that launches most of that; empty if there is none.
-std::string line_of_most(const std::map<std::string, double>& lines) {
-  constexpr double kMost = 0.5;
-  double more = 0;
-  for (const auto& [line, amount] : lines) more += amount;
-  const std::string line = key_of_largest(lines);
-  return lines.empty() || lines.at(line) < kMost * more ? std::string() : line;
-}
-
-/// The known lines with more, largest first.
-std::vector<std::pair<std::string, double>> sorted_by_amount(const std::map<std::string, double>& lines) {
-  std::vector<std::pair<std::string, double>> sorted(lines.begin(), lines.end());
-  std::erase_if(sorted, [](const auto& line) { return line.first.empty() || !(line.second > 0); });
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  return sorted;
+/// The line with more work on the late rank, and the part of the step that it belongs to.
+void name_work(LateFinding& finding, const Job& job, const Recording& recording, const std::vector<RankWork>& work) {
+  // Of launches, which are many and alike, one line must have most to tell anything.
+  constexpr double kLeastTime = 0.1, kLeastLaunches = 0.5;
+  const int rank = finding.cause.rank, other = finding.cause.other;
+  const bool by_time = finding.cause.reason == LateReason::unequal_work;
+  const std::vector<LineDifference> lines =
+      line_differences(recording, work[static_cast<std::size_t>(rank)], work[static_cast<std::size_t>(other)], by_time);
+  if (!finding.lone) {
+    const auto most = line_of_most(lines, by_time ? kLeastTime : kLeastLaunches);
+    finding.line = most ? most->line : std::string();
+  }
+  if (!by_time) return;
+  for (const LineDifference& of : lines) {
+    if (of.line.empty() || !(of.more() > 0)) continue;
+    if (of.line == finding.line) finding.line_share = share_of_more(lines, of);
+    finding.more_lines.push_back(of);
+  }
+  if (!finding.lone) finding.detail = detail_of_unequal_work(job, recording, work, rank, other);
 }
 
 /// The line whose copies take the late rank longest.
@@ -188,16 +185,11 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
     finding.idle = largest_excess(parts, finding.devices.front(), finding.typical_device);
   }
   if (reason == LateReason::unequal_work || reason == LateReason::more_launches) {
-    const auto here = static_cast<std::size_t>(finding.cause.rank),
-               there = static_cast<std::size_t>(finding.cause.other);
     finding.line = line_of_lone_work(job, recording, spans, work, finding.cause.rank, finding.cause.other);
     finding.lone = !finding.line.empty();
     // Unequal work of few steps is chance, unless one rank alone does it.
     if (late->seldom && !finding.lone) return std::nullopt;
-    const bool by_time = reason == LateReason::unequal_work;
-    const std::map<std::string, double> more = more_by_line(recording, work[here], work[there], by_time);
-    if (!finding.lone) finding.line = line_of_most(more);
-    if (by_time) finding.more_lines = sorted_by_amount(more);
+    name_work(finding, job, recording, work);
   }
   if (reason == LateReason::copies) name_copies(finding, recording, spans);
   if (reason == LateReason::host) {

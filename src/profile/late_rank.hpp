@@ -3,12 +3,12 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "profile/idle_causes.hpp"
 #include "profile/ranks.hpp"
 #include "profile/small_messages.hpp"
+#include "profile/unequal_work.hpp"
 
 namespace roofline {
 
@@ -17,12 +17,14 @@ struct LateFinding {
   LateRanks late;
   LateCause cause;
   std::optional<IdlePart> idle = {};
-  std::vector<int> devices = {};  ///< devices of the late ranks
-  int typical_device = 0;         ///< device of the rank that they are compared with
-  std::string line = {};          ///< line that launches its additional work or copies; empty: unknown
-  bool lone = false;              ///< no other rank runs that line
-  /// Lines by the kernel time that the late rank has more of, in all steps, largest first; unequal work only.
-  std::vector<std::pair<std::string, double>> more_lines = {};
+  std::vector<int> devices = {};           ///< devices of the late ranks
+  int typical_device = 0;                  ///< device of the rank that they are compared with
+  std::string line = {};                   ///< line that launches its additional work or copies; empty: unknown
+  bool lone = false;                       ///< no other rank runs that line
+  double line_share = 0;                   ///< share of that line in the kernel time that the late rank has more of
+  CauseDetail detail = CauseDetail::none;  ///< part of the step with unequal work
+  /// Known lines with more kernel time on the late rank, largest excess first; unequal work only.
+  std::vector<LineDifference> more_lines = {};
   bool pageable = false;         ///< its copies use pageable memory
   int cpus = 0, other_cpus = 0;  ///< CPUs of a late host with fewer than the typical one; 0: not fewer
 };

@@ -160,6 +160,8 @@ class RankClaims {
       describe_stages(saving, finding);
     } else if (unequal && kinds_.waiting_s(spool::CollectiveKind::all_to_all) > 0.5 * steps_.waited_s()) {
       saving.action = action_against(saving.cause, framework_, CauseDetail::unequal_tokens);
+    } else if (cause.reason == LateReason::unequal_work && finding.detail != CauseDetail::none) {
+      saving.action = action_against(saving.cause, framework_, finding.detail);
     }
     saving.what += fmt::format("{} last in {}, {} after the others{}", names_of(job_, late.ranks), in_steps,
                                duration(late.late_s / late_steps), reason.empty() ? "" : ". " + reason);
@@ -176,6 +178,7 @@ class RankClaims {
     } else if (stages && !finding.more_lines.empty()) {
       saving.evidence += lines_of_stage(finding);
     } else {
+      saving.evidence += time_of_line(finding);
       saving.evidence +=
           fmt::format("; {} launches per step on rank {}, {} on rank {}", count(std::llround(cause.launches / count_)),
                       rank, count(std::llround(cause.other_launches / count_)), other);
@@ -192,18 +195,28 @@ class RankClaims {
     const double longer = finding.cause.compute_s - mean_of(&RankParts::compute_s);
     saving.seconds = std::min(saving.seconds, std::max(0.0, longer) * static_cast<double>(job_.ranks.size()));
     saving.what = what_is_lost(SavingCause::uneven_ranks, detail) + ". ";
-    if (saving.line.empty() && !finding.more_lines.empty()) saving.line = finding.more_lines.front().first;
+    if (saving.line.empty() && !finding.more_lines.empty()) saving.line = finding.more_lines.front().line;
   }
 
   /// "; rank 1 runs 80 ms more at model.py:55 forward, 40 ms at model.py:54 forward".
   std::string lines_of_stage(const LateFinding& finding) const {
     constexpr std::size_t kNamed = 3;
     std::vector<std::string> lines;
-    for (const auto& [line, time] : finding.more_lines) {
-      if (lines.size() < kNamed) lines.push_back(fmt::format("{} at {}", duration(time / count_), line));
+    for (const LineDifference& of : finding.more_lines) {
+      if (lines.size() < kNamed) lines.push_back(fmt::format("{} at {}", duration(of.more() / count_), of.line));
     }
     return fmt::format("; more kernel time per step on rank {}: {}",
                        job_.ranks[static_cast<std::size_t>(finding.cause.rank)].rank, fmt::join(lines, ", "));
+  }
+
+  /// "; kernels of this line take 34 ms on rank 1, 6 ms on rank 0: 55 % of the difference"; empty: no line is known.
+  std::string time_of_line(const LateFinding& finding) const {
+    const auto found = std::ranges::find(finding.more_lines, finding.line, &LineDifference::line);
+    if (finding.line.empty() || found == finding.more_lines.end()) return {};
+    const auto rank_of = [&](int index) { return job_.ranks[static_cast<std::size_t>(index)].rank; };
+    return fmt::format("; kernels of this line take {} on rank {}, {} on rank {}: {} of the difference",
+                       duration(found->here / count_), rank_of(finding.cause.rank), duration(found->there / count_),
+                       rank_of(finding.cause.other), percent(finding.line_share));
   }
 
   /// True if most waiting of ranks is that of pipeline stages for each other.
@@ -244,13 +257,48 @@ class RankClaims {
     const bool of_hosts = steps_.late_by_compute_s < 0.5 * steps_.late_s();
     Saving saving;
     saving.cause = of_hosts ? SavingCause::uneven_hosts : SavingCause::uneven_ranks;
-    if (of_hosts) saving.line = kinds_.line_of_waiting();
+    saving.line = kinds_.line_of_waiting();
     saving.seconds = waited;
     saving.what = what_is_lost(saving.cause);
-    saving.evidence = fmt::format("{} per step, {}, waiting for ranks that take turns arriving last",
-                                  duration(lateness / count_), percent(lateness / steps_.total_s()));
-    saving.action = action_against(saving.cause, framework_);
+    saving.evidence = fmt::format("{} per step, {}, waiting for ranks that take turns arriving last{}",
+                                  duration(lateness / count_), percent(lateness / steps_.total_s()), largest_waits());
+    const bool repeated = !of_hosts && meet_too_often();
+    if (repeated) {
+      saving.seconds = std::max(0.0, waited - steps_.unequal_s);
+      saving.evidence += fmt::format("; kernels of a step differ by {} between the ranks",
+                                     duration(steps_.unequal_s / (count_ * static_cast<double>(job_.ranks.size()))));
+    }
+    saving.action =
+        action_against(saving.cause, framework_, repeated ? CauseDetail::repeated_meetings : CauseDetail::none);
     add(std::move(saving));
+  }
+
+  /// True if most waiting is in small collectives that the program calls several times per step, and ranks that meet
+  /// once per step would hardly wait, because the kernels of their steps take equally long.
+  bool meet_too_often() const {
+    constexpr double kMost = 0.6, kLittle = 0.3;
+    return kinds_.micro_batches <= 1 && kinds_.repeated_wait_s >= kMost * kinds_.waiting_s() &&
+           steps_.unequal_s <= kLittle * steps_.waited_s();
+  }
+
+  /// "; 88.4 % of it in all_reduce of 8 B, 8 times per step"; the two with most waiting, if they have much of it.
+  std::string largest_waits() const {
+    constexpr double kMuch = 0.2;
+    constexpr std::size_t kNamed = 2;
+    const double all = kinds_.waiting_s() / (count_ * static_cast<double>(job_.ranks.size()));
+    std::vector<const CollectiveSum*> order;
+    for (const CollectiveSum& sum : report_.collectives) {
+      if (sum.waiting_s >= kMuch * all) order.push_back(&sum);
+    }
+    std::ranges::stable_sort(order, [](const auto* a, const auto* b) { return a->waiting_s > b->waiting_s; });
+    if (order.size() > kNamed) order.resize(kNamed);
+    std::string text;
+    for (const CollectiveSum* sum : order) {
+      const std::string bytes = sum->bytes > 0 ? " of " + binary_bytes(sum->bytes) : "";
+      text += fmt::format("; {} of it in {}{}, {} times per step", percent(std::min(1.0, sum->waiting_s / all)),
+                          sum->name, bytes, number(sum->calls, 3));
+    }
+    return text;
   }
 
   void add_small_messages(const std::optional<LateFinding>& late, const SmallMessages& small) {

@@ -24,15 +24,42 @@ class RankStepsBuilder {
     result_.late.assign(ranks_.size(), std::vector<float>(steps_.size(), 0));
     result_.waited = result_.late;
     // When each kernel's transfer begins; 0: it was not matched.
+    met_.resize(steps_.size());
     begins_.resize(ranks_.size());
     ends_.resize(ranks_.size());
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) begins_[rank].resize(ranks_[rank].collectives.size());
     for (const MatchedCollective& collective : matched_) add(collective);
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) result_.parts.push_back(parts_of(rank));
+    add_unequal();
     return std::move(result_);
   }
 
  private:
+  /// Ranks are at the same point of the program at the end of a large collective, as that of the last gradients. Steps
+  /// may begin elsewhere.
+  void add_unequal() {
+    std::vector<Span> windows;
+    for (std::size_t step = 1; step < steps_.size(); ++step) {
+      const bool adjacent = steps_[step].start == steps_[step - 1].end;
+      if (adjacent && met_[step - 1] != 0 && met_[step] > met_[step - 1])
+        windows.push_back({met_[step - 1], met_[step]});
+    }
+    if (windows.empty()) windows = steps_;
+    for (const Span& window : windows) result_.unequal_s += unequal_s(window);
+    result_.unequal_s *=
+        static_cast<double>(steps_.size()) / static_cast<double>(std::max<std::size_t>(1, windows.size()));
+  }
+
+  double unequal_s(const Span& window) const {
+    double most = 0, all = 0;
+    for (const RankTimeline& rank : ranks_) {
+      const double computed = seconds(total_length(parts_within(window, rank.compute)));
+      most = std::max(most, computed);
+      all += computed;
+    }
+    return most * static_cast<double>(ranks_.size()) - all;
+  }
+
   void add(const MatchedCollective& collective) {
     const std::size_t step = span_at(steps_, collective.start);
     const auto last = static_cast<std::size_t>(collective.last);
@@ -48,6 +75,9 @@ class RankStepsBuilder {
       waited += seconds(uncovered_length(waiting, steps_, ranks_[rank].compute));
     }
     if (step == steps_.size()) return;
+    const RankArrival& any = collective.arrivals.front();
+    const bool large = ranks_[static_cast<std::size_t>(any.rank)].collectives[any.kernel].bytes > kLatencyBound;
+    if (large && collective.arrivals.size() == ranks_.size()) met_[step] = std::max(met_[step], collective.end);
     const auto others = static_cast<double>(collective.arrivals.size() - 1);
     result_.waited[last][step] += static_cast<float>(waited);
     result_.late[last][step] += static_cast<float>(waited / others);
@@ -95,6 +125,7 @@ class RankStepsBuilder {
   const std::vector<MatchedCollective>& matched_;
   const std::vector<Span>& steps_;
   std::vector<std::vector<std::uint64_t>> begins_;
+  std::vector<std::uint64_t> met_;   ///< by step: end of its last large collective of all ranks; 0: none
   std::vector<std::uint64_t> ends_;  ///< by rank: of its last collective so far
   RankSteps result_;
 };

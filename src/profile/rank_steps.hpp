@@ -11,6 +11,9 @@
 
 namespace roofline {
 
+/// Bytes up to which the time of a collective is mostly latency.
+inline constexpr std::uint64_t kLatencyBound = 1 << 20;
+
 /// Seconds of one rank over all steps, which the first five add up to.
 struct RankParts {
   double compute_s = 0, waiting_s = 0, transfer_s = 0, copies_s = 0, idle_s = 0;
@@ -26,6 +29,9 @@ struct RankSteps {
   std::vector<std::vector<float>> waited;
   /// Part of all of `late` for which the late rank computes longer than the others since the collective before.
   double late_by_compute_s = 0;
+  /// Sum over steps and ranks: kernel time that a rank has less of than the one with most. They would wait for that if
+  /// they met once per step.
+  double unequal_s = 0;
   double collectives_s = 0, matched_s = 0;  ///< kernels of collectives, over all ranks
 
   double total_s() const;   ///< all steps

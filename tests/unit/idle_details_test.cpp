@@ -605,6 +605,25 @@ TEST_F(IdleDetails, ObjectsForOtherRanksArePacked) {
   }
 }
 
+TEST_F(IdleDetails, FsdpPreparesItsCollectives) {
+  for (const char* const file :
+       {"torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py",
+        "torch/distributed/fsdp/fully_sharded_data_parallel.py", "train/_fsdp_param_group.py"}) {
+    restart();
+    const int copies = stack({SampleFrames::native("libtorch_cuda.so", "at::native::_chunk_cat_out_cuda"),
+                              SampleFrames::library(file, "post_backward")});
+    steps(10, [&](int) {
+      program_.host(20 * kMs, ThreadState::running, copies);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, SavingCause::host_native);
+    EXPECT_EQ(found.part.detail == CauseDetail::shard_copies,
+              std::string_view(file).ends_with("_fully_shard/_fsdp_param_group.py"))
+        << file;
+  }
+}
+
 /// Such a collective copies, launches and waits: all of that is what it costs.
 TEST_F(IdleDetails, WhateverACollectiveOfObjectsDoesIsItsOwn) {
   for (const char* const function : {"all_gather_object", "all_gather"}) {

@@ -319,6 +319,14 @@ bool StackView::sends_objects() const {
   });
 }
 
+bool StackView::prepares_shards() const {
+  // Files that are not on the stack of a module's own forward pass.
+  return any([](const HostFrame& of) {
+    return contains_any(of.file, {"torch/distributed/fsdp/"}) &&
+           contains_any(of.file, {"/_fsdp_param_group.py", "/_fsdp_collectives.py", "/_flat_param.py"});
+  });
+}
+
 bool StackView::in_barrier() const {
   return any([](const HostFrame& of) {
     return of.file.ends_with("torch/distributed/distributed_c10d.py") && plain_function(of).ends_with("barrier");

@@ -49,6 +49,7 @@ class StackView {
   bool copies_deeply() const;      ///< copy.deepcopy
   bool saves_state() const;        ///< torch.save and similar
   bool sends_objects() const;      ///< collectives of Python objects
+  bool prepares_shards() const;    ///< in FSDP's work around the collectives of a unit
   bool in_barrier() const;         ///< barrier of PyTorch's ranks
   bool in_cpu_collective() const;  ///< waits for or executes a collective of tensors in host memory
   bool runs_program() const;       ///< starts another program, or waits for its end or output

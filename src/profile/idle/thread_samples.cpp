@@ -309,6 +309,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   // A model's forward already has its input.
   if (next.input_copy && frames.in_model()) return {SavingCause::host_native, place, CauseDetail::made_on_host};
   const SavingCause runs = frames.native() || frames.empty() ? SavingCause::host_native : SavingCause::host_python;
+  if (!next.full_speed && frames.prepares_shards()) return {runs, place, CauseDetail::shard_copies};
   if (!next.full_speed && works_on_results(place)) return {runs, place, CauseDetail::host_results};
   if (next.input_copy && !is_autograd(sample(index).thread)) {
     return {SavingCause::data_loading, place, frames.gathers_rows() ? CauseDetail::host_gather : CauseDetail::none};
