@@ -141,6 +141,12 @@ std::string counters_fact(const Report& report) {
            (profile.why_no_counters.empty() ? std::string("not requested") : clean_line(profile.why_no_counters));
   }
   std::string text = share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s);
+  // Kernels that a program launches and leaves are through before all of their counters have been read.
+  constexpr double kMost = 0.9;
+  const bool leaves = !profile.steps && profile.counted_s < kMost * profile.kernel_s;
+  const bool own = std::ranges::none_of(
+      report.points, [](const Point& point) { return point.profiled && !point.profiled->sources.empty(); });
+  if (leaves && own) text += "; more of it with --runs 2";
   double in_part = 0;
   for (const Point& point : report.points) in_part += is_counted_in_part(point) ? cost_of(point) : 0;
   return in_part > 0 ? text + "; " + share_fact("in part", profile.kernel_s - in_part, profile.kernel_s) : text;
