@@ -123,8 +123,10 @@ constexpr Pair kPairs[] = {
     {"pipes-in-turn", "close_bodies_faulty", "special_faulty"},  // whose special functions are all that it does
     {"widened-products", "qk_scores_faulty", "half_product_mended"},
     {"widened-products", "qk_scores_faulty", "project_faulty"},  // of values in fp32
-    // A sixth one, on an H200: blocks of 33 threads.
+    // A sixth one, on an H200: blocks of 33 threads, bf16 values that are made fp32 before tl.dot, a row per block.
     {"ragged-block", "harmonic_fit_faulty", "long_chain_mended"},
+    {"rewritten-operands", "linear_fwd_faulty", "half_product_mended"},
+    {"short-blocks", "rotary_faulty", "energy_mended"},
 };
 
 /// What is known of each kernel, by its name: of those that were made for it, and of the rows of the reference runs.

@@ -63,6 +63,8 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"barrier-waits", WaitFor::barrier},
                                         About{"fetch-waits", WaitFor::code},
                                         About{"fetch-stalls", WaitFor::code},
+                                        About{"ragged-block", WaitFor::issuing},
+                                        About{"rewritten-operands", WaitFor::barrier},
                                         About{"widened-products", WaitFor::shared_load},
                                         About{"widened-products", WaitFor::issuing},
                                         About{"barrier-stalls", WaitFor::barrier},

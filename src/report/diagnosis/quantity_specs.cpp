@@ -176,6 +176,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"atomic.share", "atomics in L1 traffic", kFraction,
      "share of L1's bytes that are neither loads nor stores; only for kernels that add by index"},
     {"lanes.active", "active threads per instruction", kNumber, "of the 32 in a warp, mean over all instructions"},
+    {"operands.waits", "waits for operands in shared memory", kFraction,
+     "of the samples of its warps: waits for shared memory, fences and barriers"},
     {"lanes.filled", "lanes with a thread", kFraction, "threads of a block over 32 times its warps"},
     {"lanes.empty", "lanes without a thread", kFraction, "1 - lanes with a thread"},
     {"store.repeats", "stored over written to DRAM", kFactor, "ratio of bytes; only if the written buffers exceed L2"},

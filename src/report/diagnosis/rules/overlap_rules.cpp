@@ -95,7 +95,7 @@ constexpr Rule kOverlapRules[] = {
      "{occupancy} occupancy: the blocks of {threads} threads are too small to fill the {gpu.units}.",
      "Use more threads per block[: with {threads.next} the occupancy can be {threads.occupancy}].", kField, RuleKind::cause, kLibraryKernel},
     {"short-blocks", kGpu,
-     {kUnderRoof, below("block.seconds", 2.5e-6), below("occupancy", 0.5), below("occupancy.of_possible", 0.6),
+     {kUnderRoof, below("block.seconds", 2.5e-6), below("occupancy", 0.6), below("occupancy.of_possible", 0.6),
       below("both.utilization", 0.6), above("waves", 6)},
      "A wave of blocks lasts {block.seconds}: starting blocks limits occupancy to {occupancy}.",
      "Let each block do more: several elements per thread, larger blocks (Triton: BLOCK), or a loop over tiles.",

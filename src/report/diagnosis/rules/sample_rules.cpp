@@ -96,6 +96,15 @@ constexpr Rule kSampleRules[] = {
      "{tensor.active} of cycles.",
      "Load the next tiles during a product: cp.async or TMA into 3 or 4 stages (Triton: num_stages=3).", kSampled,
      RuleKind::cause, {}, "load.explains"},
+    // Tensor cores read what TMA and cp.async have written without a fence; what threads have stored needs one.
+    {"rewritten-operands", kGpu,
+     {kNotAtRoof, kOwnKernel, is("tensor.executed"), below("tensor.active", 0.6), above("wait.fence.share", 0.05),
+      above("wait.shared.share", 0.1)},
+     "Threads write the operands to shared memory before each product: tensor cores are active in {tensor.active} of "
+     "cycles.",
+     "Load operands straight into shared memory and multiply them in the type that they are stored in (Triton: tl.dot "
+     "without .to() of its operands; TMA, cp.async).",
+     kSampled, RuleKind::cause, {}, "operands.waits"},
     // A warp costs the same with one thread as with 32. If memory limits the kernel, empty lanes cost nothing.
     {"ragged-block", kGpu,
      {kNotAtRoof, kOwnKernel, above("lanes.empty", 0.2), below("levels.utilization", 0.5), above("blocks.per_sm", 1)},
