@@ -61,7 +61,7 @@ class HostCauses {
       const double seconds = sum_of(lines) * share_in_user_code();
       if (!(cpu_s_ > 0) || seconds < text.least * cpu_s_) continue;
       put(std::string(text.id), seconds, fmt::format("{} of the CPU time {}", percent(seconds / cpu_s_), text.finding),
-          "mostly called at", key_of_largest(lines), std::string(text.action));
+          "mostly called at", line_of_purpose(text.purpose), std::string(text.action));
     }
     // Loops with counts have their own verdict.
     if (with_threads) std::ranges::copy(slow_code_causes(host_, cpu_s_), std::back_inserter(causes_));
@@ -108,8 +108,19 @@ class HostCauses {
     if (use.purpose == FunctionPurpose::none) return;
     if (use.purpose == FunctionPurpose::sort && stack.state == ThreadState::running) note_depth(stack, use.line);
     const bool runs = stack.state == ThreadState::running || stack.state == ThreadState::runnable;
-    if (stack.state == ThreadState::running) running_[use.purpose][use.line] += stack.seconds;
+    if (stack.state == ThreadState::running) {
+      running_[use.purpose][use.line] += stack.seconds;
+      if (use.purpose == FunctionPurpose::references && use.copies) pointer_copies_[use.line] += stack.seconds;
+    }
     if (!runs) waiting_[use.purpose][use.line] += stack.seconds;
+  }
+
+  /// Of shared pointers the line that copies them, not the end of the block that destroys the copies.
+  std::string line_of_purpose(FunctionPurpose purpose) {
+    constexpr double kGoodPart = 0.2;
+    const ByLine& lines = running_[purpose];
+    const bool copied = purpose == FunctionPurpose::references && sum_of(pointer_copies_) >= kGoodPart * sum_of(lines);
+    return key_of_largest(copied ? pointer_copies_ : lines);
   }
 
   /// The kernel's work has causes of its own.
@@ -406,12 +417,22 @@ class HostCauses {
   std::map<std::string, ByLine> calls_;       ///< of running threads, by system call
   std::map<std::string, OfObjects> objects_;  ///< by function of the program
   ByLine children_, syncs_;
-  ByLine faults_;        ///< of threads in the kernel, in no known system call
-  double kernel_s_ = 0;  ///< of threads seen in the kernel
+  ByLine pointer_copies_;  ///< of running threads that copy shared pointers
+  ByLine faults_;          ///< of threads in the kernel, in no known system call
+  double kernel_s_ = 0;    ///< of threads seen in the kernel
   std::map<std::string, int> sort_depths_;
   bool call_is_known_ = false;  ///< true if samples name the system call with most of the kernel time
   std::vector<HostCause> causes_;
 };
+
+/// A loop with counts has a verdict of its own.
+bool has_uneven_loop(const Report& report) {
+  constexpr double kUneven = 1.1;
+  return std::ranges::any_of(report.points, [](const Point& point) {
+    return point.profiled && point.profiled->loop && point.profiled->loop->busiest > kUneven &&
+           point.profiled->loop->together > kUneven;
+  });
+}
 
 }  // namespace
 
@@ -422,7 +443,15 @@ std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, d
 std::vector<HostCause> host_causes(const Report& report) {
   if (!report.profile || !report.profile->host || (!is_of_cpu(report) && !is_of_host(report))) return {};
   const std::vector<HostMemory>& memory = report.profile->memory.host;
-  return host_causes(*report.profile->host, is_of_host(report), memory.empty() ? 0 : memory.front().peak);
+  std::vector<HostCause> causes =
+      host_causes(*report.profile->host, is_of_host(report), memory.empty() ? 0 : memory.front().peak);
+  if (is_of_host(report) || has_uneven_loop(report)) return causes;
+  // Where one thread has nearly all the work, samples of the loop don't show that two threads run it.
+  if (auto unequal = unequal_parallel_work(*report.profile->host)) {
+    causes.push_back(*std::move(unequal));
+    std::ranges::stable_sort(causes, std::ranges::greater(), &HostCause::seconds);
+  }
+  return causes;
 }
 
 bool waits_for_threads(const HostProfile& host) { return HostCauses(host).waits_for_threads(); }

@@ -21,7 +21,8 @@ struct HostCause {
 /// counts report by loop. `peak_bytes`: resident memory of the largest process; 0: unknown.
 std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, double peak_bytes = 0);
 
-/// Causes of a CPU program's report; none if it has a GPU. Loops with counts include serial parts and unequal work.
+/// Causes of a CPU program's report; none if it has a GPU. Loops with counts include serial parts; unequal
+/// work of OpenMP threads is added where no loop with counts has it.
 std::vector<HostCause> host_causes(const Report& report);
 
 /// True if lock waits are mostly waits for other threads to end.

@@ -25,8 +25,8 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
      {FunctionPurpose::pattern, 0.1, "pattern-compilation", "goes to compiling regular expressions",
       "Compile each pattern once, outside the loop (static const std::regex, re.compile), and reuse it."},
      {FunctionPurpose::references, 0.15, "reference-counts", "goes to the reference counts of shared pointers",
-      "Pass shared pointers by reference, or plain references if the callee keeps none; std::unique_ptr if there "
-      "is one owner."},
+      "Pass and return shared pointers by reference, or plain references if the callee keeps none; std::unique_ptr if "
+      "there is one owner."},
      {FunctionPurpose::atomics, 0.15, "atomics", "goes to atomic operations",
       "Count in a local variable per thread and add it once; else spread the counters over cache lines."},
      {FunctionPurpose::clock, 0.1, "clock", "goes to reading the clock",

@@ -28,7 +28,8 @@ StackUse StackUses::use_of(const HostStackSum& stack) const {
   for (; index != stack.frames.rend(); ++index) {
     const HostFrame& one = frame(*index);
     const FrameUse& known = frames_[static_cast<std::size_t>(*index)];
-    use.special = use.special || known.special;
+    // Copying a shared pointer copies no object.
+    use.special = use.special || (known.special && known.purpose != FunctionPurpose::references);
     use.copies = use.copies || known.copies;
     if (one.own && one.line > 0) {
       use.line = short_place(one);

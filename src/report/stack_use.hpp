@@ -15,7 +15,7 @@ namespace roofline {
 
 /// What a stack does for the line of the program that is its innermost.
 struct StackUse {
-  bool special = false, copies = false;  ///< it copies, assigns or destroys objects; it copies them
+  bool special = false, copies = false;  ///< it copies, assigns or destroys objects; it copies them, or shared pointers
   FunctionPurpose purpose = FunctionPurpose::none;
   std::string_view function;     ///< of that line
   std::string_view system_call;  ///< innermost; empty: none

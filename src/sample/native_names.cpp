@@ -99,13 +99,30 @@ class FrameNames {
           place.inlined = inlined;
           found = true;
         }
-        if (!special) return true;
+        if (!special) {
+          place.callers = callers_of(functions, static_cast<std::size_t>(&of - functions.data()));
+          return true;
+        }
       }
       inlined = HostFrame{function_name(of.function), file, line, false, false};
       file = of.call_file;
       line = of.call_line;
     }
     return found;
+  }
+
+  /// The functions into which this one was inlined, up to the one that the stack has a return address in.
+  std::vector<HostFrame> callers_of(const std::vector<InlinedFunction>& functions, std::size_t inlined) const {
+    constexpr std::size_t kMostCallers = 16;
+    std::vector<HostFrame> callers;
+    for (; inlined + 1 < functions.size() && callers.size() < kMostCallers; ++inlined) {
+      const InlinedFunction &of = functions[inlined], &caller = functions[inlined + 1];
+      if (of.call_line == 0 || of.call_file.empty()) break;
+      const bool program = function_role(caller.function) == FunctionRole::program && !is_wrapper(caller.function);
+      callers.push_back({function_name(caller.function), of.call_file, of.call_line, false,
+                         program && !is_system_source(of.call_file)});
+    }
+    return callers;
   }
 
   bool own_;
@@ -120,7 +137,7 @@ std::vector<PlaceFrames> frames_of(const CodeModule& module, const std::vector<s
   const bool own = is_own_native_file(module.path) && !module.has_interpreter();
   const std::string file = module.path.empty() ? "[compiled at run time]" : module.path;
   const HostFrame unknown = {.function = "[unknown]", .file = file, .python = false, .own = own};
-  std::vector<PlaceFrames> frames(addresses.size(), {unknown, std::nullopt});
+  std::vector<PlaceFrames> frames(addresses.size(), {unknown, std::nullopt, {}});
   if (!module.elf) return frames;
   const std::optional<ElfFile> debug = debug_file_of(*module.elf);
   for (const ElfFile* const elf : {debug ? &*debug : nullptr, &*module.elf}) {

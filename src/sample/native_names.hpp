@@ -9,10 +9,12 @@
 
 namespace roofline {
 
-/// The function of a place, and the library's function that the compiler inlined there, as the program's code calls it.
+/// The function of a place, the library's function that the compiler inlined there, as the program's code calls it, and
+/// the functions into which it inlined the first one, from the inside out.
 struct PlaceFrames {
   HostFrame frame;
   std::optional<HostFrame> inlined;
+  std::vector<HostFrame> callers;
 };
 std::vector<PlaceFrames> place_frames(const CodeModules& modules, const std::vector<CodePlace>& places);
 

@@ -189,6 +189,7 @@ HostSamples SampleBuilder::finish(const CodeModules& modules) {
     const PlaceFrames& place = native[next_native++];
     if (place.inlined) frames_of[i].push_back(index_of(*place.inlined));
     frames_of[i].push_back(index_of(place.frame));
+    for (const HostFrame& caller : place.callers) frames_of[i].push_back(index_of(caller));
   }
   std::unordered_map<std::vector<int>, int, HashOfStack> known_stacks;
   std::vector<int> stack_of;

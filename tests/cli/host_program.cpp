@@ -1,5 +1,5 @@
 // A program without a GPU whose time is known: planted::heavy has 70 % of the work, planted::light 30 %; another thread
-// waits in planted::idle. Its argument is how many seconds it runs.
+// waits in planted::idle. Both call planted::iterate, which is inlined. Its argument is how many seconds it runs.
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -8,16 +8,15 @@ namespace planted {
 
 volatile double sum = 1;  // NOLINT: keeps the work
 
-__attribute__((noinline)) void heavy(int rounds) {
-  double own = sum;
+__attribute__((always_inline)) inline double iterate(double own, int rounds) {
   for (int i = 0; i < rounds; ++i) own = own * 1.0000001 + 1e-9;
-  sum = own;
+  return own;
 }
 
+__attribute__((noinline)) void heavy(int rounds) { sum = iterate(sum, rounds); }
+
 __attribute__((noinline)) void light(int rounds) {
-  double own = sum;
-  for (int i = 0; i < rounds; ++i) own = own * 1.0000001 + 1e-9;
-  sum = own + 1;  // unlike heavy(): equal functions may be made one
+  sum = iterate(sum, rounds) + 1;  // unlike heavy(): equal functions may be made one
 }
 
 __attribute__((noinline)) void idle() {

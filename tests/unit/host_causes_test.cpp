@@ -90,6 +90,28 @@ HostProfile running_in_stack(std::vector<HostFrame> frames, int inside_s = 5) {
   return host_profile(builder.take());
 }
 
+TEST(HostCauses, NameTheLineThatCopiesSharedPointers) {
+  const HostFrame copy = library("std::shared_ptr<Curve const>::shared_ptr(std::shared_ptr<Curve const> const&)"),
+                  end = library("std::shared_ptr<Curve const>::~shared_ptr()");
+  const auto causes = [](const HostFrame& first, const HostFrame& second) {
+    HostSamplesBuilder builder;
+    const int thread = builder.thread(10, 10);
+    const int copies = builder.stack({first, own(7, "curve"), own(20, "main")}),
+              ends = builder.stack({second, own(9, "annuity"), own(20, "main")});
+    std::uint64_t time = 0;
+    for (int i = 0; i < 100; ++i) builder.sample(thread, time += 10'000'000, ThreadState::running, copies);
+    for (int i = 0; i < 200; ++i) builder.sample(thread, time += 10'000'000, ThreadState::running, ends);
+    return host_causes(host_profile(builder.take()), true);
+  };
+  const std::vector<HostCause> found = causes(copy, end);
+  ASSERT_THAT(found, SizeIs(1)) << "no copies of objects besides";
+  EXPECT_EQ(found[0].id, "reference-counts");
+  EXPECT_EQ(found[0].line, "solver.cpp:7 curve");
+  EXPECT_NEAR(found[0].seconds, 3, 0.01);
+  EXPECT_EQ(causes(end, end).at(0).line, "solver.cpp:9 annuity") << "pointers that are moved";
+  EXPECT_THAT(causes(library("step"), library("step")), IsEmpty());
+}
+
 TEST(HostCauses, TakeTheOutermostPurposeExceptOfContainers) {
   const HostFrame find = library("std::map<int, int>::operator[](int const&)"), pattern = library("regcomp");
   EXPECT_EQ(host_causes(running_in_stack({library("malloc"), find}), true).at(0).id, "allocation");

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "profile/host_sums.hpp"
+#include "report/host_causes.hpp"
+#include "report/report.hpp"
 #include "report/wait_words.hpp"
 #include "tests/unit/host_samples_builder.hpp"
 
@@ -57,6 +59,22 @@ TEST(ParallelBodies, OfEqualWorkHaveNoCause) {
   EXPECT_FALSE(unequal_parallel_work(region_of({.computes = 480}, {.computes = 240, .ready = 240})))
       << "a dynamic schedule, of which a thread that lacks a CPU has less";
   EXPECT_FALSE(unequal_parallel_work(region_of({.computes = 480}, {.computes = 430, .waits = 50}))) << "little";
+}
+
+/// With counts, the verdict of an uneven loop says the same.
+TEST(ParallelBodies, OfCountedLoopsHaveOneCause) {
+  Report report;
+  Profile& profile = report.profile.emplace();
+  profile.host = region_of({.computes = 480}, {.computes = 100, .waits = 380});
+  profile.emulated.emplace();
+  ASSERT_THAT(host_causes(report), SizeIs(1)) << "no loop with counts";
+  EXPECT_EQ(host_causes(report)[0].id, "unequal-work");
+  CpuLoop& loop = report.points.emplace_back().profiled.emplace().loop.emplace();
+  loop.busiest = loop.together = 1.6;
+  EXPECT_THAT(host_causes(report), SizeIs(0));
+  profile.host = region_of({.computes = 400}, {.computes = 390, .waits = 10});
+  report.points.clear();
+  EXPECT_THAT(host_causes(report), SizeIs(0)) << "equal work";
 }
 
 TEST(WaitWords, NameTheEndOfThreadsAndBarriers) {
