@@ -27,6 +27,16 @@ bool is_outlined(std::string_view function) {
   return function.find("_omp_fn") != std::string_view::npos || function.find("omp_outlined") != std::string_view::npos;
 }
 
+/// Behind a line of Python: the loop whose variable it compares an array with.
+void add_loop(HostLineSum& line, SourceTexts& sources) {
+  for (const std::string_view value : selecting_values(line.source)) {
+    const std::string loop = sources.loop_over(line.place.file, line.place.line, value);
+    if (loop.empty()) continue;
+    line.source = fmt::format("{}{}{}", line.source, kInLoop, loop);
+    return;
+  }
+}
+
 void add_path(Paths& paths, std::string_view path, std::int64_t number) {
   if (path.empty() || number <= 0) return;
   const auto [found, added] = paths.try_emplace(fmt::format("{}:{}", last_path_part(path), number), std::string(path));
@@ -45,17 +55,40 @@ std::string read_source(const std::string& path) {
   }
 }
 
-std::string SourceTexts::text(const std::string& path, std::int64_t number) {
-  if (path.empty() || number <= 0) return {};
+const std::vector<std::string>& SourceTexts::lines_of(const std::string& path) {
+  static const std::vector<std::string> kNone;
   auto file = files_.find(path);
   if (file == files_.end()) {
-    if (files_.size() >= kMostFiles) return {};
+    if (files_.size() >= kMostFiles) return kNone;
     file = files_.emplace(path, std::vector<std::string>()).first;
     file->second = split(content_(path), '\n');
   }
+  return file->second;
+}
+
+std::string SourceTexts::loop_over(const std::string& path, std::int64_t number, std::string_view variable) {
+  if (path.empty() || number <= 0) return {};
+  const std::vector<std::string>& lines = lines_of(path);
+  if (static_cast<std::size_t>(number) > lines.size()) return {};
+  std::size_t indentation = lines[static_cast<std::size_t>(number - 1)].find_first_not_of(" \t");
+  for (std::int64_t at = number - 1; at > 0 && indentation != 0 && indentation != std::string::npos; --at) {
+    const std::string& line = lines[static_cast<std::size_t>(at - 1)];
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string::npos || line[first] == '#' || first >= indentation) continue;
+    indentation = first;
+    const std::string header = text(path, at);
+    if (begins_definition(header)) return {};
+    if (begins_loop(header) && loops_over(header, variable)) return header;
+  }
+  return {};
+}
+
+std::string SourceTexts::text(const std::string& path, std::int64_t number) {
+  if (path.empty() || number <= 0) return {};
+  const std::vector<std::string>& lines = lines_of(path);
   const auto index = static_cast<std::size_t>(number - 1);
-  if (index >= file->second.size()) return {};
-  const std::string& line = file->second[index];
+  if (index >= lines.size()) return {};
+  const std::string& line = lines[index];
   const std::size_t first = line.find_first_not_of(" \t");
   return first == std::string::npos ? std::string() : clean_line(line.substr(first, kMostText));
 }
@@ -74,6 +107,7 @@ void add_source_text(std::vector<HostLineSum>& lines, SourceTexts& sources) {
     const HostFrame& place = line.place;
     if (!place.own) continue;
     line.source = sources.text(place.file, place.line);
+    if (place.python) add_loop(line, sources);
     if (!is_outlined(place.function)) continue;
     for (int above = 1; above <= kNearby; ++above) {
       const std::string text = sources.text(place.file, place.line - above);

@@ -28,15 +28,22 @@ class SourceTexts {
   explicit SourceTexts(SourceContent content = read_source) : content_(std::move(content)) {}
   /// The line without indentation, shortened; empty if unknown or blank. Lines are numbered from 1.
   std::string text(const std::string& path, std::int64_t number);
+  /// The header of the innermost loop of Python around this line that is over this variable; empty: none.
+  std::string loop_over(const std::string& path, std::int64_t number, std::string_view variable);
 
  private:
+  /// Empty if the file is unknown, or there are too many.
+  const std::vector<std::string>& lines_of(const std::string& path);
+
   SourceContent content_;
   std::map<std::string, std::vector<std::string>> files_;
 };
 
 void add_source_text(KernelSamples& samples, SourceTexts& sources);
 
-/// The text of the program's own lines; of OpenMP code with the directive above it, as in "#pragma omp for; x += y;".
+/// The text of the program's own lines; of OpenMP code with the directive above it, as in "#pragma omp for; x += y;";
+/// of Python code that selects elements of an array by a loop's variable with the loop: "x[a == b]  # in: for b in
+/// ids:".
 void add_source_text(std::vector<HostLineSum>& lines, SourceTexts& sources);
 
 /// Prepends the source code of its line to the evidence of each saving: "`gc.collect()`; 123 gaps, …".

@@ -172,6 +172,9 @@ class Finder {
     use.own = *index;
     use.line = short_place(frame(*index));
     if (!frame(*index).python) return {};
+    // Whole arrays are compared in libraries of Python code, too (pandas).
+    if (use.work == nullptr && selects_each_group(source_of(frame(*index))))
+      use.work = python_work_at(source_of(frame(*index)));
     if (use.work == nullptr && !in_library) use.work = python_work_at(source_of(frame(*index)));
     if (use.work == nullptr) look_for_caller(stack, index, use);
     return use;
@@ -278,7 +281,9 @@ class Finder {
   }
 
   void put_work(const PythonWork& work, const Part& part) {
+    constexpr double kLeastCompiled = 0.1;
     if (part.seconds < work.least * cpu_s_) return;
+    if (work.compiled && part.native_s < kLeastCompiled * part.seconds) return;
     put(std::string(work.id), part.seconds, fmt::format("{} of the CPU time {}", share_of(part.seconds), work.finding),
         "mostly at", largest_line(part.lines), std::string(work.action));
     claim(part);

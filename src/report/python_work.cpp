@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "report/source_lines.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -76,6 +77,15 @@ constexpr PythonWork kLog = {
     "before.",
     0.15};
 
+constexpr PythonWork kGroups = {
+    "group-selection",
+    "goes to selecting each group's elements, with one comparison of the whole array for each group",
+    "Group once, before the loop: order = np.argsort(labels, kind=\"stable\") and np.split() at the groups' ends, "
+    "np.bincount(labels, weights=x) for sums, or groupby() of pandas.",
+    0.25,
+    false,
+    false,
+    true};
 constexpr PythonWork kGarbage = {
     "garbage-collection", "goes to collecting garbage, which visits all objects",
     "Collect less often or leave it to the interpreter; gc.freeze() after the start-up keeps long-lived objects out.",
@@ -162,6 +172,57 @@ std::string_view without_comment(std::string_view source) {
   return comment == std::string_view::npos ? source : source.substr(0, comment);
 }
 
+bool is_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_of_name) && (text.front() < '0' || text.front() > '9');
+}
+
+bool has_name(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_of_name(text[at - 1])) && (end == text.size() || !is_of_name(text[end]))) return true;
+  }
+  return false;
+}
+
+/// True if what is before this comparison selects elements: "x[", "x[(", "np.where(".
+bool is_selection(std::string_view before) {
+  int depth = 0;
+  for (std::size_t at = before.size(); at-- > 0;) {
+    const char one = before[at];
+    if (one == ')' || one == ']') ++depth;
+    if (one != '(' && one != '[') continue;
+    if (depth-- > 0) continue;
+    depth = 0;
+    const std::string_view outer = before.substr(0, at);
+    const bool of_value = !outer.empty() && (is_of_name(outer.back()) || outer.back() == ']' || outer.back() == ')');
+    if (one == '[') return of_value;
+    if (!of_value) continue;
+    return std::ranges::any_of(std::to_array<std::string_view>({"where", "nonzero"}),
+                               [&](std::string_view call) { return outer.ends_with(call); });
+  }
+  return false;
+}
+
+/// The value that is compared: up to a bracket that closes another one, or the next operator.
+std::string_view value_at(std::string_view text) {
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char one = text[at];
+    if (one == '(' || one == '[') ++depth;
+    if ((one == ')' || one == ']') && depth-- == 0) return trimmed(text.substr(0, at));
+    if (depth == 0 && (one == '&' || one == '|' || one == ',')) return trimmed(text.substr(0, at));
+  }
+  return {};
+}
+
+/// The name before a comparison: "label" of "x[label".
+std::string_view name_before(std::string_view text) {
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  std::size_t first = text.size();
+  while (first > 0 && is_of_name(text[first - 1])) --first;
+  return text.substr(first);
+}
+
 /// "with open(path) as file:"; a loop over the lines of a file, or one call that reads it, is no opening.
 bool opens_file(std::string_view source) {
   if (source.find("for ") != std::string_view::npos || source.find(".read") != std::string_view::npos) return false;
@@ -193,8 +254,54 @@ const PythonWork* python_work_of(const HostFrame& frame) {
   return found == kCode.end() ? nullptr : found->work;
 }
 
+std::vector<std::string_view> selecting_values(std::string_view source) {
+  std::vector<std::string_view> values;
+  constexpr std::string_view kEqual = "==";
+  for (std::size_t at = source.find(kEqual); at != std::string_view::npos; at = source.find(kEqual, at + 2)) {
+    std::string_view value = value_at(source.substr(at + kEqual.size()));
+    if (const std::size_t index = value.find('['); index != std::string_view::npos && value.ends_with(']'))
+      value = value.substr(index + 1, value.size() - index - 2);
+    if (is_name(value) && value != name_before(source.substr(0, at)) && is_selection(source.substr(0, at)))
+      values.push_back(value);
+  }
+  return values;
+}
+
+bool begins_definition(std::string_view source) {
+  return source.starts_with("def ") || source.starts_with("async def ") || source.starts_with("class ");
+}
+
+bool begins_loop(std::string_view source) { return source.starts_with("for "); }
+
+bool loops_over(std::string_view source, std::string_view name) {
+  constexpr std::string_view kFor = "for ", kIn = " in ", kRange = "range(";
+  constexpr std::size_t kFewDigits = 1;
+  for (std::size_t at = source.find(kFor); at != std::string_view::npos; at = source.find(kFor, at + 1)) {
+    if (at > 0 && is_of_name(source[at - 1])) continue;
+    const std::size_t in = source.find(kIn, at);
+    if (in == std::string_view::npos) return false;
+    const std::string_view targets = source.substr(at + kFor.size(), in - at - kFor.size());
+    const std::string_view over = trimmed(source.substr(in + kIn.size()));
+    if (!has_name(targets, name)) continue;
+    const std::size_t digits = over.starts_with(kRange) ? over.find_first_not_of("0123456789", kRange.size()) : 0;
+    const bool few_numbers =
+        digits != 0 && digits != std::string_view::npos && over[digits] == ')' && digits - kRange.size() <= kFewDigits;
+    return !over.starts_with('(') && !over.starts_with('[') && !few_numbers;
+  }
+  return false;
+}
+
+bool selects_each_group(std::string_view source) {
+  const std::size_t note = source.find(kInLoop);
+  const std::string_view loop = note == std::string_view::npos ? std::string_view() : source.substr(note);
+  return std::ranges::any_of(selecting_values(without_comment(source)), [&](std::string_view value) {
+    return loops_over(without_comment(source), value) || loops_over(loop, value);
+  });
+}
+
 const PythonWork* python_work_at(std::string_view line) {
   const std::string_view source = without_comment(line);
+  if (selects_each_group(line)) return &kGroups;
   const auto found = std::ranges::find_if(kText, [&](const LineText& text) { return has_call(source, text.text); });
   if (found != kText.end()) return found->work;
   if (opens_file(source)) return &kOpen;

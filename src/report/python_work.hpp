@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "sample/host_samples.hpp"
 
@@ -13,7 +14,25 @@ struct PythonWork {
   double least;             ///< share of the CPU time from which on it is named
   bool calls_back = false;  ///< the library calls functions of the program: their time is the library's, too
   bool inner = false;       ///< it says more than the call of the same library around it
+  bool compiled = false;    ///< only where a part of the time is in a compiled library, such as NumPy
 };
+
+/// Between a line's text and the header of the loop that it is in.
+inline constexpr std::string_view kInLoop = "  # in: ";
+
+/// The values that a line compares an array with to select elements: "b" of "x[label == b]", "i" of "x[a == ids[i]]".
+std::vector<std::string_view> selecting_values(std::string_view source);
+
+/// "def solve(a):", "class Solver:".
+bool begins_definition(std::string_view source);
+/// "for b in ids:", not a comprehension.
+bool begins_loop(std::string_view source);
+
+/// "for b in range(count):" or a comprehension with that; false if it is a loop over a few constants.
+bool loops_over(std::string_view source, std::string_view name);
+
+/// A selection by an array's comparison with the variable of a loop, which is in the line or behind kInLoop.
+bool selects_each_group(std::string_view source);
 
 /// Of a library's frame, which the program's line calls; null: nothing in particular.
 const PythonWork* python_work_of(const HostFrame& frame);

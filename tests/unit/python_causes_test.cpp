@@ -12,7 +12,10 @@
 namespace roofline {
 namespace {
 
+using testing::Each;
+using testing::Field;
 using testing::IsEmpty;
+using testing::Ne;
 using testing::SizeIs;
 
 constexpr std::uint64_t kTick = 10'000'000;
@@ -110,6 +113,44 @@ TEST(PythonCauses, RowsOfAFunctionThatPandasCallsBack) {
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, "pandas-rows");
   EXPECT_EQ(found[0].line, "search.py:7 solve");
+}
+
+TEST(PythonCauses, GroupsThatAreSelectedOneByOne) {
+  const HostFrame numpy = native("/x/numpy/_multiarray_umath.so", "[unknown]");
+  const auto causes = [&](const std::string& source, const std::vector<HostFrame>& inside) {
+    HostProfile host = running({inside, {own(7)}, {numpy, own(9)}});
+    for (HostLineSum& line : host.lines) {
+      if (line.place.line == 7) line.source = source;
+    }
+    return host_causes(host, true);
+  };
+  const std::vector<HostFrame> array = {numpy, own(7)},
+                               table = {numpy,
+                                        library("/v/site-packages/pandas/core/frame.py", "DataFrame.__getitem__"),
+                                        own(7)};
+  for (const char* source : {"inside = height[label == b]  # in: for b in range(count):",
+                             "rows = df[df[\"key\"] == key]  # in: for key in keys:",
+                             "sums = [x[labels == k].sum() for k in np.unique(labels)]",
+                             "at, = np.nonzero(label == ids[i])  # in: for i in ids:",
+                             "part = x[(label == b) & valid]  # in: for a, b in pairs:"}) {
+    for (const std::vector<HostFrame>& inside : {array, table}) {
+      const std::vector<HostCause> found = causes(source, inside);
+      ASSERT_THAT(found, SizeIs(1)) << source;
+      EXPECT_EQ(found[0].id, "group-selection");
+      EXPECT_EQ(found[0].line, "search.py:7 solve");
+    }
+  }
+  for (const char* source :
+       {"inside = height[label == b]", "inside = height[label == 3]  # in: for b in range(count):",
+        "part = x[label == b]  # in: for b in (1, 2):", "part = x[label == b]  # in: for b_x in ids:",
+        "part = x[x == low]  # in: for x in images:", "part = x[label == b]  # in: for b in range(4):",
+        "if first == b:  # in: for b in items:", "rows = [r for r in rows if r == k]  # in: for k in keys:",
+        "count(label == b)  # in: for b in range(count):"}) {
+    EXPECT_FALSE(selects_each_group(source)) << source;
+  }
+  EXPECT_THAT(causes("x[label == b]  # in: for b in range(count):", {own(7)}),
+              Each(Field(&HostCause::id, Ne("group-selection"))))
+      << "lists: no compiled library";
 }
 
 TEST(PythonCauses, LoopsOverElementsOfNumPyArrays) {

@@ -74,6 +74,25 @@ TEST_F(SourceTextTest, AreNotGuessedWhereTwoFilesHaveOneName) {
   EXPECT_EQ(savings[0].evidence, "12 gaps");
 }
 
+TEST_F(SourceTextTest, NameTheLoopWhoseVariableSelectsElements) {
+  const std::string path = write("groups.py",
+                                 "for b in outside:\n"
+                                 "    def groups(x, label, count):\n"
+                                 "        y = x[label == b]\n"
+                                 "        for b in range(count):\n"
+                                 "            # a comment\n\n"
+                                 "            for k in names:\n"
+                                 "                use(k)\n"
+                                 "            y = x[label == b]\n");
+  std::vector<HostLineSum> lines(2);
+  lines[0].place = frame(path, 9);
+  lines[1].place = frame(path, 3);
+  SourceTexts sources;
+  add_source_text(lines, sources);
+  EXPECT_EQ(lines[0].source, "y = x[label == b]  # in: for b in range(count):");
+  EXPECT_EQ(lines[1].source, "y = x[label == b]") << "the loop is outside of the function";
+}
+
 TEST_F(SourceTextTest, AreDataAndShort) {
   const std::string path = write("long.py", "x = \"\x1b[31m\"  # " + std::string(1000, 'y') + "\n");
   SourceTexts sources;
