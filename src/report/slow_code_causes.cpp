@@ -40,7 +40,21 @@ std::string_view action_for(const HostSlowCode& code) {
          "where it is enough.";
 }
 
+std::optional<HostCause> cause_of_reloads(const HostSlowCode& code, double cpu_s) {
+  constexpr double kLeast = 0.3;
+  if (!(cpu_s > 0) || code.seconds < kLeast * cpu_s) return std::nullopt;
+  return host_cause(
+      "reloaded-values", code.seconds,
+      fmt::format("{} of the CPU time is in a loop without vectors that loads values again in each iteration, because "
+                  "its stores may change them",
+                  percent(std::min(1.0, code.seconds / cpu_s))),
+      "mostly at", short_place(code.place),
+      "Copy structure members, bounds and pointers to local variables before the loop, and declare pointers restrict "
+      "(__restrict in C++): the loop can then be vectorised.");
+}
+
 std::optional<HostCause> cause_of(const HostSlowCode& code, double cpu_s) {
+  if (code.kind == "reload") return cause_of_reloads(code, cpu_s);
   const bool has_remedy = code.converted || code.invariant || code.kind == "integer_division";
   if (!(cpu_s > 0) || code.seconds < (has_remedy ? kLeastOfProgram : kMostOfProgram) * cpu_s) return std::nullopt;
   std::string text =

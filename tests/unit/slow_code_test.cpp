@@ -72,6 +72,61 @@ TEST(SlowCode, ConversionsToDoublePrecisionAndBack) {
   EXPECT_FALSE(loop_of(widen, {0xf2, 0x0f, 0x58, 0xca}).at(0).converts) << "a sum in double precision";
 }
 
+/// Encodings as binutils' assembler writes them.
+TEST(X86Instruction, RegistersAndMemory) {
+  const auto of = [](const Bytes& code) { return decode_x86(code).value(); };
+  const X86Instruction load = of({0x49, 0x8b, 0x54, 0x24, 0x10});  // mov 0x10(%r12),%rdx
+  EXPECT_TRUE(load.loads && !load.stores);
+  EXPECT_EQ(load.address, (X86Address{12, false, 16}));
+  EXPECT_EQ(load.general, 1U << 2U);
+  const X86Instruction store = of({0x41, 0x88, 0x14, 0x33});  // mov %dl,(%r11,%rsi,1)
+  EXPECT_TRUE(store.stores && !store.loads && store.address.indexed);
+  EXPECT_EQ(store.address.base, 11);
+  EXPECT_EQ(store.general, 0U);
+  EXPECT_EQ(of({0x0f, 0xaf, 0x10}).general, 1U << 2U) << "imul (%rax),%edx";
+  EXPECT_EQ(of({0x45, 0x39, 0xe8}).general, 0U) << "cmp %r13d,%r8d";
+  EXPECT_EQ(of({0x41, 0xff, 0xc0}).general, 1U << 8U) << "inc %r8d";
+  EXPECT_EQ(of({0x41, 0x0f, 0x4c, 0xd2}).general, 1U << 2U) << "cmovl %r10d,%edx";
+  EXPECT_FALSE(of({0x48, 0x8d, 0x14, 0xb7}).loads) << "lea";
+  EXPECT_EQ(of({0x8b, 0x05, 0x10, 0, 0, 0}).address.base, -1) << "mov 0x10(%rip),%eax";
+  EXPECT_TRUE(of({0x83, 0x47, 0x08, 0x01}).stores) << "addl $1,8(%rdi)";
+  EXPECT_FALSE(of({0x83, 0x7f, 0x08, 0x01}).stores) << "cmpl $1,8(%rdi)";
+  EXPECT_TRUE(of({0xf0, 0xff, 0x07}).locked) << "lock incl (%rdi)";
+  EXPECT_TRUE(of({0xc5, 0xfd, 0xfe, 0xc1}).packed) << "vpaddd %ymm1,%ymm0,%ymm0";
+  EXPECT_TRUE(of({0x66, 0x0f, 0xfe, 0xc1}).packed) << "paddd";
+  EXPECT_FALSE(of({0xf2, 0x0f, 0x58, 0xc1}).packed) << "addsd";
+  EXPECT_TRUE(of({0xf2, 0x0f, 0x11, 0x04, 0xf7}).stores) << "movsd %xmm0,(%rdi,%rsi,8)";
+}
+
+/// mov 8(%rdi),%eax; add 4(%rdi),%eax; imul (%rdi),%eax; more; mov %al,(%rdx,%rcx,1); inc %rcx; cmp %r8,%rcx; jne.
+int reloads_with(const Bytes& more) {
+  Bytes code = {0x8b, 0x47, 0x08, 0x03, 0x47, 0x04, 0x0f, 0xaf, 0x07};
+  code.insert(code.end(), more.begin(), more.end());
+  for (const int byte : {0x88, 0x04, 0x0a, 0x48, 0xff, 0xc1, 0x4c, 0x39, 0xc1, 0x75})
+    code.push_back(static_cast<std::uint8_t>(byte));
+  code.push_back(static_cast<std::uint8_t>(-static_cast<int>(code.size()) - 1));
+  const std::vector<SlowLoop> found = slow_loops(code, kStart, {{kStart, 10}});
+  return found.size() == 1 ? found[0].reloads : -1;
+}
+
+TEST(SlowCode, ValuesThatStoresMayChange) {
+  EXPECT_EQ(reloads_with({}), 3);
+  EXPECT_EQ(reloads_with({0x03, 0x47, 0x08}), 3) << "one of them twice";
+  EXPECT_EQ(reloads_with({0x03, 0x44, 0x8e, 0x04}), 3) << "add 4(%rsi,%rcx,4),%eax: an element";
+  EXPECT_EQ(reloads_with({0x03, 0x44, 0x24, 0x08}), 3) << "add 8(%rsp),%eax: no free register";
+  EXPECT_EQ(reloads_with({0x48, 0x8b, 0x3f}), 0) << "mov (%rdi),%rdi: another structure each time";
+  EXPECT_EQ(reloads_with({0xe8, 0, 0, 0, 0}), 0) << "a call";
+  EXPECT_EQ(reloads_with({0xf0, 0xff, 0x06}), 0) << "atomic";
+  EXPECT_EQ(reloads_with({0x66, 0x0f, 0xfe, 0xc1}), 0) << "a vector";
+  EXPECT_EQ(reloads_with({0x74, 0x03, 0x03, 0x46, 0x0c}), 3) << "je; add 12(%rsi),%eax: not in each iteration";
+  const Bytes all = {0x8b, 0x47, 0x08, 0x03, 0x04, 0x8e, 0x89, 0x04, 0x8a,
+                     0x48, 0xff, 0xc1, 0x4c, 0x39, 0xc1, 0x75, 0xef};
+  EXPECT_EQ(slow_loops(all, kStart, {{kStart, 10}}).at(0).accesses, 2)
+      << "add (%rsi,%rcx,4),%eax; mov %eax,(%rdx,%rcx,4)";
+  const Bytes no_store = {0x8b, 0x47, 0x08, 0x03, 0x47, 0x04, 0x48, 0xff, 0xc1, 0x4c, 0x39, 0xc1, 0x75, 0xf2};
+  EXPECT_EQ(slow_loops(no_store, kStart, {{kStart, 10}}).at(0).reloads, 0);
+}
+
 HostProfile profile_with(const HostSlowCode& code) {
   HostProfile host;
   host.slow_code = {code};
@@ -92,6 +147,10 @@ TEST(SlowCode, HasACauseWithARemedy) {
   code.converted = true;
   EXPECT_EQ(slow_code_causes(profile_with(code), 10).at(0).id, "double-precision");
   code.seconds = 1;
+  EXPECT_THAT(slow_code_causes(profile_with(code), 10), IsEmpty()) << "little";
+  code = {.kind = "reload", .place = {"grade", "/home/u/retouch.c", 64, false, true}, .seconds = 8};
+  EXPECT_EQ(slow_code_causes(profile_with(code), 10).at(0).id, "reloaded-values");
+  code.seconds = 2;
   EXPECT_THAT(slow_code_causes(profile_with(code), 10), IsEmpty()) << "little";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "profile/cpu/loops.hpp"
@@ -74,6 +75,10 @@ class FunctionLoops {
     if (at == all_.end() || at->address != sample.address || index < 0) return;
     SlowLoop& loop = found_[static_cast<std::size_t>(index)];
     loop.samples += sample.samples;
+    if (sample.samples > loop.hottest) {
+      loop.hottest = sample.samples;
+      loop.hot_address = sample.address;
+    }
     const Instruction* const cause = cause_of(static_cast<std::size_t>(at - all_.begin()));
     if (cause == nullptr || loops_.innermost(cause->address) != index) return;
     const X86Kind kind = cause->code.kind;
@@ -112,6 +117,35 @@ class FunctionLoops {
     SlowLoop& loop = found_[static_cast<std::size_t>(index)];
     loop.converts = widens && narrows;
     loop.invariant = divides && same;
+    loop.instructions = static_cast<int>(end - first);
+    if (!calls) count_reloads({first, end}, loop);
+  }
+
+  /// Compilers keep a value in a register unless a store may change it, or a branch may skip its load. Memory of the
+  /// stack has what did not fit into registers.
+  static void count_reloads(std::span<const Instruction> instructions, SlowLoop& loop) {
+    constexpr int kStackPointer = 4, kFramePointer = 5;
+    std::uint32_t written = 0;
+    bool stores = false;
+    for (const Instruction& one : instructions) {
+      if (one.code.packed || one.code.locked) return;
+      written |= one.code.general;
+      const int base = one.code.address.base;
+      stores |= one.code.stores && base != kStackPointer && base != kFramePointer;
+    }
+    if (!stores) return;
+    std::set<X86Address> reloads;
+    std::uint64_t skipped_to = 0;  // the farthest target of a jump before
+    for (const Instruction& one : instructions) {
+      const X86Address& at = one.code.address;
+      const bool known = at.base >= 0 && at.base != kStackPointer && at.base != kFramePointer;
+      const bool kept = known && !at.indexed && (written >> static_cast<unsigned>(at.base) & 1U) == 0;
+      if (one.code.loads && kept && one.address >= skipped_to) reloads.insert(at);
+      if ((one.code.loads || one.code.stores) && known && !kept) ++loop.accesses;
+      if (one.code.kind != X86Kind::jump || one.code.relative <= 0) continue;
+      skipped_to = std::max(skipped_to, one.address + one.code.length + static_cast<std::uint64_t>(one.code.relative));
+    }
+    loop.reloads = static_cast<int>(reloads.size());
   }
 
   std::vector<Instruction> all_;
@@ -172,7 +206,7 @@ class Finder {
     if (loop.samples < std::max(kLeastSamples, kLeastOfProgram * all)) return;
     const bool converted = loop.converts && loop.doubles + loop.conversions >= kLeastOfLoop * loop.samples;
     const double slow = loop.slow + (converted ? loop.conversions : 0);
-    if (std::max(slow, loop.integer) < kLeastOfLoop * loop.samples) return;
+    if (std::max(slow, loop.integer) < kLeastOfLoop * loop.samples) return add_reloads(module, loop);
     const bool integer = loop.integer > slow;
     HostSlowCode code;
     code.kind = integer                        ? "integer_division"
@@ -185,6 +219,23 @@ class Finder {
     code.doubles = 2 * loop.doubles > loop.slow;
     code.converted = converted && !integer;
     code.invariant = loop.invariant && !integer;
+    if (code.place.own && code.place.line > 0) found_.push_back(std::move(code));
+  }
+
+  /// Of loops that their instructions limit: samples are spread, and few accesses are to new addresses. In others a
+  /// wait for memory may hide the loads.
+  void add_reloads(int module, const SlowLoop& loop) {
+    constexpr int kLeast = 3;
+    constexpr double kLeastOfInstructions = 0.2, kLeastTime = 0.3, kMostAtOne = 0.6;
+    const auto all = static_cast<double>(samples_.samples.size());
+    if (loop.reloads < kLeast || loop.reloads < 2 * loop.accesses ||
+        loop.reloads < kLeastOfInstructions * loop.instructions)
+      return;
+    if (loop.samples < kLeastTime * all || loop.hottest > kMostAtOne * loop.samples) return;
+    HostSlowCode code;
+    code.kind = "reload";
+    code.place = native_frames(modules_, {{module, loop.hot_address}}).front();
+    code.seconds = code.loop_s = loop.samples * samples_.period_s;
     if (code.place.own && code.place.line > 0) found_.push_back(std::move(code));
   }
 

@@ -1,5 +1,5 @@
-// Divisions, roots and conversions of the program's hot loops, by samples at or right behind them. Reads the machine
-// code of the files on disk; x86-64 only.
+// Divisions, roots and conversions of the program's hot loops, by samples at or right behind them, and values that
+// these loops read again in each iteration. Reads the machine code of the files on disk; x86-64 only.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,13 @@ struct SlowLoop {
   bool converts = false;      ///< it converts to double precision and back
   bool invariant = false;     ///< all its divisors are the same in each iteration
   std::uint64_t address = 0;  ///< of the slow instruction with the most samples
+  /// Loads from an address that no iteration changes, in a loop without vectors, calls and atomic operations: a store
+  /// of the loop may change the value, as far as the compiler knows. 0: none, or no store.
+  int reloads = 0;
+  int accesses = 0;               ///< loads and stores at addresses that change, not of the stack
+  int instructions = 0;           ///< of the loop
+  double hottest = 0;             ///< samples at the instruction with the most
+  std::uint64_t hot_address = 0;  ///< of that instruction
 };
 
 struct SampledAddress {

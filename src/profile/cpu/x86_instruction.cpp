@@ -9,7 +9,7 @@ namespace roofline {
 namespace {
 
 constexpr std::size_t kLongest = 15;
-constexpr std::uint8_t kEscape = 0x0f, kOperandSize = 0x66, kScalarDouble = 0xf2, kScalarSingle = 0xf3;
+constexpr std::uint8_t kEscape = 0x0f, kOperandSize = 0x66, kScalarDouble = 0xf2, kScalarSingle = 0xf3, kLock = 0xf0;
 
 bool is_one_of(std::uint8_t byte, std::initializer_list<int> list) {
   return std::ranges::find(list, static_cast<int>(byte)) != list.end();
@@ -29,6 +29,8 @@ class Decoder {
     found_.length = at_;
     classify();
     note_written();
+    note_general();
+    note_memory();
     return found_;
   }
 
@@ -44,6 +46,7 @@ class Decoder {
     while (good_ && is_one_of(peek(), {0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0x67})) {
       const std::uint8_t prefix = next();
       if (prefix == kOperandSize) small_ = true;
+      if (prefix == kLock) found_.locked = true;
       if (is_one_of(prefix, {0x66, 0xf2, 0xf3}) && (prefix != kOperandSize || type_ == 0)) type_ = prefix;
     }
     if (is_in(peek(), 0x40, 0x4f)) read_extensions(next());
@@ -89,6 +92,7 @@ class Decoder {
       wide_ = (last & 0x80U) != 0;
     }
     source_ = static_cast<int>((~last >> 3U) & 15U);
+    long_ = (last & 4U) != 0;
     set_type(last);
     opcode_ = next();
   }
@@ -104,6 +108,8 @@ class Decoder {
     wide_ = (second & 0x80U) != 0;
     source_ = static_cast<int>(((~second >> 3U) & 15U) | ((third & 8U) == 0 ? 16U : 0U));
     set_type(second);
+    // The same bits mean how scalars are rounded.
+    long_ = (third & 0x60U) != 0 && type_ != kScalarSingle && type_ != kScalarDouble;
     opcode_ = next();
   }
 
@@ -133,13 +139,31 @@ class Decoder {
     operand_ = {X86Operand::Kind::memory, 0};
     std::size_t displacement = mod == 1 ? 1 : mod == 2 ? 4 : 0;
     constexpr unsigned kSib = 4, kRelative = 5;
+    found_.address.base = static_cast<int>((rm_ & 8U) | rm);
     if (rm == kSib) {
-      if ((next() & 7U) == kRelative && mod == 0) displacement = 4;
+      const unsigned sib = next();
+      found_.address.base = static_cast<int>((rm_ & 8U) | (sib & 7U));
+      found_.address.indexed = ((sib >> 3U) & 7U) != 4 || (index_ & 8U) != 0;
+      if ((sib & 7U) == kRelative && mod == 0) {
+        displacement = 4;
+        found_.address.base = -1;
+      }
     } else if (mod == 0 && rm == kRelative) {
       displacement = 4;
       operand_.kind = X86Operand::Kind::constant;
+      found_.address.base = -1;
     }
-    skip(displacement);
+    read_displacement(displacement);
+  }
+
+  void read_displacement(std::size_t bytes) {
+    const std::size_t from = at_;
+    skip(bytes);
+    if (!good_ || bytes == 0) return;
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint32_t>(bytes_[from + i]) << (8 * i);
+    const std::size_t unused = 32 - 8 * bytes;
+    found_.address.displacement = static_cast<std::int32_t>(value << unused) >> unused;
   }
 
   void skip(std::size_t count) {
@@ -221,9 +245,90 @@ class Decoder {
            is_in(opcode_, 0xc8, 0xcf);
   }
 
+  static constexpr std::uint32_t kAllGeneral = 0xffff, kAccumulator = 1, kProduct = 5;  ///< RAX, and RDX besides
+
+  bool to_memory() const {
+    return operand_.kind == X86Operand::Kind::memory || operand_.kind == X86Operand::Kind::constant;
+  }
+  std::uint32_t general_reg() const { return 1U << (reg_ & 15U); }
+  /// Of the operand, which may be in memory.
+  std::uint32_t general_operand() const { return to_memory() ? 0 : 1U << (rm_ & 15U); }
+  /// Of instructions that have the register in the opcode.
+  std::uint32_t general_opcode() const { return 1U << ((rm_ | (opcode_ & 7U)) & 15U); }
+
+  /// Rather too many.
+  void note_general() {
+    found_.general = found_.locked || found_.kind == X86Kind::call ? kAllGeneral
+                     : map_ == 0                                   ? general_of_first()
+                     : map_ == 1                                   ? general_of_second()
+                                                                   : general_of_others();
+  }
+
+  std::uint32_t general_of_first() const {
+    if (opcode_ < 0x40) {
+      const unsigned form = opcode_ & 7U;
+      if (opcode_ >= 0x38) return 0;  // compares
+      return form < 2 ? general_operand() : form < 4 ? general_reg() : form < 6 ? kAccumulator : kAllGeneral;
+    }
+    if (is_in(opcode_, 0x70, 0x7f) || is_one_of(opcode_, {0x84, 0x85, 0xa8, 0xa9, 0xe9, 0xeb, 0xc2, 0xc3, 0x90}))
+      return 0;
+    if (is_one_of(opcode_, {0x63, 0x69, 0x6b, 0x8a, 0x8b, 0x8d})) return general_reg();
+    if (is_one_of(opcode_, {0x80, 0x81, 0x83})) return extension_ == 7 ? 0 : general_operand();
+    if (is_one_of(opcode_, {0x86, 0x87})) return general_operand() | general_reg();
+    if (is_one_of(opcode_, {0x88, 0x89, 0xc0, 0xc1, 0xc6, 0xc7}) || is_in(opcode_, 0xd0, 0xd3))
+      return general_operand();
+    if (is_in(opcode_, 0xb0, 0xbf)) return general_opcode();
+    if (opcode_ == 0x98 || opcode_ == 0x99) return kProduct;
+    if (opcode_ == 0xf6 || opcode_ == 0xf7) return extension_ < 2 ? 0 : extension_ < 4 ? general_operand() : kProduct;
+    if (opcode_ == 0xfe || (opcode_ == 0xff && extension_ < 2)) return general_operand();
+    return kAllGeneral;
+  }
+
+  std::uint32_t general_of_second() const {
+    if (is_in(opcode_, 0x80, 0x8f) || is_in(opcode_, 0x18, 0x1f) || opcode_ == 0x0d || opcode_ == 0xa3) return 0;
+    if (is_in(opcode_, 0x40, 0x4f) ||
+        is_one_of(opcode_, {0x2c, 0x2d, 0x50, 0xaf, 0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf, 0xc5, 0xd7}))
+      return general_reg();
+    if (is_in(opcode_, 0x90, 0x9f)) return general_operand();
+    if (opcode_ == 0x7e) return type_ == kScalarSingle ? 0 : general_operand();
+    if (is_in(opcode_, 0xc8, 0xcf)) return general_opcode();
+    const bool other = is_in(opcode_, 0xa0, 0xc1) || opcode_ == 0xc7 || opcode_ < 0x10;
+    return other || is_in(opcode_, 0x30, 0x37) ? kAllGeneral : 0;
+  }
+
+  std::uint32_t general_of_others() const {
+    if (map_ == 2 && is_in(opcode_, 0xf0, 0xf7)) return kAllGeneral;
+    return map_ == 3 && (is_in(opcode_, 0x14, 0x17) || is_in(opcode_, 0x60, 0x63) || opcode_ == 0xf0) ? kAllGeneral : 0;
+  }
+
+  bool is_vector() const { return map_ > 1 || (map_ == 1 && !is_of_general_registers() && opcode_ >= 0x10); }
+
+  void note_memory() {
+    const bool scalar = type_ == kScalarSingle || type_ == kScalarDouble;
+    const bool arithmetic = is_in(opcode_, 0x51, 0x5f) && !is_in(opcode_, 0x54, 0x57);
+    const bool integers =
+        (is_in(opcode_, 0x60, 0x76) && opcode_ != 0x6e && opcode_ != 0x6f) ||
+        (is_in(opcode_, 0xd0, 0xfe) && opcode_ != 0xd6 && opcode_ != 0xd7 && opcode_ != 0xe7 && opcode_ != 0xef);
+    found_.packed = is_vector() && (long_ || (map_ == 1 && !scalar && (arithmetic || integers)));
+    if (!to_memory()) return;
+    const bool vector_store = map_ == 1 && (is_one_of(opcode_, {0x11, 0x13, 0x17, 0x29, 0x2b, 0x7f, 0xd6, 0xe7}) ||
+                                            (opcode_ == 0x7e && type_ != kScalarSingle));
+    const bool moves = map_ == 0 && is_one_of(opcode_, {0x88, 0x89, 0xc6, 0xc7});
+    const bool changes =
+        map_ == 0 && ((opcode_ < 0x38 && (opcode_ & 7U) < 2) || is_one_of(opcode_, {0x86, 0x87, 0xc0, 0xc1, 0xfe}) ||
+                      is_in(opcode_, 0xd0, 0xd3) || (is_one_of(opcode_, {0x80, 0x81, 0x83}) && extension_ != 7) ||
+                      (opcode_ == 0xff && extension_ < 2) ||
+                      ((opcode_ == 0xf6 || opcode_ == 0xf7) && (extension_ == 2 || extension_ == 3)));
+    const bool flags = map_ == 1 && is_in(opcode_, 0x90, 0x9f);
+    const bool no_access =
+        (map_ == 0 && opcode_ == 0x8d) || (map_ == 1 && (is_in(opcode_, 0x18, 0x1f) || opcode_ == 0x0d));
+    found_.stores = vector_store || moves || changes || flags;
+    found_.loads = !found_.stores && !no_access;
+  }
+
   std::span<const std::uint8_t> bytes_;
   std::size_t at_ = 0;
-  bool good_ = true, small_ = false, wide_ = false, vex_ = false;
+  bool good_ = true, small_ = false, wide_ = false, vex_ = false, long_ = false;
   std::uint8_t type_ = 0, opcode_ = 0;  ///< the prefix that tells the type
   int map_ = 0, source_ = 0;
   unsigned reg_ = 0, rm_ = 0, index_ = 0, extension_ = 0;

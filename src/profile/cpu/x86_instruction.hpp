@@ -17,13 +17,26 @@ struct X86Operand {
   int number = 0;  ///< of the register
 };
 
+/// Memory at an address of general registers and a constant; not relative to the instruction.
+struct X86Address {
+  int base = -1;  ///< number of the register; -1: none
+  bool indexed = false;
+  std::int32_t displacement = 0;
+  auto operator<=>(const X86Address&) const = default;
+};
+
 struct X86Instruction {
   std::size_t length = 0;
   X86Kind kind = X86Kind::other;
   bool doubles = false;       ///< divisions and roots: in double precision
   std::int64_t relative = 0;  ///< jumps: target relative to the next instruction
   X86Operand divisor;
-  std::uint32_t written = 0;  ///< vector registers that it may write, a bit for each
+  std::uint32_t written = 0;           ///< vector registers that it may write, a bit for each
+  std::uint32_t general = 0;           ///< general registers that it may write, a bit for each
+  bool loads = false, stores = false;  ///< it reads from memory, or writes to it
+  bool packed = false;                 ///< it computes with more than one element of a vector
+  bool locked = false;                 ///< atomic
+  X86Address address;                  ///< of what it loads or stores
 };
 
 /// The instruction at the beginning of these bytes; std::nullopt if it is not known.
