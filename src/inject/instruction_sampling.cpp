@@ -23,10 +23,11 @@ constexpr std::size_t kPlaces = 16'384;
 /// CUPTI 13.0 has 40; none is expected to have more.
 constexpr std::size_t kMostReasons = 256;
 
-constexpr std::chrono::milliseconds kPatience{500};
+constexpr std::chrono::milliseconds kLockPatience{500};
 /// How long a launch waits for other threads to come out of theirs.
 constexpr std::uint64_t kLongestCall = kSecond / 20;
 
+constexpr const char* kOtherProcess = "another process that roofline profiles samples those of this GPU";
 constexpr const char* kAfterSampling =
     "CUDA graphs of XLA can fail afterwards; XLA_FLAGS=--xla_gpu_enable_command_buffer= runs without graphs, and "
     "samples";
@@ -70,7 +71,7 @@ void InstructionSampling::context_destroyed(CUcontext context) {
   CUcontext expected = context;
   last_enabled_.compare_exchange_strong(expected, nullptr);
   // CUPTI may be waiting for this very thread in a call of collect().
-  const std::unique_lock lock(mutex_, kPatience);
+  const std::unique_lock lock(mutex_, kLockPatience);
   if (!lock) return;
   const auto found = sampled_.find(context);
   if (found == sampled_.end() || !gate_.close(kLongestCall)) return;
@@ -109,8 +110,11 @@ void InstructionSampling::begin() {
 
 void InstructionSampling::collect() {
   const std::lock_guard lock(mutex_);
-  if (!on_) return;
+  // Meanwhile no thread may load code or launch: CUPTI finds the functions of its samples in what is loaded. Where a
+  // call does not end in time, CUPTI keeps the samples for the next time.
+  if (!on_ || sampled_.empty() || !gate_.close(kLongestCall)) return;
   for (auto& [context, sampled] : sampled_) read(context, sampled);
+  gate_.open();
 }
 
 void InstructionSampling::end() {
@@ -121,7 +125,7 @@ void InstructionSampling::end() {
 }
 
 void InstructionSampling::finish() {
-  const std::unique_lock lock(mutex_, kPatience);
+  const std::unique_lock lock(mutex_, kLockPatience);
   if (lock && on_) close_all(false);
 }
 
@@ -132,6 +136,7 @@ void InstructionSampling::close_all(bool disable) {
   // CUPTI writes to the buffers of contexts in which it is still on.
   if (disable) sampled_.clear();
   last_enabled_ = nullptr;
+  if (disable) claims_.clear();
   on_ = ending_ = false;
   write();
   if (any) write_overhead(start);
@@ -152,9 +157,15 @@ void InstructionSampling::enable(CUcontext context) {
   CUpti_PCSamplingEnableParams asked = {};
   asked.size = CUpti_PCSamplingEnableParamsSize;
   asked.ctx = context;
+  CUdevice device = 0;
+  if (driver().context_device != nullptr) driver().context_device(&device);
+  if (!claim(device)) {
+    refuse(kOtherProcess);
+    return;
+  }
   Sampled& sampled = sampled_[context];
   sampled.start = now();
-  if (driver().context_device != nullptr) driver().context_device(&sampled.device);
+  sampled.device = device;
   CUptiResult status = cupti_.enable(&asked);
   if (status == CUPTI_SUCCESS) {
     learn_reasons(context, sampled);
@@ -169,8 +180,15 @@ void InstructionSampling::enable(CUcontext context) {
     cupti_.disable(&undone);
   }
   sampled_.erase(context);
+  if (sampled_.empty()) claims_.clear();
   const std::string remedy = cupti_remedy(status);
   refuse(remedy.empty() ? cupti_message(cupti_.handle(), status) : remedy);
+}
+
+bool InstructionSampling::claim(CUdevice device) {
+  CUuuid uuid = {};
+  if (driver().device_uuid == nullptr || driver().device_uuid(&uuid, device) != CUDA_SUCCESS) return true;
+  return claims_[device].take("roofline-instructions-" + std::string(uuid.bytes, sizeof(uuid.bytes)));
 }
 
 void InstructionSampling::refuse(const std::string& reason) {

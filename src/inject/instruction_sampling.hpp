@@ -2,7 +2,8 @@
 // phases. Kernels run as they would without it; launches by the host take some microseconds longer meanwhile.
 //
 // Sampling begins and ends in a thread of the program that is about to launch something, while no other one is inside
-// such a call. Otherwise CUPTI samples next to nothing, or it waits for a thread that waits for it.
+// such a call; samples are collected while none is. Otherwise CUPTI samples next to nothing, or it waits for a thread
+// that waits for it. A second process that samples the same GPU hangs in CUPTI, and crashes as it ends: it does not.
 #pragma once
 
 #include <cuda.h>
@@ -20,6 +21,7 @@
 
 #include "inject/cupti_library.hpp"
 #include "inject/gate.hpp"
+#include "inject/gpu_claim.hpp"
 #include "inject/gpu_modules.hpp"
 #include "inject/spool.hpp"
 
@@ -84,6 +86,7 @@ class InstructionSampling {
 
   InstructionSampling(Session& session, std::string folder);
   void enable(CUcontext context);
+  bool claim(CUdevice device);
   void learn_reasons(CUcontext context, Sampled& sampled);
   CUptiResult configure(CUcontext context, Sampled& sampled);
   void read(CUcontext context, Sampled& sampled);
@@ -107,6 +110,7 @@ class InstructionSampling {
 
   std::timed_mutex mutex_;  // of what follows
   std::map<CUcontext, Sampled> sampled_;
+  std::map<CUdevice, GpuClaim> claims_;
   std::set<std::uint32_t> reasons_;  ///< with a record each
   std::map<Place, std::map<std::uint32_t, std::uint64_t>> samples_;
 };
