@@ -35,8 +35,8 @@ void forget_in_child() {
 /// A name in the abstract namespace of sockets: the kernel frees it with the last descriptor.
 bool GpuClaim::take(const std::string& name) {
   if (socket_ >= 0) return true;
-  static const int watched = pthread_atfork([] { claims().mutex.lock(); }, [] { claims().mutex.unlock(); },
-                                            forget_in_child);
+  static const int watched =
+      pthread_atfork([] { claims().mutex.lock(); }, [] { claims().mutex.unlock(); }, forget_in_child);
   const int made = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (made < 0 || watched != 0) return true;
   sockaddr_un address = {};
