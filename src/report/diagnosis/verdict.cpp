@@ -318,6 +318,7 @@ std::string shared_text(const std::vector<const Verdict*>& members, const Report
   const Verdict& first = *members[0];
   if (members.size() == 1) return several(members, first.finding, report);
   std::vector<Quantities> all;
+  all.reserve(members.size());
   for (const Verdict* verdict : members) all.push_back(quantities_of(report, verdict->row));
   const Rule* rule = find_rule(first.rule, report.machine.device.kind);
   if (rule == nullptr || first.kind == VerdictKind::no_roof) return several(members, first.finding, report);
