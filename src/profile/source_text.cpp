@@ -56,10 +56,10 @@ std::string read_source(const std::string& path) {
 }
 
 const std::vector<std::string>& SourceTexts::lines_of(const std::string& path) {
-  static const std::vector<std::string> kNone;
+  static const std::vector<std::string> none;
   auto file = files_.find(path);
   if (file == files_.end()) {
-    if (files_.size() >= kMostFiles) return kNone;
+    if (files_.size() >= kMostFiles) return none;
     file = files_.emplace(path, std::vector<std::string>()).first;
     file->second = split(content_(path), '\n');
   }
@@ -76,7 +76,7 @@ std::string SourceTexts::loop_over(const std::string& path, std::int64_t number,
     const std::size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos || line[first] == '#' || first >= indentation) continue;
     indentation = first;
-    const std::string header = text(path, at);
+    std::string header = text(path, at);
     if (begins_definition(header)) return {};
     if (begins_loop(header) && loops_over(header, variable)) return header;
   }
