@@ -340,10 +340,10 @@ void LaunchCounter::resume() {
 CountingState LaunchCounter::state() {
   if (unused_ || off_) return {true, false};
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return {false, true, 0, true};
+  if (!lock) return {.rests = false, .missing = true, .left = 0, .may = true};
   if (plan_.over()) return {true, false};
   const CountingPlan::Summary summary = plan_.summary();
-  return {plan_.rests(now()), summary.missing(), summary.cost_left, true};
+  return {.rests = plan_.rests(now()), .missing = summary.missing(), .left = summary.cost_left, .may = true};
 }
 
 void LaunchCounter::finish() {

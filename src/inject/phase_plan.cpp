@@ -44,6 +44,11 @@ bool enough(const PhasePlan::Progress& progress, std::uint64_t repetitions, std:
   return progress.repeated >= most || (progress.repeated >= least && progress.repetitions >= repetitions);
 }
 
+/// True if a kernel that begins a row is to be counted before the phase has what it records.
+bool counts_newcomer(const PhasePlan::Progress& progress) {
+  return progress.newcomer && progress.may_count && !progress.in_job;
+}
+
 }  // namespace
 
 RunPhase PhasePlan::next(const Progress& progress) {
@@ -79,7 +84,7 @@ RunPhase PhasePlan::next(const Progress& progress) {
     case RunPhase::refresh: {
       const std::uint64_t in_vain = progress.repetitions < kFew ? kLongestRefresh : kShortLoopsInRefresh;
       const std::uint64_t least = progress.in_job ? kShortestOfJob : kShortestRefresh;
-      if (progress.newcomer && progress.may_count && !progress.in_job) {
+      if (counts_newcomer(progress)) {
         next = RunPhase::counting;
         break;
       }
@@ -137,7 +142,7 @@ RunPhase PhasePlan::after_sample(const Progress& progress) {
     since_ = progress.time;
     return RunPhase::sample;
   }
-  if (progress.newcomer && progress.may_count && !progress.in_job) return RunPhase::counting;
+  if (counts_newcomer(progress)) return RunPhase::counting;
   const bool short_loops = progress.repetitions >= kFew && progress.time - since_ >= kShortLoops;
   const std::uint64_t wanted = counts_on && !progress.in_job ? kSomeSampled : kSampled;
   if (enough(progress, wanted, kShortestSample, kLongestSample) || short_loops) {

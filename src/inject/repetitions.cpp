@@ -79,8 +79,9 @@ void Repetitions::follow_row(const Mark& mark, const Symbol& symbol) {
   last_ = mark;
   outside_ = row_ < kRow ? outside_ + 1 : 0;
   if (row_ != kRow) return;
-  first_rows_ = symbol.seen == row_ ? first_rows_ + 1 : 0;
-  newcomer_ |= symbol.seen == row_ && symbol.phase == phase_;
+  const bool first = symbol.seen == row_;
+  first_rows_ = first ? first_rows_ + 1 : 0;
+  newcomer_ |= first && symbol.phase == phase_;
 }
 
 std::optional<Repetitions::Anchor> Repetitions::anchor() const {

@@ -15,7 +15,7 @@ namespace {
 
 using spool::CollectiveKind;
 
-/// Minimum part of what the late rank has more of, for a remedy of that part of the step.
+/// Advice on a part of the step needs at least this share of the difference between the ranks in that part.
 constexpr double kMost = 0.6;
 
 const LaunchGroup& group_at(const Recording& recording, int group) {

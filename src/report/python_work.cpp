@@ -217,7 +217,7 @@ std::string_view value_at(std::string_view text) {
 
 /// The name before a comparison: "label" of "x[label".
 std::string_view name_before(std::string_view text) {
-  while (text.ends_with(' ')) text.remove_suffix(1);
+  text = trimmed(text);
   std::size_t first = text.size();
   while (first > 0 && is_of_name(text[first - 1])) --first;
   return text.substr(first);

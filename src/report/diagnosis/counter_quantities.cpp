@@ -55,8 +55,9 @@ void add_layout(QuantityCollector& out, const Point& point, const Machine& machi
   out.set("threads", static_cast<double>(most->threads));
   if (most->threads > 0) {
     const auto threads = static_cast<double>(most->threads);
-    out.set("lanes.filled", threads / (32 * std::ceil(threads / 32)));
-    out.set("lanes.empty", 1 - threads / (32 * std::ceil(threads / 32)));
+    const double filled = threads / (32 * std::ceil(threads / 32));
+    out.set("lanes.filled", filled);
+    out.set("lanes.empty", 1 - filled);
   }
   out.set("registers", static_cast<double>(most->registers));
   out.set("shared", most->shared_bytes);

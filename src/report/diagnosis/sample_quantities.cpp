@@ -93,9 +93,9 @@ void add_samples(QuantityCollector& out, const Point& point) {
   // The first instructions of each launch come from memory, which short kernels wait for.
   if (point.time && point.time->median >= kShortLaunch) out.set("fetch.explains", out.get("wait.code.share"));
   out.set("store.explains", out.get("wait.global_store.share"));
-  out.set("operands.waits", *out.get("wait.shared_load.share") + *out.get("wait.shared_store.share") +
-                                *out.get("wait.fence.share") + *out.get("wait.barrier.share"));
   out.set("wait.shared.share", *out.get("wait.shared_load.share") + *out.get("wait.shared_store.share"));
+  out.set("operands.waits",
+          *out.get("wait.shared.share") + *out.get("wait.fence.share") + *out.get("wait.barrier.share"));
   out.set("wait.latency.share", *out.get("wait.result.share") + *out.get("wait.immediate.share"));
   out.set("wait.issue.share",
           *out.get("wait.issuing.share") + *out.get("wait.ready.share") + *out.get("wait.arithmetic.share"));
