@@ -11,6 +11,8 @@
 #include <mutex>
 #include <vector>
 
+#include "inject/cupti_library.hpp"
+
 namespace roofline::inject {
 namespace {
 
@@ -61,6 +63,12 @@ void GpuClaim::give() {
   std::erase(claims().sockets, socket_);
   ::close(socket_);
   socket_ = -1;
+}
+
+bool CounterClaims::take(CUdevice device) {
+  CUuuid uuid = {};
+  if (driver().device_uuid == nullptr || driver().device_uuid(&uuid, device) != CUDA_SUCCESS) return true;
+  return claims_[device].take("roofline-counters-" + std::string(uuid.bytes, sizeof(uuid.bytes)));
 }
 
 }  // namespace roofline::inject

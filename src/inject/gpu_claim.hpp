@@ -1,6 +1,9 @@
-// A claim on a GPU that one process of the machine has at a time.
+// Claims on a GPU that one process of the machine has at a time.
 #pragma once
 
+#include <cuda.h>
+
+#include <map>
 #include <string>
 
 namespace roofline::inject {
@@ -19,6 +22,20 @@ class GpuClaim {
 
  private:
   int socket_ = -1;
+};
+
+/// Claims on the counters of GPUs, which count or sample instructions. Where two processes use them at the same time,
+/// CUPTI 13.0 reports nothing more to one of them, and crashes as it ends (docs/evidence/profile-counting.md).
+class CounterClaims {
+ public:
+  static constexpr const char* kTaken = "another process that roofline profiles uses the counters of this GPU";
+
+  /// False: another process that roofline profiles has them.
+  bool take(CUdevice device);
+  void give() { claims_.clear(); }
+
+ private:
+  std::map<CUdevice, GpuClaim> claims_;
 };
 
 }  // namespace roofline::inject

@@ -27,7 +27,6 @@ constexpr std::chrono::milliseconds kLockPatience{500};
 /// How long a launch waits for other threads to come out of theirs.
 constexpr std::uint64_t kLongestCall = kSecond / 20;
 
-constexpr const char* kOtherProcess = "another process that roofline profiles samples those of this GPU";
 constexpr const char* kAfterSampling =
     "CUDA graphs of XLA can fail afterwards; XLA_FLAGS=--xla_gpu_enable_command_buffer= runs without graphs, and "
     "samples";
@@ -136,7 +135,7 @@ void InstructionSampling::close_all(bool disable) {
   // CUPTI writes to the buffers of contexts in which it is still on.
   if (disable) sampled_.clear();
   last_enabled_ = nullptr;
-  if (disable) claims_.clear();
+  if (disable) claims_.give();
   on_ = ending_ = false;
   write();
   if (any) write_overhead(start);
@@ -159,8 +158,8 @@ void InstructionSampling::enable(CUcontext context) {
   asked.ctx = context;
   CUdevice device = 0;
   if (driver().context_device != nullptr) driver().context_device(&device);
-  if (!claim(device)) {
-    refuse(kOtherProcess);
+  if (!claims_.take(device)) {
+    refuse(CounterClaims::kTaken);
     return;
   }
   Sampled& sampled = sampled_[context];
@@ -180,15 +179,9 @@ void InstructionSampling::enable(CUcontext context) {
     cupti_.disable(&undone);
   }
   sampled_.erase(context);
-  if (sampled_.empty()) claims_.clear();
+  if (sampled_.empty()) claims_.give();
   const std::string remedy = cupti_remedy(status);
   refuse(remedy.empty() ? cupti_message(cupti_.handle(), status) : remedy);
-}
-
-bool InstructionSampling::claim(CUdevice device) {
-  CUuuid uuid = {};
-  if (driver().device_uuid == nullptr || driver().device_uuid(&uuid, device) != CUDA_SUCCESS) return true;
-  return claims_[device].take("roofline-instructions-" + std::string(uuid.bytes, sizeof(uuid.bytes)));
 }
 
 void InstructionSampling::refuse(const std::string& reason) {

@@ -3,7 +3,7 @@
 //
 // Sampling begins and ends in a thread of the program that is about to launch something, while no other one is inside
 // such a call; samples are collected while none is. Otherwise CUPTI samples next to nothing, or it waits for a thread
-// that waits for it. A second process that samples the same GPU hangs in CUPTI, and crashes as it ends: it does not.
+// that waits for it. Nothing is sampled while another process uses the counters of the GPU (CounterClaims).
 #pragma once
 
 #include <cuda.h>
@@ -86,7 +86,6 @@ class InstructionSampling {
 
   InstructionSampling(Session& session, std::string folder);
   void enable(CUcontext context);
-  bool claim(CUdevice device);
   void learn_reasons(CUcontext context, Sampled& sampled);
   CUptiResult configure(CUcontext context, Sampled& sampled);
   void read(CUcontext context, Sampled& sampled);
@@ -110,7 +109,7 @@ class InstructionSampling {
 
   std::timed_mutex mutex_;  // of what follows
   std::map<CUcontext, Sampled> sampled_;
-  std::map<CUdevice, GpuClaim> claims_;
+  CounterClaims claims_;
   std::set<std::uint32_t> reasons_;  ///< with a record each
   std::map<Place, std::map<std::uint32_t, std::uint64_t>> samples_;
 };

@@ -19,6 +19,8 @@ constexpr std::uint64_t kLongestDriverCall = 100 * kMillisecond;
 constexpr std::chrono::milliseconds kPatience{100};  // of a launch, while another is counted
 constexpr std::chrono::seconds kLongPatience{2};     // of what must not happen while one is counted
 constexpr std::uint64_t kLongUnended = 10'000 * kMillisecond;
+constexpr std::uint64_t kClaimPause = 50 * kMillisecond;
+constexpr std::uint64_t kLongClaimed = 2'000 * kMillisecond;
 constexpr const char* kNeverIdle =
     "the GPU was never idle: kernels wait for the host or other work, or run as long as the program";
 
@@ -97,6 +99,7 @@ bool LaunchCounter::begin(const LaunchSite& site, std::uint64_t start) {
     return false;
   }
   if (!chosen) {
+    if (!session_) claims_.give();
     if (plan_.idle(start) && stop_session() && plan_.summary().unfinished == 0) note_progress("");
     return false;
   }
@@ -104,6 +107,7 @@ bool LaunchCounter::begin(const LaunchSite& site, std::uint64_t start) {
   if (driver_->current_context(&current) != CUDA_SUCCESS || current != site.context) return false;
 
   const bool changes = chosen != plan_.current();
+  if (!claim_counters()) return false;
   if (!await_idle(site.context)) {
     if (idle_.is_captured()) return false;
     plan_.failed(site.alike, "work queued before it does not end within seconds", now() - start);
@@ -174,7 +178,7 @@ void LaunchCounter::exits(const LaunchSite& site, bool launched) {
 const LaunchCounter::Context* LaunchCounter::context_of(const LaunchSite& site) {
   Context& context = contexts_[site.context];
   if (context.prepared) return &context;
-  if (!idle_.may_try()) return nullptr;
+  if (!idle_.may_try() || !claim_counters()) return nullptr;
   const std::uint64_t start = now();
   try {
     make_event(site.context, context);
@@ -202,6 +206,20 @@ void LaunchCounter::make_event(CUcontext handle, Context& context) {
   if (driver_->event_create(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
     throw Error("the driver can't create an event");
   }
+}
+
+/// True if this process has the counters of the present context's GPU, until the session ends.
+bool LaunchCounter::claim_counters() {
+  CUdevice device = 0;
+  if (driver().context_device != nullptr) driver().context_device(&device);
+  if (claims_.take(device)) {
+    claimed_elsewhere_ = 0;
+    return true;
+  }
+  const std::uint64_t time = now();
+  if (claimed_elsewhere_ == 0) claimed_elsewhere_ = time;
+  idle_.wait_until(time + kClaimPause);
+  return false;
 }
 
 /// True if this context, and the session's, have nothing to do. `counted`: a range is still open.
@@ -250,13 +268,17 @@ void LaunchCounter::collect() {
 
 /// The program runs at its own speed from here on. False: it can't be stopped now.
 bool LaunchCounter::stop_session() {
-  if (!session_) return true;
+  if (!session_) {
+    claims_.give();
+    return true;
+  }
   const std::uint64_t start = now();
   const Opening opening{this};
   try {
     if (!earlier_work_ended() || !await_idle(session_context_)) return false;
     collect();
     session_.reset();
+    claims_.give();
     plan_.released();
     plan_.spent(now() - start);
     publish_cost();
@@ -267,12 +289,14 @@ bool LaunchCounter::stop_session() {
 }
 
 void LaunchCounter::refuse(CUcontext context, const std::string& reason) {
+  bool left_open = false;
   if (session_context_ == context) {
     // The profiler would wait for what is still under way.
-    if (!idle_.is_idle()) static_cast<void>(session_.release());
+    left_open = !idle_.is_idle() && session_.release() != nullptr;
     session_.reset();
     samples_.clear();
   }
+  if (!session_ && !left_open) claims_.give();
   idle_.forget(context);
   contexts_[context].chip = nullptr;
   plan_.lost(reinterpret_cast<std::uintptr_t>(context));
@@ -311,6 +335,7 @@ void LaunchCounter::context_destroyed(CUcontext context) {
     samples_.clear();
     plan_.lost(reinterpret_cast<std::uintptr_t>(context));
   }
+  if (!session_) claims_.give();
   idle_.forget(context);
   contexts_.erase(context);
 }
@@ -321,7 +346,7 @@ bool LaunchCounter::hold() {
   const std::unique_lock lock(mutex_, kLongPatience);
   if (!lock) return false;
   // Attempts to find the GPU idle are spaced out, because counting ends after several failures.
-  if (session_ && (!idle_.may_try() || !stop_session())) return false;
+  if ((session_ && !idle_.may_try()) || !stop_session()) return false;
   resting_ = true;
   return true;
 }
@@ -342,6 +367,9 @@ CountingState LaunchCounter::state() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return {.rests = false, .missing = true, .left = 0, .may = true};
   if (plan_.over()) return {true, false};
+  if (claimed_elsewhere_ != 0 && now() - claimed_elsewhere_ > kLongClaimed) {
+    return {.rests = true, .missing = true, .left = 0, .may = true};
+  }
   const CountingPlan::Summary summary = plan_.summary();
   return {.rests = plan_.rests(now()), .missing = summary.missing(), .left = summary.cost_left, .may = true};
 }
@@ -353,6 +381,7 @@ void LaunchCounter::finish() {
   idle_.try_now();
   if (!stop_session()) static_cast<void>(session_.release());
   resting_ = true;
+  if (claimed_elsewhere_ != 0) note_once(CounterClaims::kTaken);
   if (chips_.none()) {
     if (idle_.has_failed()) note_once(kNeverIdle);
     return;

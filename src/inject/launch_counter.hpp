@@ -22,6 +22,7 @@
 #include "inject/counter_chips.hpp"
 #include "inject/counting.hpp"
 #include "inject/counting_plan.hpp"
+#include "inject/gpu_claim.hpp"
 #include "inject/idle_gpu.hpp"
 #include "inject/range_session.hpp"
 #include "inject/session.hpp"
@@ -70,6 +71,7 @@ class LaunchCounter {
   bool begin(const LaunchSite& site, std::uint64_t start);
   void change(const Configuration& configuration, const Context& context, std::uint64_t& start);
   IdleGpu::Awaited awaited(CUcontext handle) const { return {handle, contexts_.at(handle).event}; }
+  bool claim_counters();
   bool await_idle(CUcontext handle, bool counted = false);
   bool earlier_work_ended();
   void collect();
@@ -95,6 +97,8 @@ class LaunchCounter {
   CounterChips chips_;
   std::map<CUcontext, Context> contexts_;
   std::set<std::string> reasons_;                                   ///< already reported
+  CounterClaims claims_;            ///< while a session is open or about to be
+  std::uint64_t claimed_elsewhere_ = 0;  ///< since when another process has them; 0: none has
   std::set<CUgraphExec> graphs_;                                    ///< launched before
   std::unordered_map<spool::Id, std::set<spool::Id>> kinds_alike_;  ///< by the first of them
 

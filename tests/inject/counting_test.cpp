@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -28,6 +29,7 @@
 
 #include "cupti/profiler.hpp"
 #include "inject/cupti_library.hpp"
+#include "inject/gpu_claim.hpp"
 #include "inject/session.hpp"
 
 namespace {
@@ -56,6 +58,8 @@ struct Fake {
   std::atomic<int> kernel = 0;  ///< the last one
 };
 Fake fake;
+/// Each has a GPU of its own: what an earlier one left claimed does not hinder it.
+int processes = 0;
 
 void make_anew() {
   std::destroy_at(&fake);
@@ -213,6 +217,12 @@ FAKE CUresult cuCtxGetDevice(CUdevice* device) {
   *device = 0;
   return CUDA_SUCCESS;
 }
+#undef cuDeviceGetUuid
+FAKE CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice) {
+  *uuid = {};
+  std::snprintf(uuid->bytes, sizeof(uuid->bytes), "%d.%d", static_cast<int>(getpid()), processes);
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuEventCreate(CUevent* event, unsigned) {
   *event = reinterpret_cast<CUevent>(fake.current);
   return CUDA_SUCCESS;
@@ -294,6 +304,7 @@ class CountingTest : public testing::Test {
 
   void write_metrics(const std::string& text) { std::ofstream(folder_ / spool::kMetricsFile) << text; }
   void begin_process() {
+    ++processes;
     current_session = new Session;  // never freed, as in a program
     current_session->folder = folder_;
     std::filesystem::remove(folder_ / "spool");
@@ -652,6 +663,30 @@ TEST_F(CountingTest, BesideAKernelThatDoesNotEndTheProfilerIsNotEvenOpened) {
   EXPECT_EQ(fake.waits, 1) << "until that kernel has ended, once is enough";
   counting_finish();
   EXPECT_THAT(written().not_counted, ElementsAre(HasSubstr("never idle")));
+}
+
+TEST_F(CountingTest, WhileAnotherProcessUsesTheCountersTheProfilerIsNotEvenOpened) {
+  CounterClaims another;
+  ASSERT_TRUE(another.take(0));
+  steps(40, 2);
+  EXPECT_EQ(fake.calls, 0);
+  counting_finish();
+  EXPECT_THAT(written().not_counted, ElementsAre(HasSubstr("another process")));
+}
+
+TEST_F(CountingTest, WhenAnotherProcessHasGivenTheCountersAwayAllIsCounted) {
+  CounterClaims another;
+  ASSERT_TRUE(another.take(0));
+  steps(3, 2);
+  another.give();
+  launch_until_counted(1);
+  EXPECT_FALSE(another.take(0)) << "a session is open";
+  steps(40, 2);
+  EXPECT_TRUE(counting_holds());
+  EXPECT_TRUE(another.take(0)) << "no session is open";
+  counting_finish();
+  EXPECT_THAT(written().counts, SizeIs(2));
+  EXPECT_THAT(written().not_counted, IsEmpty());
 }
 
 TEST_F(CountingTest, WhenTheKernelThatDidNotEndHasEndedAllIsCounted) {
