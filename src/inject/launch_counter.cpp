@@ -132,12 +132,14 @@ bool LaunchCounter::begin(const LaunchSite& site, std::uint64_t start) {
 /// A session for this configuration instead of the present one.
 void LaunchCounter::change(const Configuration& configuration, const Context& context, std::uint64_t& start) {
   collect();
-  session_.reset();
   const std::uint32_t number = configuration.group - context.chip->range.first;
   const CounterGroup& group = context.chip->groups.groups()[number];
-  session_context_ = reinterpret_cast<CUcontext>(configuration.context);
+  const auto next = reinterpret_cast<CUcontext>(configuration.context);
+  const bool same = session_ && session_context_ == next && session_->change(group);
+  if (!same) session_.reset();
+  session_context_ = next;
   session_group_ = configuration.group;
-  session_ = std::make_unique<RangeSession>(chips_.profiler(), context.chip->groups, group, session_context_);
+  if (!same) session_ = std::make_unique<RangeSession>(chips_.profiler(), context.chip->groups, group, session_context_);
   const std::uint64_t end = now();
   plan_.began(configuration, end - start);
   start = end;

@@ -14,14 +14,20 @@ constexpr std::size_t kRoom = 32;
 RangeSession::RangeSession(const CuptiProfiler& profiler, const CounterGroups& groups, const CounterGroup& group,
                            CUcontext context)
     : groups_(groups),
-      group_(group),
+      group_(&group),
       range_(group.instrumented ? CountedRange::kernel : CountedRange::user),
       room_(group.instrumented ? 1 : kRoom),
       session_(profiler, context) {}
 
+bool RangeSession::change(const CounterGroup& group) {
+  if (range_ != CountedRange::user || group.instrumented || session_.started()) return false;
+  group_ = &group;
+  return true;
+}
+
 void RangeSession::start() {
   if (session_.started()) return;
-  session_.configure(c_strings(group_.names), group_.config, room_, range_);
+  session_.configure(c_strings(group_->names), group_->config, room_, range_);
   session_.start();
 }
 
@@ -44,9 +50,9 @@ std::vector<std::vector<double>> RangeSession::collect() {
   const std::size_t ranges = pending_;
   pending_ = 0;
   const std::size_t decoded = session_.decode();
-  const std::vector<double> nothing(group_.names.size(), std::numeric_limits<double>::quiet_NaN());
+  const std::vector<double> nothing(group_->names.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t range = 0; range < ranges; ++range) {
-    values.push_back(range < decoded ? groups_.evaluate(group_, session_.data(), range) : nothing);
+    values.push_back(range < decoded ? groups_.evaluate(*group_, session_.data(), range) : nothing);
   }
   return values;
 }

@@ -1,4 +1,4 @@
-// A group of counters in one context: counts launches until its room is used up.
+// Groups of counters in one context, one after the other: each counts launches until its room is used up.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,9 @@ class RangeSession {
   RangeSession(const CuptiProfiler& profiler, const CounterGroups& groups, const CounterGroup& group,
                CUcontext context);
 
+  /// Counts that group from now on, without the quarter of a second that a new session takes. Nothing may be left to
+  /// collect. False: it needs a session of its own.
+  bool change(const CounterGroup& group);
   /// Starts the counters unless they are running. May take a quarter of a second.
   void start();
   void begin();
@@ -27,7 +30,7 @@ class RangeSession {
 
  private:
   const CounterGroups& groups_;
-  const CounterGroup& group_;
+  const CounterGroup* group_;
   CountedRange range_;
   std::size_t room_;
   std::size_t pending_ = 0;

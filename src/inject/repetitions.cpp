@@ -7,7 +7,10 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::uint64_t kNew = 4;         // the first launches of a signature count as new
-constexpr double kMemory = 1.0 / 1024;    // weight of a launch in the moving average of new ones
+// Weight of a launch in the moving average of new ones. After a start-up with thousands of them, a program that launches
+// a graph per step would never have settled by their number: there, half a second of launches weighs as much.
+constexpr double kMemory = 1.0 / 1024, kMostMemory = 1.0 / 8;
+constexpr double kMemoryTime = 0.5e9;     // ns
 constexpr double kSettled = 0.02;         // largest share of new launches in a program that repeats
 constexpr std::uint64_t kFewest = 4;      // distances that are needed to show a repetition
 constexpr double kRegular = 0.8;          // fraction of the distances that must be equal
@@ -59,7 +62,10 @@ void Repetitions::add(const Mark& mark, std::uint64_t time) {
   const bool is_new = ++symbol.seen <= kNew;
   if (launch) {
     const bool settled = novelty_ < kSettled;
-    novelty_ += kMemory * ((is_new ? 1.0 : 0.0) - novelty_);
+    const double since = time > launched_ ? static_cast<double>(time - launched_) : 0;
+    const double weight = launched_ != 0 ? std::clamp(since / kMemoryTime, kMemory, kMostMemory) : kMemory;
+    launched_ = std::max(launched_, time);
+    novelty_ += weight * ((is_new ? 1.0 : 0.0) - novelty_);
     if (settled != (novelty_ < kSettled)) begin_generation();
     follow_row(mark, symbol);
   }

@@ -95,6 +95,7 @@ class Repetitions {
   std::uint64_t launches_ = 0;                                                     ///< of kernels and graphs
   std::uint64_t begin_launch_ = 0, begin_time_ = 0, kernels_ = 0, last_time_ = 0;  ///< of the generation
   double novelty_ = 0;
+  std::uint64_t launched_ = 0;  ///< time of the latest launch
 
   std::uint32_t phase_ = 0;
   Mark last_ = {};

@@ -580,6 +580,28 @@ TEST(Repetitions, StartUpIsNone) {
   EXPECT_LT(settled, 100U);
 }
 
+/// A compiler tunes 500 kernels, each launched five times, and compiles for 20 ms between them.
+std::uint64_t tune(Repetitions& repetitions) {
+  std::uint64_t time = 0;
+  for (spool::Id i = 100; i < 600; ++i) {
+    time += 20 * kMs;
+    for (int launch = 0; launch < 5; ++launch) repetitions.add(launch_of(i), time += 10'000);
+  }
+  return time;
+}
+
+TEST(Repetitions, StepsOfOneGraphAreFoundSoonAfterMuchTuning) {
+  Repetitions repetitions;
+  std::uint64_t time = tune(repetitions);
+  EXPECT_EQ(repetitions.count(), 0U) << "tuning is none";
+  repetitions.restart();
+  for (int step = 0; step < 60; ++step) {
+    repetitions.add({Mark::What::graph_launch, 0}, time += 100 * kMs);
+    repetitions.add(launch_of(1), time + kMs);
+  }
+  EXPECT_GE(repetitions.count(), 20U) << "in six seconds";
+}
+
 TEST(Repetitions, AnEvaluationNowAndThenDoesNotHideThem) {
   Repetitions repetitions;
   for (std::uint64_t step = 0; step < 200; ++step) {
