@@ -7,15 +7,18 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::uint64_t kNew = 4;         // the first launches of a signature count as new
-// Weight of a launch in the moving average of new ones. After a start-up with thousands of them, a program that launches
-// a graph per step would never have settled by their number: there, half a second of launches weighs as much.
-constexpr double kMemory = 1.0 / 1024, kMostMemory = 1.0 / 8;
-constexpr double kMemoryTime = 0.5e9;     // ns
+constexpr double kMemory = 1.0 / 1024;    // weight of a launch in the moving average of new ones
 constexpr double kSettled = 0.02;         // largest share of new launches in a program that repeats
+// After a start-up of thousands of new launches, one that launches a graph per step would not have settled by their
+// share for minutes: this long without a new one is enough, too, with as many others meanwhile.
+constexpr std::uint64_t kNothingNew = 2'000'000'000, kOthers = 16;
 constexpr std::uint64_t kFewest = 4;      // distances that are needed to show a repetition
 constexpr double kRegular = 0.8;          // fraction of the distances that must be equal
 constexpr double kTolerance = 0.02;       // relative difference of equal distances
 constexpr double kCoverage = 0.6;         // fraction of all launches that repetitions must contain
+constexpr std::uint64_t kPauseOverMedian = 10;
+constexpr std::size_t kFewestPauses = 2;
+constexpr double kShareOfPauses = 0.03;
 constexpr std::uint32_t kMostInOne = 16;  // occurrences of one mark per repetition
 constexpr std::size_t kMostSymbols = 1 << 14;
 
@@ -26,11 +29,30 @@ bool alike(double a, double b) { return std::abs(a - b) <= std::max(1.0, kTolera
 
 }  // namespace
 
+/// The median, so that pauses between loops do not count. A host that runs ahead launches in bursts, each after a pause
+/// in which the GPU works: where pauses come time and again, the mean.
+std::uint64_t Repetitions::usual_interval(std::vector<Distance>& distances) {
+  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
+  std::nth_element(distances.begin(), middle, distances.end(),
+                   [](const Distance& a, const Distance& b) { return a.time < b.time; });
+  const std::uint64_t median = middle->time;
+  const auto long_ones = static_cast<std::size_t>(std::count_if(
+      middle, distances.end(), [&](const Distance& one) { return one.time > kPauseOverMedian * median; }));
+  if (long_ones < kFewestPauses || long_ones < kShareOfPauses * static_cast<double>(distances.size())) return median;
+  std::uint64_t all = 0;
+  for (const Distance& one : distances) all += one.time;
+  return all / distances.size();
+}
+
 std::vector<Repetitions::Distance> Repetitions::Symbol::distances() const {
   std::vector<Distance> result;
   const std::uint64_t kept = std::min<std::uint64_t>(count, kKept);
   for (std::uint64_t i = count - kept; i < count; ++i) result.push_back(recent[i % kKept]);
   return result;
+}
+
+bool Repetitions::settled() const {
+  return novelty_ < kSettled || (others_ >= kOthers && launch_time_ - new_time_ >= kNothingNew);
 }
 
 void Repetitions::restart() {
@@ -61,12 +83,12 @@ void Repetitions::add(const Mark& mark, std::uint64_t time) {
   Symbol& symbol = found->second;
   const bool is_new = ++symbol.seen <= kNew;
   if (launch) {
-    const bool settled = novelty_ < kSettled;
-    const double since = time > launched_ ? static_cast<double>(time - launched_) : 0;
-    const double weight = launched_ != 0 ? std::clamp(since / kMemoryTime, kMemory, kMostMemory) : kMemory;
-    launched_ = std::max(launched_, time);
-    novelty_ += weight * ((is_new ? 1.0 : 0.0) - novelty_);
-    if (settled != (novelty_ < kSettled)) begin_generation();
+    const bool before = settled();
+    novelty_ += kMemory * ((is_new ? 1.0 : 0.0) - novelty_);
+    launch_time_ = last_time_;
+    others_ = is_new ? 0 : others_ + 1;
+    if (is_new) new_time_ = launch_time_;
+    if (settled() != before) begin_generation();
     follow_row(mark, symbol);
   }
   if (current(symbol)) {
@@ -91,7 +113,7 @@ void Repetitions::follow_row(const Mark& mark, const Symbol& symbol) {
 }
 
 std::optional<Repetitions::Anchor> Repetitions::anchor() const {
-  if (novelty_ >= kSettled) return std::nullopt;
+  if (!settled()) return std::nullopt;
   std::optional<Anchor> best;
   for (const auto& [mark, symbol] : symbols_) {
     if (!current(symbol) || symbol.count < kFewest) continue;
@@ -106,9 +128,7 @@ std::optional<Repetitions::Anchor> Repetitions::anchor() const {
     if (static_cast<double>(equal) < kRegular * static_cast<double>(distances.size())) continue;
     const double covered = static_cast<double>(symbol.count * usual);
     if (covered < kCoverage * static_cast<double>(launches_ - begin_launch_)) continue;
-    std::nth_element(distances.begin(), middle, distances.end(),
-                     [](const Distance& a, const Distance& b) { return a.time < b.time; });
-    best = Anchor{usual, middle->time, symbol.count};
+    best = Anchor{usual, usual_interval(distances), symbol.count};
   }
   return best;
 }

@@ -85,7 +85,9 @@ class Repetitions {
     std::uint64_t interval = 0;
     std::uint64_t count = 0;
   };
+  static std::uint64_t usual_interval(std::vector<Distance>& distances);
   std::optional<Anchor> anchor() const;
+  bool settled() const;
   void begin_generation();
   void follow_row(const Mark& mark, const Symbol& symbol);
   bool current(const Symbol& symbol) const { return symbol.generation == generation_; }
@@ -95,7 +97,8 @@ class Repetitions {
   std::uint64_t launches_ = 0;                                                     ///< of kernels and graphs
   std::uint64_t begin_launch_ = 0, begin_time_ = 0, kernels_ = 0, last_time_ = 0;  ///< of the generation
   double novelty_ = 0;
-  std::uint64_t launched_ = 0;  ///< time of the latest launch
+  std::uint64_t launch_time_ = 0, new_time_ = 0;  ///< of the latest launch, and of the latest new one
+  std::uint64_t others_ = 0;                      ///< launches since that
 
   std::uint32_t phase_ = 0;
   Mark last_ = {};

@@ -590,16 +590,35 @@ std::uint64_t tune(Repetitions& repetitions) {
   return time;
 }
 
+/// A host that runs 16 steps ahead launches them in bursts.
 TEST(Repetitions, StepsOfOneGraphAreFoundSoonAfterMuchTuning) {
   Repetitions repetitions;
   std::uint64_t time = tune(repetitions);
   EXPECT_EQ(repetitions.count(), 0U) << "tuning is none";
   repetitions.restart();
-  for (int step = 0; step < 60; ++step) {
-    repetitions.add({Mark::What::graph_launch, 0}, time += 100 * kMs);
-    repetitions.add(launch_of(1), time + kMs);
+  for (int burst = 0; burst < 5; ++burst) {
+    time += 1600 * kMs;
+    for (int step = 0; step < 16; ++step) {
+      repetitions.add({Mark::What::graph_launch, 0}, time += 500'000);
+      repetitions.add(launch_of(1), time + 10'000);
+    }
   }
-  EXPECT_GE(repetitions.count(), 20U) << "in six seconds";
+  EXPECT_GE(repetitions.count(), 20U) << "in eight seconds";
+  EXPECT_NEAR(static_cast<double>(repetitions.length()), static_cast<double>(repetitions.count()) * 1e8, 4e9)
+      << "the pauses belong to it";
+}
+
+TEST(Repetitions, APauseForCompilingDoesNotEndTheStartUp) {
+  Repetitions repetitions;
+  std::uint64_t time = tune(repetitions);
+  for (int kernel = 0; kernel < 20; ++kernel) {
+    time += 3000 * kMs;
+    for (int launch = 0; launch < 5; ++launch) {
+      repetitions.add(launch_of(100), time += 10'000);
+      repetitions.add(launch_of(1000 + kernel), time += 10'000);
+    }
+    EXPECT_EQ(repetitions.count(), 0U);
+  }
 }
 
 TEST(Repetitions, AnEvaluationNowAndThenDoesNotHideThem) {
