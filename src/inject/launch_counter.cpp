@@ -139,7 +139,8 @@ void LaunchCounter::change(const Configuration& configuration, const Context& co
   if (!same) session_.reset();
   session_context_ = next;
   session_group_ = configuration.group;
-  if (!same) session_ = std::make_unique<RangeSession>(chips_.profiler(), context.chip->groups, group, session_context_);
+  if (!same)
+    session_ = std::make_unique<RangeSession>(chips_.profiler(), context.chip->groups, group, session_context_);
   const std::uint64_t end = now();
   plan_.began(configuration, end - start);
   start = end;

@@ -96,10 +96,10 @@ class LaunchCounter {
   std::optional<DriverEvents> driver_;
   CounterChips chips_;
   std::map<CUcontext, Context> contexts_;
-  std::set<std::string> reasons_;                                   ///< already reported
-  CounterClaims claims_;            ///< while a session is open or about to be
+  std::set<std::string> reasons_;        ///< already reported
+  CounterClaims claims_;                 ///< while a session is open or about to be
   std::uint64_t claimed_elsewhere_ = 0;  ///< since when another process has them; 0: none has
-  std::set<CUgraphExec> graphs_;                                    ///< launched before
+  std::set<CUgraphExec> graphs_;         ///< launched before
   std::unordered_map<spool::Id, std::set<spool::Id>> kinds_alike_;  ///< by the first of them
 
   std::unique_ptr<RangeSession> session_;

@@ -6,16 +6,16 @@
 namespace roofline::inject {
 namespace {
 
-constexpr std::uint64_t kNew = 4;         // the first launches of a signature count as new
-constexpr double kMemory = 1.0 / 1024;    // weight of a launch in the moving average of new ones
-constexpr double kSettled = 0.02;         // largest share of new launches in a program that repeats
+constexpr std::uint64_t kNew = 4;       // the first launches of a signature count as new
+constexpr double kMemory = 1.0 / 1024;  // weight of a launch in the moving average of new ones
+constexpr double kSettled = 0.02;       // largest share of new launches in a program that repeats
 // After a start-up of thousands of new launches, one that launches a graph per step would not have settled by their
 // share for minutes: this long without a new one is enough, too, with as many others meanwhile.
 constexpr std::uint64_t kNothingNew = 2'000'000'000, kOthers = 16;
-constexpr std::uint64_t kFewest = 4;      // distances that are needed to show a repetition
-constexpr double kRegular = 0.8;          // fraction of the distances that must be equal
-constexpr double kTolerance = 0.02;       // relative difference of equal distances
-constexpr double kCoverage = 0.6;         // fraction of all launches that repetitions must contain
+constexpr std::uint64_t kFewest = 4;  // distances that are needed to show a repetition
+constexpr double kRegular = 0.8;      // fraction of the distances that must be equal
+constexpr double kTolerance = 0.02;   // relative difference of equal distances
+constexpr double kCoverage = 0.6;     // fraction of all launches that repetitions must contain
 constexpr std::uint64_t kPauseOverMedian = 10;
 constexpr std::size_t kFewestPauses = 2;
 constexpr double kShareOfPauses = 0.03;

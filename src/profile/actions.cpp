@@ -492,6 +492,12 @@ constexpr DetailRow kDetailRows[] = {
      "Allocate for the largest length once, and write what is new with jax.lax.dynamic_update_slice, in a jit with "
      "donate_argnums.",
      "Allocate for the largest length once, and write what is new in place: x[position] = new; read a slice of it."},
+    {CauseDetail::permutations, "A permutation of all indices is drawn, but only a few of them are used",
+     "Draw as many random indices as are used.",
+     "Draw indices with torch.randint(n, (k,), device=...). To draw each once, make one torch.randperm per epoch and "
+     "take slices of it.",
+     "Draw indices with jax.random.randint, or make one permutation per epoch and take slices of it.",
+     "Draw indices with cupy.random.randint, or make one permutation per epoch and take slices of it."},
     {CauseDetail::long_sums, "Reductions with too few blocks to fill the GPU",
      "Split each reduction: partial results of many blocks and a second kernel, or cub::DeviceReduce.",
      "Reduce in two stages, so that more blocks work: x.view(k, -1).sum(1).sum(0), or a matrix product.",
@@ -629,6 +635,12 @@ constexpr DetailRow kDetailRows[] = {
      "Exchange the rows that are needed instead: all_to_all_single of their indices, then of the rows; or look up the "
      "own shard's rows, zero the others, and all_reduce. A table that does not change: gather it once.",
      "", ""},
+    {CauseDetail::unused_gradients, "All rows of an embedding's gradient are reduced, most of them zeros",
+     "Send only the rows that the batch uses, or divide the table among the ranks.",
+     "Keep the table out of the all-reduce: divide its rows among the ranks and look them up by all_to_all (as "
+     "TorchRec "
+     "does), or all_gather the indices and gradients of the rows that the batch uses.",
+     "Send only the rows that the batch uses (all_gather of indices and their gradients), or shard the table.", ""},
     {CauseDetail::exposed_broadcasts, "Broadcasts without overlap",
      "Broadcast only what changes; send constants once, before the loop.",
      "Broadcast only what changes: DistributedDataParallel(broadcast_buffers=False) sends no buffers in each forward "

@@ -48,6 +48,7 @@ enum class CauseDetail : std::uint8_t {
   channels_first,       ///< layout_copy: cuDNN's conversions around convolutions of tensors in NCHW
   sparse_build,         ///< layout_copy: a sparse matrix is built from indices
   equal_sorts,          ///< full_sort: of data of the same size, several times per step
+  permutations,         ///< full_sort: random permutations, of which few indices are used
   repeated_values,      ///< layout_copy: of each value several times, as repeat_interleave() does
   grown_tensors,        ///< copies: a tensor is grown by concatenation, which copies all of it
   long_sums,            ///< small_batch: a reduction with few results
@@ -76,6 +77,7 @@ enum class CauseDetail : std::uint8_t {
   gathered_heads,       ///< exposed_communication: queries, keys and values of all heads
   widened_messages,     ///< exposed_communication: converted to single precision before, and back after
   unread_rows,          ///< exposed_communication: of a table that is gathered, few rows are read
+  unused_gradients,     ///< exposed_communication: mostly zeros of an embedding's gradient
   exposed_broadcasts,
   exposed_all_to_alls
 };

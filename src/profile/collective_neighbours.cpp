@@ -24,7 +24,8 @@ class NeighboursOfJob {
   }
 
   CollectiveNeighbours find(spool::CollectiveKind kind) {
-    double bytes = 0, widened = 0, unread = 0;
+    double bytes = 0;
+    CollectiveNeighbours sums;
     for (std::size_t rank = 0; rank < job_.timelines.size(); ++rank) {
       const auto of_rank = kernels_.find({job_.ranks[rank].process, job_.ranks[rank].device});
       if (of_rank == kernels_.end()) continue;
@@ -34,11 +35,14 @@ class NeighboursOfJob {
         const auto of_kernel = static_cast<double>(kernel.bytes);
         bytes += of_kernel;
         if (before == nullptr || after == nullptr) continue;
-        if (is_widening(symbol(*before)) && is_narrowing(symbol(*after))) widened += of_kernel;
-        unread += unread_by(*after, of_kernel);
+        if (is_widening(symbol(*before)) && is_narrowing(symbol(*after))) sums.widened += of_kernel;
+        sums.unread += unread_by(*after, of_kernel);
+        sums.zeros += zeros_before(of_rank->second, kernel.span, of_kernel, sums.table);
       }
     }
-    return bytes > 0 ? CollectiveNeighbours{widened / bytes, unread / bytes} : CollectiveNeighbours();
+    if (!(bytes > 0)) return {};
+    for (double* const share : {&sums.widened, &sums.unread, &sums.zeros}) *share /= bytes;
+    return sums;
   }
 
  private:
@@ -53,6 +57,37 @@ class NeighboursOfJob {
 
   std::string_view symbol(const Activity& kernel) const {
     return recording_.groups[static_cast<std::size_t>(kernel.group)].symbol;
+  }
+
+  /// Bytes of the collective that a fill has written and the gradient of an embedding has not, whose kernels directly
+  /// precede it. `table`: that kernel's group.
+  double zeros_before(const std::vector<const Activity*>& kernels, const Span& span, double bytes, int& table) const {
+    constexpr std::ptrdiff_t kBefore = 32;  // kernels: indices are sorted and rows divided before they are summed
+    const auto end = std::lower_bound(kernels.begin(), kernels.end(), span.start,
+                                      [](const Activity* kernel, std::uint64_t time) { return kernel->start < time; });
+    double filled = 0, written = 0;
+    int gradient = -1;
+    for (auto at = end; at != kernels.begin() && end - at < kBefore;) {
+      const Activity& kernel = **--at;
+      if (is_dense_embedding_gradient(symbol(kernel))) {
+        written = std::max(written, written_by(kernel));
+        gradient = kernel.group;
+      } else if (gradient >= 0 && is_fill(symbol(kernel))) {
+        filled += written_by(kernel);
+      } else if (filled > 0) {
+        break;
+      }
+    }
+    if (!(written > 0) || filled <= written) return 0;
+    table = gradient;
+    return std::min(bytes, filled - written);
+  }
+
+  /// Median of what was counted; 0: nothing.
+  double written_by(const Activity& kernel) const {
+    const LaunchGroup& group = recording_.groups[static_cast<std::size_t>(kernel.group)];
+    const auto counted = group.values.find("dram.write_bytes");
+    return counted == group.values.end() ? 0 : median(counted->second);
   }
 
   /// What it reads at most is counted, or follows from its time.

@@ -14,6 +14,9 @@ struct CollectiveNeighbours {
   double widened = 0;
   /// Share that the next kernel, which reads rows by their indices, does not read, as counted or by its time.
   double unread = 0;
+  /// Share that is zeros of gradients of embeddings: filled just before, and not written again, as counted.
+  double zeros = 0;
+  int table = -1;  ///< group of the kernel that writes such gradients; -1: none
 };
 
 /// Attention kernels of all ranks in the steps, and those whose queries, keys and values were all gathered just before.

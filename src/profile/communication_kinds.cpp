@@ -204,6 +204,7 @@ CommunicationKinds communication_kinds(const Job& job, const Recording& recordin
   kinds.heads = gathered_heads(job, recording, steps);
   if (const auto* const most = kinds.largest()) {
     kinds.neighbours = collective_neighbours(job, recording, steps, most->first, machine);
+    if (kinds.neighbours.table >= 0) kinds.table_line = line_of_group(recording, kinds.neighbours.table);
   }
   return kinds;
 }

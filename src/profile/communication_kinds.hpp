@@ -47,6 +47,7 @@ struct CommunicationKinds {
   std::int64_t micro_batches = 1;  ///< of a step that reduce its gradients, each by itself
 
   CollectiveNeighbours neighbours = {};  ///< of the kind with the most transfer
+  std::string table_line = {};           ///< that looks up the embedding of `neighbours`
   GatheredHeads heads = {};
 
   /// The kind with the most transfer; null if there is none.

@@ -267,6 +267,27 @@ TEST_F(Causes, ConversionsOfUnchangedDataAreAFaultAndOfOthersAreNot) {
   EXPECT_NEAR(found[0].seconds, 10 * 120e-6, 1e-6);
 }
 
+/// PyTorch divides the conversion of a large tensor among launches; the address of the first is that of the tensor,
+/// which a product has written. Those of the others are within it.
+TEST_F(Causes, ALargeConversionInPartsIsOfChangedData) {
+  for (const bool changed : {true, false}) {
+    program_ = SimulatedProgram();
+    const spool::Id cast = line(8), part = kernel(kCast, cast, 1 << 20), last = kernel(kCast, cast, 1 << 19),
+                    product = kernel(kGemm, line(10));
+    steps(10, [&](int) {
+      program_.launch(product, kMillis);
+      program_.launch(part, kMillis, 7, changed ? 0U : std::uint32_t{spool::kSameInput});
+      program_.launch(part, kMillis, 7, spool::kSameInput);
+      program_.launch(last, kMillis / 2, 7, spool::kSameInput);
+    });
+    const std::vector<Saving> found = causes();
+    ASSERT_EQ(found.size(), changed ? 0U : 1U);
+    if (!changed) {
+      EXPECT_EQ(found[0].cause, SavingCause::repeated_cast);
+    }
+  }
+}
+
 TEST_F(Causes, ConversionsOfUnchangedDataInAGraphAreAFault) {
   const auto in_graph = [&](const std::string& name, int number) {
     return program_.spool().kind(name, line(number), spool::kInGraph, 1000);
@@ -449,6 +470,40 @@ TEST_F(OptimizerCauses, RowsOfAnEmbeddingThatNoBatchUses) {
     ASSERT_EQ(found.size(), embedding ? 1U : 0U);
     if (found.empty()) continue;
     EXPECT_EQ(found[0].cause, SavingCause::unfused_optimizer);
+  }
+}
+
+/// By bytes, where the update is a smaller part of a step: rows of a large table of which a batch uses few, or many;
+/// and a small table beside other parameters.
+TEST_F(OptimizerCauses, ZerosOfAnEmbeddingsGradient) {
+  struct Case {
+    double filled, used, updated;  // bytes per step
+    double of_table;
+  };
+  for (const Case& one : {Case{3e9, 0.1e9, 21e9, 1}, Case{3e9, 1.5e9, 21e9, 0}, Case{0.03e9, 1e6, 21e9, 0.01}}) {
+    program_ = SimulatedProgram();
+    const spool::Id fill = kernel("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEE",
+                                  line(20, true)),
+                    gradient = kernel("_ZN2at6native15sum_and_scatterIflEE", line(20, true)),
+                    update = kernel("_ZN2at6native25multi_tensor_apply_kernelI_FusedAdamMathFunctor", line(42));
+    train([&] {
+      program_.launch(fill, static_cast<std::uint64_t>(one.filled / 3e9 * 1e6));
+      program_.launch(gradient, kMillis);
+      program_.launch(update, 6 * kMillis);
+    });
+    const std::vector<Saving> found = causes({}, [&](Point& point) {
+      const std::string& name = point.profiled->full_name;
+      const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+      if (has("FillFunctor")) point.work.bytes[Level::hbm] = {.write = one.filled};
+      if (has("sum_and_scatter")) point.work.bytes[Level::hbm] = {.read = one.used, .write = one.used};
+      if (has("FusedAdam")) point.work.bytes[Level::hbm] = {.read = one.updated * 4 / 7, .write = one.updated * 3 / 7};
+    });
+    const double saved = one.of_table * 6e-3 + 1e-3;
+    ASSERT_EQ(found.size(), one.of_table == 1 ? 1U : 0U) << one.filled << ' ' << one.used;
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::unfused_optimizer);
+    EXPECT_EQ(found[0].line, "train.py:20 step");
+    EXPECT_NEAR(found[0].seconds, 10 * saved * (1 - one.used / one.filled), 1e-4);
   }
 }
 
@@ -716,34 +771,37 @@ TEST_F(Causes, ProductsOfWhichTheLastPositionIsUsed) {
   };
   constexpr const char* kSum = "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEEEvT1_";
   constexpr double kResult = 4e9;
-  for (const Case& one : {Case{"last = logits[:, -1].float()", 4e6, true},
-                          {"last = logits[:, -1, :]", 4e6, true},
-                          {"loss = cross_entropy(logits[:, -1:], y)", 3.9e9, false},
-                          {"top = logits.topk(8)", 4e6, false},
-                          {"", 4e6, false}}) {
-    program_ = SimulatedProgram();
-    const spool::Id body = kernel(kGemm, line(30)), head = kernel(kGemm, line(40)), take = kernel(kSum, line(52));
-    steps(20, [&](int) {
-      program_.launch(body, kMillis);
-      program_.launch(head, 2 * kMillis);
-      program_.launch(take, 10 * kMicros);
-    });
-    // A slice has no kernel: the line before the launch has the text.
-    SourceTexts sources(
-        [&](const std::string&) { return std::string(50, '\n') + "    " + one.text + "\n    x = f(last)\n"; });
-    const std::vector<Saving> found = causes(
-        {},
-        [&](Point& point) {
-          const bool takes = point.profiled->full_name.find("reduce") != std::string::npos;
-          point.work.bytes[Level::hbm] = {.read = takes ? one.used : 1e6, .write = takes ? 1e3 : kResult};
-        },
-        &sources);
-    ASSERT_EQ(found.size(), one.fault ? 1U : 0U) << one.text;
-    if (found.empty()) continue;
-    EXPECT_EQ(found[0].cause, SavingCause::unused_results);
-    EXPECT_EQ(found[0].line, "train.py:40 step");
-    EXPECT_NEAR(found[0].seconds, 20 * 2e-3 * (1 - 4e6 / kResult), 1e-4);
-  }
+  for (const bool softmax : {false, true})
+    for (const Case& one : {Case{"last = logits[:, -1].float()", 4e6, true},
+                            {"last = logits[:, -1, :]", 4e6, true},
+                            {"loss = cross_entropy(logits[:, -1:], y)", 3.9e9, false},
+                            {"top = logits.topk(8)", 4e6, false},
+                            {"", 4e6, false}}) {
+      program_ = SimulatedProgram();
+      const spool::Id body = kernel(kGemm, line(30)), head = kernel(kGemm, line(40)), take = kernel(kSum, line(52)),
+                      all = kernel("cunn_SoftMaxForward", line(41));
+      steps(20, [&](int) {
+        program_.launch(body, kMillis);
+        program_.launch(head, 2 * kMillis);
+        if (softmax) program_.launch(all, kMillis);
+        program_.launch(take, 10 * kMicros);
+      });
+      // A slice has no kernel: the line before the launch has the text.
+      SourceTexts sources(
+          [&](const std::string&) { return std::string(50, '\n') + "    " + one.text + "\n    x = f(last)\n"; });
+      const std::vector<Saving> found = causes(
+          {},
+          [&](Point& point) {
+            const bool takes = point.profiled->full_name.find("reduce") != std::string::npos;
+            point.work.bytes[Level::hbm] = {.read = takes ? one.used : 1e6, .write = takes ? 1e3 : kResult};
+          },
+          &sources);
+      ASSERT_EQ(found.size(), one.fault ? 1U : 0U) << one.text;
+      if (found.empty()) continue;
+      EXPECT_EQ(found[0].cause, SavingCause::unused_results);
+      EXPECT_EQ(found[0].line, "train.py:40 step");
+      EXPECT_NEAR(found[0].seconds, 20 * (softmax ? 3e-3 : 2e-3) * (1 - 4e6 / kResult), 1e-4);
+    }
 }
 
 /// Where bytes are known, they decide: the kernel after the sort has many threads in both cases.
@@ -768,6 +826,33 @@ TEST_F(Causes, SortsOfWhichASliceIsUsed) {
     if (found.empty()) continue;
     EXPECT_EQ(found[0].cause, SavingCause::full_sort);
     EXPECT_EQ(found[0].line, "train.py:14 step");
+  }
+}
+
+/// A permutation of all indices, of which the next kernel reads a few rows, or all.
+TEST_F(Causes, PermutationsOfWhichFewIndicesAreUsed) {
+  for (const double used : {5e6, 800e6}) {
+    program_ = SimulatedProgram();
+    const spool::Id keys = kernel("distribution_elementwise_grid_stride_kernel_random_from_to_kernel", line(47), 2000),
+                    sort = kernel("_ZN3cub23DeviceRadixSortOnesweepKernelINS_6PolicyEL", line(47), 7000),
+                    shuffle = kernel("_ZN2at6native37randperm_handle_duplicate_keys_kernelIl", line(47), 7000),
+                    rows = kernel("_ZN2at6native24vectorized_gather_kernelILi16ElEE", line(48), 8000);
+    steps(10, [&](int) {
+      program_.launch(keys, kMillis);
+      for (int pass = 0; pass < 3; ++pass) program_.launch(sort, kMillis);
+      program_.launch(shuffle, kMillis);
+      program_.launch(rows, kMillis);
+    });
+    const std::vector<Saving> found = causes({}, [&](Point& point) {
+      const bool reads = point.profiled->full_name.find("gather") != std::string::npos;
+      point.work.bytes[Level::l2] = {.read = reads ? used : 500e6, .write = reads ? used : 500e6};
+    });
+    ASSERT_EQ(found.size(), used < 10e6 ? 1U : 0U) << used;
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::full_sort);
+    EXPECT_EQ(found[0].line, "train.py:47 step");
+    EXPECT_NEAR(found[0].seconds, 10 * 5e-3, 1e-6);
+    EXPECT_THAT(found[0].action, testing::HasSubstr("randint"));
   }
 }
 

@@ -436,6 +436,39 @@ TEST(CausesOfRanks, ATableThatIsGatheredForAFewOfItsRows) {
   }
 }
 
+/// Zeros of an embedding's gradient are reduced with the rows that a batch uses.
+TEST(CausesOfRanks, GradientsOfEmbeddingsThatAreMostlyZeros) {
+  constexpr double kBytes = 1 << 30;
+  for (const double used : {0.05, 0.9}) {
+    JobOfRanks job;
+    job.bytes = 1 << 30;
+    job.transfer = 5 * kJobMillisecond;
+    std::vector<std::pair<spool::Id, spool::Id>> kinds;  // of each rank: the fill and the gradient
+    for (auto& rank : job.all) {
+      const auto [fill, gradient] =
+          kinds.emplace_back(rank->spool.kind("FillFunctor", 0), rank->spool.kind("sum_and_scatter", 0));
+      rank->spool.counts(fill, {{"dram.write_bytes", kBytes}});
+      rank->spool.counts(gradient, {{"dram.write_bytes", used * kBytes}});
+    }
+    job.step = [&](JobOfRanks& step) {
+      for (std::size_t i = 0; i < step.all.size(); ++i) {
+        step.compute(*step.all[i]);
+        JobOfRanks::launch(*step.all[i], kinds[i].first, kJobMillisecond);
+        JobOfRanks::launch(*step.all[i], kinds[i].second, kJobMillisecond);
+      }
+      step.collect(CollectiveKind::all_reduce);
+      for (auto& rank : step.all) JobOfRanks::launch(*rank, rank->compute, 4 * kJobMillisecond);
+    };
+    job.run();
+    const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
+    const std::string what = what_is_lost(SavingCause::exposed_communication, CauseDetail::unused_gradients);
+    EXPECT_EQ(exposed.what.starts_with(what), used < 0.5) << exposed.what;
+    if (used < 0.5) {
+      EXPECT_NEAR(exposed.seconds, 2 * 40 * 5e-3 * (1 - used), 2 * 40 * 5e-3 * 0.03);
+    }
+  }
+}
+
 /// Hooks start collectives of gradients: the line to change is that of the backward pass.
 TEST(CausesOfRanks, GradientsAreReducedAtTheLineOfTheBackwardPass) {
   for (const bool sampled : {true, false}) {

@@ -120,6 +120,8 @@ std::vector<FoundCause> find_unfavourable_transforms(const CauseInputs& inputs);
 std::vector<FoundCause> find_compiled_loops(const CauseInputs& inputs);
 // padding.cpp
 std::vector<FoundCause> find_padding(const CauseInputs& inputs);
+// embeddings.cpp
+std::vector<FoundCause> find_dense_embeddings(const CauseInputs& inputs);
 // optimizers.cpp
 std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs);
 std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs);

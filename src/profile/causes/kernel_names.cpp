@@ -46,6 +46,14 @@ bool is_sort(std::string_view symbol) {
                "bitonicSort", "SortStable", "sortKeyValue", "BlockSort", "block_sort"});
 }
 
+bool ends_permutation(std::string_view symbol) { return has(symbol, "randperm_handle_duplicate_keys_kernel"); }
+
+bool begins_permutation(std::string_view symbol) {
+  return contains_any(symbol, {"random_from_to_kernel", "arange_cuda_out"});
+}
+
+bool is_fill(std::string_view symbol) { return has(symbol, "FillFunctor"); }
+
 bool is_integer_fill(std::string_view symbol) { return contains_any(symbol, {"FillFunctorIl", "FillFunctor<long>"}); }
 
 bool is_fill_by_index(std::string_view symbol) { return has(symbol, "_cuda_scatter_fill_internal_kernel"); }

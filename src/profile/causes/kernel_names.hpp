@@ -26,6 +26,13 @@ bool is_sparse_build(std::string_view symbol);
 /// Part of a sort.
 bool is_sort(std::string_view symbol);
 
+/// The end of PyTorch's random permutation: random keys are sorted, with the indices, and equal keys shuffled.
+bool ends_permutation(std::string_view symbol);
+/// What it sorts: random keys, and all indices in order.
+bool begins_permutation(std::string_view symbol);
+
+/// PyTorch fills a tensor with one value.
+bool is_fill(std::string_view symbol);
 /// PyTorch fills a tensor of 64-bit integers, or writes one value at given indices: together they make one-hot vectors.
 bool is_integer_fill(std::string_view symbol);
 bool is_fill_by_index(std::string_view symbol);

@@ -41,6 +41,9 @@ std::vector<FoundCause> found_if_large(const FaultyKernels& kernels, const Cause
 struct Sort {
   std::vector<const StepActivity*> kernels;
   const StepActivity* next = nullptr;
+  bool permutation = false;  ///< of random keys
+
+  const StepActivity& first() const { return *kernels.front(); }
 };
 
 std::vector<Sort> sorts_of(const CauseInputs& inputs) {
@@ -52,6 +55,8 @@ std::vector<Sort> sorts_of(const CauseInputs& inputs) {
       if (!inside) sorts.emplace_back();
       sorts.back().kernels.push_back(&entry);
       inside = true;
+    } else if (inside && ends_permutation(entry.symbol)) {
+      sorts.back().permutation = true;
     } else if (inside) {
       sorts.back().next = &entry;
       inside = false;
@@ -172,20 +177,29 @@ std::vector<FoundCause> find_indexed_sums(const CauseInputs& inputs) {
 std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs) {
   constexpr double kSaved = 0.7;  // a selection reads all once or twice; a sort reads and writes it several times
   const std::vector<Sort> sorts = sorts_of(inputs);
-  std::set<std::string> lines;
+  std::set<std::string> lines, permutations;
   for (const Sort& sort : sorts) {
     const bool little = uses_few_bytes(sort, inputs.points).value_or(uses_few_threads(sort));
-    if (little) lines.insert(inputs.steps.line(*sort.kernels.front()));
+    if (little) (sort.permutation ? permutations : lines).insert(inputs.steps.line(sort.first()));
   }
   FaultyKernels kernels;
   for (const Sort& sort : sorts) {
-    const bool of_line = lines.contains(inputs.steps.line(*sort.kernels.front()));
+    const bool of_line = !sort.permutation && lines.contains(inputs.steps.line(sort.first()));
     if (!of_line || !uses_few_bytes(sort, inputs.points).value_or(true)) continue;
     for (const StepActivity* kernel : sort.kernels) kernels.add(inputs.steps, *kernel);
   }
   std::vector<FoundCause> found = found_if_large(kernels, inputs, SavingCause::full_sort, kSaved, "kernels of sorts");
   for (FoundCause& one : found) {
     one.saving.evidence += "; the kernel after a sort works on a small part of the result";
+  }
+  const FaultyKernels drawn = faulty_kernels(inputs, [&](const StepActivity& entry) {
+    const bool part = is_sort(entry.symbol) || begins_permutation(entry.symbol) || ends_permutation(entry.symbol);
+    return part && permutations.contains(inputs.steps.line(entry));
+  });
+  for (FoundCause& one : found_if_large(drawn, inputs, SavingCause::full_sort, 1, "kernels of random permutations",
+                                        CauseDetail::permutations)) {
+    one.saving.evidence += "; the kernel after each works on a small part of it";
+    found.push_back(std::move(one));
   }
   return found;
 }
@@ -198,7 +212,8 @@ std::vector<FoundCause> find_repeated_sorts(const CauseInputs& inputs) {
   };
   std::map<std::string, OfLine> lines;
   for (const Sort& sort : sorts_of(inputs)) {
-    OfLine& line = lines[inputs.steps.line(*sort.kernels.front())];
+    if (sort.permutation) continue;  // each is of keys of its own
+    OfLine& line = lines[inputs.steps.line(sort.first())];
     for (const StepActivity* kernel : sort.kernels) line.kernels.add(inputs.steps, *kernel);
     line.sizes.insert(threads_of(sort));
     ++line.sorts;
@@ -219,28 +234,39 @@ std::vector<FoundCause> find_repeated_sorts(const CauseInputs& inputs) {
 }
 
 std::vector<FoundCause> find_unused_results(const CauseInputs& inputs) {
-  constexpr double kLargest = 32 << 20, kUsed = 0.125;  // bytes of a result; of it
+  constexpr double kLargest = 32 << 20, kUsed = 0.125, kWhole = 0.5;  // bytes of a result; of it
   if (inputs.sources == nullptr) return {};
   FaultyKernels kernels;
   double result = 0, used = 0;
-  const StepActivity* product = nullptr;
+  double written = 0;                      // by the product that opened the present chain
+  std::vector<const StepActivity*> chain;  // a product, and kernels on all of its result
   for (const StepActivity& entry : inputs.steps.all) {
     if (entry.activity->what != ActivityKind::kernel) continue;
-    if (product != nullptr) {
-      const double written = result_of(*product, inputs.points), next = bytes_of(entry, inputs.points);
-      if (written >= kLargest && next > 0 && next < kUsed * written && takes_last(inputs, entry)) {
-        kernels.add(inputs.steps, *product);
-        result += written;
-        used += next;
-      }
+    if (is_product(entry.symbol)) {
+      written = inputs.free(entry) ? result_of(entry, inputs.points) : 0;
+      chain.assign(written >= kLargest ? 1 : 0, &entry);
+      continue;
     }
-    product = is_product(entry.symbol) && inputs.free(entry) ? &entry : nullptr;
+    if (chain.empty()) continue;
+    const double bytes = bytes_of(entry, inputs.points);
+    if (bytes >= kWhole * written) {
+      chain.push_back(&entry);
+      continue;
+    }
+    if (bytes > 0 && bytes < kUsed * written && takes_last(inputs, entry)) {
+      for (const StepActivity* kernel : chain) {
+        if (inputs.free(*kernel)) kernels.add(inputs.steps, *kernel);
+      }
+      result += written;
+      used += bytes;
+    }
+    chain.clear();
   }
   if (!(result > 0)) return {};
-  std::vector<FoundCause> found =
-      found_if_large(kernels, inputs, SavingCause::unused_results, 1 - used / result, "products");
+  std::vector<FoundCause> found = found_if_large(kernels, inputs, SavingCause::unused_results, 1 - used / result,
+                                                 "products and kernels on their whole results");
   for (FoundCause& one : found) {
-    one.saving.evidence += fmt::format("; the kernel after each takes the last position, {} of the result's bytes",
+    one.saving.evidence += fmt::format("; the kernel after them takes the last position, {} of the result's bytes",
                                        percent(used / result));
   }
   return found;

@@ -118,7 +118,6 @@ std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs) {
   constexpr std::size_t kFewestPasses = 4;
   // Each pass reads and writes 2.5 values a parameter on average, Adam in one kernel reads four and writes three.
   constexpr double kValuesOfAPass = 2.5, kValuesInOne = 7;
-  constexpr double kMostlyOptimizer = 0.6;  // of the kernel time, where a batch uses few rows of an embedding
   const StepActivities& steps = inputs.steps;
   std::map<std::string, std::set<std::string_view>> operations;  // by line
   const auto of_optimizer = [&](const StepActivity& entry) {
@@ -126,19 +125,15 @@ std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs) {
     operations[steps.line(entry)].insert(entry.symbol);
     return true;
   };
-  const bool embedding = std::any_of(steps.all.begin(), steps.all.end(), [](const StepActivity& entry) {
-    return entry.activity->what == ActivityKind::kernel && is_dense_embedding_gradient(entry.symbol);
-  });
   std::vector<FoundCause> found;
   for (const auto& [line, kernels] : faulty_kernels_by_line(inputs, of_optimizer)) {
     const std::size_t passes = operations.at(line).size();
     const double kernels_s = kernels.sum.seconds;
-    const bool rows = embedding && kernels_s >= kMostlyOptimizer * steps.kernel_s;
-    if (passes < kFewestPasses && !rows) continue;
-    const CauseDetail detail = rows ? CauseDetail::dense_embedding : CauseDetail::optimizer_passes;
+    if (passes < kFewestPasses) continue;
+    constexpr CauseDetail detail = CauseDetail::optimizer_passes;
     Saving& saving = found.emplace_back(kernels.cause(SavingCause::unfused_optimizer, inputs, detail)).saving;
     saving.kind = SavingKind::fusion;
-    if (!rows) saving.seconds *= 1 - kValuesInOne / (kValuesOfAPass * static_cast<double>(passes));
+    saving.seconds *= 1 - kValuesInOne / (kValuesOfAPass * static_cast<double>(passes));
     saving.what = what_is_lost(SavingCause::unfused_optimizer, detail);
     saving.evidence = fmt::format("{} operations on all parameters take {}, {} of the kernel time", passes,
                                   duration(kernels_s), percent(kernels_s / steps.kernel_s));
