@@ -177,6 +177,11 @@ void add_invocation(Report& report, const ProfileOptions& options, const std::st
   report.invocation.counting_s = report.profile->counting_s;
 }
 
+/// Of the kept recordings of several runs; the first is 1.
+fs::path folder_of_run(const fs::path& spools, int number) {
+  return number == 1 ? spools : spools / fmt::format("run-{}", number);
+}
+
 /// Adds the counts of a run that was made for them alone.
 void add_counts(std::vector<ProcessTrace>& traces, std::vector<ProcessTrace> more) {
   for (ProcessTrace& trace : more) {
@@ -252,8 +257,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     std::vector<ProcessTrace> of_run = read_spools(injected.spools, defective);
     find_native_lines(of_run, native_lines);
     add_native_lines(of_run, native_lines);
-    if (!options.spools.empty())
-      keep(injected.spools, number == 0 ? options.spools : options.spools / fmt::format("run-{}", number + 1));
+    if (!options.spools.empty()) keep(injected.spools, folder_of_run(options.spools, number + 1));
     if (number == 0) {
       facts.instructions = kernel_samples(of_run);
       SourceTexts sources;
@@ -347,6 +351,9 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
   std::vector<fs::path> folders = rank_folders(options.spools);
   folders.insert(folders.begin(), options.spools);
   add_rank_folders(folders, traces, facts);
+  for (int run = 2; fs::is_directory(folder_of_run(options.spools, run)); ++run) {
+    add_counts(traces, read_spools(folder_of_run(options.spools, run), facts.defective_spools));
+  }
   if (!options.host) facts.host.reset();
   NativeLines native_lines;
   for (const fs::path& folder : folders) native_lines.merge(kept_native_lines(folder));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "measure/statistics.hpp"
@@ -259,6 +260,41 @@ bool repeats_outside(const LaunchSequence& sequence, const LaunchSequence& withi
   return alike(before) || alike(after);
 }
 
+/// True if the GPU's time is that of several kernels, of which each is launched many times in a row, once or twice, as
+/// in a benchmark of kernels: what repeats is one of them.
+bool is_series(const LaunchSequence& sequence) {
+  constexpr std::size_t kRow = 8, kMostRows = 2;
+  constexpr double kNearlyAll = 0.8, kMatters = 0.05;  // of the GPU's time
+  struct Rows {
+    std::size_t count = 0;
+    std::uint64_t time = 0;  // ns
+  };
+  std::map<std::uint32_t, Rows> kinds;
+  std::uint64_t all = 0, in_row = 0;
+  std::size_t row = 0;
+  const SequenceElement* last = nullptr;
+  for (const SequenceElement& element : sequence.elements) {
+    if (element.copy) continue;
+    const bool goes_on = last != nullptr && last->kind == element.kind;
+    row = goes_on ? row + 1 : 1;
+    in_row = (goes_on ? in_row : 0) + element.on_gpu;
+    all += element.on_gpu;
+    last = &element;
+    if (row < kRow) continue;
+    Rows& of = kinds[element.kind];
+    of.count += row == kRow ? 1 : 0;
+    of.time += row == kRow ? in_row : element.on_gpu;
+  }
+  double of_rows = 0;
+  std::size_t kernels = 0;
+  for (const auto& [kind, rows] : kinds) {
+    if (rows.count > kMostRows) continue;
+    of_rows += static_cast<double>(rows.time);
+    if (static_cast<double>(rows.time) >= kMatters * static_cast<double>(all)) ++kernels;
+  }
+  return kernels >= 2 && of_rows >= kNearlyAll * static_cast<double>(all);
+}
+
 /// True if a tuner launched something in most of these steps.
 bool are_of_tuner(const FoundSteps& found, const LaunchSequence& sequence) {
   std::vector<Span> steps;
@@ -335,6 +371,7 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
   const double share = gpu_share(of_all, recording);
   const bool tuner = are_of_tuner(of_all, sequence);
   if (share >= kMostOfGpuTime && !tuner) return of_all;
+  if (is_series(sequence)) return without_steps(std::move(found), "kernels run one after the other, each many times");
   FoundSteps beside = steps_beside_start_up(recording, found, sequence);
   if (beside.all.empty()) return of_all;
   // Launches of a tuner also repeat, but rarely for most of the GPU time.

@@ -38,6 +38,12 @@ double disjoint_gain(const Profile& profile, const std::vector<std::size_t>& row
   return seconds;
 }
 
+/// Their gaps to a roof are not known, but a program's savings may have what their warps wait for.
+bool without_roofs(const Report& report, const std::vector<std::size_t>& rows) {
+  return std::none_of(rows.begin(), rows.end(),
+                      [&](std::size_t row) { return std::isfinite(report.points[row].bound.attainable_time_s); });
+}
+
 /// "GPU idle: … (train.py:31 main)."
 std::string with_line(const Saving& saving) {
   return saving.line.empty() ? sentence(saving.what) : fmt::format("{} ({}).", saving.what, saving.line);
@@ -147,7 +153,11 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
       const bool of_loop = report.points[first->row].profiled && report.points[first->row].profiled->loop;
       if ((first->actionable || of_loop) && first->line.empty()) hotspot.text += launched_at(report, hotspot.rows);
     }
-    if (steps && hotspot.seconds > 0) hotspot.seconds = disjoint_gain(*report.profile, hotspot.rows) / count;
+    const bool waits = hotspot.kind == VerdictKind::slow && without_roofs(report, hotspot.rows);
+    if (report.profile && (waits || (steps && hotspot.seconds > 0))) {
+      const double gain = disjoint_gain(*report.profile, hotspot.rows) / count;
+      if (gain > 0 || !waits) hotspot.seconds = gain;
+    }
     all.push_back(std::move(hotspot));
   }
   for (const Saving& saving : report.profile ? report.profile->savings : std::vector<Saving>{}) {

@@ -276,6 +276,8 @@ TEST(SampleRules, NeedNoRoof) {
     const auto with = [&](Quantities known) {
       known["library"] = 0;
       if (known.contains("wait.global_atomic.share")) known["atomic.explains"] = known["wait.global_atomic.share"];
+      if (known.contains("wait.shared_atomic.share"))
+        known["shared_atomic.explains"] = known["wait.shared_atomic.share"];
       return decides(known);
     };
     EXPECT_EQ(with({{"roof.reached", 0}, {"roof.known", 0}, {quantity, 0.5}}), rule);

@@ -471,6 +471,26 @@ TEST_F(StepsTest, WhereNothingRepeatsThereAreNone) {
   EXPECT_FALSE(sums_of(found));
 }
 
+/// A benchmark of kernels.
+TEST_F(StepsTest, KernelsOneAfterTheOtherAreNone) {
+  FakeProgram program;
+  for (const char* name : {"first", "second", "third"}) {
+    program.repeat(200, [&](int) { program.run(name, 500); });
+  }
+  EXPECT_TRUE(steps_of(program).all.empty());
+}
+
+/// One kernel fills arrays, longer than the steps take, which launch another one many times in a row.
+TEST_F(StepsTest, AfterALongInitialisation) {
+  FakeProgram program;
+  program.repeat(5000, [&](int) { program.run("fill", 20); });
+  program.repeat(40, [&](int) {
+    for (int i = 0; i < 20; ++i) program.run("sweep", 20);
+    program.run("check", 100);
+  });
+  EXPECT_GE(steps_of(program).all.size(), 30U);
+}
+
 TEST_F(StepsTest, WithoutAKernelThereAreNone) {
   FakeProgram program;
   const FoundSteps found = steps_of(program);

@@ -216,7 +216,8 @@ void add_utilization(QuantityCollector& out, const Point& point, const Machine& 
     out.set("level", static_cast<double>(busiest->second));
     out.set("level.need", busiest->first * time_at_roof_speed(point) / point.bound.attainable_time_s);
   }
-  const bool counted_in_part = point.profiled && point.profiled->loop && !point.profiled->complete;
+  const bool counted_in_part =
+      point.profiled && !point.profiled->complete && (point.profiled->loop || counters != nullptr);
   if (compute && !counted_in_part) {
     out.set("compute.utilization", compute->first);
     out.set("pipe", static_cast<double>(compute->second));

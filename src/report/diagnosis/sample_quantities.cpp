@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "report/diagnosis/cause_lines.hpp"
@@ -52,12 +53,12 @@ double explained_by_loads(const SampledKind& sampled) {
   return load->share + (late ? barrier->share : 0);
 }
 
-/// Waits for atomic operations, and at their line for their fences and for the other warps of the block.
-double explained_by_atomics(const SampledKind& sampled) {
-  const SampledWait* const atomic = wait_for(sampled, WaitFor::global_atomic);
+/// Waits for atomic operations, and at their line for what goes with them.
+double explained_by_atomics(const SampledKind& sampled, WaitFor kind, std::initializer_list<WaitFor> with) {
+  const SampledWait* const atomic = wait_for(sampled, kind);
   if (atomic == nullptr) return 0;
   double share = atomic->share;
-  for (const WaitFor behind : {WaitFor::fence, WaitFor::barrier}) {
+  for (const WaitFor behind : with) {
     const SampledWait* const wait = wait_for(sampled, behind);
     if (wait != nullptr && !wait->line.empty() && wait->line == atomic->line) share += wait->share;
   }
@@ -89,7 +90,11 @@ void add_samples(QuantityCollector& out, const Point& point) {
   }
   out.flag_is("library", is_library_kernel(point.profiled->full_name));
   out.set("load.explains", explained_by_loads(sampled));
-  out.set("atomic.explains", explained_by_atomics(sampled));
+  // Fences, and the other warps of the block.
+  out.set("atomic.explains", explained_by_atomics(sampled, WaitFor::global_atomic, {WaitFor::fence, WaitFor::barrier}));
+  // An addition of floats in shared memory is a loop of a load, an addition and a compare-and-swap.
+  out.set("shared_atomic.explains",
+          explained_by_atomics(sampled, WaitFor::shared_atomic, {WaitFor::shared_load, WaitFor::result}));
   // The first instructions of each launch come from memory, which short kernels wait for.
   if (point.time && point.time->median >= kShortLaunch) out.set("fetch.explains", out.get("wait.code.share"));
   out.set("store.explains", out.get("wait.global_store.share"));

@@ -57,6 +57,15 @@ constexpr Rule kOverlapRules[] = {
      "Tensor cores idle {tensor.gap} of cycles (tile prologue and epilogue, or waiting for operands).",
      "Overlap each tile's epilogue with the next tile's MMAs (warp specialisation, ping-pong); prefetch deeper.",
      kMeasured, RuleKind::cause, kLibraryKernel},
+    // Both would be busy nearly all the time if they overlapped, and warps wait for loads.
+    {"loads-in-turns", kGpu,
+     {kUnderRoof, kOwnKernel, above("memory.utilization", 0.3), above("compute.utilization", 0.3),
+      above("busy.sum", 0.8), above("load.explains", 0.2), kNoTensorWork},
+     "Loads and arithmetic take turns: {level} is {levels.utilization} busy, the {pipe} {compute.utilization}, and warps "
+     "wait for loads {load.explains} of their time.",
+     "Load the next data during the arithmetic: cp.async or TMA in two or more stages, waiting for the older one only "
+     "(cp.async.wait_group 1); or more blocks per SM.",
+     kSampled, RuleKind::cause, {}, "load.explains"},
     // A level that is busy most of the time delays a pipe that should always be busy. Tensor cores are fed by
     // asynchronous copies.
     {"level-beside", kGpu,
