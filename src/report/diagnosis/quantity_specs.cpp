@@ -193,7 +193,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"load.explains", "waits for loads and dependent waits", kFraction, "of the samples of its warps"},
     {"atomic.explains", "waits for atomics", kFraction,
      "of the samples of its warps: for global memory, and at the same line for fences and other warps"},
-    {"shared_atomic.explains", "waits for shared atomics", kFraction,
+    {"shared_atomic.explains", "waits for shared atomics and in their loops", kFraction,
      "of the samples of its warps, for atomic operations on shared memory and at their line"},
     {"store.explains", "waits for stores", kFraction, "of the samples of its warps"},
     {"excess.costs", "excess bytes cost time", kFlag,
