@@ -44,14 +44,9 @@ CUpti_PCSamplingConfigurationInfo setting(CUpti_PCSamplingConfigurationAttribute
 
 }  // namespace
 
-bool later_runs_count() {
-  const char* const wanted = std::getenv(spool::kInstructionsVariable);
-  return wanted != nullptr && std::strcmp(wanted, "first") == 0;
-}
-
 InstructionSampling* InstructionSampling::make(Session& session) {
   const char* const wanted = std::getenv(spool::kInstructionsVariable);
-  if (wanted == nullptr || (std::strcmp(wanted, "on") != 0 && !later_runs_count())) return nullptr;
+  if (wanted == nullptr || std::strcmp(wanted, "on") != 0) return nullptr;
   // Processes of a job that sample at the same time wait for each other in CUPTI, for seconds; their kernels are alike.
   if (rank_on_node().rank > 0) return nullptr;
   auto* const made = new InstructionSampling(session, session.folder);

@@ -29,9 +29,6 @@ namespace roofline::inject {
 
 struct Session;
 
-/// This is the first of several runs of the program, of which the later ones count.
-bool later_runs_count();
-
 /// One per process, never freed.
 class InstructionSampling {
  public:

@@ -38,7 +38,8 @@ std::uint64_t budget() {
 
 }  // namespace
 
-LaunchCounter::LaunchCounter(Session& session) : process_(session), plan_(budget(), run_number()), chips_(session) {
+LaunchCounter::LaunchCounter(Session& session)
+    : process_(session), plan_(budget(), run_of_several().number - 1), chips_(session) {
   off_ = unused_ = chips_.wants_nothing() || plan_.over();
 }
 

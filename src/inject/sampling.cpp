@@ -89,8 +89,9 @@ std::uint64_t Sampling::tick(std::uint64_t time) {
 
 void Sampling::begin(InstructionSampling* instructions) {
   session_.instructions = instructions;
-  const PhasePlan::Run first = later_runs_count() ? PhasePlan::Run::first : PhasePlan::Run::only;
-  plan_.begin(instructions != nullptr, !peers_.alone(), run_number() > 0 ? PhasePlan::Run::later : first);
+  const RunOfSeveral run = run_of_several();
+  const PhasePlan::Run first = run.of > 1 ? PhasePlan::Run::first : PhasePlan::Run::only;
+  plan_.begin(instructions != nullptr, !peers_.alone(), run.number > 1 ? PhasePlan::Run::later : first);
   held_ = !counts(plan_.phase()) && counting_holds();
   follow_instructions(plan_.phase());
 }

@@ -26,13 +26,21 @@ enum class Phase : int {
 class InstructionSampling;
 class Sampling;
 
-/// One a process, never freed: threads may be in it when the process ends.
-/// Which of several runs of the program this is; 0: the first.
-inline std::uint32_t run_number() {
+/// Which of how many runs of the program this is. All but the first only count.
+struct RunOfSeveral {
+  std::uint32_t number = 1, of = 1;
+};
+inline RunOfSeveral run_of_several() {
+  RunOfSeveral run;
+  char* end = nullptr;
   const char* const text = std::getenv(spool::kRunVariable);
-  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : 0;
+  if (text == nullptr) return run;
+  run.number = static_cast<std::uint32_t>(std::strtoul(text, &end, 10));
+  if (*end == '/') run.of = static_cast<std::uint32_t>(std::strtoul(end + 1, nullptr, 10));
+  return run;
 }
 
+/// One a process, never freed: threads may be in it when the process ends.
 struct Session {
   SpoolWriter spool;
   Kinds kinds{spool};

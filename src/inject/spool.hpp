@@ -18,11 +18,10 @@ inline constexpr const char* kFolderVariable = "ROOFLINE_SPOOL";
 inline constexpr const char* kWarmupVariable = "ROOFLINE_WARMUP_S";         ///< 0; from the first launch on
 inline constexpr const char* kWindowVariable = "ROOFLINE_WINDOW_S";         ///< unlimited
 inline constexpr const char* kCountTimeVariable = "ROOFLINE_COUNT_TIME_S";  ///< seconds that counting may cost; 0: none
-inline constexpr const char* kRunVariable = "ROOFLINE_RUN";                 ///< which run of several this is; 0
+inline constexpr const char* kRunVariable = "ROOFLINE_RUN";                 ///< "2/3": this is the second of three runs
 inline constexpr const char* kPythonVariable = "ROOFLINE_PYTHON";           ///< "off": no lines, no modules
 inline constexpr const char* kSpoolLimitVariable = "ROOFLINE_SPOOL_LIMIT";  ///< bytes a file; 1 GiB
-/// "on": instructions are sampled in phases of a sampled recording. "first": the same in the first of several runs, of
-/// which the later ones count: of all kernels where they come one after the other.
+/// "on": instructions are sampled in phases of a sampled recording; if there are more runs, for which those count.
 inline constexpr const char* kInstructionsVariable = "ROOFLINE_INSTRUCTIONS";
 /// "sample": the start-up and some steps, unless there is a window. Anything else: everything.
 inline constexpr const char* kRecordVariable = "ROOFLINE_RECORD";

@@ -237,9 +237,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     injected.spools = folder.path() / "spools";
     if (gpu) {
       injected.environment = prepare(folder.path(), options);
-      injected.environment[spool::kRunVariable] = fmt::format("{}", number);
-      if (options.counters && number == 0)
-        injected.environment[spool::kInstructionsVariable] = options.runs > 1 ? "first" : "on";
+      injected.environment[spool::kRunVariable] = fmt::format("{}/{}", number + 1, options.runs);
+      if (options.counters && number == 0) injected.environment[spool::kInstructionsVariable] = "on";
       injected.has_window = options.window_s.has_value();
     } else {
       // Without launches, warm-up and window count from the program's start.
