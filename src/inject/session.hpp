@@ -1,6 +1,7 @@
 // The recording of a process, from the load of the library to the end of the process.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -35,7 +36,7 @@ inline RunOfSeveral run_of_several() {
   char* end = nullptr;
   const char* const text = std::getenv(spool::kRunVariable);
   if (text == nullptr) return run;
-  run.number = static_cast<std::uint32_t>(std::strtoul(text, &end, 10));
+  run.number = std::max(1U, static_cast<std::uint32_t>(std::strtoul(text, &end, 10)));
   if (*end == '/') run.of = static_cast<std::uint32_t>(std::strtoul(end + 1, nullptr, 10));
   return run;
 }
