@@ -265,6 +265,12 @@ constexpr CauseRow kCauseRows[] = {
      "device instead of \"cuda:0\" for every model and tensor.",
      "Let each process use its own GPU only: jax.distributed.initialize(local_device_ids=…).",
      "Let each process use its own GPU only: cupy.cuda.Device(local_rank).use() before anything is allocated."},
+    {SavingCause::new_communicators, "GPU idle: a communicator is created in the loop",
+     "Create it once before the loop (ncclCommInitRank, ncclCommSplit) and reuse it.",
+     "Create the group once at start-up (dist.new_group) and reuse it; if all ranks are members, use the default "
+     "group. "
+     "Destroy it after the loop.",
+     "", "Create the NcclCommunicator once before the loop and reuse it."},
     {SavingCause::communication_hook, "Kernels of a communication hook, which compresses gradients",
      "Reduce gradients without compression where the link is fast.",
      "Remove register_comm_hook() where the link is fast (NVLink): plain all-reduces overlap the backward pass. Else "
@@ -388,8 +394,11 @@ constexpr DetailRow kDetailRows[] = {
      "Keep the table on the GPU (cupy.asarray once) and index it there; if it does not fit, gather the next rows on "
      "another thread, into pinned memory."},
     {CauseDetail::workers_started, "GPU idle: worker processes are restarted in the loop",
-     "Start them once before the loop.",
-     "Use DataLoader(persistent_workers=True), one iterator for many epochs, or longer epochs.", "", ""},
+     "Start them once before the loop. Prepare what each of them needs (parsed files, indices) before they are forked.",
+     "Use DataLoader(persistent_workers=True), one iterator for many epochs, or longer epochs. Prepare what each "
+     "worker "
+     "needs (parsed files, indices) once in the parent process, before the workers are forked.",
+     "", ""},
     {CauseDetail::deep_copies, "GPU idle: the host makes deep copies of objects",
      "Copy only the arrays that change, into reused buffers.",
      "Instead of copy.deepcopy: keep one copy, and torch._foreach_copy_(copies, parameters) under torch.no_grad(); "

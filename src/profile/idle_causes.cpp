@@ -35,6 +35,8 @@ class IdleAttribution {
     gaps_ = idle_gaps(recording, calls_, steps);
     memory_returns_ = MemoryReturns(recording, steps);
     object_lines_ = samples_.lines_of_objects();
+    samples_.find_communicators(steps);
+    describe_communicators(steps);
     small_copies_ = places_of_small_copies(activities_);
     repeated_copies_ = repeated_copies(activities_);
     find_reloading(steps);
@@ -99,6 +101,13 @@ class IdleAttribution {
   IdleSums::Sum& add(const IdleGap& gap, SavingCause cause, const std::string& group, const std::string& line,
                      double time, CauseDetail detail = CauseDetail::none) {
     const auto number = static_cast<std::size_t>(&gap - gaps_.data());
+    // What the line of a communicator's first collective or end calls, launches and waits for is a part of it.
+    if (cause == SavingCause::new_communicators || is_of_communicators(line)) {
+      IdleSums::Sum& sum = sums_.add(
+          {gap.device, SavingCause::new_communicators, CauseDetail::none, "", line, time, number, gap.seconds});
+      sum.facts[communicators_.at(static_cast<std::size_t>(gap.process))] += time;
+      return sum;
+    }
     if (before_small_copy(gap, cause)) {
       const std::string& copied_at = next_line(gap);
       // Operations outside of jit send their scalars: nobody wrote these copies.
@@ -136,6 +145,29 @@ class IdleAttribution {
     if (!launching || graph || cause == SavingCause::unfused_optimizer) return sum;
     if (const auto fact = rates_.fact(gap.device)) sum.facts[*fact] += time;
     return sum;
+  }
+
+  bool is_of_communicators(const std::string& line) const { return samples_.is_of_communicators(line_of_place(line)); }
+
+  /// Says how many communicators each process makes, and at which lines.
+  void describe_communicators(const std::vector<Span>& steps) {
+    constexpr std::size_t kMostNamed = 3;
+    std::vector<std::pair<double, std::string>> lines;
+    for (const auto& [line, of] : samples_.communicator_lines()) lines.emplace_back(-of.communicators, line);
+    std::sort(lines.begin(), lines.end());
+    lines.resize(std::min(lines.size(), kMostNamed));
+    std::string where;
+    for (const auto& [seconds, line] : lines) where += (where.empty() ? "at " : ", ") + line;
+    for (const ProcessTrace& trace : recording_.traces) {
+      std::set<spool::Id> made;  // each has its first collective in the steps
+      for (const spool::Collective& call : trace.collectives) {
+        if (call.sequence == 0 && span_at(steps, call.start) < steps.size()) made.insert(call.communicator);
+      }
+      const double per_step =
+          static_cast<double>(made.size()) / static_cast<double>(std::max<std::size_t>(1, steps.size()));
+      communicators_.push_back(made.empty() ? where
+                                            : fmt::format("new communicators per step: {:.3g}, {}", per_step, where));
+    }
   }
 
   /// Code that is loaded from one line in several steps is other code each time, or the same one again.
@@ -223,7 +255,8 @@ class IdleAttribution {
                                : returned ? CauseDetail::memory_returns
                                           : part.detail;
     IdleSums::Sum& sum = add(gap, cause, line, line, part.seconds, detail);
-    if (part.call != 0) sum.calls[fmt::format("in or after {}", trace(gap).text(part.call))] += part.seconds;
+    if (part.call != 0 && !is_of_communicators(line))
+      sum.calls[fmt::format("in or after {}", trace(gap).text(part.call))] += part.seconds;
   }
 
   /// Checks whether the GPU is idle mostly because it waits for requests: other host work then delays responses, not
@@ -376,6 +409,7 @@ class IdleAttribution {
   std::set<CopyPlace> small_copies_;
   std::set<const Activity*> repeated_copies_;
   std::set<std::string, std::less<>> object_lines_;                 ///< with collectives of Python objects
+  std::vector<std::string> communicators_;                          ///< by process: how many, and where
   std::set<std::pair<int, spool::Id>> reloading_;                   ///< process and place
   std::map<int, std::map<std::uint64_t, SampledCause>> compilers_;  ///< by thread
   std::map<int, bool> does_collectives_;                            ///< threads

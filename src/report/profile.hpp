@@ -209,6 +209,7 @@ enum class SavingCause : std::uint8_t {
   slow_link,              ///< collectives that do not use the fast link between the GPUs
   shared_gpu,             ///< a rank runs kernels on another rank's GPU, while its own is idle
   communication_hook,     ///< kernels of a hook that changes gradients before they are reduced
+  new_communicators,      ///< communicators of ranks are made in the loop
   unknown_idle            ///< idle time without evidence of its cause
 };
 std::string_view to_string(SavingCause cause);  ///< "data_loading"

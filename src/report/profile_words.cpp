@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 60> kSavingCauses = {"data_loading",
+constexpr std::array<std::string_view, 61> kSavingCauses = {"data_loading",
                                                             "few_workers",
                                                             "pageable_copy",
                                                             "repeated_copy",
@@ -66,6 +66,7 @@ constexpr std::array<std::string_view, 60> kSavingCauses = {"data_loading",
                                                             "slow_link",
                                                             "shared_gpu",
                                                             "communication_hook",
+                                                            "new_communicators",
                                                             "unknown_idle"};
 static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unknown_idle) + 1);
 

@@ -74,6 +74,7 @@ constexpr bool delays_ranks(std::optional<SavingCause> cause) {
     case SavingCause::tiny_kernels:
     case SavingCause::unfused_optimizer:
     case SavingCause::allocation:
+    case SavingCause::new_communicators:
     case SavingCause::recompilation:
     case SavingCause::host_python:
     case SavingCause::host_native:

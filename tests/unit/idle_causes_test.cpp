@@ -484,6 +484,87 @@ TEST_F(IdleWaits, TheProfilersThreadIsNoWorker) {
   EXPECT_THAT(found.first().evidence, testing::HasSubstr("100"));
 }
 
+class RestartedWorkers : public IdleWaits {
+ protected:
+  static constexpr std::uint64_t kPeriod = 10 * kMilli;
+
+  struct Loader {
+    std::uint64_t prepare = 0, decode = 0;  ///< of the host's waits for the first and for each later item of an epoch
+    bool restart = true, feeds = true;
+  };
+
+  /// Epochs of eight steps, with four workers.
+  IdleResult epochs(const Loader& loader) {
+    constexpr int kEpochs = 6, kSteps = 8;
+    steps(4, [&](int) { launches(4, 20 * kMilli); });
+    std::uint64_t born = 0, delivered = 0;
+    for (int epoch = 0; epoch < kEpochs; ++epoch) {
+      const bool starts = epoch == 0 || loader.restart;
+      if (starts) born = program_.now();
+      for (int step = 0; step < kSteps; ++step) {
+        program_.step();
+        program_.host(starts && step == 0 ? loader.prepare : loader.decode, ThreadState::poll, loader_stack());
+        if (starts && step == 0) delivered = program_.now();
+        launches(4, 200 * kMicro);
+      }
+      if (loader.restart || epoch + 1 == kEpochs) work(200 + 10 * epoch, {born, program_.now()}, delivered, loader);
+      program_.host(2 * kPeriod, ThreadState::running, -1);
+    }
+    return result();
+  }
+
+ private:
+  int worker_stack(std::vector<HostFrame> frames) {
+    frames.push_back(Builder::library("torch/utils/data/_utils/worker.py", "_worker_loop"));
+    return program_.samples().stack(frames);
+  }
+  void work(std::int64_t first, const Span& life, std::uint64_t delivered, const Loader& loader) {
+    const int parsing =
+        worker_stack({Builder::library("json/__init__.py", "load"), Builder::own("data.py", 5, "index")});
+    const int decoding = worker_stack({Builder::own("data.py", 8, "__getitem__")});
+    const int idle = worker_stack({Builder::library("multiprocessing/queues.py", "get")});
+    const int feeding = program_.samples().stack({Builder::library("multiprocessing/queues.py", "_feed")});
+    const int later = loader.decode > kPeriod ? decoding : idle;
+    for (std::int64_t pid = first; pid < first + 4; ++pid) {
+      const int thread = program_.samples().thread(pid, pid, "pt_data_worker", SimulatedProgram::kPid);
+      const int feeder = program_.samples().thread(pid, pid + 1000, "pt_data_worker", SimulatedProgram::kPid);
+      for (std::uint64_t time = life.start + kPeriod; time < life.end; time += kPeriod) {
+        const bool begins = time <= delivered;
+        program_.samples().sample(thread, time, ThreadState::running, begins ? parsing : later);
+        if (!begins && loader.feeds) program_.samples().sample(feeder, time, ThreadState::lock, feeding);
+      }
+    }
+  }
+};
+
+TEST_F(RestartedWorkers, TheWaitForTheirFirstItemsIsThatOfTheirStart) {
+  const IdleResult found = epochs({.prepare = 200 * kMilli, .decode = 2 * kMilli});
+  EXPECT_EQ(found.first().cause, SavingCause::data_loading);
+  EXPECT_EQ(found.first().detail, CauseDetail::workers_started);
+  EXPECT_EQ(found.first().line, "train.py:40 <module>");
+  EXPECT_THAT(found.first().evidence, testing::HasSubstr("data.py:5 index"));
+  EXPECT_THAT(found.first().evidence, testing::HasSubstr("json.load"));
+  EXPECT_GT(found.share(SavingCause::data_loading), 0.7);
+  EXPECT_LT(found.share(SavingCause::few_workers), 0.05);
+}
+
+TEST_F(RestartedWorkers, WorkersThatStayAndAreSlowAreTooFew) {
+  const IdleResult found = epochs({.prepare = 200 * kMilli, .decode = 40 * kMilli, .restart = false});
+  EXPECT_EQ(found.first().cause, SavingCause::few_workers);
+  EXPECT_EQ(found.share(SavingCause::data_loading), 0);
+}
+
+TEST_F(RestartedWorkers, LaterWaitsOfSlowOnesAreForTooFewWorkers) {
+  for (const bool feeds : {true, false}) {
+    program_ = SimulatedProgram();
+    kernel_ = program_.spool().kind("large_kernel", program_.place("train.py", 10, "step"));
+    const IdleResult found = epochs({.prepare = 80 * kMilli, .decode = 40 * kMilli, .feeds = feeds});
+    EXPECT_EQ(found.first().cause, SavingCause::few_workers);
+    EXPECT_NEAR(found.share(SavingCause::few_workers), 280.0 / 380, 0.1) << feeds;
+    EXPECT_NEAR(found.share(SavingCause::data_loading), 80.0 / 380, 0.1) << feeds;
+  }
+}
+
 TEST_F(IdleWaits, AWorkerOfALibrarysDatasetIsNamedByItsMethod) {
   worker(200, ThreadState::running,
          {Builder::library("PIL/Image.py", "resize"), Builder::library("torchvision/datasets/folder.py", "__getitem__"),

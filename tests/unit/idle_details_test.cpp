@@ -1,4 +1,5 @@
 // Idle time by what its cause is about: each fault, and the same program without it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -530,6 +531,59 @@ TEST_F(IdleDetails, WorkersThatAreStartedAgainAreNoSlowLoader) {
     const Largest found = largest();
     EXPECT_EQ(found.part.cause, SavingCause::data_loading);
     EXPECT_EQ(found.part.detail, starts ? CauseDetail::workers_started : CauseDetail::none);
+  }
+}
+
+/// A communicator that is made, used once and destroyed: in each of ten steps, or in the first one.
+TEST_F(IdleDetails, CommunicatorsMadeInEachStepAreOneCause) {
+  for (const bool python : {true, false}) {
+    for (const bool always : {true, false}) {
+      restart();
+      const auto own = [&](int line) {
+        HostFrame frame = SampleFrames::own(python ? "train.py" : "solver.cpp", line, "pooled");
+        frame.python = python;
+        return frame;
+      };
+      const spool::Id used = program_.place(python ? "train.py" : "solver.cpp", 65, "pooled");
+      const spool::Id reduce = program_.spool().kind("ncclDevKernel_AllReduce_Sum_f32_RING_LL", used);
+      const int making = program_.samples().stack(
+          {SampleFrames::native("libnccl.so.2", python ? "ncclCommInitRankConfig" : "ncclCommSplit"), own(65)});
+      const int destroying =
+          python
+              ? program_.samples().stack(
+                    {SampleFrames::library("torch/distributed/distributed_c10d.py", "destroy_process_group"), own(67)})
+              : program_.samples().stack({SampleFrames::native("libnccl.so.2", "pncclCommDestroy"), own(67)});
+      steps(10, [&](int step) {
+        const bool makes = always || step == 0;
+        program_.launch(kernel_, 300 * kUs);
+        if (makes) {
+          const auto id = static_cast<spool::Id>(step + 1);
+          program_.spool().add(spool::Type::communicator, spool::Communicator{id + 90U, id, 0, 2, 0});
+          program_.host(20 * kMs, ThreadState::running, making);
+          program_.call("cuMemSetAccess", spool::CallKind::allocate, 2 * kMs, used);
+        }
+        spool::Collective call = {};
+        call.start = program_.now();
+        program_.launch(reduce, 20 * kUs);
+        call.end = program_.now();
+        call.sequence = makes ? 0 : static_cast<std::uint64_t>(step);
+        call.communicator = always ? static_cast<spool::Id>(step + 1) : 1;
+        call.kind = spool::CollectiveKind::all_reduce;
+        call.calls = 1;
+        program_.spool().add(spool::Type::collective, call);
+        program_.host(30 * kMs, ThreadState::lock, makes ? destroying : stack({}));
+        program_.launch(kernel_, 300 * kUs);
+      });
+      const Largest found = largest();
+      EXPECT_EQ(found.part.cause == SavingCause::new_communicators, always);
+      if (!always) {
+        EXPECT_EQ(found.part.cause, SavingCause::wait_lock);
+        continue;
+      }
+      EXPECT_GT(found.share, 0.95);
+      EXPECT_THAT(found.part.evidence, testing::HasSubstr("per step: 1,"));
+      for (const char* const line : {":65", ":67"}) EXPECT_THAT(found.part.evidence, testing::HasSubstr(line));
+    }
   }
 }
 

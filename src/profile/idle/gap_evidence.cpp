@@ -153,7 +153,9 @@ void GapEvidence::find_facts(const AlikeKey& key, Evidence& evidence) const {
   for (auto& [cause, share] : evidence.causes) {
     const bool awaited =
         std::get<0>(cause) == SavingCause::few_workers || std::get<0>(cause) == SavingCause::wait_queue;
-    if (awaited && workers.workers > 0) {
+    if (std::get<1>(cause) == CauseDetail::workers_started && !workers.beginnings.empty()) {
+      share.fact = workers.beginnings;
+    } else if (awaited && workers.workers > 0) {
       share.fact = fmt::format("{} worker{}, busy {} of the time, {} on a CPU", workers.workers,
                                workers.workers == 1 ? "" : "s", percent(workers.busy), percent(workers.on_cpu));
     } else {

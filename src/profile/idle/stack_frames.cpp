@@ -295,6 +295,25 @@ bool StackView::starts_workers() const {
   });
 }
 
+bool StackView::connects_ranks() const {
+  return any([](const HostFrame& of) {
+    const std::string_view function = plain_function(of);
+    if (of.python) {
+      return of.file.ends_with("torch/distributed/distributed_c10d.py") &&
+             (function == "destroy_process_group" || function == "init_process_group" || function == "split_group" ||
+              function.find("new_group") != std::string_view::npos ||
+              function.find("new_subgroups") != std::string_view::npos ||
+              function.find("new_process_group") != std::string_view::npos);
+    }
+    // NCCL connects the ranks of a communicator in its first collective.
+    return contains_any(of.function,
+                        {"ncclCommInit", "ncclCommSplit", "ncclCommShrink", "ncclCommFinalize", "ncclCommDestroy",
+                         "ncclCommAbort", "ncclCollPreconnect", "ncclP2PPreconnect", "ncclTransportP2pSetup",
+                         "ncclTransportRingConnect", "c10d::NCCLComm::create", "c10d::NCCLComm::split",
+                         "c10d::NCCLComm::destroy", "c10d::NCCLComm::abort", "c10d::ProcessGroupNCCL::initNCCLComm"});
+  });
+}
+
 bool StackView::copies_deeply() const {
   return any([](const HostFrame& of) {
     return of.python && of.file.ends_with("/copy.py") && plain_function(of) == "deepcopy";
@@ -441,6 +460,24 @@ bool StackView::works_for_loader() const {
     }
   }
   return false;
+}
+
+bool StackView::in_worker() const { return any(in_worker_loop); }
+
+bool StackView::feeds_queue() const {
+  return any([](const HostFrame& of) {
+    return of.file.ends_with("multiprocessing/queues.py") && plain_function(of) == "_feed";
+  });
+}
+
+std::string StackView::call_in_worker() const {
+  const HostFrame* called = nullptr;
+  for (std::size_t i = 0; i < size_ && !in_worker_loop(frame(i)) && !is_own(frame(i)); ++i) called = &frame(i);
+  if (called == nullptr || !called->python) return {};
+  std::string_view path = called->file;
+  constexpr std::string_view kPackage = "/__init__.py";
+  path.remove_suffix(path.ends_with(kPackage) ? kPackage.size() : path.ends_with(".py") ? 3 : 0);
+  return fmt::format("{}.{}", last_path_part(path), plain_function(*called));
 }
 
 HostPlace StackView::place_in_worker() const {

@@ -46,6 +46,7 @@ class StackView {
   bool draws_random() const;       ///< in random generators of NumPy, PyTorch (CPU) or Python
   bool profiles() const;           ///< in PyTorch's profiler, started by the program
   bool starts_workers() const;     ///< starts or ends worker processes of a loader or pool
+  bool connects_ranks() const;     ///< makes, connects or destroys a communicator of NCCL or a process group
   bool copies_deeply() const;      ///< copy.deepcopy
   bool saves_state() const;        ///< torch.save and similar
   bool sends_objects() const;      ///< collectives of Python objects
@@ -60,8 +61,12 @@ class StackView {
   bool dispatches() const;         ///< in the framework or the driver, on the way to a launch
   bool talks_to_network() const;
   bool works_for_loader() const;  ///< workers: prepares an item, instead of waiting for the next task
+  bool in_worker() const;         ///< in the loop of a worker process or thread
+  bool feeds_queue() const;       ///< the thread that a worker starts with its first item, to send it
   /// Workers: the innermost program line that it runs, or the dataset's method if that belongs to a library.
   HostPlace place_in_worker() const;
+  /// Workers: what that program line calls of a library ("json.load"); empty: nothing.
+  std::string call_in_worker() const;
 
  private:
   template <typename Test>

@@ -1,9 +1,13 @@
 #include "profile/idle/thread_samples.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
+#include "measure/statistics.hpp"
 #include "model/find.hpp"
+#include "text/format.hpp"
 #include "text/source_place.hpp"
 #include "text/text.hpp"
 
@@ -33,6 +37,7 @@ ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& record
     std::set<std::uint32_t> ids;
     for (const spool::Launch& launch : trace.launches) {
       ids.insert(launch.thread);
+      launches_[trace.process.pid].push_back(launch.start);
       const spool::Line& line = trace.line(trace.place(trace.kind(launch.kind).place).line);
       if (line.id != 0)
         launching_lines_.insert({std::string(last_path_part(trace.text(line.file))), static_cast<int>(line.number)});
@@ -44,6 +49,7 @@ ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& record
     const int main = thread(trace.process.pid, trace.process.pid);
     if (main >= 0 && !ids.contains(trace.process.pid)) launching_[trace.process.pid].push_back(main);
   }
+  for (auto& [pid, times] : launches_) std::sort(times.begin(), times.end());
   find_workers();
   for (std::size_t i = 0; i < samples.stacks.size() && !traces_anomalies_; ++i) {
     const StackView frames(samples, static_cast<int>(i));
@@ -155,17 +161,106 @@ bool ThreadSamples::descends(std::int64_t process, std::int64_t from) const {
   return false;
 }
 
+struct ThreadSamples::Worker {
+  int thread = 0;
+  bool feeds = false;  ///< by a thread that it starts with its first item
+  Span life;
+  std::uint64_t delivered = 0;  ///< time of the first item
+};
+
+ThreadSamples::Worker ThreadSamples::worker_of(int thread) const {
+  const auto begin_of = [this](int index) {
+    return sample(index).time - std::min(sample(index).time, static_cast<std::uint64_t>(1e9 * seconds_of(index)));
+  };
+  const std::vector<int>& all = by_thread_[static_cast<std::size_t>(thread)];
+  Worker worker = {thread, false, {begin_of(all.front()), sample(all.back()).time}, sample(all.back()).time};
+  for (std::size_t other = 0; other < by_thread_.size(); ++other) {
+    const std::vector<int>& of_other = by_thread_[other];
+    if (samples_.threads[other].pid != about(thread).pid || samples_.threads[other].main) continue;
+    if (std::none_of(of_other.begin(), of_other.end(), [this](int i) { return stack(i).feeds_queue(); })) continue;
+    worker.feeds = true;
+    worker.delivered = std::min(worker.delivered, begin_of(of_other.front()));
+  }
+  return worker;
+}
+
+void ThreadSamples::find_beginnings(std::int64_t pid, std::vector<Worker> workers, const std::vector<int>& waits) {
+  const std::vector<std::uint64_t>& launches = launches_[pid];
+  const std::uint64_t launched = launches.empty() ? 0 : launches.front();
+  std::erase_if(workers, [&](const Worker& of) { return of.life.end < launched; });
+  const auto first_to_end = std::min_element(workers.begin(), workers.end(),
+                                             [](const Worker& a, const Worker& b) { return a.life.end < b.life.end; });
+  const bool restarts = std::any_of(workers.begin(), workers.end(),
+                                    [&](const Worker& of) { return of.life.start > first_to_end->life.end; });
+  if (!restarts) return;
+  // Without a thread that feeds, the next launch after a wait is the latest time of the first item.
+  for (Worker& of : workers) {
+    const auto wait =
+        std::find_if(waits.begin(), waits.end(), [&](int index) { return sample(index).time >= of.life.start; });
+    if (of.feeds || wait == waits.end()) continue;
+    const auto next = std::upper_bound(launches.begin(), launches.end(), sample(*wait).time);
+    if (next != launches.end()) of.delivered = std::min(of.delivered, *next);
+  }
+  const auto begins_at = [&](const Worker& of, std::uint64_t time) {
+    return of.life.start >= launched && time >= of.life.start && time <= of.delivered;
+  };
+  for (const int wait : waits) {
+    const std::uint64_t time = sample(wait).time;
+    std::ptrdiff_t begin = 0, work = 0;
+    for (const Worker& of : workers) {
+      if (begins_at(of, time)) {
+        ++begin;
+      } else if (time >= of.life.start && time <= of.life.end) {
+        const int at = nearest(of.thread, time);
+        if (at >= 0 && stack(at).works_for_loader()) ++work;
+      }
+    }
+    if (begin > 0 && begin >= work) waits_for_beginning_.insert(wait);
+  }
+  std::erase_if(workers, [&](const Worker& of) { return of.life.start < launched; });
+  workers_[pid].beginnings = describe_beginnings(workers);
+}
+
+std::string ThreadSamples::describe_beginnings(const std::vector<Worker>& workers) const {
+  constexpr double kGoodPart = 0.3;
+  std::vector<double> lengths;
+  double all = 0;
+  std::map<std::string, double> functions;
+  std::map<std::string, std::map<std::string, double>> lines;
+  for (const Worker& of : workers) {
+    lengths.push_back(seconds(of.delivered - std::min(of.delivered, of.life.start)));
+    for (const int index : within(of.thread, {of.life.start, of.delivered})) {
+      const HostPlace place = stack(index).place_in_worker();
+      const double time_s = seconds_of(index);
+      all += time_s;
+      if (!stack(index).works_for_loader() || !place.known()) continue;
+      const std::string call = stack(index).call_in_worker();
+      functions[place.file + place.function] += time_s;
+      lines[place.file + place.function][place.text() + (call.empty() ? "" : " (" + call + ")")] += time_s;
+    }
+  }
+  std::string text =
+      fmt::format("{} workers started, median {} to the first item", lengths.size(), duration(median(lengths)));
+  const auto most = largest_entry(functions);
+  if (most == functions.end() || most->second < kGoodPart * all) return text;
+  return text + fmt::format(", {} of it in {}", percent(most->second / all), key_of_largest(lines[most->first]));
+}
+
 // A worker is a child process, or another thread of the process, that has made an item at least once.
 void ThreadSamples::find_workers() {
   for (const auto& [pid, launching] : launching_) {
     std::vector<std::uint64_t> waits;
+    std::vector<int> waiting;
     for (const int thread : launching) {
       for (const int index : by_thread_[static_cast<std::size_t>(thread)]) {
-        if (awaits_queue(index)) waits.push_back(sample(index).time);
+        if (awaits_queue(index)) waiting.push_back(index);
       }
     }
-    if (waits.empty()) continue;
-    std::sort(waits.begin(), waits.end());
+    if (waiting.empty()) continue;
+    std::sort(waiting.begin(), waiting.end());  // samples are sorted by time
+    waits.reserve(waiting.size());
+    for (const int index : waiting) waits.push_back(sample(index).time);
+    std::vector<Worker> processes;
     WorkerActivity& activity = workers_[pid];
     std::map<std::tuple<std::string, std::string, int>, double> places;
     double seen = 0, busy = 0, running = 0;
@@ -179,6 +274,8 @@ void ThreadSamples::find_workers() {
       const bool works = std::any_of(all.begin(), all.end(), [this](int i) { return stack(i).works_for_loader(); });
       if (!works) continue;
       ++activity.workers;
+      const bool looped = std::any_of(all.begin(), all.end(), [this](int i) { return stack(i).in_worker(); });
+      if (child && looped) processes.push_back(worker_of(static_cast<int>(other)));
       for (const int index : all) {
         const std::uint64_t time = sample(index).time;
         const auto wait = std::lower_bound(waits.begin(), waits.end(), time > period_ ? time - period_ : 0);
@@ -198,6 +295,7 @@ void ThreadSamples::find_workers() {
     if (most != places.end()) {
       activity.place = {std::get<0>(most->first), std::get<1>(most->first), std::get<2>(most->first)};
     }
+    find_beginnings(pid, std::move(processes), waiting);
   }
 }
 
@@ -227,6 +325,35 @@ std::set<std::string, std::less<>> ThreadSamples::lines_of_objects() const {
   return lines;
 }
 
+void ThreadSamples::find_communicators(const std::vector<Span>& steps) {
+  constexpr std::size_t kSeveral = 3, kLeast = 2;
+  const std::size_t several = std::max(kLeast, std::min(kSeveral, steps.size()));
+  std::map<std::string, std::set<std::size_t>> in_steps;
+  communicator_lines_.clear();
+  for (const auto& [process, threads] : launching_) {
+    for (const int thread : threads) {
+      for (const int index : by_thread_[static_cast<std::size_t>(thread)]) {
+        const std::size_t step = span_at(steps, sample(index).time);
+        const StackView frames = stack(index);
+        if (step == steps.size() || !frames.in_program()) continue;
+        const std::string line(line_of_place(frames.place().text()));
+        LineSeconds& of_line = communicator_lines_[line];
+        of_line.all += seconds_of(index);
+        if (!frames.connects_ranks()) continue;
+        of_line.communicators += seconds_of(index);
+        in_steps[line].insert(step);
+      }
+    }
+  }
+  std::erase_if(communicator_lines_, [&](const auto& line) { return in_steps[line.first].size() < several; });
+}
+
+bool ThreadSamples::is_of_communicators(std::string_view line) const {
+  constexpr double kMostly = 0.5;
+  const auto found = communicator_lines_.find(line);
+  return found != communicator_lines_.end() && found->second.communicators > kMostly * found->second.all;
+}
+
 bool ThreadSamples::does_cpu_collectives(int thread) const {
   if (thread < 0 || about(thread).main) return false;
   const std::vector<int>& all = by_thread_[static_cast<std::size_t>(thread)];
@@ -243,6 +370,9 @@ const WorkerActivity& ThreadSamples::workers(int thread) const {
 
 SampledCause ThreadSamples::wait_for_workers(int index) const {
   constexpr double kMostly = 0.5;
+  if (waits_for_beginning_.contains(index)) {
+    return {SavingCause::data_loading, stack(index).place(), CauseDetail::workers_started};
+  }
   const WorkerActivity& activity = workers(sample(index).thread);
   if (activity.workers > 0 && activity.busy >= kMostly) {
     return {SavingCause::few_workers, activity.place.known() ? activity.place : stack(index).place()};
@@ -322,6 +452,9 @@ SampledCause ThreadSamples::cause_of(int index, const NextWork& next) const {
   const StackView frames = stack(index);
   if (frames.imports()) return {SavingCause::module_load, place_in_program(index), CauseDetail::imports};
   if (compiles(index)) return compilation(index);
+  if (frames.connects_ranks() && communicator_lines_.contains(line_of_place(frames.place().text()))) {
+    return {SavingCause::new_communicators, frames.place()};
+  }
   if (frames.starts_workers())
     return {SavingCause::data_loading, place_in_program(index), CauseDetail::workers_started};
   if (awaits_queue(index)) return wait_for_workers(index);

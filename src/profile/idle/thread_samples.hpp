@@ -36,6 +36,8 @@ struct WorkerActivity {
   double busy = 0;  ///< fraction of the time in which they prepare an item while the launching thread waits for one
   double on_cpu = 0;
   HostPlace place;  ///< most frequent place; empty: not seen
+  /// What workers that are started in the loop do before they deliver their first item; empty: none are.
+  std::string beginnings;
 };
 
 class ThreadSamples {
@@ -62,6 +64,13 @@ class ThreadSamples {
   bool is_autograd(int thread) const;
   /// Lines of the program ("train.py:10") at which most samples are in collectives of Python objects.
   std::set<std::string, std::less<>> lines_of_objects() const;
+  /// Finds the lines of the program at which communicators are made, connected or destroyed in several of these steps
+  /// (sorted, disjoint). cause_of() returns this cause at these lines only.
+  void find_communicators(const std::vector<Span>& steps);
+  /// Seconds of the samples at each of these lines ("train.py:10"): doing so, and all.
+  const auto& communicator_lines() const { return communicator_lines_; }
+  /// True for one of these lines at which the host mostly does so.
+  bool is_of_communicators(std::string_view line) const;
   /// True for threads of a library that executes collectives of tensors in host memory.
   bool does_cpu_collectives(int thread) const;
   /// Workers of the thread's process.
@@ -89,7 +98,13 @@ class ThreadSamples {
   bool works_on_results(const HostPlace& place) const;
   void find_readbacks(const ProcessTrace& trace);
   bool descends(std::int64_t process, std::int64_t from) const;
+  struct Worker;
   void find_workers();
+  /// Its first item as its own threads show it, at the latest its end.
+  Worker worker_of(int thread) const;
+  /// Waits that last because workers of that process, started in the loop, have not delivered an item yet.
+  void find_beginnings(std::int64_t pid, std::vector<Worker> workers, const std::vector<int>& waits);
+  std::string describe_beginnings(const std::vector<Worker>& workers) const;
 
   const HostSamples& samples_;
   bool traces_anomalies_ = false;
@@ -101,6 +116,12 @@ class ThreadSamples {
   std::set<std::pair<std::string, int>> launching_lines_;
   std::map<std::pair<std::string, std::string>, int> readbacks_;  ///< by file and function: the first line of one
   std::map<std::int64_t, WorkerActivity> workers_;                ///< by process
+  std::map<std::int64_t, std::vector<std::uint64_t>> launches_;   ///< their times, by process
+  std::set<int> waits_for_beginning_;                             ///< samples
+  struct LineSeconds {
+    double communicators = 0, all = 0;
+  };
+  std::map<std::string, LineSeconds, std::less<>> communicator_lines_;
 };
 
 }  // namespace roofline
