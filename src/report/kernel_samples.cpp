@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 27> kWaits = {
     "issuing",      "ready",         "global_load", "global_store", "global_atomic", "local_memory", "shared_load",
     "shared_store", "shared_atomic", "constant",    "texture",      "async_copy",    "exchange",     "special",
     "conversion",   "division",      "fp64",        "arithmetic",   "tensor",        "result",       "barrier",
-    "fence",        "branch",        "code",        "sleep",        "other"};
+    "fence",        "branch",        "code",        "sleep",        "other",         "immediate"};
 
 constexpr std::array<std::string_view, 27> kDescriptions = {"issued an instruction",
                                                             "ready, another warp was chosen",

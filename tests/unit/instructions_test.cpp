@@ -261,6 +261,15 @@ std::string decides(const Quantities& quantities) {
   return {};
 }
 
+TEST(WaitsFor, AreSpelledAndRead) {
+  for (int what = 0; what <= static_cast<int>(WaitFor::immediate); ++what) {
+    const auto wait = static_cast<WaitFor>(what);
+    EXPECT_NE(to_string(wait), "") << what;
+    EXPECT_NE(description_of(wait), "") << what;
+    EXPECT_EQ(parse_wait_for(to_string(wait)), wait) << what;
+  }
+}
+
 TEST(SampleRules, NeedNoRoof) {
   for (const auto& [quantity, rule] : {std::pair{"wait.local_memory.share", "local-memory-waits"},
                                        {"wait.global_atomic.share", "global-atomic-waits"},
