@@ -38,6 +38,12 @@ FunctionPurpose by_beginning(std::string_view name) {
                                    {"__memcpy", copy},
                                    {"__memmove", copy},
                                    {"__memset", copy},
+                                   {"strcpy", copy},
+                                   {"__strcpy", copy},
+                                   {"stpcpy", copy},
+                                   {"__stpcpy", copy},
+                                   {"strncpy", copy},
+                                   {"__strncpy", copy},
                                    {"_gfortran_internal_pack", packing},
                                    {"_gfortran_internal_unpack", packing},
                                    {"printf", text},
@@ -50,7 +56,10 @@ FunctionPurpose by_beginning(std::string_view name) {
                                    {"__printf_fp", text},
                                    {"scanf", text},
                                    {"fscanf", text},
-                                   {"sscanf", text},
+                                   {"sscanf", scan},
+                                   {"vsscanf", scan},
+                                   {"__vsscanf", scan},
+                                   {"_IO_vsscanf", scan},
                                    {"strtod", text},
                                    {"strtol", text},
                                    {"strtoul", text},
@@ -149,16 +158,20 @@ FunctionPurpose by_beginning(std::string_view name) {
                                    {"std::random_device::", random},
                                    {"__dynamic_cast", cast},
                                    {"__cxxabiv1::__", cast},
-                                   {"strlen", string},
-                                   {"__strlen", string},
-                                   {"strnlen", string},
-                                   {"__strnlen", string},
+                                   {"strlen", length},
+                                   {"__strlen", length},
+                                   {"strnlen", length},
+                                   {"__strnlen", length},
+                                   {"rawmemchr", length},
+                                   {"__rawmemchr", length},
                                    {"strcmp", string},
                                    {"__strcmp", string},
                                    {"strncmp", string},
                                    {"__strncmp", string},
-                                   {"strcat", string},
-                                   {"__strcat", string},
+                                   {"strcat", append},
+                                   {"__strcat", append},
+                                   {"strncat", append},
+                                   {"__strncat", append},
                                    {"strchr", string},
                                    {"__strchr", string},
                                    {"strstr", string},
@@ -247,6 +260,14 @@ FunctionPurpose by_beginning(std::string_view name) {
   return found == kNames.end() ? FunctionPurpose::none : found->purpose;
 }
 
+/// "sscanf" of "__isoc99_sscanf": the C library has one for each edition of the standard.
+std::string_view without_standard(std::string_view name) {
+  for (const std::string_view prefix : {"__isoc99_", "__isoc23_"}) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
+  return name;
+}
+
 /// Python's regular expressions are compiled by Python code of its library.
 bool compiles_patterns(const HostFrame& frame) {
   return !frame.own && (frame.file.ends_with("sre_compile.py") || frame.file.ends_with("sre_parse.py") ||
@@ -291,7 +312,7 @@ FunctionPurpose purpose_of(const HostFrame& frame) {
   if (is_allocation(name)) return FunctionPurpose::allocation;
   if (is_one_of(name, {"rand", "random"})) return FunctionPurpose::random;
   if (name.starts_with("GOMP_loop_") && name.ends_with("_next")) return FunctionPurpose::dispatch;
-  const FunctionPurpose purpose = by_beginning(name);
+  const FunctionPurpose purpose = by_beginning(without_standard(name));
   if (purpose != FunctionPurpose::none) return purpose;
   const std::string_view file = last_path_part(frame.file);
   // What these libraries do inside is mostly waiting, and distributions remove the names.
@@ -350,6 +371,19 @@ bool is_flush(const HostFrame& frame) {
   const std::string name = qualified_name(frame.function);
   return starts_with_any(name,
                          {"std::endl", "std::ostream::flush", "std::basic_ostream::flush", "fflush", "_IO_fflush"});
+}
+
+bool is_seek(const HostFrame& frame) {
+  const std::string name = qualified_name(frame.function);
+  return starts_with_any(name, {"fseek", "rewind", "fsetpos", "_IO_fsetpos", "_IO_new_fsetpos"}) ||
+         is_one_of(name, {"std::istream::seekg", "std::basic_istream::seekg", "std::ostream::seekp",
+                          "std::basic_ostream::seekp", "std::basic_filebuf::seekpos"});
+}
+
+bool fills_buffer(const HostFrame& frame) {
+  const std::string name = qualified_name(frame.function);
+  return name == "std::basic_filebuf::underflow" || name.ends_with("_IO_file_underflow") ||
+         name.ends_with("_IO_new_file_underflow");
 }
 
 }  // namespace roofline

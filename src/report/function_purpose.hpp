@@ -13,8 +13,10 @@ enum class FunctionPurpose : std::uint8_t {
   none,
   allocation,
   copy,
-  text,    ///< conversion between numbers and text
-  stream,  ///< creation and destruction of string streams
+  text,         ///< conversion between numbers and text
+  scan,         ///< sscanf: conversion of text in memory, whose end each call looks for
+  stream,       ///< creation and destruction of string streams
+  stream_text,  ///< copies of text into string streams
   mathematics,
   exception,   ///< throwing and catching
   pattern,     ///< compilation of regular expressions
@@ -24,7 +26,9 @@ enum class FunctionPurpose : std::uint8_t {
   calendar,  ///< dates of times: localtime, strftime
   random,
   cast,    ///< dynamic_cast
-  string,  ///< length, search and comparison of C strings
+  length,  ///< of C strings
+  append,  ///< to C strings, whose end each call looks for
+  string,  ///< search and comparison of C strings
   hash,
   ordered,  ///< ordered maps and sets (trees)
   list,     ///< linked lists
@@ -53,6 +57,10 @@ bool copies_or_destroys(std::string_view demangled);
 
 /// Whether it writes what a stream has buffered: fflush, std::endl.
 bool is_flush(const HostFrame& frame);
+/// Whether it changes the position of a stream: fseek, std::istream::seekg.
+bool is_seek(const HostFrame& frame);
+/// Whether it reads to fill the buffer of a stream.
+bool fills_buffer(const HostFrame& frame);
 
 /// "std::map::find" of "std::map<int, double>::find(int const&) const": without return type, template arguments,
 /// parameters and inline namespaces.

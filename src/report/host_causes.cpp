@@ -97,7 +97,7 @@ class HostCauses {
     const bool in_kernel = stack.state == ThreadState::running && use.kernel;
     if (in_kernel) note_kernel(use, stack.seconds);
     if (stack.state == ThreadState::running && (use.flush || !use.system_call.empty())) {
-      calls_[call_of(use)][use.line] += stack.seconds;
+      calls_.add(use, stack.seconds);
       // What a stream writes is no conversion.
       if (use.purpose == FunctionPurpose::text) return;
     }
@@ -127,12 +127,6 @@ class HostCauses {
   void note_kernel(const StackUse& use, double seconds) {
     kernel_s_ += seconds;
     if (use.system_call.empty() && !use.line.empty()) faults_[use.line] += seconds;
-  }
-
-  /// What a system call is made for, if that decides what to do about it; else the call.
-  static std::string call_of(const StackUse& use) {
-    if (use.flush) return "flush";
-    return use.purpose == FunctionPurpose::calendar ? "localtime" : std::string(use.system_call);
   }
 
   template <typename... Parts>
@@ -294,13 +288,11 @@ class HostCauses {
 
   void put_system_calls(const std::string& share) {
     const double seconds = host_.usage.system_s;
-    double sampled_s = 0;
+    const double sampled_s = calls_.seconds();
     constexpr double kKnown = 0.05;  // the sampler sees a system call only where it begins and ends
-    for (const auto& [call, lines] : calls_) sampled_s += sum_of(lines);
-    const auto most = std::ranges::max_element(calls_, {}, [](const auto& entry) { return sum_of(entry.second); });
     if (const double syncs_s = sum_of(syncs_); syncs_s > kKnown * seconds && syncs_s > sampled_s)
       return put_syncs(syncs_s);
-    if (most == calls_.end() || sampled_s < kKnown * seconds) {
+    if (sampled_s == 0 || sampled_s < kKnown * seconds) {
       if (seconds < kLeastUnnamed * host_.usage.cpu_s()) return;
       put("system-calls", seconds, fmt::format("{} of the CPU time is in the kernel, in system calls", share),
           "and most CPU time is at", hottest_line(),
@@ -308,10 +300,10 @@ class HostCauses {
       return;
     }
     call_is_known_ = true;
-    const SystemCallText text = system_call_text(most->first);
+    const auto& [text, line] = calls_.most();
     put("system-calls", seconds,
         fmt::format("{} of the CPU time is in the kernel: system calls, mostly {}", share, text.name),
-        "most of them called at", key_of_largest(most->second), std::string(text.action));
+        "most of them called at", line, text.action);
   }
 
   void put_syncs(double waits_s) {
@@ -414,7 +406,7 @@ class HostCauses {
   PythonCauses python_;
   StackUses uses_;
   std::map<FunctionPurpose, ByLine> running_, waiting_;
-  std::map<std::string, ByLine> calls_;       ///< of running threads, by system call
+  SystemCalls calls_;                         ///< of running threads
   std::map<std::string, OfObjects> objects_;  ///< by function of the program
   ByLine children_, syncs_;
   ByLine pointer_copies_;  ///< of running threads that copy shared pointers

@@ -13,6 +13,11 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
       "small ones."},
      {FunctionPurpose::text, 0.2, "text", "goes to conversions between numbers and text",
       "Read and write binary data, or convert with std::from_chars and std::to_chars, in large blocks."},
+     {FunctionPurpose::scan, 0.15, "text-scans", "goes to sscanf looking for the end of its text",
+      "Each call walks the whole rest of the text: convert with strtof, strtol or std::from_chars and their end "
+      "pointers, or copy one line at a time and scan that."},
+     {FunctionPurpose::stream_text, 0.15, "stream-text", "goes to copying text into string streams",
+      "Make one stream of the whole text and read on from it, or convert in place (std::from_chars, strtod)."},
      {FunctionPurpose::stream, 0.15, "string-streams", "goes to creating and destroying string streams",
       "Convert with std::from_chars and std::to_chars (or std::stoi), or reuse one stream (str(), clear()): each new "
       "one "
@@ -38,8 +43,14 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
       "Use one generator per thread (std::minstd_rand, xoshiro), and draw many numbers at a time."},
      {FunctionPurpose::cast, 0.1, "dynamic-cast", "goes to dynamic_cast",
       "Use a virtual function or a stored kind (enum) instead of dynamic_cast."},
-     {FunctionPurpose::string, 0.25, "strings", "goes to lengths, searches and comparisons of C strings",
-      "Keep lengths (std::string_view), compare numbers instead of names, and do not call strlen in a loop."},
+     {FunctionPurpose::append, 0.2, "string-appends", "goes to strcat and strncat looking for the end of strings",
+      "Keep a pointer to the end and append there (stpcpy returns it, memcpy with known lengths), or use a "
+      "std::string."},
+     {FunctionPurpose::length, 0.25, "string-lengths", "goes to lengths of C strings (strlen)",
+      "Compute each length once, before the loop, and keep it (size_t, std::string_view): each call walks the whole "
+      "string."},
+     {FunctionPurpose::string, 0.25, "strings", "goes to searches and comparisons of C strings",
+      "Compare numbers instead of names, and keep what was found."},
      {FunctionPurpose::hash, 0.2, "hashing", "goes to hashing keys",
       "Use a faster hash function (FxHash, ahash, XXH3) or smaller keys, and look each key up once."},
      {FunctionPurpose::ordered, 0.25, "ordered-map", "goes to walking ordered maps or sets",

@@ -11,6 +11,7 @@
 #include "model/find.hpp"
 #include "report/host_cause_text.hpp"
 #include "report/python_work.hpp"
+#include "sample/kernel_frame.hpp"
 #include "sample/python_files.hpp"
 #include "text/format.hpp"
 #include "text/parts.hpp"
@@ -102,12 +103,14 @@ std::string library_of(const HostFrame& frame) {
 /// Of running threads: at a line of the program, or in a function.
 struct Part {
   double seconds = 0, native_s = 0, numpy_s = 0, recursive_s = 0;
+  double kernel_s = 0;    ///< of seconds: in the kernel
   double counting_s = 0;  ///< at lines that count a loop: for i in range(n)
   double scalars_s = 0;   ///< of numpy_s: what it does about each call or number, not about arrays
   ByLine lines;
   std::set<int> places;  ///< innermost Python frames
   std::vector<std::size_t> stacks;
 
+  double user_s() const { return seconds - kernel_s; }
   bool interpreted(double most = kMostNative) const { return native_s <= most * seconds; }
 };
 
@@ -226,6 +229,7 @@ class Finder {
     part.stacks.push_back(number);
     if (use.native) part.native_s += stack.seconds;
     if (use.numpy) part.numpy_s += stack.seconds;
+    if (is_kernel(frame(stack.frames.back()))) part.kernel_s += stack.seconds;
     if (use.scalars) part.scalars_s += stack.seconds;
     if (use.own >= 0 && !use.native && counts_loop(source_of(frame(use.own)))) part.counting_s += stack.seconds;
     const auto python = std::ranges::find_if(stack.frames.rbegin(), stack.frames.rend(),
@@ -331,16 +335,16 @@ class Finder {
     double all_s = 0;
     for (const auto& [function, part] : functions_) {
       if (!part.interpreted()) continue;
-      all_s += part.seconds;
-      if (largest == nullptr || part.seconds > largest->seconds) largest = &part;
+      all_s += part.user_s();
+      if (largest == nullptr || part.user_s() > largest->user_s()) largest = &part;
     }
-    if (largest == nullptr || all_s < kLeastInterpreted * cpu_s_ || largest->seconds < kLeastOfFunction * cpu_s_)
+    if (largest == nullptr || all_s < kLeastInterpreted * cpu_s_ || largest->user_s() < kLeastOfFunction * cpu_s_)
       return;
     const std::string line = largest_line(largest->lines);
     if (std::ranges::find(found_.causes, line, &HostCause::line) != found_.causes.end()) return;
     const bool recursive = largest->recursive_s >= kLeastRecursive * largest->seconds;
-    put("interpreted", largest->seconds,
-        fmt::format("{} of the CPU time is one function's Python code{}", share_of(largest->seconds),
+    put("interpreted", largest->user_s(),
+        fmt::format("{} of the CPU time is one function's Python code{}", share_of(largest->user_s()),
                     recursive ? ", which calls itself" : ""),
         "mostly at", line,
         recursive ? "If it is called with the same arguments again, keep its results (functools.lru_cache); else "

@@ -7,6 +7,16 @@
 #include "sample/kernel_frame.hpp"
 
 namespace roofline {
+namespace {
+
+/// What an outer function is called for, by the innermost one: sscanf converts, or looks for the end of its text.
+FunctionPurpose within(FunctionPurpose outer, FunctionPurpose innermost) {
+  using enum FunctionPurpose;
+  if (outer == scan && innermost != length) return text;
+  return outer == stream && innermost == copy ? stream_text : outer;
+}
+
+}  // namespace
 
 StackUses::StackUses(const HostProfile& host) : host_(host) {
   for (const HostFrame& frame : host.frames) {
@@ -15,7 +25,9 @@ StackUses::StackUses(const HostProfile& host) : host_(host) {
                        .copies = native && is_copy_constructor(frame.function),
                        .purpose = purpose_of(frame),
                        .system_call = system_call_of(frame),
-                       .flush = is_flush(frame)});
+                       .flush = is_flush(frame),
+                       .seek = native && is_seek(frame),
+                       .fill = native && fills_buffer(frame)});
   }
   read_sources();
 }
@@ -23,7 +35,7 @@ StackUses::StackUses(const HostProfile& host) : host_(host) {
 StackUse StackUses::use_of(const HostStackSum& stack) const {
   // The outermost library function called by the program determines the purpose, except for containers.
   StackUse use;
-  FunctionPurpose container = FunctionPurpose::none;
+  FunctionPurpose container = FunctionPurpose::none, first = FunctionPurpose::none;
   auto index = stack.frames.rbegin(), innermost = index;
   for (; index != stack.frames.rend(); ++index) {
     const HostFrame& one = frame(*index);
@@ -34,6 +46,7 @@ StackUse StackUses::use_of(const HostStackSum& stack) const {
     if (one.own && one.line > 0) {
       use.line = short_place(one);
       use.function = one.function;
+      if (one.python) note_python_stream(one, use);
       if (!known.special) break;
       continue;
     }
@@ -44,11 +57,15 @@ StackUse StackUses::use_of(const HostStackSum& stack) const {
     }
     if (index == innermost) use.system_call = known.system_call;
     use.flush = use.flush || known.flush;
+    use.seek = use.seek || known.seek;
+    use.fill = use.fill || known.fill;
     const FunctionPurpose of = known.purpose;
     if (of == FunctionPurpose::none) continue;
+    if (first == FunctionPurpose::none) first = of;
     (is_container(of) ? container : use.purpose) = of;
   }
   if (use.purpose == FunctionPurpose::none) use.purpose = container;
+  use.purpose = within(use.purpose, first);
   if (use.purpose == FunctionPurpose::none && index != stack.frames.rend()) find_caller(stack, index, use);
   if (copies_slice(stack)) use.purpose = FunctionPurpose::packing;
   if (use.purpose == FunctionPurpose::team && dispatches(stack)) use.purpose = FunctionPurpose::dispatch;
@@ -68,6 +85,15 @@ void StackUses::find_caller(const HostStackSum& stack, Outward index, StackUse& 
     use.line = short_place(one);
     return;
   }
+}
+
+/// The interpreter's own functions are not in the stacks.
+void StackUses::note_python_stream(const HostFrame& own, StackUse& use) const {
+  const auto line = python_lines_.find({own.file, own.line});
+  const std::string_view source = line == python_lines_.end() ? std::string_view() : line->second;
+  const bool reads = use.system_call == "read" && source.find("os.read") == std::string_view::npos;
+  use.seek = (reads || use.system_call == "lseek") && source.find(".seek(") != std::string_view::npos;
+  use.fill = reads && !use.seek;
 }
 
 /// Compilers inline the temporary copies of Fortran's slices: time of the line of a call itself is theirs.
@@ -104,6 +130,7 @@ void StackUses::read_sources() {
     const std::string& source = line.source;
     if (is_call_with_slice(source)) slice_calls_.insert({line.place.file, line.place.line});
     if (is_dynamic_loop(source)) dynamic_loops_.insert(line.place.function);
+    if (line.place.python) python_lines_[{line.place.file, line.place.line}] = source;
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,7 +21,8 @@ struct StackUse {
   std::string_view function;     ///< of that line
   std::string_view system_call;  ///< innermost; empty: none
   bool flush = false;
-  bool kernel = false;  ///< the thread ran in the kernel
+  bool seek = false, fill = false;  ///< of a stream: its position changes; it reads to fill its buffer
+  bool kernel = false;              ///< the thread ran in the kernel
   std::string line;
 };
 
@@ -37,7 +39,7 @@ class StackUses {
     bool special = false, copies = false;  ///< members that compilers write
     FunctionPurpose purpose = FunctionPurpose::none;
     std::string_view system_call;  ///< empty: none
-    bool flush = false;
+    bool flush = false, seek = false, fill = false;
   };
   using Outward = std::vector<int>::const_reverse_iterator;  ///< of a stack's frames
 
@@ -46,11 +48,13 @@ class StackUses {
   void find_caller(const HostStackSum& stack, Outward index, StackUse& use) const;
   bool copies_slice(const HostStackSum& stack) const;
   bool dispatches(const HostStackSum& stack) const;
+  void note_python_stream(const HostFrame& own, StackUse& use) const;
 
   const HostProfile& host_;
-  std::vector<FrameUse> frames_;                       ///< by frame
-  std::set<std::pair<std::string, int>> slice_calls_;  ///< Fortran's, by file and line
-  std::set<std::string, std::less<>> dynamic_loops_;   ///< bodies of OpenMP loops
+  std::vector<FrameUse> frames_;                                          ///< by frame
+  std::set<std::pair<std::string, int>> slice_calls_;                     ///< Fortran's, by file and line
+  std::set<std::string, std::less<>> dynamic_loops_;                      ///< bodies of OpenMP loops
+  std::map<std::pair<std::string, int>, std::string_view> python_lines_;  ///< text, by file and line
 };
 
 }  // namespace roofline

@@ -1,17 +1,42 @@
-// What to say about the system call in which a program spends its kernel time.
+// The system calls in which a program spends its kernel time, and what to say about those with most of it.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
+
+#include "report/host_cause_text.hpp"
+#include "report/stack_use.hpp"
 
 namespace roofline {
 
 /// A system call, or what it is made for.
 struct SystemCallText {
-  std::string_view name;  ///< "system calls, mostly" this
-  std::string_view action;
+  std::string name;  ///< "system calls, mostly" this
+  std::string action;
 };
 
-/// Of a call as StackUse names it, "flush" or "localtime". The name may refer to `call`.
+class SystemCalls {
+ public:
+  /// A running thread that makes a system call, or flushes a stream.
+  void add(const StackUse& use, double seconds);
+
+  /// Of all calls that samples show.
+  double seconds() const;
+
+  /// Of the calls with most time; there are some.
+  struct Most {
+    SystemCallText text;
+    std::string line;
+  };
+  Most most() const;
+
+ private:
+  std::map<std::string, ByLine> calls_;  ///< by call, or what it is made for
+  double seek_reads_s_ = 0;              ///< seeks that read or write themselves
+};
+
+/// Of a call, "flush", "localtime", "fill" (of a stream's buffer), "seek" (of a stream) or "discard" (by such a seek).
 SystemCallText system_call_text(std::string_view call);
 
 }  // namespace roofline

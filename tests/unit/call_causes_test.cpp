@@ -157,6 +157,63 @@ TEST(CallCauses, SyncsThatAreWorkOfTheKernel) {
   EXPECT_EQ(found[0].text.find("73"), std::string::npos);
 }
 
+/// Innermost first, below the program's line 7.
+std::vector<HostCause> causes_in(std::vector<HostFrame> frames) {
+  frames.push_back(own(7, "load"));
+  return host_causes(running({frames, {own(9, "load")}}), true);
+}
+
+TEST(CallCauses, TextWhoseEndEachCallLooksFor) {
+  const HostFrame length = library("__rawmemchr_evex"), init = library("_IO_str_init_static_internal"),
+                  scan = library("__isoc99_sscanf"), number = library("__vfscanf_internal");
+  const std::vector<HostCause> found = causes_in({length, init, scan});
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].id, "text-scans");
+  EXPECT_EQ(found[0].line, "solver.cpp:7 load");
+  EXPECT_EQ(causes_in({library("__strlen_evex"), scan}).at(0).id, "text-scans");
+  EXPECT_EQ(causes_in({number, scan}).at(0).id, "text") << "a short line: it converts";
+  EXPECT_EQ(causes_in({length}).at(0).id, "string-lengths");
+  EXPECT_EQ(causes_in({library("__strcat_evex")}).at(0).id, "string-appends");
+  EXPECT_EQ(causes_in({library("__strlen_evex"), library("__strncat")}).at(0).id, "string-appends");
+  EXPECT_EQ(causes_in({library("__isoc23_strtol")}).at(0).id, "text");
+}
+
+TEST(CallCauses, TextThatStringStreamsCopy) {
+  const HostFrame stream = library("std::__cxx11::basic_istringstream<char>::basic_istringstream(std::string const&)");
+  EXPECT_EQ(causes_in({library("__memcpy_evex"), stream}).at(0).id, "stream-text");
+  EXPECT_EQ(causes_in({stream}).at(0).id, "string-streams");
+}
+
+/// Seconds in the system calls of a stream's seeks, at line 7, and in the reads that fill its buffer, at line 8.
+HostCause cause_of_stream(int seeks, int reads, const std::string& seek) {
+  const HostFrame fill = library("std::basic_filebuf<char, std::char_traits<char> >::underflow()"),
+                  get = library("std::istream::read(char*, long)"), kernel{"[kernel]", "", 0, false, false};
+  const HostFrame read = library("__read", "/usr/lib/libc.so.6"), lseek = library("lseek", "/usr/lib/libc.so.6");
+  std::vector<std::vector<HostFrame>> stacks(static_cast<std::size_t>(seeks),
+                                             {kernel, lseek, library(seek), own(7, "load")});
+  stacks.resize(static_cast<std::size_t>(seeks + reads), {kernel, read, fill, get, own(8, "load")});
+  HostProfile host = running(stacks);
+  host.usage = {.user_s = 0.1, .system_s = 2.0 * (seeks + reads), .page_faults = 100};
+  const std::vector<HostCause> found = host_causes(host, true);
+  return found.size() == 1 ? found[0] : HostCause();
+}
+
+TEST(CallCauses, SeeksThatDiscardTheBufferOfAStream) {
+  const std::string seek = "std::istream::seekg(std::fpos<__mbstate_t>)";
+  const HostCause discards = cause_of_stream(1, 7, seek), fills = cause_of_stream(0, 8, seek);
+  EXPECT_EQ(discards.id, "system-calls");
+  EXPECT_EQ(discards.line, "solver.cpp:7 load");
+  EXPECT_THAT(discards.action, testing::HasSubstr("pread"));
+  EXPECT_EQ(fills.line, "solver.cpp:8 load");
+  EXPECT_THAT(fills.action, testing::HasSubstr("setvbuf")) << "no seeks: the buffer is small";
+  EXPECT_EQ(cause_of_stream(1, 20, seek).line, "solver.cpp:8 load") << "a seek for many reads";
+  const HostCause only_seeks = cause_of_stream(8, 1, "fseek");
+  EXPECT_EQ(only_seeks.line, "solver.cpp:7 load");
+  EXPECT_NE(only_seeks.text, discards.text) << "the buffer is kept";
+  EXPECT_EQ(only_seeks.action, discards.action);
+  EXPECT_NE(cause_of_stream(8, 0, "std::istream::tellg()").action, discards.action) << "the position stays";
+}
+
 TEST(ReadyTime, CountsWhatLacksAsAWait) {
   std::int64_t unaccounted = 0;
   double running = 0, blocked = 0;
