@@ -53,7 +53,20 @@ std::optional<HostCause> cause_of_reloads(const HostSlowCode& code, double cpu_s
       "(__restrict in C++): the loop can then be vectorised.");
 }
 
+std::optional<HostCause> cause_of_probes(const HostSlowCode& code, double cpu_s) {
+  constexpr double kLeast = 0.3;
+  if (!(cpu_s > 0) || code.seconds < kLeast * cpu_s) return std::nullopt;
+  return host_cause(
+      "long-probes", code.seconds,
+      fmt::format("{} of the CPU time is in loops that probe many slots of a hash table one after the other",
+                  percent(std::min(1.0, code.seconds / cpu_s))),
+      "mostly at", short_place(code.place),
+      "Mix all bits of the key before masking (multiply by a 64-bit odd constant, take the high bits), and fill at "
+      "most 70 % of the slots.");
+}
+
 std::optional<HostCause> cause_of(const HostSlowCode& code, double cpu_s) {
+  if (code.kind == "probe") return cause_of_probes(code, cpu_s);
   if (code.kind == "reload") return cause_of_reloads(code, cpu_s);
   const bool has_remedy = code.converted || code.invariant || code.kind == "integer_division";
   if (!(cpu_s > 0) || code.seconds < (has_remedy ? kLeastOfProgram : kMostOfProgram) * cpu_s) return std::nullopt;

@@ -35,7 +35,10 @@ TEST(X86Instruction, DivisionsAndConversions) {
   EXPECT_EQ(kind({0xf2, 0x0f, 0x5e, 0xc1}), X86Kind::division);
   EXPECT_EQ(kind({0xf3, 0x0f, 0x51, 0xc1}), X86Kind::root);
   EXPECT_EQ(kind({0xf7, 0xf9}), X86Kind::integer_division);
-  EXPECT_EQ(kind({0xf7, 0xc1, 1, 0, 0, 0}), X86Kind::other) << "a test";
+  EXPECT_EQ(kind({0xf7, 0xc1, 1, 0, 0, 0}), X86Kind::compare) << "a test";
+  EXPECT_EQ(kind({0x48, 0x83, 0xc0, 0x01}), X86Kind::step);
+  EXPECT_EQ(kind({0x0f, 0xb7, 0xc0}), X86Kind::mask) << "movzwl %ax,%eax";
+  EXPECT_EQ(kind({0x0f, 0xb7, 0x02}), X86Kind::other) << "movzwl (%rdx),%eax";
   EXPECT_EQ(kind({0xf3, 0x0f, 0x5a, 0xc0}), X86Kind::widening);
   EXPECT_EQ(kind({0xf2, 0x0f, 0x5a, 0xc0}), X86Kind::narrowing);
   EXPECT_EQ(kind({0xf2, 0x0f, 0x59, 0xc1}), X86Kind::other);
@@ -127,6 +130,44 @@ TEST(SlowCode, ValuesThatStoresMayChange) {
   EXPECT_EQ(slow_loops(no_store, kStart, {{kStart, 10}}).at(0).reloads, 0);
 }
 
+/// `empty`; je out; `step`; movzwl %ax,%eax; mov %rax,%rdx; shl $4,%rdx; add %rbp,%rdx; `load`; jne back. Samples
+/// are at the shift, and `waits` of 100 behind the load.
+SlowLoop probes_with(const Bytes& step, const Bytes& load, double waits, const Bytes& empty = {0x48, 0x85, 0xc9}) {
+  Bytes code = empty;
+  const auto append = [&](const Bytes& more) { code.insert(code.end(), more.begin(), more.end()); };
+  append({0x74, 0x40});
+  append(step);
+  append({0x0f, 0xb7, 0xc0, 0x48, 0x89, 0xc2});
+  const std::uint64_t shift = kStart + code.size();
+  append({0x48, 0xc1, 0xe2, 0x04, 0x48, 0x01, 0xea});
+  append(load);
+  const std::uint64_t behind = kStart + code.size();
+  append({0x75, static_cast<std::uint8_t>(-static_cast<int>(code.size()) - 2)});
+  const std::vector<SlowLoop> found = slow_loops(code, kStart, {{shift, 100 - waits}, {behind, waits}});
+  return found.size() == 1 ? found[0] : SlowLoop();
+}
+
+TEST(SlowCode, LoopsThatProbeTheSlotsOfATable) {
+  const Bytes next = {0x48, 0x83, 0xc0, 0x01};                 // add $1,%rax
+  const Bytes compare = {0x48, 0x8b, 0x0a, 0x48, 0x39, 0xce};  // mov (%rdx),%rcx; cmp %rcx,%rsi
+  const Bytes marker = {0x48, 0x83, 0x3a, 0x00};               // cmpq $0,(%rdx)
+  const Bytes two = {0x48, 0x8b, 0x0a, 0x48, 0x3b, 0x0b};      // mov (%rdx),%rcx; cmp (%rbx),%rcx
+  const SlowLoop found = probes_with(next, compare, 5);
+  EXPECT_TRUE(found.probes);
+  EXPECT_EQ(found.samples, 100);
+  EXPECT_LE(found.waits, 5);
+  EXPECT_TRUE(probes_with(next, marker, 5, {}).probes);
+  EXPECT_FALSE(probes_with(next, marker, 5).probes) << "test %rcx,%rcx: not of the slot";
+  EXPECT_TRUE(probes_with({0x48, 0x01, 0xf8}, compare, 5).probes) << "add %rdi,%rax: by another step";
+  EXPECT_FALSE(probes_with({0x48, 0x8b, 0x01}, compare, 5).probes) << "mov (%rcx),%rax: a list";
+  EXPECT_FALSE(probes_with({0x90}, compare, 5).probes) << "no step";
+  EXPECT_FALSE(probes_with({0x48, 0x83, 0xc0, 0x01, 0x49, 0x39, 0xf8}, compare, 5).probes) << "cmp %rdi,%r8: it counts";
+  EXPECT_FALSE(probes_with({0x48, 0x83, 0xc0, 0x01, 0x89, 0x17}, compare, 5).probes) << "a store";
+  EXPECT_FALSE(probes_with({0x48, 0x83, 0xc0, 0x01, 0xe8, 0, 0, 0, 0}, compare, 5).probes) << "a call";
+  EXPECT_EQ(probes_with(next, {0x48, 0x39, 0x32}, 90, {}).waits, 90) << "cmp %rsi,(%rdx): short sequences";
+  EXPECT_TRUE(probes_with(next, two, 5).probes) << "the key is in memory";
+}
+
 HostProfile profile_with(const HostSlowCode& code) {
   HostProfile host;
   host.slow_code = {code};
@@ -150,6 +191,10 @@ TEST(SlowCode, HasACauseWithARemedy) {
   EXPECT_THAT(slow_code_causes(profile_with(code), 10), IsEmpty()) << "little";
   code = {.kind = "reload", .place = {"grade", "/home/u/retouch.c", 64, false, true}, .seconds = 8};
   EXPECT_EQ(slow_code_causes(profile_with(code), 10).at(0).id, "reloaded-values");
+  code.seconds = 2;
+  EXPECT_THAT(slow_code_causes(profile_with(code), 10), IsEmpty()) << "little";
+  code = {.kind = "probe", .place = {"find", "/home/u/orders.cpp", 20, false, true}, .seconds = 6};
+  EXPECT_EQ(slow_code_causes(profile_with(code), 10).at(0).id, "long-probes");
   code.seconds = 2;
   EXPECT_THAT(slow_code_causes(profile_with(code), 10), IsEmpty()) << "little";
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "profile/cpu/loops.hpp"
+#include "profile/cpu/probe_loops.hpp"
 #include "profile/cpu/x86_instruction.hpp"
 #include "sample/code_modules.hpp"
 #include "sample/native_names.hpp"
@@ -19,14 +20,9 @@ constexpr std::size_t kLargestFunction = std::size_t{1} << 20U;  ///< bytes
 constexpr double kLeastOfProgram = 0.15, kLeastOfLoop = 0.3;     ///< of the samples
 constexpr double kLeastSamples = 50;
 
-struct Instruction {
-  std::uint64_t address = 0;
-  X86Instruction code;
-};
-
 /// In order, up to the first one that is not known.
-std::vector<Instruction> decoded(std::span<const std::uint8_t> code, std::uint64_t start) {
-  std::vector<Instruction> all;
+std::vector<CodeInstruction> decoded(std::span<const std::uint8_t> code, std::uint64_t start) {
+  std::vector<CodeInstruction> all;
   for (std::size_t at = 0; at < code.size();) {
     const std::optional<X86Instruction> one = decode_x86(code.subspan(at));
     if (!one) break;
@@ -43,34 +39,57 @@ bool converts(X86Kind kind) { return kind == X86Kind::widening || kind == X86Kin
 
 class FunctionLoops {
  public:
-  FunctionLoops(std::span<const std::uint8_t> code, std::uint64_t start) : all_(decoded(code, start)) {
+  /// `samples`: in the order of their addresses.
+  FunctionLoops(std::span<const std::uint8_t> code, std::uint64_t start, std::span<const SampledAddress> samples)
+      : all_(decoded(code, start)), samples_(samples) {
     std::vector<LoopJump> jumps;
-    for (const Instruction& one : all_) {
+    for (const CodeInstruction& one : all_) {
       if (one.code.kind != X86Kind::jump || one.code.relative >= 0) continue;
       const std::uint64_t to = one.address + one.code.length + static_cast<std::uint64_t>(one.code.relative);
-      if (to >= start) jumps.push_back({one.address, to, 1});
+      if (to >= start) jumps.push_back({one.address, to, 1 + density(to, one.address)});
     }
     loops_ = CodeLoops(jumps);
     found_.resize(loops_.all().size());
     most_.resize(found_.size(), 0);
   }
 
-  std::vector<SlowLoop> with(const std::vector<SampledAddress>& samples) {
-    for (const SampledAddress& one : samples) add(one);
+  std::vector<SlowLoop> find() {
     for (std::size_t i = 0; i < found_.size(); ++i) describe(static_cast<int>(i));
+    for (const SampledAddress& one : samples_) add(one);
+    note_around();
     return std::move(found_);
   }
 
  private:
+  /// Samples per byte of code: of two loops that overlap, the one with more of them has more iterations.
+  double density(std::uint64_t first, std::uint64_t last) const {
+    double sum = 0;
+    for (auto one = std::ranges::lower_bound(samples_, first, {}, &SampledAddress::address);
+         one != samples_.end() && one->address <= last; ++one)
+      sum += one->samples;
+    return sum / static_cast<double>(last - first + 1);
+  }
+
+  /// Inner loops are none of the code that runs once for each sequence.
+  void note_around() {
+    std::set<int> outer = {-1};
+    for (const CodeLoop& loop : loops_.all()) outer.insert(loop.parent);
+    double most = 0;
+    for (const SampledAddress& one : samples_) {
+      if (outer.contains(loops_.innermost(one.address))) most = std::max(most, one.samples);
+    }
+    for (SlowLoop& loop : found_) loop.around = most;
+  }
+
   /// The interrupt is taken at the oldest instruction that is not done, or at the next one.
-  const Instruction* cause_of(std::size_t index) const {
+  const CodeInstruction* cause_of(std::size_t index) const {
     const auto is_cause = [&](std::size_t i) { return is_slow(all_[i].code.kind) || converts(all_[i].code.kind); };
     if (is_cause(index)) return &all_[index];
     return index > 0 && is_cause(index - 1) ? &all_[index - 1] : nullptr;
   }
 
   void add(const SampledAddress& sample) {
-    const auto at = std::ranges::lower_bound(all_, sample.address, {}, &Instruction::address);
+    const auto at = std::ranges::lower_bound(all_, sample.address, {}, &CodeInstruction::address);
     const int index = loops_.innermost(sample.address);
     if (at == all_.end() || at->address != sample.address || index < 0) return;
     SlowLoop& loop = found_[static_cast<std::size_t>(index)];
@@ -79,7 +98,9 @@ class FunctionLoops {
       loop.hottest = sample.samples;
       loop.hot_address = sample.address;
     }
-    const Instruction* const cause = cause_of(static_cast<std::size_t>(at - all_.begin()));
+    const auto code = instructions_of(index);
+    if (loop.probes && is_wait(code, static_cast<std::size_t>(&*at - code.data()))) loop.waits += sample.samples;
+    const CodeInstruction* const cause = cause_of(static_cast<std::size_t>(at - all_.begin()));
     if (cause == nullptr || loops_.innermost(cause->address) != index) return;
     const X86Kind kind = cause->code.kind;
     if (converts(kind)) loop.conversions += sample.samples;
@@ -94,40 +115,45 @@ class FunctionLoops {
     loop.address = cause->address;
   }
 
-  void describe(int index) {
+  std::span<const CodeInstruction> instructions_of(int index) const {
     const CodeLoop& range = loops_.all()[static_cast<std::size_t>(index)];
+    return {std::ranges::lower_bound(all_, range.head, {}, &CodeInstruction::address),
+            std::ranges::upper_bound(all_, range.last, {}, &CodeInstruction::address)};
+  }
+
+  void describe(int index) {
+    const std::span<const CodeInstruction> code = instructions_of(index);
     bool widens = false, narrows = false, calls = false, divides = false;
     std::uint32_t written = 0;
-    const auto first = std::ranges::lower_bound(all_, range.head, {}, &Instruction::address);
-    const auto end = std::ranges::upper_bound(all_, range.last, {}, &Instruction::address);
-    for (auto one = first; one != end; ++one) {
-      widens |= one->code.kind == X86Kind::widening;
-      narrows |= one->code.kind == X86Kind::narrowing;
-      calls |= one->code.kind == X86Kind::call;
-      written |= one->code.written;
+    for (const CodeInstruction& one : code) {
+      widens |= one.code.kind == X86Kind::widening;
+      narrows |= one.code.kind == X86Kind::narrowing;
+      calls |= one.code.kind == X86Kind::call;
+      written |= one.code.written;
     }
     bool same = !calls;
-    for (auto one = first; one != end; ++one) {
-      if (one->code.kind != X86Kind::division) continue;
+    for (const CodeInstruction& one : code) {
+      if (one.code.kind != X86Kind::division) continue;
       divides = true;
-      const X86Operand& by = one->code.divisor;
+      const X86Operand& by = one.code.divisor;
       const bool kept = by.kind == X86Operand::Kind::vector && (written >> static_cast<unsigned>(by.number) & 1U) == 0;
       same = same && (kept || by.kind == X86Operand::Kind::constant);
     }
     SlowLoop& loop = found_[static_cast<std::size_t>(index)];
     loop.converts = widens && narrows;
     loop.invariant = divides && same;
-    loop.instructions = static_cast<int>(end - first);
-    if (!calls) count_reloads({first, end}, loop);
+    loop.instructions = static_cast<int>(code.size());
+    loop.probes = probes_slots(code);
+    if (!calls) count_reloads(code, loop);
   }
 
   /// Compilers keep a value in a register unless a store may change it, or a branch may skip its load. Memory of the
   /// stack has what did not fit into registers.
-  static void count_reloads(std::span<const Instruction> instructions, SlowLoop& loop) {
+  static void count_reloads(std::span<const CodeInstruction> instructions, SlowLoop& loop) {
     constexpr int kStackPointer = 4, kFramePointer = 5;
     std::uint32_t written = 0;
     bool stores = false;
-    for (const Instruction& one : instructions) {
+    for (const CodeInstruction& one : instructions) {
       if (one.code.packed || one.code.locked) return;
       written |= one.code.general;
       const int base = one.code.address.base;
@@ -136,7 +162,7 @@ class FunctionLoops {
     if (!stores) return;
     std::set<X86Address> reloads;
     std::uint64_t skipped_to = 0;  // the farthest target of a jump before
-    for (const Instruction& one : instructions) {
+    for (const CodeInstruction& one : instructions) {
       const X86Address& at = one.code.address;
       const bool known = at.base >= 0 && at.base != kStackPointer && at.base != kFramePointer;
       const bool kept = known && !at.indexed && (written >> static_cast<unsigned>(at.base) & 1U) == 0;
@@ -148,7 +174,8 @@ class FunctionLoops {
     loop.reloads = static_cast<int>(reloads.size());
   }
 
-  std::vector<Instruction> all_;
+  std::vector<CodeInstruction> all_;
+  std::span<const SampledAddress> samples_;
   CodeLoops loops_;
   std::vector<SlowLoop> found_;  ///< by loop
   std::vector<double> most_;     ///< by loop: samples of its instruction with the most
@@ -176,6 +203,7 @@ class Finder {
 
   std::vector<HostSlowCode> find() {
     for (auto& [module, of_module] : samples_by_module(samples_, modules_)) add_module(module, of_module);
+    if (!probes_.kind.empty()) found_.push_back(probes_);
     std::ranges::stable_sort(found_, std::ranges::greater(), &HostSlowCode::seconds);
     return std::move(found_);
   }
@@ -203,6 +231,7 @@ class Finder {
 
   void add_loop(int module, const SlowLoop& loop) {
     const auto all = static_cast<double>(samples_.samples.size());
+    if (loop.probes) return add_probes(module, loop);
     if (loop.samples < std::max(kLeastSamples, kLeastOfProgram * all)) return;
     const bool converted = loop.converts && loop.doubles + loop.conversions >= kLeastOfLoop * loop.samples;
     const double slow = loop.slow + (converted ? loop.conversions : 0);
@@ -213,7 +242,7 @@ class Finder {
                 : loop.conversions > loop.slow ? "conversion"
                 : 2 * loop.roots > loop.slow   ? "root"
                                                : "division";
-    code.place = native_frames(modules_, {{module, loop.address}}).front();
+    code.place = own_place(module, loop.address);
     code.seconds = (integer ? loop.integer : slow) * samples_.period_s;
     code.loop_s = loop.samples * samples_.period_s;
     code.doubles = 2 * loop.doubles > loop.slow;
@@ -234,13 +263,40 @@ class Finder {
     if (loop.samples < kLeastTime * all || loop.hottest > kMostAtOne * loop.samples) return;
     HostSlowCode code;
     code.kind = "reload";
-    code.place = native_frames(modules_, {{module, loop.hot_address}}).front();
+    code.place = own_place(module, loop.hot_address);
     code.seconds = code.loop_s = loop.samples * samples_.period_s;
     if (code.place.own && code.place.line > 0) found_.push_back(std::move(code));
   }
 
+  /// All of the program's tables together: the same keys are inserted, found and erased. Where a loop mostly waits, or
+  /// its instructions take little more time than those around it, its sequences are short.
+  void add_probes(int module, const SlowLoop& loop) {
+    constexpr double kMostWaits = 0.8, kTimesAround = 3;
+    if (loop.samples < kLeastSamples || loop.waits > kMostWaits * loop.samples) return;
+    if (loop.hottest < kTimesAround * loop.around) return;
+    HostSlowCode code;
+    code.kind = "probe";
+    code.place = own_place(module, loop.hot_address);
+    code.loop_s = loop.samples * samples_.period_s;
+    code.seconds = probes_.seconds + code.loop_s;
+    if (!code.place.own || code.place.line <= 0) return;
+    if (code.loop_s < probes_.loop_s) {
+      probes_.seconds = code.seconds;
+    } else {
+      probes_ = code;
+    }
+  }
+
+  /// The innermost line of the program: the instruction may be of a library's function that is inlined there.
+  HostFrame own_place(int module, std::uint64_t address) const {
+    const std::vector<HostFrame> frames = native_frames(modules_, {{module, address}});
+    const auto own = std::ranges::find_if(frames, [](const HostFrame& frame) { return frame.own && frame.line > 0; });
+    return own == frames.end() ? frames.front() : *own;
+  }
+
   const CodeSamples& samples_;
   CodeModules modules_;
+  HostSlowCode probes_;
   std::vector<HostSlowCode> found_;
 };
 
@@ -248,7 +304,7 @@ class Finder {
 
 std::vector<SlowLoop> slow_loops(std::span<const std::uint8_t> code, std::uint64_t start,
                                  const std::vector<SampledAddress>& samples) {
-  return FunctionLoops(code, start).with(samples);
+  return FunctionLoops(code, start, samples).find();
 }
 
 std::vector<HostSlowCode> slow_code(const CodeSamples& samples) {

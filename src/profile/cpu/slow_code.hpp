@@ -1,5 +1,6 @@
-// Divisions, roots and conversions of the program's hot loops, by samples at or right behind them, and values that
-// these loops read again in each iteration. Reads the machine code of the files on disk; x86-64 only.
+// Divisions, roots and conversions of the program's hot loops, by samples at or right behind them, values that these
+// loops read again in each iteration, and long probe sequences of hash tables. Reads the machine code of the files on
+// disk; x86-64 only.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,9 @@ struct SlowLoop {
   int instructions = 0;           ///< of the loop
   double hottest = 0;             ///< samples at the instruction with the most
   std::uint64_t hot_address = 0;  ///< of that instruction
+  bool probes = false;            ///< it probes the slots of a hash table
+  double waits = 0;               ///< samples at instructions where such a loop waits
+  double around = 0;              ///< samples at the hottest instruction of the function outside inner loops
 };
 
 struct SampledAddress {

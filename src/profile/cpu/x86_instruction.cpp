@@ -208,15 +208,19 @@ class Decoder {
     const std::size_t unused = 64 - 8 * bytes;
     found_.relative = static_cast<std::int64_t>(value << unused) >> unused;
     found_.kind = map_ == 0 && opcode_ == 0xe8 ? X86Kind::call : X86Kind::jump;
+    found_.conditional = map_ == 1 || is_in(opcode_, 0x70, 0x7f);
   }
 
   void classify() {
     if (map_ == 0) {
       if ((opcode_ == 0xf6 || opcode_ == 0xf7) && extension_ >= 6) found_.kind = X86Kind::integer_division;
       if (opcode_ == 0xff && (extension_ == 2 || extension_ == 3)) found_.kind = X86Kind::call;
+      classify_general();
       return;
     }
     if (map_ != 1) return;
+    const bool narrow = (opcode_ == 0xb6 || opcode_ == 0xb7) && !to_memory();  // movzx
+    if (narrow || is_in(opcode_, 0x40, 0x4f)) found_.kind = X86Kind::mask;
     const bool doubles = type_ == kOperandSize || type_ == kScalarDouble;
     if (opcode_ == 0x5e || opcode_ == 0x51) {
       found_.kind = opcode_ == 0x5e ? X86Kind::division : X86Kind::root;
@@ -224,6 +228,26 @@ class Decoder {
       if (opcode_ == 0x5e) found_.divisor = operand_;
     }
     if (opcode_ == 0x5a) found_.kind = doubles ? X86Kind::narrowing : X86Kind::widening;
+  }
+
+  /// What loops do to their indices, and how they end.
+  void classify_general() {
+    const bool constant = is_one_of(opcode_, {0x80, 0x81, 0x83}), same = !to_memory() && reg_ == rm_;
+    const bool two = is_in(opcode_, 0x38, 0x3b) || opcode_ == 0x84 || opcode_ == 0x85;
+    const bool one = (constant && extension_ == 7) || ((opcode_ == 0xf6 || opcode_ == 0xf7) && extension_ < 2);
+    const bool accumulator = is_one_of(opcode_, {0x3c, 0x3d, 0xa8, 0xa9});
+    if (two || one || accumulator) {
+      found_.kind = X86Kind::compare;
+      if (two) found_.reg = static_cast<int>(reg_);
+      if (!to_memory()) found_.rm = accumulator ? 0 : static_cast<int>(rm_);
+    }
+    if (to_memory() && opcode_ != 0x8d && opcode_ != 0x03 && opcode_ != 0x23) return;
+    const bool adds = is_in(opcode_, 0x01, 0x03) || (constant && extension_ == 0);
+    const bool increments = opcode_ == 0xff && extension_ == 0;
+    if (adds || increments || (opcode_ == 0x8d && !found_.address.indexed)) found_.kind = X86Kind::step;
+    const bool keeps_bits = is_one_of(opcode_, {0x21, 0x23, 0x25}) || (constant && extension_ == 4);
+    const bool zero = (opcode_ == 0x31 || opcode_ == 0x33) && same;
+    if (keeps_bits || zero) found_.kind = X86Kind::mask;
   }
 
   static std::uint32_t bit(int number) { return std::uint32_t{1} << (static_cast<unsigned>(number) & 31U); }

@@ -8,7 +8,19 @@
 
 namespace roofline {
 
-enum class X86Kind : std::uint8_t { other, jump, call, division, root, integer_division, widening, narrowing };
+enum class X86Kind : std::uint8_t {
+  other,
+  jump,
+  call,
+  division,
+  root,
+  integer_division,
+  widening,
+  narrowing,
+  step,     ///< addition to a general register
+  mask,     ///< it keeps some bits of a general register, or may set it to another value
+  compare,  ///< of general registers, memory and constants
+};
 
 /// An operand of vector instructions: a register, or memory relative to the instruction (constants) or elsewhere.
 struct X86Operand {
@@ -30,6 +42,8 @@ struct X86Instruction {
   X86Kind kind = X86Kind::other;
   bool doubles = false;       ///< divisions and roots: in double precision
   std::int64_t relative = 0;  ///< jumps: target relative to the next instruction
+  bool conditional = false;   ///< jumps
+  int reg = -1, rm = -1;      ///< general registers of a comparison; -1: memory or a constant
   X86Operand divisor;
   std::uint32_t written = 0;           ///< vector registers that it may write, a bit for each
   std::uint32_t general = 0;           ///< general registers that it may write, a bit for each
