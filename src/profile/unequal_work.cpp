@@ -16,7 +16,7 @@ namespace {
 using spool::CollectiveKind;
 
 /// Advice on a part of the step needs at least this share of the difference between the ranks in that part.
-constexpr double kMost = 0.6;
+constexpr double kMostOfDifference = 0.6;
 
 const LaunchGroup& group_at(const Recording& recording, int group) {
   return recording.groups[static_cast<std::size_t>(group)];
@@ -104,7 +104,7 @@ bool updates_differ(const Job& job, const Recording& recording, const RankWork& 
                     int other, double more) {
   std::set<int> updates = UpdateGroups(job, recording).find(rank);
   updates.merge(UpdateGroups(job, recording).find(other));
-  return more_seconds(here, there, [&](int group) { return updates.contains(group); }) >= kMost * more;
+  return more_seconds(here, there, [&](int group) { return updates.contains(group); }) >= kMostOfDifference * more;
 }
 
 /// Attention and the other kernels of one rank.
@@ -149,7 +149,7 @@ bool attention_exchanges(const Recording& recording, const std::set<std::string>
 bool keys_differ(const Recording& recording, const RankWork& here, const RankWork& there, double more) {
   constexpr double kEqual = 0.02, kSimilar = 0.25;
   const auto attention = [&](int group) { return is_attention(group_at(recording, group).symbol); };
-  if (more_seconds(here, there, attention) < kMost * more) return false;
+  if (more_seconds(here, there, attention) < kMostOfDifference * more) return false;
   const AttentionWork late = attention_work(recording, here), other = attention_work(recording, there);
   const auto differ = [](double a, double b) { return std::abs(a - b) / std::max({a, b, 1e-12}); };
   return late.grids == other.grids && differ(late.launches, other.launches) <= kEqual &&
