@@ -98,7 +98,12 @@ class ThreadSamples {
   bool works_on_results(const HostPlace& place) const;
   void find_readbacks(const ProcessTrace& trace);
   bool descends(std::int64_t process, std::int64_t from) const;
-  struct Worker;
+  struct Worker {
+    int thread = 0;
+    bool feeds = false;  ///< by a thread that it starts with its first item
+    Span life;
+    std::uint64_t delivered = 0;  ///< time of the first item
+  };
   void find_workers();
   /// Its first item as its own threads show it, at the latest its end.
   Worker worker_of(int thread) const;
