@@ -1,4 +1,5 @@
-// Claims on a GPU that one process of the machine has at a time.
+// Claims on a GPU that one process of the machine has at a time. Processes in other network namespaces, as those of
+// containers, are not seen.
 #pragma once
 
 #include <cuda.h>
