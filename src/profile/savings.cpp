@@ -155,19 +155,25 @@ class SavingFinder {
                        .general = kind == SavingKind::kernel});
   }
 
-  /// For a row without a roof, only the waits of its warps can be saved.
+  /// For a row without a roof, only the waits of its warps can be saved, or idle SMs.
   void add_wait(std::size_t i, const RowTime& row) {
     const Point& point = points_[i];
     if (is_of_library(point.profiled->full_name)) return;
     const std::vector<Advice> advice = advice_for(point, machine_);
     if (advice.empty() || advice.front().kind != RuleKind::cause) return;
-    const SampledWait* const wait = wait_behind(point, advice.front().rule);
-    if (wait == nullptr) return;
     Saving saving;
-    saving.what = fmt::format("{} waits for {}", point.workload.label, description_of(wait->what));
+    double saved = advice.front().most_saved;
+    if (saved < 1) {
+      saving.what = fmt::format("{} leaves SMs idle", point.workload.label);
+    } else {
+      const SampledWait* const wait = wait_behind(point, advice.front().rule);
+      if (wait == nullptr) return;
+      saved = wait->share;
+      saving.what = fmt::format("{} waits for {}", point.workload.label, description_of(wait->what));
+    }
     saving.evidence = advice.front().finding;
     saving.action = advice.front().next;
-    add_claim(SavingKind::kernel, i, wait->share * row.kernel_s, std::move(saving));
+    add_claim(SavingKind::kernel, i, saved * row.kernel_s, std::move(saving));
   }
 
   void add_kernels() {

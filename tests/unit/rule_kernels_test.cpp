@@ -131,6 +131,7 @@ constexpr Pair kPairs[] = {
     {"loads-in-turns", "channel_power_faulty", "close_bodies_faulty"},
     {"loads-in-turns", "channel_power_faulty", "proj_faulty"},  // has a product, and another rule
     {"shared-atomic-waits", "deposit_patch_faulty", "local_array_mended"},
+    {"last-wave", "potential_map_faulty", "far_forces_mended"},  // which has two whole waves
 };
 
 /// What is known of each kernel, by its name: of those that were made for it, and of the rows of the reference runs.

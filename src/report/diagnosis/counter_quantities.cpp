@@ -72,6 +72,12 @@ void add_layout(QuantityCollector& out, const Point& point, const Machine& machi
   }
   const auto missing = out.get("roof.missing");
   if (const auto tail = out.get("tail.share"); tail && missing) out.set("tail.explains", *tail / *missing);
+  // Without a roof, idle slots are time only where their warps would not have waited for memory.
+  constexpr double kFewLoads = 0.3;
+  const bool roofless = !std::isfinite(point.fraction_of_roof());
+  if (const auto tail = out.get("tail.share"), loads = out.get("load.explains"); roofless && tail && loads) {
+    if (*loads < kFewLoads) out.set("tail.explains", tail);
+  }
   if (sms > 0 && missing) out.set("blocks.explains", std::max(0.0, 1 - blocks / sms) / *missing);
   if (const auto reached = counters.find("occupancy"); reached && most->occupancy > 0) {
     constexpr double kWarp = 32;

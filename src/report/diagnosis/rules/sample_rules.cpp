@@ -118,6 +118,11 @@ constexpr Rule kSampleRules[] = {
      "Give all warps of a block equal work between barriers; __syncwarp() where only threads of one warp exchange data; "
      "else smaller blocks, or several blocks per SM.", kSampled,
      RuleKind::cause, {}, "wait.barrier.share"},
+    // As `tail`, for kernels whose counters were not read.
+    {"last-wave", kGpu, {kNotAtRoof, kOwnKernel, is("roof.known", false), above("waves", 1), above("tail.explains", 0.33)},
+     "{waves} waves of blocks: the last one leaves {tail.idle} of the block slots idle.",
+     "Choose a grid of whole waves, smaller blocks, or a persistent kernel with a tile scheduler.", kNsight,
+     RuleKind::cause, {}, "tail.explains"},
     // Warps do not wait for an atomic addition whose result is unused. Instead, loads wait behind it in the memory queue.
     {"atomic-queues", kGpu,
      {is("atomics.sampled"), above("atomic.share", 0.15), below("roof.fraction", 0.3), below("levels.utilization", 0.3)},
