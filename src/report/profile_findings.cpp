@@ -146,7 +146,7 @@ std::string counters_fact(const Report& report) {
   const bool leaves = !profile.steps && profile.counted_s < kMost * profile.kernel_s;
   const bool own = std::ranges::none_of(
       report.points, [](const Point& point) { return point.profiled && !point.profiled->sources.empty(); });
-  if (leaves && own) text += "; more of it with more --runs";
+  if (leaves && own) text += "; a larger --runs reads more";
   double in_part = 0;
   for (const Point& point : report.points) in_part += is_counted_in_part(point) ? cost_of(point) : 0;
   return in_part > 0 ? text + "; " + share_fact("in part", profile.kernel_s - in_part, profile.kernel_s) : text;
