@@ -130,18 +130,18 @@ bool LaunchCounter::begin(const LaunchSite& site, std::uint64_t start) {
   return true;
 }
 
-/// A session for this configuration instead of the present one.
+/// Counts this configuration from now on, in the present session if that can.
 void LaunchCounter::change(const Configuration& configuration, const Context& context, std::uint64_t& start) {
   collect();
   const std::uint32_t number = configuration.group - context.chip->range.first;
   const CounterGroup& group = context.chip->groups.groups()[number];
   const auto next = reinterpret_cast<CUcontext>(configuration.context);
-  const bool same = session_ && session_context_ == next && session_->change(group);
-  if (!same) session_.reset();
-  session_context_ = next;
   session_group_ = configuration.group;
-  if (!same)
-    session_ = std::make_unique<RangeSession>(chips_.profiler(), context.chip->groups, group, session_context_);
+  if (!session_ || session_context_ != next || !session_->change(group)) {
+    session_.reset();
+    session_context_ = next;
+    session_ = std::make_unique<RangeSession>(chips_.profiler(), context.chip->groups, group, next);
+  }
   const std::uint64_t end = now();
   plan_.began(configuration, end - start);
   start = end;

@@ -1,5 +1,4 @@
 // The action against each cause of lost time, where no detail of it is known.
-#include <algorithm>
 #include <iterator>
 
 #include "profile/action_texts.hpp"
@@ -7,12 +6,7 @@
 namespace roofline {
 namespace {
 
-struct CauseRow {
-  SavingCause cause = SavingCause::kernel;
-  ActionTexts texts = {};
-};
-
-constexpr CauseRow kCauseRows[] = {
+constexpr ActionRow<SavingCause> kCauseRows[] = {
     {SavingCause::data_loading,
      {"GPU idle: the launching process prepares input data",
       "Prepare the next batch on another thread while the GPU runs.",
@@ -317,9 +311,8 @@ constexpr CauseRow kCauseRows[] = {
 }  // namespace
 
 const ActionTexts& texts_of(SavingCause cause) {
-  const auto* const found = std::find_if(std::begin(kCauseRows), std::end(kCauseRows),
-                                         [cause](const CauseRow& row) { return row.cause == cause; });
-  return found == std::end(kCauseRows) ? kCauseRows[std::size(kCauseRows) - 1].texts : found->texts;
+  const ActionTexts* const found = texts_in<SavingCause>(kCauseRows, cause);
+  return found == nullptr ? std::end(kCauseRows)[-1].texts : *found;
 }
 
 }  // namespace roofline

@@ -46,12 +46,16 @@ class NeighboursOfJob {
   }
 
  private:
+  static std::vector<const Activity*>::const_iterator first_from(const std::vector<const Activity*>& kernels,
+                                                                 std::uint64_t time) {
+    return std::lower_bound(kernels.begin(), kernels.end(), time,
+                            [](const Activity* kernel, std::uint64_t at) { return kernel->start < at; });
+  }
+
   /// The kernel that started last before the collective, and the first after it; null: none.
   static std::pair<const Activity*, const Activity*> around(const std::vector<const Activity*>& kernels,
                                                             const Span& span) {
-    const auto starts_before = [](const Activity* kernel, std::uint64_t time) { return kernel->start < time; };
-    const auto next = std::lower_bound(kernels.begin(), kernels.end(), span.start, starts_before);
-    const auto after = std::lower_bound(next, kernels.end(), span.end, starts_before);
+    const auto next = first_from(kernels, span.start), after = first_from(kernels, span.end);
     return {next == kernels.begin() ? nullptr : *std::prev(next), after == kernels.end() ? nullptr : *after};
   }
 
@@ -63,8 +67,7 @@ class NeighboursOfJob {
   /// precede it. `table`: that kernel's group.
   double zeros_before(const std::vector<const Activity*>& kernels, const Span& span, double bytes, int& table) const {
     constexpr std::ptrdiff_t kBefore = 32;  // kernels: indices are sorted and rows divided before they are summed
-    const auto end = std::lower_bound(kernels.begin(), kernels.end(), span.start,
-                                      [](const Activity* kernel, std::uint64_t time) { return kernel->start < time; });
+    const auto end = first_from(kernels, span.start);
     double filled = 0, written = 0;
     int gradient = -1;
     for (auto at = end; at != kernels.begin() && end - at < kBefore;) {

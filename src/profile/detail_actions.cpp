@@ -1,18 +1,10 @@
 // The action against a cause whose detail is known.
-#include <algorithm>
-#include <iterator>
-
 #include "profile/action_texts.hpp"
 
 namespace roofline {
 namespace {
 
-struct DetailRow {
-  CauseDetail detail = CauseDetail::none;
-  ActionTexts texts = {};
-};
-
-constexpr DetailRow kDetailRows[] = {
+constexpr ActionRow<CauseDetail> kDetailRows[] = {
     {CauseDetail::small_copies,
      {"GPU idle: many small copies instead of one",
       "Combine them in one contiguous pinned buffer, and send it as one cudaMemcpyAsync.",
@@ -452,10 +444,6 @@ constexpr DetailRow kDetailRows[] = {
 
 }  // namespace
 
-const ActionTexts* texts_of(CauseDetail detail) {
-  const auto* const found = std::find_if(std::begin(kDetailRows), std::end(kDetailRows),
-                                         [detail](const DetailRow& row) { return row.detail == detail; });
-  return found == std::end(kDetailRows) ? nullptr : &found->texts;
-}
+const ActionTexts* texts_of(CauseDetail detail) { return texts_in<CauseDetail>(kDetailRows, detail); }
 
 }  // namespace roofline

@@ -603,7 +603,7 @@ TEST(Repetitions, StepsOfOneGraphAreFoundSoonAfterMuchTuning) {
       repetitions.add(launch_of(1), time + 10'000);
     }
   }
-  EXPECT_GE(repetitions.count(), 20U) << "in eight seconds";
+  EXPECT_GE(repetitions.count(), 20U) << "of 80 steps";
   EXPECT_NEAR(static_cast<double>(repetitions.length()), static_cast<double>(repetitions.count()) * 1e8, 4e9)
       << "the pauses belong to it";
 }

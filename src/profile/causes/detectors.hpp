@@ -60,6 +60,9 @@ std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& i
 /// A row; null if it is none of them.
 const Point* point_of_row(const std::vector<Point>& points, int row);
 
+/// What a row's launch moves at that level, as counted or modelled; zeros: unknown.
+Traffic traffic_of_row(const std::vector<Point>& points, int row, Level level);
+
 /// The part of a row's time above its roof; `unknown` without a roof, or above it.
 double lost_share(const std::vector<Point>& points, int row, double unknown);
 
@@ -123,6 +126,10 @@ std::vector<FoundCause> find_padding(const CauseInputs& inputs);
 // embeddings.cpp
 std::vector<FoundCause> find_dense_embeddings(const CauseInputs& inputs);
 // optimizers.cpp
+/// Values read and written per parameter: by Adam in one kernel, and on average by a kernel for one operation.
+inline constexpr double kValuesOfAdam = 7, kValuesOfAPass = 2.5;
+/// A kernel on lists of parameters, outside of the backward pass.
+bool updates_lists(const StepActivity& kernel);
 std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs);
 std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs);
 // checkpoints.cpp

@@ -15,13 +15,6 @@
 namespace roofline {
 namespace {
 
-Traffic traffic_of(const CauseInputs& inputs, const StepActivity& kernel) {
-  const Point* const point = point_of_row(inputs.points, kernel.activity->group);
-  if (point == nullptr) return {};
-  const auto found = point->work.bytes.find(Level::hbm);
-  return found == point->work.bytes.end() || found->second.unsplit ? Traffic() : found->second;
-}
-
 /// The gradients of the embeddings that one line looks up.
 struct Gradients {
   FaultyKernels fills;
@@ -44,7 +37,7 @@ std::pair<std::string, Gradients> largest_gradients(const CauseInputs& inputs) {
     const bool gradient = is_dense_embedding_gradient(entry.symbol);
     if (!gradient && !is_fill(entry.symbol)) continue;
     Gradients& of = lines[inputs.steps.line(entry)];
-    const double written = traffic_of(inputs, entry).write;
+    const double written = traffic_of_row(inputs.points, entry.activity->group, Level::hbm).write;
     if (gradient) {
       of.writes[entry.symbol] += written;
     } else if (inputs.free(entry)) {
@@ -65,11 +58,11 @@ struct Updates {
   std::set<std::string_view> operations;
   double bytes = 0;
 
-  /// Values read and written per parameter. Adam in one kernel reads four and writes three, a pass 2.5 on average.
+  /// Read and written per parameter; without momentum three are.
   double values() const {
     const bool adam = std::any_of(operations.begin(), operations.end(),
                                   [](std::string_view symbol) { return symbol.find("Adam") != symbol.npos; });
-    return adam ? 7 : std::max(3.0, 2.5 * static_cast<double>(operations.size()));
+    return adam ? kValuesOfAdam : std::max(3.0, kValuesOfAPass * static_cast<double>(operations.size()));
   }
 };
 
@@ -77,10 +70,10 @@ Updates updates_of(const CauseInputs& inputs) {
   Updates updates;
   for (const StepActivity& entry : inputs.steps.all) {
     if (entry.activity->what != ActivityKind::kernel || !inputs.free(entry)) continue;
-    if (!is_of_tensor_lists(entry.symbol) || entry.place.backward != 0) continue;
+    if (!updates_lists(entry)) continue;
     updates.kernels.add(inputs.steps, entry);
     updates.operations.insert(entry.symbol);
-    updates.bytes += traffic_of(inputs, entry).total();
+    updates.bytes += traffic_of_row(inputs.points, entry.activity->group, Level::hbm).total();
   }
   return updates;
 }

@@ -46,6 +46,13 @@ FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_fault
   return all;
 }
 
+Traffic traffic_of_row(const std::vector<Point>& points, int row, Level level) {
+  const Point* const point = point_of_row(points, row);
+  if (point == nullptr) return {};
+  const auto found = point->work.bytes.find(level);
+  return found == point->work.bytes.end() ? Traffic() : found->second;
+}
+
 const Point* point_of_row(const std::vector<Point>& points, int row) {
   return row < 0 || static_cast<std::size_t>(row) >= points.size() ? nullptr : &points[static_cast<std::size_t>(row)];
 }

@@ -101,10 +101,7 @@ bool uses_few_threads(const Sort& sort) {
 
 /// Bytes of its result that a product writes; 0: unknown.
 double result_of(const StepActivity& product, const std::vector<Point>& points) {
-  const Point* const point = point_of_row(points, product.activity->group);
-  if (point == nullptr) return 0;
-  const auto found = point->work.bytes.find(Level::hbm);
-  return found == point->work.bytes.end() ? 0 : found->second.write;
+  return traffic_of_row(points, product.activity->group, Level::hbm).write;
 }
 
 /// True if its line takes the last position of a sequence.

@@ -59,6 +59,10 @@ class RunFinder {
 
 }  // namespace
 
+bool updates_lists(const StepActivity& kernel) {
+  return is_of_tensor_lists(kernel.symbol) && kernel.place.backward == 0;
+}
+
 std::vector<OptimizerRun> optimizer_runs(const StepActivities& steps) {
   std::vector<OptimizerRun> runs;
   std::map<std::pair<int, int>, RunFinder> finders;
@@ -116,12 +120,10 @@ std::vector<FoundCause> find_unfused_optimizers(const CauseInputs& inputs) {
 
 std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs) {
   constexpr std::size_t kFewestPasses = 4;
-  // Each pass reads and writes 2.5 values a parameter on average, Adam in one kernel reads four and writes three.
-  constexpr double kValuesOfAPass = 2.5, kValuesInOne = 7;
   const StepActivities& steps = inputs.steps;
   std::map<std::string, std::set<std::string_view>> operations;  // by line
   const auto of_optimizer = [&](const StepActivity& entry) {
-    if (!is_of_tensor_lists(entry.symbol) || entry.place.backward != 0) return false;
+    if (!updates_lists(entry)) return false;
     operations[steps.line(entry)].insert(entry.symbol);
     return true;
   };
@@ -133,7 +135,7 @@ std::vector<FoundCause> find_optimizer_passes(const CauseInputs& inputs) {
     constexpr CauseDetail detail = CauseDetail::optimizer_passes;
     Saving& saving = found.emplace_back(kernels.cause(SavingCause::unfused_optimizer, inputs, detail)).saving;
     saving.kind = SavingKind::fusion;
-    saving.seconds *= 1 - kValuesInOne / (kValuesOfAPass * static_cast<double>(passes));
+    saving.seconds *= 1 - kValuesOfAdam / (kValuesOfAPass * static_cast<double>(passes));
     saving.what = what_is_lost(SavingCause::unfused_optimizer, detail);
     saving.evidence = fmt::format("{} operations on all parameters take {}, {} of the kernel time", passes,
                                   duration(kernels_s), percent(kernels_s / steps.kernel_s));
