@@ -29,6 +29,7 @@ enum class CauseDetail : std::uint8_t {
   mixed_precision,      ///< double_precision: an operation of single and double precision makes its result double
   host_gather,          ///< data_loading: rows of a table in host memory are gathered by their indices
   workers_started,      ///< data_loading: worker processes are started in the loop
+  busy_cpus,            ///< few_workers: they share CPUs that are all busy
   deep_copies,          ///< host_python: Python deep-copies a model or another object
   host_function,        ///< late_stream: a host function runs in the stream
   subprocess,           ///< wait_queue: waits for another program's end or output

@@ -133,6 +133,13 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
       "Use DataLoader(persistent_workers=True), one iterator for many epochs, or longer epochs. Prepare what each "
       "worker needs (parsed files, indices) once in the parent process, before the workers are forked.",
       "", ""}},
+    {CauseDetail::busy_cpus,
+     {"GPU idle: workers that prepare input data wait for CPUs",
+      "More workers have no CPU to run on. Make their work cheaper, do it on the GPU, or run on more CPUs.",
+      "More workers have no CPU to run on. Make the work of an item cheaper, do it on the GPU (NVIDIA DALI, "
+      "torchvision "
+      "v2), store its result once, or run on more CPUs.",
+      "", ""}},
     {CauseDetail::deep_copies,
      {"GPU idle: the host makes deep copies of objects", "Copy only the arrays that change, into reused buffers.",
       "Instead of copy.deepcopy: keep one copy, and torch._foreach_copy_(copies, parameters) under torch.no_grad(); do "

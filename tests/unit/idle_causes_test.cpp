@@ -464,7 +464,16 @@ TEST_F(IdleWaits, WorkersThatAreBusyAreTooFew) {
   worker(201, ThreadState::running, {Builder::own("data.py", 8, "__getitem__")});
   const IdleResult found = waits(ThreadState::poll, loader_stack());
   EXPECT_EQ(found.first().cause, SavingCause::few_workers);
+  EXPECT_EQ(found.first().detail, CauseDetail::none);
   EXPECT_EQ(found.first().line, "data.py:8 __getitem__");
+}
+
+TEST_F(IdleWaits, WorkersWithoutAFreeCpuAreNotToldToBeMore) {
+  worker(200, ThreadState::running, {Builder::own("data.py", 8, "__getitem__")});
+  worker(201, ThreadState::runnable, {Builder::own("data.py", 8, "__getitem__")});
+  const IdleResult found = waits(ThreadState::poll, loader_stack());
+  EXPECT_EQ(found.first().cause, SavingCause::few_workers);
+  EXPECT_EQ(found.first().detail, CauseDetail::busy_cpus);
 }
 
 TEST_F(IdleWaits, WorkersThatSleepInAnItemAreTooFew) {

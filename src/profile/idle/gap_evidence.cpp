@@ -156,8 +156,10 @@ void GapEvidence::find_facts(const AlikeKey& key, Evidence& evidence) const {
     if (std::get<1>(cause) == CauseDetail::workers_started && !workers.beginnings.empty()) {
       share.fact = workers.beginnings;
     } else if (awaited && workers.workers > 0) {
-      share.fact = fmt::format("{} worker{}, busy {} of the time, {} on a CPU", workers.workers,
-                               workers.workers == 1 ? "" : "s", percent(workers.busy), percent(workers.on_cpu));
+      share.fact =
+          fmt::format("{} worker{}, busy {} of the time, {} on a CPU", workers.workers, workers.workers == 1 ? "" : "s",
+                      percent(workers.busy), percent(workers.on_cpu - workers.ready));
+      if (workers.ready > 0) share.fact += fmt::format(", {} waiting for one", percent(workers.ready));
     } else {
       share.fact = fmt::format("{} of the samples of the launching thread{}", percent(share.weight / evidence.weight),
                                name.empty() ? "" : fmt::format(" ({})", name));

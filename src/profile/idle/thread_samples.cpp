@@ -174,7 +174,7 @@ void ThreadSamples::find_workers() {
     std::vector<Worker> processes;
     WorkerActivity& activity = workers_[pid];
     std::map<std::tuple<std::string, std::string, int>, double> places;
-    double seen = 0, busy = 0, running = 0;
+    double seen = 0, busy = 0, running = 0, ready = 0;
     for (std::size_t other = 0; other < by_thread_.size(); ++other) {
       const HostThread& about_other = samples_.threads[other];
       const bool child = about_other.main && descends(about_other.pid, pid);
@@ -194,14 +194,18 @@ void ThreadSamples::find_workers() {
         const double time_s = seconds_of(index);
         seen += time_s;
         running += on_cpu(sample(index).state) ? time_s : 0;
+        ready += sample(index).state == ThreadState::runnable ? time_s : 0;
         if (!stack(index).works_for_loader()) continue;
         busy += time_s;
         const HostPlace place = stack(index).place_in_worker();
         places[{place.file, place.function, place.line}] += time_s;
       }
     }
-    if (seen > 0) activity.busy = busy / seen;
-    if (seen > 0) activity.on_cpu = running / seen;
+    if (seen > 0) {
+      activity.busy = busy / seen;
+      activity.on_cpu = running / seen;
+      activity.ready = ready / seen;
+    }
     const auto most = largest_entry(places);
     if (most != places.end()) {
       activity.place = {std::get<0>(most->first), std::get<1>(most->first), std::get<2>(most->first)};
@@ -280,13 +284,14 @@ const WorkerActivity& ThreadSamples::workers(int thread) const {
 }
 
 SampledCause ThreadSamples::wait_for_workers(int index) const {
-  constexpr double kMostly = 0.5;
+  constexpr double kMostly = 0.5, kMuchReady = 0.25;
   if (waits_for_beginning_.contains(index)) {
     return {SavingCause::data_loading, stack(index).place(), CauseDetail::workers_started};
   }
   const WorkerActivity& activity = workers(sample(index).thread);
   if (activity.workers > 0 && activity.busy >= kMostly) {
-    return {SavingCause::few_workers, activity.place.known() ? activity.place : stack(index).place()};
+    return {SavingCause::few_workers, activity.place.known() ? activity.place : stack(index).place(),
+            activity.ready > kMuchReady * activity.on_cpu ? CauseDetail::busy_cpus : CauseDetail::none};
   }
   return {SavingCause::wait_queue, stack(index).place()};
 }

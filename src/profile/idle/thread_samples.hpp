@@ -33,9 +33,10 @@ struct SampledCause {
 /// Worker processes or threads that prepare inputs.
 struct WorkerActivity {
   int workers = 0;
-  double busy = 0;  ///< fraction of the time in which they prepare an item while the launching thread waits for one
-  double on_cpu = 0;
-  HostPlace place;  ///< most frequent place; empty: not seen
+  double busy = 0;    ///< fraction of the time in which they prepare an item while the launching thread waits for one
+  double on_cpu = 0;  ///< of the same time; includes `ready`
+  double ready = 0;   ///< runnable, but no CPU was free
+  HostPlace place;    ///< most frequent place; empty: not seen
   /// What workers that are started in the loop do before they deliver their first item; empty: none are.
   std::string beginnings;
 };
