@@ -11,6 +11,7 @@ enum class CauseDetail : std::uint8_t {
   small_copies,         ///< copies: many small ones in a row
   waited_copies,        ///< copies: the host waits for each, although its memory is pinned
   readback,             ///< pageable_copy: from the GPU to the host
+  read_arrays,          ///< item_sync: arrays, not single values
   unified_memory,       ///< copies: pages migrated by the driver while kernels run
   host_memory,          ///< allocation: of pinned host memory
   memory_returns,       ///< allocation: a framework's allocator gives its memory back, and allocates it again
@@ -77,6 +78,7 @@ enum class CauseDetail : std::uint8_t {
   gathered_shards,      ///< exposed_communication: whole tensors, gathered from shards after the update
   gathered_heads,       ///< exposed_communication: queries, keys and values of all heads
   widened_messages,     ///< exposed_communication: converted to single precision before, and back after
+  wide_messages,        ///< exposed_communication: sent in single precision, made or used in half precision
   unread_rows,          ///< exposed_communication: of a table that is gathered, few rows are read
   unused_gradients,     ///< exposed_communication: mostly zeros of an embedding's gradient
   exposed_broadcasts,

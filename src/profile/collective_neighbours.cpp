@@ -24,6 +24,8 @@ class NeighboursOfJob {
   }
 
   CollectiveNeighbours find(spool::CollectiveKind kind) {
+    using spool::CollectiveKind;
+    const bool data = kind == CollectiveKind::all_to_all || kind == CollectiveKind::all_gather;
     double bytes = 0;
     CollectiveNeighbours sums;
     for (std::size_t rank = 0; rank < job_.timelines.size(); ++rank) {
@@ -35,13 +37,15 @@ class NeighboursOfJob {
         const auto of_kernel = static_cast<double>(kernel.bytes);
         bytes += of_kernel;
         if (before == nullptr || after == nullptr) continue;
-        if (is_widening(symbol(*before)) && is_narrowing(symbol(*after))) sums.widened += of_kernel;
+        const bool widens = is_widening(symbol(*before)), narrows = is_narrowing(symbol(*after));
+        if (widens && narrows) sums.widened += of_kernel;
+        if (data && (widens || narrows)) sums.used_narrow += of_kernel;
         sums.unread += unread_by(*after, of_kernel);
         sums.zeros += zeros_before(of_rank->second, kernel.span, of_kernel, sums.table);
       }
     }
     if (!(bytes > 0)) return {};
-    for (double* const share : {&sums.widened, &sums.unread, &sums.zeros}) *share /= bytes;
+    for (double* const share : {&sums.widened, &sums.used_narrow, &sums.unread, &sums.zeros}) *share /= bytes;
     return sums;
   }
 

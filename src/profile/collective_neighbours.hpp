@@ -12,6 +12,8 @@ namespace roofline {
 struct CollectiveNeighbours {
   /// Share that is converted to single precision just before, and converted back just after.
   double widened = 0;
+  /// Share of data, not sums, that is converted to single precision just before, or from it just after.
+  double used_narrow = 0;
   /// Share that the next kernel, which reads rows by their indices, does not read, as counted or by its time.
   double unread = 0;
   /// Share that is zeros of gradients of embeddings: filled just before, and not written again, as counted.

@@ -27,6 +27,16 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
       "when the values are needed.",
       "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory: "
       "array.get(out=cupyx.empty_pinned(…), blocking=False)."}},
+    {CauseDetail::read_arrays,
+     {"GPU idle: the host reads arrays back and waits for them",
+      "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory (cudaHostAlloc) "
+      "with cudaMemcpyAsync, and wait once when the values are needed.",
+      "Compute on the GPU instead of copying (averaged weights: torch._foreach_lerp_; metrics: torch.bincount), or do "
+      "this less often; else copy into pinned memory with non_blocking=True, and synchronise once.",
+      "Compute in jit with what is copied, or do this less often; else call copy_to_host_async() first, and np.asarray "
+      "when the values are needed.",
+      "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory: "
+      "array.get(out=cupyx.empty_pinned(…), blocking=False)."}},
     {CauseDetail::unified_memory,
      {"Pages of unified memory migrate in the loop",
       "Prefetch before the kernel (cudaMemPrefetchAsync), set the location (cudaMemAdvise), or use cudaMalloc and "
@@ -425,6 +435,13 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
       "Send them in their original 16-bit type, without .float() before the collective: half the bytes, and no "
       "conversions. Keep single precision only where bf16 sums over that many ranks are too inaccurate.",
       "", ""}},
+    {CauseDetail::wide_messages,
+     {"Values are sent in single precision, but made or used in half precision",
+      "Send them in the 16-bit type of the kernels before or after: half of the bytes, and fewer conversions.",
+      "Convert before the exchange: x.to(torch.bfloat16), without .float() or type_as() on the results; half the "
+      "bytes. "
+      "Under autocast, layer norms and sums return float32. FSDP: MixedPrecisionPolicy(param_dtype=torch.bfloat16).",
+      "Send them in bfloat16: convert before the exchange, not after it.", ""}},
     {CauseDetail::unread_rows,
      {"All ranks gather a whole table, but read few of its rows",
       "Exchange the rows that are needed instead: all-to-all of their indices, then of the rows; or gather the table "

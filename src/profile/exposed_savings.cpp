@@ -277,6 +277,9 @@ class ExposedSavings {
     if (neighbours.widened >= kNearlyAll) {
       detail = CauseDetail::widened_messages;
       saving.seconds = kWidened * exposed_s_;
+    } else if (neighbours.used_narrow >= kNearlyAll) {
+      detail = CauseDetail::wide_messages;
+      saving.seconds = kWidened * exposed_s_;
     } else if (neighbours.unread >= kNearlyAll) {
       detail = CauseDetail::unread_rows;
       saving.seconds = neighbours.unread * exposed_s_;

@@ -272,12 +272,13 @@ class IdleAttribution {
   }
 
   /// Host work that is not due to the wait before it: a request comes when a client sends it, also to a host that did
-  /// not wait, and work on results that the wait was for would have to wait in any case.
+  /// not wait, and work on results that the wait was for, or a collective of them, would have to wait in any case.
   void keep_requests_and_results(IdleGap& gap) {
     const Evidence* const evidence = gap.wait != nullptr ? evidence_.of(gap) : nullptr;
     if (evidence == nullptr) return;
     const double requests = evidence->share_of(CauseDetail::requests);
-    const bool results = evidence->share_of(CauseDetail::host_results) > 0.5;
+    const bool results =
+        evidence->share_of(CauseDetail::host_results) + evidence->share_of(CauseDetail::cpu_collective) > 0.5;
     for (KnownPart& part : gap.known) {
       if (!part.work_delayed) continue;
       const double kept = part.seconds * (results ? 1 : requests);

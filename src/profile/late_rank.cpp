@@ -187,6 +187,8 @@ std::optional<LateFinding> late_finding(const Job& job, const RankSteps& steps, 
   if (reason == LateReason::unequal_work || reason == LateReason::more_launches) {
     finding.line = line_of_lone_work(job, recording, spans, work, finding.cause.rank, finding.cause.other);
     finding.lone = !finding.line.empty();
+    finding.outside_model = works_outside_model(recording, work[static_cast<std::size_t>(finding.cause.rank)],
+                                                work[static_cast<std::size_t>(finding.cause.other)]);
     // Unequal work of few steps is chance, unless one rank alone does it.
     if (late->seldom && !finding.lone) return std::nullopt;
     name_work(finding, job, recording, work);

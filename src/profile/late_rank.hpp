@@ -21,6 +21,7 @@ struct LateFinding {
   int typical_device = 0;                  ///< device of the rank that they are compared with
   std::string line = {};                   ///< line that launches its additional work or copies; empty: unknown
   bool lone = false;                       ///< no other rank runs that line
+  bool outside_model = false;              ///< its additional work is no part of a model's forward or backward pass
   double line_share = 0;                   ///< share of that line in the kernel time that the late rank has more of
   CauseDetail detail = CauseDetail::none;  ///< part of the step with unequal work
   /// Known lines with more kernel time on the late rank, largest excess first; unequal work only.

@@ -145,7 +145,8 @@ class RankClaims {
       saving.action = postpone ? action_against(SavingCause::slow_steps, framework_)
                                : action_against(finding.idle->cause, framework_, finding.idle->detail);
     }
-    const bool stages = unequal && stages_wait_most();
+    // A rank that gathers the results of the others, and works on them alone, is no stage.
+    const bool stages = unequal && stages_wait_most() && !(finding.lone && finding.outside_model);
     if (finding.lone && !stages) {
       reason += "; no other rank runs this line";
       saving.action = action_against(saving.cause, framework_, CauseDetail::lone_work);

@@ -26,6 +26,10 @@ bool in_backward(const Recording& recording, const LaunchGroup& group) {
   return recording.traces[static_cast<std::size_t>(group.process)].place(group.kind.place).backward != 0;
 }
 
+bool knows_modules(const Recording& recording) {
+  return std::ranges::any_of(recording.groups, [](const LaunchGroup& group) { return !group.module.empty(); });
+}
+
 /// Seconds that the late rank has more of, in all groups or in those that pass the test.
 template <typename Test>
 double more_seconds(const RankWork& here, const RankWork& there, Test&& test) {
@@ -43,9 +47,7 @@ class UpdateGroups {
 
   std::set<int> find(int rank) {
     constexpr double kNearlyAll = 0.8;
-    const bool modules =
-        std::ranges::any_of(recording_.groups, [](const auto& group) { return !group.module.empty(); });
-    if (!modules) return {};  // forward passes are unknown
+    if (!knows_modules(recording_)) return {};  // forward passes are unknown
     count(launches_of(job_.ranks[static_cast<std::size_t>(rank)].process));
     std::set<int> groups;
     for (const auto& [group, launches] : launches_) {
@@ -182,6 +184,15 @@ double share_of_more(const std::vector<LineDifference>& lines, const LineDiffere
   double more = 0;
   for (const LineDifference& of : lines) more += std::max(0.0, of.more());
   return more > 0 ? line.more() / more : 0;
+}
+
+bool works_outside_model(const Recording& recording, const RankWork& here, const RankWork& there) {
+  const double more = more_seconds(here, there, [](int) { return true; });
+  const double outside = more_seconds(here, there, [&](int index) {
+    const LaunchGroup& group = group_at(recording, index);
+    return group.module.empty() && !in_backward(recording, group);
+  });
+  return more > 0 && knows_modules(recording) && outside >= kMostOfDifference * more;
 }
 
 CauseDetail detail_of_unequal_work(const Job& job, const Recording& recording, const std::vector<RankWork>& work,

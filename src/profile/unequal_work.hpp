@@ -29,4 +29,8 @@ double share_of_more(const std::vector<LineDifference>& lines, const LineDiffere
 CauseDetail detail_of_unequal_work(const Job& job, const Recording& recording, const std::vector<RankWork>& work,
                                    int rank, int other);
 
+/// True if most of the additional work of `here` is neither in a forward pass of a module nor in a backward pass, as in
+/// a validation: then it is no larger part of the model. False where modules are unknown.
+bool works_outside_model(const Recording& recording, const RankWork& here, const RankWork& there);
+
 }  // namespace roofline

@@ -437,6 +437,24 @@ TEST_F(IdleDetails, WorkOnResultsIsNoPartOfTheWaitForThem) {
   }
 }
 
+/// The same in a function that is called behind the wait, before the caller launches again.
+TEST_F(IdleDetails, WorkOnResultsMayBeInACalledFunction) {
+  for (const int launching : {60, 35}) {
+    restart();
+    const spool::Id reading = program_.place("decode.py", 30, "main"),
+                    next = program_.place("decode.py", launching, "main");
+    const spool::Id encoder = program_.spool().kind("encode", next);
+    const int decoding = program_.samples().stack(
+        {SampleFrames::own("decode.py", 12, "greedy"), SampleFrames::own("decode.py", 40, "main")});
+    steps(20, [&](int) {
+      program_.launch(encoder, 30 * kMs);
+      program_.item(reading, 1 << 16);
+      program_.host(20 * kMs, ThreadState::running, decoding);
+    });
+    EXPECT_EQ(largest().part.detail == CauseDetail::host_results, launching > 40) << launching;
+  }
+}
+
 /// A wait before the steps, as behind a warm-up, is not in the loop; one in each step is.
 TEST_F(IdleDetails, AWaitBeforeTheStepsIsNoneOfTheirs) {
   for (const bool in_loop : {false, true}) {

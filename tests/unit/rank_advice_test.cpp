@@ -158,6 +158,33 @@ TEST(AdviceOfRanks, StagesOfAPipelineThatAreUnequal) {
   }
 }
 
+/// Rank 0 gathers what a model of each rank returns, and works on it alone, outside the model or in a layer of it.
+TEST(AdviceOfRanks, ARankThatWorksAloneOnGatheredResultsIsNoStage) {
+  for (const bool outside : {true, false}) {
+    JobOfRanks job;
+    job.transfer = 100 * kJobMicrosecond;
+    for (auto& rank : job.all) {
+      rank->prepare = kJobMillisecond / 5;
+      rank->compute = kind_at(*rank, "large_kernel", "layers.0.mlp.up");
+    }
+    JobOfRanks::Rank& first = *job.all[0];
+    const spool::Id scoring = first.spool.kind(
+        "large_kernel", first.spool.place({.line = first.spool.line("/home/user/project/train.py", 70, "score"),
+                                           .module = outside ? "" : "layers.9.mlp.up"}));
+    job.step = [&](JobOfRanks& of) {
+      for (auto& rank : of.all) of.compute(*rank);
+      of.collect(CollectiveKind::send_recv);
+      for (int i = 0; i < 20; ++i) JobOfRanks::launch(first, scoring, kJobMillisecond);
+    };
+    job.run();
+    const Saving saving = saving_of(job.report(), SavingCause::unequal_work);
+    EXPECT_GT(saving.seconds, 0);
+    EXPECT_EQ(saving.action == action_against(SavingCause::unequal_work, Framework::torch, CauseDetail::lone_work),
+              outside);
+    EXPECT_THAT(saving.line, HasSubstr("train.py:70"));
+  }
+}
+
 /// An all-reduce in a module's forward pass, or of gradients in the backward pass.
 TEST(AdviceOfRanks, ReductionsWithinTheForwardPass) {
   for (const bool forward : {true, false}) {

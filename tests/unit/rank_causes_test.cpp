@@ -399,6 +399,43 @@ TEST(CausesOfRanks, SumsThatAreConvertedForACollective) {
   }
 }
 
+/// Rows are exchanged in single precision, and converted to half precision before or behind it; or not at all.
+TEST(CausesOfRanks, WideMessagesOfNarrowValues) {
+  constexpr const char* kWiden =
+      "_ZN2at6native27unrolled_elementwise_kernelIZZZNS0_23direct_copy_kernel_cudaEvENKUlfE_clEfE12LoadWithCast";
+  constexpr const char* kNarrow = "_ZN2at6native29vectorized_elementwise_kernelIZNS0_25bfloat16_copy_kernel_cudaEUlfE_";
+  struct Case {
+    const char *before, *after;
+    spool::CollectiveKind kind;
+    bool wide;
+  };
+  using spool::CollectiveKind;
+  for (const Case& of : {Case{kWiden, "add_kernel", CollectiveKind::all_to_all, true},
+                         Case{"add_kernel", kNarrow, CollectiveKind::all_to_all, true},
+                         Case{"add_kernel", "add_kernel", CollectiveKind::all_to_all, false},
+                         Case{"add_kernel", kNarrow, CollectiveKind::all_reduce, false}}) {
+    JobOfRanks job;
+    for (auto& rank : job.all) rank->prepare = kJobMillisecond / 5;
+    job.transfer = 5 * kJobMillisecond;
+    job.step = [&of](JobOfRanks& step) {
+      for (auto& rank : step.all) {
+        step.compute(*rank);
+        JobOfRanks::launch(*rank, rank->spool.kind(of.before, 0), 50 * kJobMicrosecond);
+      }
+      step.collect(of.kind);
+      for (auto& rank : step.all) JobOfRanks::launch(*rank, rank->spool.kind(of.after, 0), 50 * kJobMicrosecond);
+    };
+    job.run();
+    const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
+    const std::string remedy =
+        action_against(SavingCause::exposed_communication, Framework::torch, CauseDetail::wide_messages);
+    EXPECT_EQ(exposed.action == remedy, of.wide) << of.before << ' ' << of.after;
+    if (of.wide) {
+      EXPECT_NEAR(exposed.seconds, 2 * 40 * 5e-3 / 2, 0.02) << "half of the bytes";
+    }
+  }
+}
+
 /// All ranks gather a table; the next kernel reads some of its rows, or all of it.
 TEST(CausesOfRanks, ATableThatIsGatheredForAFewOfItsRows) {
   Machine machine;

@@ -1,6 +1,8 @@
 #include "profile/idle/host_calls.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_map>
 
 namespace roofline {
@@ -16,11 +18,28 @@ SavingCause cause_of_copy_wait(const spool::Copy& copy) {
   return copy.from == spool::Memory::pinned ? SavingCause::copies : SavingCause::synchronize;
 }
 
+/// Places whose copies to the host are arrays, on average: values, masks and indices of a few rows are smaller.
+std::set<spool::Id> places_of_arrays(const ProcessTrace& trace) {
+  constexpr double kArray = 64 << 10;                     // bytes
+  std::map<spool::Id, std::pair<double, double>> places;  // bytes and copies
+  for (const spool::Copy& copy : trace.copies) {
+    if (!in_host_memory(copy.to) || in_host_memory(copy.from)) continue;
+    places[copy.place].first += static_cast<double>(copy.bytes);
+    ++places[copy.place].second;
+  }
+  std::set<spool::Id> arrays;
+  for (const auto& [place, of] : places) {
+    if (of.first >= kArray * of.second) arrays.insert(place);
+  }
+  return arrays;
+}
+
 }  // namespace
 
 HostCalls::HostCalls(const ProcessTrace& trace) {
   std::unordered_map<std::uint32_t, const spool::Copy*> copies;
   for (const spool::Copy& copy : trace.copies) copies[copy.correlation] = &copy;
+  const std::set<spool::Id> arrays = places_of_arrays(trace);
   std::unordered_map<spool::Id, CauseDetail> details;
   const auto detail_of = [&](spool::Id name) {
     const auto [found, is_new] = details.try_emplace(name);
@@ -49,6 +68,9 @@ HostCalls::HostCalls(const ProcessTrace& trace) {
         calls[i].waited = cause_of_wait(calls, i);
       }
       if (calls[i].waited == SavingCause::copies) calls[i].detail = CauseDetail::waited_copies;
+      if (calls[i].waited == SavingCause::item_sync && arrays.contains(calls[i].place)) {
+        calls[i].detail = CauseDetail::read_arrays;
+      }
     }
   }
   for (const spool::Overhead& overhead : trace.overheads) {

@@ -59,10 +59,10 @@ void IdleSums::join_host_code() {
   const auto of_host = [](SavingCause cause) {
     return cause == SavingCause::data_loading || cause == SavingCause::host_python || cause == SavingCause::host_native;
   };
-  std::map<std::pair<int, std::string>, std::vector<std::map<Key, Sum>::iterator>> functions;
+  std::map<std::tuple<int, CauseDetail, std::string>, std::vector<std::map<Key, Sum>::iterator>> functions;
   for (auto of = sums_.begin(); of != sums_.end(); ++of) {
     const auto& [device, cause, detail, group] = of->first;
-    if (of_host(cause) && detail == CauseDetail::none && !group.empty()) functions[{device, group}].push_back(of);
+    if (of_host(cause) && !group.empty()) functions[{device, detail, group}].push_back(of);
   }
   for (auto& [function, parts] : functions) {
     const auto largest = *std::max_element(

@@ -123,6 +123,15 @@ HostPlace StackView::place() const {
   return {best->file, best->python ? best->function : without_parameters(best->function), best->line};
 }
 
+std::vector<HostPlace> StackView::python_places() const {
+  std::vector<HostPlace> places;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const HostFrame& of = frame(i);
+    if (is_own(of) && of.python) places.push_back({of.file, of.function, of.line});
+  }
+  return places;
+}
+
 std::size_t StackView::outside_system() const {
   std::size_t i = 0;
   while (i < size_ && !frame(i).python && in_system_library(frame(i))) ++i;

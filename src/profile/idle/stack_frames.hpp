@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profile/cause_detail.hpp"
 #include "sample/host_samples.hpp"
@@ -28,6 +29,8 @@ class StackView {
   /// The innermost line of the program; otherwise of Python; otherwise the innermost named function outside the C and
   /// C++ libraries.
   HostPlace place() const;
+  /// Lines of the program's Python functions, innermost first.
+  std::vector<HostPlace> python_places() const;
   bool native() const;      ///< the innermost frame outside system libraries is not Python
   bool in_program() const;  ///< a frame belongs to the program
 

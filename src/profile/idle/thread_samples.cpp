@@ -1,6 +1,7 @@
 #include "profile/idle/thread_samples.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "model/find.hpp"
@@ -64,21 +65,36 @@ std::pair<std::string, std::string> function_key(std::string_view file, std::str
 
 void ThreadSamples::find_readbacks(const ProcessTrace& trace) {
   constexpr std::uint64_t kArray = 64;  // less is a number or two
+  const auto add = [&](spool::Id place, std::set<int> FunctionLines::*to) {
+    const spool::Line& line = trace.line(trace.place(place).line);
+    if (line.id == 0) return;
+    FunctionLines& lines = lines_[function_key(trace.text(line.file), trace.text(line.function))];
+    (lines.*to).insert(static_cast<int>(line.number));
+  };
+  std::set<spool::Id> launching;
+  for (const spool::Launch& launch : trace.launches) launching.insert(trace.kind(launch.kind).place);
+  for (const spool::Id place : launching) add(place, &FunctionLines::work);
   for (const spool::Copy& copy : trace.copies) {
     const bool to_host = copy.to == spool::Memory::pageable || copy.to == spool::Memory::pinned;
-    if (copy.from != spool::Memory::device || !to_host || copy.bytes < kArray) continue;
-    const spool::Line& line = trace.line(trace.place(copy.place).line);
-    if (line.id == 0) continue;
-    const auto number = static_cast<int>(line.number);
-    const auto [first, added] =
-        readbacks_.try_emplace(function_key(trace.text(line.file), trace.text(line.function)), number);
-    first->second = std::min(first->second, number);
+    const bool readback = copy.from == spool::Memory::device && to_host && copy.bytes >= kArray;
+    add(copy.place, readback ? &FunctionLines::readbacks : &FunctionLines::work);
   }
 }
 
-bool ThreadSamples::works_on_results(const HostPlace& place) const {
-  const auto found = readbacks_.find(function_key(place.file, place.function));
-  return found != readbacks_.end() && place.line >= found->second;
+bool ThreadSamples::works_on_results(const HostPlace& place, const StackView& frames) const {
+  const auto found = lines_.find(function_key(place.file, place.function));
+  if (found != lines_.end() && !found->second.readbacks.empty() && place.line >= *found->second.readbacks.begin()) {
+    return true;
+  }
+  const auto follows_readback = [this](const HostPlace& caller) {
+    const auto of = lines_.find(function_key(caller.file, caller.function));
+    if (of == lines_.end()) return false;
+    const auto behind = of->second.readbacks.upper_bound(caller.line);
+    if (behind == of->second.readbacks.begin()) return false;
+    const auto work = of->second.work.upper_bound(*std::prev(behind));
+    return work == of->second.work.end() || *work > caller.line;
+  };
+  return std::ranges::any_of(frames.python_places(), follows_readback);
 }
 
 int ThreadSamples::thread(std::int64_t pid, std::int64_t tid) const {
@@ -356,7 +372,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   if (next.input_copy && frames.in_model()) return {SavingCause::host_native, place, CauseDetail::made_on_host};
   const SavingCause runs = frames.native() || frames.empty() ? SavingCause::host_native : SavingCause::host_python;
   if (!next.full_speed && frames.prepares_shards()) return {runs, place, CauseDetail::shard_copies};
-  if (!next.full_speed && works_on_results(place)) return {runs, place, CauseDetail::host_results};
+  if (!next.full_speed && works_on_results(place, frames)) return {runs, place, CauseDetail::host_results};
   if (next.input_copy && !is_autograd(sample(index).thread)) {
     return {SavingCause::data_loading, place, frames.gathers_rows() ? CauseDetail::host_gather : CauseDetail::none};
   }

@@ -95,8 +95,8 @@ class ThreadSamples {
   SampledCause compilation(int sample) const;
   SampledCause ran(int sample, const NextWork& next) const;
   HostPlace holder_of_gil(int sample) const;
-  /// Behind a line of the same function that reads an array back.
-  bool works_on_results(const HostPlace& place) const;
+  /// Behind a line of the same function that reads an array back, or called from the first lines behind it.
+  bool works_on_results(const HostPlace& place, const StackView& frames) const;
   void find_readbacks(const ProcessTrace& trace);
   bool descends(std::int64_t process, std::int64_t from) const;
   struct Worker {
@@ -120,10 +120,14 @@ class ThreadSamples {
   std::map<std::int64_t, std::int64_t> parents_;        ///< parent of each process
   std::map<std::int64_t, std::vector<int>> launching_;  ///< launching threads and the main thread, by process
   std::set<std::pair<std::string, int>> launching_lines_;
-  std::map<std::pair<std::string, std::string>, int> readbacks_;  ///< by file and function: the first line of one
-  std::map<std::int64_t, WorkerActivity> workers_;                ///< by process
-  std::map<std::int64_t, std::vector<std::uint64_t>> launches_;   ///< their times, by process
-  std::set<int> waits_for_beginning_;                             ///< samples
+  struct FunctionLines {
+    std::set<int> readbacks;  ///< of arrays
+    std::set<int> work;       ///< launches and copies
+  };
+  std::map<std::pair<std::string, std::string>, FunctionLines> lines_;  ///< by file and function
+  std::map<std::int64_t, WorkerActivity> workers_;                      ///< by process
+  std::map<std::int64_t, std::vector<std::uint64_t>> launches_;         ///< their times, by process
+  std::set<int> waits_for_beginning_;                                   ///< samples
   struct LineSeconds {
     double communicators = 0, all = 0;
   };
