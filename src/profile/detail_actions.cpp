@@ -125,7 +125,7 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
       "Tensors from NumPy arrays and Python's math are float64.",
       "",
       "If single precision is enough: convert the float64 operand once, .astype(cupy.float32). Windows (cupy.hanning), "
-      "linspace, random numbers and NumPy arrays are float64."}},
+      "linspace, fftfreq, random numbers and NumPy arrays are float64."}},
     {CauseDetail::host_gather,
      {"GPU idle: the host gathers rows of a table and copies them",
       "Keep the table on the GPU and read its rows there; if it does not fit, gather the next rows on another thread, "

@@ -638,6 +638,27 @@ TEST_F(Causes, ArraysThatAnotherMakesDouble) {
   }
 }
 
+/// A value that is carried from step to step becomes double at the line that multiplies it; or at another line.
+TEST_F(Causes, AnArrayThatTheFirstStepMakesDouble) {
+  for (const std::uint32_t promoting : {33U, 50U}) {
+    program_ = SimulatedProgram();
+    const spool::Id at = line(33), before = promoting == 33 ? at : line(promoting);
+    program_.launch(kernel("cupy_multiply__complex64_complex128_complex128", before), kMillis);
+    const spool::Id multiply = kernel("cupy_multiply__complex128_complex128_complex128", at);
+    const spool::Id square = kernel("cupy_square__complex128_complex128", line(34));
+    steps(10, [&](int) {
+      program_.launch(multiply, kMillis);
+      program_.launch(square, kMillis);
+    });
+    const std::vector<Saving> found = causes();
+    const auto of = std::ranges::find(found, SavingCause::double_precision, &Saving::cause);
+    EXPECT_EQ(of != found.end(), promoting == 33) << promoting;
+    if (of == found.end()) continue;
+    EXPECT_EQ(of->line, "train.py:33 step");
+    EXPECT_NEAR(of->seconds, 10e-3, 1e-5) << "half of what is double";
+  }
+}
+
 /// PyTorch's kernels name the type of the arithmetic, and that they convert operands.
 TEST_F(Causes, TensorsThatAnotherMakesDouble) {
   constexpr const char* kSubtract =

@@ -77,6 +77,28 @@ std::set<const Activity*> promoting_kernels(const StepActivities& steps) {
   return promoting;
 }
 
+/// Kernels in double precision of lines at which an operand was of single precision before the steps: a value that is
+/// carried from step to step has become double in the first one.
+std::set<const Activity*> promoted_before(const StepActivities& steps) {
+  std::map<std::string_view, bool> known;
+  std::set<std::pair<int, spool::Id>> lines;  // by process
+  for (const Activity& activity : steps.recording.activities) {
+    if (activity.what != ActivityKind::kernel || activity.group < 0) continue;
+    const std::string& symbol = steps.recording.groups[static_cast<std::size_t>(activity.group)].symbol;
+    const auto [found, is_new] = known.try_emplace(symbol);
+    if (is_new) found->second = promotes_to_double(symbol);
+    const spool::Id line = steps.recording.place(activity).line;
+    if (found->second && line != 0) lines.insert({activity.process, line});
+  }
+  std::set<const Activity*> promoted;
+  for (const StepActivity& entry : steps.all) {
+    const bool of_line = entry.activity->what == ActivityKind::kernel &&
+                         lines.contains({entry.activity->process, entry.place.line});
+    if (of_line && is_in_double(entry.symbol)) promoted.insert(entry.activity);
+  }
+  return promoted;
+}
+
 }  // namespace
 
 bool promotes_to_double(std::string_view symbol) {
@@ -87,7 +109,8 @@ bool promotes_to_double(std::string_view symbol) {
 
 std::vector<FoundCause> find_promotions(const CauseInputs& inputs) {
   constexpr double kSaved = 0.5;  // half of the bytes; of the arithmetic more
-  const std::set<const Activity*> converting = promoting_kernels(inputs.steps);
+  std::set<const Activity*> converting = promoting_kernels(inputs.steps);
+  if (converting.empty()) converting = promoted_before(inputs.steps);
   const FaultyKernels promoting =
       faulty_kernels(inputs, [&](const StepActivity& entry) { return converting.contains(entry.activity); });
   if (promoting.sum.count == 0) return {};
