@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -263,6 +264,17 @@ void sort_rows(Report& report) {
   }
 }
 
+/// CUPTI 13.0 can crash programs that launch CUDA graphs of XLA (docs/evidence/profile-counting.md).
+void add_note_of_crash(Report& report, const Recording& recording) {
+  const int signal = report.profile->signal.value_or(0);
+  if (signal != SIGSEGV && signal != SIGBUS && signal != SIGABRT) return;
+  const bool graphs = std::ranges::any_of(recording.groups, [](const LaunchGroup& group) { return group.graph(); });
+  if (!graphs || framework_of(recording) != Framework::jax) return;
+  report.notes.emplace_back(
+      "the profiler may have caused the crash: CUPTI can fail with CUDA graphs of XLA; "
+      "XLA_FLAGS=--xla_gpu_enable_command_buffer= runs the program without graphs");
+}
+
 /// Dropped records and the profiler's overhead are findings, not notes.
 void add_notes(Report& report, const std::vector<DefectiveSpool>& defective, bool gpu) {
   const Profile& profile = *report.profile;
@@ -408,6 +420,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   if (profile.emulated) profile.why_no_steps.clear();  // its rows are of the whole run
   sort_rows(report);
   add_notes(report, facts.defective_spools, facts.gpu);
+  add_note_of_crash(report, recording);
   if (std::string note = about_folded(recording, profile.kernel_s); !note.empty()) {
     report.notes.push_back(std::move(note));
   }

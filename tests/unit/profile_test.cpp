@@ -199,6 +199,27 @@ TEST_F(ProfileTest, DefectiveSpoolsAreCountedAndTheRestIsReported) {
   EXPECT_THAT(report_of({}, unknown, machine()).notes, testing::ElementsAre(HasSubstr("header.spool")));
 }
 
+/// A crash of a program of JAX with CUDA graphs may be the profiler's; one of other programs or without graphs is not.
+TEST_F(ProfileTest, ACrashWithGraphsOfXlaIsExplained) {
+  struct Case {
+    std::string kernel;
+    std::uint32_t flags;
+    int signal;
+  };
+  for (const auto& [kernel, flags, signal] :
+       {Case{"loop_add_fusion", spool::kGraph, SIGSEGV}, Case{"loop_add_fusion", 0, SIGSEGV},
+        Case{"saxpy", spool::kGraph, SIGSEGV}, Case{"loop_add_fusion", spool::kGraph, SIGTERM}}) {
+    SpoolBuilder spool;
+    spool.launch(spool.kind(kernel), kMs, 2 * kMs, 3 * kMs, 4 * kMs);
+    spool.launch(spool.kind("graph of 2 kernels", 0, flags), 5 * kMs, 6 * kMs, 7 * kMs, 8 * kMs);
+    ProgramFacts facts;
+    facts.run.emplace().signal = signal;
+    const bool explained = kernel == "loop_add_fusion" && flags != 0 && signal == SIGSEGV;
+    EXPECT_EQ(testing::Value(report(spool, facts).notes, testing::Contains(HasSubstr("XLA_FLAGS="))), explained)
+        << kernel << ' ' << flags << ' ' << signal;
+  }
+}
+
 TEST_F(ProfileTest, AnyByteMayBeWrong) {
   SpoolBuilder spool;
   const spool::Id range = spool.range("step", spool.range("epoch"));

@@ -92,8 +92,8 @@ std::set<const Activity*> promoted_before(const StepActivities& steps) {
   }
   std::set<const Activity*> promoted;
   for (const StepActivity& entry : steps.all) {
-    const bool of_line = entry.activity->what == ActivityKind::kernel &&
-                         lines.contains({entry.activity->process, entry.place.line});
+    const bool of_line =
+        entry.activity->what == ActivityKind::kernel && lines.contains({entry.activity->process, entry.place.line});
     if (of_line && is_in_double(entry.symbol)) promoted.insert(entry.activity);
   }
   return promoted;
