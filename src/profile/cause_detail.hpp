@@ -55,6 +55,7 @@ enum class CauseDetail : std::uint8_t {
   grown_tensors,        ///< copies: a tensor is grown by concatenation, which copies all of it
   long_sums,            ///< small_batch: a reduction with few results
   optimizer_passes,     ///< unfused_optimizer: a kernel for each operation, on all parameters
+  replicated_updates,   ///< unfused_optimizer: every rank of a job computes the same products
   dense_embedding,      ///< unfused_optimizer: most work is for embedding rows that the batch does not use
   default_stream,       ///< small_batch: the default stream keeps others from running concurrently
   own_grid,             ///< small_batch: the program chooses the number of blocks

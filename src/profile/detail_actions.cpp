@@ -291,10 +291,18 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
     {CauseDetail::optimizer_passes,
      {"The optimizer reads and writes all parameters several times", "Update all parameters in one kernel.",
       "Pass fused=True to the optimizer.", "Call the optimizer's update inside the jitted step.", ""}},
+    {CauseDetail::replicated_updates,
+     {"All ranks compute the same update of all parameters",
+      "Divide the parameters among the ranks by the cost of their updates, then exchange the updated ones.",
+      "Divide the parameters among the ranks by the cost of their updates; each rank updates its own, then broadcast "
+      "or "
+      "all_gather them (ZeroRedundancyOptimizer; Muon's distributed form).",
+      "", ""}},
     {CauseDetail::dense_embedding,
      {"The optimizer updates every row of an embedding", "Update only the rows that the batch uses.",
-      "Update only the rows that the batch uses: nn.Embedding(sparse=True) with torch.optim.SparseAdam; else "
-      "fused=True, or a larger batch per update.",
+      "Update only the rows that the batch uses: nn.Embedding(sparse=True), with torch.optim.SparseAdam, SGD or "
+      "Adagrad; "
+      "else fused=True, or a larger batch per update.",
       "Update only the rows that the batch uses (optax.lazy_adam, or gradients of the gathered rows).", ""}},
     {CauseDetail::default_stream,
      {"Work in the default stream keeps other streams from overlapping",

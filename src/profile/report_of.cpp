@@ -25,6 +25,7 @@
 #include "profile/rank_savings.hpp"
 #include "profile/ranks.hpp"
 #include "profile/recording.hpp"
+#include "profile/replicated_updates.hpp"
 #include "profile/row_times.hpp"
 #include "profile/rows.hpp"
 #include "profile/savings.hpp"
@@ -188,7 +189,8 @@ struct JobFindings {
 
 std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>& job, const Recording& recording,
                                      const std::vector<Span>& spans, const RowTimes& rows,
-                                     const std::vector<Point>& points, const Machine& machine, const IdleParts& idle) {
+                                     const std::vector<Point>& points, const Machine& machine, const IdleParts& idle,
+                                     const HostSamples& samples) {
   if (!job || spans.empty() || !profile.steps) return std::nullopt;
   JobFindings found;
   found.steps = rank_steps(job->timelines, job->matched, spans);
@@ -203,6 +205,9 @@ std::optional<JobFindings> add_ranks(Profile& profile, const std::optional<Job>&
   found.savings =
       rank_savings(*job, found.steps, found.late, found.small, kinds, slow_link(*job, recording, spans, machine),
                    *profile.ranks, rows, framework_of(recording));
+  if (auto updates = replicated_updates(*job, recording, samples, spans, framework_of(recording))) {
+    found.savings.claims.push_back(std::move(*updates));
+  }
   return found;
 }
 
@@ -223,7 +228,7 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
     name_hooks(parts, recording);
     return parts;
   };
-  std::optional<JobFindings> ranks = add_ranks(profile, job, recording, steady, rows, points, machine, idle);
+  std::optional<JobFindings> ranks = add_ranks(profile, job, recording, steady, rows, points, machine, idle, samples);
   const IdleParts idle_of_ranks = [&](const std::vector<Span>& spans) {
     std::vector<IdlePart> parts = idle(spans);
     if (ranks) name_small_messages(parts, ranks->small);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -242,6 +243,47 @@ TEST(WorkOfRanks, LayersThatAreOneUnitOfShards) {
     EXPECT_EQ(exposed.action == torch_action(SavingCause::exposed_communication, CauseDetail::whole_shards), of.fault)
         << of.units << ' ' << of.embedding;
     EXPECT_EQ(exposed.evidence.find("12 layers") != std::string::npos, of.fault);
+  }
+}
+
+/// Each rank computes the products of an update; outside of an optimizer, on other data, or of other matrices.
+TEST(WorkOfRanks, UpdatesThatAllRanksCompute) {
+  enum class Work : std::uint8_t { update, evaluation, divided, elementwise };
+  for (const Work work : {Work::update, Work::evaluation, Work::divided, Work::elementwise}) {
+    JobOfRanks job;
+    const int stack = job.samples.stack(
+        {HostSamplesBuilder::own("train.py", 50, "run"),
+         HostSamplesBuilder::library(
+             work == Work::evaluation ? "torch/autograd/grad_mode.py" : "torch/optim/optimizer.py", "wrapper"),
+         HostSamplesBuilder::own("train.py", 80, "main")});
+    std::vector<spool::Id> kinds;
+    for (auto& rank : job.all) {
+      rank->prepare = 3 * kJobMillisecond;
+      rank->loop = {stack};
+      kinds.push_back(kind_of_line(
+          *rank, work == Work::elementwise ? "vectorized_elementwise_kernel" : "nvjet_sm90_tst_128x256_NNT", 50));
+    }
+    job.step = [&](JobOfRanks& now) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        now.compute(*now.all[i]);
+      }
+      now.collect();
+      for (std::size_t i = 0; i < 2; ++i) {
+        const int products = work == Work::divided && i == 1 ? 4 : 8;
+        for (int product = 0; product < products; ++product) {
+          JobOfRanks::launch(*now.all[i], kinds[i], kJobMillisecond);
+        }
+      }
+    };
+    job.run();
+    const Report report = job.report();
+    const std::string remedy =
+        action_against(SavingCause::unfused_optimizer, Framework::cuda, CauseDetail::replicated_updates);
+    const auto found = std::ranges::find(report.profile->savings, remedy, &Saving::action);
+    EXPECT_EQ(found != report.profile->savings.end(), work == Work::update) << static_cast<int>(work);
+    if (found == report.profile->savings.end()) continue;
+    EXPECT_THAT(found->line, HasSubstr("train.py:50"));
+    EXPECT_NEAR(found->seconds, 40 * 8e-3, 40 * 0.5e-3) << "half of what two ranks compute";
   }
 }
 
