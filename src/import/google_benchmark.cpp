@@ -9,6 +9,7 @@
 #include "import/mean_rows.hpp"
 #include "import/other_tools.hpp"
 #include "profile/symbols.hpp"
+#include "text/format.hpp"
 #include "text/parts.hpp"
 #include "text/text.hpp"
 
@@ -93,6 +94,11 @@ class GoogleBenchmark {
     const double seconds = (by_real_time || !(cpu > 0) ? real : cpu) * kSeconds;
     read.bytes = number_in(run, "bytes_per_second").value_or(0) * seconds;
     read.flops = flop_rate(run) * seconds;
+    constexpr double kPicosecond = 1e-3;  // ns
+    if (read.time_ns > 0 && read.time_ns < kPicosecond) {
+      if (impossible_++ == 0) first_impossible_ = read.name;
+      return;
+    }
     if (contains_any(lower_case(read.name), {"double", "fp64", "f64", "float64"})) read.pipe = Pipe::fp64;
     has_flops_ |= read.flops > 0;
     runs_.push_back(std::move(read));
@@ -146,6 +152,10 @@ class GoogleBenchmark {
       rows_.notes().push_back(
           fmt::format("{} benchmarks without repetitions in the file: their median or mean", from_aggregates_));
     }
+    if (impossible_ > 0) {
+      rows_.notes().push_back(fmt::format("{} of less than a picosecond per iteration left out; the first: {}",
+                                          counted_noun(impossible_, "benchmark", "benchmarks"), first_impossible_));
+    }
     if (failed_ > 0) rows_.notes().push_back(fmt::format("{} benchmarks with an error have no row", failed_));
     if (has_flops_) {
       rows_.notes().emplace_back("the file states no type: FLOPs count as fp64 if the name contains double, else fp32");
@@ -155,7 +165,8 @@ class GoogleBenchmark {
   ByteSource& source_;
   MeanRows rows_;
   std::vector<BenchmarkRun> runs_;
-  std::int64_t failed_ = 0, from_aggregates_ = 0;
+  std::int64_t failed_ = 0, from_aggregates_ = 0, impossible_ = 0;
+  std::string first_impossible_;
   bool has_thousands_ = false, has_single_ = false, has_flops_ = false;
   bool has_manual_times_ = false;  ///< the benchmark took them itself, as those of GPU kernels do
 };

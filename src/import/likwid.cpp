@@ -19,6 +19,7 @@ struct LikwidRegion {
   std::string name, group;
   std::int64_t run = 0;
   std::vector<double> seconds, calls, bytes, fp64, fp32;  ///< FLOPs and bytes of all calls
+  std::ptrdiff_t digits = 0;                              ///< of the first time that is not 0
   bool has_work = false;
 };
 
@@ -115,7 +116,12 @@ class LikwidTables {
     if (name == "call count") {
       region.calls = values_of(fields);
     } else if (name == "RDTSC Runtime [s]" || name == "Runtime (RDTSC) [s]") {
-      region.seconds = values_of(fields);  // that of the metrics has more digits, and is behind that of the region
+      // Both tables have it, in other formats: "0.001339" and "0.0013".
+      const std::ptrdiff_t digits = significant_digits(fields);
+      if (digits > region.digits) {
+        region.seconds = values_of(fields);
+        region.digits = digits;
+      }
     } else if (name == "Memory data volume [GBytes]") {
       constexpr double kGiga = 1e9;
       region.bytes = scaled(values_of(fields), kGiga);
@@ -125,6 +131,18 @@ class LikwidTables {
       (name.starts_with("DP") ? region.fp64 : region.fp32) = operations(region, scaled(values_of(fields), kMega));
       region.has_work = true;
     }
+  }
+
+  /// Digits of the first value that is not 0.
+  static std::ptrdiff_t significant_digits(const std::vector<std::string>& fields) {
+    for (std::size_t i = 1; i < fields.size(); ++i) {
+      const std::string mantissa = fields[i].substr(0, fields[i].find_first_of("eE"));
+      const std::size_t first = mantissa.find_first_of("123456789");
+      if (first == std::string::npos) continue;
+      return std::count_if(mantissa.begin() + static_cast<std::ptrdiff_t>(first), mantissa.end(),
+                           [](char c) { return c >= '0' && c <= '9'; });
+    }
+    return 0;
   }
 
   static std::vector<double> scaled(std::vector<double> values, double by) {
@@ -169,7 +187,11 @@ class LikwidTables {
     if (rows_.empty()) records_.fail("no region with a time (\"RDTSC Runtime [s]\")");
     rows_.notes().emplace_back("a region's time is that of its slowest hardware thread; FLOPs and bytes are sums");
     if (run_ > 1) rows_.notes().push_back(fmt::format("the file has {} runs: each has rows of its own", run_));
-    rows_.notes().emplace_back("likwid's memory volume does not tell reads from writes: all bytes count as read");
+    const bool has_bytes =
+        std::ranges::any_of(regions_, [](const LikwidRegion& region) { return sum_of(region.bytes) > 0; });
+    if (has_bytes) {
+      rows_.notes().emplace_back("likwid's memory volume does not tell reads from writes: all bytes count as read");
+    }
     DeviceFacts cpu;
     cpu.is_cpu = true;
     cpu.name = cpu_;

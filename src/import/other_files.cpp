@@ -26,6 +26,21 @@ bool is_json_of_nsys(std::string_view, std::string_view beginning) {
                                              "\"CUPTI_ACTIVITY_KIND_", "\"TARGET_INFO_"});
 }
 
+/// Binary data that a program has read and written as text: invalid bytes are U+FFFD, and nothing restores them.
+bool is_binary_read_as_text(std::string_view, std::string_view beginning) {
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+  constexpr int kSeveral = 8;
+  int replaced = 0;
+  for (std::size_t at = beginning.find(kReplacement); at != std::string_view::npos;
+       at = beginning.find(kReplacement, at + kReplacement.size())) {
+    ++replaced;
+  }
+  const auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
+  };
+  return replaced >= kSeveral && std::ranges::count_if(beginning, is_control) >= kSeveral;
+}
+
 bool is_sqlite(std::string_view beginning) { return beginning.starts_with("SQLite format 3"); }
 
 struct OtherFile {
@@ -45,6 +60,8 @@ constexpr OtherFile kOtherFiles[] = {
        return starts_with_any(std::string_view(first).substr(text), {"<!doctype html", "<html"});
      },
      "download the file itself (from GitHub: the raw file), and import that"},
+    {"a binary file that was saved as text, which destroys it", is_binary_read_as_text,
+     "copy the file again in binary mode (from GitHub: the raw file), and import that"},
     {"samples of perf, which have no GPU activity",
      [](auto, auto beginning) { return beginning.starts_with("PERFILE2"); },
      "roofline profile -- PROGRAM samples a CPU"},

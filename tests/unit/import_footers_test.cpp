@@ -88,6 +88,24 @@ TEST(GoogleBenchmarkJson, UnlikeRowsAreNotedBesideTheirTotal) {
   EXPECT_THAT(notes_of_benchmarks({"5000"}), Not(HasSubstr("total")));
 }
 
+TEST(GoogleBenchmarkJson, TimesThatNoComputationTakesHaveNoRow) {
+  const ImportedProfile profile = import_text(
+      "b.json",
+      R"({"benchmarks": [{"name": "BM_Empty", "real_time": 1.9e-9, "cpu_time": 2e-9, "time_unit": "ns", "iterations": 1},
+                  {"name": "BM_Work", "real_time": 5000, "cpu_time": 1, "time_unit": "ns", "iterations": 1}]})");
+  EXPECT_EQ(profile.trace.kernels.size(), 1U);
+  EXPECT_THAT(notes_of_benchmarks({"1e-9", "5000"}), HasSubstr("b1e-9"));
+  EXPECT_THAT(notes_of_benchmarks({"0.3", "5000"}), Not(HasSubstr("b0.3"))) << "an iteration within a cycle";
+}
+
+TEST(OtherFiles, BinaryFilesThatWereSavedAsText) {
+  std::string damaged("\n\xef\xbf\xbd\x01\x08\x01\x12\x0d/device:TPU:0", 24), text;
+  for (int i = 0; i < 20; ++i) damaged += "\x1a\xef\xbf\xbd\x01\x02";
+  for (int i = 0; i < 20; ++i) text += "name \xef\xbf\xbd,1\n";
+  EXPECT_THAT(refusal_of("a.xplane.pb", damaged), HasSubstr("saved as text"));
+  EXPECT_THAT(refusal_of("a.csv", text), Not(HasSubstr("saved as text")));
+}
+
 TEST(OtherFiles, OfSamplersAndCaliperAreNamed) {
   EXPECT_THAT(refusal_of("a.csv", "timestamp, utilization.gpu [%], power.draw [W]\n1, 0 %, 16 W\n"),
               HasSubstr("nvidia-smi"));

@@ -164,6 +164,24 @@ TEST(Likwid, RunsInOneFileAreRowsOfTheirOwn) {
   EXPECT_GT(two.notes.size(), one.notes.size());
 }
 
+/// likwid 5.2 prints the time of a region with six decimals and that of its metrics with four, older versions the other
+/// way round.
+TEST(Likwid, TheTimeWithMoreDigitsCounts) {
+  for (const auto& [of_region, of_metrics] : {std::pair("0.001339", "0.0013"), std::pair("0.0013", "1.339000e-03")}) {
+    const ImportedProfile profile = import_text(
+        "solve.log", fmt::format("STRUCT,Info,1\nCPU name:,Intel(R) Core(TM) i7-7500U,\n"
+                                 "TABLE,Region solve,Group 1 Raw,FLOPS_DP,1\nRegion Info,HWThread 1,\n"
+                                 "RDTSC Runtime [s],{},\ncall count,1,\nEvent,Counter,HWThread 1\nA,PMC0,1\n"
+                                 "TABLE,Region solve,Group 1 Metric,FLOPS_DP,2\nMetric,HWThread 1,\n"
+                                 "Runtime (RDTSC) [s],{},\nDP [MFLOP/s],1566.5403,\n",
+                                 of_region, of_metrics));
+    EXPECT_EQ(kernel_ns(profile), 1'339'000) << of_region;
+    ASSERT_EQ(profile.trace.models.size(), 1U);
+    EXPECT_NEAR(profile.trace.models.begin()->second.work.flops.at(Pipe::fp64), 2097162, 1e-3 * 2097162);
+    for (const std::string& note : profile.notes) EXPECT_THAT(note, testing::Not(HasSubstr("memory volume"))) << note;
+  }
+}
+
 TEST(Proton, WhatComputesAnAuthorsFiguresIsNotOfTheProgram) {
   const ImportedProfile profile =
       import_text("p.hatchet", R"json([{"frame": {"name": "ROOT"}, "metrics": {}, "children": [
