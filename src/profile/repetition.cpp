@@ -123,6 +123,28 @@ double regular_share(const Positions& at, std::size_t all) {
   return sum / static_cast<double>(all);
 }
 
+/// Adds the beginnings of rows: in a loop that launches each of its kernels several times in a row, no kernel occurs
+/// once per step, but a row of each does. Kinds that are mostly in no row have none.
+void add_first_of_rows(const Elements& elements, std::vector<Positions>& occurrences) {
+  constexpr std::size_t kMeanRow = 2;
+  struct Rows {
+    std::size_t all = 0;
+    Positions first;
+  };
+  std::map<std::uint32_t, Rows> rows;
+  const SequenceElement* last = nullptr;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (elements[i].aside) continue;
+    Rows& of = rows[elements[i].kind];
+    ++of.all;
+    if (last == nullptr || last->kind != elements[i].kind) of.first.push_back(i);
+    last = &elements[i];
+  }
+  for (auto& [kind, of] : rows) {
+    if (of.all >= kMeanRow * of.first.size()) occurrences.push_back(std::move(of.first));
+  }
+}
+
 /// Kinds at regular distances, few of each number of occurrences: they are anchors of one repetition.
 std::vector<Candidate> candidates_of(const Elements& elements) {
   std::vector<Positions> occurrences;
@@ -137,6 +159,7 @@ std::vector<Candidate> candidates_of(const Elements& elements) {
   };
   add_occurrences(&SequenceElement::kind);
   add_occurrences(&SequenceElement::exact);
+  add_first_of_rows(elements, occurrences);
   std::map<int, std::vector<Candidate>> by_count;
   for (Positions& at : occurrences) {
     if (at.size() <= kFewestSegments) continue;

@@ -39,7 +39,8 @@ Segments segments_at(const std::vector<SequenceElement>& elements, std::vector<s
 
 /// The repetition that covers most of the sequence: with optimizer updates, one update per segment; otherwise the
 /// shortest repetition, or a longer one that encloses it and adds something of its own (layers in a forward pass,
-/// micro-batches before an update). std::nullopt if less than a third of the sequence repeats. O(n log n).
+/// micro-batches before an update, rows of launches of other kernels). std::nullopt if less than a third of the
+/// sequence repeats. O(n log n).
 std::optional<Segments> find_repetition(const std::vector<SequenceElement>& elements);
 
 }  // namespace roofline

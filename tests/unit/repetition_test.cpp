@@ -90,6 +90,20 @@ TEST(Repetition, LayersAreEnclosedByTheirForwardPass) {
   EXPECT_EQ(usual_length(find_repetition(launches_named(times_over("e" + times_over("abcdc", 24) + "nhs", 30)))), 124U);
 }
 
+/// No kernel occurs once per step, but a row of each does. The last one alone is most launches.
+TEST(Repetition, KernelsOfWhichEachIsLaunchedManyTimesAreOneStep) {
+  const std::string round = "aaaaabbbb" + times_over("c", 7) + times_over("d", 40);
+  const auto found = find_repetition(launches_named("wxyz" + times_over(round, 30) + "vu"));
+  EXPECT_EQ(usual_length(found), round.size());
+  EXPECT_GE(steady_segments(*found), 28U);
+}
+
+/// Launches in a row, in a step that another kernel begins.
+TEST(Repetition, RowsInAStepBeginNone) {
+  EXPECT_EQ(usual_length(find_repetition(launches_named(times_over("e" + times_over("aab", 10) + "ns", 30)))), 33U);
+  EXPECT_EQ(usual_length(find_repetition(launches_named(times_over(times_over("a", 6000), 1)))), 1U);
+}
+
 TEST(Repetition, LoggingEveryTenStepsMakesNoLongerStep) {
   const std::string step = "abcdefghijklmnopqrstuvwxyz";
   EXPECT_EQ(usual_length(find_repetition(launches_named(times_over(times_over(step, 10) + "!", 12), 1'000'000))), 26U);
