@@ -26,6 +26,23 @@ std::size_t period_of(const std::vector<int>& chain) {
   return chain.size();
 }
 
+/// The parts of a chain between rows of launches of one kernel: nothing shows that such a launch reads what the one
+/// before it wrote. It may work on another part of the data, or repeat the same work.
+std::vector<std::vector<int>> without_rows(const std::vector<int>& chain) {
+  constexpr std::ptrdiff_t kRow = 4;
+  std::vector<std::vector<int>> parts(1);
+  for (auto at = chain.begin(); at != chain.end();) {
+    const auto next = std::find_if(at, chain.end(), [&](int group) { return group != *at; });
+    if (next - at < kRow) {
+      parts.back().insert(parts.back().end(), at, next);
+    } else if (!parts.back().empty()) {
+      parts.emplace_back();
+    }
+    at = next;
+  }
+  return parts;
+}
+
 /// "reduce_kernel → elementwise_kernel (16×) → … 3 more → layer_norm_kernel", without template arguments.
 std::string chain_text(const std::vector<std::string>& names) {
   constexpr std::size_t kMostLinks = 5;
@@ -96,10 +113,12 @@ class FusionFinder {
     std::map<std::tuple<int, int, std::uint32_t>, std::vector<int>> running;
     std::map<std::vector<int>, std::int64_t> chains;
     const auto close = [&chains](std::vector<int>& chain) {
-      const std::size_t period = period_of(chain);
-      if (period > 1)
-        chains[{chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(period)}] +=
-            static_cast<std::int64_t>(chain.size() / period);
+      for (const std::vector<int>& part : without_rows(chain)) {
+        const std::size_t period = period_of(part);
+        if (period > 1)
+          chains[{part.begin(), part.begin() + static_cast<std::ptrdiff_t>(period)}] +=
+              static_cast<std::int64_t>(part.size() / period);
+      }
       chain.clear();
     };
     constexpr std::size_t kLongest = 128;

@@ -651,6 +651,8 @@ TEST_F(FirstSaving, LongChainsAreToldShort) {
               testing::AllOf(HasSubstr("5 kernels"), HasSubstr("norm → apply (3×) → cast")));
   EXPECT_EQ(what_of(std::vector<std::string>(4, "_ZN2at6native25multi_tensor_apply_kernelI")), "")
       << "parts of lists of tensors hand nothing on";
+  EXPECT_EQ(what_of({"a", "a", "a", "a", "b", "b", "b", "b", "b"}), "") << "rows of launches of one kernel";
+  EXPECT_THAT(what_of({"a", "a", "a", "a", "b", "c"}), HasSubstr("2 kernels"));
   EXPECT_EQ(what_of({"cupy_multiply", "vector_fft_r2c<EPT>", "cupy_add", "DeviceRadixSortOnesweepKernel", "cast"}), "")
       << "transforms and sorts need all of their input first";
   EXPECT_THAT(what_of({"a", "b", "c", "d", "e", "f", "g<int>"}),
