@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "measure/statistics.hpp"
 #include "profile/launch_sequence.hpp"
@@ -295,6 +296,28 @@ bool is_series(const LaunchSequence& sequence) {
   return kernels >= 2 && of_rows >= kNearlyAll * static_cast<double>(all);
 }
 
+/// True if each step is one kernel, and others take most GPU time between the first step and the last: the program
+/// launches its kernels in turn, each an irregular number of times.
+bool is_one_of_several_kernels(const FoundSteps& found, const Recording& recording) {
+  if (found.all.empty()) return false;
+  std::vector<Span> steps;
+  for (const Step& step : found.all) steps.push_back(step.span);
+  steps = covered(std::move(steps));
+  const Span loop = {steps.front().start, steps.back().end};
+  std::set<int> kernels;
+  std::vector<Span> busy;
+  for (const Activity& activity : recording.activities) {
+    if (activity.process != found.process || activity.counted) continue;
+    const Span span = {activity.start, activity.end};
+    busy.push_back(span);
+    if (activity.what != ActivityKind::kernel || common({span}, steps).empty()) continue;
+    kernels.insert(activity.group);
+    if (kernels.size() > 1 || activity.graph >= 0) return false;
+  }
+  busy = common(covered(std::move(busy)), {loop});
+  return seconds(total_length(common(busy, steps))) < kMostOfGpuTime * seconds(total_length(busy));
+}
+
 /// True if a tuner launched something in most of these steps.
 bool are_of_tuner(const FoundSteps& found, const LaunchSequence& sequence) {
   std::vector<Span> steps;
@@ -372,6 +395,9 @@ FoundSteps find_steps(const Recording& recording, const std::string& range) {
   const bool tuner = are_of_tuner(of_all, sequence);
   if (share >= kMostOfGpuTime && !tuner) return of_all;
   if (is_series(sequence)) return without_steps(std::move(found), "kernels run one after the other, each many times");
+  if (is_one_of_several_kernels(of_all, recording)) {
+    return without_steps(std::move(of_all), "what repeats is one of several kernels that run in turn");
+  }
   FoundSteps beside = steps_beside_start_up(recording, found, sequence);
   if (beside.all.empty()) return of_all;
   // Launches of a tuner also repeat, but rarely for most of the GPU time.

@@ -480,6 +480,26 @@ TEST_F(StepsTest, KernelsOneAfterTheOtherAreNone) {
   EXPECT_TRUE(steps_of(program).all.empty());
 }
 
+/// A benchmark of kernels in rounds. With as many launches in each, a round is a step; otherwise there is none.
+TEST_F(StepsTest, OfRoundsOfKernelsAreRoundsOrNone) {
+  for (const bool regular : {true, false}) {
+    FakeProgram program;
+    program.repeat(24, [&](int round) {
+      const int more = regular ? 0 : 7 * (round % 5);
+      for (int i = 0; i < 5 + more; ++i) program.run("first", 300);
+      for (int i = 0; i < 4 + 5 * (more % 3); ++i) program.run("second", 300);
+      for (int i = 0; i < 60 - more; ++i) program.run("third", 20);
+    });
+    const FoundSteps found = steps_of(program);
+    if (regular) {
+      EXPECT_GE(found.all.size(), 20U);
+      EXPECT_EQ(found.all.front().launches, 69);
+    } else {
+      EXPECT_TRUE(found.all.empty()) << found.all.size() << " of " << found.all.front().launches;
+    }
+  }
+}
+
 /// One kernel fills arrays, longer than the steps take, which launch another one many times in a row.
 TEST_F(StepsTest, AfterALongInitialisation) {
   FakeProgram program;
