@@ -53,7 +53,7 @@ constexpr auto kOpcodes = [] {
       Opcode{0x100, "FLO", special}, Opcode{0x101, "BREV", special}, Opcode{0x102, "FCHK", special},
       Opcode{0x104, "F2F", conversion}, Opcode{0x105, "F2I", conversion}, Opcode{0x106, "I2F", conversion},
       Opcode{0x107, "FRND", conversion}, Opcode{0x108, "MUFU", special}, Opcode{0x109, "POPC", special},
-      Opcode{0x110, "F2F", conversion}, Opcode{0x111, "F2I", conversion}, Opcode{0x112, "I2F", conversion},
+      Opcode{0x110, "F2F.F64", conversion}, Opcode{0x111, "F2I", conversion}, Opcode{0x112, "I2F", conversion},
       Opcode{0x113, "FRND", conversion}, Opcode{0x118, "NOP", other}, Opcode{0x119, "S2R", move},
       Opcode{0x11a, "DEPBAR", other}, Opcode{0x11b, "ENDCOLLECTIVE", branch}, Opcode{0x11c, "B2R", barrier},
       Opcode{0x11d, "BAR", barrier}, Opcode{0x141, "BSYNC", branch}, Opcode{0x142, "BREAK", branch},

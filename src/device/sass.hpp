@@ -57,8 +57,8 @@ struct SassInstruction {
 constexpr std::size_t kSassBytes = 16;  ///< of an instruction
 
 /// The name of an instruction's opcode, "?" if unknown; `low`: its first eight bytes. The products whose result is wide
-/// or high have names of their own, "IMAD.WIDE" and "IMAD.HI", and so have "WARPGROUP.ARRIVE" and "WARPGROUP.DEPBAR" in
-/// SassInstruction.
+/// or high have names of their own, "IMAD.WIDE" and "IMAD.HI", and so have conversions from and to double precision,
+/// "F2F.F64", and "WARPGROUP.ARRIVE" and "WARPGROUP.DEPBAR" in SassInstruction.
 std::string_view sass_name(std::uint64_t low);
 
 /// `offset`: of the instruction from the function's start. Fewer than sixteen bytes are no known instruction.

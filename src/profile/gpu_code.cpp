@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <span>
@@ -19,6 +20,7 @@ GpuCode::GpuCode(const std::optional<GpuFunction>& function) : function_(functio
   }
   find_lines();
   find_divisions();
+  find_reductions();
 }
 
 std::vector<std::uint64_t> GpuCode::waited_for(std::uint64_t offset) const {
@@ -139,6 +141,28 @@ void GpuCode::find_divisions() {
     bool special = false;
     for (std::size_t i = functions_[n]; i < end_of(n); ++i) special |= kind(i) == SassKind::special;
     for (std::size_t i = functions_[n]; special && i < end_of(n); ++i) divides_[i] = true;
+  }
+}
+
+/// For arguments above 105,615, sinf and cosf of CUDA multiply with the bits of 2 / pi (Payne and Hanek): a loop over a
+/// table puts a product of 192 bits into local memory, and what is left is multiplied by pi / 2 * 2^-64 in double
+/// precision. That constant is in no other code.
+void GpuCode::find_reductions() {
+  constexpr std::uint32_t kConstant = 0x3bf921fb;  // its upper half
+  constexpr std::size_t kImmediateByte = 4;
+  constexpr std::size_t kNear = 64, kOfLoop = 16;  // instructions
+  reduces_.assign(instructions_.size(), false);
+  for (std::size_t i = 0; i < instructions_.size(); ++i) {
+    std::uint32_t immediate = 0;
+    std::memcpy(&immediate, &function_->code[static_cast<std::size_t>(offset_of(i)) + kImmediateByte],
+                sizeof immediate);
+    if (immediate != kConstant) continue;
+    std::size_t first = i - std::min(i, kNear), last = i;
+    while (first < i && kind(first) != SassKind::local_store) ++first;
+    const std::size_t end = std::min(instructions_.size(), i + kNear);
+    while (last < end && instructions_[last].name != "F2F.F64") ++last;
+    if (first == i || last == end) continue;
+    for (std::size_t k = first - std::min(first, kOfLoop); k <= last; ++k) reduces_[k] = true;
   }
 }
 

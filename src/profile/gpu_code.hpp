@@ -34,6 +34,8 @@ class GpuCode {
   // For valid offsets only:
   /// True if it is part of a division, or of a function that replaces an instruction.
   bool divides(std::uint64_t offset) const { return divides_[index(offset)]; }
+  /// True if it is part of the reduction of a large argument of a sine or cosine.
+  bool reduces(std::uint64_t offset) const { return reduces_[index(offset)]; }
   /// True if it loads constants from an address in a register, as opposed to launch parameters.
   bool indexes_constants(std::uint64_t offset) const;
   /// The last preceding store or atomic operation.
@@ -50,12 +52,14 @@ class GpuCode {
   std::vector<int> loop_depths() const;
   void find_lines();
   void find_divisions();
+  void find_reductions();
 
   const std::optional<GpuFunction>& function_;
   std::vector<SassInstruction> instructions_;
   std::vector<KernelLine> lines_;
   std::vector<std::size_t> functions_;  ///< first instructions of called functions, sorted
   std::vector<bool> divides_;
+  std::vector<bool> reduces_;
 };
 
 }  // namespace roofline

@@ -1,5 +1,7 @@
 #include "profile/instructions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -7,11 +9,13 @@
 #include <utility>
 
 #include "host/files.hpp"
+#include "model/find.hpp"
 #include "profile/gpu_code.hpp"
 #include "profile/intervals.hpp"
 #include "profile/source_text.hpp"
 #include "profile/warp_waits.hpp"
 #include "text/demangle.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -68,6 +72,11 @@ Explained explained(const GpuCode& code, std::uint64_t offset, const std::vector
   if (reason == "drain") {
     if (const auto written = code.written_before(offset)) result = {wait_of(code.at(*written).kind), *written};
   }
+  const bool of_reduction = code.reduces(offset) && code.reduces(result.waited);
+  if (of_reduction && (is_of_arithmetic(result.what) || result.what == WaitFor::local_memory ||
+                       result.what == WaitFor::global_load || result.what == WaitFor::constant)) {
+    result.what = WaitFor::reduction;
+  }
   if (code.divides(offset) && is_of_arithmetic(result.what)) result.what = WaitFor::division;
   return result;
 }
@@ -113,24 +122,23 @@ SampledWait summed_wait(WaitFor what, const std::map<KernelLine, std::map<Kernel
 /// Samples by offset of an instruction.
 using SamplesAt = std::map<std::uint64_t, std::int64_t>;
 
-/// The line with the most samples between two offsets, and these.
+/// The line with the most samples between two offsets, and the samples of all lines there.
 std::pair<KernelLine, std::int64_t> busiest_line(const SamplesAt& samples, std::uint64_t from, std::uint64_t to,
                                                  const GpuCode& code) {
   std::map<KernelLine, std::int64_t> lines;
+  std::int64_t all = 0;
   for (auto at = samples.lower_bound(from); at != samples.end() && at->first < to; ++at) {
     lines[code.line(at->first)] += at->second;
+    all += at->second;
   }
-  std::pair<KernelLine, std::int64_t> busiest = {kNoLine, 0};
-  for (const auto& [line, count] : lines) {
-    if (line != kNoLine && count > busiest.second) busiest = {line, count};
-  }
-  return busiest;
+  lines.erase(kNoLine);
+  return {lines.empty() ? kNoLine : key_of_largest(lines), all};
 }
 
 /// For waits at a barrier, the line of the late warps: the busiest one behind the barrier before it. `waiting`: samples
 /// at barriers, by the barrier; `working`: the others.
 void name_late_line(SampledKernel& kernel, const SamplesAt& waiting, const SamplesAt& working, const GpuCode& code) {
-  constexpr double kSeen = 0.02;  // of the samples at the barrier: a single late warp of 32 has 0.03
+  constexpr double kSeen = 0.01;  // of the samples at the barrier: a single late warp of 64 has 0.016
   const auto awaited = std::ranges::max_element(waiting, {}, [](const auto& barrier) { return barrier.second; });
   if (awaited == waiting.end()) return;
   std::uint64_t before = 0;
@@ -152,14 +160,32 @@ std::int64_t issued(const std::vector<ReasonCount>& reasons) {
   return found == reasons.end() ? 0 : found->samples;
 }
 
-double special_share(const SampledKernel& kernel) {
+/// True for "MUFU" and, from other tools, "MUFU.EX2".
+bool is_named(const SampledInstruction& instruction, std::string_view name) {
+  return instruction.name.starts_with(name) &&
+         (instruction.name.size() == name.size() || instruction.name[name.size()] == '.');
+}
+
+/// The share of an instruction in those that are issued; 0 with too few samples of it.
+double issued_share(const SampledKernel& kernel, std::string_view name) {
   constexpr std::int64_t kFewest = 400;  // for 5 %
-  std::int64_t special = 0;
+  std::int64_t of_name = 0;
   for (const SampledInstruction& instruction : kernel.instructions) {
-    const bool is_special = instruction.name == "MUFU" || instruction.name.starts_with("MUFU.");
-    if (is_special) special += issued(instruction.reasons);
+    if (is_named(instruction, name)) of_name += issued(instruction.reasons);
   }
-  return special < kFewest ? 0 : static_cast<double>(special) / static_cast<double>(issued(kernel.reasons));
+  return of_name < kFewest ? 0 : static_cast<double>(of_name) / static_cast<double>(issued(kernel.reasons));
+}
+
+/// The line with the most stores to global memory.
+std::string store_line(const SampledKernel& kernel) {
+  std::map<int, std::int64_t> lines;
+  for (const SampledInstruction& instruction : kernel.instructions) {
+    const bool stores = is_named(instruction, "STG") || is_named(instruction, "ST");
+    if (stores && instruction.line >= 0) lines[instruction.line] += issued(instruction.reasons);
+  }
+  if (lines.empty()) return {};
+  const SampledLine& line = kernel.lines[static_cast<std::size_t>(key_of_largest(lines))];
+  return line.file.empty() ? std::string() : fmt::format("{}:{}", last_path_part(line.file), line.line);
 }
 
 /// A file's name in a recording is not trusted.
@@ -248,7 +274,9 @@ SampledKind sampled_kind(const SampledKernel& kernel) {
   result.samples = kernel.samples;
   std::copy_if(kernel.waits.begin(), kernel.waits.end(), std::back_inserter(result.waits),
                [](const SampledWait& wait) { return wait.share >= kLeastShare; });
-  result.special = special_share(kernel);
+  result.special = issued_share(kernel, "MUFU");
+  result.double_conversions = issued_share(kernel, "F2F.F64");
+  result.store_line = store_line(kernel);
   return result;
 }
 

@@ -37,7 +37,8 @@ enum class WaitFor : std::uint8_t {
   code,           ///< instruction fetch
   sleep,          ///< a requested sleep
   other,
-  immediate  ///< an instruction's constant that misses its cache
+  immediate,  ///< an instruction's constant that misses its cache
+  reduction   ///< the reduction of a large argument of a sine or cosine, in software
 };
 std::string_view to_string(WaitFor what);
 std::optional<WaitFor> parse_wait_for(std::string_view text);
@@ -59,6 +60,10 @@ struct SampledKind {
   std::vector<SampledWait> waits;  ///< largest first
   /// Fraction of the issued instructions that the special function unit executes; 0 with too few samples of them.
   double special = 0;
+  /// The same of conversions from and to double precision.
+  double double_conversions = 0;
+  /// "kernel.cu:41": line of the most frequent store to global memory; empty: unknown.
+  std::string store_line = {};
 };
 
 struct WaitCount {

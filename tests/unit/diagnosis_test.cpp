@@ -286,10 +286,15 @@ TEST(Diagnosis, AtomicsLoadsOfProductsAndIdleThreadsComeBeforeWhatFollowsFromThe
   EXPECT_EQ(first({{"wait.global_atomic.share", 0.02}, {"atomic.explains", 0.4}, {"wait.fence.share", 0.2}}),
             "fence-waits")
       << "few atomics behind a fence";
-  const Quantities product = {{"tensor.active", 0.36}, {"load.explains", 0.7}, {"wait.barrier.share", 0.3}};
-  EXPECT_EQ(first(product), "product-waits-for-loads");
-  EXPECT_EQ(first({{"tensor.active", 0}, {"load.explains", 0.7}, {"wait.barrier.share", 0.3}}), "barrier-waits");
-  EXPECT_EQ(first({{"tensor.active", 0.36}, {"load.explains", 0.2}, {"wait.barrier.share", 0.3}}), "barrier-waits");
+  const auto product = [&first](double active, double loads) {
+    return first({{"tensor.active", active},
+                  {"wait.global_load.share", loads},
+                  {"feed.explains", loads + 0.3},
+                  {"wait.barrier.share", 0.3}});
+  };
+  EXPECT_EQ(product(0.36, 0.4), "product-waits-for-loads");
+  EXPECT_EQ(product(0, 0.4), "barrier-waits");
+  EXPECT_EQ(product(0.36, 0.2), "barrier-waits") << "few loads";
   const auto divergent = [&first](double explains) {
     return first(
         {{"lanes.active", 8}, {"blocks.per_sm", 8}, {"lanes.explains", explains}, {"wait.special.share", 0.5}});

@@ -19,7 +19,8 @@ namespace {
 
 // Opcodes of sm_90, as cuobjdump shows them.
 constexpr unsigned kLdg = 0x981, kLdl = 0x983, kFfma = 0x223, kBar = 0xb1d, kMufu = 0x308, kF2i = 0x305, kI2f = 0x306,
-                   kImad = 0x224, kCall = 0x944, kBra = 0x947;
+                   kImad = 0x224, kCall = 0x944, kBra = 0x947, kStl = 0x387, kMov = 0x802, kF2fDouble = 0x310,
+                   kStg = 0x986;
 constexpr int kNone = -1;
 
 /// A kernel's code, instruction by instruction.
@@ -31,8 +32,8 @@ class Assembled {
     function_.files = {"/home/user/kernel.cu"};
   }
   /// `sets`: the scoreboard that its result releases; `waits`: for which it waits.
-  std::uint64_t add(unsigned opcode, int line, int sets = kNone, int waits = kNone) {
-    const std::uint64_t low = opcode;
+  std::uint64_t add(unsigned opcode, int line, int sets = kNone, int waits = kNone, std::uint32_t immediate = 0) {
+    const std::uint64_t low = opcode | std::uint64_t{immediate} << 32U;
     const std::uint64_t write = sets == kNone ? 7 : static_cast<std::uint64_t>(sets);
     const std::uint64_t mask = waits == kNone ? 0 : std::uint64_t{1} << static_cast<unsigned>(waits);
     const std::uint64_t high = write << 46U | std::uint64_t{7} << 49U | mask << 52U;
@@ -209,6 +210,59 @@ TEST(ExplainSamples, ADivisionIsWhatItIsCompiledTo) {
   EXPECT_EQ(find(kernel, WaitFor::special)->line, "kernel.cu:31");
 }
 
+/// The slow path of sinf loads a table, puts a product into local memory, and multiplies with pi / 2 * 2^-64. With
+/// another constant it is something else.
+TEST(ExplainSamples, AReductionOfALargeArgumentIsNoLocalArray) {
+  for (const bool reduces : {true, false}) {
+    Assembled code;
+    code.add(kLdg, 30, 0);
+    const std::uint64_t product = code.add(kImad, 30, kNone, 0);
+    code.add(kStl, 30);
+    code.add(kLdl, 30, 1);
+    const std::uint64_t shift = code.add(kImad, 30, kNone, 1);
+    code.add(kMov, 30, kNone, kNone, reduces ? 0x3bf921fb : 0x3bf00000);
+    code.add(kF2fDouble, 30);
+    code.add(kLdg, 31, 2);
+    const std::uint64_t use = code.add(kFfma, 32, kNone, 2);
+    const SampledKernel kernel = explain_samples(
+        "kernel",
+        {{product, {{"long_scoreboard", 30}}}, {shift, {{"long_scoreboard", 20}}}, {use, {{"long_scoreboard", 50}}}},
+        code.function());
+    const SampledWait* const wait = find(kernel, WaitFor::reduction);
+    ASSERT_EQ(wait != nullptr, reduces);
+    EXPECT_EQ(find(kernel, WaitFor::local_memory) != nullptr, !reduces);
+    EXPECT_DOUBLE_EQ(find(kernel, WaitFor::global_load)->share, reduces ? 0.5 : 0.8);
+    if (reduces) {
+      EXPECT_DOUBLE_EQ(wait->share, 0.5);
+      EXPECT_EQ(wait->line, "kernel.cu:30");
+    }
+  }
+}
+
+/// One thread of 64 warps: its samples are few, and of several lines.
+TEST(ExplainSamples, ALateWarpMayHaveSeveralLines) {
+  Assembled code;
+  const std::uint64_t busy = code.add(kFfma, 10);
+  code.add(kBar, 15);
+  const std::uint64_t first = code.add(kFfma, 17), second = code.add(kFfma, 18);
+  const std::uint64_t barrier = code.add(kBar, 20);
+  const SampledKernel kernel = explain_samples(
+      "kernel",
+      {{busy, {{"selected", 400}}}, {first, {{"wait", 9}}}, {second, {{"wait", 7}}}, {barrier, {{"barrier", 1000}}}},
+      code.function());
+  EXPECT_EQ(find(kernel, WaitFor::barrier)->used_line, "kernel.cu:17");
+}
+
+TEST(SampledKind, NamesTheLineWithMostStores) {
+  Assembled code;
+  const std::uint64_t once = code.add(kStg, 10), often = code.add(kStg, 12), other = code.add(kFfma, 13);
+  const SampledKernel kernel = explain_samples(
+      "kernel",
+      {{once, {{"selected", 1}, {"lg_throttle", 50}}}, {often, {{"selected", 9}}}, {other, {{"selected", 99}}}},
+      code.function());
+  EXPECT_EQ(sampled_kind(kernel).store_line, "kernel.cu:12");
+}
+
 TEST(ExplainSamples, WithoutCodeReasonsRemain) {
   const SamplesByReason samples = {{16, {{"barrier", 3}}}, {std::uint64_t{1} << 40U, {{"long_scoreboard", 5}}}};
   const SampledKernel kernel = explain_samples("kernel", samples, std::nullopt);
@@ -262,7 +316,7 @@ std::string decides(const Quantities& quantities) {
 }
 
 TEST(WaitsFor, AreSpelledAndRead) {
-  for (int what = 0; what <= static_cast<int>(WaitFor::immediate); ++what) {
+  for (int what = 0; what <= static_cast<int>(WaitFor::reduction); ++what) {
     const auto wait = static_cast<WaitFor>(what);
     EXPECT_NE(to_string(wait), "") << what;
     EXPECT_NE(description_of(wait), "") << what;
@@ -281,10 +335,13 @@ TEST(SampleRules, NeedNoRoof) {
                                        {"wait.special.share", "special-waits"},
                                        {"wait.conversion.share", "conversion-waits"},
                                        {"wait.immediate.share", "immediate-constant-waits"},
+                                       {"wait.reduction.share", "slow-trigonometry"},
+                                       {"wait.exchange.share", "exchange-waits"},
                                        {"wait.barrier.share", "barrier-waits"}}) {
     const auto with = [&](Quantities known) {
       known["library"] = 0;
       if (known.contains("wait.global_atomic.share")) known["atomic.explains"] = known["wait.global_atomic.share"];
+      if (known.contains("wait.constant.share")) known["constant.explains"] = known["wait.constant.share"];
       if (known.contains("wait.shared_atomic.share"))
         known["shared_atomic.explains"] = known["wait.shared_atomic.share"];
       return decides(known);

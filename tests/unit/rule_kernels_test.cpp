@@ -131,7 +131,21 @@ constexpr Pair kPairs[] = {
     {"loads-in-turns", "channel_power_faulty", "close_bodies_faulty"},
     {"loads-in-turns", "channel_power_faulty", "proj_faulty"},  // has a product, and another rule
     {"shared-atomic-waits", "deposit_patch_faulty", "local_array_mended"},
-    {"last-wave", "potential_map_faulty", "far_forces_mended"},  // which has two whole waves
+    // Another one, on an H200: a table in constant memory, blocks of 4 x 64 threads, arguments of sincosf up to 6e7,
+    // one thread between barriers, a sum in memory, a product without stages, values that a scale in double precision
+    // widens, a sort.
+    {"constant-waits", "tone_curve_faulty", "patchify_faulty"},
+    {"narrow-blocks", "unsharp3_faulty", "channel_absmax_faulty"},
+    {"narrow-blocks", "unsharp3_faulty", "half_size_healthy"},
+    {"slow-trigonometry", "demodulate_faulty", "whiten_rows_faulty"},  // which calls sincospif
+    {"serial-section", "running_energy_faulty", "late_warp_mended"},
+    {"serial-section", "running_energy_faulty", "harmonic_fit_faulty"},  // has empty lanes
+    {"repeated-stores", "smooth_density_faulty", "body_forces_healthy"},
+    {"product-waits-for-loads", "proj_matmul_faulty", "half_product_mended"},
+    {"double-among-single", "quantise_rows_faulty", "patchify_faulty"},  // which divides integers
+    {"exchange-waits", "route_top_faulty", "row_softmax_healthy"},
+    {"issue-full", "body_forces_healthy", "close_bodies_faulty"},  // a quarter of whose instructions are others
+    {"last-wave", "potential_map_faulty", "far_forces_mended"},    // which has two whole waves
 };
 
 /// What is known of each kernel, by its name: of those that were made for it, and of the rows of the reference runs.

@@ -64,7 +64,7 @@ const std::vector<Listed>& listed_instructions() {
     {"REDUX.SUM UR6, R29", 0x000000001d0673c4, 0x000e62000000c000, "REDUX", shuffle, 0, 0, 1, -1},
     {"MUFU.EX2 R26, R26", 0x0000001a001a7308, 0x000ea20000000800, "MUFU", special, 0, 0, 2, -1},
     {"POPC R5, UR10", 0x0000000a00057d09, 0x000e620008000000, "POPC", special, 0, 0, 1, -1},
-    {"F2F.F32.F64 R4, R4", 0x0000000400047310, 0x008ef00000301000, "F2F", conversion, 0, 8, 3, -1},
+    {"F2F.F32.F64 R4, R4", 0x0000000400047310, 0x008ef00000301000, "F2F.F64", conversion, 0, 8, 3, -1},
     {"I2F.S64 R12, UR4", 0x00000004000c7d12, 0x000e620008301400, "I2F", conversion, 0, 0, 1, -1},
     {"F2I.U32.TRUNC.NTZ R7, R7", 0x0000000700077305, 0x000e24000020f000, "F2I", conversion, 0, 0, 0, -1},
     {"FRND.FLOOR R44, R2", 0x00000002002c7307, 0x000e240000205000, "FRND", conversion, 0, 0, 0, -1},

@@ -57,6 +57,11 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"fence-waits", WaitFor::fence},
                                         About{"constant-waits", WaitFor::constant},
                                         About{"division-waits", WaitFor::division},
+                                        About{"slow-trigonometry", WaitFor::reduction},
+                                        About{"exchange-waits", WaitFor::exchange},
+                                        About{"serial-section", WaitFor::barrier},
+                                        About{"narrow-blocks", WaitFor::global_load},
+                                        About{"product-waits-for-loads", WaitFor::global_load},
                                         About{"fp64-waits", WaitFor::fp64},
                                         About{"special-waits", WaitFor::special},
                                         About{"conversion-waits", WaitFor::conversion},
@@ -88,6 +93,8 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"immediate-constant-waits", WaitFor::immediate},
                                         About{"fp32-products", WaitFor::ready},
                                         About{"fp32-products", WaitFor::issuing},
+                                        About{"issue-full", WaitFor::ready},
+                                        About{"issue-full", WaitFor::issuing},
                                         About{"issue-limited", WaitFor::ready},
                                         About{"issue-limited", WaitFor::issuing},
                                         About{"issue-limited", WaitFor::arithmetic},
@@ -121,6 +128,11 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
 void add_lines(std::vector<Advice>& advice, const Point& point) {
   for (Advice& one : advice) {
     if (one.kind == RuleKind::note || one.kind == RuleKind::measure || one.kind == RuleKind::at_roof) continue;
+    if (one.rule == "repeated-stores" && point.profiled && point.profiled->sampled) {
+      one.line = point.profiled->sampled->store_line;
+      if (!one.line.empty()) one.finding += fmt::format(" Most stores are at {}.", one.line);
+      if (!one.line.empty()) continue;
+    }
     const SampledWait* const wait = wait_behind(point, one.rule);
     if (wait == nullptr || wait->line.empty()) continue;
     one.line = wait->line;

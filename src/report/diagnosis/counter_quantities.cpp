@@ -123,6 +123,39 @@ void add_activity(QuantityCollector& out, const Point& point, const Machine& mac
   out.set("sm.idle.share", std::max(0.0, 1 - share));
 }
 
+/// How often schedulers issue, and how much of that is floating-point arithmetic.
+void add_issue(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  constexpr double kSchedulers = 4, kWarp = 32;
+  const auto instructions = counters.find("warp.instructions"), active = counters.find("sm.active_cycles");
+  const bool imported = point.profiled && !point.profiled->sources.empty();
+  if (!out.get("issue.active") && instructions && active && *active > 0 && machine.device.units > 0 && !imported) {
+    const double slots = kSchedulers * static_cast<double>(machine.device.units) * *active;
+    out.set("issue.active", std::min(1.0, *instructions / slots));
+  }
+  if (const auto busy = out.get("issue.active")) out.set("issue.idle", 1 - *busy);
+  const auto operations = counters.sum({"fp32.add", "fp32.mul", "fp32.fma"});
+  if (!operations || !instructions || !(*instructions > 0)) return;
+  const bool sampled = point.profiled && point.profiled->sampled;
+  const double special = sampled ? point.profiled->sampled->special : 0;
+  out.set("issue.arithmetic", std::min(1.0, *operations / kWarp / *instructions + special));
+}
+
+/// A warp of a block with few threads along x spans several rows, of which each is at least a sector and at most two
+/// more than its bytes. Loads with more sectors than that have another reason.
+void add_block_shape(QuantityCollector& out, const Point& point) {
+  constexpr double kWarp = 32, kSector = 32, kLeast = 0.9;
+  if (!point.profiled) return;
+  const auto& block = point.profiled->block;
+  const auto along_x = static_cast<double>(block[0]);
+  const auto sectors = out.get("load.sectors"), width = out.get("load.width");
+  if (!(along_x > 0) || !sectors || !width) return;
+  out.set("block.x", along_x);
+  const double rows = kWarp / along_x, in_row = along_x * *width / kSector;
+  const bool several = rows > 1 && static_cast<double>(block[1] * block[2]) >= rows;
+  out.flag_is("block.narrow", several && *sectors >= kLeast * rows * std::max(1.0, in_row) &&
+                                  *sectors <= rows * (std::ceil(in_row) + 1));
+}
+
 /// The clock of a launch that was replayed to be counted, which is its time's, too. The roof is not scaled to it.
 void add_replay_clock(QuantityCollector& out, const Point& point, const Machine& machine) {
   const auto clock = replay_clock_hz(point);
@@ -207,11 +240,13 @@ void add_excess(QuantityCollector& out, const Point& point, const Machine& machi
     out.set("traffic.needless", std::max(0.0, std::min(1 - *asked / moved, 1 - *asked / *from_l2)));
   }
   const auto from_memory = counted_bytes(counters, main_memory(machine.device.kind));
-  // Data written more often than it reaches main memory although the caches cannot hold it.
+  // Data written more often than it reaches main memory and L2 can hold what does not.
   const auto stored = counters.find("global.store_bytes"), written = counters.find("dram.write_bytes");
   const auto l2 = std::ranges::find(machine.device.caches, Level::l2, &CacheInfo::level);
   const bool beyond_l2 = written && l2 != machine.device.caches.end() && *written > l2->bytes;
-  if (stored && beyond_l2) out.set("store.repeats", *stored / *written);
+  if (stored && written && l2 != machine.device.caches.end()) {
+    out.set("store.repeats", *stored / (*written + (beyond_l2 ? 0 : l2->bytes)));
+  }
   // Below the roof, excess bytes cost time if L2 delivers them, if L1 is busy, or if the requests are scattered: more
   // than 16 sectors each (16 bytes for each thread in order take 16), of which a quarter is used at most. At the roof,
   // they cost time if main memory moves them.
@@ -280,6 +315,8 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   add_excess(out, point, machine, counters);
   add_stalls(out, counters);
   add_activity(out, point, machine, counters);
+  add_issue(out, point, machine, counters);
+  add_block_shape(out, point);
   add_uneven_blocks(out);
   add_replay_clock(out, point, machine);
 }

@@ -60,10 +60,12 @@ void add_double_precision(QuantityCollector& out, const Point& point, const Mach
   out.flag_is("fp64.mixed", !products && (single_data || mixed));
   // Divisions and functions of such a kernel are in double precision, too, if it converts, or if most of its
   // operations are in it although its data is not.
-  constexpr double kConverts = 0.1;
+  constexpr double kConverts = 0.1, kSomeConversions = 0.01;  // of the waits; of the instructions
+  const bool sampled = point.profiled && point.profiled->sampled;
+  const bool converts = sampled && point.profiled->sampled->double_conversions > kSomeConversions;
   const double double_waits = out.get("wait.conversion.share").value_or(0) + out.get("wait.fp64.share").value_or(0);
   const bool by_literals = !products && vector > single && has_narrow_data(out, counters);
-  if (double_waits > kConverts || by_literals)
+  if (double_waits > kConverts || by_literals || (converts && vector > single))
     out.set("wait.double.share", double_waits + out.get("wait.division.share").value_or(0));
   out.set("fp64.busy", std::max(vector, tensor) / now / time_at_roof_speed(point));
   out.set("fp64.rate", then / now);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kFewestSamples = 200;
 
 /// Waits used by rules, with the names of their quantities.
-constexpr std::array<std::pair<WaitFor, std::string_view>, 21> kShares = {{
+constexpr std::array<std::pair<WaitFor, std::string_view>, 22> kShares = {{
     {WaitFor::global_load, "wait.global_load.share"},
     {WaitFor::global_store, "wait.global_store.share"},
     {WaitFor::global_atomic, "wait.global_atomic.share"},
@@ -29,6 +29,7 @@ constexpr std::array<std::pair<WaitFor, std::string_view>, 21> kShares = {{
     {WaitFor::special, "wait.special.share"},
     {WaitFor::conversion, "wait.conversion.share"},
     {WaitFor::division, "wait.division.share"},
+    {WaitFor::reduction, "wait.reduction.share"},
     {WaitFor::fp64, "wait.fp64.share"},
     {WaitFor::result, "wait.result.share"},
     {WaitFor::barrier, "wait.barrier.share"},
@@ -101,6 +102,13 @@ void add_samples(QuantityCollector& out, const Point& point) {
   out.set("wait.shared.share", *out.get("wait.shared_load.share") + *out.get("wait.shared_store.share"));
   out.set("operands.waits",
           *out.get("wait.shared.share") + *out.get("wait.fence.share") + *out.get("wait.barrier.share"));
+  // Loads by address keep the cache of constants busy, which other instructions need for theirs.
+  constexpr double kBusy = 0.2;
+  const double constant = *out.get("wait.constant.share");
+  out.set("constant.explains", constant + (constant > kBusy ? *out.get("wait.immediate.share") : 0));
+  // From memory through registers to shared memory, where all warps have to wait for it.
+  out.set("feed.explains", std::min(1.0, *out.get("wait.global_load.share") + *out.get("wait.shared_store.share") +
+                                             *out.get("wait.fence.share") + *out.get("wait.barrier.share")));
   out.set("wait.latency.share", *out.get("wait.result.share") + *out.get("wait.immediate.share"));
   out.set("wait.issue.share",
           *out.get("wait.issuing.share") + *out.get("wait.ready.share") + *out.get("wait.arithmetic.share"));

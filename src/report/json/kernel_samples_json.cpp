@@ -17,6 +17,8 @@ void members(auto& io, SampledKind& sampled) {
   io("samples", sampled.samples);
   io("waits", sampled.waits);
   io.positive("special", sampled.special);
+  io.positive("double_conversions", sampled.double_conversions);
+  io.text("store_line", sampled.store_line);
 }
 
 void members(auto& io, WaitCount& wait) {

@@ -27,6 +27,14 @@ constexpr Rule kOverlapRules[] = {
      "{waves} waves of blocks: the last one leaves {tail.idle} of the block slots idle.",
      "Choose a grid of whole waves, smaller blocks, or a persistent kernel with a tile scheduler.", kNsight,
      RuleKind::cause, "Grid size follows the problem size: choose sizes that fill whole waves, or larger ones."},
+    // The roof of a pipe counts multiply-adds as two operations. Other arithmetic fills as many issue slots.
+    {"issue-full", kGpu,
+     {kUnderRoof, kComputeBound, kNoTensorWork, above("issue.active", 0.8), above("issue.arithmetic", 0.85),
+      above("sm.active.share", 0.9)},
+     "Schedulers issue in {issue.active} of cycles, and {issue.arithmetic} of the instructions are floating-point "
+     "arithmetic.",
+     "No action in the kernel code: only fewer operations per result make it faster (another algorithm, half precision).",
+     kMeasured, RuleKind::no_action},
     {"second-pipe", kGpu,
      {kUnderRoof, kComputeBound, is("matrix.work"), above("compute.utilization", 0.4), above("second.need", 0.4),
       above("second.explains", 0.33)},

@@ -40,20 +40,31 @@ constexpr Rule kSampleRules[] = {
      "Use one fence after the last store, of the smallest scope that works (__threadfence_block), or none.", kSampled,
      RuleKind::cause, {}, "wait.fence.share"},
     {"constant-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.constant.share", 0.25)},
-     "Warps spend {wait.constant.share} of their time waiting for constant memory: reads of different addresses "
+     "Warps spend {constant.explains} of their time waiting for constant memory: reads of different addresses "
      "within a warp are serialised.",
-     "Put tables that lanes index differently into shared or global memory.", kSampled, RuleKind::cause, {}, "wait.constant.share"},
+     "Put tables that lanes index differently into shared or global memory.", kSampled, RuleKind::cause, {}, "constant.explains"},
     {"double-among-single", kGpu, {kNotAtRoof, kOwnKernel, is("fp64.mixed"), above("wait.double.share", 0.3)},
      "Computes in double precision between values of single precision: conversions, divisions and FP64 operations take "
      "{wait.double.share} of its warps' time.",
      "If single precision is intended: float literals and functions (0.5f, sqrtf, logf, cospif; __logf where its accuracy "
-     "is enough).",
+     "is enough). Triton and PyTorch: inputs in float32, not float64 (.to(tl.float32) on load).",
      kSampled, RuleKind::cause, {}, "wait.double.share"},
     {"division-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.division.share", 0.3)},
      "Warps spend {wait.division.share} of their time in divisions, remainders, or subroutines that emulate an "
      "instruction.",
      "Divide once outside the loop, by a constant or a power of two; multiply by a reciprocal; index in 32 bits.",
      kSampled, RuleKind::cause, {}, "wait.division.share"},
+    {"slow-trigonometry", kGpu, {kNotAtRoof, kOwnKernel, above("wait.reduction.share", 0.2)},
+     "Warps spend {wait.reduction.share} of their time in the slow path of sinf, cosf, sincosf or tanf, for arguments above "
+     "105,615.",
+     "Reduce the argument first: keep the phase in turns, subtract whole turns (an unsigned integer phase wraps by itself), "
+     "then sincospif. Without that, __sincosf and -use_fast_math are fast but inaccurate.",
+     kSampled, RuleKind::cause, {}, "wait.reduction.share"},
+    {"exchange-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.exchange.share", 0.3)},
+     "Warps spend {wait.exchange.share} of their time exchanging values between lanes (shuffles), as in a sort or scan.",
+     "Combine values in each thread first, and exchange only the results. For the k largest values, select instead of "
+     "sorting (Triton: tl.topk instead of tl.sort, or k rounds of tl.max).",
+     kSampled, RuleKind::cause, {}, "wait.exchange.share"},
     {"fp64-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.fp64.share", 0.3)},
      "Warps spend {wait.fp64.share} of their time waiting for the double precision pipe.",
      "If single precision is meant: constants with an f (0.5f) and functions of float; else fewer FP64 operations.",
@@ -92,12 +103,12 @@ constexpr Rule kSampleRules[] = {
      kSampled, RuleKind::cause, {}, "fetch.explains"},
     // Loads through registers: warps wait for them before each product.
     {"product-waits-for-loads", kGpu,
-     {kNotAtRoof, kOwnKernel, above("tensor.active", 0.05), below("tensor.active", 0.6), above("load.explains", 0.4),
-      below("levels.utilization", 0.6)},
-     "Loads and products take turns: warps wait for loads {load.explains} of their time, tensor cores are active in "
-     "{tensor.active} of cycles.",
+     {kNotAtRoof, kOwnKernel, above("wait.global_load.share", 0.25), above("tensor.active", 0.05),
+      below("tensor.active", 0.6), above("feed.explains", 0.4), below("levels.utilization", 0.6)},
+     "Loads and products take turns: warps wait for loads, their stores to shared memory and barriers {feed.explains} of "
+     "their time, tensor cores are active in {tensor.active} of cycles.",
      "Load the next tiles during a product: cp.async or TMA into 3 or 4 stages (Triton: num_stages=3).", kSampled,
-     RuleKind::cause, {}, "load.explains"},
+     RuleKind::cause, {}, "feed.explains"},
     // Tensor cores read what TMA and cp.async have written without a fence; what threads have stored needs one.
     {"rewritten-operands", kGpu,
      {kNotAtRoof, kOwnKernel, is("tensor.executed"), below("tensor.active", 0.6), above("wait.fence.share", 0.05),
@@ -113,6 +124,14 @@ constexpr Rule kSampleRules[] = {
      "Blocks of {threads} threads fill {lanes.filled} of the lanes of their warps.",
      "Use a multiple of 32 threads per block: several items per block, or a flat index over items and their parts.",
      kBestPractices, RuleKind::cause, {}, "lanes.empty"},
+    // One thread, or one warp, works between two barriers.
+    {"serial-section", kGpu,
+     {kNotAtRoof, kOwnKernel, above("wait.barrier.share", 0.25), below("lanes.active", 16), below("lanes.empty", 0.2)},
+     "Warps spend {wait.barrier.share} of their time at barriers, and {lanes.active} of a warp's 32 threads are active per "
+     "instruction: one thread works while its block waits.",
+     "Let all threads do this part: scan or reduce by warp shuffles, then one warp over the warps' results "
+     "(cub::BlockScan, cub::BlockReduce).",
+     kSampled, RuleKind::cause, {}, "wait.barrier.share"},
     {"barrier-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.barrier.share", 0.25)},
      "Warps spend {wait.barrier.share} of their time at barriers, waiting for late warps of the block.",
      "Give all warps of a block equal work between barriers; __syncwarp() where only threads of one warp exchange data; "

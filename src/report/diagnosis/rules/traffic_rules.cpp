@@ -13,7 +13,8 @@ constexpr Condition kExcessCosts = is("excess.costs");
 /// Excess bytes cost time only where DRAM is what the other levels wait for.
 constexpr Condition kDramLimits = above("memory.utilization", 0.5);
 constexpr std::string_view kCoalesce =
-    "Let consecutive threads read consecutive addresses; stage strided data through shared memory.";
+    "Let consecutive threads read consecutive addresses; stage strided data through shared memory. Triton: a tile of "
+    "128 bytes or more along the contiguous dimension.";
 constexpr std::string_view kCoalesceStores =
     "Let consecutive threads write consecutive addresses (an array per field, or a transpose in shared memory first).";
 
@@ -22,6 +23,13 @@ constexpr std::string_view kCoalesceStores =
 constexpr Rule kSectorRules[] = {
     // Excess traffic precedes the roof that it fills and the waits that it causes. A load of one address by all threads
     // uses little of its one sector, but no other order would improve it.
+    {"narrow-blocks", kGpu,
+     {is("block.narrow"), above("load.excess", 1.5), above("load.sectors", 2), above("load.share", 0.2), kMemoryMatters,
+      kExcessCosts},
+     "Blocks have {block.x} threads along x: a warp spans several rows and fetches {load.excess} the requested bytes "
+     "({load.sectors} sectors per request).",
+     "Launch blocks of 32 or more threads along x: dim3(32, 8) or dim3(128, 2).", kBestPractices, RuleKind::cause,
+     kLibraryStream, "load.explains"},
     {"uncoalesced-loads", kGpu,
      {above("load.excess", 1.5), above("load.sectors", 2), above("load.share", 0.2), kMemoryMatters, kExcessCosts},
      "Uncoalesced loads fetch {load.excess} the requested bytes ({load.sectors} sectors per request).", kCoalesce,
@@ -67,6 +75,10 @@ constexpr Rule kExcessWorkRules[] = {
      "Grid size {blocks}: too few blocks for {sms} {gpu.units}, so some are idle.",
      "Split the work more finely (split-K, shorter rows per block), or increase the problem size.", kBestPractices,
      RuleKind::cause, kLibraryGrid},
+    // A sum that is kept in memory, because another pointer might point to it.
+    {"repeated-stores", kGpu, {kUnderRoof, kOwnKernel, kMemoryBound, above("store.repeats", 3), above("store.share", 0.1)},
+     "Stores write {store.repeats} the bytes that reach main memory or fit into L2: the same addresses are written again.",
+     "Sum in a register and store once. __restrict__ tells the compiler that pointers do not overlap.", kMeasured},
     {"small-grid", kGpu, {kUnderRoof, kMemoryBound, below("grid.fill", 0.75), below("occupancy", 0.6)},
      "The grid fills {grid.fill} of the block slots ({occupancy} occupancy): too few loads in flight.",
      "Launch more or larger blocks, or issue several loads per thread before the first use (pointers with __restrict__ "
@@ -81,10 +93,6 @@ constexpr Rule kExcessWorkRules[] = {
      "Bank conflicts cause {shared.excess} the ideal shared memory wavefronts.",
      "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
      kLibraryKernel},
-    // A sum that is kept in memory, because another pointer might point to it.
-    {"repeated-stores", kGpu, {kUnderRoof, kOwnKernel, kMemoryBound, above("store.repeats", 3), above("store.share", 0.1)},
-     "Stores write {store.repeats} the bytes that reach main memory: the same addresses are written again.",
-     "Sum in a register and store once. __restrict__ tells the compiler that pointers do not overlap.", kMeasured},
     {"l2-misses", kGpu, {below("l2.hit_rate", 0.2), above("dram.over_model", 1.5), kDramLimits},
      "The L2 hit rate is {l2.hit_rate}, and DRAM moves {dram.over_model} the compulsory bytes.",
      "Improve L2 reuse: tile the loops, swizzle the block order so that concurrent blocks share data.", kField,
