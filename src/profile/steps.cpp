@@ -308,9 +308,8 @@ bool is_one_of_several_kernels(const FoundSteps& found, const Recording& recordi
   std::vector<Span> busy;
   for (const Activity& activity : recording.activities) {
     if (activity.process != found.process || activity.counted) continue;
-    const Span span = {activity.start, activity.end};
-    busy.push_back(span);
-    if (activity.what != ActivityKind::kernel || common({span}, steps).empty()) continue;
+    busy.push_back({activity.start, activity.end});
+    if (activity.what != ActivityKind::kernel || span_at(steps, activity.start) == steps.size()) continue;
     kernels.insert(activity.group);
     if (kernels.size() > 1 || activity.graph >= 0) return false;
   }
