@@ -268,6 +268,27 @@ std::string_view without_standard(std::string_view name) {
   return name;
 }
 
+/// An algorithm for any iterators, whose first template argument is an iterator of a tree, or the tree itself: it
+/// cannot descend the tree. std::next and std::prev are mostly single steps.
+bool walks_tree(const std::string& function) {
+  static constexpr auto kAlgorithms = std::to_array<std::string_view>(
+      {"lower_bound<", "upper_bound<", "equal_range<", "binary_search<", "distance<", "advance<", "find<", "count<",
+       "_bound_fn::operator()<", "_range_fn::operator()<", "_search_fn::operator()<", "__find_fn::operator()<",
+       "__count_fn::operator()<"});
+  static constexpr auto kTrees = std::to_array<std::string_view>(
+      {"std::_Rb_tree_", "std::__1::__tree_", "std::__1::__map_", "std::set<", "std::map<", "std::multiset<",
+       "std::multimap<", "std::__1::set<", "std::__1::map<", "std::__1::multiset<", "std::__1::multimap<"});
+  return std::ranges::any_of(kAlgorithms, [&](std::string_view name) {
+    const std::size_t at = function.find(name);
+    if (at == std::string::npos || at == 0 || (function[at - 1] != ':' && name.find(':') == std::string_view::npos))
+      return false;
+    std::string_view argument = std::string_view(function).substr(at + name.size());
+    constexpr std::string_view kConst = "const";
+    if (argument.starts_with(kConst)) argument.remove_prefix(kConst.size() + 1);
+    return qualified_name(function).starts_with("std::") && starts_with_any(argument, kTrees);
+  });
+}
+
 /// Python's regular expressions are compiled by Python code of its library.
 bool compiles_patterns(const HostFrame& frame) {
   return !frame.own && (frame.file.ends_with("sre_compile.py") || frame.file.ends_with("sre_parse.py") ||
@@ -312,6 +333,7 @@ FunctionPurpose purpose_of(const HostFrame& frame) {
   if (is_allocation(name)) return FunctionPurpose::allocation;
   if (is_one_of(name, {"rand", "random"})) return FunctionPurpose::random;
   if (name.starts_with("GOMP_loop_") && name.ends_with("_next")) return FunctionPurpose::dispatch;
+  if (walks_tree(frame.function)) return FunctionPurpose::walk;
   const FunctionPurpose purpose = by_beginning(without_standard(name));
   if (purpose != FunctionPurpose::none) return purpose;
   const std::string_view file = last_path_part(frame.file);
@@ -365,6 +387,29 @@ std::string_view system_call_of(const HostFrame& frame) {
   });
   return found == kCalls.end() ? std::string_view()
                                : found->substr(0, found->size() - (found->ends_with("64") ? 2 : 0));
+}
+
+bool opens_stream(const HostFrame& frame) {
+  const std::string name = qualified_name(frame.function);
+  return starts_with_any(name, {"fopen", "fdopen", "freopen", "_IO_new_fopen", "_IO_fopen", "__fopen_internal",
+                                "_IO_file_fopen", "_IO_new_file_fopen", "_IO_file_open", "_IO_file_doallocate",
+                                "std::basic_filebuf::open", "std::basic_ifstream::basic_ifstream",
+                                "std::basic_ofstream::basic_ofstream", "std::basic_fstream::basic_fstream",
+                                "std::basic_ifstream::open", "std::basic_ofstream::open", "std::basic_fstream::open"});
+}
+
+bool closes_stream(const HostFrame& frame) {
+  const std::string name = qualified_name(frame.function);
+  return starts_with_any(
+      name, {"fclose", "_IO_fclose", "_IO_new_fclose", "std::basic_filebuf::close", "std::basic_ifstream::~",
+             "std::basic_ofstream::~", "std::basic_fstream::~", "std::basic_ifstream::close",
+             "std::basic_ofstream::close", "std::basic_fstream::close"});
+}
+
+bool is_power(const HostFrame& frame) {
+  const std::string_view name = frame.function;
+  return starts_with_any(name, {"pow", "powf", "__pow", "__ieee754_pow"}) &&
+         purpose_of(frame) == FunctionPurpose::mathematics;
 }
 
 bool is_flush(const HostFrame& frame) {

@@ -31,6 +31,7 @@ enum class FunctionPurpose : std::uint8_t {
   string,  ///< search and comparison of C strings
   hash,
   ordered,  ///< ordered maps and sets (trees)
+  walk,     ///< algorithms that step through these entry by entry: std::lower_bound of their iterators
   list,     ///< linked lists
   table,    ///< hash tables
   search,   ///< of a list or an array, entry by entry
@@ -54,6 +55,13 @@ std::string_view system_call_of(const HostFrame& frame);
 bool is_copy_constructor(std::string_view demangled);
 /// It copies, assigns or destroys an object: compilers write them at the line of the class.
 bool copies_or_destroys(std::string_view demangled);
+
+/// Whether it opens a file for a stream, or its buffer: fopen, std::ifstream::open.
+bool opens_stream(const HostFrame& frame);
+/// Whether it closes the file of a stream, and writes the rest of its buffer.
+bool closes_stream(const HostFrame& frame);
+/// Whether it raises a number to a power.
+bool is_power(const HostFrame& frame);
 
 /// Whether it writes what a stream has buffered: fflush, std::endl.
 bool is_flush(const HostFrame& frame);

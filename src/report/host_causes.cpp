@@ -15,6 +15,7 @@
 #include "report/profile_findings.hpp"
 #include "report/purpose_text.hpp"
 #include "report/python_causes.hpp"
+#include "report/python_work.hpp"
 #include "report/slow_code_causes.hpp"
 #include "report/stack_use.hpp"
 #include "report/system_call_text.hpp"
@@ -33,6 +34,7 @@ constexpr double kLeastUnseen = 0.2;       ///< of CPU time: of processes and th
 constexpr double kMostReady = 0.1;         ///< waiting for a CPU, over the time on one
 constexpr double kSecondsPerFault = 7e-7;  ///< to map and clear a page of 4 KiB; in virtual machines twice that
 
+constexpr std::string_view kFileOpens = "file-opens";
 constexpr std::string_view kGroupCommit = "Call fsync once for many records (group commit), or on another thread.";
 
 /// What one function of the program copies and destroys: CPU time of running threads.
@@ -56,12 +58,13 @@ class HostCauses {
     find_kernel();
     find_copies();
     find_sort();
-    for (const PurposeText& text : purpose_texts()) {
-      const ByLine& lines = running_[text.purpose];
-      const double seconds = sum_of(lines) * share_in_user_code();
-      if (!(cpu_s_ > 0) || seconds < text.least * cpu_s_) continue;
+    for (const PurposeText& of : purpose_texts()) {
+      const double seconds = sum_of(running_[of.purpose]) * share_in_user_code();
+      if (!(cpu_s_ > 0) || seconds < of.least * cpu_s_) continue;
+      const std::string line = line_of_purpose(of.purpose);
+      const PurposeText text = more_exact(of, line);
       put(std::string(text.id), seconds, fmt::format("{} of the CPU time {}", percent(seconds / cpu_s_), text.finding),
-          "mostly called at", line_of_purpose(text.purpose), std::string(text.action));
+          "mostly called at", line, std::string(text.action));
     }
     // Loops with counts have their own verdict.
     if (with_threads) std::ranges::copy(slow_code_causes(host_, cpu_s_), std::back_inserter(causes_));
@@ -79,7 +82,7 @@ class HostCauses {
       find_unequal();
     constexpr double kLeastOfWall = 0.02;  // a large share of little CPU time is little of a program that waits
     std::erase_if(causes_, [&](const HostCause& cause) { return cause.seconds < kLeastOfWall * host_.wall_s; });
-    std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
+    order_causes(causes_);
     return std::move(causes_);
   }
 
@@ -110,9 +113,26 @@ class HostCauses {
     const bool runs = stack.state == ThreadState::running || stack.state == ThreadState::runnable;
     if (stack.state == ThreadState::running) {
       running_[use.purpose][use.line] += stack.seconds;
+      if (use.power) powers_s_ += stack.seconds;
       if (use.purpose == FunctionPurpose::references && use.copies) pointer_copies_[use.line] += stack.seconds;
     }
     if (!runs) waiting_[use.purpose][use.line] += stack.seconds;
+  }
+
+  /// Where the calls, or the text of the line with most of them, say more.
+  PurposeText more_exact(const PurposeText& text, const std::string& line) {
+    constexpr double kMostly = 0.5, kGoodPart = 1. / 3;
+    const ByLine& lines = running_[text.purpose];
+    if (text.purpose == FunctionPurpose::mathematics && powers_s_ >= kMostly * sum_of(lines)) return power_text();
+    // The interpreter's frames and its calls of the C library are read one after the other: copies of one line are seen
+    // at lines around it, too.
+    if (text.purpose != FunctionPurpose::copy || has(slice_work().id) || lines.at(line) < kGoodPart * sum_of(lines))
+      return text;
+    const auto of_slice = [&](const HostLineSum& sum) {
+      return sum.place.python && cuts_front(sum.source) && short_place(sum.place) == line;
+    };
+    if (std::ranges::none_of(host_.lines, of_slice)) return text;
+    return {text.purpose, text.least, slice_work().id, slice_work().finding, slice_work().action};
   }
 
   /// Of shared pointers the line that copies them, not the end of the block that destroys the copies.
@@ -146,7 +166,7 @@ class HostCauses {
 
   /// No two causes claim the same CPU time.
   void share_cpu_time() {
-    std::ranges::stable_sort(causes_, std::ranges::greater(), &HostCause::seconds);
+    order_causes(causes_);
     double left = std::max(cpu_s_, host_.usage.cpu_s());
     for (HostCause& cause : causes_) {
       if (cause.id == "file-sync") continue;  // it also waits
@@ -300,10 +320,29 @@ class HostCauses {
       return;
     }
     call_is_known_ = true;
+    if (const auto opens = calls_.opens()) return put_opens(*opens);
     const auto& [text, line] = calls_.most();
+    const auto opens_known = std::ranges::find(causes_, kFileOpens, &HostCause::id);
+    if (opens_known != causes_.end() && opens_known->line == line) return;
     put("system-calls", seconds,
         fmt::format("{} of the CPU time is in the kernel: system calls, mostly {}", share, text.name),
         "most of them called at", line, text.action);
+  }
+
+  /// Of Python, a line that opens files may have a cause already.
+  void put_opens(const SystemCalls::Opens& opens) {
+    const double seconds = opens.share * host_.usage.system_s, share = seconds / host_.usage.cpu_s();
+    if (share < kLeastKernel) return;
+    const auto known = std::ranges::find(causes_, kFileOpens, &HostCause::id);
+    if (known != causes_.end()) {
+      known->seconds = std::max(known->seconds, seconds);
+      return;
+    }
+    put(std::string(kFileOpens), seconds,
+        fmt::format("{} of the CPU time is in the kernel, which opens and closes files", percent(share)),
+        "mostly opened at", opens.line,
+        "Open each file once, before the loop, and keep it open; or collect what belongs to one file and write it at "
+        "once. If all are different files, store the data in fewer ones.");
   }
 
   void put_syncs(double waits_s) {
@@ -411,6 +450,7 @@ class HostCauses {
   ByLine children_, syncs_;
   ByLine pointer_copies_;  ///< of running threads that copy shared pointers
   ByLine faults_;          ///< of threads in the kernel, in no known system call
+  double powers_s_ = 0;    ///< of running threads that raise numbers to powers
   double kernel_s_ = 0;    ///< of threads seen in the kernel
   std::map<std::string, int> sort_depths_;
   bool call_is_known_ = false;  ///< true if samples name the system call with most of the kernel time
@@ -441,7 +481,7 @@ std::vector<HostCause> host_causes(const Report& report) {
   // Where one thread has nearly all the work, samples of the loop don't show that two threads run it.
   if (auto unequal = unequal_parallel_work(*report.profile->host)) {
     causes.push_back(*std::move(unequal));
-    std::ranges::stable_sort(causes, std::ranges::greater(), &HostCause::seconds);
+    order_causes(causes);
   }
   return causes;
 }

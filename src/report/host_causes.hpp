@@ -17,8 +17,8 @@ struct HostCause {
   std::string line;
 };
 
-/// Causes above their thresholds, largest first. `with_threads`: include serial parts and unequal work, which runs with
-/// counts report by loop. `peak_bytes`: resident memory of the largest process; 0: unknown.
+/// Causes above their thresholds, as order_causes orders them. `with_threads`: include serial parts and unequal work,
+/// which runs with counts report by loop. `peak_bytes`: resident memory of the largest process; 0: unknown.
 std::vector<HostCause> host_causes(const HostProfile& host, bool with_threads, double peak_bytes = 0);
 
 /// Causes of a CPU program's report; none if it has a GPU. Loops with counts include serial parts; unequal

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include "report/cpu_findings.hpp"
@@ -17,6 +18,8 @@
 
 namespace roofline {
 namespace {
+
+constexpr std::string_view kHost = "host";  ///< a cause of the host
 
 /// With a full stop: an action follows it.
 std::string sentence(const std::string& text) { return text.empty() || text.ends_with('.') ? text : text + '.'; }
@@ -179,20 +182,26 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
   }
   std::vector<HostCause> causes = host_causes(report);
   if (!causes.empty()) share_lines(all, report, causes);
+  std::vector<Hotspot> of_host;
   for (HostCause& cause : causes) {
-    all.push_back({.kind = VerdictKind::slow,
-                   .what = "host",
-                   .seconds = cause.seconds,
-                   .text = std::move(cause.text),
-                   .evidence = {},
-                   .action = std::move(cause.action),
-                   .rows = {},
-                   .beside = false,
-                   .line = std::move(cause.line)});
+    of_host.push_back({.kind = VerdictKind::slow,
+                       .what = std::string(kHost),
+                       .seconds = cause.seconds,
+                       .text = std::move(cause.text),
+                       .evidence = {},
+                       .action = std::move(cause.action),
+                       .rows = {},
+                       .beside = false,
+                       .line = std::move(cause.line)});
   }
+  std::ranges::copy(of_host, std::back_inserter(all));
   std::stable_sort(all.begin(), all.end(), [](const Hotspot& a, const Hotspot& b) {
     return of_start_up(a) != of_start_up(b) ? of_start_up(b) : larger_saving(a.seconds, b.seconds);
   });
+  // Causes of the host stay in their own order: a specific one may be before a larger general one.
+  for (auto next = of_host.begin(); Hotspot & hotspot : all) {
+    if (hotspot.what == kHost) hotspot = *next++;
+  }
   put_causes_first(all, [](const Hotspot& hotspot) { return hotspot.cause; });
   put_specific_first(all, report);
   put_memory(all, report);

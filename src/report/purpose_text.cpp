@@ -56,6 +56,9 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
      {FunctionPurpose::ordered, 0.25, "ordered-map", "goes to walking ordered maps or sets",
       "Use a hash map (std::unordered_map) or a sorted array with binary search: each step down a tree waits for "
       "memory."},
+     {FunctionPurpose::walk, 0.15, "tree-walks", "goes to algorithms that step through maps or sets entry by entry",
+      "Call the member function, which descends the tree: s.lower_bound(x), s.find(x), s.count(x). For positions "
+      "(std::distance, std::advance), keep a sorted std::vector."},
      {FunctionPurpose::list, 0.25, "linked-list", "goes to walking linked lists",
       "Use a std::vector: each step along a list waits for the previous one."},
      {FunctionPurpose::table, 0.5, "hash-table", "goes to walking the entries of hash tables",
@@ -68,8 +71,16 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
       "Pass contiguous slices (swap the dimensions), or declare the dummy argument x(:) instead of x(n); "
       "-Warray-temporaries lists the lines."}});
 
+constexpr PurposeText kPowers = {
+    FunctionPurpose::mathematics, 0.3, "mathematics", "goes to pow and other math library functions",
+    "Write powers with constant exponents as products and roots: x * sqrt(x) for x**1.5, x * x * x for x**3 "
+    "(-ffast-math "
+    "does so). Else use vector versions (-O3 -ffast-math with glibc's libmvec), or tables."};
+
 }  // namespace
 
 std::span<const PurposeText> purpose_texts() { return kPurposes; }
+
+const PurposeText& power_text() { return kPowers; }
 
 }  // namespace roofline

@@ -17,4 +17,7 @@ struct PurposeText {
 /// Purposes of which the share alone is a cause.
 std::span<const PurposeText> purpose_texts();
 
+/// Of mathematics, where most of it is powers.
+const PurposeText& power_text();
+
 }  // namespace roofline

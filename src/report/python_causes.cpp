@@ -9,7 +9,9 @@
 #include <string_view>
 
 #include "model/find.hpp"
+#include "report/function_purpose.hpp"
 #include "report/host_cause_text.hpp"
+#include "report/purpose_text.hpp"
 #include "report/python_work.hpp"
 #include "sample/kernel_frame.hpp"
 #include "sample/python_files.hpp"
@@ -110,6 +112,12 @@ struct Part {
   std::set<int> places;  ///< innermost Python frames
   std::vector<std::size_t> stacks;
 
+  void add(const Part& other) {
+    seconds += other.seconds;
+    native_s += other.native_s;
+    for (const auto& [line, of_line] : other.lines) lines[line] += of_line;
+    stacks.insert(stacks.end(), other.stacks.begin(), other.stacks.end());
+  }
   double user_s() const { return seconds - kernel_s; }
   bool interpreted(double most = kMostNative) const { return native_s <= most * seconds; }
 };
@@ -129,6 +137,10 @@ class Finder {
     for (const HostLineSum& line : host.lines) {
       if (!line.source.empty()) sources_[{line.place.file, line.place.line}] = line.source;
     }
+    for (const HostFrame& one : host.frames) purposes_.push_back(one.python ? FunctionPurpose::none : purpose_of(one));
+    for (const HostStackSum& stack : host.stacks) {
+      if (stack.state == ThreadState::running) called_[called_for(stack)] += stack.seconds;
+    }
     found_.claimed.resize(host.stacks.size(), false);
     for (std::size_t i = 0; i < host.stacks.size(); ++i) add(i);
   }
@@ -136,6 +148,7 @@ class Finder {
   PythonCauses find() {
     if (!(cpu_s_ > 0)) return std::move(found_);
     find_sent();
+    share_pattern_cache();
     for (const auto& [work, part] : works_) put_work(*work, part);
     find_objects();
     find_gil();
@@ -216,7 +229,7 @@ class Finder {
     if (use.own < 0 || use.imports) return;
     note_objects(stack, use);
     if (!use.library.empty()) return count(libraries_[use.library], number, use);
-    if (calls_built_in(source_of(frame(use.own)))) return;
+    if (calls_built_in(source_of(frame(use.own))) || has_own_cause(called_for(stack))) return;
     Part& part = functions_[{frame(use.own).file, frame(use.own).function}];
     count(part, number, use);
     if (calls_itself(stack, use.own)) part.recursive_s += stack.seconds;
@@ -243,6 +256,35 @@ class Finder {
     return std::ranges::count_if(stack.frames, [&](int index) {
              return frame(index).function == one.function && frame(index).file == one.file;
            }) > 1;
+  }
+
+  /// What the interpreter itself calls the C library for: it copies, allocates or computes.
+  FunctionPurpose called_for(const HostStackSum& stack) const {
+    FunctionPurpose called = FunctionPurpose::none;
+    if (stack.frames.empty() || is_kernel(frame(stack.frames.back()))) return called;
+    for (auto index = stack.frames.rbegin(); index != stack.frames.rend(); ++index) {
+      const HostFrame& one = frame(*index);
+      if (one.python || is_compiled_library(one)) return one.python ? called : FunctionPurpose::none;
+      const FunctionPurpose of = purposes_[static_cast<std::size_t>(*index)];
+      if (of != FunctionPurpose::none) called = of;
+    }
+    return FunctionPurpose::none;
+  }
+
+  /// That has a cause of its own: it is no interpreted code.
+  bool has_own_cause(FunctionPurpose purpose) const {
+    const auto text = std::ranges::find(purpose_texts(), purpose, &PurposeText::purpose);
+    const auto called = called_.find(purpose);
+    return text != purpose_texts().end() && called != called_.end() && called->second >= text->least * cpu_s_;
+  }
+
+  void share_pattern_cache() {
+    const PatternWork patterns = pattern_work();
+    const auto cache = works_.find(patterns.cache), compile = works_.find(patterns.compile);
+    if (cache == works_.end()) return;
+    const bool again = compile != works_.end() && compile->second.seconds >= patterns.compile->least * cpu_s_;
+    works_[again ? patterns.compile : patterns.match].add(cache->second);
+    works_.erase(cache);
   }
 
   void note_objects(const HostStackSum& stack, const Use& use) {
@@ -395,6 +437,8 @@ class Finder {
   Part sent_;
   ByLine given_, of_line_, in_numpy_, on_objects_;
   std::map<int, ByLine> gil_;
+  std::vector<FunctionPurpose> purposes_;     ///< by frame
+  std::map<FunctionPurpose, double> called_;  ///< of running threads, by the interpreter itself
   PythonCauses found_;
 };
 

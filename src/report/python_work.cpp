@@ -43,9 +43,12 @@ constexpr PythonWork kCompile = {"pattern-compilation",
                                  0.2,
                                  false,
                                  true};
+/// Replaces entries where patterns are compiled again.
+constexpr PythonWork kPatternCache = {kPattern.id, kPattern.finding, kPattern.action, kPattern.least, false, true};
 constexpr PythonWork kOpen = {
     "file-opens", "goes to opening files",
-    "Open each file once, outside the loop, and keep its contents (functools.lru_cache on the function that reads it).",
+    "Open each file once, outside the loop, and keep it open (a dict of files), or keep its contents "
+    "(functools.lru_cache on the function that reads it).",
     0.15};
 constexpr PythonWork kRows = {
     "pandas-rows", "goes to pandas row by row",
@@ -91,6 +94,12 @@ constexpr PythonWork kGarbage = {
     "Collect less often or leave it to the interpreter; gc.freeze() after the start-up keeps long-lived objects out.",
     0.15};
 
+constexpr PythonWork kSlice = {
+    "slice-copies", "goes to slices that copy the rest of a buffer each time",
+    "Keep an offset (struct.unpack_from(buffer, at), buffer.find(x, at)) or a memoryview, and cut the buffer once per "
+    "block. Of a list, take entries with collections.deque.popleft().",
+    0.5};
+
 /// A library's file, and its functions that begin like that; empty: all.
 struct LibraryCode {
   std::string_view file, function;
@@ -116,7 +125,9 @@ constexpr auto kCode = std::to_array<LibraryCode>({{"/copy.py", "deepcopy", &kDe
                                                    {"/re/_parser.py", "", &kCompile},
                                                    {"/sre_compile.py", "", &kCompile},
                                                    {"/sre_parse.py", "", &kCompile},
+                                                   {"/re/__init__.py", "_compile", &kPatternCache},
                                                    {"/re/__init__.py", "", &kPattern},
+                                                   {"/re.py", "_compile", &kPatternCache},
                                                    {"/re.py", "", &kPattern},
                                                    {"/_strptime.py", "", &kDate},
                                                    {"/dateutil/parser/", "", &kDate},
@@ -223,6 +234,56 @@ std::string_view name_before(std::string_view text) {
   return text.substr(first);
 }
 
+/// Where a bracket that closes at `end` opens; npos: nowhere.
+std::size_t opening_of(std::string_view text, std::size_t end) {
+  int depth = 0;
+  for (std::size_t at = end + 1; at-- > 0;) {
+    if (text[at] == ']') ++depth;
+    if (text[at] == '[' && --depth == 0) return at;
+  }
+  return std::string_view::npos;
+}
+
+/// "self.buffer" before a bracket.
+std::string_view path_before(std::string_view text, std::size_t bracket) {
+  std::size_t first = bracket;
+  while (first > 0 && (is_of_name(text[first - 1]) || text[first - 1] == '.')) --first;
+  return text.substr(first, bracket - first);
+}
+
+/// "x = x[n:]", "line, x = x[:n], x[n:]".
+bool keeps_rest(std::string_view source) {
+  constexpr std::string_view kAssigns = " = ", kRest = ":]";
+  const std::size_t assigns = source.find(kAssigns);
+  if (assigns == std::string_view::npos || source.substr(0, assigns).find_first_of("[(") != std::string_view::npos)
+    return false;
+  std::vector<std::string_view> targets;
+  for (std::string_view rest = source.substr(0, assigns); !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    targets.push_back(trimmed(rest.substr(0, comma)));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  for (std::size_t at = source.find(kRest, assigns); at != std::string_view::npos; at = source.find(kRest, at + 1)) {
+    const std::size_t open = opening_of(source, at + 1);
+    if (open == std::string_view::npos || open < assigns) continue;
+    const std::string_view first = trimmed(source.substr(open + 1, at - open - 1));
+    if (first.empty() || first.find_first_of(",:") != std::string_view::npos) continue;
+    if (std::ranges::find(targets, path_before(source, open)) != targets.end()) return true;
+  }
+  return false;
+}
+
+/// "del x[:n]", "x[:n] = []".
+bool erases_front(std::string_view source) {
+  const std::size_t front = source.find("[:");
+  if (front == std::string_view::npos) return false;
+  const std::size_t close = source.find(']', front);
+  if (close == std::string_view::npos || close == front + 2) return false;
+  if (source.starts_with("del ")) return true;
+  constexpr auto kNothing = std::to_array<std::string_view>({"] = []", "] = b\"\"", "] = b''"});
+  return starts_with_any(source.substr(close), kNothing);
+}
+
 /// "with open(path) as file:"; a loop over the lines of a file, or one call that reads it, is no opening.
 bool opens_file(std::string_view source) {
   if (source.find("for ") != std::string_view::npos || source.find(".read") != std::string_view::npos) return false;
@@ -305,8 +366,18 @@ const PythonWork* python_work_at(std::string_view line) {
   const auto found = std::ranges::find_if(kText, [&](const LineText& text) { return has_call(source, text.text); });
   if (found != kText.end()) return found->work;
   if (opens_file(source)) return &kOpen;
+  if (keeps_rest(source)) return &kSlice;
   return tests_membership(source) ? &kMember : nullptr;
 }
+
+bool cuts_front(std::string_view line) {
+  const std::string_view source = without_comment(line);
+  return keeps_rest(source) || erases_front(source);
+}
+
+PatternWork pattern_work() { return {&kCompile, &kPattern, &kPatternCache}; }
+
+const PythonWork& slice_work() { return kSlice; }
 
 bool counts_loop(std::string_view source) { return source.starts_with("for ") && has_call(source, "range("); }
 

@@ -40,6 +40,16 @@ const PythonWork* python_work_of(const HostFrame& frame);
 /// Of a line's text; null: nothing in particular.
 const PythonWork* python_work_at(std::string_view source);
 
+/// The cache of patterns of the re module: its time belongs to compilation, where that is a cause, else to matching.
+struct PatternWork {
+  const PythonWork *compile, *match, *cache;
+};
+PatternWork pattern_work();
+
+/// "x = x[n:]", "del x[:n]": of bytes, a text or a list, it copies the rest.
+bool cuts_front(std::string_view source);
+const PythonWork& slice_work();
+
 /// True if the line's time is in a function that the interpreter has in C, as sorted() and str.join().
 bool calls_built_in(std::string_view source);
 

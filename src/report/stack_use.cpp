@@ -27,7 +27,10 @@ StackUses::StackUses(const HostProfile& host) : host_(host) {
                        .system_call = system_call_of(frame),
                        .flush = is_flush(frame),
                        .seek = native && is_seek(frame),
-                       .fill = native && fills_buffer(frame)});
+                       .fill = native && fills_buffer(frame),
+                       .opens = native && opens_stream(frame),
+                       .closes = native && closes_stream(frame),
+                       .power = native && is_power(frame)});
   }
   read_sources();
 }
@@ -59,6 +62,9 @@ StackUse StackUses::use_of(const HostStackSum& stack) const {
     use.flush = use.flush || known.flush;
     use.seek = use.seek || known.seek;
     use.fill = use.fill || known.fill;
+    use.opens = use.opens || known.opens;
+    use.closes = use.closes || known.closes;
+    use.power = use.power || known.power;
     const FunctionPurpose of = known.purpose;
     if (of == FunctionPurpose::none) continue;
     if (first == FunctionPurpose::none) first = of;
@@ -78,7 +84,7 @@ void StackUses::find_caller(const HostStackSum& stack, Outward index, StackUse& 
   for (++index; index != stack.frames.rend(); ++index) {
     const HostFrame& one = frame(*index);
     const FunctionPurpose of = frames_[static_cast<std::size_t>(*index)].purpose;
-    if (!one.own && (is_container(of) || of == FunctionPurpose::sort)) caller = of;
+    if (!one.own && (is_container(of) || of == FunctionPurpose::sort || of == FunctionPurpose::walk)) caller = of;
     if (!one.own || one.line == 0) continue;
     if (caller == FunctionPurpose::none) return;
     use.purpose = caller;

@@ -21,8 +21,10 @@ struct StackUse {
   std::string_view function;     ///< of that line
   std::string_view system_call;  ///< innermost; empty: none
   bool flush = false;
-  bool seek = false, fill = false;  ///< of a stream: its position changes; it reads to fill its buffer
-  bool kernel = false;              ///< the thread ran in the kernel
+  bool seek = false, fill = false;     ///< of a stream: its position changes; it reads to fill its buffer
+  bool opens = false, closes = false;  ///< a stream's file
+  bool power = false;                  ///< it raises numbers to powers
+  bool kernel = false;                 ///< the thread ran in the kernel
   std::string line;
 };
 
@@ -39,7 +41,7 @@ class StackUses {
     bool special = false, copies = false;  ///< members that compilers write
     FunctionPurpose purpose = FunctionPurpose::none;
     std::string_view system_call;  ///< empty: none
-    bool flush = false, seek = false, fill = false;
+    bool flush = false, seek = false, fill = false, opens = false, closes = false, power = false;
   };
   using Outward = std::vector<int>::const_reverse_iterator;  ///< of a stack's frames
 

@@ -21,6 +21,10 @@ std::string call_of(const StackUse& use) {
 
 void SystemCalls::add(const StackUse& use, double seconds) {
   calls_[call_of(use)][use.line] += seconds;
+  if (use.opens || use.system_call == "open" || use.system_call == "openat")
+    opens_[use.line] += seconds;
+  else if (use.closes || use.system_call == "close")
+    closes_[use.line] += seconds;
   if (use.seek && use.system_call != "lseek") seek_reads_s_ += seconds;
 }
 
@@ -28,6 +32,14 @@ double SystemCalls::seconds() const {
   double sum = 0;
   for (const auto& [call, lines] : calls_) sum += sum_of(lines);
   return sum;
+}
+
+/// Each piece has both: a file that is opened once takes no time.
+std::optional<SystemCalls::Opens> SystemCalls::opens() const {
+  constexpr double kMostly = 0.5, kBoth = 0.1;
+  const double opens_s = sum_of(opens_), closes_s = sum_of(closes_), both_s = opens_s + closes_s;
+  if (both_s < kMostly * seconds() || std::min(opens_s, closes_s) < kBoth * both_s || both_s == 0) return std::nullopt;
+  return Opens{both_s / seconds(), key_of_largest(opens_)};
 }
 
 /// Reads that fill the buffers of streams belong to the seeks that discarded them, where there are nearly as many

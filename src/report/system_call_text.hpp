@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,9 +32,18 @@ class SystemCalls {
   };
   Most most() const;
 
+  /// Opening and closing files, with what streams do for each file.
+  struct Opens {
+    double share = 0;  ///< of all calls that samples show
+    std::string line;  ///< that opens most
+  };
+  /// std::nullopt where the other calls take more time.
+  std::optional<Opens> opens() const;
+
  private:
   std::map<std::string, ByLine> calls_;  ///< by call, or what it is made for
-  double seek_reads_s_ = 0;              ///< seeks that read or write themselves
+  ByLine opens_, closes_;
+  double seek_reads_s_ = 0;  ///< seeks that read or write themselves
 };
 
 /// Of a call, "flush", "localtime", "fill" (of a stream's buffer), "seek" (of a stream) or "discard" (by such a seek).

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "profile/host_sums.hpp"
 #include "report/function_purpose.hpp"
 #include "report/host_causes.hpp"
@@ -212,6 +214,78 @@ TEST(CallCauses, SeeksThatDiscardTheBufferOfAStream) {
   EXPECT_NE(only_seeks.text, discards.text) << "the buffer is kept";
   EXPECT_EQ(only_seeks.action, discards.action);
   EXPECT_NE(cause_of_stream(8, 0, "std::istream::tellg()").action, discards.action) << "the position stays";
+}
+
+/// An algorithm that gets iterators of this kind.
+HostFrame algorithm(const std::string& name, const std::string& iterator) {
+  return library(iterator + " std::" + name + "<" + iterator + ", long>(" + iterator + ", " + iterator +
+                 ", long const&)");
+}
+
+TEST(CallCauses, AlgorithmsThatWalkTrees) {
+  const std::string tree = "std::_Rb_tree_const_iterator<long>";
+  const HostFrame step = library("std::_Rb_tree_increment(std::_Rb_tree_node_base const*)"),
+                  compare = own(3, "Slot::operator<(Slot const&) const");
+  for (const char* name : {"lower_bound", "upper_bound", "binary_search", "find", "distance", "advance"}) {
+    for (const auto& stack : {std::vector{step, algorithm(name, tree), own(7, "next_after")},
+                              std::vector{compare, algorithm(name, tree), own(7, "next_after")}}) {
+      const std::vector<HostCause> found = host_causes(running({stack}), true);
+      ASSERT_THAT(found, SizeIs(1)) << name;
+      EXPECT_EQ(found[0].id, "tree-walks") << name;
+      EXPECT_EQ(found[0].line, "solver.cpp:7 next_after");
+      EXPECT_LE(found[0].seconds, 2);
+    }
+  }
+  const HostFrame member = library("std::set<long, std::less<long> >::lower_bound(long const&)");
+  const HostFrame ranges =
+      library("auto std::ranges::__lower_bound_fn::operator()<std::set<long>&, long>(std::set<long>&)");
+  EXPECT_EQ(purpose_of(ranges), FunctionPurpose::walk);
+  EXPECT_EQ(purpose_of(member), FunctionPurpose::ordered) << "it descends the tree";
+  EXPECT_EQ(purpose_of(algorithm("next", tree)), FunctionPurpose::none) << "a step";
+  const std::string array = "__gnu_cxx::__normal_iterator<std::_Rb_tree_const_iterator<long>*, std::vector<long> >";
+  EXPECT_EQ(purpose_of(algorithm("lower_bound", array)), FunctionPurpose::none) << "an array of iterators";
+  EXPECT_EQ(purpose_of(algorithm("find", "long*")), FunctionPurpose::search);
+}
+
+TEST(CallCauses, PowersHaveAnActionOfTheirOwn) {
+  const HostFrame power = library("__ieee754_pow_fma", "/usr/lib/libm.so.6"),
+                  exp = library("exp", "/usr/lib/libm.so.6");
+  const HostCause powers = causes_in({power}).at(0), others = causes_in({exp}).at(0);
+  EXPECT_EQ(powers.id, "mathematics");
+  EXPECT_EQ(others.id, "mathematics");
+  EXPECT_THAT(powers.action, testing::HasSubstr("sqrt(x)"));
+  EXPECT_THAT(others.action, testing::Not(testing::HasSubstr("sqrt(x)")));
+  EXPECT_FALSE(is_power(library("powerful", "/usr/lib/libx.so")));
+}
+
+/// Seconds in the system calls that open a file at line 7, close it at line 8, and read another one at line 9.
+std::vector<HostCause> causes_of_files(const HostFrame& open, const HostFrame& close, std::array<int, 3> seconds) {
+  const HostFrame kernel{"[kernel]", "", 0, false, false};
+  const auto call = [](const char* name) { return library(name, "/usr/lib/libc.so.6"); };
+  std::vector<std::vector<HostFrame>> stacks(static_cast<std::size_t>(seconds[0]),
+                                             {kernel, call("open64"), open, own(7, "append")});
+  stacks.resize(stacks.size() + static_cast<std::size_t>(seconds[1]), {kernel, call("write"), close, own(8, "append")});
+  stacks.resize(stacks.size() + static_cast<std::size_t>(seconds[2]), {kernel, call("read"), own(9, "load")});
+  HostProfile host = running(stacks);
+  host.usage = {.user_s = 0.1, .system_s = 2.0 * static_cast<double>(stacks.size()), .page_faults = 100};
+  return host_causes(host, true);
+}
+
+TEST(CallCauses, FilesThatAreOpenedForEachPiece) {
+  const std::string libc = "/usr/lib/libc.so.6";
+  const auto expect = [&](const HostFrame& open, const HostFrame& close) {
+    const std::vector<HostCause> found = causes_of_files(open, close, {3, 4, 1});
+    ASSERT_THAT(found, SizeIs(1)) << open.function;
+    EXPECT_EQ(found[0].id, "file-opens");
+    EXPECT_EQ(found[0].line, "solver.cpp:7 append");
+    EXPECT_NEAR(found[0].seconds, 14, 0.01) << "without the reads";
+    EXPECT_EQ(causes_of_files(open, close, {1, 1, 6}).at(0).id, "system-calls") << "mostly reads";
+    EXPECT_EQ(causes_of_files(open, close, {8, 0, 0}).at(0).id, "system-calls") << "nothing is closed";
+    EXPECT_EQ(causes_of_files(open, close, {0, 8, 0}).at(0).id, "system-calls") << "nothing is opened";
+  };
+  expect(library("_IO_new_fopen", libc), library("_IO_fclose", libc));
+  expect(library("std::basic_ofstream<char, std::char_traits<char> >::open(char const*, std::_Ios_Openmode)"),
+         library("std::basic_ofstream<char, std::char_traits<char> >::~basic_ofstream()"));
 }
 
 TEST(ReadyTime, CountsWhatLacksAsAWait) {

@@ -85,6 +85,73 @@ TEST(PythonCauses, PatternsThatAreCompiledAgain) {
   EXPECT_EQ(host_causes(half_in({parse, search}), true).at(0).id, "pattern-compilation");
 }
 
+TEST(PythonCauses, CompiledPatternsComeBeforeTheirMatches) {
+  const HostFrame match = library("/usr/lib/python3.11/re/__init__.py", "finditer"),
+                  cache = library("/usr/lib/python3.11/re/__init__.py", "_compile"),
+                  parse = library("/usr/lib/python3.11/re/_parser.py", "_parse");
+  const std::vector<HostFrame> matches = {match, own(7)}, compiles = {parse, cache, match, own(7)},
+                               replaces = {cache, match, own(7)};
+  const std::vector<HostCause> found =
+      host_causes(running({matches, matches, matches, compiles, compiles, replaces, {own(9)}}), true);
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].id, "pattern-compilation");
+  EXPECT_NEAR(found[0].seconds, 3, 0.05) << "with the cache whose entries it replaces";
+  EXPECT_EQ(found[1].id, "pattern-matching");
+  EXPECT_NEAR(found[1].seconds, 3, 0.05);
+  const std::vector<HostCause> kept = host_causes(running({matches, matches, replaces, {own(9)}}), true);
+  ASSERT_THAT(kept, SizeIs(1));
+  EXPECT_EQ(kept[0].id, "pattern-matching");
+  EXPECT_NEAR(kept[0].seconds, 3, 0.05) << "the cache has all patterns";
+}
+
+/// Eight of 14 seconds in line 7, of which the given number copies memory; the rest around it.
+std::vector<HostCause> causes_of_slices(const std::string& source, int copies) {
+  const HostFrame copy = native("/usr/lib/libc.so.6", "__memcpy_avx_unaligned_erms");
+  std::vector<std::vector<HostFrame>> stacks(3, {own(8)});
+  stacks.resize(6, {own(9), own(3, "main")});
+  for (int i = 0; i < 8; ++i) stacks.push_back(i < copies ? std::vector{copy, own(7)} : std::vector{own(7)});
+  HostProfile host = running(stacks);
+  for (HostLineSum& line : host.lines) {
+    if (line.place.line == 7) line.source = source;
+  }
+  return host_causes(host, true);
+}
+
+TEST(PythonCauses, SlicesThatCopyTheRest) {
+  for (const char* source : {"self.buffer = self.buffer[HEADER.size + length:]", "data = data[n:]  # the rest",
+                             "line, text = text[:end], text[end + 1:]", "del entries[:n]", "entries[:n] = []"}) {
+    EXPECT_TRUE(cuts_front(source)) << source;
+    const std::vector<HostCause> found = causes_of_slices(source, 6);
+    ASSERT_FALSE(found.empty()) << source;
+    EXPECT_EQ(found[0].id, "slice-copies") << source;
+    EXPECT_EQ(found[0].line, "search.py:7 solve");
+    EXPECT_LE(found[0].seconds, 8.1);
+    double sum = 0;
+    for (const HostCause& cause : found) sum += cause.seconds;
+    EXPECT_LE(sum, 14.1) << "no time is claimed twice";
+  }
+  for (const char* source : {"body = self.buffer[8:]", "x[1:] = y", "x = x[:n]", "x = x[:, 1:]", "x = y[2:]",
+                             "del x[:]", "x = x[:]", "rows[i] = rows[i][1:]", "if x == x[1:]:", "x = f(x)[1:]"}) {
+    EXPECT_FALSE(cuts_front(source)) << source;
+    for (const HostCause& cause : causes_of_slices(source, 6)) EXPECT_NE(cause.id, "slice-copies") << source;
+  }
+  const std::vector<HostCause> list = causes_of_slices("x = x[n:]", 0);
+  ASSERT_FALSE(list.empty());
+  EXPECT_EQ(list[0].id, "slice-copies") << "the interpreter has it in C";
+  for (const HostCause& cause : causes_of_slices("del x[:n]", 0)) EXPECT_EQ(cause.id, "interpreted") << "a bytearray";
+}
+
+TEST(PythonCauses, InterpretedCodeHasNoTimeOfOtherCauses) {
+  const HostFrame copy = native("/usr/lib/libc.so.6", "__memcpy_avx_unaligned_erms");
+  const std::vector<HostCause> found = host_causes(
+      running({{copy, own(7)}, {copy, own(7)}, {copy, own(7)}, {own(7)}, {own(8)}, {own(8)}, {own(8)}}), true);
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].id, "copy") << "it says what the line does";
+  EXPECT_NEAR(found[0].seconds, 3, 0.05);
+  EXPECT_EQ(found[1].id, "interpreted");
+  EXPECT_NEAR(found[1].seconds, 4, 0.05);
+}
+
 TEST(PythonCauses, NameWhatALineCallsInC) {
   struct Case {
     const char *id, *source;
@@ -273,6 +340,28 @@ TEST(PythonCauses, SeeksThatDiscardTheBufferOfAFile) {
   EXPECT_EQ(found[0].id, "system-calls");
   EXPECT_EQ(found[0].line, "search.py:7 solve");
   EXPECT_EQ(host_causes(reading_after("with open(path) as file:"), true).at(0).line, "search.py:8 solve");
+}
+
+TEST(PythonCauses, FilesThatALineOpensAreOneCause) {
+  const HostFrame kernel{"[kernel]", "", 0, false, false};
+  const auto files = [&](int line, const char* call) {
+    const std::vector<HostFrame> open = {kernel, native("/usr/lib/libc.so.6", "open64"), own(line)},
+                                 other = {kernel, native("/usr/lib/libc.so.6", call), own(line)};
+    HostProfile host = running({open, open, other, {own(7)}, {own(9)}});
+    for (HostLineSum& sum : host.lines) {
+      if (sum.place.line == 7) sum.source = "with open(path, \"a\") as file:";
+    }
+    host.usage = {.user_s = 2, .system_s = 3, .page_faults = 100};
+    return host_causes(host, true);
+  };
+  for (const char* call : {"close", "ioctl"}) {
+    const std::vector<HostCause> found = files(7, call);
+    ASSERT_THAT(found, SizeIs(1)) << call;
+    EXPECT_EQ(found[0].id, "file-opens");
+    EXPECT_EQ(found[0].line, "search.py:7 solve");
+    EXPECT_NEAR(found[0].seconds, 4, 0.05);
+  }
+  EXPECT_EQ(files(8, "ioctl").at(0).id, "system-calls") << "another line";
 }
 
 TEST(PythonCauses, ObjectsThatProcessesSendEachOther) {
