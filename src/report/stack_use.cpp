@@ -31,6 +31,9 @@ StackUses::StackUses(const HostProfile& host) : host_(host) {
                        .opens = native && opens_stream(frame),
                        .closes = native && closes_stream(frame),
                        .power = native && is_power(frame)});
+    FrameUse& use = frames_.back();
+    const std::string name = use.purpose == FunctionPurpose::walk ? qualified_name(frame.function) : std::string();
+    use.positions = name == "std::distance" || name == "std::advance";
   }
   read_sources();
 }
@@ -39,6 +42,7 @@ StackUse StackUses::use_of(const HostStackSum& stack) const {
   // The outermost library function called by the program determines the purpose, except for containers.
   StackUse use;
   FunctionPurpose container = FunctionPurpose::none, first = FunctionPurpose::none;
+  bool positions = false;
   auto index = stack.frames.rbegin(), innermost = index;
   for (; index != stack.frames.rend(); ++index) {
     const HostFrame& one = frame(*index);
@@ -66,6 +70,9 @@ StackUse StackUses::use_of(const HostStackSum& stack) const {
     use.closes = use.closes || known.closes;
     use.power = use.power || known.power;
     const FunctionPurpose of = known.purpose;
+    // A library function asks for positions: std::prev takes one step, a std::vector that copies a set needs its size.
+    if (positions) use.purpose = FunctionPurpose::none;
+    positions = known.positions;
     if (of == FunctionPurpose::none) continue;
     if (first == FunctionPurpose::none) first = of;
     (is_container(of) ? container : use.purpose) = of;

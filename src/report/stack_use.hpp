@@ -42,6 +42,7 @@ class StackUses {
     FunctionPurpose purpose = FunctionPurpose::none;
     std::string_view system_call;  ///< empty: none
     bool flush = false, seek = false, fill = false, opens = false, closes = false, power = false;
+    bool positions = false;  ///< it counts the steps between entries of a map or set, or makes them
   };
   using Outward = std::vector<int>::const_reverse_iterator;  ///< of a stack's frames
 

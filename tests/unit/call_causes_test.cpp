@@ -237,6 +237,13 @@ TEST(CallCauses, AlgorithmsThatWalkTrees) {
     }
   }
   const HostFrame member = library("std::set<long, std::less<long> >::lower_bound(long const&)");
+  for (const HostFrame& outer :
+       {algorithm("prev", tree), library("std::vector<long>::_M_range_initialize<" + tree + " >()")}) {
+    for (const char* name : {"distance", "advance"}) {
+      const auto found = host_causes(running({{step, algorithm(name, tree), outer, own(7, "next_after")}}), true);
+      EXPECT_EQ(found.at(0).id, "ordered-map") << outer.function;
+    }
+  }
   const HostFrame ranges =
       library("auto std::ranges::__lower_bound_fn::operator()<std::set<long>&, long>(std::set<long>&)");
   EXPECT_EQ(purpose_of(ranges), FunctionPurpose::walk);
