@@ -60,9 +60,10 @@ class HostCauses {
     find_sort();
     for (const PurposeText& of : purpose_texts()) {
       const double seconds = sum_of(running_[of.purpose]) * share_in_user_code();
-      if (!(cpu_s_ > 0) || seconds < of.least * cpu_s_) continue;
+      if (!(cpu_s_ > 0) || !(seconds > 0)) continue;
       const std::string line = line_of_purpose(of.purpose);
       const PurposeText text = more_exact(of, line);
+      if (seconds < text.least * cpu_s_) continue;
       put(std::string(text.id), seconds, fmt::format("{} of the CPU time {}", percent(seconds / cpu_s_), text.finding),
           "mostly called at", line, std::string(text.action));
     }
@@ -132,7 +133,8 @@ class HostCauses {
       return sum.place.python && cuts_front(sum.source) && short_place(sum.place) == line;
     };
     if (std::ranges::none_of(host_.lines, of_slice)) return text;
-    return {text.purpose, text.least, slice_work().id, slice_work().finding, slice_work().action};
+    constexpr double kLeast = 0.1;  // the line's text says what is copied
+    return {text.purpose, kLeast, slice_work().id, slice_work().finding, slice_work().action};
   }
 
   /// Of shared pointers the line that copies them, not the end of the block that destroys the copies.

@@ -18,38 +18,45 @@
 namespace roofline {
 namespace {
 
-struct StartUpText {
-  const char* name = "";
-  const char* action = "";
-};
-const StartUpText& text_of_start_up(StartUpPart part) {
-  static constexpr std::array<StartUpText, kStartUpParts> kTexts = {
-      {{"before CUDA is opened (imports, files)", "Find slow imports: python -X importtime."},
-       {"profiler overhead (counters)", ""},
-       {"loading CUDA modules", "Load only what is used: CUDA_MODULE_LOADING=LAZY."},
-       {"allocating GPU memory", "Allocate once, from a pool."},
-       {"compiling (torch.compile, XLA, Triton, NVRTC)",
-        "Keep compiled code between runs: TORCHINDUCTOR_CACHE_DIR, JAX_COMPILATION_CACHE_DIR, TRITON_CACHE_DIR."},
-       {"GPU working (initialisation, autotuning)",
-        "Keep autotuning results (TORCHINDUCTOR_CACHE_DIR, XLA's autotune cache) between runs."},
-       {"host working (Python, compilation, data)",
-        "Keep compiled code between runs: TORCHINDUCTOR_CACHE_DIR, JAX_COMPILATION_CACHE_DIR."}}};
-  return kTexts.at(static_cast<std::size_t>(part));
+bool runs_python(const Profile& profile) {
+  return std::ranges::any_of(profile.program, [](const std::string& word) {
+    return word.ends_with(".py") || last_path_part(word).starts_with("python") || last_path_part(word) == "torchrun";
+  });
+}
+
+/// Against the largest part; empty: none that fits every such program.
+std::string_view action_on(StartUpPart part, bool python) {
+  switch (part) {
+    case StartUpPart::before_cuda:
+      return python ? "Find slow imports: python -X importtime." : "";
+    case StartUpPart::loading:
+      return "Load only what is used: CUDA_MODULE_LOADING=LAZY.";
+    case StartUpPart::allocating:
+      return "Allocate once, from a pool.";
+    case StartUpPart::compiling:
+      return python ? "Keep compiled code between runs: TORCHINDUCTOR_CACHE_DIR, JAX_COMPILATION_CACHE_DIR, "
+                      "TRITON_CACHE_DIR."
+                    : "Keep compiled code between runs, or compile it when the program is built.";
+    default:
+      return "";
+  }
 }
 
 /// "6.10 s: 3.10 s before CUDA is opened; …", the largest parts first, and what to do about the first.
-std::string start_up_text(const Steps& steps) {
+std::string start_up_text(const Profile& profile) {
+  const Steps& steps = *profile.steps;
+  const bool python = runs_python(profile);
   constexpr double kSmall = 0.02;  // of the start-up
   std::vector<std::string> parts;
   for (const StartUpShare& share : steps.start_up) {
     if (share.seconds < kSmall * steps.start_up_s) continue;
-    parts.push_back(fmt::format("{} {}", duration(share.seconds), text_of_start_up(share.part).name));
+    parts.push_back(fmt::format("{} {}", duration(share.seconds), name_of(share.part)));
   }
   if (parts.empty()) return duration(steps.start_up_s);
   std::string text = fmt::format("{}: {}", duration(steps.start_up_s), fmt::join(parts, "; "));
   constexpr double kNoticed = 0.5;  // seconds; less is not worth an action
   const StartUpShare& largest = steps.start_up.front();
-  const std::string action = largest.seconds >= kNoticed ? text_of_start_up(largest.part).action : "";
+  const std::string_view action = largest.seconds >= kNoticed ? action_on(largest.part, python) : "";
   return action.empty() ? text : fmt::format("{}. {}", text, action);
 }
 
@@ -145,7 +152,16 @@ std::string checkpoints_first(const Report& report, const Hotspot* first) {
 
 }  // namespace
 
-std::string_view name_of(StartUpPart part) { return text_of_start_up(part).name; }
+std::string_view name_of(StartUpPart part) {
+  static constexpr std::array<std::string_view, kStartUpParts> kNames = {"before CUDA is opened (imports, files)",
+                                                                         "profiler overhead (counters)",
+                                                                         "loading CUDA modules",
+                                                                         "allocating GPU memory",
+                                                                         "compiling",
+                                                                         "GPU working (initialisation, autotuning)",
+                                                                         "host working outside CUDA"};
+  return kNames.at(static_cast<std::size_t>(part));
+}
 
 std::string step_answer(const Report& report) {
   const Steps& steps = *report.profile->steps;
@@ -260,7 +276,7 @@ std::vector<std::pair<std::string, std::string>> run_parts(const Report& report)
   const double other_s = profile.wall_s - steps.start_up_s - steps.total_s - steps.tear_down_s;
   std::vector<std::pair<std::string, std::string>> parts = {
       {"Run", duration(profile.wall_s)},
-      {"Start-up", start_up_text(steps)},
+      {"Start-up", start_up_text(profile)},
       {"Steady steps", fmt::format("{} in {}, mean {}", count(steps.count), duration(steps.total_s),
                                    duration(steps.total_s / static_cast<double>(steps.count)))}};
   constexpr double kSmall = 1e-3;

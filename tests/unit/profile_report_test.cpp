@@ -714,5 +714,25 @@ TEST(ProfileComparison, AProgramAndASuiteAreSaidToBeTwoThings) {
   }
 }
 
+/// Advice on Python's imports and frameworks' caches is for programs of Python.
+TEST(StartUp, AdviceIsForTheProgramsLanguage) {
+  for (const StartUpPart part : {StartUpPart::before_cuda, StartUpPart::compiling, StartUpPart::host}) {
+    for (const bool python : {true, false}) {
+      Report report = report_of({.device = 0, .device_name = "G", .wall_s = 10}, 8, 6, 2);
+      report.profile->program = python ? std::vector<std::string>{"/usr/bin/python3.12", "train.py"}
+                                       : std::vector<std::string>{"./solver", "-n", "100"};
+      Steps& steps = report.profile->steps.emplace();
+      steps.count = 10;
+      steps.start_up_s = 2;
+      steps.start_up = {{part, 2}};
+      std::string text;
+      for (const auto& [name, what] : run_parts(report)) text += what + '\n';
+      const bool of_python =
+          text.find("python -X") != std::string::npos || text.find("_CACHE_DIR") != std::string::npos;
+      EXPECT_EQ(of_python, python && part != StartUpPart::host) << text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace roofline
