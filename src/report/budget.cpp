@@ -119,6 +119,12 @@ std::string_view to_string(WallPart part) {
   return kWords.at(static_cast<std::size_t>(part));
 }
 
+double Budget::roofed_share() const {
+  const double roofed = seconds(WallPart::at_roof) + seconds(WallPart::beyond);
+  const double all = roofed + seconds(WallPart::no_roof);
+  return all > 0 ? roofed / all : 0;
+}
+
 std::string_view name_of(WallPart part) {
   static constexpr std::array<std::string_view, kWallParts> kNames = {
       "kernels at their roof",         "kernels below their roof",

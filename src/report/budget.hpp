@@ -50,6 +50,10 @@ struct Budget {
   double seconds(WallPart part) const;
   std::int64_t steps_of(WallPart part) const;
   bool has_roof() const { return seconds(WallPart::at_roof) > 0; }
+  /// Share of the kernel time that has a roof, as a fraction; 0 without kernels.
+  double roofed_share() const;
+  /// True if the time at the roofs says something of all kernels.
+  bool mostly_roofed() const { return has_roof() && roofed_share() >= 0.5; }
   /// "2.31 s"; "<0.01 s" if the value is too small for the digits.
   std::string text(std::int64_t steps) const;
   std::string text(const WallShare& share) const;

@@ -75,21 +75,33 @@ std::string answer(const Report& report) {
   const std::string wall = several ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
                                                  profile.devices.size(), budget->text(budget->steps))
                                    : fmt::format("{} of wall time", budget->text(budget->steps));
-  if (budget->has_roof()) {
-    return fmt::format("{}. {} the kernels would take {}.", wall, roofs, text_of(WallPart::at_roof));
+  constexpr double kNearlyAll = 0.95;
+  const double roofed = budget->roofed_share();
+  if (budget->mostly_roofed()) {
+    const std::string kernels = roofed >= kNearlyAll
+                                    ? "the kernels"
+                                    : fmt::format("the {} of the kernel time with a known roof", percent(roofed));
+    return fmt::format("{}. {} {} would take {}.", wall, roofs, kernels, text_of(WallPart::at_roof));
   }
   if (report.points.empty()) return wall + "; no kernel was recorded.";
-  return fmt::format("{}. {} ran kernels for {} of it ({}).", wall,
+  double kernel_s = 0;
+  std::int64_t kernel_steps = 0;
+  for (const WallPart part : {WallPart::at_roof, WallPart::beyond, WallPart::no_roof}) {
+    kernel_s += budget->seconds(part);
+    kernel_steps += budget->steps_of(part);
+  }
+  return fmt::format("{}. {} ran kernels for {} of it ({}{}).", wall,
                      several ? "The GPUs"
                      : cpu   ? "The CPU"
                              : "The GPU",
-                     text_of(WallPart::no_roof), percent(budget->seconds(WallPart::no_roof) / budget->wall_s));
+                     budget->text(kernel_steps), percent(kernel_s / budget->wall_s),
+                     budget->has_roof() ? fmt::format("; {} of that has a known roof", percent(roofed)) : "");
 }
 
 std::string time_above_roofs(const Report& report) {
   const auto budget = whole_budget(report);
   if (!budget) return {};
-  const WallPart stated = budget->has_roof() ? WallPart::at_roof : WallPart::no_roof;
+  const WallPart stated = budget->mostly_roofed() ? WallPart::at_roof : WallPart::no_roof;
   std::vector<WallShare> rest;
   for (const WallShare& share : budget->shares)
     if (share.part != stated) rest.push_back(share);

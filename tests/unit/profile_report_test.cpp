@@ -734,5 +734,21 @@ TEST(StartUp, AdviceIsForTheProgramsLanguage) {
   }
 }
 
+/// The time at the roofs is stated of all kernels, of the share that has roofs, or not at all.
+TEST(ProfileAnswer, TimeAtTheRoofsIsThatOfKernelsWithRoofs) {
+  for (const double roofed_s : {4.0, 3.0, 0.4}) {
+    Report report = report_of({.device = 0, .device_name = "G", .wall_s = 10, .kernels_s = 4, .after_s = 6}, 4,
+                              roofed_s, roofed_s / 2);
+    report.points.emplace_back();
+    const Budget budget = budgets(report).at(0);
+    EXPECT_NEAR(budget.roofed_share(), roofed_s / 4, 1e-9);
+    EXPECT_EQ(budget.mostly_roofed(), roofed_s > 2);
+    const std::string text = answer(report);
+    const auto names = [&text](const std::string& value) { return text.find(value) != std::string::npos; };
+    EXPECT_EQ(names(" take " + budget.text(budget.steps_of(WallPart::at_roof))), roofed_s > 2) << text;
+    EXPECT_EQ(names(percent(roofed_s / 4) + " of "), roofed_s < 4) << text;
+  }
+}
+
 }  // namespace
 }  // namespace roofline
