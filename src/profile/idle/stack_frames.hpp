@@ -83,4 +83,12 @@ class StackView {
   std::size_t size_ = 0;
 };
 
+template <typename Test>
+bool StackView::any(Test&& test) const {
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (test(frame(i))) return true;
+  }
+  return false;
+}
+
 }  // namespace roofline
