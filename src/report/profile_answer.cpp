@@ -67,35 +67,36 @@ std::string answer(const Report& report) {
                                     [part](const WallShare& of) { return of.part == part; });
     return share == budget->shares.end() ? budget->text(std::int64_t{0}) : budget->text(*share);
   };
+  constexpr double kNearlyAll = 0.95;
+  const double roofed = budget->roofed_share();
+  const std::string known = budget->has_roof() ? fmt::format("; {} of that has a known roof", percent(roofed)) : "";
+  const std::string at_roofs =
+      fmt::format("{} {} would take {}.", roofs,
+                  roofed >= kNearlyAll ? "the kernels"
+                                       : fmt::format("the {} of the kernel time with a known roof", percent(roofed)),
+                  text_of(WallPart::at_roof));
   if (!has_wall_time(report)) {
-    const std::string all = fmt::format("{} in total (no timeline was recorded)", duration(profile.kernel_s));
-    if (!budget->has_roof()) return fmt::format("The kernels take {}.", all);
-    return fmt::format("The kernels take {}. {} they would take {}.", all, roofs, text_of(WallPart::at_roof));
+    const std::string all = duration(profile.kernel_s);
+    if (!budget->mostly_roofed()) {
+      return fmt::format("The kernels take {} in total (no timeline was recorded{}).", all, known);
+    }
+    return fmt::format("The kernels take {} in total (no timeline was recorded). {}", all, at_roofs);
   }
   const std::string wall = several ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
                                                  profile.devices.size(), budget->text(budget->steps))
                                    : fmt::format("{} of wall time", budget->text(budget->steps));
-  constexpr double kNearlyAll = 0.95;
-  const double roofed = budget->roofed_share();
-  if (budget->mostly_roofed()) {
-    const std::string kernels = roofed >= kNearlyAll
-                                    ? "the kernels"
-                                    : fmt::format("the {} of the kernel time with a known roof", percent(roofed));
-    return fmt::format("{}. {} {} would take {}.", wall, roofs, kernels, text_of(WallPart::at_roof));
-  }
+  if (budget->mostly_roofed()) return fmt::format("{}. {}", wall, at_roofs);
   if (report.points.empty()) return wall + "; no kernel was recorded.";
-  double kernel_s = 0;
-  std::int64_t kernel_steps = 0;
+  WallShare kernels{.part = WallPart::no_roof};
   for (const WallPart part : {WallPart::at_roof, WallPart::beyond, WallPart::no_roof}) {
-    kernel_s += budget->seconds(part);
-    kernel_steps += budget->steps_of(part);
+    kernels.seconds += budget->seconds(part);
+    kernels.steps += budget->steps_of(part);
   }
   return fmt::format("{}. {} ran kernels for {} of it ({}{}).", wall,
                      several ? "The GPUs"
                      : cpu   ? "The CPU"
                              : "The GPU",
-                     budget->text(kernel_steps), percent(kernel_s / budget->wall_s),
-                     budget->has_roof() ? fmt::format("; {} of that has a known roof", percent(roofed)) : "");
+                     budget->text(kernels), percent(kernels.seconds / budget->wall_s), known);
 }
 
 std::string time_above_roofs(const Report& report) {

@@ -99,7 +99,7 @@ TEST(ImportSentences, LittleKernelTimeIsNotNoKernel) {
 TEST(ImportSentences, TinyTimesAtTheRoofsAreNotZero) {
   const Report report = report_with_sheets(
       "t.json", trace_on("NVIDIA H100 80GB HBM3", product_at(10, 1) + "," + launched("other", 1e5, 1, 2)));
-  EXPECT_THAT(answer(report), HasSubstr("the kernels would take <"));
+  EXPECT_THAT(answer(report), HasSubstr("would take <"));
 }
 
 TEST(ImportSentences, MeansHaveNoWallTimeAndNoIdleTime) {
@@ -123,8 +123,8 @@ TEST(ImportSentences, MeansHaveNoWallTimeAndNoIdleTime) {
 }
 
 TEST(ImportSentences, DataSheetsOfAnotherModelAreNotMeasured) {
-  const std::string states = fmt::format(fmt::runtime(kNvbenchState), 0, 1, "9e-5", "1e12") + "," +
-                             fmt::format(fmt::runtime(kNvbenchState), 1, 1, "3e-5", "1e12");
+  const std::string states = fmt::format(fmt::runtime(kNvbenchState), 0, 1, "3e-5", "1e12") + "," +
+                             fmt::format(fmt::runtime(kNvbenchState), 1, 1, "9e-5", "1e12");
   const Report report = report_with_sheets("b.json", nvbench_on("Quadro GP100", "NVIDIA H200", states));
   EXPECT_THAT(answer(report), AllOf(HasSubstr("not measured here"), Not(HasSubstr("At the measured roofs"))));
 }
