@@ -4,6 +4,20 @@
 namespace roofline {
 namespace {
 
+/// Copies and waits for them have the same remedies.
+constexpr ActionTexts readback_texts(const char* what) {
+  return {
+      what,
+      "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory (cudaHostAlloc) "
+      "with cudaMemcpyAsync, and wait once when the values are needed.",
+      "Compute on the GPU instead of copying (averaged weights: torch._foreach_lerp_; metrics: torch.bincount), or do "
+      "this less often; else copy into pinned memory with non_blocking=True, and synchronise once.",
+      "Compute in jit with what is copied, or do this less often; else call copy_to_host_async() first, and np.asarray "
+      "when the values are needed.",
+      "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory: "
+      "array.get(out=cupyx.empty_pinned(…), blocking=False)."};
+}
+
 constexpr ActionRow<CauseDetail> kDetailRows[] = {
     {CauseDetail::small_copies,
      {"GPU idle: many small copies instead of one",
@@ -17,26 +31,8 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
       "Use cudaMemcpyAsync on another stream instead of cudaMemcpy, and wait with an event where the data is needed.",
       "The memory is pinned: use .to(device, non_blocking=True) without a synchronisation after it.", "",
       "The memory is pinned: use array.set(pinned, stream=…) on a non-blocking stream."}},
-    {CauseDetail::readback,
-     {"Copies from the GPU to pageable memory",
-      "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory (cudaHostAlloc) "
-      "with cudaMemcpyAsync, and wait once when the values are needed.",
-      "Compute on the GPU instead of copying (averaged weights: torch._foreach_lerp_; metrics: torch.bincount), or do "
-      "this less often; else copy into pinned memory with non_blocking=True, and synchronise once.",
-      "Compute in jit with what is copied, or do this less often; else call copy_to_host_async() first, and np.asarray "
-      "when the values are needed.",
-      "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory: "
-      "array.get(out=cupyx.empty_pinned(…), blocking=False)."}},
-    {CauseDetail::read_arrays,
-     {"GPU idle: the host reads arrays back and waits for them",
-      "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory (cudaHostAlloc) "
-      "with cudaMemcpyAsync, and wait once when the values are needed.",
-      "Compute on the GPU instead of copying (averaged weights: torch._foreach_lerp_; metrics: torch.bincount), or do "
-      "this less often; else copy into pinned memory with non_blocking=True, and synchronise once.",
-      "Compute in jit with what is copied, or do this less often; else call copy_to_host_async() first, and np.asarray "
-      "when the values are needed.",
-      "Compute on the GPU with what is copied, or do this less often; else copy into pinned memory: "
-      "array.get(out=cupyx.empty_pinned(…), blocking=False)."}},
+    {CauseDetail::readback, readback_texts("Copies from the GPU to pageable memory")},
+    {CauseDetail::read_arrays, readback_texts("GPU idle: the host reads arrays back and waits for them")},
     {CauseDetail::unified_memory,
      {"Pages of unified memory migrate in the loop",
       "Prefetch before the kernel (cudaMemPrefetchAsync), set the location (cudaMemAdvise), or use cudaMalloc and "
@@ -147,8 +143,7 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
      {"GPU idle: workers that prepare input data wait for CPUs",
       "More workers have no CPU to run on. Make their work cheaper, do it on the GPU, or run on more CPUs.",
       "More workers have no CPU to run on. Make the work of an item cheaper, do it on the GPU (NVIDIA DALI, "
-      "torchvision "
-      "v2), store its result once, or run on more CPUs.",
+      "torchvision v2), store its result once, or run on more CPUs.",
       "", ""}},
     {CauseDetail::deep_copies,
      {"GPU idle: the host makes deep copies of objects", "Copy only the arrays that change, into reused buffers.",
@@ -295,14 +290,12 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
      {"All ranks compute the same update of all parameters",
       "Divide the parameters among the ranks by the cost of their updates, then exchange the updated ones.",
       "Divide the parameters among the ranks by the cost of their updates; each rank updates its own, then broadcast "
-      "or "
-      "all_gather them (ZeroRedundancyOptimizer; Muon's distributed form).",
+      "or all_gather them (ZeroRedundancyOptimizer; Muon's distributed form).",
       "", ""}},
     {CauseDetail::dense_embedding,
      {"The optimizer updates every row of an embedding", "Update only the rows that the batch uses.",
       "Update only the rows that the batch uses: nn.Embedding(sparse=True), with torch.optim.SparseAdam, SGD or "
-      "Adagrad; "
-      "else fused=True, or a larger batch per update.",
+      "Adagrad; else fused=True, or a larger batch per update.",
       "Update only the rows that the batch uses (optax.lazy_adam, or gradients of the gathered rows).", ""}},
     {CauseDetail::default_stream,
      {"Work in the default stream keeps other streams from overlapping",
@@ -447,8 +440,8 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
      {"Values are sent in single precision, but made or used in half precision",
       "Send them in the 16-bit type of the kernels before or after: half of the bytes, and fewer conversions.",
       "Convert before the exchange: x.to(torch.bfloat16), without .float() or type_as() on the results; half the "
-      "bytes. "
-      "Under autocast, layer norms and sums return float32. FSDP: MixedPrecisionPolicy(param_dtype=torch.bfloat16).",
+      "bytes. Under autocast, layer norms and sums return float32. FSDP: "
+      "MixedPrecisionPolicy(param_dtype=torch.bfloat16).",
       "Send them in bfloat16: convert before the exchange, not after it.", ""}},
     {CauseDetail::unread_rows,
      {"All ranks gather a whole table, but read few of its rows",

@@ -67,14 +67,10 @@ std::string answer(const Report& report) {
                                     [part](const WallShare& of) { return of.part == part; });
     return share == budget->shares.end() ? budget->text(std::int64_t{0}) : budget->text(*share);
   };
-  constexpr double kNearlyAll = 0.95;
-  const double roofed = budget->roofed_share();
-  const std::string known = budget->has_roof() ? fmt::format("; {} of that has a known roof", percent(roofed)) : "";
+  const std::string known =
+      budget->has_roof() ? fmt::format("; {} of that has a known roof", percent(budget->roofed_share())) : "";
   const std::string at_roofs =
-      fmt::format("{} {} would take {}.", roofs,
-                  roofed >= kNearlyAll ? "the kernels"
-                                       : fmt::format("the {} of the kernel time with a known roof", percent(roofed)),
-                  text_of(WallPart::at_roof));
+      fmt::format("{} {} would take {}.", roofs, kernels_with_roofs(*budget, "the"), text_of(WallPart::at_roof));
   if (!has_wall_time(report)) {
     const std::string all = duration(profile.kernel_s);
     if (!budget->mostly_roofed()) {
@@ -97,6 +93,13 @@ std::string answer(const Report& report) {
                      : cpu   ? "The CPU"
                              : "The GPU",
                      budget->text(kernels), percent(kernels.seconds / budget->wall_s), known);
+}
+
+std::string kernels_with_roofs(const Budget& budget, std::string_view whose) {
+  constexpr double kNearlyAll = 0.95;
+  const double roofed = budget.roofed_share();
+  return roofed >= kNearlyAll ? fmt::format("{} kernels", whose)
+                              : fmt::format("the {} of {} kernel time with a known roof", percent(roofed), whose);
 }
 
 std::string time_above_roofs(const Report& report) {

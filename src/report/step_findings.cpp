@@ -178,22 +178,19 @@ std::string step_answer(const Report& report) {
   const std::optional<Budget> budget = whole_budget(report);
   if (!budget) return text + between;
   if (steps.devices.size() > 1) text += fmt::format(" {} GPUs work on it.", steps.devices.size());
-  constexpr double kNearlyAll = 0.95;
-  const double roofed = budget->roofed_share();
   if (budget->mostly_roofed()) {
     const bool measured = !has_unmeasured_roofs(report);
-    const std::string kernels = roofed >= kNearlyAll
-                                    ? "its kernels"
-                                    : fmt::format("the {} of its kernel time with a known roof", percent(roofed));
     return fmt::format("{} At {} {} would take {}{}.{}", text,
-                       measured ? "the roofs" : "data-sheet peak (not measured here)", kernels,
-                       duration(steps.at_roof_s), steps.devices.size() > 1 ? " together" : "", between);
+                       measured ? "the roofs" : "data-sheet peak (not measured here)",
+                       kernels_with_roofs(*budget, "its"), duration(steps.at_roof_s),
+                       steps.devices.size() > 1 ? " together" : "", between);
   }
   const double kernels =
       budget->seconds(WallPart::at_roof) + budget->seconds(WallPart::beyond) + budget->seconds(WallPart::no_roof);
   if (!(kernels > 0)) return text + between;
-  const std::string known =
-      budget->has_roof() ? fmt::format(", of which {} has a known roof", percent(roofed)) : std::string();
+  const std::string known = budget->has_roof()
+                                ? fmt::format(", of which {} has a known roof", percent(budget->roofed_share()))
+                                : std::string();
   return fmt::format("{} {} kernels for {} of it{}.{}", text,
                      steps.devices.size() > 1 ? "The GPUs run" : "The GPU runs", percent(kernels / budget->wall_s),
                      known, between);
