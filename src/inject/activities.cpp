@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "inject/buffer_size.hpp"
+#include "inject/clock.hpp"
 #include "inject/cupti_library.hpp"
 #include "inject/trace.hpp"
 
@@ -23,15 +25,14 @@ using OverheadRecord = CUpti_ActivityOverhead2;
 using DeviceRecord = CUpti_ActivityDevice4;
 using ContextRecord = CUpti_ActivityContext2;
 
-/// A busy GPU's buffers come when they are full: a thousand kernels, which are not too many to lose with a process.
-constexpr std::size_t kBufferBytes = 256 << 10;
 constexpr std::size_t kPrepared = 16;
 /// Pending copies, at most; records beyond them are lost.
 constexpr std::size_t kMostAwaited = 1 << 16;
 
-/// Zeroed buffers of kBufferBytes.
+/// Zeroed buffers of BufferSize::kMost bytes.
 struct BufferPool {
   std::mutex mutex;
+  BufferSize size;
   std::vector<std::uint8_t*> free;
 };
 BufferPool& pool() {
@@ -271,19 +272,19 @@ void prepare_buffers() {
   BufferPool& buffers = pool();
   const std::lock_guard lock(buffers.mutex);
   while (buffers.free.size() < kPrepared) {
-    auto* const buffer = static_cast<std::uint8_t*>(std::aligned_alloc(4096, kBufferBytes));
+    auto* const buffer = static_cast<std::uint8_t*>(std::aligned_alloc(4096, BufferSize::kMost));
     if (buffer == nullptr) return;
-    std::memset(buffer, 0, kBufferBytes);
+    std::memset(buffer, 0, BufferSize::kMost);
     buffers.free.push_back(buffer);
   }
 }
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   *most_records = 0;
-  *size = kBufferBytes;
   BufferPool& buffers = pool();
   {
     const std::lock_guard lock(buffers.mutex);
+    *size = buffers.size.next(now());
     if (!buffers.free.empty()) {
       *buffer = buffers.free.back();
       buffers.free.pop_back();
@@ -291,7 +292,7 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
     }
   }
   // Zeroed by the system, page by page as it is filled.
-  *buffer = static_cast<std::uint8_t*>(std::calloc(1, kBufferBytes));
+  *buffer = static_cast<std::uint8_t*>(std::calloc(1, BufferSize::kMost));
   if (*buffer == nullptr) *size = 0;
 }
 

@@ -28,6 +28,7 @@ struct Cupti : SharedLibrary {
   decltype(&cuptiActivityEnable) enable = symbol("cuptiActivityEnable");
   decltype(&cuptiActivityDisable) disable = symbol("cuptiActivityDisable");
   decltype(&cuptiActivityFlushAll) flush = symbol("cuptiActivityFlushAll");
+  decltype(&cuptiActivityFlushPeriod) flush_period = symbol("cuptiActivityFlushPeriod");
   decltype(&cuptiActivityGetNextRecord) next_record = symbol("cuptiActivityGetNextRecord");
   decltype(&cuptiActivityGetNumDroppedRecords) dropped = symbol("cuptiActivityGetNumDroppedRecords");
   decltype(&cuptiGetGraphNodeId) graph_node_id = symbol("cuptiGetGraphNodeId");

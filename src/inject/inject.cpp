@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -31,8 +32,8 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::uint64_t kTick = kSecond / 20;
-/// What a process that is killed may lose. The records of kernels come when CUPTI has them, which is as soon when the
-/// GPU rests, and by the bufferful while it does not.
+/// What a process that is killed may lose. The records of kernels come by the bufferful, or when nothing is launched for
+/// so long.
 constexpr std::uint64_t kWritePause = kSecond / 4;
 constexpr std::uint64_t kDrain = 3 * kSecond;
 constexpr std::uint64_t kDefaultLimit = std::uint64_t{1} << 30;
@@ -157,7 +158,7 @@ class Writer {
     look_for_torch();
     look_for_allocators();
     look_for_nccl();
-    if (session_.phase != Phase::quiet) flush_activities(false);
+    if (session_.phase != Phase::quiet) flush_at_rest(time);
     write_tally(session_, false);
     session_.spool.flush();
     if (session_.spool.full()) {
@@ -176,9 +177,25 @@ class Writer {
     return phase == Phase::recording && session_.window > 0 && time >= window_end(session_);
   }
 
-  /// Until the kernels of the window have run.
+  /// Takes the records of a buffer that nothing fills, while the program launches nothing.
+  void flush_at_rest(std::uint64_t time) {
+    const std::uint64_t launches = session_.launches;
+    if (launches != seen_launches_) {
+      seen_launches_ = launches;
+      launched_ = time;
+    } else if (launches != flushed_launches_ && time - launched_ >= kWritePause) {
+      flush_activities(false);
+      if (session_.kernels >= launches) flushed_launches_ = launches;
+    }
+  }
+
+  /// Until the kernels of the window have run. The launches behind the window fill the last buffer, if there are any.
   void drain(std::uint64_t time) {
-    flush_activities(false);
+    if (time >= next_flush_) {
+      if (next_flush_ != 0) flush_activities(false);
+      const std::uint64_t since = time - session_.window_ended;
+      next_flush_ = time + std::max(since, kSecond / 8);
+    }
     const std::uint64_t kernels = session_.kernels;
     const std::uint64_t launches = session_.launches;
     const bool all =
@@ -186,6 +203,7 @@ class Writer {
     drained_kernels_ = kernels;
     if (!all && time <= session_.window_ended + kDrain) return;
     drained_kernels_ = UINT64_MAX;
+    next_flush_ = 0;
     if (session_.sampling != nullptr && session_.sampling->pausing()) {
       session_.sampling->drained();
     } else {
@@ -196,6 +214,9 @@ class Writer {
   Session& session_;
   std::uint64_t last_write_;
   std::uint64_t drained_kernels_ = UINT64_MAX;
+  std::uint64_t next_flush_ = 0;  ///< of drain(); 0: it begins
+  std::uint64_t seen_launches_ = 0, flushed_launches_ = 0;
+  std::uint64_t launched_ = 0;  ///< when launches were last seen to grow
 };
 
 void* write_until_the_end(void* given) {

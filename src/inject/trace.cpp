@@ -18,6 +18,7 @@
 #include "inject/sampling.hpp"
 #include "inject/subscription.hpp"
 #include "inject/thread_state.hpp"
+#include "inject/xla_graphs.hpp"
 
 namespace roofline::inject {
 namespace {
@@ -342,6 +343,9 @@ std::string start_trace(Session& session) {
   if (status == CUPTI_SUCCESS) status = subscription().begin();
   if (status != CUPTI_SUCCESS) return "CUPTI can't trace kernels: " + cupti_message(library.handle(), status);
 
+  constexpr std::uint32_t kHandOver = 100;  // ms
+  library.flush_period(kHandOver);
+
   session.phase = Phase::warming;
   // Without a window all is recorded; a window begins with a launch.
   if (session.warmup == 0 && session.window == 0) begin_window(session, 0);
@@ -351,7 +355,10 @@ std::string start_trace(Session& session) {
 
 bool capturing() { return captures.load() > 0; }
 
-void flush_activities(bool all) { cupti().flush(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0); }
+void flush_activities(bool all) {
+  if (!all && is_xla_loaded()) return;  // BufferSize says why
+  cupti().flush(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
 
 void stop_trace() { subscription().end(); }
 

@@ -259,6 +259,14 @@ TEST_F(Injected, AKilledProgramLeavesAReadableSpool) {
   EXPECT_GE(killed.spools[0].kernels.size(), 50U);
 }
 
+/// CUPTI 13.0 crashes programs of XLA whose records are flushed again and again (BufferSize).
+TEST_F(Injected, RecordsComeByTheBuffer) {
+  const Outcome outcome = run({ROOFLINE_INJECT_PROGRAM, "launches_on"}, {{"FAKE_CUPTI", "crashes when flushed often"}});
+  EXPECT_EQ(outcome.status, 0);
+  ASSERT_EQ(outcome.spools.size(), 1U);
+  EXPECT_EQ(outcome.spools[0].kernels.size(), 1000U);
+}
+
 TEST_F(Injected, AContextsEndWritesWhatWasSeen) {
   const Spool spool = spool_of("destroys_its_context");
   EXPECT_EQ(spool.launches.size(), 1U);

@@ -422,6 +422,14 @@ void destroys_its_context() {
   _exit(0);
 }
 
+/// For two seconds, without a pause.
+void launches_on() {
+  for (int i = 0; i < 1000; ++i) {
+    launch(plain);
+    sleep_ms(2);
+  }
+}
+
 void reloads_a_module() {
   launch_scale(scale, {0, 7, 2.5});
   cuModuleUnload(nullptr);
@@ -451,6 +459,7 @@ int main(int count, char** arguments) {
       {"writes_much", writes_much},
       {"repeats", repeats},
       {"launches_much", launches_much},
+      {"launches_on", launches_on},
       {"captures_while_quiet", captures_while_quiet},
       {"never_repeats", never_repeats},
       {"forks_while_quiet", forks_while_quiet},
