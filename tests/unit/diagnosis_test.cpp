@@ -303,6 +303,19 @@ TEST(Diagnosis, AtomicsLoadsOfProductsAndIdleThreadsComeBeforeWhatFollowsFromThe
   EXPECT_EQ(divergent(0.1), "special-waits");
 }
 
+/// Samples are of SMs with a block: 90 % waits for loads are 35 % of the time if SMs are active in 39 % of it.
+TEST(Diagnosis, IdleSmsComeBeforeWhatIsSampledOnOthers) {
+  const auto first = [](double active, double loads) {
+    const Quantities quantities = {
+        {"roof.fraction", 0.2}, {"waves", 100},       {"sm.active.share", active}, {"sm.idle.share", 1 - active},
+        {"load.excess", 5},     {"load.sectors", 10}, {"load.queue", 1},           {"load.explains", loads},
+        {"gpu.units", 0},       {"roof.reached", 0}};
+    return diagnose(quantities, DeviceKind::cuda).front().rule;
+  };
+  EXPECT_EQ(first(0.39, 0.9), "idle-sms");
+  EXPECT_EQ(first(0.6, 0.9), "scattered-loads") << "most SMs are active most of the time";
+}
+
 /// What crosses a full roof for no use is found; what caches serve is none of its bytes.
 TEST(Diagnosis, AtTheRoofOnlyBytesOfMainMemoryAreExcess) {
   Quantities quantities = {{"roof.fraction", 0.98}, {"roof.known", 1},    {"store.excess", 8},

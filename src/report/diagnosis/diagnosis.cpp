@@ -61,10 +61,15 @@ std::string_view next_of(const Rule& rule, const Quantities& quantities) {
   return is_library && !rule.for_library.empty() ? rule.for_library : rule.next;
 }
 
-/// Explained fraction of the warps' time; std::nullopt if unknown.
+/// Explained fraction of the time; std::nullopt if unknown. Samples are of SMs with a block: what they explain is a
+/// part of the time in which SMs are active.
 std::optional<double> explained_share(const Rule& rule, const Quantities& quantities) {
+  constexpr std::string_view kIdle = "sm.idle.share";
   const auto found = quantities.find(rule.explains);
-  return found == quantities.end() ? std::nullopt : std::optional(found->second);
+  if (found == quantities.end()) return std::nullopt;
+  const auto idle = quantities.find(kIdle);
+  const bool active_only = rule.explains != kIdle && idle != quantities.end();
+  return found->second * (active_only ? 1 - idle->second : 1);
 }
 
 /// Sorts those with a known share among their places, largest first.

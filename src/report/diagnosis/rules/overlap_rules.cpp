@@ -22,7 +22,7 @@ constexpr Rule kOverlapRules[] = {
     {"idle-sms", kGpu, {kUnderRoof, kFullWave, below("sm.active.share", 0.5)},
      "The {gpu.units} are active {sm.active.share} of its time on average: a few blocks take much longer than the others.",
      "Give blocks equal work: split the long ones, or let blocks fetch work from a shared counter.", kMeasured,
-     RuleKind::cause, kLibraryGrid},
+     RuleKind::cause, kLibraryGrid, "sm.idle.share"},
     {"tail", kGpu, {above("waves", 1), below("waves", 6), above("tail.idle", 0.15), above("tail.explains", 0.33)},
      "{waves} waves of blocks: the last one leaves {tail.idle} of the block slots idle.",
      "Choose a grid of whole waves, smaller blocks, or a persistent kernel with a tile scheduler.", kNsight,
