@@ -95,9 +95,7 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"fp32-products", WaitFor::issuing},
                                         About{"issue-full", WaitFor::ready},
                                         About{"issue-full", WaitFor::issuing},
-                                        About{"issue-limited", WaitFor::ready},
                                         About{"issue-limited", WaitFor::issuing},
-                                        About{"issue-limited", WaitFor::arithmetic},
                                         About{"dependency-stalls", WaitFor::result}};
   /// Waits that are too few to be what a rule is about.
   constexpr double kLeast = 0.05;
@@ -141,6 +139,8 @@ void add_lines(std::vector<Advice>& advice, const Point& point) {
     if (wait->what == WaitFor::barrier) {
       text = fmt::format("The barrier is at {} ({} of the samples)", wait->line, share);
       if (!wait->used_line.empty()) text += fmt::format(", the late warps are at {}", wait->used_line);
+    } else if (wait->what == WaitFor::issuing && wait->share > 0) {
+      text = fmt::format("{} of the instructions are at {}", percent(wait->line_share / wait->share), wait->line);
     } else if (wait->what == WaitFor::ready || wait->what == WaitFor::issuing || wait->what == WaitFor::other) {
       text = fmt::format("{} of the samples are at {}", share, wait->line);
     } else {
