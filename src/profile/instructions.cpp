@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "host/files.hpp"
@@ -176,6 +177,11 @@ double issued_share(const SampledKernel& kernel, std::string_view name) {
   return of_name < kFewest ? 0 : static_cast<double>(of_name) / static_cast<double>(issued(kernel.reasons));
 }
 
+std::string place(const SampledKernel& kernel, int number) {
+  const SampledLine& line = kernel.lines[static_cast<std::size_t>(number)];
+  return line.file.empty() ? std::string() : fmt::format("{}:{}", last_path_part(line.file), line.line);
+}
+
 /// The line with the most stores to global memory.
 std::string store_line(const SampledKernel& kernel) {
   std::map<int, std::int64_t> lines;
@@ -183,9 +189,88 @@ std::string store_line(const SampledKernel& kernel) {
     const bool stores = is_named(instruction, "STG") || is_named(instruction, "ST");
     if (stores && instruction.line >= 0) lines[instruction.line] += issued(instruction.reasons);
   }
-  if (lines.empty()) return {};
-  const SampledLine& line = kernel.lines[static_cast<std::size_t>(key_of_largest(lines))];
-  return line.file.empty() ? std::string() : fmt::format("{}:{}", last_path_part(line.file), line.line);
+  return lines.empty() ? std::string() : place(kernel, key_of_largest(lines));
+}
+
+/// Issued instructions that access shared memory.
+double shared_share(const SampledKernel& kernel) {
+  double share = 0;
+  for (const std::string_view name : {"LDS", "STS", "LDSM", "STSM", "ATOMS"}) share += issued_share(kernel, name);
+  return share;
+}
+
+/// Finds the barrier with the most issued instructions between it and the next one. Exits are left out: all warps of a
+/// block execute them.
+void add_behind_barrier(SampledKind& result, const SampledKernel& kernel) {
+  std::int64_t most = 0, here = 0;
+  std::map<int, std::int64_t> lines, most_lines;
+  bool behind = false;
+  const auto close = [&] {
+    if (here > most) std::tie(most, most_lines) = std::pair(here, lines);
+    here = 0;
+    lines.clear();
+  };
+  for (const SampledInstruction& instruction : kernel.instructions) {
+    if (is_named(instruction, "BAR")) {
+      close();
+      behind = true;
+    } else if (behind && !is_named(instruction, "EXIT")) {
+      here += issued(instruction.reasons);
+      if (instruction.line >= 0) lines[instruction.line] += issued(instruction.reasons);
+    }
+  }
+  close();
+  constexpr std::int64_t kFewest = 400;
+  if (most < kFewest) return;
+  result.behind_barrier = static_cast<double>(most) / static_cast<double>(issued(kernel.reasons));
+  if (!most_lines.empty()) result.behind_line = place(kernel, key_of_largest(most_lines));
+}
+
+/// True for instructions that wait in the queue of shared memory, shuffles and special functions.
+bool is_queued(WaitFor what) {
+  switch (what) {
+    case WaitFor::shared_load:
+    case WaitFor::shared_store:
+    case WaitFor::shared_atomic:
+    case WaitFor::exchange:
+    case WaitFor::special:
+    case WaitFor::conversion:
+    case WaitFor::constant:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Waits by line waited for, and line of the warp.
+using WaitsByLine = std::map<WaitFor, std::map<KernelLine, std::map<KernelLine, std::int64_t>>>;
+
+/// A full queue stops every instruction that needs it, reads of a thread's index too. What fills it is what warps wait
+/// for most in it.
+void add_full_queue(WaitsByLine& waits, const std::map<KernelLine, std::int64_t>& stopped) {
+  const auto sum = [](const auto& by_user) {
+    std::int64_t all = 0;
+    for (const auto& [user, count] : by_user) all += count;
+    return all;
+  };
+  WaitFor what = WaitFor::other;
+  KernelLine line = kNoLine;
+  std::int64_t most = 0;
+  for (const auto& [one, by_line] : waits) {
+    if (!is_queued(one)) continue;
+    std::int64_t all = 0, most_of_line = 0;
+    KernelLine busiest = kNoLine;
+    for (const auto& [waited, by_user] : by_line) {
+      const std::int64_t here = sum(by_user);
+      all += here;
+      if (here > most_of_line) std::tie(most_of_line, busiest) = std::pair(here, waited);
+    }
+    if (all > most) std::tie(most, what, line) = std::tuple(all, one, busiest);
+  }
+  for (const auto& [user, count] : stopped) {
+    const KernelLine where = what == WaitFor::other ? user : line;
+    waits[what][where][where] += count;
+  }
 }
 
 /// A file's name in a recording is not trusted.
@@ -204,8 +289,8 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
   SampledKernel kernel;
   kernel.name = demangled(symbol);
   std::map<std::string, std::int64_t> reasons;
-  std::map<WaitFor, std::map<KernelLine, std::map<KernelLine, std::int64_t>>>
-      waits;  ///< by line waited for, and line of the warp
+  WaitsByLine waits;
+  std::map<KernelLine, std::int64_t> stopped;  ///< by a full queue, at instructions that fill no queue
   std::map<KernelLine, std::map<WaitFor, std::int64_t>> lines;
   SamplesAt waiting, working;
   std::map<std::uint64_t, SampledInstruction> instructions;
@@ -217,7 +302,11 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
       kernel.samples += count;
       instruction.samples += count;
       reasons[reason] += count;
-      waits[wait.what][code.line(wait.waited)][code.line(offset)] += count;
+      if (reason == "mio_throttle" && wait.what == WaitFor::other) {
+        stopped[code.line(offset)] += count;
+      } else {
+        waits[wait.what][code.line(wait.waited)][code.line(offset)] += count;
+      }
       lines[code.line(offset)][wait.what] += count;
       (wait.what == WaitFor::barrier ? waiting[wait.waited] : working[offset]) += count;
     }
@@ -225,6 +314,7 @@ SampledKernel explain_samples(std::string_view symbol, const SamplesByReason& sa
     instruction.waits_for.assign(waited.begin(), waited.end());
   }
   kernel.reasons = largest_first<ReasonCount>(reasons);
+  add_full_queue(waits, stopped);
   for (const auto& [what, by_line] : waits) kernel.waits.push_back(summed_wait(what, by_line, kernel.samples, code));
   std::stable_sort(kernel.waits.begin(), kernel.waits.end(),
                    [](const SampledWait& a, const SampledWait& b) { return a.share > b.share; });
@@ -277,6 +367,11 @@ SampledKind sampled_kind(const SampledKernel& kernel) {
   result.special = issued_share(kernel, "MUFU");
   result.double_conversions = issued_share(kernel, "F2F.F64");
   result.store_line = store_line(kernel);
+  result.shared = shared_share(kernel);
+  const auto full = std::ranges::find(kernel.reasons, "mio_throttle", &ReasonCount::reason);
+  if (full != kernel.reasons.end() && kernel.samples > 0)
+    result.queue_full = static_cast<double>(full->samples) / static_cast<double>(kernel.samples);
+  add_behind_barrier(result, kernel);
   return result;
 }
 

@@ -64,6 +64,14 @@ struct SampledKind {
   double double_conversions = 0;
   /// "kernel.cu:41": line of the most frequent store to global memory; empty: unknown.
   std::string store_line = {};
+  /// Fraction of the issued instructions that access shared memory; 0 with too few samples of them.
+  double shared = 0;
+  /// Fraction of all samples in which the queue of shared memory, shuffles and special functions was full.
+  double queue_full = 0;
+  /// Fraction of the issued instructions that are behind a barrier, up to the next one or to the end.
+  double behind_barrier = 0;
+  /// "kernel.cu:118": line of the most issued instructions there; empty: unknown.
+  std::string behind_line = {};
 };
 
 struct WaitCount {

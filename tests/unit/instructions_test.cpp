@@ -20,7 +20,7 @@ namespace {
 // Opcodes of sm_90, as cuobjdump shows them.
 constexpr unsigned kLdg = 0x981, kLdl = 0x983, kFfma = 0x223, kBar = 0xb1d, kMufu = 0x308, kF2i = 0x305, kI2f = 0x306,
                    kImad = 0x224, kCall = 0x944, kBra = 0x947, kStl = 0x387, kMov = 0x802, kF2fDouble = 0x310,
-                   kStg = 0x986;
+                   kStg = 0x986, kSts = 0x388, kS2r = 0x919, kExit = 0x94d;
 constexpr int kNone = -1;
 
 /// A kernel's code, instruction by instruction.
@@ -261,6 +261,42 @@ TEST(SampledKind, NamesTheLineWithMostStores) {
       {{once, {{"selected", 1}, {"lg_throttle", 50}}}, {often, {{"selected", 9}}}, {other, {{"selected", 99}}}},
       code.function());
   EXPECT_EQ(sampled_kind(kernel).store_line, "kernel.cu:12");
+}
+
+/// A warp that reads its index waits behind the accesses that fill the queue.
+TEST(ExplainSamples, AFullQueueIsOfWhatFillsIt) {
+  for (const bool stores : {true, false}) {
+    Assembled code;
+    const std::uint64_t index = code.add(kS2r, 9), store = code.add(stores ? kSts : kFfma, 11),
+                        used = code.add(kFfma, 12);
+    const SampledKernel kernel = explain_samples(
+        "kernel", {{index, {{"mio_throttle", 30}}}, {store, {{"mio_throttle", 20}}}, {used, {{"selected", 50}}}},
+        code.function());
+    const auto of = [&](WaitFor what) {
+      const auto found = std::ranges::find(kernel.waits, what, &SampledWait::what);
+      return found == kernel.waits.end() ? SampledWait{} : *found;
+    };
+    EXPECT_DOUBLE_EQ(of(WaitFor::shared_store).share, stores ? 0.5 : 0);
+    EXPECT_EQ(of(WaitFor::shared_store).line, stores ? "kernel.cu:11" : "");
+    EXPECT_DOUBLE_EQ(of(WaitFor::other).share, stores ? 0 : 0.3);
+    EXPECT_DOUBLE_EQ(sampled_kind(kernel).queue_full, 0.5);
+  }
+}
+
+TEST(SampledKind, InstructionsBehindABarrierAreAShareOfWhatIsIssued) {
+  Assembled code;
+  const std::uint64_t before = code.add(kSts, 10), barrier = code.add(kBar, 11), exit = code.add(kExit, 12),
+                      behind = code.add(kFfma, 13), most = code.add(kFfma, 14);
+  const SampledKind kind = sampled_kind(explain_samples("kernel",
+                                                        {{before, {{"selected", 800}}},
+                                                         {barrier, {{"selected", 100}}},
+                                                         {exit, {{"selected", 100}}},
+                                                         {behind, {{"selected", 300}, {"wait", 5000}}},
+                                                         {most, {{"selected", 700}}}},
+                                                        code.function()));
+  EXPECT_DOUBLE_EQ(kind.behind_barrier, 0.5) << "exits are of all warps";
+  EXPECT_EQ(kind.behind_line, "kernel.cu:14");
+  EXPECT_DOUBLE_EQ(kind.shared, 0.4);
 }
 
 TEST(ExplainSamples, WithoutCodeReasonsRemain) {

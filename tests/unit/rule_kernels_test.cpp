@@ -7,6 +7,7 @@
 
 #include "host/files.hpp"
 #include "model/bound.hpp"
+#include "report/diagnosis/cause_lines.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/json/json.hpp"
 
@@ -146,6 +147,14 @@ constexpr Pair kPairs[] = {
     {"exchange-waits", "route_top_faulty", "row_softmax_healthy"},
     {"issue-full", "body_forces_healthy", "close_bodies_faulty"},  // a quarter of whose instructions are others
     {"last-wave", "potential_map_faulty", "far_forces_mended"},    // which has two whole waves
+    // An eighth one, on an H200: a tile that is read by column, one thread behind a barrier, a few long rows, random
+    // numbers for Monte Carlo, and hashes that are computed again for each window.
+    {"bank-conflict-waits", "surface_flip_faulty", "payoff_reduce_faulty"},  // which has many accesses
+    {"bank-conflict-waits", "surface_flip_faulty", "mc_terminal_healthy"},
+    {"serial-end", "payoff_reduce_faulty", "revenue_sum_healthy"},
+    {"serial-end", "payoff_reduce_faulty", "surface_flip_faulty"},  // has all lanes behind its barrier
+    {"idle-sms", "gather_rank_faulty", "rank_update_healthy"},
+    {"issue-limited", "window_min_faulty", "mc_terminal_healthy"},
 };
 
 /// What is known of each kernel, by its name: of those that were made for it, and of the rows of the reference runs.
@@ -209,6 +218,52 @@ TEST(RuleKernels, SmallTilesAreToldFromBankConflicts) {
     EXPECT_EQ(fires(rule_named("small-tiles"), quantities), conflicts == 0);
     EXPECT_EQ(fires(rule_named("bank-conflicts"), quantities), conflicts > 0);
   }
+}
+
+/// The first cause of each, and its line.
+TEST(RuleKernels, EighthSetHasItsCausesFirst) {
+  struct Expected {
+    std::string_view label, rule, line;
+  };
+  constexpr std::array kExpected = {Expected{"surface_flip_faulty", "bank-conflict-waits", "finance.cu:136"},
+                                    Expected{"payoff_reduce_faulty", "serial-end", "finance.cu:118"},
+                                    Expected{"gather_rank_faulty", "idle-sms", "graph.cu:54"},
+                                    Expected{"window_min_faulty", "issue-limited", "bench.h:58"}};
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
+  const Report report = parse_report(read_file(path), path);
+  for (const Expected& expected : kExpected) {
+    const auto of_label = [&](const Point& one) { return one.workload.label == expected.label; };
+    const auto recorded = std::ranges::find_if(report.points, of_label);
+    ASSERT_NE(recorded, report.points.end()) << expected.label;
+    Point point = *recorded;
+    point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+    std::vector<Advice> advice = diagnose(quantities_of(point, report.machine, &*point.counters), DeviceKind::cuda);
+    add_lines(advice, point);
+    ASSERT_FALSE(advice.empty()) << expected.label;
+    EXPECT_EQ(advice.front().rule, expected.rule) << expected.label;
+    EXPECT_EQ(advice.front().line, expected.line) << expected.label;
+  }
+}
+
+/// Lanes that idle in all of a kernel are no work of a few threads behind a barrier.
+TEST(RuleKernels, SerialEndNeedsFewLanesBehindABarrier) {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
+  const Report report = parse_report(read_file(path), path);
+  const auto is_reduce = [](const Point& one) { return one.workload.label == "payoff_reduce_faulty"; };
+  const auto recorded = std::ranges::find_if(report.points, is_reduce);
+  ASSERT_NE(recorded, report.points.end());
+  const auto with = [&](double behind, double lanes) {
+    Point point = *recorded;
+    point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+    point.profiled->sampled->behind_barrier = behind;
+    Counters counters = *point.counters;
+    counters.values["thread.instructions"] = lanes * counters.values["warp.instructions"];
+    return fires(rule_named("serial-end"), quantities_of(point, report.machine, &counters));
+  };
+  EXPECT_TRUE(with(0.6, 13.4)) << "one lane there, all before";
+  EXPECT_FALSE(with(0.6, 22.4)) << "16 lanes there";
+  EXPECT_FALSE(with(0.6, 8)) << "too few for that part alone";
+  EXPECT_FALSE(with(0.2, 26)) << "few instructions";
 }
 
 /// Functions in double precision are sampled as divisions. With most operations in it, and data of at most 4 bytes,

@@ -82,6 +82,8 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"bank-conflicts", WaitFor::shared_load},
                                         About{"bank-conflicts", WaitFor::shared_store},
                                         About{"shared-stalls", WaitFor::shared_load},
+                                        About{"bank-conflict-waits", WaitFor::shared_load},
+                                        About{"bank-conflict-waits", WaitFor::shared_store},
                                         About{"shared-memory-waits", WaitFor::shared_load},
                                         About{"shared-memory-waits", WaitFor::shared_store},
                                         About{"result-waits", WaitFor::result},
@@ -130,6 +132,11 @@ void add_lines(std::vector<Advice>& advice, const Point& point) {
       one.line = point.profiled->sampled->store_line;
       if (!one.line.empty()) one.finding += fmt::format(" Most stores are at {}.", one.line);
       if (!one.line.empty()) continue;
+    }
+    if (one.rule == "serial-end") {
+      one.line = point.profiled->sampled->behind_line;
+      if (!one.line.empty()) one.finding += fmt::format(" Most of them are at {}.", one.line);
+      continue;
     }
     const SampledWait* const wait = wait_behind(point, one.rule);
     if (wait == nullptr || wait->line.empty()) continue;

@@ -140,6 +140,26 @@ void add_issue(QuantityCollector& out, const Point& point, const Machine& machin
   out.set("issue.arithmetic", std::min(1.0, *operations / kWarp / *instructions + special));
 }
 
+/// What samples and counters tell together.
+void add_sampled_parts(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  if (!point.profiled || !point.profiled->sampled || !out.get("wait.issue.share")) return;
+  const SampledKind& sampled = *point.profiled->sampled;
+  // An access of 16 bytes per thread has four wavefronts without bank conflicts; none has more.
+  constexpr double kMostWavefronts = 4, kWarp = 32;
+  const auto instructions = counters.find("warp.instructions"), active = counters.find("sm.active_cycles");
+  const auto sms = static_cast<double>(machine.device.units);
+  if (sampled.shared > 0 && instructions && active && *active > 0 && sms > 0)
+    out.set("shared.least", sampled.shared * *instructions * kMostWavefronts / sms / *active);
+  // Active threads behind the barrier, if all are active before it. Well below 0, some idle before it, too.
+  constexpr double kLeastLanes = -2;
+  const auto lanes = out.get("lanes.active");
+  if (!lanes || !(sampled.behind_barrier > 0)) return;
+  const double behind = (*lanes - kWarp * (1 - sampled.behind_barrier)) / sampled.behind_barrier;
+  if (behind < kLeastLanes) return;
+  out.set("behind.share", sampled.behind_barrier);
+  out.set("behind.lanes", behind);
+}
+
 /// A warp of a block with few threads along x spans several rows, of which each is at least a sector and at most two
 /// more than its bytes. Loads with more sectors than that have another reason.
 void add_block_shape(QuantityCollector& out, const Point& point) {
@@ -316,6 +336,7 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   add_stalls(out, counters);
   add_activity(out, point, machine, counters);
   add_issue(out, point, machine, counters);
+  add_sampled_parts(out, point, machine, counters);
   add_block_shape(out, point);
   add_uneven_blocks(out);
   add_replay_clock(out, point, machine);

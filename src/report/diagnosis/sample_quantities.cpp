@@ -113,6 +113,12 @@ void add_samples(QuantityCollector& out, const Point& point) {
   out.set("wait.issue.share",
           *out.get("wait.issuing.share") + *out.get("wait.ready.share") + *out.get("wait.arithmetic.share"));
   out.set("wait.others.share", waits_for_others(sampled));
+  // The queue is that of shared memory, if warps wait for it more than for the other units of this queue.
+  const double others = *out.get("wait.exchange.share") + *out.get("wait.special.share") +
+                        *out.get("wait.conversion.share") + *out.get("wait.constant.share") +
+                        *out.get("wait.shared_atomic.share");
+  const double shared = *out.get("wait.shared.share");
+  if (sampled.queue_full > 0 && shared > others) out.set("shared.queue", std::min(sampled.queue_full, shared));
   const double fraction = point.fraction_of_roof();
   out.flag_is("roof.reached", fraction >= kAtRoof);
 }

@@ -19,6 +19,10 @@ void members(auto& io, SampledKind& sampled) {
   io.positive("special", sampled.special);
   io.positive("double_conversions", sampled.double_conversions);
   io.text("store_line", sampled.store_line);
+  io.positive("shared", sampled.shared);
+  io.positive("queue_full", sampled.queue_full);
+  io.positive("behind_barrier", sampled.behind_barrier);
+  io.text("behind_line", sampled.behind_line);
 }
 
 void members(auto& io, WaitCount& wait) {

@@ -79,6 +79,13 @@ constexpr Rule kSampleRules[] = {
      "precision.",
      "Convert once per value. A constant without an f (0.5) makes single precision arithmetic double: write 0.5f.",
      kSampled, RuleKind::cause, {}, "wait.conversion.share"},
+    // A full queue and few accesses: each takes many wavefronts.
+    {"bank-conflict-waits", kGpu,
+     {kNotAtRoof, kOwnKernel, kSharedNotCounted, above("shared.queue", 0.25), below("shared.least", 0.3)},
+     "Warps spend {wait.shared.share} of their time waiting for shared memory. Without bank conflicts its accesses keep it "
+     "busy for at most {shared.least} of the time.",
+     "Pad or swizzle the shared tile so that a warp's accesses hit different banks (a row length of 33 instead of 32).",
+     kSampled, RuleKind::cause, {}, "wait.shared.share"},
     {"shared-memory-waits", kGpu, {kNotAtRoof, kOwnKernel, kSharedNotCounted, above("wait.shared.share", 0.4)},
      "Warps spend {wait.shared.share} of their time waiting for shared memory: bank conflicts, or many narrow "
      "accesses.",
@@ -148,6 +155,16 @@ constexpr Rule kSampleRules[] = {
      "Atomic operations ({atomic.share} of its L1 traffic) at few addresses are serialised, and loads wait behind them.",
      kCombineAtomics,
      kSampled, RuleKind::cause, kLibraryAtomics},
+    // The other warps leave, so that none waits at a barrier. With all threads active before it, the counted lanes leave
+    // less than a quarter of a warp.
+    {"serial-end", kGpu,
+     {kUnderRoof, kOwnKernel, above("behind.share", 0.3), below("behind.lanes", 8), below("levels.utilization", 0.5),
+      below("lanes.empty", 0.2)},
+     "{behind.share} of the instructions are behind a barrier, where fewer than 8 of a warp's 32 threads are active: a few "
+     "threads finish the work of their block.",
+     "Let all threads do this part: reduce or scan by warp shuffles, then one warp over the warps' results "
+     "(cub::BlockReduce, cub::BlockScan).",
+     kSampled, RuleKind::cause, {}, "lanes.explains"},
     // Divergent branches of a warp are serialised. If memory limits the kernel, idle lanes cost nothing.
     {"divergence", kGpu,
      {kUnderRoof, kOwnKernel, below("lanes.active", 22), below("levels.utilization", 0.5), above("blocks.per_sm", 1)},
