@@ -154,7 +154,11 @@ constexpr Pair kPairs[] = {
     {"serial-end", "payoff_reduce_faulty", "revenue_sum_healthy"},
     {"serial-end", "payoff_reduce_faulty", "surface_flip_faulty"},  // has all lanes behind its barrier
     {"idle-sms", "gather_rank_faulty", "rank_update_healthy"},
+    {"arithmetic-limited", "mc_terminal_healthy", "window_min_faulty"},  // whose instructions are not those of its roof
+    {"arithmetic-limited", "mc_terminal_healthy", "close_bodies_faulty"},
     {"issue-limited", "window_min_faulty", "mc_terminal_healthy"},
+    {"latency", "chase", "mc_terminal_healthy"},                           // whose warps are ready
+    {"unexplained-stream", "rank_update_healthy", "surface_flip_faulty"},  // loads 4 bytes at a time
 };
 
 /// What is known of each kernel, by its name: of those that were made for it, and of the rows of the reference runs.
@@ -228,7 +232,9 @@ TEST(RuleKernels, EighthSetHasItsCausesFirst) {
   constexpr std::array kExpected = {Expected{"surface_flip_faulty", "bank-conflict-waits", "finance.cu:136"},
                                     Expected{"payoff_reduce_faulty", "serial-end", "finance.cu:118"},
                                     Expected{"gather_rank_faulty", "idle-sms", "graph.cu:54"},
-                                    Expected{"window_min_faulty", "issue-limited", "bench.h:58"}};
+                                    Expected{"mc_terminal_healthy", "arithmetic-limited", "finance.cu:17"},
+                                    Expected{"window_min_faulty", "issue-limited", "bench.h:58"},
+                                    Expected{"rank_update_healthy", "unexplained-stream", "graph.cu:67"}};
   const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
   const Report report = parse_report(read_file(path), path);
   for (const Expected& expected : kExpected) {

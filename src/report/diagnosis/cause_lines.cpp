@@ -97,6 +97,7 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"fp32-products", WaitFor::issuing},
                                         About{"issue-full", WaitFor::ready},
                                         About{"issue-full", WaitFor::issuing},
+                                        About{"arithmetic-limited", WaitFor::issuing},
                                         About{"issue-limited", WaitFor::issuing},
                                         About{"dependency-stalls", WaitFor::result}};
   /// Waits that are too few to be what a rule is about.

@@ -154,9 +154,9 @@ double saved_share(std::string_view rule, const Quantities& quantities) {
 }
 
 double most_saved(std::string_view rule, const Quantities& quantities) {
-  static constexpr std::array kMost = {Saved{"tail", "tail.share"}, Saved{"last-wave", "tail.share"},
-                                       Saved{"uneven-blocks", "blocks.uneven"}, Saved{"idle-sms", "sm.idle.share"},
-                                       Saved{"issue-full", "issue.idle"}};
+  static constexpr std::array kMost = {
+      Saved{"tail", "tail.share"},        Saved{"last-wave", "tail.share"},  Saved{"uneven-blocks", "blocks.uneven"},
+      Saved{"idle-sms", "sm.idle.share"}, Saved{"issue-full", "issue.idle"}, Saved{"arithmetic-limited", "issue.idle"}};
   return share_of(kMost, rule, quantities).value_or(1);
 }
 

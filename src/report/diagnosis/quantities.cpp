@@ -241,6 +241,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   out.set("gpu.unit", vendor);
   out.set("gpu.units", vendor);
   out.flag_is("library", false);
+  out.flag_is("warps.ready", false);
   out.flag_is("loop.counted", false);
   if (point.profiled) out.set("fusing.tool", fusing_tool_of(*point.profiled));
   add_measurement(out, point, machine);

@@ -192,6 +192,8 @@ constexpr QuantitySpec kSpecs[] = {
      "of the samples of its warps, atomic operations, barriers and fences included"},
     {"lanes.explains", "idle threads of a warp", kFraction,
      "of the time in which its warps do not wait for memory, atomics or each other"},
+    {"warps.ready", "a warp is ready at each issue", kFlag,
+     "its warps are ready as often as they issue, or more often"},
     {"shared.queue", "full queue of shared memory", kFraction,
      "of the samples of its warps, if they wait for shared memory more than for other units with this queue"},
     {"shared.least", "shared memory without bank conflicts", kFraction,

@@ -113,6 +113,9 @@ void add_samples(QuantityCollector& out, const Point& point) {
   out.set("wait.issue.share",
           *out.get("wait.issuing.share") + *out.get("wait.ready.share") + *out.get("wait.arithmetic.share"));
   out.set("wait.others.share", waits_for_others(sampled));
+  // While another warp is ready at each issue, latency costs nothing.
+  const double ready = *out.get("wait.ready.share");
+  out.flag_is("warps.ready", ready > 0 && ready >= *out.get("wait.issuing.share"));
   // The queue is that of shared memory, if warps wait for it more than for the other units of this queue.
   const double others = *out.get("wait.exchange.share") + *out.get("wait.special.share") +
                         *out.get("wait.conversion.share") + *out.get("wait.constant.share") +

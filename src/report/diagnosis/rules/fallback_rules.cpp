@@ -21,6 +21,14 @@ constexpr Rule kFallbackRules[] = {
      "Execute fewer instructions at this line: cheaper functions (a product instead of exp and log), values computed "
      "once, no divergent branches.",
      kSampled, RuleKind::fallback},
+    // The pipe that limits it is busy, and so are the issue slots and pipes of the rest.
+    {"arithmetic-limited", kGpu,
+     {kUnderRoof, kOwnKernel, kComputeBound, kNoTensorWork, is("warps.ready"), above("wait.issue.share", 0.5),
+      above("compute.utilization", 0.5)},
+     "Arithmetic limits it: warps spend {wait.issue.share} of their time issuing, or ready and waiting for a slot or a "
+     "pipe. Schedulers issue in {issue.active} of cycles.",
+     "No action in the kernel code: only fewer or cheaper operations per result make it faster.", kSampled,
+     RuleKind::unexplained},
     {"poor-memory", kGpu, {kMemoryBound, below("levels.utilization", 0.2), kCounted},
      "Memory-bound, but the busiest memory level is only {levels.utilization} busy.",
      "Keep more loads in flight: more threads, wider loads, several before the first use.", kField, RuleKind::fallback,
@@ -31,7 +39,8 @@ constexpr Rule kFallbackRules[] = {
      RuleKind::fallback},
     // With shares that add up to more than 1, both overlap, and neither latency nor idle units are the cause.
     {"latency", kGpu,
-     {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted},
+     {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted,
+      is("warps.ready", false)},
      "Latency limits it: the busiest pipe is {compute.utilization} busy, the busiest memory level {levels.utilization}.",
      "Increase parallelism: more warps, more loads in flight, more independent work per thread.", kNsight,
      RuleKind::fallback, kLibraryStream},
@@ -48,6 +57,16 @@ constexpr Rule kFallbackRules[] = {
      "Alone, product and collective need {product.share} and {network.need} of the time: at least one runs slower here.",
      "Time them separately: a gemm of one rank's part, and the collective of that size.", kMeasured,
      RuleKind::unexplained},
+    // Little's law: 16 bytes for each thread of 48 warps are 24 KiB in flight per SM, which is what 0.7 us of latency need
+    // at 4.6 TB/s on 132 SMs.
+    {"unexplained-stream", kGpu,
+     {kUnderRoof, kCounted, kMemoryBound, kFromMemory, above("load.width", 12), above("memory.utilization", 0.8),
+      above("occupancy", 0.75)},
+     "{roof.missing} unexplained by the counters: {level} {levels.utilization} busy, loads of {load.width} per thread, "
+     "{occupancy} occupancy.",
+     "No action in the kernel code: its loads are wide and its warps many. Fewer bytes make it faster (fusion, a smaller "
+     "type).",
+     kMeasured, RuleKind::unexplained, kLibraryStream},
     {"unexplained-memory", kGpu, {kUnderRoof, kCounted, kMemoryBound},
      "{roof.missing} unexplained by the counters: {level} {levels.utilization} busy, the {pipe} "
      "{compute.utilization}, {occupancy} occupancy.",
