@@ -5,6 +5,7 @@
 
 #include "host/host.hpp"
 #include "model/error.hpp"
+#include "model/nan.hpp"
 #include "report/roof_share.hpp"
 
 namespace roofline {
@@ -97,7 +98,8 @@ std::optional<PairedFraction> RowPairs::pair(const Point& row, const Bench& benc
   return PairedFraction{.ceiling = limiting.ceiling,
                         .fraction = launches * pairs->ratio,
                         .ci95 = {launches * pairs->ci95.low, launches * pairs->ci95.high},
-                        .pairs = pairs->pairs};
+                        .pairs = pairs->pairs,
+                        .probe_value = pairs->reference_s > 0 ? probe.amount() / pairs->reference_s : kNaN};
 }
 
 }  // namespace roofline

@@ -69,6 +69,12 @@ void digest_bound_of_row(const Json& row, Digest& digest) {
                           flag_fact(row, "suspect") ? "; the ceiling is suspect" : "",
                           flag_fact(row, "provisional") ? "; the ceiling is provisional" : "",
                           flag_fact(row, "above_roof") ? "; above the roof: work or roof is wrong" : ""));
+  if (const auto reached = number_fact(row, "paired.probe_value");
+      reached && text_fact(row, "paired.ceiling") == text_fact(row, "limiting_ceiling")) {
+    const bool bytes = text_fact(row, "bound") == "memory";
+    digest.line(fmt::format("paired: the share is of the roof's probe beside the row, which reached {}",
+                            bytes ? si(*reached, "B/s") : si(*reached, "/s")));
+  }
   std::string resources;
   for (const Json& resource : list_fact(row, "resources")) {
     resources += fmt::format("{}{} {}", resources.empty() ? "" : ", ", text_fact(resource, "ceiling"),

@@ -101,11 +101,29 @@ std::string program_name(const KernelRow& row) {
                    below(layout(row.launch())) + below(mixed.empty() ? "" : "mixed: " + escape_html(mixed), "warn"));
 }
 
+/// What the share is of, where it is not what the other rows' is of.
+std::string basis_words(const KernelRow& row) {
+  if (row.report.profile) return {};
+  const ShareBasis basis = share_basis(row.point, row.report);
+  if (basis == ShareBasis::unpaired) return " of the calibrated roof, not paired";
+  if (basis != ShareBasis::probe) return {};
+  const std::string rates = probe_rates_text(row.point);
+  return " of its probe" + (rates.empty() ? " beside it" : ": " + rates);
+}
+
+constexpr std::string_view kBasisTitle =
+    "A paired share is of the roof's probe, timed in alternation with the row; the others are of the calibrated roof, "
+    "which the chart shows.";
+
 std::string suite_roof(const KernelRow& row) {
   const RoofShare share = share_of_roof(row.point);
   const std::string doubt =
       not_cold(row.point, machine_of(row.report, row.point)) ? below("\u25b2 partly cached", "warn") : above_roof(row);
-  return share_cell(row, percent(share.fraction), doubt.empty() ? below(interval(share)) : doubt);
+  std::string basis = basis_words(row);
+  if (!basis.empty()) {
+    basis = fmt::format("<small title=\"{}\">{}</small>", kBasisTitle, escape_html(trimmed(basis)));
+  }
+  return share_cell(row, percent(share.fraction), (doubt.empty() ? below(interval(share)) : doubt) + basis);
 }
 
 std::string program_roof(const KernelRow& row) {
@@ -192,7 +210,8 @@ std::string bandwidth_and_network(const KernelRow& row) {
 std::string roof_markdown(const KernelRow& row) {
   const std::string share = row.report.profile ? lower_bound_mark(row.point) + percent(row.point.fraction_of_roof())
                                                : share_text(share_of_roof(row.point));
-  return share + (row.point.above_roof() ? " **above**" : "") + (badly_measured(row.point) ? " (imprecise)" : "");
+  return share + basis_words(row) + (row.point.above_roof() ? " **above**" : "") +
+         (badly_measured(row.point) ? " (imprecise)" : "");
 }
 
 std::string burst_roof_text(const KernelRow& row) {
@@ -203,7 +222,9 @@ std::string burst_roof_text(const KernelRow& row) {
 std::string roof_terminal(const KernelRow& row) {
   const std::string share = percent(row.point.fraction_of_roof());
   if (row.report.profile) return lower_bound_mark(row.point) + share;
-  return (row.point.above_roof() ? "\u25b2" : badly_measured(row.point) ? "?" : "") + share;
+  const ShareBasis basis = share_basis(row.point, row.report);
+  const std::string mark = basis == ShareBasis::probe ? "*" : basis == ShareBasis::unpaired ? "\u2020" : "";
+  return mark + (row.point.above_roof() ? "\u25b2" : badly_measured(row.point) ? "?" : "") + share;
 }
 
 std::string burst_roof_terminal(const KernelRow& row) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/nan.hpp"
 #include "render/html/sections.hpp"
 #include "render/kernel_cells.hpp"
@@ -24,6 +26,9 @@ bool of_suite(const Report& report) { return !report.profile; }
 bool of_program(const Report& report) { return report.profile.has_value(); }
 
 bool of_gpu(const Report& report) { return !is_of_cpu(report); }
+bool has_pairs(const Report& report) {
+  return std::ranges::any_of(report.points, [](const Point& point) { return point.paired_with_roof() != nullptr; });
+}
 
 /// A figure of a loop; absent of other rows.
 template <auto Member>
@@ -268,7 +273,8 @@ constexpr KernelColumn kKernelColumns[] = {
     kernel_csv<[](const KernelRow& r) { return r.point.bound.attainable_time_s; }>("attainable_time_s"),
     {.key = "fraction_of_roof",
      .title = "% of roof",
-     .meaning = "Attainable over measured time, at the clock that the kernel ran at",
+     .meaning =
+         "Attainable over measured time at the kernel's clock; of paired rows, time of the roof's probe beside it",
      .metric = "kernel_fraction_of_roof",
      .in = kCsvAndPeople,
      .place = 70,
@@ -434,6 +440,10 @@ constexpr KernelColumn kKernelColumns[] = {
     kernel_csv<[](const KernelRow& r) { return bytes_at(r, Level::l1); }>("l1_bytes", is_of_cpu),
     kernel_csv<[](const KernelRow& r) { return bytes_at(r, Level::l2); }>("l2_bytes", is_of_cpu),
     kernel_csv<[](const KernelRow& r) { return bytes_at(r, Level::l3); }>("l3_bytes", is_of_cpu),
+    kernel_csv<[](const KernelRow& r) {
+      const PairedFraction* pairs = r.point.paired_with_roof();
+      return pairs != nullptr ? pairs->probe_value : kNaN;
+    }>("paired_probe_value", has_pairs),
     {.title = "Verdict",
      .meaning = "Limiting cause; links to the evidence",
      .in = kPage,

@@ -12,6 +12,7 @@
 #include "model/counters.hpp"
 #include "model/experiment.hpp"
 #include "model/machine.hpp"
+#include "model/nan.hpp"
 #include "model/work.hpp"
 #include "op/verification.hpp"
 #include "op/workload.hpp"
@@ -32,6 +33,8 @@ struct PairedFraction {
   double fraction = 0;     ///< the probe's time for the row's work over the row's time, median of all pairs
   Interval ci95;           ///< interval of the median; always known
   std::int64_t pairs = 0;  ///< at least kFewestForInterval
+  /// Median rate of the probe in these pairs, in the unit of its ceiling. NaN: unknown, in files of earlier versions.
+  double probe_value = kNaN;
 };
 
 /// Result of running a workload. Times only if ok.

@@ -45,6 +45,24 @@ RoofShare share_of_roof(const Point& point) {
   return share_of(point.bound, *point.time);
 }
 
+ShareBasis share_basis(const Point& point, const Report& report) {
+  if (report.profile || !point.time || !has_roof(point.bound) || !(point.time->median > 0)) return ShareBasis::roof;
+  if (const PairedFraction* pairs = point.paired_with_roof()) {
+    const double pace = fraction_of_roof(point.bound, point.time->median) / pairs->fraction;
+    return std::abs(pace - 1) > kOtherPace ? ShareBasis::probe : ShareBasis::roof;
+  }
+  const auto is_paired = [](const Point& other) { return other.paired_with_roof() != nullptr; };
+  return std::any_of(report.points.begin(), report.points.end(), is_paired) ? ShareBasis::unpaired : ShareBasis::roof;
+}
+
+std::string probe_rates_text(const Point& point) {
+  const PairedFraction* pairs = point.paired_with_roof();
+  if (pairs == nullptr || !std::isfinite(pairs->probe_value) || !has_roof(point.bound)) return {};
+  const ResourceTime& limiting = point.bound.resources.front();
+  return fmt::format("{} beside it, roof {}", rate(pairs->probe_value, limiting.kind),
+                     rate(limiting.amount / limiting.time_s, limiting.kind));
+}
+
 std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& machine) {
   if (!point.time || !(point.time->median > 0) || !has_roof(point.bound)) return std::nullopt;
   const ResourceTime& limiting = point.bound.resources.front();

@@ -1,6 +1,7 @@
 // Distance of a point to its roof, with interval, at the clock of the kernel and at the clock of the roof.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,18 @@ struct RoofShare {
 
 /// Share of the roof at the kernel's own clock. NaN if not timed or without a ceiling.
 RoofShare share_of_roof(const Point& point);
+
+/// What the share of a row is of, where a reader could take it for another.
+enum class ShareBasis : std::uint8_t {
+  roof,      ///< the calibrated roof, as in the other rows; or the probe beside it, which was about as fast
+  probe,     ///< the probe beside it, which was slower or faster than its roof by more than kOtherPace
+  unpaired,  ///< the calibrated roof, but other rows of the report are paired
+};
+constexpr double kOtherPace = 0.05;
+ShareBasis share_basis(const Point& point, const Report& report);
+/// "51.8 GB/s beside it, roof 83.3 GB/s": the rates of a paired row's probe and of its roof. Empty for other rows and
+/// where the probe's is not known.
+std::string probe_rates_text(const Point& point);
 
 /// Share of the burst roof at its own clock, as if no limiter acted. std::nullopt if that is already the limiting
 /// ceiling.

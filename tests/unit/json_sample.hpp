@@ -115,8 +115,11 @@ inline Point sample_ok_point(const Machine& machine) {
   point.work.uncounted[Pipe::int32] = 0.1;
   point.work.bytes[Level::dram] = {.read = 4000012, .write = 4000012};
   point.bound = bound_of(point.work, machine);
-  point.paired = PairedFraction{
-      .ceiling = point.bound.limiting_ceiling, .fraction = 1.0 / 1.1, .ci95 = {0.9, 1.0 / 1.05}, .pairs = 37};
+  point.paired = PairedFraction{.ceiling = point.bound.limiting_ceiling,
+                                .fraction = 1.0 / 1.1,
+                                .ci95 = {0.9, 1.0 / 1.05},
+                                .pairs = 37,
+                                .probe_value = 1e9 / 3.0};
   point.tried = {{"STEP=4", 1.0 / 300.0}, {"STEP=16", 1.0 / 270.0}};
   point.verification = Verification{.passed = true,
                                     .error = 1.0 / 3.0,

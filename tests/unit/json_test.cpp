@@ -172,6 +172,7 @@ TEST(Json, KeysAreThoseOfTheContract) {
   EXPECT_DOUBLE_EQ(row["attainable_time_s"].get<double>(), 8000024 / 3e9);
   EXPECT_EQ(row["paired"]["ceiling"], "dram.copy");
   EXPECT_EQ(row["paired"]["pairs"], 37);
+  EXPECT_EQ(row["paired"]["probe_value"], 1e9 / 3.0);
   EXPECT_EQ(row["tried"].size(), 2U);
   EXPECT_EQ(row["tried"][1]["configuration"], "STEP=16");
   EXPECT_EQ(row["tried"][1]["time_s"], 1.0 / 270.0);

@@ -13,6 +13,7 @@
 #include "host/files.hpp"
 #include "measure/audit.hpp"
 #include "model/nan.hpp"
+#include "render/render.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
 #include "report/json/json.hpp"
@@ -422,6 +423,56 @@ TEST(RoofShare, APairedFractionNeedsNoQuietMachine) {
   EXPECT_TRUE(badly_measured(point));
   point.paired.reset();
   EXPECT_TRUE(badly_measured(point) && is_under_contention(point));
+}
+
+TEST(RoofShare, SaysWhatItIsOf) {
+  Report report;
+  report.machine.device.kind = DeviceKind::cpu;
+  report.points = {paired_on_a_slow_machine()};  // 6 s attainable, 11 s measured: 54.5 % of the calibrated roof
+  Point& point = report.points[0];
+  point.bound.resources[0].amount = 60e9;
+  EXPECT_EQ(share_basis(point, report), ShareBasis::probe);
+  EXPECT_EQ(probe_rates_text(point), "") << "of an earlier version";
+  point.paired->fraction = 0.95;
+  point.paired->ci95 = {0.94, 0.96};
+  point.paired->probe_value = 5.74e9;
+  EXPECT_THAT(probe_rates_text(point), mentions("5.74 GB/s", "10 GB/s"));
+  EXPECT_THAT(verdicts(report).at(0).finding, mentions("95.0 %", "5.74 GB/s", "10 GB/s"));
+  for (const double seconds : {6.2, 6.6}) {
+    point.time = example::timed(seconds, 0.2);
+    EXPECT_EQ(share_basis(point, report), ShareBasis::roof) << "the probe was about as fast as its roof";
+  }
+  EXPECT_THAT(verdicts(report).at(0).finding, Not(HasSubstr("GB/s")));
+  report.points.push_back(point);
+  report.points[1].paired.reset();
+  EXPECT_EQ(share_basis(report.points[1], report), ShareBasis::unpaired);
+  report.points[0].paired.reset();
+  EXPECT_EQ(share_basis(report.points[1], report), ShareBasis::roof) << "as all others";
+}
+
+/// One row of 52 GB/s is at its roof of 83 GB/s, the other at 63 % of it: each output says why.
+TEST(RoofShare, IsExplainedWhereRowsDiffer) {
+  Report report = example::sample_report();
+  ASSERT_GE(report.points.size(), 2U);
+  report.points.resize(2);
+  for (Point& point : report.points) {
+    point.time = example::timed(point.bound.attainable_time_s / 0.627, 0.001);
+    point.contention.reset();
+    point.paired.reset();
+  }
+  const std::string plain = render_terminal(report, {.columns = 200});
+  const std::string plain_chart = render_svg(report);
+  const ResourceTime& limit = report.points[0].bound.resources.front();
+  const double probe = 0.623 * limit.amount / limit.time_s;
+  report.points[0].paired = PairedFraction{report.points[0].bound.limiting_ceiling, 1.007, {0.99, 1.05}, 41, probe};
+  const std::string text = render_terminal(report, {.unicode = true, .columns = 200});
+  const std::string rates = probe_rates_text(report.points[0]);
+  EXPECT_THAT(text, mentions("*100.7 %", "\u202062.7 %", "*: ", "\u2020:", rates));
+  EXPECT_THAT(plain, Not(HasSubstr("*: ")));
+  EXPECT_THAT(render_markdown(report), mentions(rates, "not paired"));
+  EXPECT_THAT(render_html(report), mentions(rates, "not paired"));
+  EXPECT_GT(render_svg(report).size(), plain_chart.size());
+  EXPECT_THAT(render_csv(report), HasSubstr("paired_probe_value"));
 }
 
 TEST(Verdict, OfAPairedRowIsOfItsKernelAtAnySpeedOfTheMachine) {

@@ -6,6 +6,7 @@
 
 #include "render/chart/chart.hpp"
 #include "report/profile_findings.hpp"
+#include "report/roof_share.hpp"
 #include "report/roofs.hpp"
 #include "report/work_source.hpp"
 #include "text/format.hpp"
@@ -142,6 +143,10 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
                    {Circle{{9, -2}, 5, chart.colors->muted, Stroke{chart.colors->above, 1.6}},
                     Line{{{0, 5}, {18, 5}}, false, {}, Stroke{chart.colors->above, 2}}},
                    18});
+  const auto beside = [&](const PlottedPoint& p) { return share_basis(*p.point, *chart.report) == ShareBasis::probe; };
+  if (std::any_of(chart.points.begin(), chart.points.end(), beside)) {
+    out.push_back({"its roof's probe beside it", "", {sample_line(chart.colors->ink, 1.5, {3, 2})}, 24});
+  }
   const auto least = [](const PlottedPoint& p) { return bytes_is_lower_bound(*p.point); };
   if (std::any_of(chart.points.begin(), chart.points.end(), least)) {
     LegendEntry entry{"modelled bytes: intensity at most", "", {}, 22};

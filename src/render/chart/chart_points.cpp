@@ -9,6 +9,7 @@
 
 #include "render/chart/chart.hpp"
 #include "report/profile_findings.hpp"
+#include "report/roof_share.hpp"
 #include "report/work_source.hpp"
 
 namespace roofline {
@@ -48,12 +49,21 @@ void add_roof(const Chart& chart, const PlottedPoint& p, Group& group) {
   group.items.push_back(Line{{at - half, at + half}, false, {}, Stroke{chart.colors->above, 2}});
 }
 
+/// What the roof's probe reached beside the row, over its mark: the share of a paired row is of it.
+void add_probe(const Chart& chart, const PlottedPoint& p, Group& group) {
+  const double reached = p.performance / p.point->fraction_of_roof();
+  if (!chart.y.contains(reached)) return;
+  const Vec at = {chart.at(p).x, chart.y.pixel(reached)}, half = {p.radius + 7, 0};
+  group.items.push_back(Line{{at - half, at + half}, false, {}, Stroke{chart.colors->background, 4}});
+  group.items.push_back(Line{{at - half, at + half}, false, {}, Stroke{chart.colors->ink, 1.5, {3, 2}}});
+}
+
 /// `run` is the place of an earlier run, std::nullopt for the last.
 Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::size_t> run) {
   Group g{.id = fmt::format("point-{}", p.index),
           .classes = "point",
           .title = point_title(p),
-          .title_notes = point_notes(p)};
+          .title_notes = point_notes(p, share_basis(*p.point, *chart.report))};
   if (run) {
     g.id = fmt::format("run-{}-{}", *run, g.id);
     g.data = {{"run", fmt::format("{}", *run)}};
@@ -78,6 +88,7 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
   }
   if (bytes_is_lower_bound(*p.point) || p.at_edge) add_arrow(at, p.radius, chart.color_of(p), g.items);
   const MarkerFill fill = run ? MarkerFill::hollow : MarkerFill::solid;
+  if (!run && share_basis(*p.point, *chart.report) == ShareBasis::probe) add_probe(chart, p, g);
   const bool above = p.point->above_roof();
   if (above) {
     g.classes += " above-roof";

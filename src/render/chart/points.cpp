@@ -265,7 +265,7 @@ std::string point_title(const PlottedPoint& plotted) {
   return text + other_resources(p);
 }
 
-std::vector<std::string> point_notes(const PlottedPoint& plotted) {
+std::vector<std::string> point_notes(const PlottedPoint& plotted, ShareBasis basis) {
   const Point& p = *plotted.point;
   std::vector<std::string> notes;
   if (p.bound.limiting_ceiling.empty()) return notes;
@@ -273,6 +273,11 @@ std::vector<std::string> point_notes(const PlottedPoint& plotted) {
     notes.emplace_back(p.above_unconfirmed_roof() ? "above its roof, which is too low"
                                                   : "above its roof: the roof or the counted work is wrong");
   }
+  if (basis == ShareBasis::probe) {
+    const std::string rates = probe_rates_text(p);
+    notes.push_back("share of its roof's probe" + (rates.empty() ? " beside it" : ": " + rates));
+  }
+  if (basis == ShareBasis::unpaired) notes.emplace_back("share of the calibrated roof, not paired with its probe");
   if (p.bound.suspect) notes.emplace_back("the roof is suspect");
   if (!p.bound.resources.empty() && p.bound.resources.front().mixed_with) {
     notes.push_back(clean_line(fmt::format("roof between {} and {}, by its share of writes", p.bound.limiting_ceiling,

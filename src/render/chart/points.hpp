@@ -8,6 +8,7 @@
 #include "render/chart/geometry.hpp"
 #include "render/chart/palette.hpp"
 #include "render/chart/scene.hpp"
+#include "report/roof_share.hpp"
 #include "report/roofs.hpp"
 #include "report/runs.hpp"
 
@@ -55,7 +56,7 @@ void add_edge_points(std::vector<PlottedPoint>& points, const Report& report, co
 /// One line with the figures of a point, for hover and screen readers.
 std::string point_title(const PlottedPoint& point);
 /// Warnings about the point and the sources of its figures; the tables of a page have them too.
-std::vector<std::string> point_notes(const PlottedPoint& point);
+std::vector<std::string> point_notes(const PlottedPoint& point, ShareBasis basis = ShareBasis::roof);
 
 /// Makes each marker's area proportional to its share of the time, within the range of sizes; `largest` is the radius
 /// of the longest-running one. Overlaid runs share a scale. Returns the seconds represented by a mark of radius 1; 0 if

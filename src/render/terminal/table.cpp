@@ -67,7 +67,7 @@ std::string wrapped(std::string_view first, std::string_view text, const Termina
 
 std::string for_terminal(std::string text, const TerminalStyle& style) {
   if (style.unicode) return text;
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kAscii = {{{"\u00b5", "u"},
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAscii = {{{"\u00b5", "u"},
                                                                                             {"\u00b1", "+-"},
                                                                                             {"\u00d7", "x"},
                                                                                             {"\u2013", "-"},
@@ -80,6 +80,7 @@ std::string for_terminal(std::string text, const TerminalStyle& style) {
                                                                                             {"\u2265", ">="},
                                                                                             {"\u2192", "->"},
                                                                                             {"\u203a", ">"},
+                                                                                            {"\u2020", "+"},
                                                                                             {"\u2212", "-"}}};
   std::string result;
   for (std::string_view rest = text; !rest.empty();) {

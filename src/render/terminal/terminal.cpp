@@ -36,15 +36,33 @@ std::string group_name(const Workload& workload) {
   return clean_line(label);
 }
 
+/// The rates of the probes that were slower or faster than their roofs beside a row.
+std::string probe_lines(const Report& report, const TerminalStyle& style) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  std::size_t shown = 0, all = 0;
+  for (const Point& point : report.points) {
+    const std::string rates = probe_rates_text(point);
+    if (rates.empty() || share_basis(point, report) != ShareBasis::probe || ++all > kMost) continue;
+    ++shown;
+    const std::string line =
+        fmt::format("{}: {} reached {}", clean_line(point_name(point)), point.bound.limiting_ceiling, rates);
+    text += wrapped("* ", for_terminal(line, style), style);
+  }
+  return all > shown ? text + fmt::format("* and {} more rows\n", all - shown) : text;
+}
+
 /// What the signs and short titles of the table mean, of those that it has.
 std::string table_key(const Report& report, const TerminalTable& table, const TerminalStyle& style) {
-  bool interval = false, above = false, uncertain = false, suspect = false;
+  bool interval = false, above = false, uncertain = false, suspect = false, probe = false, unpaired = false;
   for (const Point& point : report.points) {
     if (point.status != PointStatus::ok || !point.time) continue;
     interval |= point.time->ci95.known();
     above |= point.above_roof();
     uncertain |= badly_measured(point) && !point.above_roof();
     suspect |= point.bound.suspect;
+    probe |= share_basis(point, report) == ShareBasis::probe;
+    unpaired |= share_basis(point, report) == ShareBasis::unpaired;
   }
   std::vector<std::string> parts;
   if (table.shows("AI", style)) parts.emplace_back("AI: FLOP per byte of main memory");
@@ -52,12 +70,14 @@ std::string table_key(const Report& report, const TerminalTable& table, const Te
   if (interval) parts.emplace_back("\u00b1: 95 % interval of the time");
   if (uncertain) parts.emplace_back("?: not measured well enough to draw conclusions");
   if (suspect) parts.emplace_back("? after a roof: its audit failed");
+  if (probe) parts.emplace_back("*: share of what the roof's probe reached beside the row, in alternation with it");
+  if (unpaired) parts.emplace_back("\u2020: share of the calibrated roof, not paired with its probe");
   if (above) parts.emplace_back("\u25b2: above its roof: the roof or the counted work is wrong");
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
   std::string lines = wrapped("", for_terminal(text, style), style);
   lines.pop_back();
-  return inked(lines, Ink::dim, style) + '\n';
+  return inked(lines, Ink::dim, style) + '\n' + probe_lines(report, style);
 }
 
 std::string results_table(const Report& report, const TerminalStyle& style) {

@@ -138,8 +138,14 @@ double launches_of(const Point& point) {
 }
 
 /// "Reaches 91.1 % (90–98 %) of the roof at its clock and 84.2 % of the burst roof."
-std::string reach(const Point& point, const Machine& machine) {
+std::string reach(const Report& report, const Point& point) {
+  const Machine& machine = machine_of(report, point);
   const std::string share = share_text(share_of_roof(point));
+  if (share_basis(point, report) == ShareBasis::probe) {
+    const std::string rates = probe_rates_text(point);
+    return fmt::format("Reaches {} of what its roof's probe reached{}.", share,
+                       rates.empty() ? " beside it" : ": " + rates);
+  }
   const auto burst = share_of_burst_roof(point, machine);
   if (!burst) return fmt::format("Reaches {} of its roof.", share);
   return fmt::format("Reaches {} of the roof at its clock and {} of the burst roof.", share, percent(burst->fraction));
@@ -208,8 +214,8 @@ void add_loop_gain(Verdict& verdict, const Quantities& quantities, const Point& 
   if (saved > 0) verdict.total_gain_s = cost_of(point) * std::min(saved, 1.0);
 }
 
-/// The deciding advice: the first that is more than a note. Unused threads do not decide if another cause costs more
-/// than they would save.
+}  // namespace
+
 std::vector<Advice>::const_iterator deciding(const std::vector<Advice>& advice, const Point& point,
                                              const Machine& machine) {
   const auto decides = [](const Advice& one) { return one.kind != RuleKind::note; };
@@ -219,6 +225,8 @@ std::vector<Advice>::const_iterator deciding(const std::vector<Advice>& advice, 
   const bool other_cause = next != advice.end() && next->kind == RuleKind::cause;
   return other_cause && lacks_more_than_idle_threads_cost(point, machine) ? next : first;
 }
+
+namespace {
 
 /// Empty: unknown.
 std::string_view compiler_remark(const Point& point) {
@@ -280,7 +288,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.total_gain_s = std::isnan(verdict.total_gain_s) ? saved : std::max(verdict.total_gain_s, saved);
   }
   if (verdict.kind == VerdictKind::at_roof) {
-    verdict.finding = reach(point, machine_of(report, point));
+    verdict.finding = reach(report, point);
     verdict.total_gain_s = 0;
   }
   // A roof of wrong work says nothing of what can be saved.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/diagnosis/diagnosis.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
@@ -46,6 +47,11 @@ struct Verdict {
   double total_gain_s = 0;
   std::vector<Observation> also;  ///< in table order
 };
+
+/// The deciding advice: the first that is more than a note. Unused threads do not decide if another cause costs more
+/// than they would save. The end if none decides.
+std::vector<Advice>::const_iterator deciding(const std::vector<Advice>& advice, const Point& point,
+                                             const Machine& machine);
 
 /// One verdict per timed row, largest potential saving first; NaN last.
 std::vector<Verdict> verdicts(const Report& report);

@@ -109,12 +109,14 @@ void members(auto& io, PairedFraction& paired) {
     if (!(fraction > 0)) json["fraction"].fail("a fraction has to be more than 0");
     if (ends.size() != 2 || !(ends[0].number() > 0 && ends[0].number() <= fraction && fraction <= ends[1].number()))
       json["ci95"].fail("expected [low, high] around the fraction, more than 0");
+    if (json.number_or("probe_value", 1) <= 0) json["probe_value"].fail("a rate has to be more than 0");
     if (json["pairs"].integer() < kFewestForInterval) json["pairs"].fail("too few for a 95 % interval");
   });
   io("ceiling", paired.ceiling);
   io("fraction", paired.fraction);
   io.interval("ci95", paired.ci95);
   io("pairs", paired.pairs);
+  io.number_or("probe_value", paired.probe_value, kNaN);
 }
 
 Json summary_to_json(const Summary& time) { return to_json_value(time); }

@@ -4,6 +4,7 @@
 
 #include "model/nan.hpp"
 #include "report/diagnosis/counted.hpp"
+#include "report/diagnosis/verdict.hpp"
 #include "report/json/counters_json.hpp"
 #include "report/json/json.hpp"
 #include "report/json/json_read.hpp"
@@ -216,8 +217,9 @@ Json point_to_json(const Point& point, const Machine& machine) {
   }
   if (not_cold(point, machine)) json["not_cold"] = true;
   if (!absent.empty()) json["absent"] = std::move(absent);
-  const Json advice = advice_to_json(advice_for(point, machine));
-  if (!advice.empty()) json["diagnosis"] = advice;
+  const std::vector<Advice> advice = advice_for(point, machine);
+  if (!advice.empty()) json["diagnosis"] = advice_to_json(advice);
+  if (const auto decides = deciding(advice, point, machine); decides != advice.end()) json["verdict"] = decides->rule;
   return json;
 }
 
