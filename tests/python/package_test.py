@@ -6,7 +6,9 @@ usage: package_test.py PATH_OF_ROOFLINE [unittest arguments]
 """
 import asyncio
 import base64
+import contextlib
 import importlib.util
+import io
 import json
 import math
 import os
@@ -17,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import types
 import unittest
@@ -74,6 +77,58 @@ class Reports(unittest.TestCase):
         self.assertIs(report.row(first.label), first)
         self.assertRaises(KeyError, report.row, "nvjet")  # several
 
+    def test_a_row_that_is_not_the_only_one(self):
+        report = roofline.load(SUITE)
+        for label, several in (("attention", True), ("no such kernel", False)):
+            with self.assertRaises(roofline.NoSuchRow) as refused:
+                report.row(label)
+            self.assertIsInstance(refused.exception, roofline.RooflineError)
+            self.assertIsInstance(refused.exception, KeyError)
+            self.assertIn("attention fp32" if several else report.rows[0].label, refused.exception.hint)
+            self.assertIn(refused.exception.hint, str(refused.exception))
+            self.assertNotIn('"', str(refused.exception))
+        with self.assertRaises(roofline.NoSuchRow) as refused:
+            report.machine.ceiling("hbm.nothing")
+        self.assertIn("hbm.", refused.exception.hint)
+
+    def test_the_examples_of_the_documentation(self):
+        text = (ROOT / "docs/python.md").read_text().split("## Reports")[1]
+        example = re.search(r"```python\n(.*?)```", text, re.S)[1]
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "reports").mkdir()
+            for name in ("train", "before"):
+                (pathlib.Path(folder) / "reports" / name).symlink_to(SUITE)
+            stubs = {} if importlib.util.find_spec("pandas") else {"pandas": None}
+            lines = [line for line in example.splitlines() if not (stubs and "to_pandas" in line)]
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec("\n".join(lines), {"roofline": roofline})
+            finally:
+                os.chdir(before)
+
+    def test_shown_in_a_line(self):
+        for path in (SUITE, TRAINING):
+            report = roofline.load(path)
+            self.assertLess(len(repr(report)), 300)
+            self.assertIn(str(len(report.rows)), repr(report))
+            self.assertEqual(str(report), repr(report))
+            for part in (report.machine, report.program):
+                self.assertLess(len(repr(part)), 1000)
+            self.assertEqual(report, roofline.load(path))
+
+    def test_verdicts_in_words(self):
+        data = json.loads((SUITE / "report.json").read_text())
+        row = next(row for row in data["results"] if len(row["diagnosis"]) > 1)
+        note, cause = row["diagnosis"][:2]
+        row["verdict"] = cause["rule"]
+        self.assertEqual(roofline.report.Row.read(row).verdict, cause["finding"])
+        del row["verdict"]  # a file of an earlier version
+        self.assertEqual(roofline.report.Row.read(row).verdict, note["finding"])
+        row["diagnosis"] = []
+        self.assertEqual(roofline.report.Row.read(row).verdict, "")
+
     def test_savings_of_a_cpu_program(self):
         data = json.loads((TRAINING / "report.json").read_text())
         data["profile"]["wins"] = []
@@ -101,7 +156,14 @@ class Reports(unittest.TestCase):
                 path.write_text(text)
                 with self.assertRaises(roofline.RooflineError, msg=text[:40]):
                     roofline.load(path)
-            self.assertRaises(OSError, roofline.load, path.with_name("none.json"))
+            for missing in (path.with_name("none.json"), "/nosuch", folder):
+                path.unlink(missing_ok=True)
+                with self.assertRaises(roofline.NoSuchFile) as refused:
+                    roofline.load(missing)
+                self.assertIsInstance(refused.exception, roofline.RooflineError)
+                self.assertIsInstance(refused.exception, FileNotFoundError)
+                self.assertTrue(refused.exception.hint)
+                self.assertIn(str(missing), str(refused.exception))
 
     def test_tables(self):
         report = roofline.load(SUITE)
@@ -154,6 +216,9 @@ class Notebooks(unittest.TestCase):
         source = re.search(r'<img src="data:image/svg\+xml;base64,([^"]+)"', page)[1]
         self.assertIn(b"<svg", base64.b64decode(source))
         self.assertIn("attention fp32", page)
+        for row in roofline.load(SUITE):
+            for rule in row.diagnosis:
+                self.assertNotIn(f">{rule.rule}<", page)
 
     def test_a_profile_by_its_savings(self):
         report = roofline.load(TRAINING)
@@ -439,6 +504,39 @@ class Packaging(unittest.TestCase):
         with tempfile.TemporaryDirectory() as cache:
             done = subprocess.run([mypy, "--cache-dir", cache], cwd=ROOT / "python", capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_types_of_decorated_functions(self):
+        mypy = shutil.which("mypy")
+        if not mypy:
+            self.skipTest("mypy is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "uses.py"
+            program.write_text(textwrap.dedent("""
+                import roofline
+
+                @roofline.profile
+                def plain(batch: int) -> int:
+                    return batch
+
+                @roofline.profile(name="epoch")
+                def named(batch: int) -> int:
+                    return batch
+
+                class Model:
+                    @roofline.profile
+                    def train(self, batch: int) -> int:
+                        return batch
+
+                a: roofline.Report = plain.profiling.report
+                b: roofline.Report = named.profiling.report
+                c: int = plain(1) + named(batch=2) + Model().train(3)
+                plain("x")
+                d: str = named(1)
+            """))
+            done = subprocess.run([mypy, "--strict", "--cache-dir", folder, str(program)], capture_output=True, text=True,
+                                  env=dict(os.environ, MYPYPATH=str(ROOT / "python/src")), cwd=folder)
+        lines = [int(line.split(":")[1]) for line in done.stdout.splitlines() if re.match(r"uses\.py:\d+: error:", line)]
+        self.assertEqual(lines, [20, 21], done.stdout)
 
     def test_a_wheel(self):
         if not all(importlib.util.find_spec(name) for name in ("pip", "setuptools", "wheel")):

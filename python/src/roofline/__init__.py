@@ -5,12 +5,12 @@
     result = roofline.bench(function, 1, 2)       # how long a call takes
 """
 
-from ._binary import CommandFailed, NotFound, RooflineError, run, run_json
+from ._binary import CommandFailed, NoSuchFile, NoSuchRow, NotFound, RooflineError, run, run_json
 from ._version import VERSION as __version__
 from .bench import Bench, bench
 from .comparison import Change, Comparison, compare
 from .counting import count_work
-from .profiling import Profiling, profile, profile_program
+from .profiling import Profiled, Profiling, profile, profile_program
 from .regions import region
 from .report import Ceiling, Diagnosis, HostLine, Machine, Program, Report, Row, Saving, Steps, load
 from .work import Work
@@ -24,7 +24,10 @@ __all__ = [
     "Diagnosis",
     "HostLine",
     "Machine",
+    "NoSuchFile",
+    "NoSuchRow",
     "NotFound",
+    "Profiled",
     "Profiling",
     "Program",
     "Report",

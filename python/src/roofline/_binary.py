@@ -23,6 +23,18 @@ class NotFound(RooflineError):
     """The binary is not installed."""
 
 
+class NoSuchRow(RooflineError, KeyError):
+    """No row, or more than one, has that name; no ceiling has it."""
+
+    __str__ = Exception.__str__  # KeyError shows the message in quotes
+
+
+class NoSuchFile(RooflineError, FileNotFoundError):
+    """There is no report at that path."""
+
+    __str__ = Exception.__str__
+
+
 class CommandFailed(RooflineError):
     """A command of roofline failed. `answer` is its document, `exit_code` its exit status."""
 

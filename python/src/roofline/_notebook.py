@@ -81,7 +81,7 @@ def html_of_report(report: "Report") -> str:
     parts.append(_table(["saving", "where", "action", "line"], savings))
     rows = [
         [_shortened(row.label, 90), duration(row.time_s), percent(row.fraction_of_roof), row.limiting_ceiling or "",
-         duration(row.saving_s), row.diagnosis[0].rule if row.diagnosis else _shortened(row.reason, 120)]
+         duration(row.saving_s), _shortened(row.verdict or row.reason, 200)]
         for row in sorted(report.rows, key=_by_saving)[:MOST_ROWS]
     ]
     parts.append(_table(["kernel", "time", "of roof", "limited by", "saving", "verdict"], rows))

@@ -25,7 +25,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    rows: Tuple[Change, ...]
+    rows: Tuple[Change, ...] = field(repr=False)
     regressions: int
     notes: Tuple[str, ...]
     step_ratio: Optional[float]  #: of two programs: the later median step over the earlier one

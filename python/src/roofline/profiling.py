@@ -10,14 +10,20 @@ import subprocess
 import warnings
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Callable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Generic, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union, overload
 
 from . import _binary, regions
 from ._binary import RooflineError
 from .regions import RegionTime, RegionTimes, region
 from .report import Report
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+if TYPE_CHECKING:  # typing has ParamSpec since Python 3.10; type checkers know typing_extensions
+    from typing_extensions import ParamSpec
+
+    Parameters = ParamSpec("Parameters")
+else:
+    Parameters = TypeVar("Parameters")
+Result = TypeVar("Result")
 
 _SPOOL = "ROOFLINE_SPOOL"  # set in programs that `roofline profile` records with their GPUs
 _active: List["Profiling"] = []
@@ -97,7 +103,7 @@ class Profiling:
             if error is None:  # the program's own error is more important
                 raise
 
-    def __call__(self, function: Function) -> Function:
+    def __call__(self, function: "Callable[Parameters, Result]") -> "Profiled[Parameters, Result]":
         """A function that is recorded whenever it is called; its `profiling` is this object."""
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError("a generator runs in parts: use `with roofline.profile():` around the loop over it")
@@ -106,7 +112,7 @@ class Profiling:
             @functools.wraps(function)
             async def awaited(*args: Any, **kwargs: Any) -> Any:
                 with self:
-                    return await function(*args, **kwargs)
+                    return await function(*args, **kwargs)  # type: ignore[misc]
 
             measured: Any = awaited
         else:
@@ -139,8 +145,28 @@ class Profiling:
         _active.append(self)
 
 
+class Profiled(Generic[Parameters, Result]):
+    """The type of a decorated function, which is called as before: `profiling` has its recordings. At run time it is a
+    function with that attribute."""
+
+    if TYPE_CHECKING:
+        profiling: Profiling
+        __name__: str
+        __wrapped__: Callable[Parameters, Result]
+
+        def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result: ...
+
+        @overload
+        def __get__(self, instance: None, owner: Any) -> "Profiled[Parameters, Result]": ...
+
+        @overload
+        def __get__(self, instance: object, owner: Any) -> "Profiled[..., Result]": ...
+
+        def __get__(self, instance: Any, owner: Any) -> Any: ...
+
+
 @overload
-def profile(function: Function) -> Function: ...
+def profile(function: "Callable[Parameters, Result]") -> "Profiled[Parameters, Result]": ...
 
 
 @overload
@@ -150,11 +176,11 @@ def profile(
 
 
 def profile(
-    function: Optional[Function] = None,
+    function: "Optional[Callable[Parameters, Result]]" = None,
     *,
     name: str = "profile",
     output: "Optional[Union[str, os.PathLike[str]]]" = None,
-) -> Union[Function, Profiling]:
+) -> "Union[Profiled[Parameters, Result], Profiling]":
     """Records where this process spends its time: its threads and its child processes, sampled from outside.
 
         with roofline.profile() as profiling:

@@ -4,10 +4,10 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
 from . import _binary
-from ._binary import RooflineError
+from ._binary import NoSuchFile, NoSuchRow, RooflineError
 
 if TYPE_CHECKING:
     import pandas
@@ -19,6 +19,14 @@ Interval = Tuple[float, float]
 
 def _interval(value: Any) -> Optional[Interval]:
     return (float(value[0]), float(value[1])) if isinstance(value, list) and len(value) == 2 else None
+
+
+def _choices(names: Iterable[str]) -> str:
+    """A hint with the first names to choose from, once each."""
+    most = 5
+    known = list(dict.fromkeys(names))
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return "choose one of: " + "; ".join(known[:most]) + more if known else "there is none"
 
 
 def _number(value: Any) -> Optional[float]:
@@ -59,6 +67,15 @@ class Row:
     suspect: bool  #: its limiting ceiling failed the audit
     diagnosis: Tuple[Diagnosis, ...]
     data: Json = field(repr=False, compare=False)
+
+    @property
+    def verdict(self) -> str:
+        """What limits it, in words: the finding that decides. Empty if nothing was found."""
+        decides = self.data.get("verdict")
+        found = [rule for rule in self.diagnosis if decides in (None, rule.rule)]
+        if not found:
+            return ""
+        return "At its roof: stop here." if found[0].rule == "good-enough" else found[0].finding
 
     @property
     def saving_s(self) -> Optional[float]:
@@ -138,15 +155,15 @@ class Machine:
     name: str
     kind: str  #: "cpu" or "cuda"
     identity: str
-    ceilings: Tuple[Ceiling, ...]
+    ceilings: Tuple[Ceiling, ...] = field(repr=False)
     data: Json = field(repr=False, compare=False)
 
     def ceiling(self, name: str, regime: str = "burst") -> Ceiling:
-        """Raises KeyError where it has none of that name."""
+        """Raises NoSuchRow where it has none of that name."""
         for ceiling in self.ceilings:
             if (ceiling.name, ceiling.regime) == (name, regime):
                 return ceiling
-        raise KeyError(name)
+        raise NoSuchRow(f"{name}: no such ceiling ({regime})", _choices(c.name for c in self.ceilings if c.regime == regime))
 
     @staticmethod
     def read(data: Json) -> "Machine":
@@ -217,8 +234,8 @@ class Program:
     wall_s: float
     kernel_s: float
     steps: Optional[Steps]
-    savings: Tuple[Saving, ...]
-    host_lines: Tuple[HostLine, ...]
+    savings: Tuple[Saving, ...] = field(repr=False)
+    host_lines: Tuple[HostLine, ...] = field(repr=False)
     data: Json = field(repr=False, compare=False)
 
     @staticmethod
@@ -251,7 +268,7 @@ class Program:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A run of `roofline analyze`, `profile` or `import`."""
 
@@ -275,12 +292,23 @@ class Report:
         return self.program.savings if self.program else ()
 
     def row(self, label: str) -> Row:
-        """The row of that label, or the only one whose label has that part. Raises KeyError."""
+        """The row of that label, or the only one whose label has that part. Raises NoSuchRow, a RooflineError and a
+        KeyError."""
         exact = [row for row in self.rows if row.label == label]
         found = exact or [row for row in self.rows if label in row.label]
         if len(found) != 1:
-            raise KeyError(f"{label}: {len(found)} rows match")
+            raise NoSuchRow(f"{label}: {len(found)} rows match", _choices(row.label for row in found or self.rows))
         return found[0]
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self.rows)} rows on {self.machine.name!r}"]
+        if self.program:
+            steps = self.program.steps
+            parts.append(f"{steps.count} steps of {steps.median_s:.4g} s" if steps else f"{self.program.wall_s:.4g} s")
+            parts.append(f"{len(self.program.savings)} savings")
+        if not self.complete:
+            parts.append("incomplete")
+        return f"<roofline.Report {self.name!r}: {', '.join(parts)}>"
 
     def to_dicts(self) -> List[Dict[str, Any]]:
         """A dictionary per row, with one key per column of the tables below."""
@@ -356,13 +384,17 @@ class Report:
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Report:
-    """Reads a report.json, or the one in a folder. Raises RooflineError for a file that is no report, OSError for one
-    that cannot be read."""
+    """Reads a report.json, or the one in a folder. Raises RooflineError for a file that is no report or cannot be read;
+    for one that does not exist it is a FileNotFoundError too."""
     file = Path(path)
     if file.is_dir():
         file = file / "report.json"
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NoSuchFile(f"{file}: no such file", "pass a report.json, or the folder that holds it") from None
+    except OSError as error:
+        raise RooflineError(f"{file}: {error.strerror}", "pass a report.json that this user may read") from error
     except (ValueError, RecursionError) as error:
         raise RooflineError(f"{file}: not valid JSON: {error}") from None
     return Report.read(data, file)
