@@ -44,7 +44,7 @@ double failing(const Condition& condition) {
 
 /// The names in braces of a rule's texts.
 std::vector<std::string> placeholders(const Rule& rule) {
-  static const std::regex kPlaceholder(R"(\{([^}]*)\})");
+  static const std::regex kPlaceholder(R"(\{([^}:]*)[^}]*\})");
   std::vector<std::string> names;
   for (const std::string_view text : {rule.finding, rule.next}) {
     const std::string line(text);
@@ -114,7 +114,8 @@ TEST(Rules, AreSilentWhenTheyCanNotSayTheirFigures) {
       quantities.erase(name);
       const bool condition = std::any_of(rule.conditions.begin(), rule.conditions.end(),
                                          [&](const Condition& one) { return one.quantity == name; });
-      const bool required = condition || needed.find("{" + name + "}") != std::string::npos;
+      const bool required = condition || needed.find("{" + name + "}") != std::string::npos ||
+                            needed.find("{" + name + ":") != std::string::npos;
       EXPECT_EQ(fires(rule, quantities), !required) << rule.id << " without " << name;
     }
   }
@@ -374,6 +375,13 @@ TEST(Quantities, AreWrittenAsRangesWhereRowsDiffer) {
   EXPECT_EQ(quantity_range_text("clock", 0.95e9, 1.75e9), "950 MHz\u20131.75 GHz");
   EXPECT_EQ(quantity_range_text("occupancy", 0.125, 0.125), "12.5 %");
   EXPECT_EQ(quantity_range_text("blocks", 1, 97), "1\u201397");
+}
+
+TEST(Quantities, OfSeveralRowsHaveOneLimit) {
+  const std::vector<Quantities> rows = {{{"time.lost", 0.113}}, {{"time.lost", 0.553}}};
+  EXPECT_EQ(filled_by_all("{time.lost}", rows), "11.3\u201355.3 %");
+  EXPECT_EQ(filled_by_all("{time.lost:most}", rows), "55.3 %");
+  EXPECT_EQ(filled_by_all("{time.lost:least}", rows), "11.3 %");
 }
 
 /// Counted in two passes, all slots can come out as more than all.

@@ -83,7 +83,7 @@ Quantities sample_quantities(const Rule& rule) {
   for (const Condition& condition : rule.conditions) {
     quantities[std::string(condition.quantity)] = sample_value(rule, condition.quantity);
   }
-  static const std::regex kPlaceholder(R"(\{([^}]*)\})");
+  static const std::regex kPlaceholder(R"(\{([^}:]*)[^}]*\})");
   for (const std::string_view part : {rule.finding, rule.next, rule.for_library}) {
     const std::string text(part);
     for (auto it = std::sregex_iterator(text.begin(), text.end(), kPlaceholder); it != std::sregex_iterator(); ++it) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,16 @@ bool holds(const Condition& condition, const Quantities& quantities) {
   return false;
 }
 
-/// Replaces each name in braces by `text_of(name)`; std::nullopt if one has no text. Parts in square brackets are
+/// Which of several rows' figures a text names: "{time.lost:most}", "{loop.chain_need:least}", else their range.
+enum class OfRows : std::uint8_t { range, most, least };
+
+std::pair<std::string_view, OfRows> name_and_rows(std::string_view inside) {
+  const std::size_t colon = inside.find(':');
+  if (colon == std::string_view::npos) return {inside, OfRows::range};
+  return {inside.substr(0, colon), inside.substr(colon + 1) == "most" ? OfRows::most : OfRows::least};
+}
+
+/// Replaces each name in braces by `text_of(name, rows)`; std::nullopt if one has no text. Parts in square brackets are
 /// omitted in that case.
 template <class TextOf>
 std::optional<std::string> filled_by(std::string_view text, TextOf text_of) {
@@ -38,7 +48,8 @@ std::optional<std::string> filled_by(std::string_view text, TextOf text_of) {
     const std::size_t close = text.find(optional_part ? ']' : '}', open);
     if (close == std::string_view::npos) break;
     const std::string_view inside = text.substr(open + 1, close - open - 1);
-    const std::optional<std::string> value = optional_part ? filled_by(inside, text_of) : text_of(inside);
+    const std::optional<std::string> value =
+        optional_part ? filled_by(inside, text_of) : std::apply(text_of, name_and_rows(inside));
     if (!value && !optional_part) return std::nullopt;
     out += text.substr(0, open);
     out += value.value_or("");
@@ -48,7 +59,7 @@ std::optional<std::string> filled_by(std::string_view text, TextOf text_of) {
 }
 
 std::optional<std::string> filled(std::string_view text, const Quantities& quantities) {
-  return filled_by(text, [&](std::string_view name) -> std::optional<std::string> {
+  return filled_by(text, [&](std::string_view name, OfRows) -> std::optional<std::string> {
     const auto found = quantities.find(name);
     return found == quantities.end() ? std::nullopt : std::optional(quantity_text(name, found->second));
   });
@@ -161,7 +172,7 @@ double most_saved(std::string_view rule, const Quantities& quantities) {
 }
 
 std::optional<std::string> filled_by_all(std::string_view text, std::span<const Quantities> rows) {
-  return filled_by(text, [&](std::string_view name) -> std::optional<std::string> {
+  return filled_by(text, [&](std::string_view name, OfRows which) -> std::optional<std::string> {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (const Quantities& row : rows) {
       const auto found = row.find(name);
@@ -172,6 +183,7 @@ std::optional<std::string> filled_by_all(std::string_view text, std::span<const 
     const QuantitySpec* spec = find_quantity(name);
     const bool named = spec != nullptr && (spec->unit == QuantityUnit::pipe || spec->unit == QuantityUnit::level);
     if (named && low != high) return std::string(spec->label);
+    if (which != OfRows::range) return quantity_text(name, which == OfRows::most ? high : low);
     return quantity_range_text(name, low, high);
   });
 }

@@ -65,8 +65,9 @@ struct Rule {
   std::string_view id;
   std::optional<DeviceKind> device;  ///< std::nullopt: all devices
   Conditions conditions;
-  /// "{occupancy} occupancy, limited by …": names in braces are quantities. Text in square brackets is omitted if one
-  /// of its quantities is unknown.
+  /// "{occupancy} occupancy, limited by …": names in braces are quantities. Of several rows "{x:most}" is the largest
+  /// and "{x:least}" the smallest value, else the range. Text in square brackets is omitted if one of its quantities is
+  /// unknown.
   std::string_view finding;
   std::string_view next;    ///< action
   std::string_view source;  ///< source of the threshold

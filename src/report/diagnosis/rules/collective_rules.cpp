@@ -41,7 +41,7 @@ constexpr Rule kCollectiveRules[] = {
     {"takes-turns", kGpu,
      {kUnderRoof, kWithProduct, above("overlap.gain", 0.1), above("apart.share", 0.7), below("apart.share", 1.1)},
      "Product and collective do not overlap: alone they need {product.share} and {network.need} of the time.",
-     "Overlap saves up to {overlap.gain}: split the product by rows, send chunks on another stream (NCCL_MAX_CTAS). "
+     "Overlap saves up to {overlap.gain:most}: split the product by rows, send chunks on another stream (NCCL_MAX_CTAS). "
      "Or use async tensor parallelism (Transformer Engine, cuBLASMp).",
      kMeasured},
 };

@@ -78,7 +78,7 @@ constexpr Rule kLoopRules[] = {
      kMeasured, RuleKind::cause, kLibraryLoop},
     // Page walks of dependent loads are serialised, too; larger pages do not remove the dependency.
     {"load-chain-loop", kCpu, {kUnderRoof, above("loop.load_chain_need", 0.25), is("loop.busy", false)},
-     "Each load's address comes from the load before: these loads take at least {loop.load_chain_need} of the time, one "
+     "Each load's address comes from the load before: these loads take at least {loop.load_chain_need:least} of the time, one "
      "after the other.",
      "Follow several chains at the same time (interleave them in one loop), or store what belongs together in arrays, in "
      "the order of use.",
@@ -95,11 +95,11 @@ constexpr Rule kLoopRules[] = {
      "Sort or block the accesses, keep several independent loads in flight, or prefetch (__builtin_prefetch).",
      kMeasured, RuleKind::cause, kLibraryLoop},
     {"integer-dividing-loop", kCpu, {kUnderRoof, above("loop.integer_divides_need", 0.35)},
-     "Integer divisions and remainders need at least {loop.integer_divides_need} of its time.",
+     "Integer divisions and remainders need at least {loop.integer_divides_need:least} of its time.",
      "Divide by constants or powers of two, compare instead of %, or multiply by a reciprocal; use 32-bit integers.",
      kInstructionTables, RuleKind::cause, kLibraryLoop},
     {"dividing-loop", kCpu, {kUnderRoof, above("loop.divides_need", 0.5)},
-     "Divisions and roots need at least {loop.divides_need} of its time.",
+     "Divisions and roots need at least {loop.divides_need:least} of its time.",
      "Multiply by the reciprocal where a divisor repeats; else use approximations (-mrecip, rsqrt).",
      kInstructionTables, RuleKind::cause, kLibraryLoop},
     // The penalty is 100 to 200 cycles on most CPUs: loops in which it cannot matter have fewer cycles, or far more. Where
@@ -113,22 +113,22 @@ constexpr Rule kLoopRules[] = {
      "compute more slowly.",
      kFlush, kMeasured, RuleKind::cause, kLibraryLoop},
     {"mispredicting-loop", kCpu, {kUnderRoof, above("loop.mispredictions_need", 0.25)},
-     "{loop.mispredicted} of its branches are mispredicted (modelled): at least {loop.mispredictions_need} of its time.",
+     "{loop.mispredicted} of its branches are mispredicted (modelled): at least {loop.mispredictions_need:least} of its time.",
      "Compute both values and select one without a branch, or sort or partition the data first; -O3 or a profile "
      "(-fprofile-use) may do it.",
      kMeasured, RuleKind::cause, kLibraryLoop},
     // Where other threads write the same lines, each takes ten times as long: a lower bound.
     {"atomic-loop", kCpu, {kUnderRoof, above("loop.atomics_need", 0.2)},
-     "Atomic operations need at least {loop.atomics_need} of its time, more where threads share their cache lines.",
+     "Atomic operations need at least {loop.atomics_need:least} of its time, more where threads share their cache lines.",
      "Count in a local variable of each thread and add it once at the end; else spread counters over cache lines.",
      kInstructionTables, RuleKind::cause, kLibraryLoop},
     {"converting-loop", kCpu, {kUnderRoof, above("loop.conversions_need", 0.2)},
-     "Conversions between single and double precision need at least {loop.conversions_need} of its time.",
+     "Conversions between single and double precision need at least {loop.conversions_need:least} of its time.",
      "If single precision is meant, write constants with an f (0.5f) and call sqrtf and the like; else convert once.",
      kInstructionTables, RuleKind::cause, kLibraryLoop},
     // The latencies are the least of any CPU: others need twice the time.
     {"chain-loop", kCpu, {kUnderRoof, above("loop.chain_need", 0.35)},
-     "Each iteration needs the previous result: this dependency chain takes at least {loop.chain_need} of the time.",
+     "Each iteration needs the previous result: this dependency chain takes at least {loop.chain_need:least} of the time.",
      "A sum: keep several partial sums (-ffast-math, #pragma omp simd reduction). A recurrence: compute several at once.",
      kInstructionTables, RuleKind::cause, kLibraryLoop},
     // Also if the loop waits for nothing: its pipes are busy with a part of the work that they could do.

@@ -31,7 +31,7 @@ constexpr Rule kMeasurementRules[] = {
     // Disturbances of the machine precede causes in the kernel, unless the kernel is at its roof anyway, or a change in
     // alternation with it shows the cause.
     {"disturbed", kAny, {above("time.lost", 0.005), kUnderRoof, is("experiment.proven", false)},
-     "Other processes or a clock limiter took up to {time.lost} of processor time.", kIdleMachine, kMeasured,
+     "Other processes or a clock limiter took up to {time.lost:most} of processor time.", kIdleMachine, kMeasured,
      RuleKind::measure},
     {"slow-machine", kCpu, {below("pace", kSlowReference), kUnderRoof},
      "Background slowdown: the machine reached {pace} of its roofs (copy {pace.copy}, FMA {pace.arithmetic}). "
