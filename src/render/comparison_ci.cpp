@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "render/comparison_cases.hpp"
 #include "report/json/json_value.hpp"
@@ -95,14 +99,71 @@ std::string source_path(const Report& report) {
   return report.invocation.run_name.empty() ? "roofline" : report.invocation.run_name;
 }
 
-/// The first line of the suite that has the row's label, else its op; 1 if there is none.
+/// Places of the member `key: value` in a suite, in blocks or in braces.
+std::vector<std::size_t> places_of_member(std::string_view suite, std::string_view key, std::string_view value) {
+  const auto is_in = [](char c, std::string_view set) { return set.find(c) != set.npos; };
+  std::vector<std::size_t> places;
+  for (std::size_t at = suite.find(key); at != suite.npos && !value.empty(); at = suite.find(key, at + 1)) {
+    const bool begins = at == 0 || is_in(suite[at - 1], " {,\n");
+    std::string_view rest = suite.substr(at + key.size());
+    if (!begins || !rest.starts_with(':')) continue;
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \"'", 1), rest.size()));
+    if (!rest.starts_with(value)) continue;
+    if (rest.size() == value.size() || is_in(rest[value.size()], " ,}\"'\r\n")) places.push_back(at);
+  }
+  return places;
+}
+
+/// The element of a list that `place` is in: from a line that begins with a dash to the next one.
+std::string_view entry_at(std::string_view suite, std::size_t place) {
+  const auto begins_entry = [&](std::size_t line) {
+    const std::size_t first = suite.find_first_not_of(' ', line);
+    return first != suite.npos && suite[first] == '-';
+  };
+  const auto line_before = [&](std::size_t at) { return at == 0 ? 0 : suite.rfind('\n', at - 1) + 1; };
+  std::size_t begin = line_before(place);
+  while (begin > 0 && !begins_entry(begin)) begin = line_before(begin - 1);
+  std::size_t end = suite.find('\n', place);
+  while (end != suite.npos && !begins_entry(end + 1)) end = suite.find('\n', end + 1);
+  return suite.substr(begin, end == suite.npos ? end : end - begin);
+}
+
+/// How many extents of the shape the entry at `place` states in these words.
+int extents_at(std::string_view suite, std::size_t place, const Shape& shape) {
+  const std::string_view entry = entry_at(suite, place);
+  int stated = 0;
+  for (const auto& [name, extent] : shape.extents()) {
+    std::vector<std::string> words = {std::to_string(extent)};
+    if (extent > 0 && std::has_single_bit(static_cast<std::uint64_t>(extent))) {
+      words.push_back(fmt::format("2^{}", std::countr_zero(static_cast<std::uint64_t>(extent))));
+    }
+    const bool found = std::ranges::any_of(
+        words, [&](const std::string& word) { return !places_of_member(entry, name, word).empty(); });
+    stated += found ? 1 : 0;
+  }
+  return stated;
+}
+
+/// The line of the suite that has the row's label, else the workload of its kernel or op with most of its extents; 1 if
+/// there is none.
 std::int64_t line_of(const Report& report, const Point* point) {
   const std::string_view suite = report.invocation.suite_text;
   if (point == nullptr) return 1;
-  for (const std::string& wanted : {point->workload.label, "op: " + point->workload.op}) {
-    const std::size_t found = wanted.empty() ? suite.npos : suite.find(wanted);
-    if (found != suite.npos)
-      return 1 + std::count(suite.begin(), suite.begin() + static_cast<std::ptrdiff_t>(found), '\n');
+  const Workload& workload = point->workload;
+  const auto line = [&](std::size_t place) {
+    return 1 + std::count(suite.begin(), suite.begin() + static_cast<std::ptrdiff_t>(place), '\n');
+  };
+  if (const std::size_t found = workload.label.empty() ? suite.npos : suite.find(workload.label); found != suite.npos) {
+    return line(found);
+  }
+  // A kernel of the suite is an implementation of an op (`like`) or an op itself.
+  const std::pair<std::string_view, std::string_view> members[] = {
+      {"kernel", workload.implementation}, {"kernel", workload.op}, {"op", workload.op}};
+  for (const auto& [key, value] : members) {
+    const std::vector<std::size_t> places = places_of_member(suite, key, value);
+    if (places.empty()) continue;
+    const auto extents = [&](std::size_t place) { return extents_at(suite, place, workload.shape); };
+    return line(*std::ranges::max_element(places, {}, extents));
   }
   return 1;
 }

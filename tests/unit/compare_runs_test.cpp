@@ -54,6 +54,42 @@ std::size_t how_many(const std::vector<PointChange>& changes, Change kind) {
       std::count_if(changes.begin(), changes.end(), [&](const PointChange& c) { return c.change == kind; }));
 }
 
+/// Kernels of a suite, which are ops (`scale`) or implementations of one (`mine`), by `kernel:`, with their shapes.
+TEST(CompareRuns, SarifPointsToTheWorkload) {
+  Report report = example::sample_report();
+  report.invocation.suite_text =
+      "name: own\n"
+      "kernels:\n"
+      "  - name: scale  # of kernel: scales\n"
+      "workloads:\n"
+      "  - op: relu\n"
+      "    shape: { n: 1000 }\n"
+      "  - { kernel: scales, shape: { n: 2^16 } }\n"
+      "  - kernel: \"scale\"\n"
+      "    shape: { n: 2^16 }\n"
+      "  - { shape: { n: 4096 }, kernel: scale }\n"
+      "  - { kernel: scale, shape: { n: 2^22 } }\n"
+      "  - {kernel: mine, shape: {rows: 8, cols: [1024, 8192]}}\n";
+  const Point timed = report.points[0];
+  const auto row = [&](const char* op, const char* implementation, Shape shape) {
+    Point point = timed;
+    point.workload.op = op;
+    point.workload.implementation = implementation;
+    point.workload.shape = std::move(shape);
+    point.workload.label = point.workload.op + " fp32 " + std::to_string(point.workload.shape.extents()[0].second);
+    return point;
+  };
+  report.points = {row("relu", "vectorized", {{"n", 1000}}), row("scale", "scale", {{"n", 1 << 16}}),
+                   row("scale", "scale", {{"n", 1 << 22}}), row("softmax", "mine", {{"rows", 8}, {"cols", 8192}})};
+  const Report slower = scaled(report, 2);
+  const auto sarif = nlohmann::json::parse(render_comparison_sarif(comparison_of(report, slower)));
+  std::vector<int> lines;
+  for (const auto& result : sarif["runs"][0]["results"]) {
+    lines.push_back(result["locations"][0]["physicalLocation"]["region"]["startLine"]);
+  }
+  EXPECT_THAT(lines, ::testing::UnorderedElementsAre(5, 8, 11, 12));
+}
+
 TEST(CompareRuns, IdenticalRunsAreTheSame) {
   const Report report = example::sample_report();
   const std::vector<PointChange> changes = compare_runs(report, report);
