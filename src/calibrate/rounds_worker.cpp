@@ -13,7 +13,7 @@
 namespace roofline {
 namespace {
 
-constexpr const char* kNoTime = "not measured: time budget exhausted; raise it with --time";
+constexpr const char* kNoTime = "time budget exhausted; raise it with --time";
 
 bool is_sustained(const Probe& probe, const Effort& effort) {
   return probe.sustained && !effort.quick && effort.sustain_s > 0;

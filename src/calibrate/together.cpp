@@ -320,10 +320,10 @@ void measure_together(Node& node, const TogetherOptions& options) {
   node.cancelled = node.cancelled || cancelled;
   for (std::int64_t job = 0; job < jobs.count; ++job) {
     if (reported.contains(job)) continue;
-    node.unmeasured.push_back({label_of(probe_of(job)) + " together",
-                               cancelled                    ? Unmeasured::kCancelled
-                               : lost_in_a_row >= kMostLost ? "not measured: earlier worker processes were lost"
-                                                            : "not measured: too few devices left"});
+    node.unmeasured.push_back({label_of(probe_of(job)) + " together", cancelled ? Unmeasured::kCancelled
+                                                                      : lost_in_a_row >= kMostLost
+                                                                          ? "earlier worker processes were lost"
+                                                                          : "too few devices left"});
   }
 }
 

@@ -232,6 +232,7 @@ class CommandLine {
   void write_report() {
     if (output_.empty()) {  // reports/ may be a link
       output_ = paths_.resolve(new_report_folder(paths_.working_folder(), named_after_).string());
+      command_.new_folder = output_;
     }
     command_.arguments.push_back("--output=" + output_.string());
     command_.arguments.emplace_back("--format=json,html,svg");

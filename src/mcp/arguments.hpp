@@ -23,6 +23,7 @@ struct ReportView {
 struct ToolCommand {
   std::vector<std::string> arguments;  ///< of roofline, the command first
   ReportView view;
+  std::filesystem::path new_folder = {};  ///< the report's own, which is removed if it stays empty; empty: none
 };
 
 /// Throws UsageError, which names the argument: of another type, out of range, unknown, missing, or a path that leads

@@ -36,13 +36,18 @@ void digest_data(const Json& data, const ReportView& view, Digest& digest) {
   if (schema == "roofline.report/1") return digest_report(data, view, digest);
   if (schema == "roofline.machine/1") return digest_machine(data, view.offset, digest);
   if (schema == "roofline.node/1") return digest_node(data, digest);
-  if (schema == "roofline.comparison/1") return digest_comparison(data, digest);
+  if (schema == "roofline.comparison/1") return digest_comparison(data, view.offset, digest);
   if (schema == "roofline.bound/1") return digest_bound(data, digest);
   if (schema == "roofline.project/1") return digest_projections(data, digest);
   digest.line(text_fact(data, "text"));
 }
 
 }  // namespace
+
+void digest_offset(std::size_t offset, std::size_t size, std::string_view what, Digest& digest) {
+  if (size > 0 && offset >= size)
+    digest.line(fmt::format("offset={}: there are {} {}, and all are skipped", offset, size, what));
+}
 
 void Digest::line(std::string_view text, int columns) { item(text, columns); }
 
@@ -65,7 +70,8 @@ void Digest::more(std::string_view text) {
 }
 
 std::string Digest::text() const {
-  return text_ + (cut_ && !says_more_ ? "[cut: ask for a section or a row]\n" : "") + footer_;
+  const std::string hint = cut_hint_.empty() ? "" : ": " + cut_hint_;
+  return text_ + (cut_ && !says_more_ ? fmt::format("[cut at {} bytes{}]\n", kDigestBytes, hint) : "") + footer_;
 }
 
 ToolAnswer digest_of_answer(const Json& answer, const ReportView& view, const std::string& messages) {

@@ -24,12 +24,14 @@ class Digest {
   void footer(std::string_view text);
   /// A footer that says how to ask for the lines that are missing.
   void more(std::string_view text);
+  /// How to ask for what is missing where no list says it; else the answer says only that it was cut.
+  void cut_hint(std::string_view text) { cut_hint_ = text; }
 
   bool has_room() const { return text_.size() < kDigestBytes; }
   std::string text() const;
 
  private:
-  std::string text_, footer_;
+  std::string text_, footer_, cut_hint_;
   bool cut_ = false, says_more_ = false;
 };
 
@@ -47,6 +49,8 @@ ToolAnswer digest_without_answer(const std::string& command, const std::string& 
 
 // The parts, by schema; declared for the dispatch in digest.cpp.
 void digest_report(const nlohmann::ordered_json& report, const ReportView& view, Digest& digest);
+/// Says that `offset` skips all `size` elements of a list, if it does.
+void digest_offset(std::size_t offset, std::size_t size, std::string_view what, Digest& digest);
 void digest_profile(const nlohmann::ordered_json& report, Digest& digest);
 void digest_host(const nlohmann::ordered_json& report, std::size_t offset, Digest& digest);
 void digest_memory(const nlohmann::ordered_json& report, Digest& digest);
@@ -58,7 +62,7 @@ void digest_samples_of_row(const nlohmann::ordered_json& report, const nlohmann:
 void digest_lines(const nlohmann::ordered_json& report, std::size_t offset, Digest& digest);
 void digest_machine(const nlohmann::ordered_json& machine, std::size_t offset, Digest& digest);
 void digest_node(const nlohmann::ordered_json& node, Digest& digest);
-void digest_comparison(const nlohmann::ordered_json& comparison, Digest& digest);
+void digest_comparison(const nlohmann::ordered_json& comparison, std::size_t offset, Digest& digest);
 void digest_bound(const nlohmann::ordered_json& bound, Digest& digest);
 void digest_projections(const nlohmann::ordered_json& projections, Digest& digest);
 

@@ -73,7 +73,7 @@ std::string judgement_of(const Json& comparison) {
 
 }  // namespace
 
-void digest_comparison(const Json& comparison, Digest& digest) {
+void digest_comparison(const Json& comparison, std::size_t offset, Digest& digest) {
   const Json& rows = list_fact(comparison, "rows");
   const auto side = [&](const char* key) {
     const double runs = number_fact_or(comparison, std::string(key) + ".runs", 1);
@@ -103,8 +103,10 @@ void digest_comparison(const Json& comparison, Digest& digest) {
   digest.line("rows: " + summary);
   const auto distance = [&](std::size_t i) { return std::abs(std::log(number_fact_or(rows[i], "time_ratio", 1))); };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return distance(a) > distance(b); });
-  for (const std::size_t i : order) {
-    const Json& row = rows[i];
+  digest_offset(offset, order.size(), "rows that changed", digest);
+  std::size_t at = std::min(offset, order.size());
+  for (; at < order.size(); ++at) {
+    const Json& row = rows[order[at]];
     const std::string conditions = text_fact(row, "conditions");
     if (!digest.item(fmt::format("{}{}: {} -> {}, ratio {}, {}{}{}", flag_fact(row, "regression") ? "REGRESSION " : "",
                                  shorten(text_fact(row, "label"), 90), duration_fact(row, "before.time_s.median"),
@@ -113,6 +115,7 @@ void digest_comparison(const Json& comparison, Digest& digest) {
       break;
     }
   }
+  if (at < order.size()) digest.more(fmt::format("{} more rows that changed: offset={}", order.size() - at, at));
 }
 
 }  // namespace roofline

@@ -1,7 +1,12 @@
 // Calibrations: the roofs of a device, and of a node.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "mcp/digest.hpp"
 #include "mcp/facts.hpp"
@@ -45,6 +50,26 @@ void list_ceilings(const Json& ceilings, const std::string& role, std::size_t of
     line += (line.empty() ? "" : "; ") + text;
   }
   digest.line(line);
+  digest_offset(offset, at, "roofs", digest);
+}
+
+/// A line for each reason, with the number of roofs and the first of their names.
+void list_unmeasured(const Json& unmeasured, Digest& digest) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const Json& missing : unmeasured) {
+    const std::string reason = text_fact(missing, "reason");
+    const auto known = std::ranges::find(reasons, reason, [](const auto& entry) { return entry.first; });
+    auto& names =
+        known == reasons.end() ? reasons.emplace_back(reason, std::vector<std::string>()).second : known->second;
+    names.push_back(text_fact(missing, "name"));
+  }
+  for (const auto& [reason, names] : reasons) {
+    const auto named = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kNamed));
+    std::string what = fmt::format("{}", fmt::join(names.begin(), named, ", "));
+    if (names.size() > kNamed) what = fmt::format("{} roofs ({}, ...)", names.size(), what);
+    if (!digest.item(fmt::format("not measured: {}: {}", what, reason))) break;
+  }
 }
 
 }  // namespace
@@ -56,10 +81,7 @@ void digest_machine(const Json& machine, std::size_t offset, Digest& digest) {
                           flag_fact(machine, "cancelled") ? "; ended early, incomplete" : ""));
   if (ceilings.empty()) digest.line("no roof could be measured");
   list_ceilings(ceilings, "roof", offset, digest);
-  for (const Json& missing : list_fact(machine, "unmeasured")) {
-    if (!digest.item(fmt::format("not measured: {}: {}", text_fact(missing, "name"), text_fact(missing, "reason"))))
-      break;
-  }
+  list_unmeasured(list_fact(machine, "unmeasured"), digest);
 }
 
 void digest_node(const Json& node, Digest& digest) {

@@ -122,6 +122,7 @@ void list_host_lines(const Json& host, std::size_t offset, std::size_t most, Dig
       break;
     }
   }
+  digest_offset(offset, lines.size(), "lines", digest);
   if (at < lines.size()) digest.more(fmt::format("{} more lines: section=host offset={}", lines.size() - at, at));
 }
 

@@ -70,6 +70,7 @@ void list_rows(const Json& rows, std::size_t offset, std::size_t most, Digest& d
   for (; at < end && digest.has_room(); ++at) {
     if (!digest.item(row_line(rows[order[at]], order[at] + 1))) break;
   }
+  digest_offset(offset, order.size(), "rows", digest);
   if (at < order.size()) {
     digest.more(fmt::format("{} more rows: section=rows offset={}", order.size() - at, at));
   }
@@ -108,14 +109,35 @@ void digest_suite(const Json& report, Digest& digest) {
   list_verdicts(rows, digest);
 }
 
+/// The sections that the report has something for: "savings (5), roofs (63), host (40 lines)".
+std::string sections_of(const Json& report) {
+  std::string sections;
+  const auto add = [&](const char* section, std::size_t entries, const char* unit = "") {
+    if (entries > 0) sections += fmt::format("{}{} ({}{})", sections.empty() ? "" : ", ", section, entries, unit);
+  };
+  add("rows", list_fact(report, "results").size());
+  add("savings", list_fact(report, "profile.wins").size());
+  add("lines", list_fact(report, "profile.instructions.kernels").size(), " kernels");
+  add("roofs", list_fact(report, "machine.ceilings").size());
+  add("host", list_fact(report, "profile.host.lines").size(), " lines");
+  add("memory", list_fact(report, "profile.memory.devices").size() + list_fact(report, "profile.memory.host").size());
+  return sections.empty() ? "the report is empty" : "sections of this report: " + sections;
+}
+
 /// A row by "#3", its id, its label or a part of them. Throws UsageError with candidates.
-std::size_t find_row(const Json& rows, const std::string& wanted) {
+std::size_t find_row(const Json& report, const std::string& wanted) {
+  const Json& rows = list_fact(report, "results");
+  if (rows.empty()) {
+    throw UsageError(fmt::format("row {}: the report has no rows", shorten(clean_line(wanted), 80)),
+                     sections_of(report));
+  }
   const std::string_view digits = std::string_view(wanted).substr(wanted.starts_with('#') ? 1 : 0);
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error == std::errc() && end == digits.data() + digits.size()) {
     if (number >= 1 && number <= rows.size()) return number - 1;
-    throw UsageError(fmt::format("row {}: the report has rows #1 to #{}", wanted, rows.size()));
+    const std::string known = rows.size() == 1 ? "one row, #1" : fmt::format("rows #1 to #{}", rows.size());
+    throw UsageError(fmt::format("row {}: the report has {}", wanted, known));
   }
   std::vector<std::size_t> parts;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -136,6 +158,7 @@ std::size_t find_row(const Json& rows, const std::string& wanted) {
 
 void digest_savings(const Json& report, std::size_t offset, std::size_t most, Digest& digest) {
   const Json& savings = list_fact(report, "profile.wins");
+  digest_offset(offset, savings.size(), "savings", digest);
   std::size_t at = std::min(offset, savings.size());
   const std::size_t end = std::min(savings.size(), at + most);
   if (at < end) digest.line("potential savings:");
@@ -158,11 +181,16 @@ void digest_savings(const Json& report, std::size_t offset, std::size_t most, Di
 
 void digest_report(const Json& report, const ReportView& view, Digest& digest) {
   const Json& rows = list_fact(report, "results");
+  digest.cut_hint("ask for a section or a row");
   if (!flag_fact(report, "complete")) digest.line("incomplete: the run was ended early");
   if (!view.row.empty()) {
-    const std::size_t at = find_row(rows, view.row);
+    const std::size_t at = find_row(report, view.row);
     digest_row(rows[at], at + 1, digest);
     digest_samples_of_row(report, rows[at], digest);
+  } else if (view.section == "rows" && rows.empty()) {
+    digest.line("no rows: no kernel was timed; " + sections_of(report));
+  } else if (view.section == "savings" && list_fact(report, "profile.wins").empty()) {
+    digest.line("no savings in this report; " + sections_of(report));
   } else if (view.section == "rows") {
     list_rows(rows, view.offset, kSectionRows, digest);
   } else if (view.section == "savings") {

@@ -72,6 +72,7 @@ void digest_lines(const Json& report, std::size_t offset, Digest& digest) {
     if (!digest.item(fmt::format("{} of the samples: {}", share_of(kernel, samples), name))) break;
     list_lines(kernel, kLinesOfList, digest);
   }
+  digest_offset(offset, kernels.size(), "kernels", digest);
   if (at < kernels.size()) {
     digest.more(fmt::format("{} more kernels: section=lines offset={}", kernels.size() - at, at));
   }

@@ -33,6 +33,7 @@ bool read_available(int fd, std::string& bytes, std::size_t most) {
 ToolProcess::ToolProcess(const std::filesystem::path& program, const ToolCommand& command)
     : name_(command.arguments.front()),
       view_(command.view),
+      new_folder_(command.new_folder),
       begin_s_(wall_seconds()),
       output_(Channel::pipe()),
       messages_(Channel::pipe()),
@@ -70,7 +71,10 @@ void ToolProcess::update() {
   }
   read_messages();
   if (stopped_s_ && wall_seconds() > *stopped_s_ + kGrace_s) process_.signal(SIGKILL);
-  if (has_ended) status_ = process_.reap(kReapTimeout);
+  if (!has_ended) return;
+  status_ = process_.reap(kReapTimeout);
+  std::error_code not_empty;  // or it was never made
+  if (!new_folder_.empty()) std::filesystem::remove(new_folder_, not_empty);
 }
 
 void ToolProcess::read_messages() {

@@ -35,6 +35,7 @@ class ToolProcess {
 
   std::string name_;
   ReportView view_;
+  std::filesystem::path new_folder_;  ///< removed at the end if it is empty; empty: none
   double begin_s_;
   Channel output_, messages_;
   Process process_;

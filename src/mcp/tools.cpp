@@ -203,7 +203,11 @@ Tool compare_tool() {
                           .description = "Slowdown above which a kernel or step is a regression (default: 3)",
                           .option = "--max-slowdown",
                           .most = 1000,
-                          .unit = "%"}}};
+                          .unit = "%"},
+                         {.name = "offset",
+                          .kind = Kind::view_count,
+                          .description = "Skip this many of the rows that changed",
+                          .most = 1e6}}};
 }
 
 Tool bound_tool() {
@@ -252,7 +256,8 @@ Tool bound_tool() {
                      {.name = "against",
                       .kind = Kind::path_or_name,
                       .description = "Score a measured time: \"9.3ms\" of one phase, or a report.json",
-                      .option = "--against"}}};
+                      .option = "--against"}},
+      .read_only = false};
 }
 
 Tool project_tool() {

@@ -230,6 +230,11 @@ class Mcp(unittest.TestCase):
         text, is_error = self.server.call("profile", program=["no-such-program"], device="cpu")
         self.assertTrue(is_error)
         self.assertIn("no-such-program", text)
+        suite = self.folder / "broken.yaml"
+        suite.write_text("name: broken\n")
+        self.assertTrue(self.server.call("analyze", suite="broken.yaml", device="cpu")[1])
+        left = [path.name for path in (self.folder / "reports").iterdir() if not (path / "report.json").exists()]
+        self.assertEqual(left, [], "a call without a report leaves no folder")
 
     def test_programs_do_not_read_the_protocol(self):
         self.server.initialize()

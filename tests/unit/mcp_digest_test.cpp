@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "mcp/facts.hpp"
+#include "mcp/tools.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
 #include "report/json/json_value.hpp"
@@ -93,6 +95,61 @@ TEST(McpDigest, RoofsAndWhatIsDoubtful) {
   machine["ceilings"][0]["audit"] = {{"status", "fail"}};
   const std::string text = digest(machine);
   EXPECT_THAT(text, mentions(machine["device"]["name"].get<std::string>(), "[suspect]"));
+}
+
+/// An answer is never empty: it says what there is.
+TEST(McpDigest, SectionsWithoutEntriesSayWhatThereIs) {
+  Json profile = report_to_json(example::profile_report());
+  profile["profile"]["host"] = {{"lines", Json::array({{{"function", "f"}, {"seconds", {{"running", 1.0}}}}})}};
+  const auto savings = profile["profile"]["wins"].size(), rows = profile["results"].size();
+  for (const char* section : {"rows", "savings", "host", "roofs"}) {
+    EXPECT_THAT(digest(profile, {.section = section, .offset = 100'000}), HasSubstr("offset=100000")) << section;
+  }
+  EXPECT_THAT(digest(profile, {.section = "rows", .offset = rows}), HasSubstr(std::to_string(rows) + " rows"));
+  profile["results"] = Json::array();
+  EXPECT_THAT(digest(profile, {.section = "rows"}),
+              mentions("no rows", "savings (" + std::to_string(savings) + ")", "host (1 lines)"));
+  try {
+    digest(profile, {.row = "#1"});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no rows"));
+    EXPECT_THAT(error.hint(), HasSubstr("savings (" + std::to_string(savings) + ")"));
+  }
+  profile["profile"]["wins"] = Json::array();
+  EXPECT_THAT(digest(profile, {.section = "savings"}), mentions("no savings", "host (1 lines)"));
+}
+
+TEST(McpDigest, RoofsThatWereNotMeasuredHaveALineForEachReason) {
+  Json machine = suite_document()["machine"];
+  machine["unmeasured"] = Json::array();
+  for (int i = 0; i < 58; ++i) {
+    machine["unmeasured"].push_back({{"name", "roof" + std::to_string(i)}, {"reason", "no time"}});
+  }
+  machine["unmeasured"].push_back({{"name", "alone"}, {"reason", "no memory"}});
+  const std::string text = digest(machine);
+  EXPECT_THAT(text, mentions("58 roofs (roof0, ", "no time", "alone: no memory"));
+  EXPECT_THAT(text, Not(HasSubstr("roof57")));
+}
+
+/// `compare` has neither sections nor rows: its list continues with `offset`.
+TEST(McpDigest, ALongComparisonContinues) {
+  Json comparison = Json::parse(R"({"schema": "roofline.comparison/1", "rows": [], "base": {}, "now": {}})");
+  for (int i = 0; i < 300; ++i) {
+    comparison["rows"].push_back({{"label", "row-" + std::to_string(i) + "."},
+                                  {"change", "slower"},
+                                  {"time_ratio", 2.0},
+                                  {"before", {{"time_s", {{"median", 1}}}}},
+                                  {"now", {{"time_s", {{"median", 2}}}}}});
+  }
+  const std::string text = digest(comparison);
+  EXPECT_THAT(text, HasSubstr("offset="));
+  EXPECT_THAT(text, Not(HasSubstr("section")));
+  const std::size_t next = std::stoul(text.substr(text.find("offset=") + 7));
+  EXPECT_THAT(text, Not(HasSubstr("row-" + std::to_string(next) + ".")));
+  EXPECT_THAT(digest(comparison, {.offset = next}), HasSubstr("row-" + std::to_string(next) + "."));
+  const auto& parameters = find_tool("compare")->parameters;
+  EXPECT_TRUE(std::ranges::any_of(parameters, [](const ToolParameter& one) { return one.name == "offset"; }));
 }
 
 TEST(McpDigest, IsShortHoweverLargeTheReport) {

@@ -207,6 +207,15 @@ TEST(McpTools, EachIsACommandWithASchema) {
   }
 }
 
+/// A client may run tools with this hint without asking its user.
+TEST(McpTools, OnlyThoseThatRunNothingAreReadOnly) {
+  for (const Json& tool : tools_to_json()) {
+    const std::string name = tool["name"];
+    const bool reads = name == "report" || name == "compare" || name == "project";
+    EXPECT_EQ(tool["annotations"]["readOnlyHint"], reads) << name;
+  }
+}
+
 TEST(LineReader, LinesComeWholeAndBounded) {
   LineReader reader(5);
   const auto lines = [&reader] {
