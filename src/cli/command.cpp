@@ -205,8 +205,8 @@ std::function<ExitCode()> parse_command_line(CommandTree& tree, int argc, const 
     const CommandEntry& command = parser.parse();
     if (global.version) return print("roofline " ROOFLINE_VERSION "\n");
     if (global.help) return print(help_page(tree, parser.topic()));
-    if (!global.answer.json && !global.answer.fields.empty()) {
-      throw UsageError("--fields requires --json", "add --json");
+    if (!global.answer.json && (global.answer.top || !global.answer.fields.empty())) {
+      throw UsageError(fmt::format("{} requires --json", global.answer.top ? "--top" : "--fields"), "add --json");
     }
     require_fields(command.name, global.answer.fields);
     if (command.finish) command.finish(global);

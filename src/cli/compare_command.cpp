@@ -24,8 +24,10 @@ struct Flags {
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
-  command.add("files", words("FILE", flags.files),
-              "report.json of the earlier and of the later run; with several per side, separate the sides by --");
+  command.add(
+      "files", words("FILE", flags.files),
+      "report.json (or its folder) of the earlier and of the later run; with several per side, separate the sides "
+      "by --");
   command.rest = kFilesAfterDashes;
   command.rest_target = &flags.later;
   command.add("--max-slowdown", percentage(flags.max_slowdown),

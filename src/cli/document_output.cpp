@@ -37,12 +37,16 @@ std::string file_name(const std::string& stem, std::string_view format) {
 }  // namespace
 
 void refuse_unknown_ending(const std::string& path, const std::vector<std::string>& known) {
-  constexpr std::size_t kShortest = 4, kLongest = 6;  // with the point
+  constexpr std::size_t kShortest = 3, kLongest = 6;  // with the point
+  constexpr int kFewestLetters = 2;                   // "v2" and "a100" are no formats
   const std::string ending = std::filesystem::path(path).extension().string();
   std::error_code hidden;
   if (ending.size() < kShortest || ending.size() > kLongest || std::filesystem::is_directory(path, hidden)) return;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (!std::all_of(ending.begin() + 1, ending.end(), is_letter)) return;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool is_word =
+      std::all_of(ending.begin() + 1, ending.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+  if (!is_word || std::count_if(ending.begin(), ending.end(), is_letter) < kFewestLetters) return;
   refuse_ending(path, known);
 }
 

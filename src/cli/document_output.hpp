@@ -43,8 +43,9 @@ class DocumentOutput {
   std::string format_;                         ///< empty: the default
 };
 
-/// Refuses a path such as "out.pptx": its ending of three to five letters asks for a file of a format that is not
-/// written. A folder may have such a name if it exists or ends with '/'; "run-1.5" and "report.v2" are folders.
+/// Refuses a path such as "out.pptx" or "out.tar.gz": its ending of two to five letters and digits, two of them
+/// letters, asks for a file of a format that is not written. A folder may have such a name if it exists or ends with
+/// '/'; "run-1.5" and "report.v2" are folders.
 void refuse_unknown_ending(const std::string& path, const std::vector<std::string>& known);
 
 /// Refuses a path whose ending is of no format that the command writes: lists those that it does.

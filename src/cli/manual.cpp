@@ -224,7 +224,13 @@ std::string see_also(const CommandEntry& tree, const std::string& but) {
 
 std::string usage_of(const CommandEntry& tree, const CommandEntry& command) {
   if (&tree == &command) return "roofline COMMAND [options]";
-  std::string usage = fmt::format("roofline {}", command.name);
+  std::string usage = "roofline";
+  for (const CommandEntry& above : tree.commands) {
+    const bool holds = std::any_of(above.commands.begin(), above.commands.end(),
+                                   [&](const CommandEntry& below) { return &below == &command; });
+    if (holds) usage += " " + above.name;
+  }
+  usage += " " + command.name;
   for (const CommandEntry& below : command.commands) usage += " " + below.name;
   usage += " [options]";
   for (const OptionEntry& option : command.commands.empty() ? command.options : command.commands.front().options) {

@@ -251,6 +251,15 @@ void warn_unused_options(const ProfileOptions& options, const Report& report) {
   }
 }
 
+/// Further runs only count kernels of GPUs, so a program of which the host alone is profiled runs once.
+void run_host_once(Flags& flags) {
+  ProfileOptions& options = flags.options;
+  if (options.gpu || options.runs == 1 || !flags.from.empty()) return;
+  warn(fmt::format("--runs {} was not used: further runs count GPU kernels, and only the host is profiled",
+                   options.runs));
+  options.runs = 1;
+}
+
 /// True if --emulate would add to the report: of native code that ran to its end, where the tool that counts is
 /// installed.
 bool gains_by_emulation(const Report& report) {
@@ -284,6 +293,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   std::vector<std::string> notes;
   const Machine machine = machine_of(flags, notes);
   if (machine.cancelled && flags.machine.empty()) return ExitCode::cancelled;
+  run_host_once(flags);
   if (!to_stdout && flags.from.empty() && !flags.options.pid && leads)
     require_outputs(flags.output, output_folder(flags, planned_report(flags, machine)));
 

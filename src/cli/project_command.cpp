@@ -9,6 +9,7 @@
 #include "cli/console.hpp"
 #include "cli/document_output.hpp"
 #include "cli/option_values.hpp"
+#include "cli/saved_runs.hpp"
 #include "cli/session.hpp"
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
@@ -40,7 +41,7 @@ struct Flags {
 
 void add_options(CommandEntry& command, Flags& flags) {
   constexpr double kLeastFactor = 0.01, kMostFactor = 1000;
-  command.add("report", text("FILE", flags.report), "report.json of a suite or a profile, with its machine");
+  command.add("report", text("FILE", flags.report), "report.json of a suite or a profile, or its folder");
   command.add("--onto", text("MACHINES", flags.onto),
               "Calibration files, or GPUs with a known data sheet, such as H200.json,B200 (default: the report's own "
               "machine, for what-ifs)");
@@ -170,7 +171,7 @@ std::vector<Machine> machines_of(const Flags& flags, const Report& report) {
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   flags.output.require();
-  const Report report = parse_report(read_file(flags.report, kReportLimit), flags.report);
+  const Report report = read_run(flags.report);
   if (report.machine.ceilings.empty()) {
     throw UsageError(fmt::format("{}: its machine has no roofs, so that no time can be scaled", flags.report),
                      "run roofline calibrate there, and import or analyze with --machine");

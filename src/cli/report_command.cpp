@@ -29,7 +29,7 @@ struct Flags {
 
 void add_options(CommandEntry& command, Flags& flags) {
   command.add("files", words("FILE", flags.files),
-              "report.json of a run, or a node.json; with several, the first is the baseline");
+              "report.json of a run or its folder, or a node.json; with several, the first is the baseline");
   flags.output.add_to(command, "the directory of the file; reports/comparison for several");
 }
 
@@ -107,6 +107,7 @@ ExitCode report_node(const Node& node, const Flags& flags, const GlobalOptions& 
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
+  for (std::string& file : flags.files) file = run_file(file);
   require_no_profile(flags.files.front());
   const std::string first = read_file(flags.files.front(), kReportLimit);
   if (flags.files.size() == 1 && is_node(first)) {

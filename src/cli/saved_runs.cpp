@@ -24,7 +24,18 @@ void require_no_profile(const std::string& file) {
                                name.substr(0, name.find('.', 1))));
 }
 
-Report read_run(const std::string& file) {
+std::string run_file(const std::string& given) {
+  std::error_code ignored;
+  if (!fs::is_directory(given, ignored)) return given;
+  for (const char* name : {"report.json", "node.json"}) {
+    if (const fs::path file = fs::path(given) / name; fs::exists(file, ignored)) return file.string();
+  }
+  throw UsageError(fmt::format("{}: is a folder without a report.json", given),
+                   "pass the report.json of a run, or the folder that holds it");
+}
+
+Report read_run(const std::string& given) {
+  const std::string file = run_file(given);
   require_no_profile(file);
   return parse_report(read_file(file, kReportLimit), file);
 }

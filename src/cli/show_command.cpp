@@ -7,10 +7,8 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
-#include "host/file_limits.hpp"
-#include "host/files.hpp"
+#include "cli/saved_runs.hpp"
 #include "render/kernel_listing.hpp"
-#include "report/json/json.hpp"
 #include "report/json/kernel_samples_json.hpp"
 
 namespace roofline {
@@ -21,13 +19,13 @@ struct Flags {
 };
 
 void add_options(CommandEntry& command, Flags& flags) {
-  command.add("report", text("FILE", flags.report), "report.json of a profile");
+  command.add("report", text("FILE", flags.report), "report.json of a profile, or its folder");
   command.add("--kernel", text("NAME", flags.kernel),
               "Part of a kernel's name; shows the first match (default: list all kernels)");
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
-  const Report report = parse_report(read_file(flags.report, kReportLimit), flags.report);
+  const Report report = read_run(flags.report);
   if (!report.profile || report.profile->instructions.empty()) {
     throw UsageError(fmt::format("{}: contains no instruction samples", flags.report),
                      "profile a program that runs kernels for a second or more (roofline profile -- program), where "

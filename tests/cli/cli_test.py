@@ -214,6 +214,24 @@ class Usage(Workspace):
             self.assertNotIn("device:", done.stderr)  # which is printed before anything is measured
         self.check(self.run_tool("report", run, "--fields", "label"), 2, "--json")
 
+    def test_options_of_answers_need_an_answer(self):
+        run = ROOT / "reports/reference/h200-ops/report.json"
+        for option in (("--top", 1), ("--fields", "label")):
+            self.check(self.run_tool("report", run, *option), 2, option[0], "--json")
+            self.check(self.run_tool("report", run, *option, "--json"), 0)
+
+    def test_a_folder_stands_for_its_report(self):
+        folder = ROOT / "reports/reference/h200-ops"
+        for arguments in (("report", "{}"), ("report", "{}", "{}"), ("compare", "{}", "{}"),
+                          ("project", "{}", "--onto", "H100")):
+            def outcome(path):
+                done = self.run_tool(*(str(word).format(path) for word in arguments), "--json")
+                return done.returncode, json.loads(done.stdout)["data"]
+            self.assertEqual(outcome(folder), outcome(folder / "report.json"), arguments)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.check(self.run_tool("report", empty), 2, str(empty), "report.json")
+
     def test_files_and_an_answer_in_one_run(self):
         done = self.analyze(self.suite(), "--json", "-o", "both")
         self.check(done, 0, "wrote ")
@@ -257,7 +275,8 @@ class Usage(Workspace):
         self.check(self.run_tool("report", report, "-o", "out.pptx"), 2, "'.pptx'")
         self.check(self.run_tool("compare", report, report, "-o", "out.xlsx"), 2, "'.xlsx'")
         self.check(self.run_tool("calibrate", "--device", "cpu", "-o", "out.jpg"), 2, "'.jpg'", "json")
-        for name in ("out.pptx", "out.xlsx", "out.jpg"):
+        self.check(self.run_tool("report", report, "-o", "out.tar.gz"), 2, "'.gz'", "-o out.tar.gz/")
+        for name in ("out.pptx", "out.xlsx", "out.jpg", "out.tar.gz"):
             self.assertFalse((self.folder / name).exists(), name)
         for name in ("run-1.5", "out.v2/"):
             self.check(self.run_tool("report", report, "-o", name, "--format", "md"), 0)
@@ -270,6 +289,7 @@ class Usage(Workspace):
     def test_what_a_command_needs_is_shown_as_it_is_typed(self):
         self.check(self.run_tool("ab", "ops"), 2, "SUITE", "roofline ab [options] SUITE SUITE")
         self.check(self.run_tool("new"), 2, "roofline new kernel [options] FILE")
+        self.check(self.run_tool("new", "kernel"), 2, "roofline new kernel [options] FILE")
         self.check(self.run_tool("analyze", "ops", "--format", "pmg"), 2, "--format pmg", "'png'")
 
     def test_a_program_that_cannot_start(self):
@@ -341,6 +361,7 @@ class Analysis(Workspace):
             self.assertLessEqual(paired["ci95"][0], paired["fraction"])
             self.assertLessEqual(paired["fraction"], paired["ci95"][1])
             self.assertGreaterEqual(paired["pairs"], 6)
+            self.assertGreater(paired["probe_value"], 0)
 
     def test_an_outside_program_recomputes_the_same_values(self):
         done = subprocess.run([sys.executable, ROOT / "tests/cli/recompute.py", self.finished_run() / "report.json"],

@@ -112,6 +112,15 @@ class Host(unittest.TestCase):
             self.assertEqual("--step epoch" in done.stderr, named, done.stderr)
             self.assertNotIn("--warmup", done.stderr)
 
+    def test_further_runs_count_gpu_kernels_only(self):
+        script = self.folder / "count.py"
+        script.write_text("open('runs', 'a').write('x')\nsum(range(10 ** 6))\n")
+        done = subprocess.run([ROOFLINE, "profile", "--device", "cpu", "--runs", "3", "-o", "out", "--", sys.executable,
+                               str(script)], cwd=self.folder, text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--runs 3", done.stderr)
+        self.assertEqual((self.folder / "runs").read_text(), "x")
+
     def python(self, source, **arguments):
         script = self.folder / "planted.py"
         script.write_text(textwrap.dedent(source))

@@ -217,10 +217,10 @@ TEST(Options, AFileNameSaysItsFormat) {
     EXPECT_TRUE(output.is_file) << file;
     EXPECT_EQ(output.formats, Formats{&format});
   }
-  for (const char* folder : {"x", "x.y", "report.v2", ".", "x/.svg"}) {
+  for (const char* folder : {"x", "x.y", "report.v2", "run-1.5", "train.h100", ".", "x/.svg", "x.gz/"}) {
     EXPECT_FALSE(report_of({"a.json", "-o", folder}).output.is_file) << folder;
   }
-  for (const char* file : {"x.pptx", "x.jpg", "x/y.docx"}) {
+  for (const char* file : {"x.pptx", "x.jpg", "x/y.docx", "x.tar.gz", "x.mp4", "x.bz2", "x.md5"}) {
     EXPECT_THROW(report_of({"a.json", "-o", file}), UsageError) << file;
   }
   EXPECT_EQ(mistake({"report", "a.json", "-o", "x.svg", "--format", "svg,svg"}), "no error");

@@ -10,6 +10,8 @@
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
+#include "tests/support/cpu_program.hpp"
+#include "tests/support/profile_report.hpp"
 #include "tests/support/sample_report.hpp"
 #include "text/text.hpp"
 
@@ -281,6 +283,17 @@ TEST(Terminal, HasAKeyForColumnsAndRoofsThatItShows) {
   for (const bool suspect : {false, true}) {
     for (Point& point : report.points) point.bound.suspect = suspect;
     EXPECT_EQ(shown(160).find("? after a roof") != std::string::npos, suspect);
+  }
+}
+
+/// Programs on a CPU have no median of launches.
+TEST(Terminal, HasAKeyForTheMedianWhereATableHasIt) {
+  for (const Report& report : {example::profile_report(), example::planted_cpu_report()}) {
+    for (const int columns : {40, 80, 200}) {
+      const std::string text = render_terminal(report, {.columns = columns});
+      const std::size_t key = text.find("median: ");
+      EXPECT_EQ(key != std::string::npos, text.find(" median ") != std::string::npos) << columns << text;
+    }
   }
 }
 

@@ -155,9 +155,10 @@ std::string memory_list(const Report& report, const TerminalStyle& style) {
   return text.empty() ? text : text + '\n';
 }
 
-/// What the signs and short titles of the table mean.
-std::string kernels_key(const Report& report) {
-  std::string text = "share: of the kernels' time; median: per launch";
+/// What the signs and short titles of the table mean, of those that it has.
+std::string kernels_key(const Report& report, const TerminalTable& table, const TerminalStyle& style) {
+  std::string text = "share: of the kernels' time";
+  if (table.shows("median", style)) text += "; median: per launch";
   const bool roofs = std::any_of(report.points.begin(), report.points.end(),
                                  [](const Point& point) { return !point.bound.limiting_ceiling.empty(); });
   if (roofs) text += "; roof: share of the roof that limits it";
@@ -189,10 +190,13 @@ std::string kernels_table(const Report& report, const TerminalStyle& style) {
   double more_s = 0;
   const std::size_t all = rows.size();
   for (; rows.size() > kMostTopKernels; rows.pop_back()) more_s += rows.back().launch().total_s;
-  std::string text = terminal_table(kernel_columns(), report, rows, style);
+  const auto columns = columns_in(kTerminal, kernel_columns(), report);
+  TerminalTable table = terminal_head(columns, report);
+  for (const KernelRow& row : rows) table.add_row(terminal_cells(columns, row, style));
+  std::string text = table.render(style);
   if (all > rows.size())
     text += for_terminal(fmt::format("and {} more, {} in all\n", all - rows.size(), duration(more_s)), style);
-  text += above_roof_lines(rows, style) + wrapped("", for_terminal(kernels_key(report), style), style);
+  text += above_roof_lines(rows, style) + wrapped("", for_terminal(kernels_key(report, table, style), style), style);
   if (shows_sources(report)) text += wrapped("", for_terminal(where_figures_are_from(report), style), style);
   return text + '\n';
 }
