@@ -119,7 +119,8 @@ std::vector<Candidate> candidates_of(const LabelRequest& request, const LabelSpa
       c.cost = side_cost(angle) + 0.22 * ring + (ring > 0 ? 2 : 0);
       for (const Quad& line : space.lines)
         if (overlap(line, c.box)) c.cost += 20;
-      if (overlaps_any(c.box, space.roofline)) c.cost += 40;
+      // It would strike the letters through.
+      if (overlaps_any(c.box, space.roofline)) continue;
       if (!add_leader(c, request, space)) continue;
       if (!c.placement.has_leader && touches_another(c, request, space)) c.cost += 12;
       out.push_back(c);

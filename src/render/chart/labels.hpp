@@ -23,7 +23,7 @@ struct LabelSpace {
   std::vector<Quad> leaders = {};   ///< leader lines of placed labels: never covered, crossed only if necessary
   std::vector<Quad> lines = {};     ///< roofs, ridges, trajectories: better not covered
   std::vector<Quad> limits = {};    ///< thin dotted lines: a name of a roof may lie on one at need
-  std::vector<Quad> roofline = {};  ///< the two main ones: still less so
+  std::vector<Quad> roofline = {};  ///< the two main ones, which are thick: never covered by a label
 };
 
 struct LabelPlacement {
