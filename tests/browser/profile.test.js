@@ -275,4 +275,18 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
       assert.ok((await page.pdf({ format: 'A4' })).length > 20_000);
     });
   });
+
+  // What is wider shrinks the whole print; what is higher than a page leaves the one before it empty.
+  test('prints in the width of A4 and Letter, and no drawing is higher than half a page', async () => {
+    for (const name of ['profile', 'profile-steps']) {
+      for (const [paper, width, height] of [['A4', 703, 1031], ['Letter', 725, 965]]) {
+        await on(`${name}.html`, { viewport: { width, height } }, async page => {
+          await page.emulateMedia({ media: 'print' });
+          assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= width, `${name} on ${paper}`);
+          const heights = await page.locator('.flame .bar-scroll').evaluateAll(all => all.map(e => e.getBoundingClientRect().height));
+          for (const one of heights) assert.ok(one <= height / 2, `${name} on ${paper}: ${one} px`);
+        });
+      }
+    }
+  });
 });
