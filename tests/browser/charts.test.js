@@ -97,6 +97,74 @@ describe('charts', { skip: reason ?? false }, () => {
     });
   }
 
+  // Charts of pages without a script are pictures, one for each range of widths.
+  test('bounds and projections have letters of 11 px at every width', async () => {
+    for (const name of ['projection', 'bound']) {
+      for (const width of [360, 390, 500, 559, 560, 640, 760, 761, 799, 800, 900, 1000, 1247, 1248, 1400]) {
+        await on(`${name}.html`, { viewport: { width, height: 900 } }, async page => {
+          const least = await page.evaluate(async () => {
+            const smallest = (svg, width) => {
+              const scale = width / svg.viewBox.baseVal.width;
+              const sizes = [...svg.querySelectorAll('text')].map(text => Number(text.getAttribute('font-size')
+                ?? parseFloat(getComputedStyle(text).fontSize)));
+              return Math.min(...sizes) * scale;
+            };
+            const drawing = document.querySelector('.roofline-chart');
+            if (drawing.checkVisibility()) {
+              const shown = [...drawing.querySelectorAll('text')].filter(text => text.checkVisibility());
+              const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
+              return Math.min(...shown.map(text => parseFloat(getComputedStyle(text).fontSize) * scale));
+            }
+            const image = document.querySelector('.narrow-chart img');
+            await image.decode();
+            const source = atob(image.currentSrc.split(',')[1]);
+            return smallest(new DOMParser().parseFromString(source, 'image/svg+xml').documentElement,
+              image.getBoundingClientRect().width);
+          });
+          assert.ok(least >= 11, `${name} at ${width} px: ${least}`);
+          assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= width, `${name} at ${width} px`);
+        });
+      }
+    }
+  });
+
+  test('two runs on a phone: a key of the marks, and each figure of a change in sight', async () => {
+    for (const [name, lines] of [['machines', 2], ['two', 0]]) {
+      await on(`${name}.html`, phone, async page => {
+        const key = page.locator('.runs-key');
+        assert.ok(await key.isVisible(), name);
+        assert.equal(await key.locator('li').count(), 2);
+        assert.equal(await key.locator('path').count(), lines, name);
+        const fills = await key.locator('circle').evaluateAll(all => all.map(e => getComputedStyle(e).fill));
+        assert.notEqual(fills[0], fills[1]);
+        const cells = await page.locator('#changes .compared').first().locator('tbody tr').first().locator('td').evaluateAll(
+          all => all.map(e => [getComputedStyle(e, ':before').content, e.getBoundingClientRect().right]));
+        assert.ok(cells.length >= 4, name);
+        assert.ok(cells.every(([title, right]) => title.length > 3 && right <= 390), JSON.stringify(cells));
+      });
+      await on(`${name}.html`, {}, async page => assert.equal(await page.locator('.runs-key').isVisible(), false));
+    }
+  });
+
+  test('no name is struck through by one of the two main roofs', async () => {
+    for (const name of suites) {
+      for (const viewport of [{ width: 800, height: 500 }, { width: 1280, height: 900 }]) {
+        await on(`${name}.html`, { viewport }, async page => {
+          const texts = await texts_of(page);
+          const struck = await page.evaluate(texts => {
+            const lines = [...document.querySelectorAll('.roofline-chart .ceiling.main path')].filter(e => e.checkVisibility());
+            const labels = new Set([...document.querySelectorAll('.point-label text')].map(e => e.textContent));
+            return texts.filter(text => labels.has(text.text)).filter(text => lines.some(line => {
+              const matrix = line.getScreenCTM().inverse();
+              return text.circles.some(([x, y]) => line.isPointInStroke(new DOMPoint(x, y).matrixTransform(matrix)));
+            })).map(text => text.text);
+          }, texts);
+          assert.deepEqual(struck, [], name);
+        });
+      }
+    }
+  });
+
   test('a phone has the chart within the first 1,000 px', async () => {
     for (const name of ['h200', 'counted', 'cpu', 'stress', 'many', 'machines']) {
       await on(`${name}.html`, phone, async page => {

@@ -111,7 +111,7 @@ TEST(ChartRoofs, WhatNoPointUsesIsThinAndItsNameSmall) {
   for (const Text* name : drawn(chart).names) {
     const bool idle = name->text.starts_with("INT8") || name->text.starts_with("Shared");
     const bool main = name->text.starts_with("BF16") || name->text.starts_with("HBM");
-    small += idle && name->size < 11;
+    small += idle && name->size <= 11;
     large += main && name->size > 11;
   }
   EXPECT_EQ(small, 2u);

@@ -23,7 +23,7 @@ bool has_point(const Chart& chart, std::size_t family) {
   return has(chart.points) || std::any_of(chart.earlier.begin(), chart.earlier.end(), has);
 }
 
-double text_size(const Chart& chart) { return chart.small ? 10.5 : 12; }
+double text_size(const Chart& chart) { return chart.small ? 11 : 12; }
 double row_height(const Chart& chart) { return chart.small ? 16 : 21; }
 
 /// "2026-01-15", or with the time of day if several runs are of one day.

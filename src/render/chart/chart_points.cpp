@@ -16,7 +16,7 @@ namespace roofline {
 namespace {
 
 constexpr double kNameSize = 11.5;
-constexpr double kNumberSize = 10;
+constexpr double kNumberSize = 11;
 constexpr double kKeyRow = 15;
 constexpr double kNameReach = 74;   // where every point is named
 constexpr double kShortReach = 38;  // where a number will do instead

@@ -65,7 +65,7 @@ void draw_ridges(Chart& chart) {
     chart.space.lines.push_back(Quad::stroke({x, top}, {x, chart.plot.bottom()}, 1));
   }
   const Color& color = chart.colors->muted;
-  const double size = chart.small ? 10 : 11.5;
+  const double size = chart.small ? 11 : 11.5;
   const double first = chart.x.pixel(ridges.front().high), last = chart.x.pixel(ridges.back().high);
   const char* const slow = chart.of == Intensity::network ? "communication-bound" : "memory-bound";
   write(chart, Text{{first - 8, 0}, slow, size, FontWeight::semibold, color, Anchor::end, 0, {}, "region"}, words);
@@ -76,7 +76,7 @@ void draw_ridges(Chart& chart) {
     write(chart,
           Text{{chart.x.pixel(ridges[i].high) + 4, 0},
                text,
-               size - 1,
+               11,
                FontWeight::regular,
                color,
                Anchor::start,

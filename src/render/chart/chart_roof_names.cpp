@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "render/chart/chart.hpp"
 #include "text/format.hpp"
@@ -18,6 +21,8 @@ namespace {
 constexpr double kCoincide = 5;   // pixels; closer lines are indistinguishable
 constexpr double kAboveLine = 5;  // from a line up to the baseline of its name
 constexpr double kOnLine = 0.36;  // of the font size: distance from a line to the baseline of a name on it
+
+constexpr double kNameRoom = 1.3;  // height of the room of a name in a narrow chart, over that of its letters
 
 // Costs of a place: a covered mark most, the distance from the best place least.
 constexpr double kMark = 200, kRoofline = 30, kLine = 12, kLimit = 4, kOffLine = 3, kBelow = 10;
@@ -55,6 +60,7 @@ class Best {
     offer(text, distance);
   }
   bool covers_marks() const { return cost_ >= kMark; }
+  double cost() const { return cost_; }
   const std::optional<Text>& text() const { return text_; }
 
  private:
@@ -117,13 +123,16 @@ class RoofNames {
     return out;
   }
 
+  /// A narrow page has a key of the machines' colours, so that the other machine's names are left out at need.
+  bool at_any_cost() const { return limiting_ && !(chart_.plot_only && color_ != nullptr); }
+
   Text text_of(const Roof& roof, std::string words) const {
     Color color = roof.main ? chart_.colors->ink : chart_.colors->muted;
     if (roof.ceiling->suspect()) color = chart_.colors->suspect;
     if (color_ != nullptr) color = *color_;
     const FontWeight weight = roof.limits ? FontWeight::semibold : FontWeight::regular;
-    const double size = roof.limits ? 11.5 : 10;
-    Text text{{}, std::move(words), chart_.small ? 10 : size, weight, color};
+    const double size = roof.limits ? 11.5 : 11;
+    Text text{{}, std::move(words), chart_.small ? 11 : size, weight, color};
     text.halo = chart_.colors->background;
     text.classes = "ceiling-name";
     return text;
@@ -133,19 +142,35 @@ class RoofNames {
   void keep(Text text, Group& group) {
     Text wider = text;
     wider.text += "\u2013";
+    if (chart_.plot_only) wider.size *= kNameRoom;
     chart_.space.solid.push_back(wider.box());
     group.items.push_back(std::move(text));
+  }
+
+  /// The place of the longest of `words` that covers no mark; in a narrow chart of the longest that crosses no line
+  /// either, else of the one that covers least.
+  std::optional<Text> first_place(const std::vector<std::string>& words,
+                                  const std::function<Best(const std::string&)>& place_of) const {
+    std::optional<Text> place;
+    double cost = std::numeric_limits<double>::infinity();
+    for (const std::string& one : words) {
+      const Best best = place_of(one);
+      const bool better = chart_.plot_only ? best.cost() < cost : !place || !best.covers_marks();
+      if (best.text() && better) {
+        place = best.text();
+        cost = best.cost();
+      }
+      const bool fits = chart_.plot_only ? cost < kLine : !best.covers_marks();
+      if (!limiting_ || (place && fits)) break;
+    }
+    return place;
   }
 
   /// At the right, above the lines, on them, or below; as long as fits without covering a mark.
   void name_flats(const Shared& shared) {
     const std::vector<const Roof*> roofs = pointers(roofs_.compute, shared);
-    std::optional<Text> place;
-    for (const std::string& words : {machine_ + shared_label(roofs), machine_ + shared_name(roofs)}) {
-      const Best best = flat_place(shared, words);
-      if (best.text() && (!place || !best.covers_marks())) place = best.text();
-      if (!limiting_ || (place && !best.covers_marks())) break;
-    }
+    const std::optional<Text> place = first_place({machine_ + shared_label(roofs), machine_ + shared_name(roofs)},
+                                                  [&](const std::string& words) { return flat_place(shared, words); });
     if (!place) return;
     keep(*place, groups_.flats[shared.front()]);
     if (limiting_) name_near(*place, shared);
@@ -159,7 +184,7 @@ class RoofNames {
     const double top = chart_.y.pixel(first.ceiling->value), bottom = chart_.y.pixel(last.ceiling->value);
     // At need a name stands left of where its line begins: above the slopes nothing else is drawn.
     const double left = limiting_ ? chart_.plot.x : roof_span(chart_, roofs_, first, first.ceiling->value).a.x;
-    Best best(chart_, limiting_);
+    Best best(chart_, at_any_cost());
     for (double x = chart_.plot.right() - 8; x > left + text.width(); x -= 6) {
       const double away = 0.02 * (chart_.plot.right() - x);
       text.at = {x, top - kAboveLine};
@@ -214,12 +239,11 @@ class RoofNames {
   }
 
   void name_slopes(const Shared& shared) {
-    std::optional<Text> place;
-    for (const bool values : {true, false}) {
-      const Best best = slope_place(shared, slope_label(shared, values));
-      if (best.text() && (!place || !best.covers_marks())) place = best.text();
-      if (!limiting_ || (place && !best.covers_marks())) break;
-    }
+    const std::vector<const Roof*> roofs = pointers(roofs_.memory, shared);
+    std::vector<std::string> words = {slope_label(shared, true), slope_label(shared, false)};
+    if (chart_.plot_only) words.push_back(machine_ + shared_name(roofs));
+    const std::optional<Text> place =
+        first_place(words, [&](const std::string& one) { return slope_place(shared, one); });
     if (place) keep(*place, groups_.slopes[shared.front()]);
   }
 
@@ -233,7 +257,7 @@ class RoofNames {
     text.anchor = Anchor::middle;
     text.rotation = std::atan2(along.y, along.x) * 180 / 3.14159265358979323846;
     constexpr double kBest = 0.42;
-    Best best(chart_, limiting_);
+    Best best(chart_, at_any_cost());
     for (int step = 0; step <= 110; ++step) {
       const double away = 0.01 * ((step + 1) / 2);  // NOLINT(bugprone-integer-division)
       const double t = step % 2 == 0 ? kBest + away : kBest - away;

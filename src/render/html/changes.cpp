@@ -38,12 +38,13 @@ using Rows = std::vector<ComparisonRow>;
 std::string kernels_table(const Comparison& comparison, const Rows& rows) {
   if (rows.empty()) return {};
   const auto columns = columns_in(kPage, comparison_columns(), comparison);
-  return html_table("sortable", "", comparison_columns(), comparison, rows, [&](const ComparisonRow& row) {
-    std::string values;
-    for (const auto* column : columns)
-      values += (values.empty() ? "" : " ") + sort_text(number_of(sort_value(*column, row)));
-    return fmt::format(" data-v=\"{}\"", values);
-  });
+  return html_table("sortable cards compared", "", comparison_columns(), comparison, rows,
+                    [&](const ComparisonRow& row) {
+                      std::string values;
+                      for (const auto* column : columns)
+                        values += (values.empty() ? "" : " ") + sort_text(number_of(sort_value(*column, row)));
+                      return fmt::format(" data-v=\"{}\"", values);
+                    });
 }
 
 /// The ceilings that differ: a kernel may be slower because its machine is.
@@ -92,6 +93,10 @@ std::string program_costs_html(const Comparison& comparison) {
 }
 
 }  // namespace
+
+std::string html_changes_css(const Comparison& comparison) {
+  return html_column_names(".compared", columns_in(kPage, comparison_columns(), comparison));
+}
 
 std::string html_change(Change change, bool regression, const std::string& words) {
   const char* style = chip_of(change, regression);

@@ -21,6 +21,7 @@
 #include "report/findings.hpp"
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
+#include "report/titles.hpp"
 
 extern "C" {
 extern const char roofline_profile_css_begin[], roofline_profile_css_end[];  // NOLINT(*-identifier-naming)
@@ -52,23 +53,23 @@ const std::string& packed_js(bool of_program) {
 
 /// The chart's elements have their colours from here: "text.s-bg" are letters with a halo, "s-none" what only a pointer
 /// finds.
-std::string style_sheet(bool of_program) {
+std::string style_sheet(bool of_program, const Comparison* comparison) {
   std::string css =
       html_letters() + theme_css(Theme::light) + "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n";
   css += html_base_style();
   if (of_program) css += std::string_view(roofline_profile_css_begin, roofline_profile_css_end);
+  if (comparison != nullptr) css += html_changes_css(*comparison);
   return css + html_kernels_css(of_program) + html_machine_css() + html_counters_css();
 }
 
 /// Where the system is dark, or the reader chose it: the page's script moves the sheet's media.
 std::string dark_style_sheet() { return std::string(html_dark_style()) + theme_css(Theme::dark); }
 
-std::string policy(bool of_program) {
+std::string policy(bool of_program, const std::string& style) {
   return fmt::format(
       "default-src 'none'; style-src '{}' '{}'; script-src '{}' '{}'; img-src data:; font-src data:; base-uri 'none'; "
       "form-action 'none'",
-      csp_hash(style_sheet(of_program)), csp_hash(dark_style_sheet()), csp_hash(unpack_js()),
-      csp_hash(page_js(of_program)));
+      csp_hash(style), csp_hash(dark_style_sheet()), csp_hash(unpack_js()), csp_hash(page_js(of_program)));
 }
 
 /// Facts about the run. Warnings are in the header, hotspots in their own section.
@@ -90,11 +91,29 @@ constexpr const char* kHint =
     "its figures; click to select it. Zoom: + \u2212 0, Ctrl + wheel or double click. Pan: drag. Keyboard: Tab to the "
     "chart, arrow keys between points, Enter to the row. Click a legend entry or a ceiling to hide it.</p></details>\n";
 
+/// Hollow and filled marks, and the lines of two machines: the narrow chart has no room for the key of the wide one.
+std::string runs_key(const Runs& runs) {
+  if (!runs.several()) return {};
+  const std::string &first = runs.base().machine.device.name, &last = runs.last().machine.device.name;
+  const bool machines = first != last;
+  const auto [before, now] = machines ? names_apart(first, last) : std::pair<std::string, std::string>("before", "now");
+  const auto entry = [&](bool filled, const std::string& name) {
+    const std::string line = machines ? fmt::format("<path class=\"s-roof-{}\" d=\"M14 7h14\" stroke-width=\"2\"/>",
+                                                    filled ? "main" : "other")
+                                      : "";
+    return fmt::format(
+        "<li><svg viewBox=\"0 0 {0} 14\" width=\"{0}\" height=\"14\" aria-hidden=\"true\">"
+        "<circle class=\"s-muted f-{1}\" cx=\"6\" cy=\"7\" r=\"4.5\" stroke-width=\"1.6\"/>{2}</svg>{3}{4}\n",
+        machines ? 28 : 14, filled ? "muted" : "bg", line, filled ? "filled: " : "hollow: ", html_name(name, 40));
+  };
+  return "<ul class=\"parts legend runs-key\">\n" + entry(false, before) + entry(true, now) + "</ul>\n";
+}
+
 std::string chart(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   return fmt::format(
       "<section id=\"chart\" aria-label=\"Roofline chart\">\n{}{}<div id=\"chart-scroll\">\n{}</div>\n{}{}"
       "</section>\n",
-      html_chart_lead(runs.last()), kChartControls, drawing.svg_for_page(), marks.legend(), kHint);
+      html_chart_lead(runs.last()), kChartControls, drawing.svg_for_page(), marks.legend() + runs_key(runs), kHint);
 }
 
 /// The charts for windows that are narrower than the page: of a phone, of a tablet. The script takes one of them in
@@ -218,6 +237,7 @@ std::string render_html(const Runs& runs, const ChartDrawing& drawing, const Com
   const Report& report = runs.last();
   const bool of_program = report.profile.has_value();
   const Marks marks(runs);
+  const std::string style = style_sheet(of_program, comparison);
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\" data-theme=\"auto\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
@@ -225,8 +245,8 @@ std::string render_html(const Runs& runs, const ChartDrawing& drawing, const Com
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"roofline {}\">\n"
       "<title>{} \u2014 roofline</title>\n<style>{}</style>\n<style id=\"dark\" media=\"screen and "
       "(prefers-color-scheme:dark)\">{}</style>\n</head>\n<body>\n",
-      policy(of_program), escape_html(report.invocation.tool_version), escape_html(html_title(runs)),
-      style_sheet(of_program), dark_style_sheet());
+      policy(of_program, style), escape_html(report.invocation.tool_version), escape_html(html_title(runs)), style,
+      dark_style_sheet());
   const std::string body = body_of(runs, drawing, marks, comparison);
   html += html_header(runs) + contents(body) + "<main>\n" + body + "</main>\n" + marks.shapes();
   html +=

@@ -49,36 +49,69 @@ std::string html_still_page(std::string_view title, std::string_view tool_versio
       csp_hash(sheet), csp_hash(dark), escape_html(tool_version), escape_html(title), sheet, dark, body);
 }
 
+namespace {
+
+/// A drawing for windows of that width and more, up to the next one. Its smallest letters have 11 px at the width of
+/// the page in a window as narrow as that; a wider window enlarges it.
+struct StillChart {
+  int from, width, height;
+  bool plot_only;
+};
+constexpr StillChart kStillCharts[] = {{800, 752, 500, false}, {560, 512, 440, true}, {0, 328, 400, true}};
+/// From this window on the page shows the wide drawing, which has the page's theme.
+constexpr int kWideWindow = 1248;
+/// The page has the title: its room above the plot is left out.
+constexpr int kTitle = 60;
+
+}  // namespace
+
 std::string html_still_chart(const Runs& runs, const ChartOptions& options) {
-  ChartOptions narrow = options;
-  narrow.width = 358;
-  narrow.height = 400;
-  narrow.plot_only = true;
-  ChartOptions dark = narrow;
-  dark.theme = Theme::dark;
-  // The page has the title: its room above the plot is left out.
-  constexpr int kTitle = 60;
-  std::string wide = ChartDrawing(runs, options).svg_for_page();
-  const std::string whole = fmt::format("height=\"{1}\" viewBox=\"0 0 {0} {1}\"", options.width, options.height);
-  if (const std::size_t at = wide.find(whole); at != std::string::npos) {
-    wide.replace(
-        at, whole.size(),
-        fmt::format("height=\"{1}\" viewBox=\"0 {2} {0} {1}\"", options.width, options.height - kTitle, kTitle));
+  const auto without_title = [](std::string svg, const ChartOptions& drawn) {
+    const std::string whole = fmt::format("height=\"{1}\" viewBox=\"0 0 {0} {1}\"", drawn.width, drawn.height);
+    if (const std::size_t at = svg.find(whole); at != std::string::npos) {
+      svg.replace(at, whole.size(),
+                  fmt::format("height=\"{1}\" viewBox=\"0 {2} {0} {1}\"", drawn.width, drawn.height - kTitle, kTitle));
+    }
+    return svg;
+  };
+  std::string sources, image;
+  for (const StillChart& still : kStillCharts) {
+    ChartOptions drawn = options;
+    drawn.width = still.width;
+    drawn.height = still.height;
+    drawn.plot_only = still.plot_only;
+    const auto data = [&](Theme theme) {
+      drawn.theme = theme;
+      const std::string svg = ChartDrawing(runs, drawn).svg();
+      return "data:image/svg+xml;base64," + base64(still.plot_only ? svg : without_title(svg, drawn));
+    };
+    const int height = drawn.height - (still.plot_only ? 0 : kTitle);
+    const auto source = [&](const std::string& media, const std::string& from) {
+      sources += fmt::format("<source media=\"{}\" srcset=\"{}\" width=\"{}\" height=\"{}\">", media, from, still.width,
+                             height);
+    };
+    const std::string window = fmt::format("(min-width:{}px)", still.from);
+    source(window + " and (prefers-color-scheme:dark)", data(Theme::dark));
+    const std::string light = data(Theme::light);
+    if (still.from > 0) {
+      source(window, light);
+    } else {
+      image =
+          fmt::format("<img src=\"{}\" alt=\"Roofline chart\" width=\"{}\" height=\"{}\">", light, still.width, height);
+    }
   }
-  return fmt::format(
-      "{}<picture class=\"narrow-chart\"><source media=\"(prefers-color-scheme:dark)\" "
-      "srcset=\"data:image/svg+xml;base64,{}\"><img src=\"data:image/svg+xml;base64,{}\" alt=\"Roofline chart\" "
-      "width=\"{}\" height=\"{}\"></picture>\n",
-      wide, base64(ChartDrawing(runs, dark).svg()), base64(ChartDrawing(runs, narrow).svg()), narrow.width,
-      narrow.height);
+  return without_title(ChartDrawing(runs, options).svg_for_page(), options) + "<picture class=\"narrow-chart\">" +
+         sources + image + "</picture>\n";
 }
 
 std::string html_chart_style() {
   return theme_css(Theme::light) +
-         "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n.narrow-chart{display:none}\n"
-         ".roofline-chart{margin-top:0}\n"
-         "@media screen and (max-width:760px){.roofline-chart{display:none}.narrow-chart,.narrow-chart "
-         "img{display:block;width:100%;height:auto}}\n";
+         fmt::format(
+             "text.s-bg{{paint-order:stroke}}.s-none{{stroke:#fff;stroke-opacity:0}}\n.narrow-chart{{display:none}}\n"
+             ".roofline-chart{{margin-top:0}}\n"
+             "@media screen and (max-width:{}px){{.roofline-chart{{display:none}}.narrow-chart,.narrow-chart "
+             "img{{display:block;width:100%;height:auto}}}}\n",
+             kWideWindow - 1);
 }
 
 }  // namespace roofline
