@@ -132,7 +132,9 @@ std::string_view entry_at(std::string_view suite, std::size_t place) {
 int extents_at(std::string_view suite, std::size_t place, const Shape& shape) {
   const std::string_view entry = entry_at(suite, place);
   int stated = 0;
-  for (const auto& [name, extent] : shape.extents()) {
+  for (const auto& named : shape.extents()) {
+    const std::string& name = named.first;  // clang captures no structured bindings
+    const std::int64_t extent = named.second;
     std::vector<std::string> words = {std::to_string(extent)};
     if (extent > 0 && std::has_single_bit(static_cast<std::uint64_t>(extent))) {
       words.push_back(fmt::format("2^{}", std::countr_zero(static_cast<std::uint64_t>(extent))));
