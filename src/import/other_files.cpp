@@ -110,7 +110,9 @@ constexpr OtherFile kOtherFiles[] = {
      [](auto, auto beginning) {
        // likwid 4 prints both before its CSV, too.
        const bool is_csv = contains_any(beginning, {"STRUCT,Info,"});
-       return !is_csv && contains_any(beginning, {"CPU name:\t"}) && contains_any(beginning, {"CPU clock:\t"});
+       const bool tables = contains_any(beginning, {"| Counter |"}) && contains_any(beginning, {"HWThread", "Core "});
+       return !is_csv && contains_any(beginning, {"CPU name:"}) &&
+              (tables || contains_any(beginning, {"CPU clock:\t"}));
      },
      "likwid-perfctr -O, with the same options"},
     {"tables of nsys stats for reading; the SQLite export has every launch",
@@ -207,6 +209,35 @@ constexpr OtherFile kOtherFiles[] = {
        return contains_any(beginning, {"Best Rate MB/s", "BabelStream"}) && contains_any(beginning, {"Triad"});
      },
      "roofline calibrate measures the memory bandwidth of this machine"},
+    {"a model of ONNX, which has no times",
+     [](std::string_view file, auto) { return file.ends_with(".onnx"); },
+     "roofline bound {0} computes its minimum time; roofline profile -- PROGRAM records a program that runs it"},
+    {"counts of a whole program by perf stat, without kernels or loops",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"Performance counter stats for "}) && contains_any(beginning, {" elapsed"});
+     },
+     "roofline profile -- PROGRAM shows its loops and functions under the roofs of this CPU"},
+    {"samples of perf script, which have no GPU activity",
+     [](auto, auto beginning) {
+       return contains_any(beginning.substr(0, kHeader), {"# captured on"}) &&
+              contains_any(beginning, {"# perf version"});
+     },
+     "roofline profile -- PROGRAM samples a CPU"},
+    {"text of the OSU benchmarks, which is not imported",
+     [](auto, auto beginning) { return contains_any(beginning.substr(0, kHeader), {"# OSU "}); },
+     "roofline calibrate --device all measures links and collectives of this machine"},
+    {"text of CUDA's bandwidthTest, which is not imported",
+     [](auto, auto beginning) { return contains_any(beginning, {"[CUDA Bandwidth Test]"}); },
+     "roofline calibrate measures the memory and the links of this machine"},
+    {"a summary of MLPerf, which has no kernels",
+     [](auto, auto beginning) { return contains_any(beginning, {"MLPerf Results Summary"}); },
+     "roofline profile -- PROGRAM records its kernels"},
+    {"functions of VTune, which have no GPU activity",
+     [](auto, auto beginning) {
+       const std::string_view header = beginning.substr(0, beginning.find('\n'));
+       return contains_any(header, {"CPU Time:Effective Time"});
+     },
+     "roofline profile -- PROGRAM shows its loops and functions under the roofs of this CPU"},
     {"text of mixbench, which is not imported",
      [](auto, auto beginning) {
        return contains_any(beginning, {"mixbench"}) && contains_any(beginning, {"Flops/byte", "flops/byte"});

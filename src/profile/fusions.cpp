@@ -112,8 +112,8 @@ class FusionFinder {
   std::vector<SavingClaim> find(const std::vector<Span>& spans, Framework framework) {
     std::map<std::tuple<int, int, std::uint32_t>, std::vector<int>> running;
     std::map<std::vector<int>, std::int64_t> chains;
-    const auto close = [&chains](std::vector<int>& chain) {
-      for (const std::vector<int>& part : without_rows(chain)) {
+    const auto close = [this, &chains](std::vector<int>& chain) {
+      for (const std::vector<int>& part : without_compiled(without_rows(chain))) {
         const std::size_t period = period_of(part);
         if (period > 1)
           chains[{part.begin(), part.begin() + static_cast<std::ptrdiff_t>(period)}] +=
@@ -140,6 +140,22 @@ class FusionFinder {
   }
 
  private:
+  /// Cuts between two kernels of Inductor: it fuses what can be fused, as an operation on the neighbours of each element
+  /// can't be with the one that makes them.
+  std::vector<std::vector<int>> without_compiled(const std::vector<std::vector<int>>& chains) const {
+    const auto compiled = [this](int group) {
+      return is_of_inductor(recording_.groups[static_cast<std::size_t>(group)].symbol);
+    };
+    std::vector<std::vector<int>> parts;
+    for (const std::vector<int>& chain : chains) {
+      for (std::size_t i = 0; i < chain.size(); ++i) {
+        if (i == 0 || (compiled(chain[i - 1]) && compiled(chain[i]))) parts.emplace_back();
+        parts.back().push_back(chain[i]);
+      }
+    }
+    return parts;
+  }
+
   /// A kernel that only moves memory, not a product on tensor cores. Launches for parts of tensor lists pass nothing
   /// on; transforms and sorts need all of their input before they give anything on.
   const Point* streaming(int group) const {

@@ -227,7 +227,9 @@ std::optional<LateRanks> late_ranks_of(const RankSteps& steps) {
     if (of_them > kMostOfStep * all) ++found.steps;
   }
   found.seldom = !is_consistent(found.steps, found.waiting, share);
-  if (found.seldom && (share < kNearlyAll || found.steps < 2)) return std::nullopt;
+  constexpr double kMuch = 0.2;  // of the steps: a wait for one rank that is seen once
+  if (found.seldom && share < kNearlyAll) return std::nullopt;
+  if (found.steps < 2 && found.seldom && found.late_s < kMuch * steps.total_s()) return std::nullopt;
   return found;
 }
 

@@ -565,6 +565,27 @@ TEST_F(FirstSaving, OfStreamingKernelsInARowIsTheirFusion) {
   EXPECT_THAT(saving.what, testing::AllOf(HasSubstr("2 kernels"), HasSubstr("scale \u2192 relu")));
 }
 
+/// What Inductor can fuse, it has fused.
+TEST_F(FirstSaving, OfAChainIsNoFusionWhereInductorMadeItsKernels) {
+  for (const std::string name : {"triton_poi_fused_add_slice_", "cupy_add__float32_"}) {
+    SpoolBuilder spool;
+    const spool::Id even = spool.kind(name + "0"), odd = spool.kind(name + "1"), product = spool.kind("product");
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      std::uint64_t at = i * 1000 * kUs;
+      for (int k = 0; k < 10; ++k, at += 50 * kUs) spool.launch(k % 2 == 0 ? even : odd, at, at, at, at + 50 * kUs);
+      spool.launch(product, at, at, at, at + 100 * kUs);
+    }
+    for (const spool::Id kind : {even, odd}) {
+      spool.counts(kind, {{"dram.read_bytes", 50e6}, {"dram.write_bytes", 50e6}});
+    }
+    spool.end(50 * kMs);
+    const Report done = report(spool);
+    const bool fusion = std::ranges::any_of(done.profile->savings,
+                                            [](const Saving& saving) { return saving.kind == SavingKind::fusion; });
+    EXPECT_EQ(fusion, name.starts_with("cupy")) << name;
+  }
+}
+
 /// Light kernels at half of their roof: a fused one takes the time of the traffic that is left. Of others only the
 /// traffic is saved. Each kernel reads and writes 100 MB (25 us at the roof) in 50 us.
 TEST_F(FirstSaving, OfAChainOfLightKernelsIsAllButTheRemainingTraffic) {

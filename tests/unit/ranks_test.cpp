@@ -89,6 +89,20 @@ TEST(RanksOfAJob, WhatAFewStepsDoIsToBeDoneLessOften) {
   EXPECT_THAT(always.report().profile->savings.at(0).action, testing::Not(HasSubstr("less often")));
 }
 
+/// A sampled recording may contain one round only, such as a validation on one rank.
+TEST(RanksOfAJob, ALongWaitForOneRankNeedsNoSecond) {
+  for (const std::uint64_t late : {300, 6}) {
+    JobOfRanks job;
+    int step = 0;
+    job.before_step = [&](JobOfRanks& of) { of.all[0]->prepare = (step++ == 5 ? late : 2) * kJobMillisecond; };
+    job.run(9);
+    const Report report = job.report();
+    const bool found = std::ranges::any_of(
+        report.profile->savings, [](const Saving& saving) { return saving.cause == SavingCause::late_rank; });
+    EXPECT_EQ(found, late == 300);
+  }
+}
+
 TEST(RanksOfAJob, ALateRanksCopiesAreNamedOnce) {
   JobOfRanks job;
   job.all[1]->copied = 15 * kJobMillisecond;

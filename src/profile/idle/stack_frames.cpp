@@ -268,7 +268,8 @@ bool StackView::copies_deeply() const {
 }
 
 bool StackView::saves_state() const {
-  return any([](const HostFrame& of) {
+  // Collectives of objects pack tensors as torch.save does.
+  return !sends_objects() && any([](const HostFrame& of) {
     const std::string_view function = plain_function(of);
     if (of.file.ends_with("torch/serialization.py")) return function == "save" || function == "_save";
     if (contains_any(of.file, {"safetensors/"})) return function.starts_with("save") || function == "serialize_file";
