@@ -55,7 +55,48 @@ double rise(const Ceiling& ceiling, const Ceiling& before) {
   return std::isnan(in_a_cycle) ? share : std::min(share, in_a_cycle);
 }
 
+/// Adds what `wanted` accepts of the entries of an earlier calibration, each behind its predecessor there.
+template <class Entry, class Wanted, class Same>
+void insert_earlier(std::vector<Entry>& now, const std::vector<Entry>& kept, const std::string& measured_at,
+                    const Wanted& wanted, const Same& same) {
+  std::size_t place = 0;
+  for (const Entry& entry : kept) {
+    const auto found = std::find_if(now.begin(), now.end(), [&](const Entry& one) { return same(one, entry); });
+    if (found != now.end()) {
+      place = static_cast<std::size_t>(found - now.begin()) + 1;
+    } else if (wanted(entry)) {
+      now.insert(now.begin() + static_cast<std::ptrdiff_t>(place), entry);
+      if (now[place].measured_at.empty()) now[place].measured_at = measured_at;
+      ++place;
+    }
+  }
+}
+
 }  // namespace
+
+void keep_earlier_ceilings(Machine& now, const Machine& kept) {
+  if (now.quick || now.cancelled || !comparable(now, kept)) return;
+  const auto had_no_time = [&](const std::string& name) {
+    return std::ranges::any_of(now.unmeasured, [&](const Unmeasured& one) { return one.no_time && one.name == name; });
+  };
+  const auto wanted = [&](const Ceiling& ceiling) {
+    const bool sustained = ceiling.regime == Regime::sustained;
+    return had_no_time(ceiling.name) || (sustained && had_no_time(ceiling.name + Unmeasured::kSustained));
+  };
+  insert_earlier(now.ceilings, kept.ceilings, kept.measured_at, wanted,
+                 [](const Ceiling& a, const Ceiling& b) { return a.name == b.name && a.regime == b.regime; });
+  insert_earlier(
+      now.sweeps, kept.sweeps, kept.measured_at, [&](const Sweep& sweep) { return had_no_time(sweep.name); },
+      [](const Sweep& a, const Sweep& b) { return a.name == b.name; });
+  std::erase_if(now.unmeasured, [&](const Unmeasured& one) {
+    const auto is_named = [&](const auto& entry) { return entry.name == one.name; };
+    const auto is_sustained = [&](const Ceiling& ceiling) {
+      return ceiling.regime == Regime::sustained && ceiling.name + Unmeasured::kSustained == one.name;
+    };
+    return one.no_time && (std::ranges::any_of(now.ceilings, is_named) || std::ranges::any_of(now.sweeps, is_named) ||
+                           std::ranges::any_of(now.ceilings, is_sustained));
+  });
+}
 
 std::string was_slow(const Machine& now, const Machine& kept) {
   if (!comparable(now, kept)) return {};
@@ -81,7 +122,10 @@ void compare_with_history(Machine& now, const Machine& kept, std::int64_t now_s)
     const Ceiling* before = earlier_of(now, ceiling, kept);
     if (before == nullptr) continue;
     std::optional<PastBest> most = before->past_best;
-    if (!most || before->value > most->value) most = PastBest{before->value, kept.measured_at, before->clocks.core_hz};
+    if (!most || before->value > most->value) {
+      most = PastBest{before->value, before->measured_at.empty() ? kept.measured_at : before->measured_at,
+                      before->clocks.core_hz};
+    }
     const std::optional<std::int64_t> then_s = seconds_since_1970(most->measured_at);
     if (!then_s || now_s - *then_s > kRemembered_s || !(most->value > ceiling.value)) continue;
     ceiling.past_best = most;

@@ -15,6 +15,11 @@ namespace roofline {
 /// 1970) are ignored.
 void compare_with_history(Machine& now, const Machine& kept, std::int64_t now_s);
 
+/// Adds the ceilings and sweeps of `kept` (the previous calibration) for which `now` had no time, each with its date.
+/// No change if `kept` is of another host or another state of the device (staleness()), or if `now` is quick or was
+/// cancelled: such a calibration does not replace a full one.
+void keep_earlier_ceilings(Machine& now, const Machine& kept);
+
 /// Warning that the previous calibration `kept` was slower by more than 3 %, so that reports made with it are affected.
 /// Empty if it was not.
 std::string was_slow(const Machine& now, const Machine& kept);

@@ -64,6 +64,12 @@ void MessageWriter::outcome(const std::string& probe, const ProbeOutcome& outcom
   send_(json.dump());
 }
 
+void MessageWriter::no_time(const std::string& name) const {
+  send_(
+      Json{{"of", name}, {"unmeasured", "time budget exhausted; raise it with --time"}, {"no_time", true}}
+          .dump());
+}
+
 void MessageWriter::sustained(const std::string& probe, const Ceiling& ceiling) const {
   send_(Json{{"of", probe}, {"sustained", ceiling_to_json(ceiling)}}.dump());
 }
@@ -83,7 +89,9 @@ void MessageReader::read(std::string_view message) {
   }
   if (!json.contains("of")) return;
   const std::string probe = json["of"];
-  if (json.contains("unmeasured")) machine.unmeasured.push_back({probe, json["unmeasured"]});
+  if (json.contains("unmeasured")) {
+    machine.unmeasured.push_back({probe, json["unmeasured"], json.value("no_time", false)});
+  }
   if (json.contains("sweep")) sweeps.insert_or_assign(probe, sweep_from_json(json["sweep"]));
   if (json.contains("ceiling")) {
     MeasuredProbe now = measured_from_json(json);

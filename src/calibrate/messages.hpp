@@ -24,6 +24,8 @@ class MessageWriter {
   void unusable(const std::string& reason, const std::string& hint) const;
   /// Replaces earlier results of that probe.
   void outcome(const std::string& probe, const ProbeOutcome& outcome) const;
+  /// The time budget ended before the ceiling of that name was measured.
+  void no_time(const std::string& name) const;
   void sustained(const std::string& probe, const Ceiling& ceiling) const;
 
  private:

@@ -13,8 +13,6 @@
 namespace roofline {
 namespace {
 
-constexpr const char* kNoTime = "time budget exhausted; raise it with --time";
-
 bool is_sustained(const Probe& probe, const Effort& effort) {
   return probe.sustained && !effort.quick && effort.sustain_s > 0;
 }
@@ -155,7 +153,8 @@ void RoundsWorker::send_ceiling(Member& member, const MessageWriter& writer) con
   } else if (!interrupted()) {
     member.over = true;
     const std::string reason = member.rounds->failure();
-    writer.outcome(member.probe->name, reason == Unmeasured::kCancelled ? std::string(kNoTime) : reason);
+    if (reason == Unmeasured::kCancelled) return writer.no_time(member.probe->name);
+    writer.outcome(member.probe->name, reason);
   }
 }
 
@@ -175,14 +174,15 @@ void RoundsWorker::sweep(Member& member, const MessageWriter& writer) {
   if (decides && curve != nullptr && !curve->boundaries.empty())
     as_cpu(*device_).set_measured_cache_bytes(curve->boundaries.back());
   const bool cut = stopped() && std::holds_alternative<std::string>(outcome);
-  writer.outcome(member.probe->name, cut ? ProbeOutcome(kNoTime) : outcome);
+  if (cut) return writer.no_time(member.probe->name);
+  writer.outcome(member.probe->name, outcome);
 }
 
 void RoundsWorker::sustain(Member& member, const MessageWriter& writer) {
   member.stretched = true;
   const Probe& probe = *member.probe;
   if (options_.effort.time_s && wall_seconds() + load_s(options_.effort) > end_s_) {
-    return writer.outcome(probe.name + " (sustained)", std::string(kNoTime));
+    return writer.no_time(probe.name + Unmeasured::kSustained);
   }
   const Ceiling burst = member.rounds->measured(slowed_share(member)).value().ceiling;
   const auto ceiling = measure_sustained(
@@ -202,11 +202,11 @@ void RoundsWorker::finish(const MessageWriter& writer) {
     if (member.rounds) {
       send_ceiling(member, writer);
     } else {
-      writer.outcome(member.probe->name, std::string(kNoTime));
+      writer.no_time(member.probe->name);
     }
   }
   for (const Member& member : sweeps_) {
-    if (!member.stretched && !lost(member)) writer.outcome(member.probe->name, std::string(kNoTime));
+    if (!member.stretched && !lost(member)) writer.no_time(member.probe->name);
   }
 }
 

@@ -63,6 +63,7 @@ void compare_with_stored(Machine& machine) try {
   if (!kept) return;
   compare_with_history(machine, *kept, std::time(nullptr));
   if (const std::string slow = was_slow(machine, *kept); !slow.empty()) warn(clean_line(slow));
+  keep_earlier_ceilings(machine, *kept);
 } catch (const UsageError&) {
 }
 

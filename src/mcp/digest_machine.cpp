@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,14 @@ void digest_machine(const Json& machine, std::size_t offset, Digest& digest) {
                           text_fact(machine, "device.kind"), text_fact(machine, "measured_at"),
                           flag_fact(machine, "cancelled") ? "; ended early, incomplete" : ""));
   if (ceilings.empty()) digest.line("no roof could be measured");
+  std::map<std::string, int> earlier;
+  for (const Json& ceiling : ceilings) {
+    if (const std::string at = text_fact(ceiling, "measured_at"); !at.empty()) ++earlier[at];
+  }
+  for (const auto& [at, count] : earlier) {
+    digest.line(
+        fmt::format("of these, {} kept from the calibration at {}: no time for them in the later one", count, at));
+  }
   list_ceilings(ceilings, "roof", offset, digest);
   list_unmeasured(list_fact(machine, "unmeasured"), digest);
 }

@@ -127,7 +127,8 @@ struct Ceiling {
   std::string stop;                           /// why sampling stopped
   std::optional<Contention> contention = {};  /// other load during sampling, if significant
   std::optional<PastBest> past_best = {};     /// the best earlier value, if it was higher
-  double took_s = 0;  /// duration: search, sampling and audit (and the sustained run, for a burst one)
+  std::string measured_at = {};  ///< UTC, ISO 8601, of an earlier calibration than the machine's; empty: the machine's
+  double took_s = 0;             /// duration: search, sampling and audit (and the sustained run, for a burst one)
 
   bool suspect() const { return audit.suspect(); }
   bool provisional() const { return audit.provisional(); }

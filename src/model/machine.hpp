@@ -44,9 +44,11 @@ struct DeviceInfo {
 struct Unmeasured {
   std::string name;
   std::string reason;
+  bool no_time = false;  ///< the time of the calibration ended before; not part of files
 
   bool cancelled() const { return reason == kCancelled; }
   static constexpr const char* kCancelled = "cancelled";
+  static constexpr const char* kSustained = " (sustained)";  ///< ends the name of a ceiling that lacks this regime only
 };
 
 /// The varied quantity of a sweep: bytes of the working set, worker threads, or message bytes of a collective.
@@ -88,6 +90,7 @@ struct Sweep {
   std::vector<double> boundaries;       ///< x where one plateau gives way to the next; one fewer than plateaus
   std::optional<double> saturates_at;   /// threads only: the fewest that reach 95 % of the maximum
   std::vector<LatencyLine> lines = {};  ///< message only: by ranks, ascending
+  std::string measured_at = {};         ///< as of a ceiling
 };
 
 /// The bandwidth roof of a mix of reads and writes.

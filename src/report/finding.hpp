@@ -32,6 +32,7 @@ enum class FindingKind : std::uint8_t {
   provisional_ceilings,  ///< not yet measured often or steadily enough
   failed_check,          ///< suspect because of another failed check
   slower_than_earlier,   ///< suspect because it is below an earlier calibration
+  earlier_ceilings,      ///< ceilings are from an earlier calibration
   lower_clock,           ///< below an earlier calibration because of the clock
   varying_speed,         ///< typical speed during calibration, compared with the best
   // Profiled programs.

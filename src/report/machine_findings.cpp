@@ -219,6 +219,23 @@ Findings findings_of(const Machine& machine, const Ceilings& ceilings) {
   return found;
 }
 
+/// "Of 27 ceilings, 24 were kept from the calibration of 2026-11-30T04:00:00Z: the later one had no time for them."
+std::string kept_from_earlier(const Machine& machine) {
+  std::map<std::string, std::size_t> dates;
+  std::size_t kept = 0;
+  for (const Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.measured_at.empty()) continue;
+    ++dates[ceiling.measured_at];
+    ++kept;
+  }
+  if (kept == 0) return {};
+  const std::string from = dates.size() == 1
+                               ? fmt::format("the calibration of {}", dates.begin()->first)
+                               : fmt::format("calibrations of {} to {}", dates.begin()->first, dates.rbegin()->first);
+  return clean_line(fmt::format("{} of {} ceilings {} kept from {}: the later one had no time for them.", kept,
+                                machine.ceilings.size(), kept == 1 ? "was" : "were", from));
+}
+
 }  // namespace
 
 Findings machine_findings(const Machine& machine) {
@@ -227,6 +244,9 @@ Findings machine_findings(const Machine& machine) {
     if (ceiling.role == Role::roof) roofs.push_back(&ceiling);
   }
   Findings found = findings_of(machine, roofs);
+  if (std::string kept = kept_from_earlier(machine); !kept.empty()) {
+    found.push_back({FindingKind::earlier_ceilings, std::move(kept)});
+  }
   if (std::string slower = slower_by_their_clock(roofs); !slower.empty()) {
     found.push_back({FindingKind::lower_clock, std::move(slower)});
   }

@@ -994,6 +994,27 @@ class Machines(Workspace):
                 self.assertIn(checks["fast plateau reached"], expected, ceiling["name"])
         self.check(self.run_tool("calibrate", "--time", "0"), 2, "--time")
 
+    def test_a_short_calibration_keeps_what_it_has_no_time_for(self):
+        environment, kept = self.other_cache("short-cache")
+        full = json.loads(kept.read_text())
+        full["quick"] = False
+        full["measured_at"] = "2026-01-01T04:00:00Z"
+        kept.write_text(json.dumps(full))
+        done = subprocess.run([ROOFLINE, "calibrate", "--device", "cpu", "--time", "0.3", "--sustain", "0", "--json"],
+                              env=environment, text=True, cwd=self.folder, capture_output=True)
+        machine = self.data(done)
+        self.assertEqual(machine, json.loads(kept.read_text()) | {"ceilings": machine["ceilings"]})
+        before = {ceiling["name"]: ceiling["value"] for ceiling in full["ceilings"]}
+        earlier = {ceiling["name"]: ceiling for ceiling in machine["ceilings"] if "measured_at" in ceiling}
+        self.assertTrue(earlier, done.stderr)
+        self.assertEqual({ceiling["measured_at"] for ceiling in earlier.values()}, {full["measured_at"]})
+        self.assertEqual({name: ceiling["value"] for name, ceiling in earlier.items()}, {name: before[name] for name in earlier})
+        self.assertLessEqual(set(before), {ceiling["name"] for ceiling in machine["ceilings"]}, "none is lost")
+        shown = subprocess.run([ROOFLINE, "machine", "--device", "cpu"], env=environment, text=True, capture_output=True)
+        self.check(shown, 0)
+        self.assertIn(f"{len(earlier)} of {len(machine['ceilings'])} ", shown.stdout)
+        self.assertIn(full["measured_at"], shown.stdout)
+
     def test_a_part_is_not_kept(self):
         done = self.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "launch.*", "-o", "part.json")
         self.check(done, 0, "not stored")

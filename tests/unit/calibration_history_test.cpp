@@ -80,6 +80,65 @@ TEST(History, KeepsTheBest) {
   EXPECT_EQ(held(calibrated(110e9, kEvening), calibrated(111e9, kNoon)).past_best->value, 111e9);
 }
 
+TEST(History, WhatALaterCalibrationHasNoTimeForIsKeptWithItsDate) {
+  Machine morning = calibrated(116e9, kMorning);
+  const auto add = [](Machine& machine, const std::string& name, Regime regime) {
+    Ceiling pipe;
+    pipe.name = name;
+    pipe.kind = CeilingKind::compute;
+    pipe.regime = regime;
+    pipe.value = 1e12;
+    machine.ceilings.push_back(pipe);
+  };
+  for (const Regime regime : {Regime::burst, Regime::sustained}) {
+    add(morning, "fp32", regime);
+    add(morning, "fp64", regime);
+  }
+  add(morning, "int8", Regime::burst);
+  morning.sweeps.emplace_back().name = "sweep.read";
+  Machine noon = calibrated(115e9, kNoon);
+  add(noon, "fp64", Regime::burst);
+  noon.unmeasured = {{"fp32", "no time", true},
+                     {"fp64 (sustained)", "no time", true},
+                     {"int8", "no variant runs here"},
+                     {"fp16", "no time", true},
+                     {"sweep.read", "no time", true}};
+  const Machine alone = noon;
+  keep_earlier_ceilings(noon, morning);
+  EXPECT_EQ(noon.ceilings.size(), 5U);
+  EXPECT_EQ(noon.find("dram.copy")->value, 115e9) << "what was measured now stays";
+  for (const auto& [name, regime] :
+       {std::pair("fp32", Regime::burst), {"fp32", Regime::sustained}, {"fp64", Regime::sustained}}) {
+    ASSERT_NE(noon.find(name, regime), nullptr) << name;
+    EXPECT_EQ(noon.find(name, regime)->measured_at, kMorning) << name;
+  }
+  EXPECT_EQ(noon.find("fp64")->measured_at, "");
+  EXPECT_EQ(noon.sweeps.at(0).measured_at, kMorning);
+  ASSERT_EQ(noon.unmeasured.size(), 2U);
+  EXPECT_EQ(noon.unmeasured[0].name, "int8");
+  EXPECT_EQ(noon.unmeasured[1].name, "fp16");
+
+  Machine evening = calibrated(116e9, kEvening);
+  evening.unmeasured = {{"fp32", "no time", true}};
+  keep_earlier_ceilings(evening, noon);
+  ASSERT_NE(evening.find("fp32"), nullptr);
+  EXPECT_EQ(evening.find("fp32")->measured_at, kMorning) << "the date of its measurement";
+
+  const auto unchanged = [&](Machine now, const Machine& kept) {
+    keep_earlier_ceilings(now, kept);
+    return now.ceilings.size() == alone.ceilings.size();
+  };
+  Machine other = morning;
+  other.device.attributes = {{"host name", "node18"}};
+  EXPECT_TRUE(unchanged(alone, other)) << "another host";
+  other = morning;
+  other.tool_version = "0.0.9";
+  EXPECT_TRUE(unchanged(alone, other));
+  Machine quick = alone;
+  quick.quick = true;
+  EXPECT_TRUE(unchanged(quick, morning)) << "it replaces no full one";
+}
+
 TEST(History, AMonthLaterItIsForgotten) {
   EXPECT_TRUE(held(calibrated(62e9, "2026-12-22T08:00:00Z"), calibrated(116e9, kMorning)).past_best);
   EXPECT_FALSE(held(calibrated(62e9, "2026-12-24T08:00:00Z"), calibrated(116e9, kMorning)).past_best);

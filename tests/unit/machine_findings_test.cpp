@@ -37,6 +37,15 @@ void leave_open(Ceiling& ceiling, std::int64_t rounds) {
 
 TEST(MachineFindings, ASoundMachineHasNone) { EXPECT_THAT(machine_findings(cpu()), IsEmpty()); }
 
+TEST(MachineFindings, CeilingsOfAnEarlierCalibrationAreCountedWithItsDate) {
+  Machine machine = cpu();
+  for (const std::size_t i : {0U, 2U}) machine.ceilings[i].measured_at = "2026-11-29T04:00:00Z";
+  const Findings found = machine_findings(machine);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, FindingKind::earlier_ceilings);
+  EXPECT_THAT(found[0].text, mentions("2", "2026-11-29T04:00:00Z"));
+}
+
 TEST(MachineFindings, ManyCeilingsOfOneCauseAreOneSentence) {
   Machine machine = cpu();
   for (std::size_t i = 0; i < 9; ++i) {

@@ -213,6 +213,13 @@ TEST(McpDigest, ComparisonsBoundsAndProjections) {
     "limiting_ceiling": "hbm.read", "parts": [{"name": "mlp", "launches": 32, "time_s": 0.0001}]}],
     "score": {"measured_s": 0.02, "share": 0.45}})");
   EXPECT_THAT(digest(bound), mentions("llama", "H100", "decode", "9 ms", "hbm.read", "mlp", "45.0 %"));
+  const Json short_calibration =
+      Json::parse(R"({"schema": "roofline.machine/1", "device": {"name": "Test", "kind": "cpu"},
+    "measured_at": "2026-11-30T10:00:00Z", "ceilings": [
+    {"name": "fp32", "kind": "compute", "value": 1e12, "measured_at": "2026-11-29T04:00:00Z"},
+    {"name": "fp64", "kind": "compute", "value": 5e11, "measured_at": "2026-11-29T04:00:00Z"},
+    {"name": "dram.read", "kind": "bandwidth", "value": 1e11}]})");
+  EXPECT_THAT(digest(short_calibration), mentions("2 kept", "2026-11-29T04:00:00Z", "fp32"));
   const Json projection =
       Json::parse(R"({"schema": "roofline.project/1", "machine": "H100", "onto": [{"machine": "B200",
     "measured_roofs": false, "here_s": 2.0, "there": {"seconds": 1.0, "range": [0.5, 1.5]}, "projected_share": 0.8,

@@ -123,6 +123,7 @@ void members(auto& io, Ceiling& ceiling) {
   io("samples", ceiling.samples);
   io.text("stop", ceiling.stop);
   io.optional("disturbed", ceiling.contention);
+  io.text("measured_at", ceiling.measured_at);
   io.positive("took_s", ceiling.took_s);
 }
 
@@ -157,6 +158,7 @@ void members(auto& io, Sweep& sweep) {
   io("plateaus", sweep.plateaus);
   io("boundaries", sweep.boundaries);
   io.optional("saturates_at", sweep.saturates_at);
+  io.text("measured_at", sweep.measured_at);
   if (sweep.axis == SweepAxis::message) io("lines", sweep.lines);
 }
 
