@@ -110,6 +110,22 @@ std::vector<Resource> resources_of(const Work& work, const Machine& machine, std
   return resources;
 }
 
+/// The pipe of most operations, and main memory or the cache that serves it, are the two roofs of a kernel. The first
+/// of them that has no ceiling; null if both have one. A CPU has no roof of its integer unit: rules on integer work say
+/// so (report/diagnosis).
+const ResourceTime* missing_of(const std::vector<ResourceTime>& resources, const std::string& memory) {
+  const ResourceTime* pipe = nullptr;
+  for (const ResourceTime& one : resources) {
+    const bool is_larger = one.kind == CeilingKind::compute && (pipe == nullptr || one.amount > pipe->amount);
+    if (is_larger && one.ceiling != to_string(Pipe::int32)) pipe = &one;
+  }
+  if (pipe != nullptr && std::isnan(pipe->time_s)) return pipe;
+  const auto missing = std::ranges::find_if(resources, [&](const ResourceTime& one) {
+    return one.kind == CeilingKind::bandwidth && one.ceiling == memory && std::isnan(one.time_s);
+  });
+  return missing == resources.end() ? nullptr : &*missing;
+}
+
 BoundLabel label_of(const std::vector<Resource>& resources) {
   if (resources.empty() || std::isnan(resources[0].time.time_s)) return BoundLabel::unknown;
   if (resources.size() > 1 && !std::isnan(resources[1].time.time_s)) {
@@ -138,8 +154,11 @@ Bound bound_of(const Work& work, const Machine& machine, std::optional<double> c
   const Level memory = main_memory(machine.device.kind);
   Bound bound;
   const std::vector<Resource> resources = resources_of(work, machine, core_hz);
-  bound.label = label_of(resources);
   for (const Resource& resource : resources) bound.resources.push_back(resource.time);
+  bound.label = label_of(resources);
+  const bool by_roofs = bound.label == BoundLabel::compute || bound.label == BoundLabel::memory;
+  const std::string level(to_string(work.cache.value_or(memory)));
+  if (by_roofs && missing_of(bound.resources, level) != nullptr) bound.label = BoundLabel::unknown;
   bound.arithmetic_intensity = arithmetic_intensity(work, memory);
   bound.ridge = ridge_of(work, machine, memory);
   bound.attainable_time_s = kNaN;
@@ -159,6 +178,17 @@ Bound bound_of(const Work& work, const Machine& machine, std::optional<double> c
     bound.provisional = !bound.suspect && any([](const Ceiling& ceiling) { return ceiling.provisional(); });
   }
   return bound;
+}
+
+std::string missing_roof(const Bound& bound) {
+  if (bound.label != BoundLabel::unknown) return {};
+  if (std::ranges::all_of(bound.resources, [](const ResourceTime& one) { return std::isnan(one.time_s); })) return {};
+  const auto memory = std::ranges::find_if(bound.resources, [](const ResourceTime& one) {
+    return one.kind == CeilingKind::bandwidth && std::isnan(one.time_s);
+  });
+  const ResourceTime* missing =
+      missing_of(bound.resources, memory == bound.resources.end() ? std::string() : memory->ceiling);
+  return missing == nullptr ? std::string() : missing->ceiling;
 }
 
 double fraction_of_roof(const Bound& bound, double measured_time_s) {

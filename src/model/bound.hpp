@@ -44,8 +44,9 @@ struct Bound {
   double ridge = 0;
 };
 
-/// The bound rule: the attainable time is the largest resource time; its resource is the limiting ceiling. If the
-/// 95 % intervals of the two largest times overlap, and they are of different kinds, the label is `balanced`. A
+/// The bound rule: the attainable time is the largest resource time; its resource is the limiting ceiling. Unknown if
+/// the pipe of most operations or main memory has no ceiling: the other one alone does not show what limits the kernel.
+/// If the 95 % intervals of the two largest times overlap, and they are of different kinds, the label is `balanced`. A
 /// collective has two resources: its bytes at its bus bandwidth, and its latency by its line. `core_hz` is the
 /// kernel's clock, if known: its pipes are compared with the regime whose clock is nearer, scaled to the kernel's
 /// clock if the two clocks differ by more than 1 % (operations per cycle belong to the pipe, cycles per second to
@@ -53,6 +54,10 @@ struct Bound {
 /// that a cache serves (Work::cache) are compared with that cache's ceilings, and the work of one of several threads
 /// with those of one core.
 Bound bound_of(const Work& work, const Machine& machine, std::optional<double> core_hz = std::nullopt);
+
+/// The roof without which the label is unknown although others are known: the pipe of most operations, or main memory
+/// (or the cache that serves it). Empty if the label is known, or if no resource has a ceiling.
+std::string missing_roof(const Bound& bound);
 
 /// attainable / measured time. Never clamped: above 1 is a finding.
 double fraction_of_roof(const Bound& bound, double measured_time_s);

@@ -1015,6 +1015,20 @@ class Machines(Workspace):
         self.assertIn(f"{len(earlier)} of {len(machine['ceilings'])} ", shown.stdout)
         self.assertIn(full["measured_at"], shown.stdout)
 
+    def test_a_row_without_its_roof_says_which(self):
+        """One roof alone does not say what limits a kernel."""
+        machine = json.loads(self.machine.read_text())
+        machine["ceilings"] = [ceiling for ceiling in machine["ceilings"] if ceiling["kind"] != "compute"]
+        path = self.folder / "no-pipes.json"
+        path.write_text(json.dumps(machine))
+        done = self.run_tool("analyze", self.suite(), "--device", "cpu", "--machine", path, "--max-time", "0.1", "--json",
+                             "--only", "gemm*")
+        self.check(done, 0)
+        row, = self.data(done)["results"]
+        self.assertNotIn("bound", row)
+        self.assertIn("fp32", row["absent"]["bound"])
+        self.assertNotIn("fraction_of_roof", row)
+
     def test_a_part_is_not_kept(self):
         done = self.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "launch.*", "-o", "part.json")
         self.check(done, 0, "not stored")

@@ -465,8 +465,9 @@ TEST(Bound, MissingCeilingsAreListedAndNotGuessed) {
   Work work;
   work.flops[Pipe::tensor_fp8] = 1e12;
   work.bytes[Level::hbm] = {.read = 4e9, .write = 0};
+  work.flops[Pipe::sfu] = 1e3;
   const Bound bound = bound_of(work, gpu());
-  EXPECT_EQ(bound.limiting_ceiling, "hbm.read");
+  EXPECT_EQ(bound.resources.front().ceiling, "hbm.read");
   EXPECT_EQ(bound.resources.back().ceiling, "tensor.fp8");
   EXPECT_TRUE(std::isnan(bound.resources.back().time_s));
   EXPECT_TRUE(std::isnan(bound.ridge));
@@ -476,6 +477,28 @@ TEST(Bound, MissingCeilingsAreListedAndNotGuessed) {
   EXPECT_TRUE(nothing.limiting_ceiling.empty());
   EXPECT_TRUE(std::isnan(nothing.attainable_time_s));
   EXPECT_TRUE(std::isnan(fraction_of_roof(nothing, 1.0)));
+}
+
+TEST(Bound, OneRoofAloneDoesNotSayWhatLimits) {
+  Work work;
+  work.flops[Pipe::tensor_fp8] = 1e12;
+  work.bytes[Level::hbm] = {.read = 4e9, .write = 0};
+  const Bound no_pipe = bound_of(work, gpu());
+  EXPECT_EQ(no_pipe.label, BoundLabel::unknown);
+  EXPECT_TRUE(std::isnan(no_pipe.attainable_time_s));
+  EXPECT_EQ(missing_roof(no_pipe), "tensor.fp8");
+
+  work.flops = {{Pipe::fp32, 60e12}, {Pipe::tensor_fp8, 10}};
+  EXPECT_EQ(bound_of(work, gpu()).label, BoundLabel::compute) << "a pipe of few operations decides nothing";
+  EXPECT_EQ(missing_roof(bound_of(work, gpu())), "");
+  Machine machine = gpu();
+  std::erase_if(machine.ceilings, [](const Ceiling& ceiling) { return ceiling.level == Level::hbm; });
+  const Bound no_memory = bound_of(work, machine);
+  EXPECT_EQ(no_memory.label, BoundLabel::unknown);
+  EXPECT_EQ(missing_roof(no_memory), "hbm");
+  work.bytes.clear();
+  EXPECT_EQ(bound_of(work, machine).label, BoundLabel::compute) << "it moves no bytes there";
+  EXPECT_EQ(missing_roof(bound_of(work, Machine{})), "") << "none is known";
 }
 
 TEST(Bound, SuspectCeilingMakesTheBoundSuspect) {

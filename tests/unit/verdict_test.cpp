@@ -219,6 +219,31 @@ Verdict verdict_at_roof(const std::function<void(Point&)>& change) {
   return verdicts(report).front();
 }
 
+TEST(Verdicts, AMissingRoofIsNamedWithTheCommandThatMeasuresIt) {
+  Report report = example::sample_report();
+  const auto row =
+      std::ranges::find_if(report.points, [](const Point& point) { return point.work.flops.contains(Pipe::fp32); });
+  ASSERT_NE(row, report.points.end());
+  report.points = {*row};
+  report.machine.device.kind = DeviceKind::cpu;
+  Point& point = report.points[0];
+  point.work.flops = {{Pipe::fp32, 1e6}};
+  point.work.bytes = {{Level::dram, {.read = 1e9, .write = 0}}};
+  Ceiling memory = report.machine.ceilings.front();
+  memory.name = "dram.read";
+  memory.kind = CeilingKind::bandwidth;
+  memory.level = Level::dram;
+  memory.pattern = Pattern::read;
+  memory.pipe.reset();
+  report.machine.ceilings = {memory};
+  point.bound = bound_of(point.work, report.machine);
+  const Verdict verdict = verdicts(report).front();
+  EXPECT_EQ(verdict.kind, VerdictKind::no_roof);
+  EXPECT_TRUE(std::isnan(verdict.total_gain_s));
+  EXPECT_THAT(verdict.finding, HasSubstr("fp32"));
+  EXPECT_THAT(verdict.action, mentions("fp32", "roofline calibrate --device cpu"));
+}
+
 TEST(Verdicts, NobodyIsToldToStopByAFigureThatNobodyKnows) {
   EXPECT_EQ(verdict_at_roof([](Point&) {}).kind, VerdictKind::at_roof);
   EXPECT_EQ(verdict_at_roof([](Point& point) { point.time->drifting = true; }).rule, "drifting");

@@ -19,6 +19,7 @@
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
+#include "report/roofs.hpp"
 #include "report/titles.hpp"
 #include "report/work_source.hpp"
 #include "sample/own_files.hpp"
@@ -178,8 +179,18 @@ void advise_on_import(Verdict& verdict, const Report& report, const Point& point
   if (to_count && !intel) verdict.action = "Add an ncu report of the program (ncu --set roofline).";
 }
 
-/// The reason why a profiled row has no work.
+/// The reason why a row has no roof: the one that is missing, or for a profiled row why it has no work.
 void explain_no_roof(Verdict& verdict, const Report& report, const Point& point) {
+  if (const std::string roof = missing_roof(point.bound); !roof.empty()) {
+    const Machine& machine = machine_of(report, point);
+    verdict.finding = fmt::format("No roof: {} was not measured, so its limit is not known.", clean_line(roof));
+    verdict.action =
+        not_measured(machine).empty()
+            ? fmt::format("Measure {}: roofline calibrate --device {}{}.", clean_line(roof),
+                          to_string(machine.device.kind), machine.device.kind == DeviceKind::cpu ? " --time 60s" : "")
+            : "Pass the measured roofs of its GPU: --machine machine.json.";
+    return;
+  }
   const std::string why = why_no_work(point);
   if (why.empty()) return;
   verdict.finding = fmt::format("No roof: its FLOPs and bytes are not known ({}).", why);

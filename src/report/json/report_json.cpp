@@ -2,6 +2,8 @@
 // derived ones (performance, bandwidth, fraction of the roof) are written for other programs and
 // recomputed on reading. The keys are those of docs/report-schema.md.
 
+#include <fmt/format.h>
+
 #include "model/nan.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/diagnosis/verdict.hpp"
@@ -106,7 +108,10 @@ void put_bound(Json& json, const Point& point, Json& absent) {
                                                      : "the work has no counted FLOPs";
   }
   if (bound.label == BoundLabel::unknown) {
-    absent["bound"] = no_work.empty() ? "no ceiling was measured for any resource of this work" : no_work;
+    const std::string missing = missing_roof(bound);
+    absent["bound"] = !no_work.empty()   ? no_work
+                      : !missing.empty() ? fmt::format("no ceiling was measured for {}", missing)
+                                         : "no ceiling was measured for any resource of this work";
   } else {
     json["bound"] = to_string(bound.label);
     json["limiting_ceiling"] = bound.limiting_ceiling;
