@@ -74,7 +74,7 @@ void DeviceRequest::finish(const std::string& single) {
   if (!cpus.empty() && kind.value_or(DeviceKind::cpu) != DeviceKind::cpu) {
     throw UsageError(
         fmt::format("--cpus {} selects the CPU, but --device {} selects a GPU", fmt::join(cpus, ","), text),
-        "remove one of them");
+        "remove --cpus, or use --device cpu");
   }
   if (!cpus.empty()) kind = DeviceKind::cpu;
   if (several() && !single.empty()) {

@@ -94,13 +94,13 @@ void finish(MonitorFlags& flags, GlobalOptions& global) {
                      "for example: --interval 500ms");
   }
   if (global.answer.json && flags.format == MonitorFormat::prometheus) {
-    throw UsageError("--json and --format prometheus exclude each other", "remove one of them");
+    throw UsageError("--json and --format prometheus exclude each other", "remove --json, or remove --format");
   }
   if (flags.format == MonitorFormat::prometheus && !flags.once) {
     throw UsageError("--format prometheus requires --once", "add --once and run it at every scrape");
   }
   if (global.answer.top || !global.answer.fields.empty()) {
-    throw UsageError("monitor does not support --top and --fields");
+    throw UsageError("monitor does not support --top and --fields", "remove --top and --fields");
   }
   if (global.answer.json) flags.format = MonitorFormat::json;
   constexpr double kLongestOnce_s = 1;  // rates need two readings

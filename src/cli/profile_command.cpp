@@ -81,38 +81,47 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.rest_target = &options.program;
 }
 
-/// Options of the recording of GPUs do not apply to an emulated run.
+/// Options of the recording of GPUs do not apply to an emulated run. Each hint removes an option without which the rest
+/// is accepted.
 void require_cpu_program(Flags& flags) {
   const ProfileOptions& options = flags.options;
-  const auto conflict = [](const char* what) {
-    throw UsageError(fmt::format("--emulate counts whole runs of CPU programs: {} does not apply", what),
-                     "remove one of them");
+  const auto conflict = [](const std::string& what, const std::string& hint) {
+    throw UsageError(fmt::format("--emulate counts whole runs of CPU programs: {} does not apply", what), hint);
   };
-  if (!flags.from.empty()) conflict("--from");
-  if (!options.host) conflict("--no-host");
-  if (!options.counters) conflict("--no-counters");
-  if (options.window_s || options.warmup_s > 0) conflict("a window");
-  if (options.runs > 1) conflict("--runs");
-  if (flags.device.kind.value_or(DeviceKind::cpu) != DeviceKind::cpu) conflict("a GPU");
+  if (!flags.from.empty()) conflict("--from", "remove --emulate");
+  for (const auto& [given, option] : {std::pair(!options.host, "--no-host"),
+                                      {!options.counters, "--no-counters"},
+                                      {options.runs > 1, "--runs"},
+                                      {options.window_s.has_value(), "--window"},
+                                      {options.warmup_s > 0, "--warmup"}}) {
+    if (given) conflict(option, fmt::format("remove {}", option));
+  }
+  if (flags.device.kind.value_or(DeviceKind::cpu) != DeviceKind::cpu) {
+    conflict("--device " + flags.device.text, "use --device cpu");
+  }
   flags.device.kind = DeviceKind::cpu;
 }
 
 /// Options of started programs and of the recording of GPUs do not apply to a process that runs already.
 void require_running_process(Flags& flags) {
   const ProfileOptions& options = flags.options;
-  const auto conflict = [](const char* what) {
-    throw UsageError(fmt::format("--pid samples the threads of a running process: {} does not apply", what),
-                     "remove it, or start the program: roofline profile -- program");
+  const auto conflict = [](const std::string& what, const std::string& hint) {
+    throw UsageError(fmt::format("--pid samples the threads of a running process: {} does not apply", what), hint);
   };
-  if (!options.program.empty()) conflict("a program");
-  if (!flags.from.empty()) conflict("--from");
-  if (flags.emulate) conflict("--emulate");
-  if (!options.host) conflict("--no-host");
-  if (options.baseline) conflict("--baseline");
-  if (options.runs > 1) conflict("--runs");
-  if (!options.step_range.empty()) conflict("--step");
-  if (!flags.machine.empty()) conflict("--machine");
-  if (flags.device.kind.value_or(DeviceKind::cpu) != DeviceKind::cpu) conflict("a GPU");
+  if (!options.program.empty()) conflict("a program", "remove the program, or remove --pid to start it");
+  for (const auto& [given, option] : {std::pair(!flags.from.empty(), "--from"),
+                                      {flags.emulate, "--emulate"},
+                                      {!options.host, "--no-host"},
+                                      {options.baseline, "--baseline"},
+                                      {options.runs > 1, "--runs"},
+                                      {!options.step_range.empty(), "--step"},
+                                      {!flags.machine.empty(), "--machine"},
+                                      {!flags.remarks.empty(), "--remarks"}}) {
+    if (given) conflict(option, fmt::format("remove {}", option));
+  }
+  if (flags.device.kind.value_or(DeviceKind::cpu) != DeviceKind::cpu) {
+    conflict("--device " + flags.device.text, "use --device cpu");
+  }
   flags.device.kind = DeviceKind::cpu;
 }
 
@@ -147,7 +156,7 @@ Machine cpu_machine_of(Flags& flags, std::vector<std::string>& notes) {
     Machine machine = parse_machine(read_file(flags.machine, kReportLimit), flags.machine);
     if (machine.device.kind == DeviceKind::cpu) return machine;
     throw UsageError(fmt::format("{}: holds the roofs of a GPU", flags.machine),
-                     "pass the calibration of a CPU: roofline calibrate --device cpu");
+                     "remove --machine, or pass the calibration of a CPU: roofline calibrate --device cpu -o cpu.json");
   }
   const SelectedDevice device = choose_device(flags.device);
   if (std::optional<Machine> kept = kept_machine(device.info.identity)) return *std::move(kept);
@@ -157,6 +166,24 @@ Machine cpu_machine_of(Flags& flags, std::vector<std::string>& notes) {
   return machine;
 }
 
+[[noreturn]] void refuse_nothing_to_record(const std::string& why) {
+  throw UsageError(fmt::format("--no-host records kernels of a GPU only: {}", why), "remove --no-host");
+}
+
+/// The GPU whose kernels alone are recorded.
+SelectedDevice gpu_of(DeviceRequest& request) {
+  if (!request.kind) {
+    SelectedDevice device = choose_device(request);
+    if (device.info.kind != DeviceKind::cuda) refuse_nothing_to_record(device.why);
+    return device;
+  }
+  try {
+    return choose_device(request);
+  } catch (const DeviceError& error) {
+    throw DeviceError(error.what(), "profile what the CPU does: remove --no-host and use --device cpu");
+  }
+}
+
 /// The calibration: from --machine, which needs no device here, else that of the selected GPU. Where the host alone is
 /// profiled, because there is no GPU or by --device cpu, it is the CPU without roofs: samples need none.
 Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
@@ -164,6 +191,10 @@ Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
     if (!flags.device.kind) flags.device.kind = DeviceKind::cpu;
     return cpu_machine_of(flags, notes);
   }
+  const bool is_new = flags.from.empty();
+  if (is_new && flags.device.kind == DeviceKind::cpu && !flags.options.host)
+    refuse_nothing_to_record("--device is cpu");
+  if (is_new && flags.device.kind == DeviceKind::cpu && !flags.machine.empty()) return cpu_machine_of(flags, notes);
   const bool may_be_host_alone =
       flags.options.host && flags.machine.empty() && (flags.from.empty() || !has_gpu_recording(flags.from));
   if (may_be_host_alone) {
@@ -175,22 +206,26 @@ Machine machine_of(Flags& flags, std::vector<std::string>& notes) {
     return machine;
   }
   DeviceRequest request = flags.device;
+  if (flags.machine.empty()) return machine_for(gpu_of(request), {}, notes);
   if (!request.kind) request.kind = DeviceKind::cuda;
-  if (!flags.machine.empty()) {
-    const std::string text = read_file(flags.machine, kReportLimit);
-    // A node file holds several devices, so the device must be selected; a machine file holds one. A recording of
-    // another machine has none here.
-    return is_node(text) && flags.from.empty() ? parse_machine_of(choose_device(request).info, text, flags.machine)
-                                               : parse_machine_of({}, text, flags.machine);
+  const std::string text = read_file(flags.machine, kReportLimit);
+  // A node file holds several devices, so the device must be selected; a machine file holds one. A recording of
+  // another machine has none here.
+  Machine machine = is_node(text) && is_new ? parse_machine_of(choose_device(request).info, text, flags.machine)
+                                            : parse_machine_of({}, text, flags.machine);
+  if (is_new && machine.device.kind == DeviceKind::cpu && !flags.options.host) {
+    refuse_nothing_to_record(fmt::format("{} has the roofs of a CPU", flags.machine));
   }
-  return machine_for(choose_device(request), {}, notes);
+  return machine;
 }
 
 /// Read before the program runs.
 std::optional<CompilerRemarks> remarks_of(const Flags& flags) {
   if (flags.remarks.empty()) return std::nullopt;
   if (!flags.emulate && (flags.from.empty() || !has_counted_instructions(flags.from))) {
-    throw UsageError("--remarks applies to loops counted with --emulate", "add --emulate");
+    const bool can_emulate = flags.from.empty() && flags.device.kind.value_or(DeviceKind::cpu) == DeviceKind::cpu;
+    throw UsageError("--remarks applies to loops counted with --emulate",
+                     can_emulate ? "add --emulate" : "remove --remarks");
   }
   std::ifstream in(flags.remarks);
   if (!in) throw UsageError(fmt::format("can't read {}", flags.remarks), "pass the file that the compiler wrote");
@@ -273,10 +308,6 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     const CountTool found = find_count_tool();
     if (found.tool.empty()) throw UsageError(found.why_not, found.hint);
     flags.options.count_tool = found.tool;
-  } else if (flags.from.empty() && flags.device.kind == DeviceKind::cpu &&
-             (!flags.options.host || !flags.machine.empty())) {
-    throw UsageError("with --device cpu and without --emulate, neither --no-host nor --machine applies",
-                     "remove --device or the other option, or add --emulate");
   }
   const bool to_stdout = flags.output.to_stdout();
   if (!to_stdout && !flags.output.path.empty()) require_writable_folder(output_folder(flags, {}));

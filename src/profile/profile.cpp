@@ -43,7 +43,7 @@ bool has_library() { return &roofline_inject_library_begin[0] != &roofline_injec
 void require_library() {
   if (has_library()) return;
   throw DeviceError("this roofline was built without CUDA: it can't record GPU kernels",
-                    "build with the CUDA Toolkit installed (-DROOFLINE_CUDA=ON), or leave --no-host out");
+                    "build with the CUDA Toolkit installed (-DROOFLINE_CUDA=ON), or remove --no-host");
 }
 
 /// Writes the library and its files into the folder; returns the environment that loads it.

@@ -6,9 +6,11 @@ usage: cli_test.py PATH_OF_ROOFLINE [unittest arguments]
 import atexit
 import fcntl
 import functools
+import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -774,7 +776,7 @@ class Profiles(Workspace):
     def test_what_is_asked_for_is_checked_first(self):
         self.check(self.run_tool("profile"), 2, "no program given")
         self.check(self.profile("--window", "5x", "--", "true"), 2, "--window 5s")
-        self.check(self.profile("--device", "cpu", "--", "true"), 2, "--device", "--machine")
+        self.check(self.profile("--device", "cpu", "--", "true"), 2, "remove --machine")
         self.check(self.run_tool("profile", "--device", "cpu", "--no-host", "--", "true"), 2, "--device", "--no-host")
         self.check(self.profile("--from", "nowhere"), 2, "nowhere")
         self.check(self.profile("--windw", "5s", "--", "true"), 2, "--window")
@@ -791,6 +793,53 @@ class Profiles(Workspace):
         self.assertTrue((self.folder / "ran").exists())
 
     def test_a_program_without_a_gpu_is_said_and_runs_as_it_would(self):
+    def test_the_roofs_of_a_cpu_for_a_program_on_it(self):
+        self.check(self.run_tool("profile", "--device", "cpu", "--machine", self.machine, "-o", "here.json", "--", "true"), 0)
+        report = json.loads((self.folder / "here.json").read_text())
+        self.assertEqual(report["machine"]["ceilings"], json.loads(self.machine.read_text())["ceilings"])
+
+    def next_commands(self, options, hint):
+        """The options after each of the alternatives of a hint: "remove --a, or use --b c"."""
+        for verb, option, value in re.findall(r"(remove|add|use) (--[a-z-]+)(?: (cpu))?", hint):
+            others = tuple(given for given in options if given[0] != option)
+            yield others if verb == "remove" else (*others, (option, value) if value else (option,))
+
+    def follow_hints(self, options, program, seen):
+        """Runs the command; where it is refused with a hint that names options, does what the hint says."""
+        words = [word for option in options for word in option]
+        done = self.run_tool("profile", *words, *(["--", *program] if program else []))
+        if done.returncode not in (2, 4):
+            return
+        hint = " ".join(line for line in done.stderr.splitlines() if line.startswith("  "))
+        commands = [tuple(sorted(command)) for command in self.next_commands(options, hint)]
+        self.assertTrue(commands or "no-such-program" in done.stderr, done.stderr)
+        for command in commands:
+            self.assertNotIn(command, seen, f"{seen}: {done.stderr}")
+            self.assertLess(len(seen), 4, seen)
+            self.follow_hints(command, program, [*seen, command])
+
+    def test_hints_lead_to_commands_that_are_accepted(self):
+        """Pairs of options of which one is refused; the program does not exist, so that an accepted command is short."""
+        remarks = self.folder / "remarks.txt"
+        remarks.write_text("t.c:3:5: missed: couldn't vectorize loop\n")
+        options = [("--device", "cpu"), ("--device", "cuda"), ("--cpus", "0"), ("--machine", str(self.machine)),
+                   ("--machine", str(self.ROOFS)), ("--warmup", "1s"), ("--window", "1s"), ("--no-counters",),
+                   ("--count-time", "1s"), ("--emulate",), ("--remarks", str(remarks)), ("--runs", "2"), ("--baseline",),
+                   ("--step", "x"), ("--no-python",), ("--no-host",), ("--keep", "kept"), ("--json",),
+                   ("--format", "md"), ("--top", "1"), ("--fields", "label"), ("--plot",), ("-o", "one.md")]
+        pairs = [(), *((one,) for one in options)]
+        pairs += [(a, b) for a, b in itertools.combinations(options, 2) if a[0] != b[0]]
+        for pair in (tuple(sorted(pair)) for pair in pairs):
+            with self.subTest(pair):
+                self.follow_hints(pair, ["./no-such-program"], [pair])
+        for option in (option for option in options if option[0] != "--window"):
+            with self.subTest(option), subprocess.Popen(["sleep", "60"]) as process:
+                given = tuple(sorted((("--pid", str(process.pid)), ("--window", "50ms"), option)))
+                try:
+                    self.follow_hints(given, [], [given])
+                finally:
+                    process.kill()
+
         done = self.profile("-o", "none", "--", "sh", "-c", "echo out; echo err >&2; pwd; exit 3")
         self.check(done, 3)
         self.assertEqual(done.stdout, f"out\n{self.folder}\n")
