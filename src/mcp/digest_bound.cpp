@@ -13,6 +13,15 @@ namespace {
 
 constexpr std::size_t kMostParts = 12, kMostRows = 10;
 
+/// "measured 9 ms, reaches 64.0 % of the bound"; a time below the bound is a mistake and has no share.
+std::string score_of(double measured_s, double least_s, double share) {
+  const std::string measured = "measured " + duration(measured_s);
+  constexpr double kTolerance = 1.02;  // as score_of() of problem/problem_bound.hpp
+  if (share <= kTolerance) return fmt::format("{}, reaches {} of the bound", measured, percent(share));
+  return fmt::format("IMPOSSIBLE: {} is below the bound of {}: the time, the work or the roofs are wrong", measured,
+                     duration(least_s));
+}
+
 void digest_phase(const Json& phase, Digest& digest) {
   digest.line(fmt::format("{}: at least {} ({}{}), each part as a kernel {}", text_fact(phase, "name"),
                           duration_fact(phase, "least_s"), text_fact(phase, "bound"),
@@ -20,19 +29,20 @@ void digest_phase(const Json& phase, Digest& digest) {
                                                                        : ", " + text_fact(phase, "limiting_ceiling"),
                           duration_fact(phase, "by_op_s")));
   const Json& parts = list_fact(phase, "parts");
-  const auto time_of = [](const Json& part) {
-    return number_fact_or(part, "time_s", 0) * number_fact_or(part, "launches", 1);
-  };
+  // Times of parts are of all launches; a line has that of one, as the rows of profiles do.
+  const auto time_of = [](const Json& part) { return number_fact_or(part, "time_s", 0); };
   std::size_t told = 0;
   for (const std::size_t i : largest_first(parts, time_of)) {
     if (told++ == kMostParts) break;
     const Json& part = parts[i];
-    std::string line =
-        fmt::format("  {}: {} x {:.0f}, {} ({})", shorten(text_fact(part, "name"), 80), duration_fact(part, "time_s"),
-                    number_fact_or(part, "launches", 1), text_fact(part, "limiting_ceiling"), text_fact(part, "bound"));
-    if (find_fact(part, "measured_s") != nullptr) {
-      line +=
-          fmt::format("; measured {}, {} of the bound", duration_fact(part, "measured_s"), percent_fact(part, "share"));
+    const double launches = number_fact_or(part, "launches", 1);
+    const auto time = number_fact(part, "time_s");
+    std::string line = fmt::format("  {}: {} x {:.0f}, {} ({})", shorten(text_fact(part, "name"), 80),
+                                   time && launches > 0 ? duration(*time / launches) : kAbsent, launches,
+                                   text_fact(part, "limiting_ceiling"), text_fact(part, "bound"));
+    const auto measured = number_fact(part, "measured_s"), share = number_fact(part, "share");
+    if (measured && share && time) {
+      line += "; " + score_of(*measured, *time, *share) + (launches > 1 ? " (all launches)" : "");
     }
     if (!digest.item(line)) return;
   }
@@ -64,8 +74,9 @@ void digest_bound(const Json& bound, Digest& digest) {
                             device ? ", of " + binary_bytes(*device) : ""));
   }
   if (const auto measured = number_fact(bound, "score.measured_s")) {
-    digest.line(
-        fmt::format("score: measured {}, {} of the bound", duration(*measured), percent_fact(bound, "score.share")));
+    const auto share = number_fact(bound, "score.share");
+    digest.line("score: " + (share ? score_of(*measured, *share * *measured, *share)
+                                   : fmt::format("measured {}, no roof for this work", duration(*measured))));
   }
   for (const Json& phase : list_fact(bound, "phases")) digest_phase(phase, digest);
 }

@@ -240,7 +240,8 @@ Report problem_chart(const ProblemBound& problem, const Machine& machine) {
 std::string score_text(const PhaseBound& phase, const MeasuredTime& measured) {
   if (!std::isfinite(measured.score.share)) return "No score: the machine has no roof for this work.";
   if (measured.score.possible) {
-    return fmt::format("{} measured: {} of the bound.", duration(measured.seconds), percent(measured.score.share));
+    return fmt::format("{} measured: reaches {} of the bound.", duration(measured.seconds),
+                       percent(measured.score.share));
   }
   return fmt::format(
       "{} measured is less than the least time of {}: work was skipped, inputs were cached, the time is "

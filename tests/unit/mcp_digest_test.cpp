@@ -213,6 +213,16 @@ TEST(McpDigest, ComparisonsBoundsAndProjections) {
     "limiting_ceiling": "hbm.read", "parts": [{"name": "mlp", "launches": 32, "time_s": 0.0001}]}],
     "score": {"measured_s": 0.02, "share": 0.45}})");
   EXPECT_THAT(digest(bound), mentions("llama", "H100", "decode", "9 ms", "hbm.read", "mlp", "45.0 %"));
+  Json many = bound;
+  many["phases"][0]["parts"] = Json::parse(R"([
+    {"name": "small", "launches": 100, "time_s": 0.001, "bound": "memory", "limiting_ceiling": "hbm.read"},
+    {"name": "mlp up", "launches": 32, "time_s": 0.256, "bound": "memory", "limiting_ceiling": "hbm.read",
+     "measured_s": 0.128, "share": 2}])");
+  many["score"] = {{"measured_s", 0.001}, {"share", 4.5}, {"possible", false}};
+  const std::string text = digest(many);
+  EXPECT_THAT(text, mentions("8 ms x 32", "10 \u00b5s x 100", "4.5 ms")) << "the time of a launch";
+  EXPECT_LT(text.find("mlp up"), text.find("small"));
+  EXPECT_THAT(text, Not(HasSubstr("%"))) << "a time below the bound has no share of it";
   const Json short_calibration =
       Json::parse(R"({"schema": "roofline.machine/1", "device": {"name": "Test", "kind": "cpu"},
     "measured_at": "2026-11-30T10:00:00Z", "ceilings": [
