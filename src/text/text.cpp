@@ -10,6 +10,9 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "text/parse.hpp"
@@ -195,6 +198,134 @@ std::string shorten(std::string_view text, int columns) {
   std::string result = head + "\u2026";
   for (; last < points.size(); ++last) result += points[last];
   return result;
+}
+
+namespace {
+
+std::vector<std::string_view> characters(std::string_view text) {
+  std::vector<std::string_view> all;
+  for (; !text.empty(); text.remove_prefix(all.back().size())) all.push_back(text.substr(0, decode(text).bytes));
+  return all;
+}
+
+/// The first `head` columns, "…" and the last ones; at most `columns`.
+std::string cut_at(std::string_view text, int head, int columns) {
+  const std::vector<std::string_view> all = characters(text);
+  std::string front, back;
+  std::size_t first = 0, last = all.size();
+  int used = 0;
+  for (; first < all.size() && used + display_width(all[first]) <= head; ++first) {
+    front += all[first];
+    used += display_width(all[first]);
+  }
+  for (int left = columns - 1 - used; last > first && display_width(all[last - 1]) <= left;) {
+    left -= display_width(all[--last]);
+  }
+  for (std::size_t i = last; i < all.size(); ++i) back += all[i];
+  return front + "\u2026" + back;
+}
+
+using Shortened = std::map<std::string, std::string>;  ///< by the whole text
+
+bool are_apart(const Shortened& texts) {
+  std::set<std::string_view> seen;
+  return std::ranges::all_of(texts, [&](const auto& text) { return seen.insert(text.second).second; });
+}
+
+/// True if no word of `text` reaches over the end of its first `head` columns.
+bool is_word_end(std::string_view text, int head) {
+  const auto end = static_cast<std::size_t>(head);
+  return end == 0 || end >= text.size() || text[end] == ' ' || text[end - 1] == ' ';
+}
+
+/// The ellipsis at another place than the middle: the nearest to it, if possible behind a word.
+bool cut_elsewhere(Shortened& texts, int columns) {
+  Shortened cut = texts;
+  const int middle = columns / 2;
+  for (const bool any_place : {false, true}) {
+    for (int away = 1; away < columns; ++away) {
+      for (const int head : {middle + away, middle - away}) {
+        if (head < 0 || head > columns - 1) continue;
+        const bool fits = std::ranges::all_of(texts, [&](const auto& text) { return is_word_end(text.first, head); });
+        if (!fits && !any_place) continue;
+        for (auto& [whole, text] : cut) text = cut_at(whole, head, columns);
+        if (are_apart(cut)) {
+          texts = cut;
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+/// Lengths of what all texts begin and end with, in whole words.
+std::pair<std::size_t, std::size_t> common_ends(const Shortened& texts) {
+  const std::string& first = texts.begin()->first;
+  std::size_t begin = first.size(), end = first.size();
+  for (const auto& [whole, text] : texts) {
+    const auto [a, b] = std::mismatch(first.begin(), first.end(), whole.begin(), whole.end());
+    begin = std::min(begin, static_cast<std::size_t>(a - first.begin()));
+    const auto [c, d] = std::mismatch(first.rbegin(), first.rend(), whole.rbegin(), whole.rend());
+    end = std::min(end, static_cast<std::size_t>(c - first.rbegin()));
+  }
+  std::size_t shortest = first.size();
+  for (const auto& [whole, text] : texts) shortest = std::min(shortest, whole.size());
+  end = std::min(end, shortest - std::min(begin, shortest));
+  const std::size_t space = first.substr(0, begin).rfind(' ');
+  begin = space == std::string::npos ? 0 : space + 1;
+  const std::size_t word = first.find(' ', first.size() - end);
+  end = word == std::string::npos ? 0 : first.size() - word;
+  return {begin, end};
+}
+
+/// Texts that shorten() makes equal.
+void move_apart(Shortened& texts, int columns) {
+  if (cut_elsewhere(texts, columns)) return;
+  const auto [begin, end] = common_ends(texts);
+  if (begin + end == 0) return;
+  std::vector<std::string> middles;
+  for (const auto& [whole, text] : texts) middles.push_back(whole.substr(begin, whole.size() - begin - end));
+  const int ends = (begin > 0 ? 1 : 0) + (end > 0 ? 1 : 0);
+  middles = shorten_apart(middles, columns - ends);
+  std::size_t i = 0;
+  for (auto& [whole, text] : texts) {
+    const std::string_view front = std::string_view(whole).substr(0, begin);
+    const std::string_view back = std::string_view(whole).substr(whole.size() - end);
+    const std::string& middle = middles[i++];
+    const int room = columns - display_width(middle);
+    const int behind = end == 0 ? 0 : std::min(display_width(back), std::max(1, begin == 0 ? room : room / 3));
+    text = shorten(front, room - behind) + middle + shorten(back, behind);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> shorten_apart(const std::vector<std::string>& texts, int columns) {
+  std::map<std::string, Shortened> groups;  // by their common shortened text
+  for (const std::string& text : texts) {
+    const std::string cut = shorten(text, columns);
+    groups[cut].emplace(text, cut);
+  }
+  Shortened all;
+  std::set<std::string> used;
+  for (auto& [cut, group] : groups) {
+    if (group.size() > 1 && columns > 2) move_apart(group, columns);
+    for (const auto& [whole, text] : group) {
+      std::string distinct = text;
+      // What cannot be told apart in so little room is numbered.
+      for (int n = 2; !used.insert(distinct).second; ++n) {
+        const std::string number = std::to_string(n);
+        const int room = columns - static_cast<int>(number.size());
+        if (room < 1) break;
+        distinct = shorten(text, room) + number;
+      }
+      all[whole] = distinct;
+    }
+  }
+  std::vector<std::string> shortened;
+  for (const std::string& text : texts) shortened.push_back(all.at(text));
+  return shortened;
 }
 
 std::u32string code_points(std::string_view text) {

@@ -32,6 +32,10 @@ int display_width(std::string_view text);
 /// Shortens text to `columns`: the middle is replaced by "…", because template names differ at both ends.
 std::string shorten(std::string_view text, int columns);
 
+/// The same for the entries of a list: texts that differ stay different. Where the middle holds what differs, that is
+/// kept, and the common ends are shortened: "reduc…fp32…".
+std::vector<std::string> shorten_apart(const std::vector<std::string>& texts, int columns);
+
 /// With a capital first letter (ASCII).
 std::string capitalised(std::string text);
 

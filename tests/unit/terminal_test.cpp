@@ -238,6 +238,15 @@ TEST(TerminalTable, LeavesOutByRankThenShrinks) {
   EXPECT_EQ(table.render({.columns = 16}), "name        kept\na-rat\u2026name     1\n");
 }
 
+TEST(TerminalTable, RowsThatDifferCanBeToldApartInANarrowTable) {
+  TerminalTable table({{.title = "Kernel", .shrinks = true}, {.title = "Time", .right = true}});
+  for (const char* type : {"fp32", "fp16", "fp64"}) {
+    table.add_row({{std::string("reduction ") + type + " 2^28 (vectorized)"}, {"1.25 ms"}});
+  }
+  const std::string text = table.render({.unicode = true, .columns = 22});
+  for (const char* type : {"fp32", "fp16", "fp64"}) EXPECT_THAT(text, HasSubstr(type));
+}
+
 TEST(TerminalTable, AColumnMayShrinkBeforeOthersAreLeftOut) {
   TerminalTable table({{"name", false, 0, true, 7}, {"extra", true, 1, false}});
   table.add_row({{"a-rather-long-name"}, {"1"}});

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "model/listed.hpp"
 #include "text/parse.hpp"
 
@@ -71,6 +75,40 @@ TEST(Text, ShortensInTheMiddle) {
     EXPECT_LE(display_width(shorten("a行b列c行d列e行f列g", columns)), columns);
   }
   EXPECT_EQ(display_width(shorten(std::string(10000, 'x'), 40)), 40);
+}
+
+TEST(Text, TextsThatDifferStayDifferentWhenShortened) {
+  std::vector<std::string> names = {"short", "short"};
+  for (const char* op : {"reduction", "gemm", "softmax"}) {
+    for (const char* type : {"fp32", "fp16", "fp64"}) {
+      for (const char* how : {"2^28 (vectorized)", "2^28 (registers)", "2^2 (vectorized)"}) {
+        names.push_back(std::string(op) + " " + type + " " + how);
+      }
+    }
+  }
+  for (const int columns : {11, 14, 16, 20, 24, 60}) {
+    const std::vector<std::string> cut = shorten_apart(names, columns);
+    ASSERT_EQ(cut.size(), names.size());
+    EXPECT_EQ(cut[0], "short");
+    EXPECT_EQ(cut[1], "short") << "equal texts stay equal";
+    EXPECT_EQ(std::set<std::string>(cut.begin(), cut.end()).size(), names.size() - 1) << columns;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      EXPECT_LE(display_width(cut[i]), columns);
+      if (display_width(names[i]) <= columns) {
+        EXPECT_EQ(cut[i], names[i]);
+      }
+    }
+  }
+  const std::vector<std::string> types = {"reduction fp32 2^28 (vectorized)", "reduction fp16 2^28 (vectorized)"};
+  for (const int columns : {10, 11, 16}) {
+    EXPECT_THAT(shorten_apart(types, columns),
+                testing::ElementsAre(testing::HasSubstr("fp32"), testing::HasSubstr("fp16")));
+  }
+  EXPECT_THAT(shorten_apart({"a very long name", "another"}, 7),
+              testing::ElementsAre(shorten("a very long name", 7), "another"));
+  for (int columns = 0; columns < 6; ++columns) {
+    for (const std::string& text : shorten_apart(names, columns)) EXPECT_LE(display_width(text), columns);
+  }
 }
 
 TEST(Text, AListIsSplitAtEverySeparator) {

@@ -152,10 +152,26 @@ bool TerminalTable::shows(std::string_view title, const TerminalStyle& style) co
   return replaced(style).widths(style.columns, indent())[static_cast<std::size_t>(column - columns_.begin())] > 0;
 }
 
+void TerminalTable::shorten_column(std::size_t column, int width) {
+  std::vector<std::string> texts;
+  for (const Row& row : rows_) {
+    if (column < row.cells.size()) texts.push_back(row.cells[column].text);
+  }
+  texts = shorten_apart(texts, width);
+  std::size_t next = 0;
+  for (Row& row : rows_) {
+    if (column < row.cells.size()) row.cells[column].text = texts[next++];
+  }
+}
+
 std::string TerminalTable::render(const TerminalStyle& style) const {
   const std::string indent(this->indent(), ' ');
   const TerminalTable plain = replaced(style);
   const std::vector<int> width = plain.widths(style.columns, indent.size());
+  TerminalTable fitting = plain;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].shrinks && width[i] > 0) fitting.shorten_column(i, width[i]);
+  }
   const auto line = [&](const std::vector<Cell>& cells) {
     std::string result = indent;
     std::string pending;  // padding, written only when something follows: no trailing spaces
@@ -178,7 +194,7 @@ std::string TerminalTable::render(const TerminalStyle& style) const {
   std::vector<Cell> titles;
   for (const TerminalColumn& column : columns_) titles.push_back({column.title, Ink::dim});
   std::string result = line(titles);
-  for (const Row& row : plain.rows_) {
+  for (const Row& row : fitting.rows_) {
     if (row.is_heading) {
       result += inked(for_terminal(shorten(row.heading, style.columns), style), Ink::bold, style) + '\n';
     } else {

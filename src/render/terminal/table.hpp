@@ -23,7 +23,7 @@ struct TerminalColumn {
   bool right = false;  ///< aligned right
   /// 0: always shown; else left out when the table is too wide, the highest rank first.
   int rank = 0;
-  bool shrinks = false;  ///< its texts are shortened when leaving columns out was not enough…
+  bool shrinks = false;  ///< its texts are shortened, and stay distinct, when leaving columns out was not enough…
   int first_to = 0;      ///< …and to this width before any column is left out; 0: not before
 };
 
@@ -49,6 +49,8 @@ class TerminalTable {
   TerminalTable replaced(const TerminalStyle& style) const;
   std::size_t indent() const;
   std::vector<int> widths(int columns, std::size_t indent) const;
+  /// Rows whose texts differ stay different.
+  void shorten_column(std::size_t column, int width);
 
   std::vector<TerminalColumn> columns_;
   std::vector<Row> rows_;
