@@ -31,7 +31,7 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.rest = kFilesAfterDashes;
   command.rest_target = &flags.later;
   command.add("--max-slowdown", percentage(flags.max_slowdown),
-              "Slowdown above which a kernel or step is a regression (default: 3%)");
+              "Slowdown above which a kernel, step or program is a regression (default: 3%)");
   flags.output.add_to(command);
 }
 
@@ -83,8 +83,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
 }  // namespace
 
 CommandEntry compare_command() {
-  return CommandRow<Flags>{"compare", "Compare two runs; exit status 3 if a kernel or a step got slower", add_options,
-                           run, finish};
+  return CommandRow<Flags>{"compare", "Compare two runs; exit status 3 if a kernel, step or program got slower",
+                           add_options, run, finish};
 }
 
 }  // namespace roofline

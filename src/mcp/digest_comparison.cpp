@@ -54,12 +54,17 @@ void list_changes(const Json& list, const char* title, const char* name, std::si
 
 void digest_program_change(const Json& program, Digest& digest) {
   const std::string unit = text_fact(program, "unit");
-  digest_figure(program, "typical", unit == "step" ? "median step" : "GPU busy", digest);
+  const bool of_host = number_fact_or(program, "before.gpus", 1) == 0;
+  digest_figure(program, "typical", unit == "step" ? "median step" : of_host ? "CPU time" : "GPU busy", digest);
   digest_figure(program, "mean", unit == "step" ? "mean step" : "wall time", digest);
   constexpr std::size_t kMostCauses = 8, kMostKernels = 8, kMostBarParts = 12;
   list_changes(list_fact(program, "parts"), "parts:", "part", kMostBarParts, digest);
   list_changes(list_fact(program, "causes"), "causes of lost time, the largest difference first:", "what", kMostCauses,
                digest);
+  list_changes(list_fact(program, "host_causes"),
+               "causes of lost time on the host, the largest difference first:", "cause", kMostCauses, digest);
+  list_changes(list_fact(program, "functions"), "CPU time of functions, the largest difference first:", "function",
+               kMostKernels, digest);
   list_changes(list_fact(program, "kernels"), "kernels, the largest difference first:", "kernel", kMostKernels, digest);
 }
 
@@ -100,7 +105,7 @@ void digest_comparison(const Json& comparison, std::size_t offset, Digest& diges
   std::string summary;
   for (const auto& [change, number] : counts)
     summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", number, change);
-  digest.line("rows: " + summary);
+  if (!summary.empty()) digest.line("rows: " + summary);
   const auto distance = [&](std::size_t i) { return std::abs(std::log(number_fact_or(rows[i], "time_ratio", 1))); };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return distance(a) > distance(b); });
   digest_offset(offset, order.size(), "rows that changed", digest);

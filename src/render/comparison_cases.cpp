@@ -45,18 +45,18 @@ std::vector<std::pair<std::string, Value>> facts_of(const ComparisonRow& row) {
   return facts;
 }
 
-ComparisonCase case_of_step(const Comparison& comparison) {
+ComparisonCase case_of_program(const Comparison& comparison) {
   const ProgramChange& program = *comparison.program;
   const TimeChange& time = program.deciding();
-  ComparisonCase step{.name = "step",
-                      .outcome = comparison.step_regressed() ? CaseOutcome::regression : CaseOutcome::passed,
-                      .sentence = program_sentences(program).front()};
-  if (time.change == Change::undecided) step.outcome = CaseOutcome::undecided;
+  ComparisonCase step{.name = std::string(name_of_deciding(program)),
+                      .outcome = comparison.program_regressed() ? CaseOutcome::regression : CaseOutcome::passed,
+                      .sentence = comparison_headline(comparison)};
+  if (time.change == Change::undecided && step.outcome == CaseOutcome::passed) step.outcome = CaseOutcome::undecided;
   if (!time.known()) step.outcome = CaseOutcome::not_compared;
   step.now_s = time.now.seconds;
   step.facts = {{"before_s", time.before.seconds},    {"now_s", time.now.seconds},
                 {"time_ratio", time.ratio},           {"ratio_low", time.ratio_ci95.low},
-                {"ratio_high", time.ratio_ci95.high}, {"regression", comparison.step_regressed()}};
+                {"ratio_high", time.ratio_ci95.high}, {"regression", comparison.program_regressed()}};
   std::erase_if(step.facts, [](const auto& fact) { return exact_text(fact.second).empty(); });
   return step;
 }
@@ -90,7 +90,7 @@ std::string_view to_string(CaseOutcome outcome) {
 }
 
 std::vector<ComparisonCase> comparison_cases(const Comparison& comparison) {
-  if (comparison.of_steps()) return {case_of_step(comparison)};
+  if (comparison.program_decides()) return {case_of_program(comparison)};
   std::vector<ComparisonCase> cases;
   for (const ComparisonRow& row : comparison_rows(comparison, worst_first(comparison))) {
     cases.push_back({.name = clean_line(point_name(row.point())),

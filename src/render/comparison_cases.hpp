@@ -11,7 +11,7 @@
 
 namespace roofline {
 
-/// Outcome of a row, or of the step of two programs.
+/// Outcome of a row, or of the step or wall time of two programs.
 enum class CaseOutcome : std::uint8_t { passed, slower, undecided, not_compared, regression, failed };
 std::string_view to_string(CaseOutcome outcome);
 
@@ -21,10 +21,10 @@ struct ComparisonCase {
   std::string sentence;  ///< "249 µs → 299 µs, 1.200× the time (95 %: 1.195–1.205)"
   double now_s = kNaN;   ///< NaN: not timed
   std::vector<std::pair<std::string, Value>> facts = {};  ///< those of the CSV columns that this row has
-  const Point* point = nullptr;                           ///< null: the step
+  const Point* point = nullptr;                           ///< null: the program
 };
 
-/// Cases in the order of worst_first(); for programs with steps only the step.
+/// Cases in the order of worst_first(); for programs that decide by their step or wall time only that.
 std::vector<ComparisonCase> comparison_cases(const Comparison& comparison);
 
 /// Subject of a run: "suite ops", "train.py --steps 100".

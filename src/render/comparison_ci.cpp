@@ -36,7 +36,9 @@ std::string property(std::string_view name, const std::string& value) {
 /// Without an exponent, which strict readers refuse.
 std::string seconds_text(double seconds) { return fmt::format("{:.9f}", std::isfinite(seconds) ? seconds : 0.0); }
 
-std::string unfinished(const Comparison& comparison) {
+/// Why there is no verdict; empty where there is one.
+std::string why_no_verdict(const Comparison& comparison) {
+  if (comparison.now->complete) return comparison.compared_nothing() ? outcome_line(comparison) : "";
   return fmt::format("the later run is incomplete: {} of {} rows", comparison.now->points.size(),
                      comparison.now->rows_planned);
 }
@@ -67,7 +69,7 @@ struct SarifRule {
   std::string_view title;
 };
 constexpr std::array<SarifRule, 4> kRules = {{
-    {CaseOutcome::regression, "error", "fail", "A kernel or step got slower beyond the limit"},
+    {CaseOutcome::regression, "error", "fail", "A kernel, step or program got slower beyond the limit"},
     {CaseOutcome::failed, "error", "fail", "A kernel was timed before and failed now"},
     {CaseOutcome::slower, "note", "fail", "A kernel got slower within the limit"},
     {CaseOutcome::undecided, "none", "open", "The interval of the time ratio is too wide to decide"},
@@ -220,7 +222,8 @@ std::string render_comparison_junit(const Comparison& comparison) {
   const auto count = [&](auto&& meant) { return std::count_if(cases.begin(), cases.end(), meant); };
   const auto failures = count([](const ComparisonCase& one) { return is_failure(one.outcome); });
   const auto skipped = count([](const ComparisonCase& one) { return one.outcome == CaseOutcome::not_compared; });
-  const int errors = comparison.now->complete ? 0 : 1;
+  const std::string no_verdict = why_no_verdict(comparison);
+  const int errors = no_verdict.empty() ? 0 : 1;
   double seconds = 0;
   for (const ComparisonCase& one : cases) seconds += std::isfinite(one.now_s) ? one.now_s : 0;
   const std::string counts =
@@ -238,18 +241,19 @@ std::string render_comparison_junit(const Comparison& comparison) {
   for (const ComparisonCase& one : cases) xml += junit_case(one, subject);
   if (errors > 0) {
     xml += fmt::format(
-        "    <testcase classname={} name=\"complete run\" time=\"0\">\n      <error type=\"incomplete\" "
+        "    <testcase classname={} name=\"{}\" time=\"0\">\n      <error type=\"{}\" "
         "message={}/>\n    </testcase>\n",
-        xml_attribute(subject), xml_attribute(unfinished(comparison)));
+        xml_attribute(subject), comparison.now->complete ? "compared runs" : "complete run",
+        comparison.now->complete ? "not-compared" : "incomplete", xml_attribute(no_verdict));
   }
   return xml + "  </testsuite>\n</testsuites>\n";
 }
 
 std::string render_comparison_sarif(const Comparison& comparison) {
-  Json invocation = {{"executionSuccessful", comparison.now->complete}, {"toolExecutionNotifications", Json::array()}};
-  if (!comparison.now->complete) {
-    invocation["toolExecutionNotifications"].push_back(
-        {{"level", "error"}, {"message", {{"text", unfinished(comparison)}}}});
+  const std::string no_verdict = why_no_verdict(comparison);
+  Json invocation = {{"executionSuccessful", no_verdict.empty()}, {"toolExecutionNotifications", Json::array()}};
+  if (!no_verdict.empty()) {
+    invocation["toolExecutionNotifications"].push_back({{"level", "error"}, {"message", {{"text", no_verdict}}}});
   }
   Json results = Json::array();
   for (const ComparisonCase& one : comparison_cases(comparison)) {

@@ -15,7 +15,7 @@ namespace {
 
 bool of_programs(const Comparison& comparison) { return comparison.of_programs(); }
 /// Without a requested limit, no row passes or fails.
-bool rows_decide(const Comparison& comparison) { return comparison.gate && !comparison.of_steps(); }
+bool rows_decide(const Comparison& comparison) { return comparison.gate && !comparison.program_decides(); }
 
 /// Values of the row in one run.
 Value status_of(const Point* point) { return to_value(point == nullptr ? "" : to_string(point->status)); }

@@ -85,10 +85,10 @@ Json comparison_to_json(const Comparison& comparison) {
   json["notes"] = comparison_notes(*comparison.base, *comparison.now);
   if (comparison.program) {
     json["program"] = program_change_to_json(*comparison.program);
-    json["program"]["regression"] = comparison.step_regressed();
+    json["program"]["regression"] = comparison.program_regressed();
   }
   json["rows"] = Json::array();
-  std::int64_t regressions = comparison.step_regressed() ? 1 : 0;
+  std::int64_t regressions = comparison.program_regressed() ? 1 : 0;
   for (const PointChange& change : comparison.changes) {
     json["rows"].push_back(row_to_json(comparison, change));
     if (comparison.is_regression(change)) ++regressions;

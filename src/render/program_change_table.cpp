@@ -36,6 +36,7 @@ CostRow row_of_costs(std::string name, double before_s, double now_s, double vis
 /// Both bars in one unit. Each adds up as shown, and so do the differences.
 ShownCosts shown_parts(const ProgramChange& change, double visible_s) {
   ShownCosts shown{.table = CostTable::parts, .unit = change.unit, .rows = {}};
+  if (change.parts.empty()) return shown;
   const TimeScale scale(std::max(change.before.mean.seconds, change.now.mean.seconds), 1);
   std::vector<double> before_s, now_s;
   for (const PartChange& part : change.parts) {
@@ -70,6 +71,12 @@ bool has_row(double difference_s, double visible_s, std::size_t rows) {
 }
 
 /// A kernel's own sentence has figures of one run.
+std::string name_of_cause(const HostCauseCost& cause) {
+  std::string name = clean_line(cause.id);
+  std::ranges::replace(name, '-', ' ');
+  return cause.line.empty() ? name : fmt::format("{} ({})", name, clean_line(cause.line));
+}
+
 std::string name_of_cause(const CauseCost& cause) {
   if (!cause.cause) return "GPU idle: no cause of its own";
   const bool kernel = cause.kind == SavingKind::kernel && !cause.kernel.empty();
@@ -77,19 +84,25 @@ std::string name_of_cause(const CauseCost& cause) {
   return cause.line.empty() ? name : fmt::format("{} ({})", name, clean_line(cause.line));
 }
 
-ShownCosts shown_causes(const ProgramChange& change, double visible_s) {
-  ShownCosts shown{.table = CostTable::causes, .unit = change.unit, .rows = {}};
+std::string name_of_change(const CauseChange& change) { return name_of_cause(change.cause); }
+std::string name_of_change(const HostCauseChange& change) { return name_of_cause(change.cause); }
+std::string name_of_change(const FunctionChange& change) { return clean_line(change.name); }
+
+/// Those with a visible difference, and the sum of the others.
+template <class Entry>
+ShownCosts shown_costs(CostTable table, CostUnit unit, const std::vector<Entry>& changes, double visible_s) {
+  ShownCosts shown{.table = table, .unit = unit, .rows = {}};
   double other_before = 0, other_now = 0;
   std::size_t others = 0;
-  for (const CauseChange& cause : change.causes) {
-    if (!has_row(cause.difference_s(), visible_s, shown.rows.size())) {
-      other_before += cause.before_s;
-      other_now += cause.now_s;
+  for (const Entry& one : changes) {
+    if (one.change == CostChange::same || !has_row(one.difference_s(), visible_s, shown.rows.size())) {
+      other_before += one.before_s;
+      other_now += one.now_s;
       ++others;
       continue;
     }
-    shown.rows.push_back(row_of_costs(name_of_cause(cause.cause), cause.before_s, cause.now_s, visible_s));
-    shown.rows.back().word = change_word(cause.change);
+    shown.rows.push_back(row_of_costs(name_of_change(one), one.before_s, one.now_s, visible_s));
+    shown.rows.back().word = change_word(one.change);
   }
   if (others > 0 && !shown.rows.empty()) {
     shown.rows.push_back(row_of_costs(fmt::format("{} others", others), other_before, other_now, visible_s));
@@ -166,6 +179,7 @@ constexpr Column<CostRow, ShownCosts> kCostColumns[] = {
     name_column<CostTable::parts>("Part"),
     name_column<CostTable::causes>("Cause"),
     name_column<CostTable::kernels>("Kernel"),
+    name_column<CostTable::functions>("Function"),
     {.title = "Launches",
      .when = is_table<CostTable::kernels>,
      .text = [](const CostRow& row) { return row.launches; },
@@ -189,7 +203,10 @@ constexpr Column<CostRow, ShownCosts> kCostColumns[] = {
 
 std::vector<ShownCosts> cost_tables(const ProgramChange& change) {
   const double visible_s = kVisibleShare * std::max(change.before.mean.seconds, change.now.mean.seconds);
-  std::vector<ShownCosts> tables = {shown_parts(change, visible_s), shown_causes(change, visible_s)};
+  std::vector<ShownCosts> tables = {shown_parts(change, visible_s),
+                                    shown_costs(CostTable::causes, change.unit, change.causes, visible_s),
+                                    shown_costs(CostTable::causes, change.unit, change.host_causes, visible_s),
+                                    shown_costs(CostTable::functions, change.unit, change.functions, visible_s)};
   // In whole runs each launch signature already has a row.
   if (change.unit == CostUnit::step) tables.push_back(shown_kernels(change, visible_s));
   std::erase_if(tables, [](const ShownCosts& costs) { return costs.rows.empty(); });
@@ -205,6 +222,8 @@ std::string title_of(const ShownCosts& costs) {
       return fmt::format("Parts of a {}{}", costs.unit == CostUnit::step ? "mean " : "", unit);
     case CostTable::causes:
       return fmt::format("Causes of lost time, per {}", unit);
+    case CostTable::functions:
+      return "CPU time of functions";
     default:
       return fmt::format("Kernels, per {}", unit);
   }

@@ -1,4 +1,4 @@
-// Tables of a program's change: parts of a step, causes of lost time, and kernels.
+// Tables of a program's change: parts of a step, causes of lost time, kernels and functions.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace roofline {
 
-enum class CostTable : std::uint8_t { parts, causes, kernels };
+enum class CostTable : std::uint8_t { parts, causes, kernels, functions };
 
 /// A row in texts for people. Empty: the table has no such column, or the row no such figure.
 struct CostRow {

@@ -152,6 +152,72 @@ class Formats(InAFolder):
         junit, _, comparison = self.compare(profile, 0, before=profile)
         self.assertEqual(int(junit.get("tests")), len(comparison["rows"]))
 
+    def cpu_profile(self):
+        if not hasattr(Formats, "of_cpu"):
+            done = subprocess.run([ROOFLINE, "profile", "--device", "cpu", "-o", self.folder / "cpu.json", "--", sys.executable,
+                                   "-c", "print(sum(i * i for i in range(3_000_000)))"], text=True, capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            Formats.of_cpu = json.loads((self.folder / "cpu.json").read_text())
+        return copy.deepcopy(Formats.of_cpu)
+
+    def cpu_runs(self, name, factors):
+        """Runs of a CPU program that take so many times as long."""
+        files = []
+        for i, factor in enumerate(factors):
+            report = self.cpu_profile()
+            report["profile"]["wall_s"] *= factor
+            files.append(self.write(f"{name}{i}.json", report))
+        return files
+
+    def test_programs_without_a_gpu(self):
+        def compare(before, now, code, *options):
+            done = subprocess.run([ROOFLINE, "compare", "--max-slowdown", "3%", "-o", self.folder / "out/", *options, *before,
+                                   "--", *now], text=True, capture_output=True, cwd=self.folder)
+            self.assertEqual(done.returncode, code, done.stderr)
+            junit = xml.etree.ElementTree.parse(self.folder / "out/comparison.xml").getroot()
+            sarif = json.loads((self.folder / "out/comparison.sarif").read_text())
+            self.check_junit(junit)
+            self.check_sarif(sarif)
+            case, = junit[0].findall("testcase")
+            self.assertEqual(case.get("name"), "wall time")
+            return junit, sarif, json.loads((self.folder / "out/comparison.json").read_text())
+
+        steady = [1, 1.002, 0.998, 1.001, 0.999]
+        before = self.cpu_runs("before", steady)
+        junit, sarif, comparison = compare(before, self.cpu_runs("slow", [1.2 * factor for factor in steady]), 3)
+        self.assertEqual((junit.get("failures"), comparison["regressions"]), ("1", 1))
+        self.assertEqual([result["ruleId"] for result in sarif["runs"][0]["results"]], ["regression"])
+        program = comparison["program"]
+        self.assertEqual((program["regression"], program["mean"]["change"], program["mean"]["interval_covers"]),
+                         (True, "slower", "runs"))
+        self.assertAlmostEqual(program["mean"]["ratio"], 1.2)
+        low, high = program["mean"]["ratio_ci95"]
+        self.assertTrue(1.03 < low < 1.2 < high)
+        self.assertTrue(program["functions"])
+        self.assertEqual({function["change"] for function in program["functions"]}, {"same"})
+        junit, sarif, comparison = compare(before, self.cpu_runs("same", steady), 0)
+        self.assertEqual((junit.get("failures"), junit.get("errors"), comparison["program"]["mean"]["change"]),
+                         ("0", "0", "same"))
+        self.assertTrue(sarif["runs"][0]["invocations"][0]["executionSuccessful"])
+        compare(self.cpu_runs("slow", [1.2 * factor for factor in steady]), before, 0)
+        _, _, comparison = compare(before[:1], self.cpu_runs("slow", [1.2]), 0)
+        self.assertEqual(comparison["program"]["mean"]["change"], "undecided", "one run per side has no interval")
+
+    def test_nothing_compared_is_an_error(self):
+        nothing = dict(REPORT, results=[])
+        junit, sarif, _ = self.compare(nothing, 1, "--max-slowdown", "3%", before=nothing)
+        self.assertEqual((junit.get("tests"), junit.get("errors")), ("1", "1"))
+        self.assertFalse(sarif["runs"][0]["invocations"][0]["executionSuccessful"])
+        other = copy.deepcopy(REPORT)
+        for row in other["results"]:
+            row.update(label="other " + row["label"], workload="other")
+        junit, *_ = self.compare(other, 1, "--max-slowdown", "3%")
+        self.assertEqual(junit.get("errors"), "1")
+        unknown = self.cpu_profile()
+        unknown["profile"]["wall_s"] = 0
+        junit, *_ = self.compare(unknown, 1, before=unknown)
+        self.assertEqual(junit.get("errors"), "1")
+
     def test_hostile_names_stay_text(self):
         before, now = copy.deepcopy(REPORT), slowed([1.5])
         for report in (before, now):
@@ -276,6 +342,10 @@ class Steps(InAFolder):
         self.assertEqual(len(list(self.folder.glob("runs/*/report.json"))), 5)
         self.assertEqual(self.run_step(baseline["run"]).returncode, 0)
         self.assertEqual(len(list(self.folder.glob("baseline/*/report.json"))), 5)
+        self.assertEqual(self.run_step(five["run"], PROGRAM="sleep 0.2").returncode, 0)
+        compared = self.run_step(self.action(), BEFORE="baseline/*/report.json", NOW="runs/*/report.json", MAX_SLOWDOWN="90%")
+        self.assertEqual(compared.returncode, 0, compared.stderr)
+        self.assertEqual(json.loads((self.folder / "gate/comparison.json").read_text())["program"]["before"], {"gpus": 0})
 
     def gitlab(self, job):
         template = yaml.safe_load((ROOT / "ci/gitlab/roofline.gitlab-ci.yml").read_text())

@@ -78,6 +78,10 @@ class Tutorials(unittest.TestCase):
                 seconds[inside] = seconds.get(inside, 0) + line["seconds"].get("running", 0)
             return {function: part / sum(seconds.values()) for function, part in seconds.items()}
 
+        program = self.document("change/comparison.json")["program"]
+        self.assertEqual(program["before"]["gpus"], 0)
+        self.assertLess(program["mean"]["now"]["seconds"], program["mean"]["before"]["seconds"])
+        self.assertIn(("json", "gone"), [(cause["cause"], cause["change"]) for cause in program["host_causes"]])
         before, after = shares("before"), shares("after")
         self.assertEqual(max(before, key=before.get), "load_batch")
         self.assertLess(after.get("load_batch", 0), before["load_batch"] / 2)

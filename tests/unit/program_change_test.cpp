@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "measure/statistics.hpp"
 #include "render/program_change_table.hpp"
@@ -315,6 +318,65 @@ TEST(ProgramChange, TheScatterBetweenSeveralRunsDecides) {
   EXPECT_EQ(slower.typical.change, Change::slower);
   EXPECT_TRUE(slower.is_regression());
   EXPECT_EQ(program_change(runs_at({1.00, 1.002, 0.998}), runs_at({1.001, 1, 0.999}))->typical.change, Change::same);
+}
+
+/// A program without a GPU: seconds of wall and CPU time, and of its functions.
+Report of_cpu(double wall_s, const std::map<std::string, double>& functions) {
+  Report report;
+  report.profile.emplace().program = {"solver"};
+  report.profile->wall_s = wall_s;
+  HostProfile& host = report.profile->host.emplace();
+  host.wall_s = wall_s;
+  host.rate_hz = 100;
+  for (const auto& [name, seconds] : functions) {
+    HostFunctionSum& function = host.functions.emplace_back();
+    function.place.function = name;
+    function.times.of(ThreadState::running) = seconds;
+    host.times.of(ThreadState::running) += seconds;
+  }
+  return report;
+}
+
+TEST(ProgramChange, ProgramsWithoutAGpuAreComparedByTheirWallTime) {
+  const Report before = of_cpu(10, {{"read", 6}, {"solve", 3}, {"write", 1}});
+  const Report now = of_cpu(5, {{"solve", 3.2}, {"write", 1}, {"plan", 0.02}});
+  const ProgramChange change = change_between(before, now);
+  EXPECT_TRUE(change.of_host);
+  EXPECT_TRUE(change.decides());
+  EXPECT_EQ(change.unit, CostUnit::run);
+  EXPECT_EQ(change.before.gpus, 0);
+  EXPECT_DOUBLE_EQ(change.mean.ratio, 0.5);
+  EXPECT_EQ(&change.deciding(), &change.mean);
+  EXPECT_EQ(change.mean.change, Change::undecided) << "one run per side has no interval";
+  EXPECT_DOUBLE_EQ(change.typical.before.seconds, 10);
+  EXPECT_NEAR(change.typical.now.seconds, 4.22, 1e-12);
+  ASSERT_EQ(change.functions.size(), 4U);
+  EXPECT_EQ(change.functions[0].name, "read");
+  EXPECT_EQ(change.functions[0].change, CostChange::gone);
+  EXPECT_EQ(change.functions[1].change, CostChange::same) << "3 s and 3.2 s at 100 samples per second";
+  EXPECT_EQ(change.functions[2].change, CostChange::same) << "two samples";
+  EXPECT_FALSE(change_between(now, before).is_regression());
+
+  const auto runs_of = [](double wall_s) {
+    std::vector<ProgramCosts> costs;
+    for (const double factor : {1.0, 1.002, 0.998, 1.001}) {
+      costs.push_back(program_costs_of(of_cpu(wall_s * factor, {{"solve", 3}})));
+    }
+    return costs;
+  };
+  const ProgramChange slower = program_change(runs_of(5), runs_of(6)).value();
+  EXPECT_EQ(slower.mean.change, Change::slower);
+  EXPECT_TRUE(slower.is_regression());
+  EXPECT_FALSE(program_change(runs_of(6), runs_of(5))->is_regression());
+  EXPECT_EQ(program_change(runs_of(5), runs_of(5))->mean.change, Change::same);
+
+  Report with_gpu = stepped();
+  EXPECT_TRUE(change_between(of_cpu(5, {{"solve", 3}}), with_gpu).of_host) << "what both have";
+  Report kernels_only;
+  kernels_only.profile.emplace().wall_s = 3;
+  kernels_only.points = {kernel_row("gemm", 10, 3)};
+  EXPECT_FALSE(program_change({program_costs_of(kernels_only)}, {program_costs_of(kernels_only)}))
+      << "a file of another tool: its kernels are compared";
 }
 
 TEST(ProgramChange, TheStepDecidesAndNotTheRows) {

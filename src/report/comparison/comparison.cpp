@@ -189,11 +189,16 @@ bool Comparison::is_broken(const PointChange& change) const {
 }
 
 bool Comparison::is_regression(const PointChange& change) const {
-  if (of_steps() || !is_judged()) return false;
+  if (program_decides() || !is_judged()) return false;
   return is_broken(change) || (same_time_source(before(change), after(change)) && regressed(change, max_slowdown));
 }
 
 Comparison comparison_of(const Report& base, const Report& now, double max_slowdown) {
+bool Comparison::compared_nothing() const {
+  if (program_decides()) return !program->deciding().known();
+  return (gate || !program) && std::ranges::none_of(changes, is_compared);
+}
+
   // A row that fails the gate must not be "no difference" in the table.
   Comparison comparison{&base, &now, max_slowdown, compare_runs(base, now, std::min(kRunToRun, max_slowdown))};
   comparison.program = program_change({program_costs_of(base)}, {program_costs_of(now)}, max_slowdown);
@@ -247,7 +252,10 @@ std::string comparison_headline(const Comparison& comparison) {
     const auto [from, to] = comparison_names(comparison);
     text = fmt::format("{} \u2192 {}: ", from, to);
   }
-  if (comparison.of_steps()) return text + program_sentences(*comparison.program).front();
+  if (comparison.program_decides()) {
+    const std::vector<std::string> sentences = program_sentences(*comparison.program);
+    return text + (sentences.empty() ? "no time is known on both sides" : sentences.front());
+  }
   std::size_t compared = 0;
   for (const PointChange& change : comparison.changes) compared += is_compared(change) ? 1 : 0;
   if (compared == 0) return text + "no kernel was timed in both runs";
@@ -286,7 +294,11 @@ std::string outcome_line(const Comparison& comparison) {
                        comparison.now->rows_planned);
   }
   if (!comparison.gate) return comparison_headline(comparison);
-  if (comparison.of_steps()) return step_outcome(*comparison.program);
+  if (comparison.compared_nothing()) {
+    return comparison.program_decides() ? "No verdict: no time of the programs is known on both sides."
+                                        : "No verdict: no kernel was timed in both runs.";
+  }
+  if (comparison.program_decides()) return step_outcome(*comparison.program);
   const std::size_t undecided = with(comparison, Change::undecided).size();
   if (undecided > 0) {
     return fmt::format("Pass, but undecided for {} of {}; the others are not slower by more than {}.", undecided,
@@ -330,7 +342,9 @@ std::string ratio_interval(const PointChange& change) {
 }
 
 std::string regression_line(const Comparison& comparison) {
-  if (comparison.of_steps()) return comparison.step_regressed() ? step_regression(*comparison.program) : "";
+  if (comparison.program_decides()) {
+    return comparison.program_regressed() ? step_regression(*comparison.program) : "";
+  }
   std::vector<std::string> slower;
   std::vector<std::string> failed;
   std::size_t compared = 0;
@@ -366,7 +380,10 @@ std::vector<std::string> comparison_findings(const Comparison& comparison) {
   std::vector<std::string> sentences;
   if (comparison.program) sentences = program_sentences(*comparison.program);
   if (comparison.of_steps()) return sentences;
-  if (comparison.of_programs()) std::ranges::move(program_changes(comparison), std::back_inserter(sentences));
+  const bool of_host = comparison.program && comparison.program->of_host;
+  if (of_host && comparison.changes.empty()) return sentences;
+  if (comparison.of_programs() && !of_host)
+    std::ranges::move(program_changes(comparison), std::back_inserter(sentences));
   std::vector<std::string> failed;
   std::map<std::string, std::vector<std::string>> missing;  // by reason
   std::size_t uncompared = 0;

@@ -24,7 +24,7 @@ struct Comparison {
   std::vector<PointChange> changes;
   bool gate = false;                          ///< the user set a limit: the outcome is "Pass" or "Fail"
   std::size_t base_runs = 1, now_runs = 1;    ///< number of runs per side
-  std::optional<ProgramChange> program = {};  ///< set for two profiles that used a GPU
+  std::optional<ProgramChange> program = {};  ///< set for two profiles
 
   /// The row in each run; null if that run lacks it.
   const Point* before(const PointChange& change) const;
@@ -33,13 +33,18 @@ struct Comparison {
   const Point& row(const PointChange& change) const;
   /// True if both runs are profiles: rows then also have a total over all launches.
   bool of_programs() const;
-  /// True if steps are compared: the step time decides, and no single row is a regression.
+  /// True if steps are compared.
   bool of_steps() const { return program && program->unit == CostUnit::step; }
+  /// True if the step time or the wall time decides, and no single row is a regression.
+  bool program_decides() const { return program && program->decides(); }
+  /// True if what decides is not known on both sides: no row was timed in both, or no time of the programs is known.
+  /// Two programs are compared by their parts without a gate.
+  bool compared_nothing() const;
   /// True if there can be regressions: both runs are of one machine, or the user set a limit. Without a limit, another
   /// machine may be slower.
   bool is_judged() const { return gate || base->machine.device.name == now->machine.device.name; }
-  /// True if the step decides and is a regression.
-  bool step_regressed() const { return is_judged() && of_steps() && program->is_regression(); }
+  /// True if the program decides and is a regression.
+  bool program_regressed() const { return is_judged() && program_decides() && program->is_regression(); }
   /// Total seconds of all launches now minus before; a missing row counts as 0.
   double total_change(const PointChange& change) const;
   /// Timed before and failed now.

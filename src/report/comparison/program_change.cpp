@@ -103,16 +103,40 @@ std::string_view to_string(CostChange change) {
 }
 
 bool ProgramChange::is_regression() const {
-  return unit == CostUnit::step && (has_regressed(typical, max_slowdown) || has_regressed(mean, max_slowdown));
+  const bool slower_mean = has_regressed(mean, max_slowdown);
+  return of_host ? slower_mean : unit == CostUnit::step && (has_regressed(typical, max_slowdown) || slower_mean);
 }
 
 const TimeChange& ProgramChange::deciding() const {
+  if (of_host) return mean;
   return !has_regressed(typical, max_slowdown) && has_regressed(mean, max_slowdown) ? mean : typical;
 }
 
+namespace {
+
+ProgramChange host_change(const std::vector<ProgramCosts>& before, const std::vector<ProgramCosts>& now,
+                          double max_slowdown) {
+  ProgramChange change{.unit = CostUnit::run, .of_host = true, .no_steps_before = true, .no_steps_now = true};
+  change.max_slowdown = max_slowdown;
+  const Costs then = costs_of(before, &ProgramCosts::host), today = costs_of(now, &ProgramCosts::host);
+  change.before = mean_cost(then);
+  change.now = mean_cost(today);
+  change.typical = time_change(then, today, &ProgramCost::typical, max_slowdown);
+  change.mean = time_change(then, today, &ProgramCost::mean, max_slowdown);
+  const double visible_s = kVisibleShare * std::max(change.before.mean.seconds, change.now.mean.seconds);
+  change.host_causes = match_host_causes(change.before, change.now, visible_s);
+  change.functions = match_functions(change.before, change.now, visible_s);
+  return change;
+}
+
+}  // namespace
+
 std::optional<ProgramChange> program_change(const std::vector<ProgramCosts>& before,
                                             const std::vector<ProgramCosts>& now, double max_slowdown) {
-  if (!all_have(before, &ProgramCosts::run) || !all_have(now, &ProgramCosts::run)) return std::nullopt;
+  if (!all_have(before, &ProgramCosts::run) || !all_have(now, &ProgramCosts::run)) {
+    if (!all_have(before, &ProgramCosts::host) || !all_have(now, &ProgramCosts::host)) return std::nullopt;
+    return host_change(before, now, max_slowdown);
+  }
   ProgramChange change;
   change.max_slowdown = max_slowdown;
   change.no_steps_before = !all_have(before, &ProgramCosts::step);

@@ -1,5 +1,5 @@
-// Change in the cost of a program between two profiles: step against step, or whole run against whole run if one side
-// has no steps. Pure.
+// Change in the cost of a program between two profiles: step against step, whole run against whole run if one side has
+// no steps, or what the host did if one side used no GPU. Pure.
 #pragma once
 
 #include <array>
@@ -56,6 +56,24 @@ struct KernelChange {
   double difference_s() const { return now_s - before_s; }
 };
 
+struct HostCauseChange {
+  HostCauseCost cause = {};  ///< as of CauseChange
+  std::string line_before = {};
+  double before_s = 0, now_s = 0;
+  CostChange change = CostChange::same;
+
+  double difference_s() const { return now_s - before_s; }
+};
+
+/// CPU time of a function. same: the difference is below kVisibleShare of the run, or within the noise of sampling.
+struct FunctionChange {
+  std::string name;
+  double before_s = 0, now_s = 0;
+  CostChange change = CostChange::same;
+
+  double difference_s() const { return now_s - before_s; }
+};
+
 /// Time before the first step, without profiler overhead.
 struct StartUpChange {
   StartUpPart part = StartUpPart::host;
@@ -64,11 +82,12 @@ struct StartUpChange {
 
 struct ProgramChange {
   CostUnit unit = CostUnit::step;
+  bool of_host = false;  ///< a side used no GPU: wall and CPU times of whole runs are compared
   /// True if a run before / now lacks steps, so that whole runs are compared.
   bool no_steps_before = false, no_steps_now = false;
   ProgramCost before = {}, now = {};  ///< means over the runs of a side
   /// Median step time: outside the recording if both sides have it, else while recorded. For runs, the time in which
-  /// the GPU is busy.
+  /// the GPU is busy, or the CPU time of all threads (`of_host`).
   TimeChange typical = {};
   bool unrecorded = false;  ///< `typical` is from steps outside the recording
   TimeChange mean = {};     ///< mean recorded step; for runs the wall time, without an interval
@@ -77,12 +96,17 @@ struct ProgramChange {
   std::vector<CauseChange> causes = {};    ///< largest difference first; causes of idle time add up to the idle parts
   std::vector<KernelChange> kernels = {};  ///< largest difference first
   std::vector<StartUpChange> start_up = {};
+  std::vector<HostCauseChange> host_causes = {};  ///< largest difference first
+  std::vector<FunctionChange> functions = {};     ///< largest difference first
   double max_slowdown = kMaxSlowdown;
 
-  /// True if the typical or mean step is slower by more than `max_slowdown` and beyond the interval. Always false for
-  /// runs, whose lengths differ: there the kernels' rows decide.
+  /// True if a step or, without a GPU, the wall time decides. False for runs with kernels, whose lengths differ: there
+  /// the kernels' rows decide.
+  bool decides() const { return unit == CostUnit::step || of_host; }
+  /// True if it decides, and the typical or mean step or the wall time is slower by more than `max_slowdown` and beyond
+  /// the interval.
   bool is_regression() const;
-  /// The deciding time: the regression, else the typical step.
+  /// The deciding time: of the host the wall time, else the regression, else the typical step.
   const TimeChange& deciding() const;
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "report/host_causes.hpp"
 #include "report/profile_findings.hpp"
 
 namespace roofline {
@@ -37,6 +38,20 @@ CauseKey key_of_cause(const CauseCost& cause) { return {cause.kind, cause.cause,
 void merge_cause(std::vector<CauseCost>& all, std::map<CauseKey, std::size_t>& known, CauseCost more, double share) {
   more.seconds *= share;
   const auto [at, is_new] = known.try_emplace(key_of_cause(more), all.size());
+  if (is_new) {
+    all.push_back(std::move(more));
+  } else {
+    all[at->second].seconds += more.seconds;
+  }
+}
+
+using HostCauseKey = std::pair<std::string, std::string>;
+
+/// The same for a cause of the host: one of that kind and line.
+void merge_host_cause(std::vector<HostCauseCost>& all, std::map<HostCauseKey, std::size_t>& known, HostCauseCost more,
+                      double share) {
+  more.seconds *= share;
+  const auto [at, is_new] = known.try_emplace({more.id, more.line}, all.size());
   if (is_new) {
     all.push_back(std::move(more));
   } else {
@@ -142,7 +157,35 @@ std::optional<ProgramCost> run_cost_of(const Report& report) {
   return cost;
 }
 
-ProgramCosts program_costs_of(const Report& report) { return {step_cost_of(report), run_cost_of(report)}; }
+std::optional<ProgramCost> host_cost_of(const Report& report) {
+  if (!report.profile) return std::nullopt;
+  const Profile& profile = *report.profile;
+  const double wall_s = profile.wall_s - profile.counting_s;
+  // A file of another tool may have kernels without anything of the run.
+  const bool kernels_only = !profile.host && profile.devices.empty() && !report.points.empty();
+  if (!(wall_s > 0) || kernels_only) return std::nullopt;
+  ProgramCost cost;
+  cost.mean.seconds = wall_s;
+  if (!profile.host) return cost;
+  const HostProfile& host = *profile.host;
+  cost.typical.seconds = host.usage.is_known() ? host.usage.cpu_s() : host.times.on_cpu();
+  cost.sample_s = host.rate_hz > 0 ? 1 / host.rate_hz : 0;
+  std::map<HostCauseKey, std::size_t> known;
+  for (const HostCause& cause : host_causes(report)) {
+    merge_host_cause(cost.host_causes, known, {cause.id, cause.line, cause.text, cause.seconds}, 1);
+  }
+  std::map<std::string, double> functions;
+  for (const HostFunctionSum& function : host.functions)
+    functions[place_text(function.place)] += function.times.on_cpu();
+  for (const auto& [name, seconds] : functions) {
+    if (seconds > 0) cost.functions.push_back({name, seconds});
+  }
+  return cost;
+}
+
+ProgramCosts program_costs_of(const Report& report) {
+  return {step_cost_of(report), run_cost_of(report), host_cost_of(report)};
+}
 
 ProgramCost mean_cost(const std::vector<const ProgramCost*>& runs) {
   if (runs.size() == 1) return *runs.front();
@@ -150,6 +193,8 @@ ProgramCost mean_cost(const std::vector<const ProgramCost*>& runs) {
   ProgramCost mean;
   std::map<CauseKey, std::size_t> known;
   std::map<std::string, KernelCost> kernels;
+  std::map<HostCauseKey, std::size_t> known_host;
+  std::map<std::string, double> functions;
   mean.gpus = runs.front()->gpus;
   mean.mean.seconds = 0;
   mean.has_causes = mean.has_kernels = true;
@@ -162,6 +207,9 @@ ProgramCost mean_cost(const std::vector<const ProgramCost*>& runs) {
     for (std::size_t i = 0; i < kWallParts; ++i) mean.parts.at(i) += share * run->parts.at(i);
     for (std::size_t i = 0; i < kStartUpParts; ++i) mean.start_up.at(i) += share * run->start_up.at(i);
     for (const CauseCost& cause : run->causes) merge_cause(mean.causes, known, cause, share);
+    for (const HostCauseCost& cause : run->host_causes) merge_host_cause(mean.host_causes, known_host, cause, share);
+    for (const FunctionCost& function : run->functions) functions[function.name] += share * function.seconds;
+    mean.sample_s = std::max(mean.sample_s, share * run->sample_s);
     for (const KernelCost& kernel : run->kernels) {
       KernelCost& sum = kernels[kernel.name];
       sum.name = kernel.name;
@@ -170,6 +218,7 @@ ProgramCost mean_cost(const std::vector<const ProgramCost*>& runs) {
     }
   }
   for (auto& [name, kernel] : kernels) mean.kernels.push_back(std::move(kernel));
+  for (const auto& [name, seconds] : functions) mean.functions.push_back({name, seconds});
   for (const auto figure : {&ProgramCost::slow_s, &ProgramCost::slowest_s, &ProgramCost::start_up_s}) {
     mean.*figure = mean_of_known(runs, figure);
   }

@@ -1,5 +1,6 @@
 // The cost of a profiled program in a comparable form: per steady step, or of the whole run if there are no steps. All
-// times are per GPU, averaged over the GPUs that the program used.
+// times are per GPU, averaged over the GPUs that the program used. Of a program without a GPU: the wall time, the CPU
+// time, and its causes and functions.
 #pragma once
 
 #include <array>
@@ -40,11 +41,25 @@ struct KernelCost {
   double launches = 0, seconds = 0;  ///< per unit
 };
 
+/// A cause of lost time of the host, from samples.
+struct HostCauseCost {
+  std::string id = {};    ///< "allocation"
+  std::string line = {};  ///< "train.py:31 load_batch"; empty: unknown
+  std::string what = {};  ///< description, a sentence with figures of one run
+  double seconds = 0;
+};
+
+/// CPU time of a function, without that of its callees.
+struct FunctionCost {
+  std::string name;
+  double seconds = 0;
+};
+
 struct ProgramCost {
-  std::int64_t gpus = 0;
+  std::int64_t gpus = 0;     ///< 0: costs of the host
   std::int64_t steps = 0;    ///< number of steps behind the figures; 0 for a run
-  CostTime typical = {};     ///< median recorded step; for a run the time in which the GPU is busy
-  CostTime mean = {};        ///< mean step; the parts add up to it
+  CostTime typical = {};     ///< median recorded step; for a run the time in which the GPU is busy, or the CPU time
+  CostTime mean = {};        ///< mean step; the parts add up to it. For a run the wall time
   CostTime unrecorded = {};  ///< median step outside the recording; NaN if not measured
   bool of_percentiles =
       false;                 ///< `typical` has no interval of its own: ci95 is the 5th to 95th percentile of the steps
@@ -55,8 +70,11 @@ struct ProgramCost {
   std::array<double, kWallParts> parts = {};
   std::vector<CauseCost> causes = {};    ///< each kind, cause, line and kernel once; causes of idle time add up to it
   std::vector<KernelCost> kernels = {};  ///< by name
-  bool has_causes = false;               ///< false if savings are of another unit
-  bool has_kernels = false;              ///< false for files of an earlier version, which lack kernels per step
+  std::vector<HostCauseCost> host_causes = {};  ///< each cause and line once
+  std::vector<FunctionCost> functions = {};     ///< by name
+  double sample_s = 0;                          ///< CPU time of one sample of the host; 0: no samples
+  bool has_causes = false;                      ///< false if savings are of another unit
+  bool has_kernels = false;                     ///< false for files of an earlier version, which lack kernels per step
 };
 
 /// Cost of a step; std::nullopt if the program has no steps.
@@ -64,9 +82,12 @@ std::optional<ProgramCost> step_cost_of(const Report& report);
 /// Cost of the whole run; std::nullopt if the report is not a profile or used no GPU.
 std::optional<ProgramCost> run_cost_of(const Report& report);
 
+/// Cost of the whole run on the host; std::nullopt if the report is not a profile or has no wall time.
+std::optional<ProgramCost> host_cost_of(const Report& report);
+
 /// Costs of one run per step and in total.
 struct ProgramCosts {
-  std::optional<ProgramCost> step = {}, run = {};
+  std::optional<ProgramCost> step = {}, run = {}, host = {};
 };
 ProgramCosts program_costs_of(const Report& report);
 

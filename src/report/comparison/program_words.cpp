@@ -14,6 +14,7 @@ namespace roofline {
 namespace {
 
 constexpr const char* kMinus = "\u2212";
+constexpr const char* kNoIntervalOfRuns = "One run per side has no interval: pass several to decide.";
 
 std::string arrow(double before_s, double now_s) {
   return fmt::format("{} \u2192 {}", duration(before_s), duration(now_s));
@@ -103,6 +104,15 @@ std::string signed_duration(double seconds) {
 
 std::vector<std::string> program_sentences(const ProgramChange& change) {
   std::vector<std::string> sentences;
+  if (change.of_host) {
+    if (change.mean.known()) sentences.push_back(fmt::format("Wall time: {}.", time_text(change.mean)));
+    if (change.typical.known()) sentences.push_back(fmt::format("CPU time: {}.", time_text(change.typical)));
+    if (change.mean.known()) {
+      sentences.emplace_back(change.mean.basis == RatioBasis::runs ? "The intervals cover the scatter between runs."
+                                                                   : kNoIntervalOfRuns);
+    }
+    return sentences;
+  }
   if (change.unit == CostUnit::run) {
     sentences.push_back(fmt::format("{}: whole runs are compared.", why_whole_runs(change)));
     if (change.typical.known()) sentences.push_back(fmt::format("GPU busy, per GPU: {}.", time_text(change.typical)));
@@ -125,23 +135,28 @@ std::vector<std::string> program_sentences(const ProgramChange& change) {
   return sentences;
 }
 
+std::string_view name_of_deciding(const ProgramChange& change) { return change.of_host ? "wall time" : "step"; }
+
 std::string step_regression(const ProgramChange& change) {
   if (!change.is_regression()) return {};
   const TimeChange& time = change.deciding();
   const std::string how = time.basis == RatioBasis::one_run
                               ? fmt::format("by more than {}, beyond the interval", slowdown_limit(change.max_slowdown))
                               : fmt::format("and its interval reaches {}", slowdown_limit(change.max_slowdown));
-  return fmt::format("{} got slower {}: {}", &time == &change.mean ? "The mean step" : "A step", how, time_text(time));
+  const char* what = change.of_host ? "The program" : &time == &change.mean ? "The mean step" : "A step";
+  return fmt::format("{} got slower {}: {}", what, how, time_text(time));
 }
 
 std::string step_outcome(const ProgramChange& change) {
   if (const std::string regression = step_regression(change); !regression.empty()) return "Fail: " + regression;
-  const TimeChange& time = change.typical;
+  const TimeChange& time = change.of_host ? change.mean : change.typical;
+  if (change.of_host && !time.ratio_ci95.known()) return fmt::format("Pass, but undecided. {}", kNoIntervalOfRuns);
   if (time.change == Change::undecided && !(time.ratio_ci95.high < 1 + change.max_slowdown)) {
-    return fmt::format("Pass, but undecided: the interval of the step's time includes {}.",
+    return fmt::format("Pass, but undecided: the interval of the {} includes {}.", name_of_deciding(change),
                        slowdown_limit(change.max_slowdown));
   }
-  return fmt::format("Pass: a step is not slower by more than {}.", slowdown_limit(change.max_slowdown));
+  return fmt::format("Pass: {} is not slower by more than {}.", change.of_host ? "the program" : "a step",
+                     slowdown_limit(change.max_slowdown));
 }
 
 std::vector<std::string> program_notes(const Report& base, const Report& now) {

@@ -17,13 +17,16 @@ std::string relative_change(double ratio);
 std::string signed_duration(double seconds);
 
 /// "A step: 32.0 ms → 24.1 ms, −24.7 % (95 %: −25.3 % to −24.1 %).", the mean step, start-up, slow steps, and what the
-/// intervals cover. For whole runs, the reason and the time in which the GPU is busy.
+/// intervals cover. For whole runs, the reason and the time in which the GPU is busy. Without a GPU, wall and CPU time.
 std::vector<std::string> program_sentences(const ProgramChange& change);
+
+/// "step" or "wall time": what decides.
+std::string_view name_of_deciding(const ProgramChange& change);
 
 /// "A step got slower by more than 3 %, beyond the interval: 24.1 ms → 32.0 ms, +32.8 %"; empty without a regression.
 std::string step_regression(const ProgramChange& change);
 
-/// "Pass: a step is not slower by more than 3 %."; undecided if the interval includes the limit.
+/// "Pass: a step is not slower by more than 3 %."; undecided if the interval includes the limit, or if there is none.
 std::string step_outcome(const ProgramChange& change);
 
 /// Reasons why the costs are hard to compare: different GPUs, different ways to find steps, partial recordings.

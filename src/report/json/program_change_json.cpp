@@ -46,6 +46,23 @@ void members(auto& io, KernelChange& kernel) {
   io("change", kernel.change);
 }
 
+void members(auto& io, HostCauseChange& cause) {
+  io("cause", cause.cause.id);
+  io.text("line", cause.cause.line);
+  io.text("line_before", cause.line_before == cause.cause.line ? std::string() : cause.line_before);
+  io.text("what", cause.cause.what);
+  io("before_s", cause.before_s);
+  io("now_s", cause.now_s);
+  io("change", cause.change);
+}
+
+void members(auto& io, FunctionChange& function) {
+  io("function", function.name);
+  io("before_s", function.before_s);
+  io("now_s", function.now_s);
+  io("change", function.change);
+}
+
 void members(auto& io, StartUpChange& part) {
   io("part", part.part);
   io("before_s", part.before_s);
@@ -70,6 +87,8 @@ nlohmann::ordered_json program_change_to_json(const ProgramChange& change) {
   if (change.unit == CostUnit::step) io("unrecorded", change.unrecorded);
   if (change.mean.known()) io("mean", change.mean);
   io("parts", change.parts);
+  if (change.of_host) io("host_causes", change.host_causes);
+  if (change.of_host) io("functions", change.functions);
   if (change.before.has_causes && change.now.has_causes) io("causes", change.causes);
   if (change.before.has_kernels && change.now.has_kernels) io("kernels", change.kernels);
   if (change.unit == CostUnit::step) io("start_up", change.start_up);
