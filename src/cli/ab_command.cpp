@@ -71,9 +71,9 @@ void compile_side(const Suite& suite, const SelectedDevice& device, ProgressLine
   });
 }
 
-ExitCode exit_code_of_ab(const AbResult& result, const Comparison& comparison) {
+ExitCode exit_code_of_ab(const AbResult& result, const Comparison& comparison, bool is_shown) {
   if (result.cancelled) return ExitCode::cancelled;
-  if (print_regressions(comparison, "repeat with a longer --max-time if the intervals are wide")) {
+  if (print_regressions(comparison, "repeat with a longer --max-time if the intervals are wide", is_shown)) {
     return ExitCode::regression;
   }
   const auto failed = [](const Report& side) { return exit_code_of(side) == ExitCode::workload_failed; };
@@ -96,7 +96,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   Comparison comparison = result.comparison();
   comparison.gate = flags.threshold.has_value();
   put_comparison(flags.output, comparison, global.color);
-  return exit_code_of_ab(result, comparison);
+  return exit_code_of_ab(result, comparison, flags.output.prints_text() && !global.answer.json);
 }
 
 }  // namespace

@@ -58,6 +58,13 @@ PooledRuns read_side(const std::vector<std::string>& files) {
   return pool_runs(std::move(runs));
 }
 
+/// How to get a verdict that is surer.
+std::string hint_of(const Comparison& comparison) {
+  const bool one_run = comparison.base_runs + comparison.now_runs == 2;
+  if (comparison.of_programs()) return one_run ? "pass several runs per side" : "";
+  return one_run ? "pass several runs per side, or time both with roofline ab" : "time both with roofline ab";
+}
+
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
   flags.output.require();
@@ -66,17 +73,19 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   Comparison comparison = comparison_of(base, now, flags.max_slowdown.value_or(kMaxSlowdown));
   comparison.gate = flags.max_slowdown.has_value();
   put_comparison(flags.output, comparison, global.color);
-  const char* hint = "pass several runs per side, or time both with roofline ab";
-  if (print_regressions(comparison, comparison.of_programs() ? "pass several runs per side" : hint)) {
-    return ExitCode::regression;
-  }
-  if (!comparison.program && std::ranges::none_of(comparison.changes, is_compared)) {
-    print_problem({"failed", "no kernel was timed in both runs, so nothing was compared",
-                   "rows match by label, op, implementation, type, shape and cache mode"});
+  // The table and Markdown begin with the verdict.
+  const bool is_shown = flags.output.prints_text() && !global.answer.json;
+  if (print_regressions(comparison, hint_of(comparison), is_shown)) return ExitCode::regression;
+  const auto no_verdict = [&](const char* hint) {
+    if (is_shown) return print_status(hint);
+    print_problem({"failed", outcome_line(comparison), hint});
+  };
+  if (comparison.compared_nothing()) {
+    no_verdict("rows match by label, op, implementation, type, shape and cache mode");
     return ExitCode::workload_failed;
   }
   if (now.report.complete) return ExitCode::ok;
-  print_problem({"unfinished", outcome_line(comparison), "complete the later run"});
+  no_verdict("complete the later run");
   return ExitCode::workload_failed;
 }
 

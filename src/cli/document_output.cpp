@@ -123,6 +123,8 @@ void DocumentOutput::require() const {
   }
 }
 
+bool DocumentOutput::prints_text() const { return shown() == "table" || shown() == "md"; }
+
 void DocumentOutput::put(const std::function<nlohmann::ordered_json()>& document, const Render& render,
                          const TerminalStyle& style) const {
   const auto in = [&](std::string_view format) {
@@ -135,11 +137,10 @@ void DocumentOutput::put(const std::function<nlohmann::ordered_json()>& document
     const std::string ending = file.extension().string().substr(1);
     write_output(file, in(format_of_ending(ending)));
   }
-  const std::string shown = to_files() || format_.empty() ? "table" : format_;
-  if (shown == "json") {
+  if (shown() == "json") {
     print_document(document());
   } else {
-    print_result(document, [&] { return in(shown); });
+    print_result(document, [&] { return in(shown()); });
   }
   print_written(written);
 }

@@ -30,8 +30,11 @@ class DocumentOutput {
   /// Prints the document and writes the files, which it names on stderr.
   void put(const std::function<nlohmann::ordered_json()>& document, const Render& render,
            const TerminalStyle& style) const;
+  /// True if put() prints a text for people: the table or Markdown.
+  bool prints_text() const;
 
  private:
+  std::string shown() const { return to_files() || format_.empty() ? "table" : format_; }
   bool to_files() const { return !path_.empty() && path_ != "-"; }
   std::string format_of_path() const;
   std::vector<std::string> endings() const;

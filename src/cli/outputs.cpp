@@ -265,9 +265,9 @@ void put_comparison(const DocumentOutput& output, const Comparison& comparison, 
              stdout_table_style(color));
 }
 
-bool print_regressions(const Comparison& comparison, const std::string& hint) {
+bool print_regressions(const Comparison& comparison, const std::string& hint, bool is_shown) {
   const std::string regressions = regression_line(comparison);
-  if (!regressions.empty()) print_problem({"regression", regressions, hint});
+  if (!regressions.empty() && !is_shown) print_problem({"regression", regressions, hint});
   return !regressions.empty();
 }
 

@@ -75,8 +75,9 @@ void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 /// The files of a comparison, and the table of it on stdout. "comparison" and {"md", "json", "csv"}.
 void put_comparison(const DocumentOutput& output, const Comparison& comparison, ColorMode color);
 
-/// Says on stderr which kernels got slower; false where none did.
-bool print_regressions(const Comparison& comparison, const std::string& hint);
+/// Says on stderr which kernels got slower, unless a table on stdout already `is_shown` that says so; false where none
+/// did.
+bool print_regressions(const Comparison& comparison, const std::string& hint, bool is_shown = false);
 
 /// Says on stderr what was written.
 void print_written(const std::vector<std::filesystem::path>& paths);

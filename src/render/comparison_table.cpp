@@ -19,6 +19,17 @@ std::string title_of(const Report& report, std::size_t runs) {
   return fmt::format("{} · {} · {}{}", report.machine.device.name, what, report.invocation.started_at, several);
 }
 
+/// Broken at spaces, each line in bold.
+std::string bold_lines(const std::string& text, const TerminalStyle& style) {
+  std::string lines;
+  std::string_view rest;
+  const std::string broken = wrapped("", text, style);
+  for (rest = broken; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+    lines += inked(rest.substr(0, rest.find('\n')), Ink::bold, style) + '\n';
+  }
+  return lines;
+}
+
 std::string terminal_costs(const ProgramChange& program, const TerminalStyle& style) {
   std::string text;
   for (const ShownCosts& costs : cost_tables(program)) {
@@ -77,9 +88,9 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
   };
   std::string text = line("before  ", title_of(*comparison.base, comparison.base_runs)) +
                      line("now     ", title_of(*comparison.now, comparison.now_runs));
-  text += '\n' + inked(for_terminal(comparison_headline(comparison), style), Ink::bold, style) + '\n';
+  text += '\n' + bold_lines(for_terminal(clean_line(outcome_line(comparison)), style), style);
   const auto add_findings = [&] {
-    for (const std::string& sentence : comparison_findings(comparison)) text += line("", sentence);
+    for (const std::string& sentence : comparison_details(comparison)) text += line("", sentence);
   };
   if (comparison.of_steps()) {
     text += '\n';
@@ -103,7 +114,7 @@ std::string render_comparison_markdown(const Comparison& comparison) {
   const bool of_rows = !comparison.changes.empty() && !comparison.of_steps();
   if (of_rows) text += markdown_changes(comparison);
   text += '\n';
-  for (const std::string& sentence : comparison_findings(comparison)) text += "- " + escape_markdown(sentence) + "\n";
+  for (const std::string& sentence : comparison_details(comparison)) text += "- " + escape_markdown(sentence) + "\n";
   if (comparison.program) text += markdown_costs(*comparison.program);
   std::string runs =
       fmt::format("- Before: {}\n- Now: {}\n", escape_markdown(title_of(*comparison.base, comparison.base_runs)),

@@ -471,7 +471,8 @@ class Analysis(Workspace):
         self.assertEqual(" ".join(drawn.stdout.split()).count(missing), 2, "the table and the plot")
         self.assertIn(missing, self.run_tool("report", path, "--format", "md", "-o", "-").stdout)
         gate = self.run_tool("compare", path, path)
-        self.check(gate, 1, "earlier run", "No verdict", "later run", missing)
+        self.check(gate, 1, "earlier run", "later run", missing)
+        self.assertIn("No verdict", gate.stdout)
         # A file of a version that did not tell is read as before.
         del report["complete"], report["rows_planned"]
         path.write_text(json.dumps(report))
@@ -597,7 +598,15 @@ class Reports(Workspace):
         self.assertIn(f" {kernels} kernels", same.stdout)
         self.assertNotIn("slower", same.stdout)
         slow = self.run_tool("compare", self.reference(), self.scaled(1.05, "softmax"))
-        self.check(slow, 3, f"3 of {kernels} kernels", "slower", "3 %", "softmax fp32", "1.050x")
+        self.check(slow, 3)
+        for text in (f"3 of {kernels} kernels", "3 %", "softmax fp32", "1.050x"):
+            self.assertIn(text, slow.stdout)
+        self.assertEqual(slow.stderr, "", "the table has the verdict")
+        self.assertEqual(slow.stdout.count(f"{kernels} kernels"), 1)
+        document = self.run_tool("compare", self.reference(), self.scaled(1.05, "softmax"), "--format", "csv")
+        self.check(document, 3, f"3 of {kernels} kernels", "3 %", "softmax fp32", "1.050x")
+        answer = self.run_tool("compare", self.reference(), self.scaled(1.05, "softmax"), "--json")
+        self.assertEqual([error["code"] for error in json.loads(answer.stdout)["errors"]], ["regression"])
         self.assertEqual(slow.stdout.count("slower > 3 %"), 3)
         self.check(self.run_tool("compare", self.reference(), self.scaled(1.05, "softmax"), "--max-slowdown", "6%"), 0)
         self.check(self.run_tool("compare", self.reference(), self.scaled(1.02), "--max-slowdown", "3 %"), 0)
@@ -615,7 +624,9 @@ class Reports(Workspace):
         self.check(done, 0)
         self.assertIn("H200 → H100: 3 of", done.stdout)
         self.assertNotIn("slower >", done.stdout)
-        self.check(self.run_tool("compare", self.reference(), slow, "--max-slowdown", "3%"), 3, "softmax fp32")
+        limited = self.run_tool("compare", self.reference(), slow, "--max-slowdown", "3%")
+        self.check(limited, 3)
+        self.assertIn("softmax fp32", limited.stdout.split("\nkernel ")[0])
 
     def test_several_runs_per_side_are_compared_by_their_scatter(self):
         names = []
@@ -636,7 +647,7 @@ class Reports(Workspace):
             low, high = row["time_ratio_ci95"]
             self.assertTrue(low < 1 < high)
         slower = [self.scaled(factor) for factor in (4.0, 4.2, 3.8)]
-        self.check(self.run_tool("compare", *before, "--", *slower), 3, "slower")
+        self.check(self.run_tool("compare", *before, "--", *slower), 3)
         self.check(self.run_tool("compare", *before), 2, "--")
         self.check(self.run_tool("compare", before[0]), 2, "--")
         self.check(self.run_tool("compare", *before, "--", *now, "--json"), 2, "--json")
@@ -664,8 +675,9 @@ class Reports(Workspace):
             row.update(status="failed", reason="element 3 is NaN")
             del row["time_s"]
         done = self.run_tool("compare", self.reference(), self.scaled(1.0, "relu fp32", fail))
-        self.check(done, 3, "1 kernel ", "failed now", "relu fp32")
-        self.assertIn("failed now", done.stdout)
+        self.check(done, 3)
+        for text in ("1 kernel ", "failed now", "relu fp32"):
+            self.assertIn(text, done.stdout)
 
     def test_a_comparison_for_programs(self):
         done = self.run_tool("compare", self.reference(), self.scaled(1.05), "--format", "json")
@@ -781,18 +793,6 @@ class Profiles(Workspace):
         self.check(self.profile("--from", "nowhere"), 2, "nowhere")
         self.check(self.profile("--windw", "5s", "--", "true"), 2, "--window")
 
-    def test_no_two_recordings_in_one_folder(self):
-        """Both would be reported as one. It is refused before the program runs."""
-        spools = self.recorded("graph_replay.spool")
-        before = (spools / "graph_replay.spool").read_bytes()
-        self.check(self.profile("--keep", spools, "--", "touch", "ran"), 2, "graph_replay.spool", "another folder")
-        self.assertFalse((self.folder / "ran").exists())
-        self.assertEqual({path.name: path.read_bytes() for path in spools.iterdir()}, {"graph_replay.spool": before})
-        self.check(self.profile("--keep", "new", "--from", spools), 2, "--keep")
-        self.check(self.profile("--keep", "new", "--", "touch", "ran"), 0)
-        self.assertTrue((self.folder / "ran").exists())
-
-    def test_a_program_without_a_gpu_is_said_and_runs_as_it_would(self):
     def test_the_roofs_of_a_cpu_for_a_program_on_it(self):
         self.check(self.run_tool("profile", "--device", "cpu", "--machine", self.machine, "-o", "here.json", "--", "true"), 0)
         report = json.loads((self.folder / "here.json").read_text())
@@ -840,6 +840,18 @@ class Profiles(Workspace):
                 finally:
                     process.kill()
 
+    def test_no_two_recordings_in_one_folder(self):
+        """Both would be reported as one. It is refused before the program runs."""
+        spools = self.recorded("graph_replay.spool")
+        before = (spools / "graph_replay.spool").read_bytes()
+        self.check(self.profile("--keep", spools, "--", "touch", "ran"), 2, "graph_replay.spool", "another folder")
+        self.assertFalse((self.folder / "ran").exists())
+        self.assertEqual({path.name: path.read_bytes() for path in spools.iterdir()}, {"graph_replay.spool": before})
+        self.check(self.profile("--keep", "new", "--from", spools), 2, "--keep")
+        self.check(self.profile("--keep", "new", "--", "touch", "ran"), 0)
+        self.assertTrue((self.folder / "ran").exists())
+
+    def test_a_program_without_a_gpu_is_said_and_runs_as_it_would(self):
         done = self.profile("-o", "none", "--", "sh", "-c", "echo out; echo err >&2; pwd; exit 3")
         self.check(done, 3)
         self.assertEqual(done.stdout, f"out\n{self.folder}\n")

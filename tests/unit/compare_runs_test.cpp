@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <vector>
 
 #include "render/comparison_ci.hpp"
 #include "render/render.hpp"
@@ -334,11 +335,44 @@ TEST(Comparison, PassesAndFailsOnlyWhereALimitWasAskedFor) {
            render_comparison_terminal(comparison, {.columns = 100});
   };
   EXPECT_THAT(outputs(), testing::Not(testing::ContainsRegex("[Ff]ail|[Pp]ass")));
-  EXPECT_EQ(outcome_line(comparison), "1 of 22 slower, 1.50×");
+  EXPECT_THAT(outcome_line(comparison), mentions("1 of 22", "3 %")) << "as the exit status";
   comparison.gate = true;
   EXPECT_THAT(outcome_line(comparison), testing::StartsWith("Fail: 1 of 22"));
   EXPECT_THAT(render_comparison_markdown(comparison), testing::HasSubstr("| fail |"));
   EXPECT_THAT(render_comparison_terminal(comparison, {.columns = 100}), testing::HasSubstr("  fail: slower > 3 %"));
+}
+
+TEST(Comparison, TheVerdictStandsInOnePlace) {
+  const Report before = example::sample_report();
+  Report now = before;
+  now.points[3].time = example::timed(before.points[3].time->median * 1.5);
+  now.points[4].time = example::timed(before.points[4].time->median * 0.5);
+  Comparison comparison = comparison_of(before, now);
+  for (const bool gate : {false, true}) {
+    comparison.gate = gate;
+    const std::string text = render_comparison_terminal(comparison, {.unicode = true, .columns = 400});
+    const std::string verdict = outcome_line(comparison);
+    ASSERT_NE(text.find(verdict), std::string::npos) << text;
+    EXPECT_EQ(text.find(verdict, text.find(verdict) + 1), std::string::npos);
+    EXPECT_EQ(text.find("22 kernels", text.find(verdict) + verdict.size()), std::string::npos) << "nor in other words";
+  }
+}
+
+TEST(Comparison, TheLargestChangeComesFirstInBothDirections) {
+  const Report before = example::sample_report();
+  Report now = before;
+  const std::vector<double> factors = {0.9, 0.5, 0.7, 1.1, 1.5, 1.3};
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    now.points[i + 2].time = example::timed(before.points[i + 2].time->median * factors[i]);
+  }
+  std::vector<double> ratios;
+  const Comparison comparison = comparison_of(before, now);
+  for (const PointChange* change : worst_first(comparison)) {
+    if (change->change == Change::slower || change->change == Change::faster) ratios.push_back(change->time_ratio);
+  }
+  const std::vector<double> expected = {1.5, 1.3, 1.1, 0.5, 0.7, 0.9};
+  ASSERT_EQ(ratios.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(ratios[i], expected[i], 1e-9) << i;
 }
 
 TEST(Comparison, ThereIsNoVerdictOverARunWithoutAnEnd) {

@@ -101,7 +101,7 @@ TEST(Markdown, SeveralRunsAreComparedFirst) {
   const std::string text = render_markdown(runs);
   EXPECT_THAT(text, HasSubstr("## Comparison"));
   const Comparison comparison = comparison_of(Runs(runs));
-  for (const std::string& sentence : comparison_findings(comparison)) EXPECT_THAT(text, HasSubstr("- " + sentence));
+  for (const std::string& sentence : comparison_details(comparison)) EXPECT_THAT(text, HasSubstr("- " + sentence));
   for (const std::string& note : comparison_notes(runs[0], runs[1])) EXPECT_THAT(text, HasSubstr("- Note: " + note));
   EXPECT_THAT(text, HasSubstr("580.159.04 before, 590.1 now"));
   EXPECT_THAT(text, HasSubstr("| 1.050 | 1.046–1.054 | **slower \\> 3 %** |"));

@@ -17,6 +17,7 @@
 #include "report/profile_findings.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -193,12 +194,12 @@ bool Comparison::is_regression(const PointChange& change) const {
   return is_broken(change) || (same_time_source(before(change), after(change)) && regressed(change, max_slowdown));
 }
 
-Comparison comparison_of(const Report& base, const Report& now, double max_slowdown) {
 bool Comparison::compared_nothing() const {
   if (program_decides()) return !program->deciding().known();
   return (gate || !program) && std::ranges::none_of(changes, is_compared);
 }
 
+Comparison comparison_of(const Report& base, const Report& now, double max_slowdown) {
   // A row that fails the gate must not be "no difference" in the table.
   Comparison comparison{&base, &now, max_slowdown, compare_runs(base, now, std::min(kRunToRun, max_slowdown))};
   comparison.program = program_change({program_costs_of(base)}, {program_costs_of(now)}, max_slowdown);
@@ -287,17 +288,17 @@ std::string comparison_headline(const Comparison& comparison) {
 }
 
 std::string outcome_line(const Comparison& comparison) {
-  const std::string regressions = comparison.gate ? regression_line(comparison) : "";
-  if (!regressions.empty()) return "Fail: " + regressions;
+  const std::string regressions = regression_line(comparison);
+  if (!regressions.empty()) return comparison.gate ? "Fail: " + regressions : capitalised(regressions);
   if (!comparison.now->complete) {
     return fmt::format("No verdict: the later run is incomplete ({} of {} rows).", comparison.now->points.size(),
                        comparison.now->rows_planned);
   }
-  if (!comparison.gate) return comparison_headline(comparison);
   if (comparison.compared_nothing()) {
     return comparison.program_decides() ? "No verdict: no time of the programs is known on both sides."
                                         : "No verdict: no kernel was timed in both runs.";
   }
+  if (!comparison.gate) return comparison_headline(comparison);
   if (comparison.program_decides()) return step_outcome(*comparison.program);
   const std::size_t undecided = with(comparison, Change::undecided).size();
   if (undecided > 0) {
@@ -322,8 +323,8 @@ std::vector<const PointChange*> worst_first(const Comparison& comparison) {
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const PointChange* a, const PointChange* b) {
     if (rank(a) != rank(b)) return rank(a) < rank(b);
-    const bool by_ratio = a->change == Change::slower || a->change == Change::faster;
-    return by_ratio && ratio(a) > ratio(b);
+    if (a->change == Change::faster) return ratio(a) < ratio(b);
+    return a->change == Change::slower && ratio(a) > ratio(b);
   });
   return rows;
 }
@@ -376,7 +377,9 @@ std::string regression_line(const Comparison& comparison) {
   return text;
 }
 
-std::vector<std::string> comparison_findings(const Comparison& comparison) {
+namespace {
+
+std::vector<std::string> findings_of(const Comparison& comparison, bool with_counts) {
   std::vector<std::string> sentences;
   if (comparison.program) sentences = program_sentences(*comparison.program);
   if (comparison.of_steps()) return sentences;
@@ -398,14 +401,16 @@ std::vector<std::string> comparison_findings(const Comparison& comparison) {
     }
   }
   const std::size_t compared = comparison.changes.size() - uncompared;
-  if (!failed.empty()) sentences.push_back(fmt::format("Timed before and failed now: {}.", some_of(failed)));
+  if (!failed.empty() && with_counts) {
+    sentences.push_back(fmt::format("Timed before and failed now: {}.", some_of(failed)));
+  }
   if (compared == 0) sentences.emplace_back("The runs have no timed kernel in common.");
   for (const Change kind : {Change::slower, Change::faster}) {
-    const std::string sentence = most_changed(comparison, kind, compared);
+    const std::string sentence = with_counts ? most_changed(comparison, kind, compared) : "";
     if (!sentence.empty()) sentences.push_back(sentence);
   }
   const std::size_t same = with(comparison, Change::same).size();
-  if (same > 0) {
+  if (same > 0 && with_counts) {
     sentences.push_back(same == compared ? fmt::format("No difference in any of {}.", kernels(compared))
                                          : fmt::format("No difference in {} of {}.", same, compared));
   }
@@ -427,5 +432,16 @@ std::vector<std::string> comparison_findings(const Comparison& comparison) {
   if (std::string covered = covered_by_intervals(comparison); !covered.empty()) sentences.push_back(std::move(covered));
   return sentences;
 }
+
+}  // namespace
+
+std::vector<std::string> comparison_details(const Comparison& comparison) {
+  std::vector<std::string> sentences = findings_of(comparison, false);
+  const std::string outcome = outcome_line(comparison);
+  std::erase_if(sentences, [&](const std::string& sentence) { return outcome.find(sentence) != std::string::npos; });
+  return sentences;
+}
+
+std::vector<std::string> comparison_findings(const Comparison& comparison) { return findings_of(comparison, true); }
 
 }  // namespace roofline

@@ -73,8 +73,9 @@ std::pair<std::string, std::string> comparison_names(const Comparison& compariso
 /// the change of the step. Names the machines if they differ.
 std::string comparison_headline(const Comparison& comparison);
 
-/// With a gate "Fail: 2 of 22 kernels …" or "Pass: no kernel got slower by more than 3 %."; no verdict if the later run
-/// is incomplete. Without a gate the headline.
+/// The verdict, as the exit status has it: "2 of 22 kernels got slower …", with a gate "Fail: 2 of 22 kernels …" or
+/// "Pass: no kernel got slower by more than 3 %."; no verdict if the later run is incomplete or nothing was compared.
+/// Without a gate and a regression the headline.
 std::string outcome_line(const Comparison& comparison);
 
 /// Regressions first, then slower, missing, faster, new and unchanged rows; worst first within each group.
@@ -98,5 +99,8 @@ std::string regression_line(const Comparison& comparison);
 /// What changed: the step for programs with steps, otherwise counts and names ("3 of 22 kernels got slower, the most
 /// softmax fp32: 1.05×"); rows measured under other conditions; what the intervals cover.
 std::vector<std::string> comparison_findings(const Comparison& comparison);
+
+/// The findings below outcome_line() and the table of rows: without what these say.
+std::vector<std::string> comparison_details(const Comparison& comparison);
 
 }  // namespace roofline
