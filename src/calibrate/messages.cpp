@@ -65,9 +65,7 @@ void MessageWriter::outcome(const std::string& probe, const ProbeOutcome& outcom
 }
 
 void MessageWriter::no_time(const std::string& name) const {
-  send_(
-      Json{{"of", name}, {"unmeasured", "time budget exhausted; raise it with --time"}, {"no_time", true}}
-          .dump());
+  send_(Json{{"of", name}, {"unmeasured", "time budget exhausted; raise it with --time"}, {"no_time", true}}.dump());
 }
 
 void MessageWriter::sustained(const std::string& probe, const Ceiling& ceiling) const {

@@ -209,8 +209,7 @@ constexpr OtherFile kOtherFiles[] = {
        return contains_any(beginning, {"Best Rate MB/s", "BabelStream"}) && contains_any(beginning, {"Triad"});
      },
      "roofline calibrate measures the memory bandwidth of this machine"},
-    {"a model of ONNX, which has no times",
-     [](std::string_view file, auto) { return file.ends_with(".onnx"); },
+    {"a model of ONNX, which has no times", [](std::string_view file, auto) { return file.ends_with(".onnx"); },
      "roofline bound {0} computes its minimum time; roofline profile -- PROGRAM records a program that runs it"},
     {"counts of a whole program by perf stat, without kernels or loops",
      [](auto, auto beginning) {

@@ -9,9 +9,10 @@
 
 namespace roofline::inject {
 
-/// CUPTI hands a buffer over when it is full. Asked for more often, with cuptiActivityFlushAll, CUPTI 13.0 crashes programs
-/// of XLA that have about 900 launches of a CUDA graph in the queue (docs/evidence/profile-counting.md). So buffers are
-/// small where records are rare, that they come soon, and grow where they are many, that few are handed over.
+/// CUPTI hands a buffer over when it is full. Asked for more often, with cuptiActivityFlushAll, CUPTI 13.0 crashes
+/// programs of XLA that have about 900 launches of a CUDA graph in the queue (docs/evidence/profile-counting.md). So
+/// buffers are small where records are rare, that they come soon, and grow where they are many, that few are handed
+/// over.
 class BufferSize {
  public:
   static constexpr std::size_t kLeast = 4 << 10;   ///< bytes; twenty kernels

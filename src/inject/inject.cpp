@@ -32,8 +32,8 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::uint64_t kTick = kSecond / 20;
-/// What a process that is killed may lose. The records of kernels come by the bufferful, or when nothing is launched for
-/// so long.
+/// What a process that is killed may lose. The records of kernels come by the bufferful, or when nothing is launched
+/// for so long.
 constexpr std::uint64_t kWritePause = kSecond / 4;
 constexpr std::uint64_t kDrain = 3 * kSecond;
 constexpr std::uint64_t kDefaultLimit = std::uint64_t{1} << 30;

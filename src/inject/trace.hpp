@@ -12,8 +12,8 @@ namespace roofline::inject {
 /// Subscribes and enables. Empty: done; else why not.
 std::string start_trace(Session& session);
 
-/// Asks CUPTI for its completed records, but not in programs of XLA; `all`: in each, and also for those of activities that
-/// have not ended.
+/// Asks CUPTI for its completed records, but not in programs of XLA; `all`: in each, and also for those of activities
+/// that have not ended.
 void flush_activities(bool all);
 
 /// True if a graph is being captured.

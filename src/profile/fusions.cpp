@@ -140,8 +140,8 @@ class FusionFinder {
   }
 
  private:
-  /// Cuts between two kernels of Inductor: it fuses what can be fused, as an operation on the neighbours of each element
-  /// can't be with the one that makes them.
+  /// Cuts between two kernels of Inductor: it fuses what can be fused, as an operation on the neighbours of each
+  /// element can't be with the one that makes them.
   std::vector<std::vector<int>> without_compiled(const std::vector<std::vector<int>>& chains) const {
     const auto compiled = [this](int group) {
       return is_of_inductor(recording_.groups[static_cast<std::size_t>(group)].symbol);

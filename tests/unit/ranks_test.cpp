@@ -97,8 +97,8 @@ TEST(RanksOfAJob, ALongWaitForOneRankNeedsNoSecond) {
     job.before_step = [&](JobOfRanks& of) { of.all[0]->prepare = (step++ == 5 ? late : 2) * kJobMillisecond; };
     job.run(9);
     const Report report = job.report();
-    const bool found = std::ranges::any_of(
-        report.profile->savings, [](const Saving& saving) { return saving.cause == SavingCause::late_rank; });
+    const bool found = std::ranges::any_of(report.profile->savings,
+                                           [](const Saving& saving) { return saving.cause == SavingCause::late_rank; });
     EXPECT_EQ(found, late == 300);
   }
 }

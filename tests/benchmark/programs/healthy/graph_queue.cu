@@ -1,5 +1,5 @@
-// Relaxation in rounds: each captures a graph of its own and queues it 3,000 times before it waits, so that the queue is
-// full while it is recorded.
+// Relaxation in rounds: each captures a graph of its own and queues it 3,000 times before it waits, so that the queue
+// is full while it is recorded.
 #include "../workload.cuh"
 
 constexpr int kElements = 1 << 20, kKernels = 20, kLaunches = 3000;
