@@ -8,8 +8,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "calibrate/machine_store.hpp"
 #include "cli/commands.hpp"
@@ -81,48 +84,52 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.rest_target = &options.program;
 }
 
-/// Options of the recording of GPUs do not apply to an emulated run. Each hint removes an option without which the rest
-/// is accepted.
-void require_cpu_program(Flags& flags) {
-  const ProfileOptions& options = flags.options;
-  const auto conflict = [](const std::string& what, const std::string& hint) {
-    throw UsageError(fmt::format("--emulate counts whole runs of CPU programs: {} does not apply", what), hint);
-  };
-  if (!flags.from.empty()) conflict("--from", "remove --emulate");
-  for (const auto& [given, option] : {std::pair(!options.host, "--no-host"),
-                                      {!options.counters, "--no-counters"},
-                                      {options.runs > 1, "--runs"},
-                                      {options.window_s.has_value(), "--window"},
-                                      {options.warmup_s > 0, "--warmup"}}) {
-    if (given) conflict(option, fmt::format("remove {}", option));
+/// What a way of profiling does, such as "--pid samples the threads of a running process".
+[[noreturn]] void refuse_beside(std::string_view way, const std::string& option, const std::string& hint) {
+  throw UsageError(fmt::format("{}: {} does not apply", way, option), hint);
+}
+
+/// Selects the CPU. Refuses a GPU, and the first of the options that was given: without it the rest is accepted.
+void require_cpu(std::string_view way, Flags& flags,
+                 std::initializer_list<std::pair<bool, const char*>> options_of_gpu) {
+  for (const auto& [given, option] : options_of_gpu) {
+    if (given) refuse_beside(way, option, fmt::format("remove {}", option));
   }
   if (flags.device.kind.value_or(DeviceKind::cpu) != DeviceKind::cpu) {
-    conflict("--device " + flags.device.text, "use --device cpu");
+    refuse_beside(way, "--device " + flags.device.text, "use --device cpu");
   }
   flags.device.kind = DeviceKind::cpu;
+}
+
+/// Options of the recording of GPUs do not apply to an emulated run.
+void require_cpu_program(Flags& flags) {
+  const ProfileOptions& options = flags.options;
+  constexpr std::string_view kWay = "--emulate counts whole runs of CPU programs";
+  if (!flags.from.empty()) refuse_beside(kWay, "--from", "remove --emulate");
+  require_cpu(kWay, flags,
+              {{!options.host, "--no-host"},
+               {!options.counters, "--no-counters"},
+               {options.runs > 1, "--runs"},
+               {options.window_s.has_value(), "--window"},
+               {options.warmup_s > 0, "--warmup"}});
 }
 
 /// Options of started programs and of the recording of GPUs do not apply to a process that runs already.
 void require_running_process(Flags& flags) {
   const ProfileOptions& options = flags.options;
-  const auto conflict = [](const std::string& what, const std::string& hint) {
-    throw UsageError(fmt::format("--pid samples the threads of a running process: {} does not apply", what), hint);
-  };
-  if (!options.program.empty()) conflict("a program", "remove the program, or remove --pid to start it");
-  for (const auto& [given, option] : {std::pair(!flags.from.empty(), "--from"),
-                                      {flags.emulate, "--emulate"},
-                                      {!options.host, "--no-host"},
-                                      {options.baseline, "--baseline"},
-                                      {options.runs > 1, "--runs"},
-                                      {!options.step_range.empty(), "--step"},
-                                      {!flags.machine.empty(), "--machine"},
-                                      {!flags.remarks.empty(), "--remarks"}}) {
-    if (given) conflict(option, fmt::format("remove {}", option));
+  constexpr std::string_view kWay = "--pid samples the threads of a running process";
+  if (!options.program.empty()) {
+    refuse_beside(kWay, "a program", "remove the program, or remove --pid to start it");
   }
-  if (flags.device.kind.value_or(DeviceKind::cpu) != DeviceKind::cpu) {
-    conflict("--device " + flags.device.text, "use --device cpu");
-  }
-  flags.device.kind = DeviceKind::cpu;
+  require_cpu(kWay, flags,
+              {{!flags.from.empty(), "--from"},
+               {flags.emulate, "--emulate"},
+               {!options.host, "--no-host"},
+               {options.baseline, "--baseline"},
+               {options.runs > 1, "--runs"},
+               {!options.step_range.empty(), "--step"},
+               {!flags.machine.empty(), "--machine"},
+               {!flags.remarks.empty(), "--remarks"}});
 }
 
 void finish(Flags& flags, GlobalOptions& global) {

@@ -228,8 +228,8 @@ std::optional<LateRanks> late_ranks_of(const RankSteps& steps) {
   }
   found.seldom = !is_consistent(found.steps, found.waiting, share);
   constexpr double kMuch = 0.2;  // of the steps: a wait for one rank that is seen once
-  if (found.seldom && share < kNearlyAll) return std::nullopt;
-  if (found.steps < 2 && found.seldom && found.late_s < kMuch * steps.total_s()) return std::nullopt;
+  const bool is_enough = found.steps >= 2 || found.late_s >= kMuch * steps.total_s();
+  if (found.seldom && (share < kNearlyAll || !is_enough)) return std::nullopt;
   return found;
 }
 

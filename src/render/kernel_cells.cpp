@@ -103,12 +103,9 @@ std::string program_name(const KernelRow& row) {
 
 /// What the share is of, where it is not what the other rows' is of.
 std::string basis_words(const KernelRow& row) {
-  if (row.report.profile) return {};
   const ShareBasis basis = share_basis(row.point, row.report);
   if (basis == ShareBasis::unpaired) return " of the calibrated roof, not paired";
-  if (basis != ShareBasis::probe) return {};
-  const std::string rates = probe_rates_text(row.point);
-  return " of its probe" + (rates.empty() ? " beside it" : ": " + rates);
+  return basis == ShareBasis::probe ? " of its probe" + beside_probe(row.point) : "";
 }
 
 constexpr std::string_view kBasisTitle =

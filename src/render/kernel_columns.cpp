@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "model/nan.hpp"
 #include "render/html/sections.hpp"
 #include "render/kernel_cells.hpp"
@@ -26,9 +24,6 @@ bool of_suite(const Report& report) { return !report.profile; }
 bool of_program(const Report& report) { return report.profile.has_value(); }
 
 bool of_gpu(const Report& report) { return !is_of_cpu(report); }
-bool has_pairs(const Report& report) {
-  return std::ranges::any_of(report.points, [](const Point& point) { return point.paired_with_roof() != nullptr; });
-}
 
 /// A figure of a loop; absent of other rows.
 template <auto Member>

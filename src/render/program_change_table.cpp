@@ -70,22 +70,28 @@ bool has_row(double difference_s, double visible_s, std::size_t rows) {
   return rows < kMostCostRows && std::abs(difference_s) >= visible_s;
 }
 
-/// A kernel's own sentence has figures of one run.
+std::string at_line(const std::string& name, const std::string& line) {
+  return line.empty() ? name : fmt::format("{} ({})", name, clean_line(line));
+}
+
 std::string name_of_cause(const HostCauseCost& cause) {
   std::string name = clean_line(cause.id);
   std::ranges::replace(name, '-', ' ');
-  return cause.line.empty() ? name : fmt::format("{} ({})", name, clean_line(cause.line));
+  return at_line(name, cause.line);
 }
 
+/// A kernel's own sentence has figures of one run.
 std::string name_of_cause(const CauseCost& cause) {
   if (!cause.cause) return "GPU idle: no cause of its own";
   const bool kernel = cause.kind == SavingKind::kernel && !cause.kernel.empty();
   const std::string name = kernel ? fmt::format("{} below its roof", clean_line(cause.kernel)) : clean_line(cause.what);
-  return cause.line.empty() ? name : fmt::format("{} ({})", name, clean_line(cause.line));
+  return at_line(name, cause.line);
 }
 
-std::string name_of_change(const CauseChange& change) { return name_of_cause(change.cause); }
-std::string name_of_change(const HostCauseChange& change) { return name_of_cause(change.cause); }
+template <class Cost>
+std::string name_of_change(const ChangeOfCause<Cost>& change) {
+  return name_of_cause(change.cause);
+}
 std::string name_of_change(const FunctionChange& change) { return clean_line(change.name); }
 
 /// Those with a visible difference, and the sum of the others.
@@ -202,7 +208,7 @@ constexpr Column<CostRow, ShownCosts> kCostColumns[] = {
 }  // namespace
 
 std::vector<ShownCosts> cost_tables(const ProgramChange& change) {
-  const double visible_s = kVisibleShare * std::max(change.before.mean.seconds, change.now.mean.seconds);
+  const double visible_s = change.visible_s();
   std::vector<ShownCosts> tables = {shown_parts(change, visible_s),
                                     shown_costs(CostTable::causes, change.unit, change.causes, visible_s),
                                     shown_costs(CostTable::causes, change.unit, change.host_causes, visible_s),

@@ -51,8 +51,11 @@ ShareBasis share_basis(const Point& point, const Report& report) {
     const double pace = fraction_of_roof(point.bound, point.time->median) / pairs->fraction;
     return std::abs(pace - 1) > kOtherPace ? ShareBasis::probe : ShareBasis::roof;
   }
-  const auto is_paired = [](const Point& other) { return other.paired_with_roof() != nullptr; };
-  return std::any_of(report.points.begin(), report.points.end(), is_paired) ? ShareBasis::unpaired : ShareBasis::roof;
+  return has_pairs(report) ? ShareBasis::unpaired : ShareBasis::roof;
+}
+
+bool has_pairs(const Report& report) {
+  return std::ranges::any_of(report.points, [](const Point& point) { return point.paired_with_roof() != nullptr; });
 }
 
 std::string probe_rates_text(const Point& point) {
@@ -61,6 +64,11 @@ std::string probe_rates_text(const Point& point) {
   const ResourceTime& limiting = point.bound.resources.front();
   return fmt::format("{} beside it, roof {}", rate(pairs->probe_value, limiting.kind),
                      rate(limiting.amount / limiting.time_s, limiting.kind));
+}
+
+std::string beside_probe(const Point& point) {
+  const std::string rates = probe_rates_text(point);
+  return rates.empty() ? " beside it" : ": " + rates;
 }
 
 std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& machine) {

@@ -28,9 +28,13 @@ enum class ShareBasis : std::uint8_t {
 };
 constexpr double kOtherPace = 0.05;
 ShareBasis share_basis(const Point& point, const Report& report);
+/// True if a row of the report is paired with its roof's probe.
+bool has_pairs(const Report& report);
 /// "51.8 GB/s beside it, roof 83.3 GB/s": the rates of a paired row's probe and of its roof. Empty for other rows and
 /// where the probe's is not known.
 std::string probe_rates_text(const Point& point);
+/// What follows "its probe": ": 51.8 GB/s beside it, roof 83.3 GB/s", or " beside it" where the rates are not known.
+std::string beside_probe(const Point& point);
 
 /// Share of the burst roof at its own clock, as if no limiter acted. std::nullopt if that is already the limiting
 /// ceiling.

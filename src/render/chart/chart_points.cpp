@@ -60,10 +60,11 @@ void add_probe(const Chart& chart, const PlottedPoint& p, Group& group) {
 
 /// `run` is the place of an earlier run, std::nullopt for the last.
 Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::size_t> run) {
+  const ShareBasis basis = share_basis(*p.point, *chart.report);
   Group g{.id = fmt::format("point-{}", p.index),
           .classes = "point",
           .title = point_title(p),
-          .title_notes = point_notes(p, share_basis(*p.point, *chart.report))};
+          .title_notes = point_notes(p, basis)};
   if (run) {
     g.id = fmt::format("run-{}-{}", *run, g.id);
     g.data = {{"run", fmt::format("{}", *run)}};
@@ -88,7 +89,7 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
   }
   if (bytes_is_lower_bound(*p.point) || p.at_edge) add_arrow(at, p.radius, chart.color_of(p), g.items);
   const MarkerFill fill = run ? MarkerFill::hollow : MarkerFill::solid;
-  if (!run && share_basis(*p.point, *chart.report) == ShareBasis::probe) add_probe(chart, p, g);
+  if (!run && basis == ShareBasis::probe) add_probe(chart, p, g);
   const bool above = p.point->above_roof();
   if (above) {
     g.classes += " above-roof";

@@ -273,10 +273,7 @@ std::vector<std::string> point_notes(const PlottedPoint& plotted, ShareBasis bas
     notes.emplace_back(p.above_unconfirmed_roof() ? "above its roof, which is too low"
                                                   : "above its roof: the roof or the counted work is wrong");
   }
-  if (basis == ShareBasis::probe) {
-    const std::string rates = probe_rates_text(p);
-    notes.push_back("share of its roof's probe" + (rates.empty() ? " beside it" : ": " + rates));
-  }
+  if (basis == ShareBasis::probe) notes.push_back("share of its roof's probe" + beside_probe(p));
   if (basis == ShareBasis::unpaired) notes.emplace_back("share of the calibrated roof, not paired with its probe");
   if (p.bound.suspect) notes.emplace_back("the roof is suspect");
   if (!p.bound.resources.empty() && p.bound.resources.front().mixed_with) {

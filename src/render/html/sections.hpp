@@ -18,9 +18,9 @@ std::string html_header(const Runs& runs);  ///< title, headline, warnings
 /// Measured time, time at the roofs, what to do first, and the difference.
 /// The answer; of several runs the changes, then the last run's.
 std::string html_answer(const Report& report, const std::vector<Verdict>& verdicts, const Comparison* comparison);
-/// Changes between runs.
-/// Names of the columns beside their figures, for narrow screens.
+/// Names of the columns of changes beside their figures, for narrow screens.
 std::string html_changes_css(const Comparison& comparison);
+/// Changes between runs.
 std::string html_changes(const Runs& runs, const Comparison& comparison);
 std::string html_chart_lead(const Report& report);  ///< how to read the chart, and rows that are not on it
 std::string html_counters(const Report& report);    ///< counted next to modelled work; empty without counters

@@ -166,9 +166,8 @@ void TerminalTable::shorten_column(std::size_t column, int width) {
 
 std::string TerminalTable::render(const TerminalStyle& style) const {
   const std::string indent(this->indent(), ' ');
-  const TerminalTable plain = replaced(style);
-  const std::vector<int> width = plain.widths(style.columns, indent.size());
-  TerminalTable fitting = plain;
+  TerminalTable fitting = replaced(style);
+  const std::vector<int> width = fitting.widths(style.columns, indent.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].shrinks && width[i] > 0) fitting.shorten_column(i, width[i]);
   }

@@ -61,8 +61,9 @@ std::string table_key(const Report& report, const TerminalTable& table, const Te
     above |= point.above_roof();
     uncertain |= badly_measured(point) && !point.above_roof();
     suspect |= point.bound.suspect;
-    probe |= share_basis(point, report) == ShareBasis::probe;
-    unpaired |= share_basis(point, report) == ShareBasis::unpaired;
+    const ShareBasis basis = share_basis(point, report);
+    probe |= basis == ShareBasis::probe;
+    unpaired |= basis == ShareBasis::unpaired;
   }
   std::vector<std::string> parts;
   if (table.shows("AI", style)) parts.emplace_back("AI: FLOP per byte of main memory");

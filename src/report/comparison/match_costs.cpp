@@ -37,20 +37,20 @@ void sort_by_difference(std::vector<Entry>& entries) {
 }
 
 /// Pairs of indices: what has a partner, and what is left on each side.
-template <class Cost, class ChangeOfCost>
+template <class Cost>
 class CauseMatcher {
  public:
   CauseMatcher(const std::vector<Cost>& before, const std::vector<Cost>& now)
       : before_(before), now_(now), partner_(now.size()), taken_(before.size(), false) {}
 
   /// The largest difference first.
-  std::vector<ChangeOfCost> changes(double visible_s) {
+  std::vector<ChangeOfCause<Cost>> changes(double visible_s) {
     match(true);
     match(false);
-    std::vector<ChangeOfCost> all;
+    std::vector<ChangeOfCause<Cost>> all;
     for (std::size_t i = 0; i < now_.size(); ++i) {
       const Cost* then = partner_[i] ? &before_[*partner_[i]] : nullptr;
-      ChangeOfCost change{.cause = now_[i], .now_s = now_[i].seconds};
+      ChangeOfCause<Cost> change{.cause = now_[i], .now_s = now_[i].seconds};
       if (then != nullptr) change.before_s = then->seconds;
       if (then != nullptr) change.line_before = then->line;
       all.push_back(std::move(change));
@@ -59,7 +59,7 @@ class CauseMatcher {
       if (taken_[i]) continue;
       all.push_back({.cause = before_[i], .line_before = before_[i].line, .before_s = before_[i].seconds});
     }
-    for (ChangeOfCost& change : all) change.change = cost_change(change.before_s, change.now_s, visible_s);
+    for (ChangeOfCause<Cost>& change : all) change.change = cost_change(change.before_s, change.now_s, visible_s);
     sort_by_difference(all);
     return all;
   }
@@ -108,11 +108,11 @@ std::string without_line_number(const std::string& line) {
 }
 
 std::vector<CauseChange> match_causes(const ProgramCost& before, const ProgramCost& now, double visible_s) {
-  return CauseMatcher<CauseCost, CauseChange>(before.causes, now.causes).changes(visible_s);
+  return CauseMatcher(before.causes, now.causes).changes(visible_s);
 }
 
 std::vector<HostCauseChange> match_host_causes(const ProgramCost& before, const ProgramCost& now, double visible_s) {
-  return CauseMatcher<HostCauseCost, HostCauseChange>(before.host_causes, now.host_causes).changes(visible_s);
+  return CauseMatcher(before.host_causes, now.host_causes).changes(visible_s);
 }
 
 std::vector<FunctionChange> match_functions(const ProgramCost& before, const ProgramCost& now, double visible_s) {

@@ -107,6 +107,8 @@ bool ProgramChange::is_regression() const {
   return of_host ? slower_mean : unit == CostUnit::step && (has_regressed(typical, max_slowdown) || slower_mean);
 }
 
+double ProgramChange::visible_s() const { return kVisibleShare * std::max(before.mean.seconds, now.mean.seconds); }
+
 const TimeChange& ProgramChange::deciding() const {
   if (of_host) return mean;
   return !has_regressed(typical, max_slowdown) && has_regressed(mean, max_slowdown) ? mean : typical;
@@ -114,18 +116,25 @@ const TimeChange& ProgramChange::deciding() const {
 
 namespace {
 
+/// Sets the sides and their times.
+void compare_times(ProgramChange& change, const std::vector<ProgramCosts>& before, const std::vector<ProgramCosts>& now,
+                   CostOf unit) {
+  const Costs then = costs_of(before, unit), today = costs_of(now, unit);
+  change.before = mean_cost(then);
+  change.now = mean_cost(today);
+  change.unrecorded = all_timed(then, &ProgramCost::unrecorded) && all_timed(today, &ProgramCost::unrecorded);
+  const TimeOf typical = change.unrecorded ? &ProgramCost::unrecorded : &ProgramCost::typical;
+  change.typical = time_change(then, today, typical, change.max_slowdown);
+  change.mean = time_change(then, today, &ProgramCost::mean, change.max_slowdown);
+}
+
 ProgramChange host_change(const std::vector<ProgramCosts>& before, const std::vector<ProgramCosts>& now,
                           double max_slowdown) {
   ProgramChange change{.unit = CostUnit::run, .of_host = true, .no_steps_before = true, .no_steps_now = true};
   change.max_slowdown = max_slowdown;
-  const Costs then = costs_of(before, &ProgramCosts::host), today = costs_of(now, &ProgramCosts::host);
-  change.before = mean_cost(then);
-  change.now = mean_cost(today);
-  change.typical = time_change(then, today, &ProgramCost::typical, max_slowdown);
-  change.mean = time_change(then, today, &ProgramCost::mean, max_slowdown);
-  const double visible_s = kVisibleShare * std::max(change.before.mean.seconds, change.now.mean.seconds);
-  change.host_causes = match_host_causes(change.before, change.now, visible_s);
-  change.functions = match_functions(change.before, change.now, visible_s);
+  compare_times(change, before, now, &ProgramCosts::host);
+  change.host_causes = match_host_causes(change.before, change.now, change.visible_s());
+  change.functions = match_functions(change.before, change.now, change.visible_s());
   return change;
 }
 
@@ -142,20 +151,12 @@ std::optional<ProgramChange> program_change(const std::vector<ProgramCosts>& bef
   change.no_steps_before = !all_have(before, &ProgramCosts::step);
   change.no_steps_now = !all_have(now, &ProgramCosts::step);
   change.unit = change.no_steps_before || change.no_steps_now ? CostUnit::run : CostUnit::step;
-  const CostOf unit = change.unit == CostUnit::step ? &ProgramCosts::step : &ProgramCosts::run;
-  const Costs then = costs_of(before, unit), today = costs_of(now, unit);
-  change.before = mean_cost(then);
-  change.now = mean_cost(today);
-  change.unrecorded = all_timed(then, &ProgramCost::unrecorded) && all_timed(today, &ProgramCost::unrecorded);
-  const TimeOf typical = change.unrecorded ? &ProgramCost::unrecorded : &ProgramCost::typical;
-  change.typical = time_change(then, today, typical, max_slowdown);
-  change.mean = time_change(then, today, &ProgramCost::mean, max_slowdown);
+  compare_times(change, before, now, change.unit == CostUnit::step ? &ProgramCosts::step : &ProgramCosts::run);
   change.parts = part_changes(change.before, change.now);
-  const double visible_s = kVisibleShare * std::max(change.before.mean.seconds, change.now.mean.seconds);
   if (change.before.has_causes && change.now.has_causes)
-    change.causes = match_causes(change.before, change.now, visible_s);
+    change.causes = match_causes(change.before, change.now, change.visible_s());
   if (change.before.has_kernels && change.now.has_kernels) {
-    change.kernels = match_kernels(change.before, change.now, visible_s);
+    change.kernels = match_kernels(change.before, change.now, change.visible_s());
   }
   if (change.unit == CostUnit::step) change.start_up = start_up_changes(change.before, change.now);
   return change;

@@ -38,28 +38,23 @@ struct PartChange {
   double before_s = 0, now_s = 0;
 };
 
-struct CauseChange {
-  CauseCost cause = {};  ///< current state; for a cause that is gone, the earlier one
+template <class Cost>
+struct ChangeOfCause {
+  Cost cause = {};  ///< current state; for a cause that is gone, the earlier one
   std::string line_before = {};
   double before_s = 0, now_s = 0;
   CostChange change = CostChange::same;
 
   double difference_s() const { return now_s - before_s; }
 };
+
+using CauseChange = ChangeOfCause<CauseCost>;
+using HostCauseChange = ChangeOfCause<HostCauseCost>;
 
 struct KernelChange {
   std::string name;
   double launches_before = 0, launches_now = 0;
   double before_s = 0, now_s = 0;  ///< all launches of a step or run
-  CostChange change = CostChange::same;
-
-  double difference_s() const { return now_s - before_s; }
-};
-
-struct HostCauseChange {
-  HostCauseCost cause = {};  ///< as of CauseChange
-  std::string line_before = {};
-  double before_s = 0, now_s = 0;
   CostChange change = CostChange::same;
 
   double difference_s() const { return now_s - before_s; }
@@ -106,6 +101,8 @@ struct ProgramChange {
   /// True if it decides, and the typical or mean step or the wall time is slower by more than `max_slowdown` and beyond
   /// the interval.
   bool is_regression() const;
+  /// Seconds: a smaller difference of costs is none.
+  double visible_s() const;
   /// The deciding time: of the host the wall time, else the regression, else the typical step.
   const TimeChange& deciding() const;
 };

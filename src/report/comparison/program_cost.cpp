@@ -32,26 +32,16 @@ double idle_of(ProgramCost& cost) {
 }
 
 using CauseKey = std::tuple<SavingKind, std::optional<SavingCause>, std::string, std::string>;
-CauseKey key_of_cause(const CauseCost& cause) { return {cause.kind, cause.cause, cause.line, cause.kernel}; }
-
-/// Adds a `share` of `more` to the entry of the same cause.
-void merge_cause(std::vector<CauseCost>& all, std::map<CauseKey, std::size_t>& known, CauseCost more, double share) {
-  more.seconds *= share;
-  const auto [at, is_new] = known.try_emplace(key_of_cause(more), all.size());
-  if (is_new) {
-    all.push_back(std::move(more));
-  } else {
-    all[at->second].seconds += more.seconds;
-  }
-}
+CauseKey key_of(const CauseCost& cause) { return {cause.kind, cause.cause, cause.line, cause.kernel}; }
 
 using HostCauseKey = std::pair<std::string, std::string>;
+HostCauseKey key_of(const HostCauseCost& cause) { return {cause.id, cause.line}; }
 
-/// The same for a cause of the host: one of that kind and line.
-void merge_host_cause(std::vector<HostCauseCost>& all, std::map<HostCauseKey, std::size_t>& known, HostCauseCost more,
-                      double share) {
+/// Adds a `share` of `more` to the entry of the same cause.
+template <class Cost, class Key>
+void merge_cause(std::vector<Cost>& all, std::map<Key, std::size_t>& known, Cost more, double share) {
   more.seconds *= share;
-  const auto [at, is_new] = known.try_emplace({more.id, more.line}, all.size());
+  const auto [at, is_new] = known.try_emplace(key_of(more), all.size());
   if (is_new) {
     all.push_back(std::move(more));
   } else {
@@ -172,7 +162,7 @@ std::optional<ProgramCost> host_cost_of(const Report& report) {
   cost.sample_s = host.rate_hz > 0 ? 1 / host.rate_hz : 0;
   std::map<HostCauseKey, std::size_t> known;
   for (const HostCause& cause : host_causes(report)) {
-    merge_host_cause(cost.host_causes, known, {cause.id, cause.line, cause.text, cause.seconds}, 1);
+    merge_cause(cost.host_causes, known, HostCauseCost{cause.id, cause.line, cause.text, cause.seconds}, 1);
   }
   std::map<std::string, double> functions;
   for (const HostFunctionSum& function : host.functions)
@@ -207,7 +197,7 @@ ProgramCost mean_cost(const std::vector<const ProgramCost*>& runs) {
     for (std::size_t i = 0; i < kWallParts; ++i) mean.parts.at(i) += share * run->parts.at(i);
     for (std::size_t i = 0; i < kStartUpParts; ++i) mean.start_up.at(i) += share * run->start_up.at(i);
     for (const CauseCost& cause : run->causes) merge_cause(mean.causes, known, cause, share);
-    for (const HostCauseCost& cause : run->host_causes) merge_host_cause(mean.host_causes, known_host, cause, share);
+    for (const HostCauseCost& cause : run->host_causes) merge_cause(mean.host_causes, known_host, cause, share);
     for (const FunctionCost& function : run->functions) functions[function.name] += share * function.seconds;
     mean.sample_s = std::max(mean.sample_s, share * run->sample_s);
     for (const KernelCost& kernel : run->kernels) {

@@ -143,9 +143,7 @@ std::string reach(const Report& report, const Point& point) {
   const Machine& machine = machine_of(report, point);
   const std::string share = share_text(share_of_roof(point));
   if (share_basis(point, report) == ShareBasis::probe) {
-    const std::string rates = probe_rates_text(point);
-    return fmt::format("Reaches {} of what its roof's probe reached{}.", share,
-                       rates.empty() ? " beside it" : ": " + rates);
+    return fmt::format("Reaches {} of what its roof's probe reached{}.", share, beside_probe(point));
   }
   const auto burst = share_of_burst_roof(point, machine);
   if (!burst) return fmt::format("Reaches {} of its roof.", share);

@@ -25,42 +25,44 @@ void members(auto& io, PartChange& part) {
   io("now_s", part.now_s);
 }
 
+void put_costs(auto& io, auto& change) {
+  io("before_s", change.before_s);
+  io("now_s", change.now_s);
+  io("change", change.change);
+}
+
+/// The line before, where the cause has moved.
+void put_lines(auto& io, auto& change) {
+  io.text("line", change.cause.line);
+  io.text("line_before", change.line_before == change.cause.line ? std::string() : change.line_before);
+}
+
 void members(auto& io, CauseChange& cause) {
   io("kind", cause.cause.kind);
   io.optional("cause", cause.cause.cause);
-  io.text("line", cause.cause.line);
-  io.text("line_before", cause.line_before == cause.cause.line ? std::string() : cause.line_before);
+  put_lines(io, cause);
   io.text("kernel", cause.cause.kernel);
   io.text("what", cause.cause.what);
-  io("before_s", cause.before_s);
-  io("now_s", cause.now_s);
-  io("change", cause.change);
+  put_costs(io, cause);
 }
 
 void members(auto& io, KernelChange& kernel) {
   io("kernel", kernel.name);
   io("launches_before", kernel.launches_before);
   io("launches_now", kernel.launches_now);
-  io("before_s", kernel.before_s);
-  io("now_s", kernel.now_s);
-  io("change", kernel.change);
+  put_costs(io, kernel);
 }
 
 void members(auto& io, HostCauseChange& cause) {
   io("cause", cause.cause.id);
-  io.text("line", cause.cause.line);
-  io.text("line_before", cause.line_before == cause.cause.line ? std::string() : cause.line_before);
+  put_lines(io, cause);
   io.text("what", cause.cause.what);
-  io("before_s", cause.before_s);
-  io("now_s", cause.now_s);
-  io("change", cause.change);
+  put_costs(io, cause);
 }
 
 void members(auto& io, FunctionChange& function) {
   io("function", function.name);
-  io("before_s", function.before_s);
-  io("now_s", function.now_s);
-  io("change", function.change);
+  put_costs(io, function);
 }
 
 void members(auto& io, StartUpChange& part) {
