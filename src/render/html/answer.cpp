@@ -53,6 +53,12 @@ std::string figure(const Budget& budget, bool named, const std::string& of) {
   return "<figure class=\"budget\">\n" + caption + bar(budget) + parts(budget) + "</figure>\n";
 }
 
+/// What changed, unless a limit was set: the page lists the regressions below.
+std::string headline_of(const Comparison& comparison) {
+  const bool states_changes = !comparison.gate && comparison.now->complete;
+  return states_changes ? comparison_headline(comparison) : outcome_line(comparison);
+}
+
 }  // namespace
 
 std::string html_answer(const Report& report, const std::vector<Verdict>& verdicts, const Comparison* comparison) {
@@ -62,7 +68,7 @@ std::string html_answer(const Report& report, const std::vector<Verdict>& verdic
   const std::string why = report.profile ? why_no_roofs(report) : "";
   std::string html = fmt::format(
       "<section id=\"answer\" aria-labelledby=\"answer-h\">\n<h2 id=\"answer-h\" class=\"answer\">{}</h2>\n",
-      escape_html(comparison != nullptr ? outcome_line(*comparison) : answer(report)));
+      escape_html(comparison != nullptr ? headline_of(*comparison) : answer(report)));
   if (comparison != nullptr) {
     html += fmt::format("<p class=\"rest\">{}: {}</p>\n", comparison_names(*comparison).second,
                         escape_html(answer(report)));
