@@ -48,7 +48,7 @@ def npy(*values, format="f", descr="'<f4'", order="False", shape=None):
 
 class OwnKernels(unittest.TestCase):
     device = "cpu"
-    roofs = "dram*"
+    roofs = "[df]*"  # memory and the rates of fp32 and fp64
     calibrated = {}
 
     @classmethod
