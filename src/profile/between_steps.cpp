@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/statistics.hpp"
 #include "model/find.hpp"
 #include "profile/actions.hpp"
+#include "profile/idle/gap_evidence.hpp"
 #include "profile/idle/stack_frames.hpp"
 #include "profile/phases.hpp"
 #include "profile/rows.hpp"
@@ -86,56 +89,159 @@ class BetweenSteps {
   std::vector<Span> programs_;  ///< time of the loop without the profiler's
 };
 
-/// Checkpoints of one thread.
-struct Checkpoints {
-  std::vector<Span> spans;
-  std::map<std::string, std::int64_t> lines;  ///< samples of each
+/// What a thread does instead of launching, as its stack alone shows; `launched`: nothing of the kind.
+BetweenWork host_work(const StackView& stack) {
+  if (stack.saves_state()) return BetweenWork::saving;
+  if (stack.compiles()) return BetweenWork::compiling;
+  if (stack.starts_workers()) return BetweenWork::starting_workers;
+  return BetweenWork::launched;
+}
 
-  void add(const HostSample& sample, const StackView& stack) {
-    constexpr std::uint64_t kSame = 100'000'000;  // ns: between two samples of one checkpoint
-    ++lines[stack.place().text()];
-    const auto length = static_cast<std::uint64_t>(sample.seconds * 1e9F);
+SavingCause cause_of(BetweenWork work) {
+  if (work == BetweenWork::saving) return SavingCause::host_native;
+  return work == BetweenWork::compiling ? SavingCause::recompilation : SavingCause::data_loading;
+}
+
+CauseDetail detail_of(BetweenWork work, const StackView& stack) {
+  if (work == BetweenWork::saving) return CauseDetail::saved_state;
+  return work == BetweenWork::compiling ? stack.compiler() : CauseDetail::workers_started;
+}
+
+/// A kind of work of one thread. Compilation of different functions is not the same work again.
+struct HostWork {
+  std::vector<Span> spans;  ///< in order, disjoint
+  std::map<std::string, double> lines;
+  std::map<CauseDetail, double> details;
+  bool open = false;  ///< the thread's latest sample belongs to the last span
+
+  void add(const HostSample& sample) {
+    const auto length = static_cast<std::uint64_t>(static_cast<double>(sample.seconds) * 1e9);
     const std::uint64_t begin = sample.time - std::min(sample.time, length);
-    if (spans.empty() || begin > spans.back().end + kSame) spans.push_back({begin, begin});
+    if (!open) spans.push_back({begin, begin});
     spans.back().end = sample.time;
+    open = true;
   }
 };
 
-/// From one checkpoint to the next, as often as steps run in between: a program that ends saves several things in a
-/// row. The host is sampled for longer than the GPU is recorded, which often sees one checkpoint only.
-WorkBetweenSteps recurring(const std::vector<Span>& spans, std::uint64_t first_step, double step_s,
-                           const std::vector<Span>& programs) {
-  constexpr double kStepsBetween = 5;
-  WorkBetweenSteps work;
-  double loop_s = 0;
-  for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
-    const Span &span = spans[i], &next = spans[i + 1];
-    if (span.start < first_step || seconds(next.start - span.end) < kStepsBetween * step_s) continue;
-    ++work.times;
-    work.seconds += seconds(total_length(parts_within(span, programs)));
-    loop_s += seconds(total_length(parts_within({span.start, next.start}, programs)));
+class HostWorks {
+ public:
+  using Key = std::pair<BetweenWork, std::string>;
+
+  void add(const HostSample& sample, const StackView& stack) {
+    const BetweenWork now = host_work(stack);
+    const HostPlace place = stack.place();
+    const Key key = {now, now == BetweenWork::compiling ? function_at(place) : std::string()};
+    for (auto& [other, work] : works_) {
+      if (other == key || !work.open) continue;
+      // The first item comes once the workers have begun.
+      if (other.first == BetweenWork::starting_workers && stack.awaits_queue()) {
+        work.add(sample);
+      } else {
+        work.open = false;
+      }
+    }
+    if (now == BetweenWork::launched) return;
+    HostWork& work = works_[key];
+    work.add(sample);
+    work.lines[place.text()] += static_cast<double>(sample.seconds);
+    work.details[detail_of(now, stack)] += static_cast<double>(sample.seconds);
   }
+
+  const std::map<Key, HostWork>& all() const { return works_; }
+
+ private:
+  std::map<Key, HostWork> works_;
+};
+
+/// Times of a program, without the profiler's.
+struct ProgramTimes {
+  std::vector<Span> all;
+  std::vector<Span> loop;     ///< recorded, from the first step to the last
+  std::vector<Span> steady;   ///< steps, of which it is known what they lose
+  std::vector<Span> outside;  ///< `all` without them
+  std::uint64_t first_step = 0, loop_end = 0;
+  double step_s = 0;
+};
+
+/// True if the GPU goes on with its steps during most of such work that was recorded.
+bool is_beside_steps(const std::vector<Span>& spans, const ProgramTimes& times) {
+  constexpr double kMost = 0.5;
+  double recorded_s = 0, beside_s = 0;
+  for (const Span& span : spans) {
+    recorded_s += seconds(total_length(parts_within(span, times.loop)));
+    beside_s += seconds(total_length(parts_within(span, times.steady)));
+  }
+  return beside_s > kMost * recorded_s;
+}
+
+/// From one time of such work to the next, as often as steps run in between: a program that ends saves several things
+/// in a row. The host is sampled for longer than the GPU is recorded, which often sees it once only.
+WorkBetweenSteps recurring(const std::vector<Span>& spans, const ProgramTimes& times, double same_s) {
+  constexpr double kStepsBetween = 5;
+  const double apart_s = std::max(same_s, kStepsBetween * times.step_s);
+  WorkBetweenSteps work;
+  double loop_s = 0, group_s = 0;
+  std::size_t first = 0;  // of those that are one time
+  while (first < spans.size() && spans[first].start < times.first_step) ++first;
+  for (std::size_t i = first; i + 1 < spans.size(); ++i) {
+    const Span &span = spans[i], &next = spans[i + 1];
+    group_s += seconds(total_length(parts_within(span, times.outside)));
+    if (seconds(next.start - span.end) < apart_s) continue;
+    loop_s += seconds(total_length(parts_within({spans[first].start, next.start}, times.all)));
+    work.seconds += group_s;
+    if (group_s > 0) ++work.times;
+    first = i + 1;
+    group_s = 0;
+  }
+  // Code that is compiled late belongs to the start-up, although some steps run before it.
+  constexpr double kLeastPart = 0.5;
+  const std::uint64_t end = std::max(times.loop_end, spans.empty() ? 0 : spans.back().start);
+  if (loop_s < kLeastPart * seconds(total_length(parts_within({times.first_step, end}, times.all)))) return {};
   constexpr std::int64_t kAgain = 2;  // and the last one
   return matters(work, kAgain, loop_s) ? work : WorkBetweenSteps{};
 }
 
-std::optional<WorkBetweenSteps> checkpoints(const Recording& recording, const FoundSteps& found,
-                                            const HostSamples& samples, double step_s) {
-  std::map<int, Checkpoints> threads;
+/// Threads of that process that launch, and its main thread, which may wait for them.
+std::set<std::int64_t> launching_threads(const ProcessTrace& trace) {
+  std::set<std::int64_t> threads = {trace.process.pid};
+  for (const spool::Launch& launch : trace.launches) threads.insert(launch.thread);
+  return threads;
+}
+
+/// Checkpoints, compilation and starts of workers, which keep a thread from launching.
+std::optional<WorkBetweenSteps> host_work_between(const Recording& recording, const FoundSteps& found,
+                                                  const HostSamples& samples, double step_s) {
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
+  const std::set<std::int64_t> launching = launching_threads(trace);
+  std::map<int, HostWorks> threads;
   for (const HostSample& sample : samples.samples) {
-    const StackView stack(samples, sample.stack);
-    if (stack.saves_state()) threads[sample.thread].add(sample, stack);
+    const HostThread& thread = samples.threads[static_cast<std::size_t>(sample.thread)];
+    if (thread.pid != trace.process.pid || !launching.contains(thread.tid)) continue;
+    threads[sample.thread].add(sample, StackView(samples, sample.stack));
   }
-  const std::vector<Span> programs =
-      uncovered({{recording.start, recording.end}}, covered(counting_spans(recording, found.process)));
+  ProgramTimes times;
+  times.all = uncovered({{recording.start, recording.end}}, covered(counting_spans(recording, found.process)));
+  const Span loop = {found.all.front().span.start, found.all.back().span.end};
+  times.loop = common(common({loop}, recorded(recording, found.process)), times.all);
+  times.steady = found.steady();
+  times.outside = uncovered(times.all, times.steady);
+  times.first_step = loop.start;
+  times.loop_end = loop.end;
+  times.step_s = step_s;
+  constexpr double kSameCheckpoint = 0.1;  // seconds between parts of one
   std::optional<WorkBetweenSteps> most;
-  for (const auto& [thread, saved] : threads) {
-    WorkBetweenSteps work = recurring(saved.spans, found.all.front().span.start, step_s, programs);
-    if (work.times == 0 || (most && work.seconds <= most->seconds)) continue;
-    work.line = key_of_largest(saved.lines);
-    most = work;
+  for (const auto& [thread, works] : threads) {
+    for (const auto& [key, of] : works.all()) {
+      const auto& [kind, function] = key;
+      if (is_beside_steps(of.spans, times)) continue;
+      WorkBetweenSteps work = recurring(of.spans, times, kind == BetweenWork::saving ? kSameCheckpoint : 0);
+      if (work.times == 0 || (most && work.seconds <= most->seconds)) continue;
+      work.work = kind;
+      work.line = key_of_largest(of.lines);
+      work.action = action_against(cause_of(kind), framework_of(recording), key_of_largest(of.details));
+      most = work;
+    }
   }
-  if (most) most->action = action_against(SavingCause::host_native, framework_of(recording), CauseDetail::saved_state);
   return most;
 }
 
@@ -147,8 +253,8 @@ std::optional<WorkBetweenSteps> work_between_steps(const Recording& recording, c
   if (lengths.empty()) return std::nullopt;
   const double step_s = median(std::move(lengths));
   const std::optional<WorkBetweenSteps> launched = BetweenSteps(recording, found).find(step_s);
-  const std::optional<WorkBetweenSteps> saved = checkpoints(recording, found, samples, step_s);
-  return launched && (!saved || launched->share >= saved->share) ? launched : saved;
+  const std::optional<WorkBetweenSteps> host = host_work_between(recording, found, samples, step_s);
+  return launched && (!host || launched->share >= host->share) ? launched : host;
 }
 
 }  // namespace roofline

@@ -10,9 +10,9 @@
 
 namespace roofline {
 
-/// Recurring work between steps that has a line of its own, such as an evaluation, or the checkpoints that `samples` of
-/// the host show in the whole run, whichever takes longer. std::nullopt if there is none, or if it takes less than a
-/// tenth of the time from the first step to the last.
+/// Recurring work between steps that has a line of its own, such as an evaluation, or what `samples` of the host show
+/// in the whole run: checkpoints, compilation, starts of worker processes. Of these the one that takes the largest
+/// share. std::nullopt if there is none, or if it takes less than a tenth of the time from the first step to the last.
 std::optional<WorkBetweenSteps> work_between_steps(const Recording& recording, const FoundSteps& found,
                                                    const HostSamples& samples);
 

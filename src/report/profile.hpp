@@ -310,13 +310,23 @@ struct SlowStep {
   bool apart = false;     ///< contains a single event far longer than any step: excluded from all figures
 };
 
-/// Recurring work between steps, such as an evaluation.
+enum class BetweenWork {
+  launched,         ///< work for the GPU, such as an evaluation
+  saving,           ///< the program's state: checkpoints
+  compiling,        ///< code for the GPU
+  starting_workers  ///< processes that prepare data, until their first item
+};
+std::string_view to_string(BetweenWork work);
+std::optional<BetweenWork> parse_between_work(std::string_view text);
+
+/// Recurring work between steps.
 struct WorkBetweenSteps {
+  BetweenWork work = BetweenWork::launched;
   double seconds = 0;  ///< without the profiler's time
   double share = 0;    ///< of the time from the first step to the last, without the profiler's
   std::int64_t times = 0;
-  std::string line;    ///< that launches most of what no step launches, or saves the program's state
-  std::string action;  ///< against saving the program's state; empty for other work
+  std::string line;    ///< that launches most of what no step launches, or does the host's work
+  std::string action;  ///< against the host's work; empty for launched work
 };
 
 /// The steady, uncounted steps of a program: repetitions between start-up and end, without single events that took far

@@ -73,6 +73,7 @@ static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unkn
 constexpr std::array<std::string_view, 3> kStepSources = {"repetition", "range", "optimizer"};
 constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading", "allocating",
                                                                   "compiling",   "gpu",      "host"};
+constexpr std::array<std::string_view, 4> kBetweenWorks = {"launched", "saving", "compiling", "starting_workers"};
 constexpr std::array<std::string_view, 2> kMemorySources = {"torch", "cuda"};
 constexpr std::array<std::string_view, 4> kLaneKinds = {"stream", "idle", "calls", "samples"};
 
@@ -81,6 +82,7 @@ constexpr std::array<std::string_view, 4> kLaneKinds = {"stream", "idle", "calls
 std::string_view to_string(SavingCause cause) { return spell(kSavingCauses, cause); }
 std::string_view to_string(StepSource source) { return spell(kStepSources, source); }
 std::string_view to_string(LaneKind kind) { return spell(kLaneKinds, kind); }
+std::string_view to_string(BetweenWork work) { return spell(kBetweenWorks, work); }
 std::string_view to_string(StartUpPart part) { return spell(kStartUp, part); }
 std::optional<SavingCause> parse_saving_cause(std::string_view text) {
   return unspell<SavingCause>(kSavingCauses, text);
@@ -91,6 +93,9 @@ std::optional<MemorySource> parse_memory_source(std::string_view text) {
   return unspell<MemorySource>(kMemorySources, text);
 }
 std::optional<StepSource> parse_step_source(std::string_view text) { return unspell<StepSource>(kStepSources, text); }
+std::optional<BetweenWork> parse_between_work(std::string_view text) {
+  return unspell<BetweenWork>(kBetweenWorks, text);
+}
 std::optional<StartUpPart> parse_start_up_part(std::string_view text) { return unspell<StartUpPart>(kStartUp, text); }
 
 }  // namespace roofline

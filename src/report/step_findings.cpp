@@ -122,10 +122,23 @@ std::string rest_of_function(const Report& report, const std::vector<Hotspot>& h
                      function.substr(function.rfind(' ') + 1));
 }
 
-/// "Between steps, other work takes 2.1 s, 38.0 % of the loop (train.py:47 validate)."
+std::string_view name_of(BetweenWork work) {
+  switch (work) {
+    case BetweenWork::saving:
+      return "saving the program's state";
+    case BetweenWork::compiling:
+      return "compilation";
+    case BetweenWork::starting_workers:
+      return "starting worker processes";
+    case BetweenWork::launched:
+      break;
+  }
+  return "other work";
+}
+
+/// "Between steps, compilation takes 2.1 s, 38.0 % of the loop (train.py:47 fit)."
 std::string between_text(const WorkBetweenSteps& work) {
-  return fmt::format("Between steps, {} takes {}, {} of the loop ({}).",
-                     work.action.empty() ? "other work" : "saving the program's state", duration(work.seconds),
+  return fmt::format("Between steps, {} takes {}, {} of the loop ({}).", name_of(work.work), duration(work.seconds),
                      percent(work.share), clean_line(work.line));
 }
 
@@ -138,9 +151,9 @@ std::string mostly_start_up(const Profile& profile) {
   return fmt::format(" Start-up takes {} of the run's {}.", duration(steps.start_up_s), duration(profile.wall_s));
 }
 
-/// Checkpoints that take more of the loop than `first`, the largest potential saving, does of a step: what to do first.
-/// Empty if they do not.
-std::string checkpoints_first(const Report& report, const Hotspot* first) {
+/// Work of the host between steps that takes more of the loop than `first`, the largest potential saving, does of a
+/// step: what to do first. Empty if it does not.
+std::string between_first(const Report& report, const Hotspot* first) {
   const std::optional<Steps>& steps = report.profile->steps;
   if (!steps || !steps->between || steps->between->action.empty()) return {};
   const Shortening shortening = first != nullptr ? shortening_of(report, *first) : Shortening{};
@@ -223,7 +236,7 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
   const bool time_first = memory != nullptr && memory->cause == SavingCause::fragmentation && first != nullptr &&
                           stands_out(*first, kBeforeMemory);
   if (memory != nullptr && !time_first) return memory_text;
-  if (std::string checkpoints = checkpoints_first(report, first); !checkpoints.empty()) return checkpoints;
+  if (std::string checkpoints = between_first(report, first); !checkpoints.empty()) return checkpoints;
   if (largest == nullptr) {
     // Time without an action may be most of it.
     const auto item = std::find_if(hotspots.begin(), hotspots.end(), [&](const Hotspot& one) {

@@ -140,13 +140,13 @@ class StepsTest : public testing::Test {
     recording_ = std::make_unique<Recording>(traces_);
     return find_steps(*recording_, range);
   }
-  std::optional<Steps> sums_of(const FoundSteps& found) {
+  std::optional<Steps> sums_of(const FoundSteps& found, const HostSamples& samples = {}) {
     points_.clear();
     for (const LaunchGroup& group : recording_->groups) {
       points_.push_back(row_of(group, *recording_, gpu_of_steps(), ""));
     }
     rows_ = row_times(*recording_, found.steady());
-    return sum_steps(*recording_, found, rows_, points_);
+    return sum_steps(*recording_, found, rows_, points_, samples);
   }
   /// After sums_of().
   std::vector<Saving> savings_of_steps(const FoundSteps& found, const Steps& steps, const IdleParts& idle) {
@@ -271,25 +271,21 @@ TEST_F(StepsTest, CheckpointsOfTheWholeRunAreWorkBetweenSteps) {
        {Case{.found = true}, Case{.times = 2}, Case{.samples = 1}, Case{.saves = false}, Case{.wait_us = 40000}}) {
     traces_.clear();
     FakeProgram program;
-    program.repeat(800'000 / one.wait_us, [&](int) { program.forward_and_backward().update().wait(one.wait_us); });
+    program.repeat(30, [&](int) { program.forward_and_backward().update().wait(one.wait_us); });
+    const std::uint64_t begin = program.now();
+    program.wait(800'000);
     const FoundSteps found = steps_of(program);
-    ASSERT_FALSE(found.all.empty());
-    std::vector<Point> points;
-    for (const LaunchGroup& group : recording_->groups)
-      points.push_back(row_of(group, *recording_, gpu_of_steps(), ""));
     HostSamplesBuilder samples;
     const int main = samples.thread(100, 100);
     const HostFrame caller = HostSamplesBuilder::own("train.py", 48, "save");
     const HostFrame frame = HostSamplesBuilder::library("torch/serialization.py", one.saves ? "save" : "load");
     const int saving = samples.stack({frame, caller}), other = samples.stack({caller});
-    const std::uint64_t begin = found.all.front().span.start;
     for (std::uint64_t i = 0; i < 40; ++i) {
       const bool saves =
           i % 11 < static_cast<std::uint64_t>(one.samples) && i < 11 * static_cast<std::uint64_t>(one.times);
       samples.sample(main, begin + (i + 1) * 20 * kMillisecond, ThreadState::running, saves ? saving : other);
     }
-    const HostSamples taken = samples.take();
-    const Steps steps = sum_steps(*recording_, found, row_times(*recording_, found.steady()), points, taken).value();
+    const Steps steps = sums_of(found, samples.take()).value();
     ASSERT_EQ(steps.between.has_value(), one.found) << one.times << ' ' << one.samples << ' ' << one.saves;
     if (!one.found) continue;
     EXPECT_EQ(steps.between->times, 3) << "up to the last one";
@@ -297,6 +293,73 @@ TEST_F(StepsTest, CheckpointsOfTheWholeRunAreWorkBetweenSteps) {
     EXPECT_NE(steps.between->action, "");
     EXPECT_NEAR(steps.between->seconds, 3 * 90e-3, 0.02) << "five samples, 20 ms apart, of 10 ms each";
     EXPECT_NEAR(steps.between->share, 90. / 220, 0.02);
+  }
+}
+
+/// The host pauses before each round of steps: for work of three kinds, and for what must not be mistaken for it. Only
+/// the first steps are recorded, in which a thread may compile beside them.
+TEST_F(StepsTest, WorkOfTheHostBeforeEachRoundIsWorkBetweenSteps) {
+  using enum BetweenWork;
+  const auto library = &HostSamplesBuilder::library;
+  const HostFrame compiler = library("jax/_src/compiler.py", "backend_compile");
+  const HostFrame workers = library("torch/utils/data/dataloader.py", "_MultiProcessingDataLoaderIter.__init__");
+  const HostFrame queue = library("multiprocessing/queues.py", "get"), decoder = library("json/decoder.py", "decode");
+  struct Case {
+    std::string name;
+    HostFrame begin = {}, rest = {};  ///< of the first half of each pause, and of the second
+    BetweenWork work = launched;
+    bool found = false;
+    int rounds = 5;
+    std::uint64_t pause_ms = 100, steps_ms = 200;
+    bool launches = true, changes = false, beside = false, ends = false;
+  };
+  for (const Case& one :
+       {Case{.name = "compiles", .begin = compiler, .rest = compiler, .work = compiling, .found = true},
+        Case{.name = "workers", .begin = workers, .rest = queue, .work = starting_workers, .found = true},
+        Case{.name = "only waits", .begin = queue, .rest = queue},
+        Case{.name = "something else", .begin = decoder, .rest = decoder},
+        Case{.name = "once, and at the end", .begin = compiler, .rest = compiler, .rounds = 2},
+        Case{.name = "short", .begin = compiler, .rest = compiler, .pause_ms = 20},
+        Case{.name = "few steps", .begin = compiler, .rest = compiler, .steps_ms = 20},
+        Case{.name = "thread without launches", .begin = compiler, .rest = compiler, .launches = false},
+        Case{.name = "other functions", .begin = compiler, .rest = compiler, .changes = true},
+        Case{.name = "late start-up", .begin = compiler, .rest = compiler, .ends = true},
+        Case{.name = "beside steps", .begin = compiler, .rest = compiler, .beside = true}}) {
+    SCOPED_TRACE(one.name);
+    traces_.clear();
+    FakeProgram program;
+    HostSamplesBuilder samples(200);
+    const int thread = samples.thread(100, one.launches ? 100 : 101);
+    std::uint64_t at = program.now();
+    const auto sample_for = [&](std::uint64_t ms, const HostFrame& inner, const std::string& function) {
+      const HostFrame caller = HostSamplesBuilder::own("anneal.py", 30, function);
+      const int stack = inner.function.empty() ? samples.stack({caller}) : samples.stack({inner, caller});
+      for (const std::uint64_t end = at + ms * kMillisecond; at < end;)
+        samples.sample(thread, at += 5 * kMillisecond, ThreadState::running, stack);
+    };
+    program.repeat(80, [&](int) { program.forward_and_backward().update().wait(5000); });
+    if (one.beside) {
+      sample_for(100, {}, "fit");
+      sample_for(200, compiler, "fit");
+    }
+    at = program.now();
+    for (int round = 0; round < one.rounds; ++round) {
+      const std::string function = one.changes ? "fit" + std::to_string(round) : "fit";
+      sample_for(one.pause_ms / 2, one.begin, function);
+      sample_for(one.pause_ms / 2, one.rest, function);
+      sample_for(one.steps_ms, {}, function);
+    }
+    program.wait((at - program.now()) / kMicrosecond);
+    if (one.ends) program.repeat(500, [&](int) { program.forward_and_backward().update().wait(5000); });
+    const Steps steps = sums_of(steps_of(program), samples.take()).value();
+    ASSERT_EQ(steps.between.has_value(), one.found);
+    if (!one.found) continue;
+    EXPECT_EQ(steps.between->work, one.work);
+    EXPECT_EQ(steps.between->times, one.rounds - 1) << "up to the last one";
+    EXPECT_THAT(steps.between->line, HasSubstr("anneal.py:30"));
+    EXPECT_NE(steps.between->action, "");
+    EXPECT_NEAR(steps.between->seconds, (one.rounds - 1) * 0.1, 1e-6);
+    EXPECT_NEAR(steps.between->share, 100. / 300, 1e-6);
   }
 }
 

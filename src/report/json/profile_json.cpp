@@ -23,6 +23,7 @@ namespace roofline {
 using Json = nlohmann::ordered_json;
 
 // Found by the templates of json_members.hpp, at the place of their use.
+static auto vocabulary(BetweenWork) { return std::pair(&parse_between_work, "kind of work between steps"); }
 static auto vocabulary(LaneKind) { return std::pair(&parse_lane_kind, "kind of lane"); }
 static auto vocabulary(SavingCause) { return std::pair(&parse_saving_cause, "cause of lost time"); }
 static auto vocabulary(SavingKind) { return std::pair(&parse_saving_kind, "kind of saving"); }
@@ -107,12 +108,16 @@ static void members(auto& io, WallTime& wall) {
   io.positive("idle_unknown_s", wall.idle_unknown_s);
 }
 
+/// Files of earlier versions have an action for checkpoints only.
 static void members(auto& io, WorkBetweenSteps& work) {
   io.seconds("seconds", work.seconds);
   io("share", work.share);
   io("times", work.times);
   io.text("line", work.line);
   io.text("action", work.action);
+  BetweenWork kind = work.work == BetweenWork::launched && !work.action.empty() ? BetweenWork::saving : work.work;
+  io.since("work", kind);
+  work.work = kind;
 }
 
 static void members(auto& io, Steps& steps) {
