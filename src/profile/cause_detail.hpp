@@ -33,6 +33,7 @@ enum class CauseDetail : std::uint8_t {
   busy_cpus,            ///< few_workers: they share CPUs that are all busy
   deep_copies,          ///< host_python: Python deep-copies a model or another object
   host_function,        ///< late_stream: a host function runs in the stream
+  queued_work,          ///< unknown_idle: for long, although everything is queued
   subprocess,           ///< wait_queue: waits for another program's end or output
   saved_state,          ///< host_native: a checkpoint is written
   object_messages,      ///< host_python: Python objects are packed for other ranks, or unpacked

@@ -657,8 +657,32 @@ TEST_F(IdleDetails, AFunctionOfTheHostHoldsUpItsStream) {
       program_.host(4 * kMs, ThreadState::running, -1);
     });
     const Largest found = largest();
-    EXPECT_EQ(found.part.cause, SavingCause::late_stream);
-    EXPECT_EQ(found.part.detail == CauseDetail::host_function, std::string_view(name) == "cuLaunchHostFunc");
+    const bool function = std::string_view(name) == "cuLaunchHostFunc";
+    EXPECT_EQ(found.part.cause, function ? SavingCause::late_stream : SavingCause::unknown_idle);
+    EXPECT_EQ(found.part.detail, function ? CauseDetail::host_function : CauseDetail::queued_work);
+    EXPECT_GT(found.share, 0.5);
+  }
+}
+
+/// No stream of the program does anything for milliseconds: another program's turn. With a second GPU that works
+/// meanwhile, its end is what the stream waits for.
+TEST_F(IdleDetails, QueuedWorkThatDoesNotBegin) {
+  for (const bool second_gpu : {false, true}) {
+    restart();
+    program_.spool().device(1, 8);
+    steps(20, [&](int) {
+      const std::uint64_t start = program_.launch(kernel_, 200 * kUs);
+      program_.spool().on_device(1);
+      if (second_gpu)
+        program_.spool().launch(kernel_, program_.now(), program_.now() + 2 * kUs, start, start + 2190 * kUs);
+      program_.spool().on_device(0);
+      program_.spool().launch(kernel_, program_.now(), program_.now() + 2 * kUs, start + 2200 * kUs,
+                              start + 2400 * kUs);
+      program_.host(3 * kMs, ThreadState::running, -1);
+    });
+    const Largest found = largest();
+    EXPECT_EQ(found.part.cause, second_gpu ? SavingCause::late_stream : SavingCause::unknown_idle);
+    EXPECT_EQ(found.part.detail, second_gpu ? CauseDetail::none : CauseDetail::queued_work);
     EXPECT_GT(found.share, 0.5);
   }
 }

@@ -22,7 +22,12 @@ class SpoolBuilder {
     process.start = 0;
     process.pid = pid;
     add(spool::Type::process, process, std::string("python\0train.py\0", 16));
+    device(0, gpu, name);
+  }
+
+  void device(std::uint32_t index, std::uint8_t gpu, const std::string& name = "NVIDIA Test") {
     spool::Device device = {};
+    device.index = index;
     device.name = text(name);
     device.chip = text("GH100");
     device.sms = 132;
@@ -34,6 +39,8 @@ class SpoolBuilder {
     device.shared_per_sm = 228 << 10;
     add(spool::Type::device, device);
   }
+  /// Later kernels run on it.
+  void on_device(std::uint32_t index) { device_ = index; }
 
   template <typename Record>
   void add(spool::Type type, const Record& record, std::string tail = {}) {
@@ -108,6 +115,7 @@ class SpoolBuilder {
               std::uint32_t graph = 0, std::uint32_t stream = 7, std::uint32_t flags = 0) {
     spool::Kernel kernel = {};
     kernel.flags = flags;
+    kernel.device = device_;
     kernel.start = start;
     kernel.end = end;
     kernel.correlation = correlation;
@@ -206,6 +214,7 @@ class SpoolBuilder {
   spool::Id ranges_ = 0, lines_ = 0, places_ = 0, kinds_ = 0;
   std::uint32_t correlation_ = 0;
   std::uint32_t thread_ = 1;
+  std::uint32_t device_ = 0;
   std::size_t last_copy_ = 0;  ///< where its record is
   std::uint64_t launches_ = 0;
 };

@@ -51,10 +51,18 @@ class GapSplit {
         begin_(begin),
         left_(gap.seconds) {}
 
-  /// The launch had been made before the GPU ran dry: it is the GPU that is late.
-  void queued(const Activity& before, const Handover& next) {
+  /// The launch had been made before the GPU ran dry: it is the GPU that is late. `other_gpu`: one of the program's was
+  /// working meanwhile.
+  void queued(const Activity& before, const Handover& next, bool other_gpu) {
     if (const HostCall* const function = host_function_before(next)) {
       take({SavingCause::late_stream, left_, function->place, function->name, CauseDetail::host_function});
+      return;
+    }
+    // Streams wait for activities, and go on some microseconds after their end. Programs that share a GPU take turns of
+    // milliseconds.
+    constexpr std::uint64_t kLongestWait = 200 * kMicrosecond;
+    if (idle_.length() > kLongestWait && !other_gpu) {
+      take({SavingCause::unknown_idle, left_, place_, 0, CauseDetail::queued_work});
       return;
     }
     constexpr std::uint64_t kBetweenKernels = 20 * kMicrosecond, kBetweenStreams = 3 * kMicrosecond;
@@ -308,7 +316,10 @@ std::vector<IdleGap> idle_gaps(const Recording& recording, const std::vector<Hos
           gap.rest_s = gap.seconds;
         } else if (handover->call.start < idle.start && handover->call.end + 5 * kMicrosecond < idle.start) {
           gap.thread = handover->thread;
-          split.queued(*device.last, *handover);
+          const bool other_gpu = std::ranges::any_of(devices, [&](const DeviceState& other) {
+            return other.last != nullptr && other.last != device.last && other.last->end > idle.start;
+          });
+          split.queued(*device.last, *handover, other_gpu);
         } else {
           gap.thread = handover->thread;
           const std::vector<Handover>& given = handovers.at({next.process, next.device});
